@@ -1,0 +1,21 @@
+# Warnings and sanitizers as INTERFACE targets, so that a target opts in by linking and third parties never see them.
+
+find_program(CCACHE_PROGRAM ccache)
+if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  # Precompiled headers embed time stamps; ccache has to be told that the sources do not depend on them.
+  set(CMAKE_CXX_COMPILER_LAUNCHER
+      ${CMAKE_COMMAND} -E env "CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime" ${CCACHE_PROGRAM})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    add_compile_options(-fpch-preprocess)
+  endif()
+endif()
+
+add_library(paretopipe_warnings INTERFACE)
+target_compile_options(paretopipe_warnings INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wold-style-cast -Woverloaded-virtual
+  $<$<BOOL:${PARETOPIPE_WERROR}>:-Werror>)
+
+if(PARETOPIPE_SANITIZE)
+  add_compile_options(-fsanitize=${PARETOPIPE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g1)
+  add_link_options(-fsanitize=${PARETOPIPE_SANITIZE})
+endif()

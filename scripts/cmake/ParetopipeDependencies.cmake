@@ -1,0 +1,40 @@
+# Every dependency is declared here and nowhere else. scripts/setup installs them on Debian; elsewhere point
+# CMAKE_PREFIX_PATH at them. Why each one is there is in the README's table.
+
+find_package(Threads REQUIRED)
+find_package(fmt REQUIRED)
+find_package(nlohmann_json 3.10 REQUIRED)
+find_package(CLI11 2.1 REQUIRED)
+find_package(ZLIB REQUIRED)
+
+# Header-only Asio: newer Boosts ship only the CMake package, older ones only what FindBoost knows.
+find_package(Boost 1.74 CONFIG QUIET)
+if(NOT Boost_FOUND)
+  find_package(Boost 1.74 REQUIRED)
+endif()
+
+if(PARETOPIPE_BUILD_STAGE)
+  find_package(Torch 1.13 QUIET)
+  if(NOT Torch_FOUND)
+    message(FATAL_ERROR
+      "LibTorch (1.13 or newer) was not found. On Debian run scripts/setup; elsewhere unpack LibTorch and pass "
+      "-DCMAKE_PREFIX_PATH=/path/to/libtorch. To build without it, for the driver and the offline commands only, pass "
+      "-DPARETOPIPE_BUILD_STAGE=OFF.")
+  endif()
+  # TORCH_LIBRARIES as one target whose headers are SYSTEM: their warnings are not ours to fix.
+  add_library(paretopipe_torch INTERFACE)
+  target_include_directories(paretopipe_torch SYSTEM INTERFACE ${TORCH_INCLUDE_DIRS})
+  target_link_libraries(paretopipe_torch INTERFACE ${TORCH_LIBRARIES})
+  separate_arguments(TORCH_FLAGS NATIVE_COMMAND "${TORCH_CXX_FLAGS}")
+  target_compile_options(paretopipe_torch INTERFACE ${TORCH_FLAGS})
+endif()
+
+if(PARETOPIPE_BUILD_TESTS)
+  find_package(Catch2 3 QUIET)
+  if(NOT Catch2_FOUND)
+    find_package(Catch2 2.13 REQUIRED)
+  endif()
+endif()
+if(PARETOPIPE_BUILD_BENCH)
+  find_package(benchmark REQUIRED)
+endif()
