@@ -1,0 +1,109 @@
+#pragma once
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/core/suggest.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>  // fmt::join, from fmt 11 on
+#include <nlohmann/json.hpp>
+
+namespace paretopipe {
+
+/// Writes `value` under `key`, or nothing where there is none: what is undefined must look missing, never like a zero.
+template <class T>
+void write_optional(nlohmann::json& object, const char* key, const std::optional<T>& value) {
+  if (value) object[key] = *value;
+}
+
+template <class T>
+void read_optional(const nlohmann::json& object, const char* key, std::optional<T>& value) {
+  if (const auto found = object.find(key); found != object.end()) {
+    value = found->template get<T>();
+  } else {
+    value.reset();
+  }
+}
+
+/// Reads a JSON object that a person wrote. Every error is a UsageError that names the key by its path
+/// ("experiment.tuning.threads"); keys that nobody asked for are errors too, so that a typing mistake is not a default.
+class ObjectReader {
+ public:
+  ObjectReader(const nlohmann::json& object, std::string path) : object_(object), path_(std::move(path)) {
+    if (!object_.is_object())
+      throw UsageError(fmt::format("{} must be a JSON object, not {}", path_, object_.type_name()));
+  }
+
+  /// Leaves `value` alone where the key is missing.
+  template <class T>
+  void read(const std::string& key, T& value) {
+    known_.push_back(key);
+    const auto found = object_.find(key);
+    if (found == object_.end()) return;
+    try {
+      if (is_number_for<T>(*found)) {
+        found->get_to(value);
+        return;
+      }
+    } catch (const nlohmann::json::exception&) {  // reported below, as a person's mistake
+    }
+    throw UsageError(fmt::format("{}.{} has the wrong type or range: {}", path_, key, found->dump()));
+  }
+
+  template <class T>
+  T require(const std::string& key) {
+    if (!object_.contains(key)) throw UsageError(fmt::format("{}.{} is missing", path_, key));
+    T value{};
+    read(key, value);
+    return value;
+  }
+
+  /// The raw value of a nested key, or null; counts as known.
+  const nlohmann::json* find(const std::string& key) {
+    known_.push_back(key);
+    const auto found = object_.find(key);
+    return found == object_.end() ? nullptr : &*found;
+  }
+
+  /// To be called last: throws for the first key that was never asked for.
+  void refuse_unknown_keys() const {
+    for (const auto& item : object_.items()) {
+      if (std::find(known_.begin(), known_.end(), item.key()) == known_.end()) {
+        throw UsageError(fmt::format("{} has an unknown key \"{}\"; known keys: {}{}", path_, item.key(),
+                                     fmt::join(known_, ", "), did_you_mean(item.key(), known_)));
+      }
+    }
+  }
+
+ private:
+  /// nlohmann converts 1.5 to the integer 1, true to 1 and -1 to a huge unsigned: none of that is what the person
+  /// meant. True for every type that is not a number.
+  template <class T>
+  static bool is_number_for(const nlohmann::json& value) {
+    if constexpr (std::is_floating_point_v<T>) {
+      return value.is_number();
+    } else if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+      if (!value.is_number_integer()) return false;
+      // Numbers that a program put there may be signed, though not negative.
+      if (value.is_number_unsigned() || value.get<std::int64_t>() >= 0) {
+        return value.get<std::uint64_t>() <= static_cast<std::uint64_t>(std::numeric_limits<T>::max());
+      }
+      return std::is_signed_v<T> &&
+             value.get<std::int64_t>() >= static_cast<std::int64_t>(std::numeric_limits<T>::min());
+    }
+    return true;
+  }
+
+  const nlohmann::json& object_;
+  std::string path_;
+  std::vector<std::string> known_;
+};
+
+}  // namespace paretopipe

@@ -1,0 +1,54 @@
+#pragma once
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+namespace paretopipe {
+
+/// The moments of every batch in one stage, one entry a batch in the order of issue, in nanoseconds of a steady clock
+/// (which one, and from which origin, is said by whoever holds the timeline). Successive moments of a batch never
+/// decrease:
+///
+///   receive_begin ≤ receive_end ≤ ready ≤ compute_begin ≤ compute_end ≤ encoded ≤ send_begin ≤ send_end
+///
+/// Stage 0 receives nothing: its first three are the moment at which the batch was handed to the pipeline.
+/// A stage that sends nothing (all local) has send_begin = send_end = encoded.
+struct StageTimeline {
+  std::vector<std::int64_t> receive_begin;  ///< the frame's header has arrived
+  std::vector<std::int64_t> receive_end;    ///< the last byte is in the tensor
+  std::vector<std::int64_t> ready;          ///< decoded, waiting for the compute thread
+  std::vector<std::int64_t> compute_begin;
+  std::vector<std::int64_t> compute_end;
+  std::vector<std::int64_t> encoded;     ///< dense and in host memory, waiting for the send thread
+  std::vector<std::int64_t> send_begin;  ///< the first byte is about to be handed to the kernel
+  std::vector<std::int64_t> send_end;    ///< the kernel has accepted the last byte
+
+  bool operator==(const StageTimeline&) const = default;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StageTimeline, receive_begin, receive_end, ready, compute_begin, compute_end,
+                                   encoded, send_begin, send_end)
+
+/// Every moment of a StageTimeline, in order.
+inline constexpr std::array kStageMoments{&StageTimeline::receive_begin, &StageTimeline::receive_end,
+                                          &StageTimeline::ready,         &StageTimeline::compute_begin,
+                                          &StageTimeline::compute_end,   &StageTimeline::encoded,
+                                          &StageTimeline::send_begin,    &StageTimeline::send_end};
+
+/// The moments of every batch's result back at stage 0. Where nothing crosses a link, all three follow `encoded`
+/// directly.
+struct ResultTimeline {
+  std::vector<std::int64_t> receive_begin;
+  std::vector<std::int64_t> receive_end;
+  std::vector<std::int64_t> completed;  ///< decoded: the batch's latency ends here
+
+  bool operator==(const ResultTimeline&) const = default;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ResultTimeline, receive_begin, receive_end, completed)
+
+/// Every moment of a ResultTimeline, in order.
+inline constexpr std::array kResultMoments{&ResultTimeline::receive_begin, &ResultTimeline::receive_end,
+                                           &ResultTimeline::completed};
+
+}  // namespace paretopipe

@@ -1,0 +1,94 @@
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/core/units.hpp>
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <span>
+
+namespace paretopipe {
+namespace {
+
+struct Unit {
+  std::string_view name;
+  double factor;
+};
+
+constexpr std::array kDurations{Unit{"s", 1e9}, Unit{"ms", 1e6}, Unit{"us", 1e3}, Unit{"ns", 1}};
+constexpr std::array kBinaryBytes{Unit{"GiB", 0x1p30}, Unit{"MiB", 0x1p20}, Unit{"KiB", 0x1p10}, Unit{"B", 1}};
+constexpr std::array kDecimalBytes{Unit{"GB", 1e9}, Unit{"MB", 1e6}, Unit{"kB", 1e3}, Unit{"", 1}};
+constexpr std::array kCounts{Unit{"G", 1e9}, Unit{"M", 1e6}, Unit{"k", 1e3}, Unit{"", 1}};
+
+/// The largest unit of which there is at least one; the smallest if there is none. What rounds up to the next digit or
+/// unit is taken as that: 9.996 is "10.0", 999.6 ns is "1.00 us".
+std::string format_with(std::span<const Unit> units, double value) {
+  const Unit* chosen = &units.back();
+  for (const auto& unit : units) {
+    if (std::abs(value) >= 0.9995 * unit.factor) {
+      chosen = &unit;
+      break;
+    }
+  }
+  const double scaled = value / chosen->factor;
+  const double magnitude = std::abs(scaled);
+  const bool whole = chosen->factor == 1 && scaled == std::floor(scaled);
+  const int decimals = whole || magnitude >= 99.95 ? 0 : magnitude >= 9.995 ? 1 : 2;
+  return fmt::format("{:.{}f}{}{}", scaled, decimals, chosen->name.empty() ? "" : " ", chosen->name);
+}
+
+struct Quantity {
+  double value;
+  std::string_view unit;
+};
+
+Quantity split_quantity(std::string_view text, std::string_view what, std::string_view example) {
+  double value = 0;
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || !std::isfinite(value) || value < 0) {
+    throw UsageError(fmt::format("\"{}\" is not {}; write it like {}", text, what, example));
+  }
+  std::string_view unit(rest, static_cast<std::size_t>(text.data() + text.size() - rest));
+  while (unit.starts_with(' ')) unit.remove_prefix(1);
+  return {value, unit};
+}
+
+/// `value` × `factor` as a whole number; the product of a finite number can still be beyond what 64 bits hold.
+std::int64_t scale(double value, double factor, std::string_view text) {
+  const double product = value * factor;
+  if (!(product < 0x1p63)) throw UsageError(fmt::format("\"{}\" is too large", text));
+  return std::llround(product);
+}
+
+}  // namespace
+
+std::string format_duration(double nanoseconds) {
+  return format_with(kDurations, nanoseconds);
+}
+
+std::string format_bytes(double bytes) {
+  return format_with(kBinaryBytes, bytes);
+}
+
+std::string format_count(double count) {
+  return format_with(kCounts, count);
+}
+
+Nanoseconds parse_duration(std::string_view text) {
+  const auto quantity = split_quantity(text, "a duration", "5ms, 1.5s, 250us or 800ns");
+  for (const auto& unit : kDurations) {
+    if (unit.name == quantity.unit) return Nanoseconds(scale(quantity.value, unit.factor, text));
+  }
+  throw UsageError(fmt::format("\"{}\" has no unit of time; write it like 5ms, 1.5s, 250us or 800ns", text));
+}
+
+std::int64_t parse_bytes(std::string_view text) {
+  const auto quantity = split_quantity(text, "a number of bytes", "100, 2kB, 2MB, 2KiB or 2MiB");
+  for (const auto& units : {std::span<const Unit>(kBinaryBytes), std::span<const Unit>(kDecimalBytes)}) {
+    for (const auto& unit : units) {
+      if (unit.name == quantity.unit) return scale(quantity.value, unit.factor, text);
+    }
+  }
+  throw UsageError(fmt::format("\"{}\" has an unknown unit of bytes; write it like 100, 2kB, 2MB, 2KiB or 2MiB", text));
+}
+
+}  // namespace paretopipe
