@@ -1,0 +1,201 @@
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/core/suggest.hpp>
+#include <paretopipe/record/metric.hpp>
+
+#include <algorithm>
+#include <array>
+#include <initializer_list>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace paretopipe::record {
+namespace {
+
+using Value = std::optional<double>;
+
+template <double Distribution::*Statistic>
+Value latency(const TrialRecord& record) {
+  return record.summary->latency.*Statistic;
+}
+
+template <double Distribution::*Statistic>
+Value loaded_latency(const TrialRecord& record) {
+  return record.summary->latency_under_load.*Statistic;
+}
+
+Value throughput(const TrialRecord& record) {
+  return record.summary->throughput_image_per_s;
+}
+
+/// Sum of the means of some parts of the breakdown; absent where the breakdown has none of them.
+Value sum_of_parts(const TrialRecord& record, std::initializer_list<Part> wanted, std::optional<int> stage = {}) {
+  Value sum;
+  for (const auto& part : record.summary->breakdown) {
+    if (stage && part.stage != *stage) continue;
+    if (std::find(wanted.begin(), wanted.end(), part.part) != wanted.end()) sum = sum.value_or(0) + part.mean_ns;
+  }
+  return sum;
+}
+
+Value compute(const TrialRecord& record) {
+  return sum_of_parts(record, {Part::compute});
+}
+Value transfer(const TrialRecord& record) {
+  return sum_of_parts(record, {Part::transfer});
+}
+Value queue(const TrialRecord& record) {
+  return sum_of_parts(record, {Part::queue, Part::send_queue});
+}
+Value codec(const TrialRecord& record) {
+  return sum_of_parts(record, {Part::encode, Part::decode});
+}
+
+template <int Stage>
+Value stage_compute(const TrialRecord& record) {
+  return sum_of_parts(record, {Part::compute}, Stage);
+}
+
+/// Bytes per batch over the links that `counts` picks. Where all is local no link exists and the count is a true zero;
+/// a record that ought to have links and has none knows nothing.
+template <class Bytes>
+Value sum_over_links(const TrialRecord& record, Bytes bytes) {
+  if (record.links.empty() && !record.trial.all_local()) return std::nullopt;
+  double sum = 0;
+  for (const auto& link : record.links) sum += static_cast<double>(bytes(link));
+  return sum;
+}
+
+Value payload(const TrialRecord& record) {
+  return sum_over_links(record, [](const LinkPayload& link) { return link.to == 0 ? 0 : link.payload_bytes; });
+}
+
+Value payload_back(const TrialRecord& record) {
+  return sum_over_links(record, [](const LinkPayload& link) { return link.to == 0 ? link.payload_bytes : 0; });
+}
+
+Value traffic(const TrialRecord& record) {
+  return sum_over_links(record, [](const LinkPayload& link) { return link.payload_bytes + link.header_bytes; });
+}
+
+Value goodput(const TrialRecord& record) {
+  const auto& links = record.summary->links;
+  return links.empty() ? Value{} : links.front().goodput_byte_per_s;
+}
+
+Value receive_rate(const TrialRecord& record) {
+  const auto& links = record.summary->links;
+  return links.empty() ? Value{} : links.front().receive_rate_byte_per_s;
+}
+
+Value bottleneck_utilisation(const TrialRecord& record) {
+  const auto& stages = record.summary->stages;
+  if (stages.empty()) return std::nullopt;
+  return std::max_element(stages.begin(), stages.end(),
+                          [](const auto& left, const auto& right) { return left.utilisation < right.utilisation; })
+      ->utilisation;
+}
+
+Value bubble(const TrialRecord& record) {
+  const auto& stages = record.summary->stages;
+  if (stages.empty()) return std::nullopt;
+  double sum = 0;
+  for (const auto& stage : stages) sum += stage.bubble;
+  return sum / static_cast<double>(stages.size());
+}
+
+template <std::size_t Stage>
+Value parameters(const TrialRecord& record) {
+  if (record.stages.size() <= Stage) return std::nullopt;
+  return static_cast<double>(record.stages[Stage].parameter_bytes);
+}
+
+/// The largest of all stages is unknown as soon as one of them is.
+Value peak_rss(const TrialRecord& record) {
+  Value largest;
+  for (const auto& stage : record.stages) {
+    if (!stage.peak_rss_bytes) return std::nullopt;
+    largest = std::max(largest.value_or(0), static_cast<double>(*stage.peak_rss_bytes));
+  }
+  return largest;
+}
+
+Value max_abs_difference(const TrialRecord& record) {
+  return record.fidelity ? Value{record.fidelity->max_abs_difference} : Value{};
+}
+
+Value top1_agreement(const TrialRecord& record) {
+  return record.fidelity ? Value{record.fidelity->top1_agreement} : Value{};
+}
+
+/// A failed trial has no number, whatever it had measured before it failed.
+template <Value (*Read)(const TrialRecord&)>
+Value of_ok_trial(const TrialRecord& record) {
+  return record.status == Status::ok && record.summary ? Read(record) : std::nullopt;
+}
+
+template <Value (*Read)(const TrialRecord&)>
+constexpr Metric metric(std::string_view name, std::string_view unit, Direction better, std::string_view meaning) {
+  return {name, unit, better, meaning, &of_ok_trial<Read>};
+}
+
+using D = Distribution;
+constexpr auto kMin = Direction::min;
+constexpr auto kMax = Direction::max;
+
+constexpr std::array kMetrics{
+    metric<latency<&D::min_ns>>("latency_min", "ns", kMin, "shortest latency, one batch in flight"),
+    metric<latency<&D::mean_ns>>("latency_mean", "ns", kMin, "mean latency, one batch in flight"),
+    metric<latency<&D::p50_ns>>("latency_p50", "ns", kMin, "median latency, one batch in flight"),
+    metric<latency<&D::p90_ns>>("latency_p90", "ns", kMin, "90th percentile of the latency, one batch in flight"),
+    metric<latency<&D::p95_ns>>("latency_p95", "ns", kMin, "95th percentile of the latency, one batch in flight"),
+    metric<latency<&D::p99_ns>>("latency_p99", "ns", kMin, "99th percentile of the latency, one batch in flight"),
+    metric<latency<&D::max_ns>>("latency_max", "ns", kMin, "longest latency, one batch in flight"),
+    metric<throughput>("throughput", "image/s", kMax, "images completed per second with `depth` batches in flight"),
+    metric<loaded_latency<&D::min_ns>>("loaded_latency_min", "ns", kMin, "shortest latency during the throughput run"),
+    metric<loaded_latency<&D::mean_ns>>("loaded_latency_mean", "ns", kMin, "mean latency during the throughput run"),
+    metric<loaded_latency<&D::p50_ns>>("loaded_latency_p50", "ns", kMin, "median latency during the throughput run"),
+    metric<loaded_latency<&D::p90_ns>>("loaded_latency_p90", "ns", kMin, "90th percentile during the throughput run"),
+    metric<loaded_latency<&D::p95_ns>>("loaded_latency_p95", "ns", kMin, "95th percentile during the throughput run"),
+    metric<loaded_latency<&D::p99_ns>>("loaded_latency_p99", "ns", kMin, "99th percentile during the throughput run"),
+    metric<loaded_latency<&D::max_ns>>("loaded_latency_max", "ns", kMin, "longest latency during the throughput run"),
+    metric<compute>("compute", "ns", kMin, "mean compute time of a batch, all stages together"),
+    metric<stage_compute<0>>("compute_stage0", "ns", kMin, "mean compute time of a batch on stage 0"),
+    metric<stage_compute<1>>("compute_stage1", "ns", kMin, "mean compute time of a batch on stage 1"),
+    metric<transfer>("transfer", "ns", kMin, "mean time of a batch on all links; absent where all is local"),
+    metric<queue>("queue", "ns", kMin, "mean time that a batch waited for a compute or send thread"),
+    metric<codec>("codec", "ns", kMin,
+                  "mean encode and decode time of a batch; with compute, transfer, queue: latency_mean"),
+    metric<payload>("payload", "B", kMin, "tensor bytes of a batch that cross the cut, forward; 0 where all is local"),
+    metric<payload_back>("payload_back", "B", kMin, "bytes of a batch's result on its way back to stage 0"),
+    metric<traffic>("traffic", "B", kMin, "bytes of a batch on all links: forward, back, and headers"),
+    metric<goodput>("goodput", "B/s", kMax,
+                    "payload / median transfer time of the first link; absent where all is local"),
+    metric<receive_rate>("receive_rate", "B/s", kMax, "payload / receiver-side time after the header, first link"),
+    metric<bottleneck_utilisation>("bottleneck_utilisation", "", kMax, "busiest stage's compute time / wall time"),
+    metric<bubble>("bubble", "", kMin, "share of the wall time without compute, mean over the stages"),
+    metric<parameters<0>>("parameters_stage0", "B", kMin, "bytes of parameters and buffers that stage 0 needs"),
+    metric<parameters<1>>("parameters_stage1", "B", kMin, "bytes of parameters and buffers that stage 1 needs"),
+    metric<peak_rss>("peak_rss", "B", kMin, "largest resident memory of any stage's process"),
+    metric<max_abs_difference>("max_abs_difference", "", kMin,
+                               "largest difference of a logit from the unsplit model's"),
+    metric<top1_agreement>("top1_agreement", "", kMax, "share of images whose class is the unsplit model's"),
+};
+
+}  // namespace
+
+std::span<const Metric> metrics() {
+  return kMetrics;
+}
+
+const Metric& find_metric(std::string_view name) {
+  const auto found = std::find_if(kMetrics.begin(), kMetrics.end(), [&](const Metric& m) { return m.name == name; });
+  if (found != kMetrics.end()) return *found;
+  std::vector<std::string> names;
+  for (const auto& known : kMetrics) names.emplace_back(known.name);
+  throw UsageError(fmt::format("\"{}\" is not a metric{} Known metrics: {}", name,
+                               closest_word(name, names) ? did_you_mean(name, names) : ".", fmt::join(names, ", ")));
+}
+
+}  // namespace paretopipe::record

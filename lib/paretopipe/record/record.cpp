@@ -1,0 +1,114 @@
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/core/json.hpp>
+#include <paretopipe/record/record.hpp>
+
+namespace paretopipe::record {
+
+NLOHMANN_JSON_SERIALIZE_ENUM(Status, {{Status::ok, "ok"}, {Status::failed, "failed"}})
+
+namespace {
+
+void write(nlohmann::json& json, const Failure& failure) {
+  json = {{"phase", failure.phase}, {"reason", failure.reason}};
+  write_optional(json, "stage", failure.stage);
+}
+
+void read(const nlohmann::json& json, Failure& failure) {
+  json.at("phase").get_to(failure.phase);
+  json.at("reason").get_to(failure.reason);
+  read_optional(json, "stage", failure.stage);
+}
+
+/// A record whose `status` is a word that this release does not know must not be read as the enum's first value.
+Status read_status(const nlohmann::json& json) {
+  const auto word = json.get<std::string>();
+  if (word == "ok") return Status::ok;
+  if (word == "failed") return Status::failed;
+  throw UsageError(fmt::format("the status \"{}\" is unknown; known: ok, failed", word));
+}
+
+void check_schema(const nlohmann::json& json) {
+  if (!json.is_object() || !json.contains("schema") || !json["schema"].is_number_integer()) {
+    throw UsageError("this is not a paretopipe record: it has no \"schema\" number");
+  }
+  const auto schema = json["schema"].get<int>();
+  if (schema != kSchemaVersion) {
+    throw UsageError(fmt::format("the record has schema {}, and this paretopipe reads schema {}; {}", schema,
+                                 kSchemaVersion, schema > kSchemaVersion ? "use a newer paretopipe" : "measure again"));
+  }
+}
+
+}  // namespace
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Provenance, version, git_state, command_line, started_at)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ClockRelation, same_clock, offset_before_ns, offset_after_ns, error_bound_ns)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PhaseSamples, warmup, depth, stages, results)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LinkPayload, from, to, payload_bytes, header_bytes)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Fidelity, max_abs_difference, top1_agreement, batches_compared)
+
+void to_json(nlohmann::json& json, const StageReport& report) {
+  json = {{"host", report.host},
+          {"state", report.state},
+          {"compute", report.compute},
+          {"cpus", report.cpus},
+          {"blocks", report.blocks},
+          {"parameter_bytes", report.parameter_bytes},
+          {"held_parameter_bytes", report.held_parameter_bytes},
+          {"usage", report.usage}};
+  write_optional(json, "peak_rss_bytes", report.peak_rss_bytes);
+}
+
+void from_json(const nlohmann::json& json, StageReport& report) {
+  json.at("host").get_to(report.host);
+  json.at("state").get_to(report.state);
+  report.compute = json.at("compute");
+  json.at("cpus").get_to(report.cpus);
+  json.at("blocks").get_to(report.blocks);
+  json.at("parameter_bytes").get_to(report.parameter_bytes);
+  json.at("held_parameter_bytes").get_to(report.held_parameter_bytes);
+  json.at("usage").get_to(report.usage);
+  read_optional(json, "peak_rss_bytes", report.peak_rss_bytes);
+}
+
+void to_json(nlohmann::json& json, const TrialRecord& record) {
+  json = {{"schema", kSchemaVersion},        {"id", record.trial.id()},
+          {"trial", record.trial},           {"status", record.status},
+          {"provenance", record.provenance}, {"stages", record.stages},
+          {"clocks", record.clocks},         {"links", record.links}};
+  if (record.failure) write(json["failure"], *record.failure);
+  write_optional(json, "single_stream", record.single_stream);
+  write_optional(json, "offline", record.offline);
+  write_optional(json, "fidelity", record.fidelity);
+  write_optional(json, "summary", record.summary);
+}
+
+void from_json(const nlohmann::json& json, TrialRecord& record) {
+  check_schema(json);
+  try {
+    json.at("trial").get_to(record.trial);
+    record.status = read_status(json.at("status"));
+    json.at("provenance").get_to(record.provenance);
+    json.at("stages").get_to(record.stages);
+    json.at("clocks").get_to(record.clocks);
+    json.at("links").get_to(record.links);
+    record.failure.reset();
+    if (const auto found = json.find("failure"); found != json.end()) read(*found, record.failure.emplace());
+    read_optional(json, "single_stream", record.single_stream);
+    read_optional(json, "offline", record.offline);
+    read_optional(json, "fidelity", record.fidelity);
+    read_optional(json, "summary", record.summary);
+  } catch (const nlohmann::json::exception& error) {
+    throw UsageError(fmt::format("the record lacks a field or has one of the wrong type ({})", error.what()));
+  }
+  if (json.value("id", "") != record.trial.id()) {
+    throw UsageError(
+        fmt::format("the record's id {} does not belong to its trial (that would be {}): was it edited by hand?",
+                    json.value("id", "(missing)"), record.trial.id()));
+  }
+  const bool complete = record.summary && record.single_stream && record.offline && record.fidelity;
+  if ((record.status == Status::ok) != complete || (record.status == Status::failed) != record.failure.has_value()) {
+    throw UsageError("an ok record must have samples, fidelity and a summary, and a failed one its failure");
+  }
+}
+
+}  // namespace paretopipe::record

@@ -1,0 +1,122 @@
+#pragma once
+#include <paretopipe/core/timeline.hpp>
+#include <paretopipe/host/host_context.hpp>
+#include <paretopipe/host/process_usage.hpp>
+#include <paretopipe/plan/trial.hpp>
+#include <paretopipe/record/summary.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+namespace paretopipe::record {
+
+/// Version of the records' JSON. results/README.md documents it; a reader refuses newer ones.
+inline constexpr int kSchemaVersion = 1;
+
+/// ok: measured and the output is right. failed: no result, `failure` says why. Only ok trials enter statistics.
+enum class Status { ok, failed };
+
+/// Why there is no result.
+struct Failure {
+  std::string phase;         ///< "launch", "load", "run", "check"
+  std::optional<int> stage;  ///< where it happened, if one stage can be named
+  std::string reason;        ///< a sentence
+
+  bool operator==(const Failure&) const = default;
+};
+
+/// What produced the record.
+struct Provenance {
+  std::string version;  ///< of paretopipe
+  std::string git_state;
+  std::vector<std::string> command_line;
+  std::string started_at;  ///< UTC, ISO 8601; for people only, no duration is derived from it
+
+  bool operator==(const Provenance&) const = default;
+};
+
+/// What was really applied to, and used by, one stage in this trial.
+struct StageReport {
+  host::HostContext host;
+  host::HostState state;   ///< right after the trial
+  nlohmann::json compute;  ///< compute library, threads and switches as read back by the stage
+  std::string cpus;        ///< affinity as read back, in the kernel's list format
+  config::BlockRange blocks;
+  std::int64_t parameter_bytes = 0;       ///< parameters and buffers of this trial's blocks on this stage
+  std::int64_t held_parameter_bytes = 0;  ///< of all blocks that the process held (a sweep keeps them between trials)
+  std::optional<std::int64_t> peak_rss_bytes;  ///< of the process during the trial, held blocks included
+  host::ProcessUsage usage;                    ///< over both phases, warm-up included
+
+  bool operator==(const StageReport&) const = default;
+};
+
+/// How a stage's clock was brought to the driver's, the one time base of all samples: driver's time = stage's time +
+/// offset.
+struct ClockRelation {
+  bool same_clock = true;  ///< one host: offset and error are exactly zero
+  std::int64_t offset_before_ns = 0;
+  std::int64_t offset_after_ns = 0;
+  std::int64_t error_bound_ns =
+      0;  ///< half the round-trip time of the best exchange (RFC 5905 calls it the dispersion's delay part)
+
+  bool operator==(const ClockRelation&) const = default;
+};
+
+/// Raw samples of one phase: every batch, the dropped ones included, in nanoseconds of one clock since the phase's
+/// first batch was handed to the pipeline.
+struct PhaseSamples {
+  int warmup = 0;  ///< the first so many batches enter no statistic
+  int depth = 1;   ///< batches in flight
+  std::vector<StageTimeline> stages;
+  ResultTimeline results;
+
+  bool operator==(const PhaseSamples&) const = default;
+};
+
+/// One cut of the pipeline: the link from one stage to the next, or the way back of the results to stage 0.
+struct LinkPayload {
+  int from = 0;
+  int to = 0;
+  std::int64_t payload_bytes = 0;  ///< tensor bytes per batch
+  std::int64_t header_bytes = 0;   ///< framing per batch
+
+  bool operator==(const LinkPayload&) const = default;
+};
+
+/// The output of every batch against the unsplit model's on the same input.
+struct Fidelity {
+  double max_abs_difference = 0;  ///< of the logits; 0 means bit for bit
+  double top1_agreement = 1;      ///< share of images whose largest logit is the same
+  int batches_compared = 0;
+
+  bool operator==(const Fidelity&) const = default;
+};
+
+/// One line of records.jsonl.
+struct TrialRecord {
+  plan::Trial trial;
+  Status status = Status::ok;
+  std::optional<Failure> failure;  ///< present exactly when failed
+  Provenance provenance;
+  std::vector<StageReport> stages;
+  std::vector<ClockRelation> clocks;  ///< one per stage
+  std::vector<LinkPayload> links;     ///< in ring order; empty when all is local
+  std::optional<PhaseSamples> single_stream;
+  std::optional<PhaseSamples> offline;
+  std::optional<Fidelity> fidelity;
+  std::optional<Summary> summary;  ///< derived from the samples; present exactly when ok
+
+  bool operator==(const TrialRecord&) const = default;
+};
+
+void to_json(nlohmann::json& json, const TrialRecord& record);
+
+/// Throws UsageError for a missing or newer schema version, for missing or mistyped fields, and for a record whose id
+/// does not belong to its trial (edited by hand).
+void from_json(const nlohmann::json& json, TrialRecord& record);
+
+}  // namespace paretopipe::record

@@ -1,0 +1,147 @@
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/record/store.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <fstream>
+#include <unordered_map>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace paretopipe::record {
+namespace {
+
+constexpr const char* kFileName = "records.jsonl";
+
+std::string read_file(const std::filesystem::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream)
+    throw UsageError(
+        fmt::format("cannot read records from {}: {}", file.string(), std::generic_category().message(errno)));
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+TrialRecord parse_line(std::string_view line, const std::filesystem::path& file, int number) {
+  try {
+    return nlohmann::json::parse(line).get<TrialRecord>();
+  } catch (const nlohmann::json::exception& error) {
+    throw UsageError(fmt::format("{}:{}: this line is not JSON ({})", file.string(), number, error.what()));
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("{}:{}: {}", file.string(), number, error.what()));
+  }
+}
+
+/// A trial that was measured again (a failure, then --resume) counts once, as its last record says.
+std::vector<TrialRecord> keep_last_of_each(std::vector<TrialRecord> records) {
+  std::unordered_map<std::string, std::size_t> last;
+  for (std::size_t i = 0; i < records.size(); ++i) last[records[i].trial.id()] = i;
+  std::vector<TrialRecord> kept;
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    if (last[records[i].trial.id()] == i) kept.push_back(std::move(records[i]));
+  }
+  return kept;
+}
+
+/// Length of the file up to and including its last newline.
+off_t whole_lines_length(const std::filesystem::path& file) {
+  const auto text = read_file(file);
+  const auto end = text.rfind('\n');
+  return end == std::string::npos ? 0 : static_cast<off_t>(end + 1);
+}
+
+}  // namespace
+
+RecordSet read_records(const std::filesystem::path& path) {
+  const auto file = std::filesystem::is_directory(path) ? path / kFileName : path;
+  if (!std::filesystem::exists(file)) {
+    throw UsageError(fmt::format("there are no records at {}; `paretopipe sweep --out {}` makes some", file.string(),
+                                 path.string()));
+  }
+  const auto text = read_file(file);
+  RecordSet set;
+  std::vector<TrialRecord> records;
+  std::string_view rest = text;
+  for (int number = 1; !rest.empty(); ++number) {
+    const auto end = rest.find('\n');
+    if (end == std::string_view::npos) {
+      set.warnings.push_back(
+          fmt::format("{}:{}: the last line is unfinished (the sweep was killed while writing it) and was ignored",
+                      file.string(), number));
+      break;
+    }
+    if (end > 0) records.push_back(parse_line(rest.substr(0, end), file, number));
+    rest.remove_prefix(end + 1);
+  }
+  set.records = keep_last_of_each(std::move(records));
+  return set;
+}
+
+RecordStore::RecordStore(const std::filesystem::path& folder, bool resume) : file_(folder / kFileName) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) throw system_error(fmt::format("make the results folder {}", folder.string()), error.value());
+
+  descriptor_ = ::open(file_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  if (descriptor_ < 0) throw system_error(fmt::format("open {} for writing", file_.string()), errno);
+  if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
+    const int reason = errno;
+    ::close(descriptor_);
+    if (reason == EWOULDBLOCK) {
+      throw EnvironmentError(
+          fmt::format("{} is being written by another sweep; wait for it or choose another --out", file_.string()));
+    }
+    throw system_error(fmt::format("lock {}", file_.string()), reason);
+  }
+
+  struct stat status {};
+  if (::fstat(descriptor_, &status) == 0 && status.st_size > 0) {
+    if (!resume) {
+      ::close(descriptor_);
+      throw UsageError(
+          fmt::format("{} has records already; continue with --resume, or choose another --out", file_.string()));
+    }
+    const auto whole = whole_lines_length(file_);
+    if (whole != status.st_size && ::ftruncate(descriptor_, whole) != 0) {
+      const int reason = errno;
+      ::close(descriptor_);
+      throw system_error(fmt::format("cut the unfinished last line off {}", file_.string()), reason);
+    }
+  }
+}
+
+RecordStore::~RecordStore() {
+  ::close(descriptor_);
+}
+
+void RecordStore::append(const TrialRecord& record) {
+  const std::string line = nlohmann::json(record).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
+  struct stat before {};
+  if (::fstat(descriptor_, &before) != 0) throw system_error(fmt::format("examine {}", file_.string()), errno);
+
+  const char* rest = line.data();
+  auto left = line.size();
+  int reason = 0;
+  while (left > 0 && reason == 0) {
+    const auto written = ::write(descriptor_, rest, left);
+    if (written >= 0) {
+      rest += written;
+      left -= static_cast<std::size_t>(written);
+    } else if (errno != EINTR) {
+      reason = errno;
+    }
+  }
+  if (reason == 0 && ::fdatasync(descriptor_) != 0 && errno != EINVAL && errno != EROFS) reason = errno;
+  if (reason == 0) return;
+
+  // The record that did not fit is lost; those before it must not be.
+  const bool restored = ::ftruncate(descriptor_, before.st_size) == 0;
+  throw system_error(
+      fmt::format("write a record to {} (earlier records are {}; free some space, then continue with --resume)",
+                  file_.string(), restored ? "intact" : "intact but followed by an unfinished line"),
+      reason);
+}
+
+}  // namespace paretopipe::record

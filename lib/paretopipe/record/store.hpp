@@ -1,0 +1,43 @@
+#pragma once
+#include <paretopipe/record/record.hpp>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace paretopipe::record {
+
+/// The records of a sweep as read back.
+struct RecordSet {
+  std::vector<TrialRecord> records;   ///< in file order; of several records with one id only the last is kept
+  std::vector<std::string> warnings;  ///< sentences, e.g. that an unfinished last line was ignored
+};
+
+/// Reads `path`, a records file or a folder that holds records.jsonl. A last line without its newline is what a kill in
+/// the middle of a write leaves: it is ignored with a warning. Anything else that is wrong throws UsageError with file
+/// and line.
+RecordSet read_records(const std::filesystem::path& path);
+
+/// Append-only records.jsonl of one sweep, locked against a second writer for as long as the object lives.
+class RecordStore {
+ public:
+  /// Makes the folder. Throws EnvironmentError when it cannot be made or written, or another process holds its lock,
+  /// and UsageError when it has records already and `resume` is false. With `resume`, an unfinished last line is cut
+  /// off.
+  RecordStore(const std::filesystem::path& folder, bool resume);
+  ~RecordStore();
+  RecordStore(const RecordStore&) = delete;
+  RecordStore& operator=(const RecordStore&) = delete;
+
+  /// One write of one line, flushed to the disk. On failure (disk full) the file is cut back to its last whole record
+  /// and EnvironmentError is thrown: nothing recorded earlier is lost.
+  void append(const TrialRecord& record);
+
+  const std::filesystem::path& file() const { return file_; }
+
+ private:
+  std::filesystem::path file_;
+  int descriptor_ = -1;
+};
+
+}  // namespace paretopipe::record

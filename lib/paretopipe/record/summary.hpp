@@ -1,0 +1,84 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+namespace paretopipe::record {
+
+/// Order statistics and mean of a set of durations, in nanoseconds. Percentiles are linear interpolations between order
+/// statistics (Hyndman and Fan's type 7).
+struct Distribution {
+  std::int64_t count = 0;
+  double min_ns = 0;
+  double mean_ns = 0;
+  double p50_ns = 0;
+  double p90_ns = 0;
+  double p95_ns = 0;
+  double p99_ns = 0;
+  double max_ns = 0;
+
+  bool operator==(const Distribution&) const = default;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Distribution, count, min_ns, mean_ns, p50_ns, p90_ns, p95_ns, p99_ns, max_ns)
+
+/// Where a batch's latency went. For every single batch the parts add up to the latency, so their means do as well.
+enum class Part { queue, compute, encode, send_queue, transfer, decode };
+NLOHMANN_JSON_SERIALIZE_ENUM(Part, {{Part::queue, "queue"},
+                                    {Part::compute, "compute"},
+                                    {Part::encode, "encode"},
+                                    {Part::send_queue, "send_queue"},
+                                    {Part::transfer, "transfer"},
+                                    {Part::decode, "decode"}})
+
+/// One part of the breakdown of the SingleStream phase. `stage` is where it happens; for a transfer and the decode that
+/// follows it, the receiving stage (0 for results).
+struct PartSummary {
+  Part part = Part::compute;
+  int stage = 0;
+  double mean_ns = 0;
+  double p50_ns = 0;
+
+  bool operator==(const PartSummary&) const = default;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PartSummary, part, stage, mean_ns, p50_ns)
+
+/// One link in the SingleStream phase.
+struct LinkSummary {
+  int from = 0;
+  int to = 0;
+  double transfer_p50_ns = 0;          ///< sender's first byte to the kernel → receiver's last byte in its tensor
+  double goodput_byte_per_s = 0;       ///< payload / median transfer time
+  double receive_rate_byte_per_s = 0;  ///< payload / median time between the header's arrival and the last byte: what
+                                       ///< published tables call throughput
+
+  bool operator==(const LinkSummary&) const = default;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LinkSummary, from, to, transfer_p50_ns, goodput_byte_per_s, receive_rate_byte_per_s)
+
+/// One stage in the Offline phase, over the time between the first and the last completion after warm-up.
+struct StageUtilisation {
+  double compute_p50_ns = 0;  ///< per batch, at depth
+  double utilisation = 0;     ///< compute-busy time / wall time
+  double bubble = 0;          ///< 1 - utilisation
+
+  bool operator==(const StageUtilisation&) const = default;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StageUtilisation, compute_p50_ns, utilisation, bubble)
+
+/// What a trial measured, derived from its raw samples.
+struct Summary {
+  Distribution latency;                ///< SingleStream
+  double throughput_image_per_s = 0;   ///< Offline
+  Distribution latency_under_load;     ///< Offline
+  std::vector<PartSummary> breakdown;  ///< in the order in which a batch passes
+  std::vector<LinkSummary> links;      ///< in ring order; empty when all is local
+  std::vector<StageUtilisation> stages;
+
+  bool operator==(const Summary&) const = default;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Summary, latency, throughput_image_per_s, latency_under_load, breakdown, links,
+                                   stages)
+
+}  // namespace paretopipe::record
