@@ -1,0 +1,86 @@
+#pragma once
+#include <paretopipe/config/model_description.hpp>
+#include <paretopipe/wire/tensor_spec.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+namespace paretopipe::stage {
+
+/// A tensor as the pipeline sees it: what it is, where its bytes are, and who keeps them alive.
+struct Activation {
+  wire::TensorSpec spec;
+  std::span<std::byte> bytes;   ///< exactly byte_size(spec) bytes, owned by `owner`
+  std::shared_ptr<void> owner;  ///< the memory lives as long as this does
+};
+
+/// How a stage is to compute; what a deployment would set. Recorded with every trial.
+struct ComputeOptions {
+  int threads = 1;              ///< intra-operator threads
+  bool flush_denormals = true;  ///< treat denormal numbers as zero (they cost up to 35x)
+  bool tune_malloc = true;      ///< keep freed activations in the process instead of faulting them in again
+  bool operator==(const ComputeOptions&) const = default;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ComputeOptions, threads, flush_denormals, tune_malloc)
+
+/// Which model, with which weights, on which inputs.
+struct ModelRequest {
+  std::string model;  ///< e.g. "mobilenet_v2", "synthetic:5ms/2MB,3ms"
+  int num_classes = 10;
+  int batch = 1;
+  std::uint64_t seed = 1;  ///< of weights and of random inputs
+  std::string data;        ///< "fashion-mnist[:DIR]", "cifar10[:DIR]", "random"
+  bool operator==(const ModelRequest&) const = default;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ModelRequest, model, num_classes, batch, seed, data)
+
+/// What computes inside a stage: LibTorch (lib/paretopipe/model), or the synthetic ground truth. The pipeline around it
+/// knows nothing of models. All calls come from the thread that called `configure` first, except that `decode` comes
+/// from the receive thread while `forward` may be running. Errors are thrown as paretopipe::Error.
+class Backend {
+ public:
+  virtual ~Backend() = default;
+
+  /// The models that `describe` and `load` know, for lists; forms with parameters as a pattern.
+  virtual std::vector<std::string> models() const = 0;
+
+  /// Applies the options to the calling thread and the process. Returns what was really applied, read back, together
+  /// with what identifies the compute library (version, BLAS, instruction set); it goes into the record as it is.
+  virtual nlohmann::json configure(const ComputeOptions& options) = 0;
+
+  /// The model's blocks at the request's batch size. Does not need `load`.
+  virtual config::ModelDescription describe(const ModelRequest& request) = 0;
+
+  /// Bytes of parameters and buffers of all blocks that are held, whether or not a trial uses them.
+  virtual std::int64_t held_parameter_bytes() const = 0;
+
+  /// Makes the blocks of `range` ready for `forward`. Blocks of the same model (name, classes, seed) that are held
+  /// already are kept as they are; another model's are dropped.
+  virtual void load(const ModelRequest& request, config::BlockRange range) = 0;
+
+  /// `count` distinct batches of decoded, resized and normalised input for the request's model.
+  virtual std::vector<Activation> make_inputs(const ModelRequest& request, int count) = 0;
+
+  /// Memory for one incoming tensor.
+  virtual Activation allocate(const wire::TensorSpec& spec) = 0;
+
+  /// Runs the blocks of `range`, which must be loaded. An empty range returns `input` itself. The result is dense in
+  /// the memory order that its spec states. May overwrite `input` unless it came from `make_inputs`; the result may
+  /// alias it.
+  virtual Activation forward(config::BlockRange range, Activation input) = 0;
+
+  /// Called once after `forward`, timed apart from it as "encode": whatever is needed to make the result dense, and to
+  /// bring it to host memory. Must return its argument when there is nothing to do.
+  virtual Activation encode(Activation output) = 0;
+
+  /// The counterpart on the receiving side, timed as "decode".
+  virtual Activation decode(Activation received) = 0;
+};
+
+}  // namespace paretopipe::stage

@@ -1,0 +1,16 @@
+#pragma once
+#include <paretopipe/stage/backend.hpp>
+
+#include <cstdint>
+#include <memory>
+
+namespace paretopipe::stage {
+
+/// One batch on its way through a stage.
+struct Job {
+  std::size_t sequence = 0;
+  Activation activation;
+  std::shared_ptr<void> lease;  ///< keeps the receive buffer from being overwritten; empty where there is none
+};
+
+}  // namespace paretopipe::stage

@@ -1,0 +1,203 @@
+#pragma once
+#include <paretopipe/config/model_description.hpp>
+#include <paretopipe/core/timeline.hpp>
+#include <paretopipe/host/host_context.hpp>
+#include <paretopipe/host/process_usage.hpp>
+#include <paretopipe/stage/backend.hpp>
+#include <paretopipe/wire/tensor_spec.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <nlohmann/json.hpp>
+
+/// The control protocol between the driver and a stage: one request, one reply, in order. A request that cannot be
+/// carried out is answered by `Fault`. The end of the stream ends the stage. Every message travels as {"type": name,
+/// "body": {...}}.
+namespace paretopipe::wire {
+
+NLOHMANN_JSON_SERIALIZE_ENUM(DType,
+                             {{DType::float32, "float32"}, {DType::bfloat16, "bfloat16"}, {DType::int64, "int64"}})
+NLOHMANN_JSON_SERIALIZE_ENUM(MemoryFormat,
+                             {{MemoryFormat::contiguous, "contiguous"}, {MemoryFormat::channels_last, "channels_last"}})
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TensorSpec, dtype, memory_format, shape)
+
+}  // namespace paretopipe::wire
+
+namespace paretopipe::stage {
+
+/// Grows whenever a message changes its meaning: the driver refuses a stage of another version.
+inline constexpr int kControlProtocolVersion = 1;
+
+/// The request failed; the stage goes on listening. After a failed `Run` its links are gone.
+struct Fault {
+  static constexpr std::string_view kType = "fault";
+  std::string reason;  ///< a sentence
+  int exit_code = 0;   ///< whose fault it is, as paretopipe::ExitCode: the request's, the machine's or ours
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Fault, reason, exit_code)
+
+/// First request: where and how to compute.
+struct Configure {
+  static constexpr std::string_view kType = "configure";
+  int stage = 0;     ///< index in the pipeline
+  std::string cpus;  ///< the kernel's list format; empty leaves the affinity alone
+  ComputeOptions compute;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Configure, stage, cpus, compute)
+
+/// What was applied, read back.
+struct Configured {
+  static constexpr std::string_view kType = "configured";
+  int protocol_version = kControlProtocolVersion;
+  host::HostContext host;
+  std::string cpus;
+  nlohmann::json compute;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Configured, protocol_version, host, cpus, compute)
+
+/// Asks for the names of the models that the stage knows.
+struct ListModels {
+  static constexpr std::string_view kType = "list_models";
+};
+inline void to_json(nlohmann::json& json, const ListModels&) {
+  json = nlohmann::json::object();
+}
+inline void from_json(const nlohmann::json&, ListModels&) {}
+
+struct ModelList {
+  static constexpr std::string_view kType = "model_list";
+  std::vector<std::string> models;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ModelList, models)
+
+/// Asks for one model at one batch size.
+struct Describe {
+  static constexpr std::string_view kType = "describe";
+  ModelRequest model;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Describe, model)
+
+struct Described {
+  static constexpr std::string_view kType = "described";
+  config::ModelDescription description;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Described, description)
+
+/// Opens the port at which the previous stage of the ring will knock. Port 0: any free one.
+struct Listen {
+  static constexpr std::string_view kType = "listen";
+  std::string address;
+  std::uint16_t port = 0;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Listen, address, port)
+
+struct Listening {
+  static constexpr std::string_view kType = "listening";
+  std::uint16_t port = 0;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Listening, port)
+
+/// Connects to the next stage and takes the previous one's connection; to be sent to all stages before waiting for any.
+struct Join {
+  static constexpr std::string_view kType = "join";
+  std::string next_host;
+  std::uint16_t next_port = 0;
+  std::uint64_t token = 0;  ///< known to this pipeline's stages only: strangers at the port are turned away
+  int timeout_s = 10;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Join, next_host, next_port, token, timeout_s)
+
+struct Joined {
+  static constexpr std::string_view kType = "joined";
+};
+inline void to_json(nlohmann::json& json, const Joined&) {
+  json = nlohmann::json::object();
+}
+inline void from_json(const nlohmann::json&, Joined&) {}
+
+/// Makes blocks ready, before any trial. The source stage also makes the inputs and, with the unsplit model, the
+/// outputs that every trial's are compared with; its `blocks` must therefore be the whole model.
+struct Load {
+  static constexpr std::string_view kType = "load";
+  ModelRequest model;
+  config::BlockRange blocks;
+  int distinct_inputs = 0;  ///< batches to prepare; 0 on every stage but the source
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Load, model, blocks, distinct_inputs)
+
+struct Loaded {
+  static constexpr std::string_view kType = "loaded";
+  std::int64_t held_parameter_bytes = 0;
+  wire::TensorSpec input;   ///< of the model; only from the source
+  wire::TensorSpec result;  ///< of the model; only from the source
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Loaded, held_parameter_bytes, input, result)
+
+/// One trial: a SingleStream phase, then an Offline phase, each of warmup + batches batches. Sequence numbers run
+/// through both from 0. Goes to all stages that take part, which then only talk to each other until they report.
+struct Run {
+  static constexpr std::string_view kType = "run";
+  std::uint32_t tag = 0;  ///< of this trial: frames of another one are refused
+  int stage_count = 1;    ///< stages that take part; 1: nothing crosses a link
+  config::BlockRange blocks;
+  wire::TensorSpec incoming;  ///< from the previous stage (for the source: the results); ignored when alone
+  int warmup = 0;
+  int batches = 1;
+  int depth = 1;  ///< of the Offline phase
+
+  int phase_batches() const { return warmup + batches; }
+  int total_batches() const { return 2 * phase_batches(); }
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Run, tag, stage_count, blocks, incoming, warmup, batches, depth)
+
+/// The moments that one stage saw, absolute times of its own steady clock.
+struct RunReport {
+  static constexpr std::string_view kType = "run_report";
+  StageTimeline single_stream;
+  StageTimeline offline;
+  ResultTimeline single_stream_results;  ///< only from the source
+  ResultTimeline offline_results;        ///< only from the source
+  double max_abs_difference = 0;         ///< only from the source
+  double top1_agreement = 1;             ///< only from the source
+  host::ProcessUsage usage;
+  std::int64_t peak_rss_bytes = 0;  ///< 0 where unreadable
+  std::int64_t held_parameter_bytes = 0;
+  host::HostState state;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RunReport, single_stream, offline, single_stream_results, offline_results,
+                                   max_abs_difference, top1_agreement, usage, peak_rss_bytes, held_parameter_bytes,
+                                   state)
+
+/// One exchange of RFC 5905's four timestamps; the driver has the outer two.
+struct ClockProbe {
+  static constexpr std::string_view kType = "clock_probe";
+};
+inline void to_json(nlohmann::json& json, const ClockProbe&) {
+  json = nlohmann::json::object();
+}
+inline void from_json(const nlohmann::json&, ClockProbe&) {}
+
+struct ClockReading {
+  static constexpr std::string_view kType = "clock_reading";
+  std::int64_t received_at_ns = 0;
+  std::int64_t sent_at_ns = 0;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ClockReading, received_at_ns, sent_at_ns)
+
+/// {"type": ..., "body": ...}
+template <class Message>
+nlohmann::json wrap(const Message& message) {
+  return {{"type", Message::kType}, {"body", message}};
+}
+
+/// The body, if the envelope holds a Message.
+template <class Message>
+std::optional<Message> unwrap(const nlohmann::json& envelope) {
+  if (!envelope.is_object() || envelope.value("type", "") != Message::kType) return std::nullopt;
+  return envelope.at("body").template get<Message>();
+}
+
+}  // namespace paretopipe::stage

@@ -1,0 +1,196 @@
+#include <paretopipe/core/clock.hpp>
+#include <paretopipe/stage/pipeline.hpp>
+#include <paretopipe/wire/link.hpp>
+
+#include <algorithm>
+#include <exception>
+#include <mutex>
+#include <thread>
+
+namespace paretopipe::stage {
+namespace {
+
+/// Receive buffers: one being filled, one waiting, one being computed from.
+constexpr int kReceiveBuffers = 3;
+/// Results waiting for the send thread. More would only hide in the queue what credits should bound.
+constexpr std::size_t kSendQueue = 2;
+
+/// The batches [begin, end) of a timeline.
+template <class Timeline, class Moments>
+Timeline slice(const Timeline& whole, const Moments& members, std::ptrdiff_t begin, std::ptrdiff_t end) {
+  Timeline part;
+  for (const auto member : members) {
+    const auto& moments = whole.*member;
+    (part.*member).assign(moments.begin() + begin, moments.begin() + end);
+  }
+  return part;
+}
+
+/// The three loops of a stage and what they share.
+class StageRun {
+ public:
+  StageRun(const Run& run, Backend& backend, Neighbours neighbours, const ReferenceSet* references)
+      : run_(run),
+        backend_(backend),
+        neighbours_(neighbours),
+        total_(static_cast<std::size_t>(run.total_batches())),
+        free_buffers_(kReceiveBuffers),
+        incoming_(kReceiveBuffers),
+        outgoing_(kSendQueue) {
+    for (const auto member : kStageMoments) (timeline_.*member).resize(total_);
+    if (references != nullptr) source_.emplace(run, *references);
+    if (neighbours_.previous == nullptr) return;
+    const int buffers = source_ ? 1 : std::min(kReceiveBuffers, run.depth + 1);
+    for (int i = 0; i < buffers; ++i) free_buffers_.push(backend_.allocate(run.incoming));
+  }
+
+  void execute() {
+    std::thread receiver;
+    std::thread sender;
+    if (neighbours_.previous != nullptr) receiver = start([this] { source_ ? receive_results() : receive_inputs(); });
+    if (neighbours_.next != nullptr) sender = start([this] { send(); });
+    guarded([this] { compute(); });
+    if (receiver.joinable()) receiver.join();
+    if (sender.joinable()) sender.join();
+    if (error_) std::rethrow_exception(error_);
+  }
+
+  void fill(RunReport& report) {
+    if (source_) {
+      for (auto* moments : {&timeline_.receive_begin, &timeline_.receive_end, &timeline_.ready})
+        *moments = source_->issued();
+      report.max_abs_difference = source_->max_abs_difference();
+      report.top1_agreement = source_->top1_agreement();
+    }
+    const auto phase = static_cast<std::ptrdiff_t>(run_.phase_batches());
+    const auto total = static_cast<std::ptrdiff_t>(total_);
+    report.single_stream = slice(timeline_, kStageMoments, 0, phase);
+    report.offline = slice(timeline_, kStageMoments, phase, total);
+    if (source_) {
+      report.single_stream_results = slice(source_->results(), kResultMoments, 0, phase);
+      report.offline_results = slice(source_->results(), kResultMoments, phase, total);
+    }
+  }
+
+ private:
+  BoundedQueue<Job>& jobs() { return source_ ? source_->jobs() : incoming_; }
+
+  template <class Loop>
+  std::thread start(Loop loop) {
+    return std::thread([this, loop] { guarded(loop); });
+  }
+
+  /// The first error ends all three loops: closed queues and links release whoever waits.
+  template <class Loop>
+  void guarded(Loop loop) {
+    try {
+      loop();
+    } catch (...) {
+      {
+        const std::lock_guard lock(error_mutex_);
+        if (!error_) error_ = std::current_exception();
+      }
+      jobs().close();
+      outgoing_.close();
+      free_buffers_.close();
+      if (neighbours_.previous != nullptr) neighbours_.previous->shutdown();
+      if (neighbours_.next != nullptr) neighbours_.next->shutdown();
+    }
+  }
+
+  void receive_inputs() {
+    for (std::size_t sequence = 0; sequence < total_; ++sequence) {
+      auto buffer = free_buffers_.pop();
+      if (!buffer) return;
+      const auto times = neighbours_.previous->receive_tensor(run_.tag, sequence, run_.incoming, buffer->bytes);
+      auto decoded = backend_.decode(*buffer);
+      timeline_.receive_begin[sequence] = times.begin_ns;
+      timeline_.receive_end[sequence] = times.end_ns;
+      timeline_.ready[sequence] = now_ns();
+      if (!incoming_.push({sequence, std::move(decoded), lease(std::move(*buffer))})) return;
+    }
+  }
+
+  void receive_results() {
+    auto buffer = free_buffers_.pop();
+    source_->start();
+    for (std::size_t sequence = 0; sequence < total_; ++sequence) {
+      const auto times = neighbours_.previous->receive_tensor(run_.tag, sequence, run_.incoming, buffer->bytes);
+      source_->complete(sequence, times.begin_ns, times.end_ns, *buffer);
+    }
+  }
+
+  void compute() {
+    if (source_ && neighbours_.previous == nullptr) source_->start();
+    for (std::size_t sequence = 0; sequence < total_; ++sequence) {
+      auto job = jobs().pop();
+      if (!job) return;
+      const auto input = job->activation.bytes;
+      timeline_.compute_begin[sequence] = now_ns();
+      auto output = backend_.forward(run_.blocks, std::move(job->activation));
+      timeline_.compute_end[sequence] = now_ns();
+      output = backend_.encode(std::move(output));
+      timeline_.encoded[sequence] = now_ns();
+      if (!overlap(input, output.bytes)) job->lease.reset();
+      if (!hand_on({sequence, std::move(output), std::move(job->lease)})) return;
+    }
+  }
+
+  bool hand_on(Job job) {
+    if (neighbours_.next != nullptr) return outgoing_.push(std::move(job));
+    const auto sequence = job.sequence;
+    const auto moment = timeline_.encoded[sequence];
+    timeline_.send_begin[sequence] = timeline_.send_end[sequence] = moment;
+    source_->complete(sequence, moment, moment, job.activation);
+    return true;
+  }
+
+  void send() {
+    for (std::size_t sequence = 0; sequence < total_; ++sequence) {
+      const auto job = outgoing_.pop();
+      if (!job) return;
+      const auto times = neighbours_.next->send_tensor(run_.tag, sequence, job->activation.spec, job->activation.bytes);
+      timeline_.send_begin[sequence] = times.begin_ns;
+      timeline_.send_end[sequence] = times.end_ns;
+    }
+  }
+
+  /// Gives the buffer back when the last holder lets go. After an error the queue is closed and the buffer just ends.
+  std::shared_ptr<void> lease(Activation buffer) {
+    return {static_cast<void*>(this), [this, buffer = std::move(buffer)](void*) { free_buffers_.push(buffer); }};
+  }
+
+  static bool overlap(std::span<const std::byte> left, std::span<const std::byte> right) {
+    return left.data() < right.data() + right.size() && right.data() < left.data() + left.size();
+  }
+
+  const Run run_;
+  Backend& backend_;
+  const Neighbours neighbours_;
+  const std::size_t total_;
+  StageTimeline timeline_;
+  std::optional<Source> source_;
+  BoundedQueue<Activation> free_buffers_;  // outlives the queues, whose jobs give their buffers back when they go
+  BoundedQueue<Job> incoming_;
+  BoundedQueue<Job> outgoing_;
+  std::mutex error_mutex_;
+  std::exception_ptr error_;
+};
+
+}  // namespace
+
+RunReport run_pipeline(const Run& run, Backend& backend, Neighbours neighbours, const ReferenceSet* references) {
+  RunReport report;
+  host::reset_peak_rss();
+  const auto before = host::read_process_usage();
+  StageRun stage(run, backend, neighbours, references);
+  stage.execute();
+  report.usage = host::read_process_usage() - before;
+  report.peak_rss_bytes = host::read_peak_rss_bytes().value_or(0);
+  report.held_parameter_bytes = backend.held_parameter_bytes();
+  report.state = host::read_host_state();
+  stage.fill(report);
+  return report;
+}
+
+}  // namespace paretopipe::stage

@@ -1,0 +1,130 @@
+#include <paretopipe/core/clock.hpp>
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/host/cpu_set.hpp>
+#include <paretopipe/stage/messages.hpp>
+#include <paretopipe/stage/pipeline.hpp>
+#include <paretopipe/stage/session.hpp>
+#include <paretopipe/wire/errors.hpp>
+#include <paretopipe/wire/link.hpp>
+#include <paretopipe/wire/rendezvous.hpp>
+
+#include <cmath>
+#include <future>
+#include <optional>
+
+namespace paretopipe::stage {
+namespace {
+
+/// One handler per request. What one request leaves for the next lives in the members.
+class Session {
+ public:
+  explicit Session(Backend& backend) : backend_(backend) {}
+
+  nlohmann::json answer(const nlohmann::json& request, std::int64_t received_at_ns) {
+    if (unwrap<ClockProbe>(request)) return wrap(ClockReading{received_at_ns, now_ns()});
+    if (const auto message = unwrap<Configure>(request)) return wrap(configure(*message));
+    if (unwrap<ListModels>(request)) return wrap(ModelList{backend_.models()});
+    if (const auto message = unwrap<Describe>(request)) return wrap(Described{backend_.describe(message->model)});
+    if (const auto message = unwrap<Listen>(request)) return wrap(listen(*message));
+    if (const auto message = unwrap<Join>(request)) return wrap(join(*message));
+    if (const auto message = unwrap<Load>(request)) return wrap(load(*message));
+    if (const auto message = unwrap<Run>(request)) return wrap(run(*message));
+    throw wire::ProtocolError(
+        fmt::format("the driver sent a request that this stage does not know: {}", request.dump().substr(0, 80)));
+  }
+
+ private:
+  Configured configure(const Configure& request) {
+    if (!request.cpus.empty()) host::set_affinity(host::parse_cpu_list(request.cpus));
+    Configured reply;
+    reply.compute = backend_.configure(request.compute);
+    reply.host = host::read_host_context();
+    reply.cpus = host::to_string(host::current_affinity());
+    return reply;
+  }
+
+  Listening listen(const Listen& request) {
+    listener_.emplace(request.address, request.port);
+    return {listener_->port()};
+  }
+
+  Joined join(const Join& request) {
+    if (!listener_) throw wire::ProtocolError("the driver sent join before listen");
+    const auto deadline = Clock::now() + std::chrono::seconds(request.timeout_s);
+    next_.emplace(wire::connect_peer(request.next_host, request.next_port, request.token, deadline));
+    previous_.emplace(wire::accept_peer(*listener_, request.token, deadline));
+    listener_.reset();
+    return {};
+  }
+
+  Loaded load(const Load& request) {
+    backend_.load(request.model, request.blocks);
+    Loaded reply;
+    reply.held_parameter_bytes = backend_.held_parameter_bytes();
+    references_.reset();
+    if (request.distinct_inputs > 0) {
+      references_.emplace(make_references(request));
+      reply.input = references_->inputs.front().spec;
+      reply.result = references_->outputs.front().spec;
+    }
+    return reply;
+  }
+
+  ReferenceSet make_references(const Load& request) {
+    ReferenceSet references;
+    references.inputs = backend_.make_inputs(request.model, request.distinct_inputs);
+    for (const auto& input : references.inputs) {
+      auto output = backend_.encode(backend_.forward(request.blocks, input));
+      const auto* values = reinterpret_cast<const float*>(output.bytes.data());
+      for (std::size_t i = 0; i < output.bytes.size() / sizeof(float); ++i) {
+        if (!std::isfinite(values[i])) {
+          throw EnvironmentError(
+              "the unsplit model's output is not finite, so no split can be checked against it; try another seed or "
+              "input");
+        }
+      }
+      references.outputs.push_back(std::move(output));
+    }
+    return references;
+  }
+
+  RunReport run(const Run& request) {
+    const bool alone = request.stage_count == 1;
+    if (!alone && !(previous_ && next_)) throw wire::ProtocolError("the driver sent run before join");
+    if (alone && !references_) throw wire::ProtocolError("a stage that runs alone must be the source");
+    const Neighbours neighbours{alone ? nullptr : &*previous_, alone ? nullptr : &*next_};
+    return run_pipeline(request, backend_, neighbours, references_ ? &*references_ : nullptr);
+  }
+
+  Backend& backend_;
+  std::optional<wire::Listener> listener_;
+  std::optional<wire::Link> previous_;
+  std::optional<wire::Link> next_;
+  std::optional<ReferenceSet> references_;
+};
+
+}  // namespace
+
+void serve(wire::Link& control, Backend& backend) {
+  Session session(backend);
+  for (;;) {
+    nlohmann::json request;
+    try {
+      request = control.receive_message();
+    } catch (const wire::Closed&) {
+      return;
+    }
+    const auto received_at = now_ns();
+    nlohmann::json reply;
+    try {
+      reply = session.answer(request, received_at);
+    } catch (const Error& error) {  // the session's boundary: what to do about a fault is the driver's to judge
+      reply = wrap(Fault{error.what(), static_cast<int>(error.code())});
+    } catch (const std::exception& error) {
+      reply = wrap(Fault{error.what(), static_cast<int>(ExitCode::internal)});
+    }
+    control.send_message(reply);
+  }
+}
+
+}  // namespace paretopipe::stage

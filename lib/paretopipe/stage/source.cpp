@@ -1,0 +1,90 @@
+#include <paretopipe/core/clock.hpp>
+#include <paretopipe/stage/source.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+namespace paretopipe::stage {
+namespace {
+
+std::span<const float> as_floats(const Activation& activation) {
+  return {reinterpret_cast<const float*>(activation.bytes.data()), activation.bytes.size() / sizeof(float)};
+}
+
+std::size_t argmax(std::span<const float> row) {
+  return static_cast<std::size_t>(std::max_element(row.begin(), row.end()) - row.begin());
+}
+
+/// NaN against anything but the same bits counts as infinitely different.
+double max_difference(std::span<const float> left, std::span<const float> right) {
+  double largest = 0;
+  for (std::size_t i = 0; i < left.size(); ++i) {
+    const double difference = std::abs(double{left[i]} - double{right[i]});
+    largest = std::max(largest, std::isnan(difference) ? std::numeric_limits<double>::max() : difference);
+  }
+  return largest;
+}
+
+}  // namespace
+
+Source::Source(const Run& run, const ReferenceSet& references)
+    : run_(run), references_(references), jobs_(static_cast<std::size_t>(run.depth)) {
+  const auto total = static_cast<std::size_t>(run.total_batches());
+  issued_.resize(total);
+  for (const auto member : kResultMoments) (results_.*member).resize(total);
+}
+
+void Source::start() {
+  issue();
+}
+
+void Source::issue() {
+  const auto sequence = next_++;
+  const auto& input = references_.inputs[sequence % references_.inputs.size()];
+  issued_[sequence] = now_ns();
+  jobs_.push({sequence, input, nullptr});
+}
+
+void Source::complete(std::size_t sequence, std::int64_t receive_begin_ns, std::int64_t receive_end_ns,
+                      const Activation& result) {
+  results_.receive_begin[sequence] = receive_begin_ns;
+  results_.receive_end[sequence] = receive_end_ns;
+  results_.completed[sequence] = now_ns();
+  compare(result, references_.outputs[sequence % references_.outputs.size()]);
+
+  const auto phase = static_cast<std::size_t>(run_.phase_batches());
+  const auto total = static_cast<std::size_t>(run_.total_batches());
+  if (sequence + 1 == phase) {
+    // The SingleStream phase is over and the pipeline is empty: fill it.
+    const auto in_flight = std::min(static_cast<std::size_t>(run_.depth), phase);
+    for (std::size_t i = 0; i < in_flight; ++i) issue();
+  } else if (next_ < total) {
+    issue();
+  }
+}
+
+void Source::compare(const Activation& result, const Activation& expected) {
+  const auto images = expected.spec.shape.front();
+  images_compared_ += images;
+  if (std::memcmp(result.bytes.data(), expected.bytes.data(), expected.bytes.size()) == 0) {
+    images_agreeing_ += images;
+    return;
+  }
+  const auto got = as_floats(result);
+  const auto wanted = as_floats(expected);
+  // Different bits of equal value (-0 and 0) are a difference too: the smallest that can be told from none.
+  max_abs_difference_ =
+      std::max({max_abs_difference_, max_difference(got, wanted), double{std::numeric_limits<float>::denorm_min()}});
+  const auto classes = wanted.size() / static_cast<std::size_t>(images);
+  for (std::size_t i = 0; i < wanted.size(); i += classes) {
+    images_agreeing_ += argmax(got.subspan(i, classes)) == argmax(wanted.subspan(i, classes));
+  }
+}
+
+double Source::top1_agreement() const {
+  return images_compared_ == 0 ? 0 : static_cast<double>(images_agreeing_) / static_cast<double>(images_compared_);
+}
+
+}  // namespace paretopipe::stage

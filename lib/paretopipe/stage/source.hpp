@@ -1,0 +1,62 @@
+#pragma once
+#include <paretopipe/core/timeline.hpp>
+#include <paretopipe/stage/backend.hpp>
+#include <paretopipe/stage/bounded_queue.hpp>
+#include <paretopipe/stage/job.hpp>
+#include <paretopipe/stage/messages.hpp>
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace paretopipe::stage {
+
+/// The source's inputs and what the unsplit model makes of each.
+struct ReferenceSet {
+  std::vector<Activation> inputs;
+  std::vector<Activation> outputs;  ///< same length and order
+};
+
+/// Hands batches to the pipeline and takes their results: one in flight in the SingleStream phase, `depth` in the
+/// Offline phase. A result that comes back makes room for the next batch, so the number in flight never depends on how
+/// much a socket buffer happens to swallow.
+///
+/// `start` and `complete` are called by one thread at a time; `jobs` is where the compute thread takes its work.
+class Source {
+ public:
+  /// `references` must outlive the source.
+  Source(const Run& run, const ReferenceSet& references);
+
+  /// Hands the first batch over.
+  void start();
+
+  /// Batch `sequence` is back. `result` is compared bit for bit with the unsplit model's, after the batch's last moment
+  /// was taken and before the next batch is handed over: in the SingleStream phase no latency contains it.
+  void complete(std::size_t sequence, std::int64_t receive_begin_ns, std::int64_t receive_end_ns,
+                const Activation& result);
+
+  BoundedQueue<Job>& jobs() { return jobs_; }
+
+  /// When each batch was handed over; when each result came back. By sequence number.
+  const std::vector<std::int64_t>& issued() const { return issued_; }
+  const ResultTimeline& results() const { return results_; }
+
+  double max_abs_difference() const { return max_abs_difference_; }
+  double top1_agreement() const;
+
+ private:
+  void issue();
+  void compare(const Activation& result, const Activation& expected);
+
+  const Run run_;
+  const ReferenceSet& references_;
+  BoundedQueue<Job> jobs_;
+  std::vector<std::int64_t> issued_;
+  ResultTimeline results_;
+  std::size_t next_ = 0;
+  double max_abs_difference_ = 0;
+  std::int64_t images_compared_ = 0;
+  std::int64_t images_agreeing_ = 0;
+};
+
+}  // namespace paretopipe::stage

@@ -1,0 +1,125 @@
+#include <paretopipe/core/clock.hpp>
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/synthetic/synthetic_backend.hpp>
+#include <paretopipe/synthetic/synthetic_model.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <ctime>
+#include <random>
+
+#include <sys/prctl.h>
+
+namespace paretopipe::synthetic {
+namespace {
+
+using stage::Activation;
+
+/// Waking up late by a scheduler's whim would make the truth false: the last stretch is spent awake.
+constexpr auto kAwake = std::chrono::microseconds(100);
+
+void wait_until(std::int64_t deadline_ns) {
+  const auto asleep_until = deadline_ns - Nanoseconds(kAwake).count();
+  if (asleep_until > now_ns()) {
+    const timespec wake{asleep_until / 1'000'000'000, asleep_until % 1'000'000'000};
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &wake, nullptr) == EINTR) {
+    }
+  }
+  while (now_ns() < deadline_ns) {
+  }
+}
+
+std::span<float> as_floats(const Activation& activation) {
+  return {reinterpret_cast<float*>(activation.bytes.data()), activation.bytes.size() / sizeof(float)};
+}
+
+Activation make_activation(const wire::TensorSpec& spec) {
+  const auto bytes = static_cast<std::size_t>(wire::byte_size(spec));
+  std::shared_ptr<std::byte[]> memory(new std::byte[bytes]);
+  return {spec, {memory.get(), bytes}, memory};
+}
+
+/// Every output element depends on an input element, and every input element reaches an output as long as the output is
+/// not smaller; a smaller output takes sums.
+void transform(std::span<const float> input, std::span<float> output, int block) {
+  const float offset = 0.5F / static_cast<float>(block + 1);
+  if (output.size() >= input.size()) {
+    for (std::size_t begin = 0; begin < output.size(); begin += input.size()) {
+      const auto count = std::min(input.size(), output.size() - begin);
+      for (std::size_t i = 0; i < count; ++i) output[begin + i] = 0.5F * input[i] + offset;
+    }
+    return;
+  }
+  std::fill(output.begin(), output.end(), offset);
+  const float scale = static_cast<float>(output.size()) / static_cast<float>(input.size());
+  for (std::size_t begin = 0; begin < input.size(); begin += output.size()) {
+    const auto count = std::min(output.size(), input.size() - begin);
+    for (std::size_t i = 0; i < count; ++i) output[i] += scale * input[begin + i];
+  }
+}
+
+class SyntheticBackend final : public stage::Backend {
+ public:
+  std::vector<std::string> models() const override { return {std::string(kPattern)}; }
+
+  nlohmann::json configure(const stage::ComputeOptions&) override {
+    // The default slack of 50 us is most of the accuracy that is promised.
+    prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
+    return {{"library", "synthetic"}, {"threads", 1}};
+  }
+
+  config::ModelDescription describe(const stage::ModelRequest& request) override {
+    return synthetic::describe(parse(request.model), request.batch, request.num_classes);
+  }
+
+  std::int64_t held_parameter_bytes() const override { return 0; }
+
+  void load(const stage::ModelRequest& request, config::BlockRange) override {
+    model_ = parse(request.model);
+    outputs_.clear();
+    for (const auto& block : describe(request).blocks) {
+      outputs_.push_back({wire::DType::float32, wire::MemoryFormat::contiguous, block.output_shape});
+    }
+  }
+
+  std::vector<Activation> make_inputs(const stage::ModelRequest& request, int count) override {
+    const wire::TensorSpec spec{wire::DType::float32, wire::MemoryFormat::contiguous, describe(request).input_shape};
+    std::mt19937_64 random(request.seed);
+    std::vector<Activation> inputs;
+    for (int i = 0; i < count; ++i) {
+      inputs.push_back(make_activation(spec));
+      for (auto& value : as_floats(inputs.back())) value = static_cast<float>(random() >> 40) * 0x1p-24F;
+    }
+    return inputs;
+  }
+
+  Activation allocate(const wire::TensorSpec& spec) override { return make_activation(spec); }
+
+  Activation forward(config::BlockRange range, Activation input) override {
+    for (int block = range.begin; block < range.end; ++block) {
+      const auto index = static_cast<std::size_t>(block);
+      const auto deadline = now_ns() + model_.blocks.at(index).duration.count();
+      auto output = make_activation(outputs_.at(index));
+      transform(as_floats(input), as_floats(output), block);
+      wait_until(deadline);
+      input = std::move(output);
+    }
+    return input;
+  }
+
+  Activation encode(Activation output) override { return output; }
+  Activation decode(Activation received) override { return received; }
+
+ private:
+  SyntheticModel model_;
+  std::vector<wire::TensorSpec> outputs_;
+};
+
+}  // namespace
+
+std::unique_ptr<stage::Backend> make_synthetic_backend() {
+  return std::make_unique<SyntheticBackend>();
+}
+
+}  // namespace paretopipe::synthetic
