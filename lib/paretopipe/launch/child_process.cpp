@@ -1,0 +1,162 @@
+#include <paretopipe/core/control_descriptor.hpp>
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/launch/child_process.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace paretopipe::launch {
+namespace {
+
+std::vector<std::string> merged_environment(const ChildCommand& command) {
+  std::vector<std::string> merged;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text(*entry);
+    const auto name = text.substr(0, text.find('='));
+    bool replaced = false;
+    for (const auto& setting : command.environment) replaced = replaced || setting.first == name;
+    if (!replaced) merged.emplace_back(text);
+  }
+  for (const auto& [name, value] : command.environment) merged.push_back(name + "=" + value);
+  return merged;
+}
+
+std::vector<char*> as_pointers(std::vector<std::string>& strings) {
+  std::vector<char*> pointers;
+  for (auto& string : strings) pointers.push_back(string.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+struct ChildSetup {
+  char* const* argv;
+  char* const* environment;
+  int control;
+  int output;
+  int failure;  ///< write end of a close-on-exec pipe
+  pid_t parent;
+};
+
+/// Between fork and exec: only async-signal-safe calls.
+[[noreturn]] void become(const ChildSetup& setup) {
+  ::setpgid(0, 0);
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != setup.parent) ::_exit(1);  // the parent died before the signal was asked for
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  const int null = ::open("/dev/null", O_RDONLY);
+  // dup2 clears close-on-exec; the one descriptor that may sit at the target already keeps it and needs it cleared.
+  if (::dup2(null, STDIN_FILENO) >= 0 && ::dup2(setup.output, STDOUT_FILENO) >= 0 &&
+      ::dup2(setup.output, STDERR_FILENO) >= 0 &&
+      (setup.control == kControlDescriptor ? ::fcntl(setup.control, F_SETFD, 0)
+                                           : ::dup2(setup.control, kControlDescriptor)) >= 0) {
+    ::execve(setup.argv[0], setup.argv, setup.environment);
+  }
+  const int reason = errno;
+  [[maybe_unused]] const auto written = ::write(setup.failure, &reason, sizeof reason);
+  ::_exit(127);
+}
+
+/// The failure pipe must not sit where the child's control link goes, or dup2 would close it.
+void move_above_control(FileDescriptor& descriptor) {
+  const int moved = ::fcntl(descriptor.get(), F_DUPFD_CLOEXEC, kControlDescriptor + 1);
+  if (moved < 0) throw system_error("duplicate a descriptor", errno);
+  descriptor = FileDescriptor(moved);
+}
+
+std::string describe_status(int status) {
+  if (WIFSIGNALED(status))
+    return fmt::format("was killed by signal {} ({})", WTERMSIG(status), ::strsignal(WTERMSIG(status)));
+  return fmt::format("exited with status {}", WEXITSTATUS(status));
+}
+
+}  // namespace
+
+ChildProcess::ChildProcess(const ChildCommand& command, FileDescriptor control)
+    : output_(::memfd_create("stage-output", MFD_CLOEXEC)) {
+  const std::string attempt = fmt::format("start {}", command.argv.front());
+  std::array<int, 2> pipe{};
+  if (output_.get() < 0 || ::pipe2(pipe.data(), O_CLOEXEC) != 0) throw system_error(attempt, errno);
+  FileDescriptor failure_read(pipe[0]);
+  FileDescriptor failure_write(pipe[1]);
+  for (auto* descriptor : {&failure_write, &output_, &control}) move_above_control(*descriptor);
+
+  auto arguments = command.argv;
+  auto environment = merged_environment(command);
+  const auto argv = as_pointers(arguments);
+  const auto envp = as_pointers(environment);
+  const ChildSetup setup{argv.data(), envp.data(), control.get(), output_.get(), failure_write.get(), ::getpid()};
+  pid_ = ::fork();
+  if (pid_ < 0) throw system_error(attempt, errno);
+  if (pid_ == 0) become(setup);
+
+  failure_write.reset();
+  int reason = 0;
+  if (::read(failure_read.get(), &reason, sizeof reason) == sizeof reason) {
+    ::waitpid(pid_, nullptr, 0);
+    throw system_error(attempt, reason);
+  }
+  process_ = FileDescriptor(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
+}
+
+ChildProcess::ChildProcess(ChildProcess&& other) noexcept
+    : pid_(std::exchange(other.pid_, -1)),
+      process_(std::move(other.process_)),
+      output_(std::move(other.output_)),
+      wait_status_(other.wait_status_) {}
+
+ChildProcess::~ChildProcess() {
+  if (pid_ > 0) end(0);
+}
+
+std::optional<std::string> ChildProcess::how_it_ended() {
+  if (!wait_status_) {
+    int status = 0;
+    if (::waitpid(pid_, &status, WNOHANG) != pid_) return std::nullopt;
+    wait_status_ = status;
+  }
+  return describe_status(*wait_status_);
+}
+
+std::string ChildProcess::end(int timeout_ms) {
+  if (!wait_status_ && timeout_ms > 0) {
+    pollfd ended{process_.get(), POLLIN, 0};
+    while (::poll(&ended, 1, timeout_ms) < 0 && errno == EINTR) {
+    }
+  }
+  if (!how_it_ended()) {
+    ::kill(pid_, SIGKILL);
+    int status = 0;
+    while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+    }
+    wait_status_ = status;
+  }
+  return describe_status(*wait_status_);
+}
+
+std::string ChildProcess::last_output() const {
+  constexpr off_t kTail = 2000;
+  struct stat status {};
+  if (::fstat(output_.get(), &status) != 0) return {};
+  const auto begin = std::max<off_t>(0, status.st_size - kTail);
+  std::string text(static_cast<std::size_t>(status.st_size - begin), '\0');
+  const auto got = ::pread(output_.get(), text.data(), text.size(), begin);
+  text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  return text;
+}
+
+}  // namespace paretopipe::launch

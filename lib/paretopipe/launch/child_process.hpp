@@ -1,0 +1,50 @@
+#pragma once
+#include <paretopipe/launch/file_descriptor.hpp>
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <sys/types.h>
+
+namespace paretopipe::launch {
+
+struct ChildCommand {
+  std::vector<std::string> argv;  ///< argv[0] is the program's path; no shell is involved
+  std::vector<std::pair<std::string, std::string>> environment;  ///< set over what this process has
+};
+
+/// A child process that does not outlive its owner: killed and reaped at the end of life, and by the kernel (Linux:
+/// parent death signal) should the owner be killed itself. It sits in a process group of its own, so that Ctrl-C at the
+/// terminal reaches only the owner, who then ends it in order.
+///
+/// Spawn from a thread that lives as long as the child: the kernel takes the end of that thread for the parent's.
+class ChildProcess {
+ public:
+  /// Starts the command with `control` as descriptor kControlDescriptor and its output (stdout and stderr) kept in
+  /// memory. Throws EnvironmentError naming the program and the reason.
+  ChildProcess(const ChildCommand& command, FileDescriptor control);
+  ChildProcess(ChildProcess&& other) noexcept;
+  ChildProcess& operator=(ChildProcess&&) = delete;
+  ~ChildProcess();
+
+  pid_t pid() const { return pid_; }
+
+  /// "exited with status 3", "was killed by signal 9 (Killed)", once it has ended; nothing while it runs. Never blocks.
+  std::optional<std::string> how_it_ended();
+
+  /// Waits up to `timeout_ms` for the child to end by itself, then kills it. Returns how it ended.
+  std::string end(int timeout_ms);
+
+  /// The last lines that it printed, for error messages; empty if none.
+  std::string last_output() const;
+
+ private:
+  pid_t pid_ = -1;
+  FileDescriptor process_;  ///< pidfd: becomes readable when the child ends
+  FileDescriptor output_;
+  std::optional<int> wait_status_;
+};
+
+}  // namespace paretopipe::launch

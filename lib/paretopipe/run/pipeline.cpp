@@ -1,0 +1,99 @@
+#include <paretopipe/run/pipeline.hpp>
+
+#include <random>
+
+namespace paretopipe::run {
+namespace {
+
+constexpr const char* kLoopback = "127.0.0.1";
+constexpr int kClockExchanges = 8;
+
+std::uint64_t random_token() {
+  std::random_device device;
+  return (std::uint64_t{device()} << 32) | device();
+}
+
+}  // namespace
+
+template <class Reply, class Request>
+std::vector<Reply> Pipeline::ask(const std::vector<Request>& requests) {
+  std::vector<StageClient*> asked;
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    stages_[i].send(requests[i]);
+    asked.push_back(&stages_[i]);
+  }
+  std::vector<Reply> replies(requests.size());
+  const WaitLimits limits{Clock::now() + std::chrono::seconds(options_.timeout_s), options_.interrupt_descriptor};
+  for_each_reply(asked, limits, [&](StageClient& stage) {
+    replies[static_cast<std::size_t>(stage.index())] = stage.receive<Reply>();
+  });
+  return replies;
+}
+
+Pipeline::Pipeline(const PipelineOptions& options) : options_(options) {
+  std::vector<stage::Configure> requests;
+  for (std::size_t i = 0; i < options.cpus.size(); ++i) {
+    const int index = static_cast<int>(i);
+    stages_.emplace_back(index, options.command);
+    requests.push_back({index, options.cpus[i], options.compute});
+  }
+  configured_ = ask<stage::Configured>(requests);
+  for (std::size_t i = 0; i < configured_.size(); ++i) {
+    if (configured_[i].protocol_version != stage::kControlProtocolVersion) {
+      throw EnvironmentError(fmt::format(
+          "stage {} ({}) speaks version {} of the control protocol, this driver version {}; install both from one "
+          "release",
+          i, options.command.program.string(), configured_[i].protocol_version, stage::kControlProtocolVersion));
+    }
+  }
+  if (stage_count() > 1) join();
+}
+
+void Pipeline::join() {
+  const auto ports = ask<stage::Listening>(std::vector<stage::Listen>(stages_.size(), {kLoopback, 0}));
+  const auto token = random_token();
+  std::vector<stage::Join> requests;
+  for (std::size_t i = 0; i < stages_.size(); ++i) {
+    stage::Join request;
+    request.next_host = kLoopback;
+    request.next_port = ports[(i + 1) % ports.size()].port;
+    request.token = token;
+    requests.push_back(request);
+  }
+  ask<stage::Joined>(requests);
+}
+
+config::ModelDescription Pipeline::describe(const stage::ModelRequest& request) {
+  return ask<stage::Described>(std::vector<stage::Describe>{{request}}).front().description;
+}
+
+std::vector<stage::Loaded> Pipeline::load(const std::vector<stage::Load>& requests) {
+  return ask<stage::Loaded>(requests);
+}
+
+std::vector<stage::RunReport> Pipeline::run(const std::vector<stage::Run>& requests) {
+  return ask<stage::RunReport>(requests);
+}
+
+std::vector<std::optional<ClockExchange>> Pipeline::probe_clocks() {
+  std::vector<std::optional<ClockExchange>> best(stages_.size());
+  const auto own_clock = host::read_host_context().boot_id;
+  for (std::size_t i = 0; i < stages_.size(); ++i) {
+    if (configured_[i].host.boot_id == own_clock) continue;
+    std::vector<ClockExchange> exchanges;
+    for (int round = 0; round < kClockExchanges; ++round) {
+      ClockExchange exchange;
+      exchange.sent = now_ns();
+      stages_[i].send(stage::ClockProbe{});
+      const auto reading = stages_[i].receive<stage::ClockReading>();
+      exchange.received = now_ns();
+      exchange.peer_received = reading.received_at_ns;
+      exchange.peer_sent = reading.sent_at_ns;
+      exchanges.push_back(exchange);
+    }
+    best[i] = best_exchange(exchanges);
+  }
+  return best;
+}
+
+}  // namespace paretopipe::run

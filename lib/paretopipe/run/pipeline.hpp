@@ -1,0 +1,57 @@
+#pragma once
+#include <paretopipe/run/clock_alignment.hpp>
+#include <paretopipe/run/stage_client.hpp>
+
+#include <deque>
+#include <string>
+#include <vector>
+
+namespace paretopipe::run {
+
+/// Where and how the stages of a pipeline compute.
+struct PipelineOptions {
+  StageCommand command;
+  std::vector<std::string> cpus;  ///< one CPU list per stage; its length is the number of stages
+  stage::ComputeOptions compute;
+  int timeout_s = 600;
+  int interrupt_descriptor = -1;
+
+  bool same_processes(const PipelineOptions& other) const {
+    return cpus == other.cpus && compute == other.compute && command.environment == other.command.environment;
+  }
+};
+
+/// The running stage processes, joined to a ring: stage 0 → 1 → … → 0. They live as long as this object, over many
+/// trials. Any StageError leaves it useless: destroy it and make a new one. Every call blocks until all stages have
+/// answered, and throws Interrupted when a person wants to stop.
+class Pipeline {
+ public:
+  explicit Pipeline(const PipelineOptions& options);
+
+  int stage_count() const { return static_cast<int>(stages_.size()); }
+
+  /// What each stage said that it applied.
+  const std::vector<stage::Configured>& configured() const { return configured_; }
+
+  config::ModelDescription describe(const stage::ModelRequest& request);
+
+  /// One request per stage. The replies are in the same order.
+  std::vector<stage::Loaded> load(const std::vector<stage::Load>& requests);
+
+  /// The reports of the stages that take part: the first `requests.size()`.
+  std::vector<stage::RunReport> run(const std::vector<stage::Run>& requests);
+
+  /// The least disturbed of a few exchanges with each stage, or nothing where the stage shares this process's clock.
+  std::vector<std::optional<ClockExchange>> probe_clocks();
+
+ private:
+  template <class Reply, class Request>
+  std::vector<Reply> ask(const std::vector<Request>& requests);
+  void join();
+
+  PipelineOptions options_;
+  std::deque<StageClient> stages_;  // a client does not move: others hold pointers to it
+  std::vector<stage::Configured> configured_;
+};
+
+}  // namespace paretopipe::run

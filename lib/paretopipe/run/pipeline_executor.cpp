@@ -1,0 +1,131 @@
+#include <paretopipe/run/pipeline_executor.hpp>
+#include <paretopipe/run/trial_assembly.hpp>
+
+#include <algorithm>
+#include <ctime>
+
+namespace paretopipe::run {
+namespace {
+
+/// Enough that no batch meets its own input still in the cache, few enough for a small device's memory.
+constexpr int kMaxDistinctInputs = 8;
+
+std::string utc_now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  ::gmtime_r(&now, &parts);
+  std::string text(20, '\0');
+  std::strftime(text.data(), text.size() + 1, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
+}
+
+stage::ModelRequest request_of(const plan::Trial& trial) {
+  return {trial.model, trial.num_classes, trial.batch, trial.seed, trial.data};
+}
+
+PipelineOptions pipeline_options(const ExecutorOptions& options, const plan::Trial& trial) {
+  PipelineOptions result;
+  result.command.program = options.stage_program;
+  result.command.environment = {{"OMP_NUM_THREADS", std::to_string(trial.threads_per_stage)},
+                                {"OMP_WAIT_POLICY", trial.tuning.passive_openmp_wait ? "passive" : "active"}};
+  result.cpus = trial.cpus;
+  result.compute = {trial.threads_per_stage, trial.tuning.flush_denormals, trial.tuning.tune_malloc};
+  result.timeout_s = options.timeout_s;
+  result.interrupt_descriptor = options.interrupt_descriptor;
+  return result;
+}
+
+/// The smallest range that contains both; an empty one adds nothing.
+config::BlockRange cover(config::BlockRange left, config::BlockRange right) {
+  if (left.empty()) return right;
+  if (right.empty()) return left;
+  return {std::min(left.begin, right.begin), std::max(left.end, right.end)};
+}
+
+bool contains(config::BlockRange outer, config::BlockRange inner) {
+  return cover(outer, inner) == outer;
+}
+
+}  // namespace
+
+PipelineExecutor::PipelineExecutor(ExecutorOptions options) : options_(std::move(options)) {}
+
+config::ModelDescription PipelineExecutor::describe(const plan::Trial& trial) {
+  ensure_pipeline(trial);
+  return pipeline_->describe(request_of(trial));
+}
+
+record::TrialRecord PipelineExecutor::run(const plan::Trial& trial) {
+  const auto started_at = utc_now();
+  const char* phase = "launch";
+  record::TrialRecord record;
+  try {
+    ensure_pipeline(trial);
+    phase = "load";
+    ensure_loaded(trial);
+    phase = "run";
+    record = run_loaded(trial);
+  } catch (const StageError& error) {
+    // The boundary of a trial: what remains of the pipeline is ended, and the next trial gets a new one.
+    pipeline_.reset();
+    // A live stage's reason before the run (no such data set, no such CPU) would be the next trial's reason too.
+    if (!error.died() && phase != std::string_view("run")) throw Error(error.code(), error.what());
+    record = failure_record(trial, {phase, error.stage(), error.what()});
+  }
+  record.provenance = options_.provenance;
+  record.provenance.started_at = started_at;
+  return record;
+}
+
+void PipelineExecutor::ensure_pipeline(const plan::Trial& trial) {
+  const auto wanted = pipeline_options(options_, trial);
+  if (pipeline_ && pipeline_options_->same_processes(wanted)) return;
+  pipeline_.reset();
+  loaded_request_.reset();
+  pipeline_options_ = wanted;
+  pipeline_.emplace(wanted);
+}
+
+std::vector<config::BlockRange> PipelineExecutor::blocks_needed(const plan::Trial& trial) const {
+  auto needed = trial.stage_blocks();
+  for (const auto& other : expected_) {
+    if (request_of(other) != request_of(trial) || other.stage_count() != trial.stage_count()) continue;
+    const auto blocks = other.stage_blocks();
+    for (std::size_t i = 0; i < needed.size(); ++i) needed[i] = cover(needed[i], blocks[i]);
+  }
+  // The source computes the unsplit model once, for the outputs that every trial's are compared with.
+  needed.front() = {0, trial.block_count};
+  return needed;
+}
+
+void PipelineExecutor::ensure_loaded(const plan::Trial& trial) {
+  const auto request = request_of(trial);
+  const auto own = trial.stage_blocks();
+  const bool held = loaded_request_ == request && loaded_blocks_.size() == own.size() &&
+                    std::equal(own.begin(), own.end(), loaded_blocks_.begin(),
+                               [](auto wanted, auto loaded) { return contains(loaded, wanted); });
+  if (held) return;
+  loaded_request_.reset();
+  model_ = pipeline_->describe(request);
+  loaded_blocks_ = blocks_needed(trial);
+  std::vector<stage::Load> requests;
+  for (const auto& blocks : loaded_blocks_) requests.push_back({request, blocks, 0});
+  requests.front().distinct_inputs = std::min(kMaxDistinctInputs, trial.warmup + trial.batches);
+  loaded_source_ = pipeline_->load(requests).front();
+  loaded_request_ = request;
+}
+
+record::TrialRecord PipelineExecutor::run_loaded(const plan::Trial& trial) {
+  const auto requests = make_run_requests(trial, model_, loaded_source_, next_tag_++);
+  const auto before = pipeline_->probe_clocks();
+  TrialEvidence evidence;
+  evidence.reports = pipeline_->run(requests);
+  const auto after = pipeline_->probe_clocks();
+  for (std::size_t i = 0; i < evidence.reports.size(); ++i) {
+    evidence.configured.push_back(pipeline_->configured()[i]);
+    evidence.clocks.push_back(before[i] && after[i] ? ClockAlignment(*before[i], *after[i]) : ClockAlignment());
+  }
+  return assemble_record(trial, model_, evidence);
+}
+
+}  // namespace paretopipe::run

@@ -1,0 +1,52 @@
+#pragma once
+#include <paretopipe/run/pipeline.hpp>
+#include <paretopipe/run/trial_executor.hpp>
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace paretopipe::run {
+
+/// What does not change over a sweep.
+struct ExecutorOptions {
+  std::filesystem::path stage_program;
+  int timeout_s = 600;
+  int interrupt_descriptor = -1;
+  record::Provenance provenance;  ///< started_at is filled in for every trial
+};
+
+/// Runs trials on a real pipeline of stage processes. They are started for the first trial, kept from trial to trial,
+/// and started anew after a failure or when a trial wants other CPUs, threads or switches.
+class PipelineExecutor final : public TrialExecutor {
+ public:
+  explicit PipelineExecutor(ExecutorOptions options);
+
+  /// The model at the trial settings of `trial` (its splits and block count are not read): asks a stage.
+  config::ModelDescription describe(const plan::Trial& trial);
+
+  /// Says which trials will come, so that every stage makes ready once, before the first of them, all the blocks that
+  /// it will need of their model.
+  void expect(const std::vector<plan::Trial>& trials) { expected_ = trials; }
+
+  record::TrialRecord run(const plan::Trial& trial) override;
+
+ private:
+  void ensure_pipeline(const plan::Trial& trial);
+  void ensure_loaded(const plan::Trial& trial);
+  record::TrialRecord run_loaded(const plan::Trial& trial);
+  std::vector<config::BlockRange> blocks_needed(const plan::Trial& trial) const;
+
+  ExecutorOptions options_;
+  std::vector<plan::Trial> expected_;
+  std::optional<PipelineOptions> pipeline_options_;
+  std::optional<Pipeline> pipeline_;
+  std::optional<stage::ModelRequest> loaded_request_;
+  std::vector<config::BlockRange> loaded_blocks_;
+  config::ModelDescription model_;
+  stage::Loaded loaded_source_;
+  std::uint32_t next_tag_ = 1;
+};
+
+}  // namespace paretopipe::run

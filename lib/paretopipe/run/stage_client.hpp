@@ -1,0 +1,98 @@
+#pragma once
+#include <paretopipe/core/clock.hpp>
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/launch/child_process.hpp>
+#include <paretopipe/stage/messages.hpp>
+#include <paretopipe/wire/link.hpp>
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace paretopipe::run {
+
+/// A stage could not do what it was asked. The pipeline that it belongs to is of no further use.
+class StageError : public Error {
+ public:
+  StageError(int stage, bool died, ExitCode code, const std::string& reason)
+      : Error(code, reason), stage_(stage), died_(died) {}
+
+  int stage() const { return stage_; }
+  bool died() const { return died_; }  ///< the process ended or hung; otherwise it answered with a reason
+
+ private:
+  int stage_;
+  bool died_;
+};
+
+/// How a stage process is started.
+struct StageCommand {
+  std::filesystem::path program;
+  std::vector<std::pair<std::string, std::string>> environment;
+};
+
+/// One stage process and the control link to it. Ends the process at the end of life.
+class StageClient {
+ public:
+  /// Starts `program serve`. Throws EnvironmentError if it cannot be started.
+  StageClient(int index, const StageCommand& command);
+
+  int index() const { return index_; }
+
+  template <class Request>
+  void send(const Request& request) {
+    send_envelope(stage::wrap(request));
+  }
+
+  /// The reply that has arrived or is arriving. Throws StageError for a fault, a dead process, or another message.
+  template <class Reply>
+  Reply receive() {
+    const auto envelope = receive_envelope();
+    try {
+      if (auto reply = stage::unwrap<Reply>(envelope)) return *std::move(reply);
+    } catch (const nlohmann::json::exception& error) {
+      throw failure(fmt::format("sent a malformed {} message ({})", Reply::kType, error.what()));
+    }
+    if (const auto fault = stage::unwrap<stage::Fault>(envelope)) {
+      throw StageError(index_, false, static_cast<ExitCode>(fault->exit_code), fault->reason);
+    }
+    throw failure(fmt::format("answered with \"{}\" where {} was due", envelope.value("type", "?"), Reply::kType));
+  }
+
+  /// To poll on: readable when a reply, or the end of the process, is there.
+  int descriptor() const { return control_.native_handle(); }
+
+  bool ended() { return process_.how_it_ended().has_value(); }
+
+  /// "stage 1 WHAT", with the last lines that it printed.
+  StageError failure(const std::string& what) const;
+
+  /// The error to report of a stage whose control link has ended.
+  StageError death();
+
+ private:
+  struct Started;
+  StageClient(int index, Started started);
+  void send_envelope(const nlohmann::json& envelope);
+  nlohmann::json receive_envelope();
+
+  int index_;
+  launch::ChildProcess process_;
+  wire::Link control_;
+};
+
+/// What a wait may be ended by.
+struct WaitLimits {
+  Clock::time_point deadline;
+  int interrupt_descriptor = -1;  ///< readable when a person wants to stop; -1: nobody can
+};
+
+/// Waits until every one of `stages` has something to read, calling `take` for each as it does. Throws Interrupted;
+/// StageError for a stage that is silent at the deadline. If `take` throws a StageError while another stage is dead,
+/// the dead one is blamed: it is the cause, the other's broken link the effect.
+void for_each_reply(const std::vector<StageClient*>& stages, const WaitLimits& limits,
+                    const std::function<void(StageClient&)>& take);
+
+}  // namespace paretopipe::run

@@ -1,0 +1,138 @@
+#include <paretopipe/run/trial_assembly.hpp>
+#include <paretopipe/stats/summarise.hpp>
+#include <paretopipe/wire/frame.hpp>
+
+#include <fmt/format.h>
+
+namespace paretopipe::run {
+namespace {
+
+/// A stage alone has no link; otherwise every stage sends to the next one and the last one back to the source.
+int participants(const plan::Trial& trial) {
+  return trial.all_local() ? 1 : trial.stage_count();
+}
+
+/// What stage `stage` receives: the activation at the cut before it; the source receives the results.
+wire::TensorSpec incoming_spec(const plan::Trial& trial, const config::ModelDescription& model,
+                               const stage::Loaded& loaded, int stage) {
+  if (stage == 0) return loaded.result;
+  const int split = trial.split_points[static_cast<std::size_t>(stage) - 1];
+  if (split == 0) return loaded.input;
+  if (split == trial.block_count) return loaded.result;
+  return {wire::DType::float32, wire::MemoryFormat::contiguous, model.shape_at(split)};
+}
+
+template <class Timeline, class Moments>
+Timeline rebase(const Timeline& timeline, const Moments& members, const ClockAlignment& clock, std::int64_t origin) {
+  Timeline rebased = timeline;
+  for (const auto member : members) {
+    for (auto& moment : rebased.*member) moment = clock.to_ours(moment) - origin;
+  }
+  return rebased;
+}
+
+struct Phase {
+  StageTimeline stage::RunReport::*moments;
+  ResultTimeline stage::RunReport::*results;
+  int depth;
+};
+
+record::PhaseSamples samples_of(const plan::Trial& trial, const TrialEvidence& evidence, const Phase& phase) {
+  record::PhaseSamples samples;
+  samples.warmup = trial.warmup;
+  samples.depth = phase.depth;
+  const auto& source = evidence.reports.front();
+  const auto origin = evidence.clocks.front().to_ours((source.*phase.moments).ready.front());
+  for (std::size_t i = 0; i < evidence.reports.size(); ++i) {
+    samples.stages.push_back(rebase(evidence.reports[i].*phase.moments, kStageMoments, evidence.clocks[i], origin));
+  }
+  samples.results = rebase(source.*phase.results, kResultMoments, evidence.clocks.front(), origin);
+  return samples;
+}
+
+std::vector<record::LinkPayload> payloads(const plan::Trial& trial, const config::ModelDescription& model) {
+  std::vector<record::LinkPayload> links;
+  const int stages = participants(trial);
+  for (int from = 0; stages > 1 && from < stages; ++from) {
+    const bool back = from + 1 == stages;
+    const int split = back ? trial.block_count : trial.split_points[static_cast<std::size_t>(from)];
+    links.push_back({from, back ? 0 : from + 1, model.bytes_at(split), static_cast<std::int64_t>(wire::kHeaderBytes)});
+  }
+  return links;
+}
+
+record::StageReport stage_report(const plan::Trial& trial, const config::ModelDescription& model,
+                                 const TrialEvidence& evidence, std::size_t stage) {
+  const auto& configured = evidence.configured[stage];
+  const auto& report = evidence.reports[stage];
+  record::StageReport result;
+  result.host = configured.host;
+  result.state = report.state;
+  result.compute = configured.compute;
+  result.cpus = configured.cpus;
+  result.blocks = trial.stage_blocks()[stage];
+  result.parameter_bytes = model.parameter_bytes(result.blocks);
+  result.held_parameter_bytes = report.held_parameter_bytes;
+  if (report.peak_rss_bytes > 0) result.peak_rss_bytes = report.peak_rss_bytes;
+  result.usage = report.usage;
+  return result;
+}
+
+}  // namespace
+
+std::vector<stage::Run> make_run_requests(const plan::Trial& trial, const config::ModelDescription& model,
+                                          const stage::Loaded& loaded, std::uint32_t tag) {
+  std::vector<stage::Run> requests;
+  const auto blocks = trial.stage_blocks();
+  for (int stage = 0; stage < participants(trial); ++stage) {
+    stage::Run request;
+    request.tag = tag;
+    request.stage_count = participants(trial);
+    request.blocks = blocks[static_cast<std::size_t>(stage)];
+    request.incoming = incoming_spec(trial, model, loaded, stage);
+    request.warmup = trial.warmup;
+    request.batches = trial.batches;
+    request.depth = trial.depth;
+    requests.push_back(request);
+  }
+  return requests;
+}
+
+record::TrialRecord assemble_record(const plan::Trial& trial, const config::ModelDescription& model,
+                                    const TrialEvidence& evidence) {
+  record::TrialRecord record;
+  record.trial = trial;
+  for (std::size_t i = 0; i < evidence.reports.size(); ++i) {
+    record.stages.push_back(stage_report(trial, model, evidence, i));
+    record.clocks.push_back(evidence.clocks[i].relation());
+  }
+  record.links = payloads(trial, model);
+  record.single_stream =
+      samples_of(trial, evidence, {&stage::RunReport::single_stream, &stage::RunReport::single_stream_results, 1});
+  record.offline =
+      samples_of(trial, evidence, {&stage::RunReport::offline, &stage::RunReport::offline_results, trial.depth});
+
+  const auto& source = evidence.reports.front();
+  record.fidelity =
+      record::Fidelity{source.max_abs_difference, source.top1_agreement, 2 * (trial.warmup + trial.batches)};
+  if (source.max_abs_difference != 0) {
+    record.status = record::Status::failed;
+    record.failure = record::Failure{
+        "check", std::nullopt,
+        fmt::format("the output differs from the unsplit model's by up to {:g} (top-1 agreement {:.1f} %)",
+                    source.max_abs_difference, 100 * source.top1_agreement)};
+  } else {
+    record.summary = stats::summarise(*record.single_stream, *record.offline, trial.batch, record.links);
+  }
+  return record;
+}
+
+record::TrialRecord failure_record(const plan::Trial& trial, record::Failure failure) {
+  record::TrialRecord record;
+  record.trial = trial;
+  record.status = record::Status::failed;
+  record.failure = std::move(failure);
+  return record;
+}
+
+}  // namespace paretopipe::run

@@ -1,0 +1,32 @@
+#pragma once
+#include <paretopipe/config/model_description.hpp>
+#include <paretopipe/record/record.hpp>
+#include <paretopipe/run/clock_alignment.hpp>
+#include <paretopipe/stage/messages.hpp>
+
+#include <vector>
+
+namespace paretopipe::run {
+
+/// What stages and driver saw of one trial. The vectors have one entry for each stage that took part.
+struct TrialEvidence {
+  std::vector<stage::Configured> configured;
+  std::vector<stage::RunReport> reports;
+  std::vector<ClockAlignment> clocks;
+};
+
+/// Requests for one trial: one per stage that takes part, i.e. stage 0 alone where all is local. Split points that
+/// leave a stage of the middle without blocks are allowed: it passes on what it gets. `loaded` is the source stage's
+/// answer to `Load`.
+std::vector<stage::Run> make_run_requests(const plan::Trial& trial, const config::ModelDescription& model,
+                                          const stage::Loaded& loaded, std::uint32_t tag);
+
+/// The record of a trial that ran: samples in one time base, payloads, fidelity, summary. If the output differs from
+/// the unsplit model's, the trial is a failure.
+record::TrialRecord assemble_record(const plan::Trial& trial, const config::ModelDescription& model,
+                                    const TrialEvidence& evidence);
+
+/// The record of a trial that did not.
+record::TrialRecord failure_record(const plan::Trial& trial, record::Failure failure);
+
+}  // namespace paretopipe::run
