@@ -1,0 +1,48 @@
+#include <paretopipe/core/control_descriptor.hpp>
+#include <paretopipe/core/version.hpp>
+#include <paretopipe/model/model_backend.hpp>
+#include <paretopipe/stage/session.hpp>
+#include <paretopipe/synthetic/synthetic_backend.hpp>
+#include <paretopipe/wire/link.hpp>
+
+#include <cstdio>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "model_router.hpp"
+
+namespace {
+
+using namespace paretopipe;
+
+ExitCode run(int argc, char** argv) {
+  CLI::App app("A stage of a pipeline. `paretopipe` starts it; there is nothing to be done with it by hand.",
+               "paretopipe-stage");
+  app.set_version_flag("--version", fmt::format("paretopipe-stage {} ({})", version(), git_state()));
+  app.require_subcommand(1);
+  app.add_subcommand("serve", "Serve the driver at the other end of the control link (file descriptor 3)");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? ExitCode::success : ExitCode::usage;
+  }
+  wire::Link control(kControlDescriptor);
+  const auto backend = make_model_router(model::make_model_backend(), synthetic::make_synthetic_backend());
+  stage::serve(control, *backend);
+  return ExitCode::success;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return static_cast<int>(run(argc, argv));
+  } catch (const paretopipe::Error& error) {
+    fmt::print(stderr, "paretopipe-stage: {}\n", error.what());
+    return static_cast<int>(error.code());
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "paretopipe-stage: a defect of paretopipe: {}\n", error.what());
+    return static_cast<int>(ExitCode::internal);
+  }
+}

@@ -1,0 +1,65 @@
+#include "model_router.hpp"
+
+#include <paretopipe/synthetic/synthetic_model.hpp>
+
+namespace paretopipe {
+namespace {
+
+class ModelRouter final : public stage::Backend {
+ public:
+  ModelRouter(std::unique_ptr<stage::Backend> networks, std::unique_ptr<stage::Backend> synthetic)
+      : networks_(std::move(networks)), synthetic_(std::move(synthetic)), loaded_(networks_.get()) {}
+
+  std::vector<std::string> models() const override {
+    auto names = networks_->models();
+    for (auto& name : synthetic_->models()) names.push_back(std::move(name));
+    return names;
+  }
+
+  nlohmann::json configure(const stage::ComputeOptions& options) override {
+    synthetic_->configure(options);
+    return networks_->configure(options);
+  }
+
+  config::ModelDescription describe(const stage::ModelRequest& request) override {
+    return choose(request).describe(request);
+  }
+
+  std::int64_t held_parameter_bytes() const override { return networks_->held_parameter_bytes(); }
+
+  void load(const stage::ModelRequest& request, config::BlockRange range) override {
+    loaded_ = &choose(request);
+    loaded_->load(request, range);
+  }
+
+  std::vector<stage::Activation> make_inputs(const stage::ModelRequest& request, int count) override {
+    return choose(request).make_inputs(request, count);
+  }
+
+  stage::Activation allocate(const wire::TensorSpec& spec) override { return loaded_->allocate(spec); }
+
+  stage::Activation forward(config::BlockRange range, stage::Activation input) override {
+    return loaded_->forward(range, std::move(input));
+  }
+
+  stage::Activation encode(stage::Activation output) override { return loaded_->encode(std::move(output)); }
+  stage::Activation decode(stage::Activation received) override { return loaded_->decode(std::move(received)); }
+
+ private:
+  stage::Backend& choose(const stage::ModelRequest& request) {
+    return synthetic::is_synthetic(request.model) ? *synthetic_ : *networks_;
+  }
+
+  std::unique_ptr<stage::Backend> networks_;
+  std::unique_ptr<stage::Backend> synthetic_;
+  stage::Backend* loaded_;
+};
+
+}  // namespace
+
+std::unique_ptr<stage::Backend> make_model_router(std::unique_ptr<stage::Backend> networks,
+                                                  std::unique_ptr<stage::Backend> synthetic) {
+  return std::make_unique<ModelRouter>(std::move(networks), std::move(synthetic));
+}
+
+}  // namespace paretopipe

@@ -1,0 +1,12 @@
+#pragma once
+#include <paretopipe/stage/backend.hpp>
+
+#include <memory>
+
+namespace paretopipe {
+
+/// One backend out of two: synthetic models go to `synthetic`, all others to `networks`.
+std::unique_ptr<stage::Backend> make_model_router(std::unique_ptr<stage::Backend> networks,
+                                                  std::unique_ptr<stage::Backend> synthetic);
+
+}  // namespace paretopipe

@@ -1,0 +1,94 @@
+#include "models.hpp"
+
+#include <paretopipe/core/units.hpp>
+#include <paretopipe/launch/stage_program.hpp>
+#include <paretopipe/report/table.hpp>
+#include <paretopipe/run/model_query.hpp>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+namespace paretopipe::cli {
+namespace {
+
+struct Options {
+  std::string model;
+  int batch = 1;
+  int num_classes = 10;
+  std::string format = "table";
+};
+
+std::string shape_text(const std::vector<std::int64_t>& shape) {
+  return fmt::format("{}", fmt::join(shape, "x"));
+}
+
+void print_model(const config::ModelDescription& model) {
+  report::Table table({{"split", report::Align::right},
+                       {"after block", report::Align::left},
+                       {"output shape", report::Align::left},
+                       {"activation", report::Align::right},
+                       {"parameters", report::Align::right},
+                       {"MACs", report::Align::right},
+                       {"valid", report::Align::left}});
+  table.add_row({"0", "(input)", shape_text(model.input_shape), format_bytes(static_cast<double>(model.input_bytes)),
+                 "", "", "all remote"});
+  std::int64_t parameters = 0;
+  std::int64_t multiply_accumulates = 0;
+  for (int k = 1; k <= model.block_count(); ++k) {
+    const auto& block = model.blocks[static_cast<std::size_t>(k) - 1];
+    table.add_row({std::to_string(k), block.name, shape_text(block.output_shape),
+                   format_bytes(static_cast<double>(block.activation_bytes)),
+                   format_count(static_cast<double>(block.parameters)),
+                   format_count(static_cast<double>(block.multiply_accumulates)),
+                   k == model.block_count() ? "all local" : "yes"});
+    parameters += block.parameters;
+    multiply_accumulates += block.multiply_accumulates;
+  }
+  fmt::print("{}, batch {}: {} blocks, {} parameters, {} multiply-accumulates\n\n{}", model.model, model.batch,
+             model.block_count(), format_count(static_cast<double>(parameters)),
+             format_count(static_cast<double>(multiply_accumulates)), table.to_text());
+  fmt::print(
+      "\nSplit point k puts the first k blocks on stage 0; its activation crosses the link. Every k from 1 to {} is a "
+      "cut.\n",
+      model.block_count() - 1);
+}
+
+ExitCode run_models(const Options& options) {
+  const auto program = launch::find_stage_program();
+  if (options.model.empty()) {
+    const auto models = run::list_models(program);
+    if (options.format == "json") {
+      fmt::print("{}\n", nlohmann::json(models).dump(2));
+    } else {
+      for (const auto& model : models) fmt::print("{}\n", model);
+    }
+    return ExitCode::success;
+  }
+  const auto model = run::describe_model(program, {options.model, options.num_classes, options.batch, 1, "random"});
+  if (options.format == "json") {
+    fmt::print("{}\n", nlohmann::json(model).dump(2));
+  } else {
+    print_model(model);
+  }
+  return ExitCode::success;
+}
+
+}  // namespace
+
+void add_models(CLI::App& app, Command& chosen) {
+  auto options = std::make_shared<Options>();
+  auto* command = app.add_subcommand("models", "List the models, or one model's blocks and split points");
+  command->add_option("model", options->model, "The model to look into; without it, the models are listed");
+  command->add_option("--batch", options->batch, "Batch size of the shapes and bytes")
+      ->check(CLI::Range(1, 65536))
+      ->capture_default_str();
+  command->add_option("--classes", options->num_classes, "Number of classes")
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str();
+  command->add_option("--format", options->format, "table or json")
+      ->check(CLI::IsMember({"table", "json"}))
+      ->capture_default_str();
+  command->callback([options, &chosen] { chosen = [options] { return run_models(*options); }; });
+}
+
+}  // namespace paretopipe::cli

@@ -1,0 +1,17 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "command.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace paretopipe::cli {
+
+/// Adds `sweep` to the command line; when the user chose it, `chosen` is set to what is to be run. `command_line` goes
+/// into the records.
+void add_sweep(CLI::App& app, Command& chosen, std::vector<std::string> command_line);
+
+}  // namespace paretopipe::cli
