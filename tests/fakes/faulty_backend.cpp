@@ -1,0 +1,80 @@
+#include "faulty_backend.hpp"
+
+#include <paretopipe/core/error.hpp>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <regex>
+
+#include <unistd.h>
+
+namespace paretopipe::fakes {
+namespace {
+
+class FaultyBackend final : public stage::Backend {
+ public:
+  FaultyBackend(std::unique_ptr<stage::Backend> inner, const std::string& fault) : inner_(std::move(inner)) {
+    if (fault.empty()) return;
+    std::smatch match;
+    if (!std::regex_match(fault, match, std::regex("([a-z]+)@([0-9]+)-([0-9]+)@([0-9]+)(?:@(.+))?"))) {
+      throw UsageError("unreadable fault: " + fault);
+    }
+    action_ = match[1];
+    range_ = {std::stoi(match[2]), std::stoi(match[3])};
+    call_ = std::stoi(match[4]);
+    marker_ = match[5].str();
+  }
+
+  std::vector<std::string> models() const override { return inner_->models(); }
+  nlohmann::json configure(const stage::ComputeOptions& options) override { return inner_->configure(options); }
+  config::ModelDescription describe(const stage::ModelRequest& request) override { return inner_->describe(request); }
+  std::int64_t held_parameter_bytes() const override { return inner_->held_parameter_bytes(); }
+  void load(const stage::ModelRequest& request, config::BlockRange range) override { inner_->load(request, range); }
+  std::vector<stage::Activation> make_inputs(const stage::ModelRequest& request, int count) override {
+    return inner_->make_inputs(request, count);
+  }
+  stage::Activation allocate(const wire::TensorSpec& spec) override { return inner_->allocate(spec); }
+  stage::Activation encode(stage::Activation output) override { return inner_->encode(std::move(output)); }
+  stage::Activation decode(stage::Activation received) override { return inner_->decode(std::move(received)); }
+
+  stage::Activation forward(config::BlockRange range, stage::Activation input) override {
+    auto output = inner_->forward(range, std::move(input));
+    if (!action_.empty() && range == range_ && ++calls_ == call_ && first_time()) misbehave(output);
+    return output;
+  }
+
+ private:
+  bool first_time() const {
+    if (marker_.empty()) return true;
+    if (std::filesystem::exists(marker_)) return false;
+    std::ofstream(marker_) << action_;
+    return true;
+  }
+
+  void misbehave(stage::Activation& output) const {
+    if (action_ == "kill") ::kill(::getpid(), SIGKILL);
+    if (action_ == "hang") {
+      for (;;) ::pause();
+    }
+    if (action_ == "throw") throw EnvironmentError("the block broke on purpose");
+    if (action_ == "wrong") output.bytes.front() ^= std::byte{1};
+    if (action_ == "nan") *reinterpret_cast<float*>(output.bytes.data()) = std::numeric_limits<float>::quiet_NaN();
+  }
+
+  std::unique_ptr<stage::Backend> inner_;
+  std::string action_;
+  config::BlockRange range_;
+  int call_ = 0;
+  int calls_ = 0;
+  std::string marker_;
+};
+
+}  // namespace
+
+std::unique_ptr<stage::Backend> make_faulty_backend(std::unique_ptr<stage::Backend> inner, const std::string& fault) {
+  return std::make_unique<FaultyBackend>(std::move(inner), fault);
+}
+
+}  // namespace paretopipe::fakes
