@@ -1,0 +1,88 @@
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+
+namespace paretopipe::model {
+
+/// A tensor of a block under its name in torchvision's state_dict, e.g. "layer1.0.conv1.weight".
+struct NamedTensor {
+  std::string name;
+  at::Tensor tensor;  ///< shared with the block's layers: writing to it changes what the block computes
+  bool learnable;     ///< a parameter; otherwise a buffer
+};
+
+/// How the weights of a layer are scaled. All are uniform distributions with the variance of the scheme they are named
+/// after; biases are as small as PyTorch's in `pytorch_default` and zero in the others.
+enum class Scheme {
+  pytorch_default,  ///< variance 1 / (3 fan_in), what torch.nn's constructors do
+  he_fan_in,        ///< variance 2 / fan_in (He et al., "Delving deep into rectifiers", ICCV 2015)
+  he_fan_out,       ///< variance 2 / fan_out, as torchvision initialises ResNet and VGG
+  small,            ///< standard deviation 0.01, as torchvision initialises the classifiers of VGG and MobileNetV2
+};
+
+/// Where a layer gets its tensors: a place in the tree of names, and the weights to fill them with.
+/// Refers to a list that must outlive it.
+class Scope {
+ public:
+  /// The root. Without a seed all parameters are zero: enough to describe a model, and several times faster.
+  Scope(std::string_view model, std::optional<std::uint64_t> seed, std::vector<NamedTensor>& tensors)
+      : model_(model), seed_(seed), tensors_(&tensors) {}
+
+  /// The child of that name, e.g. scope / "layer1.0" / "conv1".
+  Scope operator/(std::string_view child) const;
+
+  /// "weight", uniform with the scheme's variance. The first dimension is the output's, the second the input's.
+  at::Tensor weight(at::IntArrayRef shape, Scheme scheme) const;
+
+  /// "bias" of the layer whose weight has that shape.
+  at::Tensor bias(at::IntArrayRef weight_shape, Scheme scheme) const;
+
+  at::Tensor constant_parameter(std::string_view name, std::int64_t size, float value) const;
+  at::Tensor constant_buffer(std::string_view name, std::int64_t size, float value) const;
+
+  /// A scalar int64 zero, such as "num_batches_tracked".
+  void counter_buffer(std::string_view name) const;
+
+ private:
+  at::Tensor uniform(std::string_view name, at::IntArrayRef shape, double bound) const;
+  at::Tensor add(std::string_view name, at::Tensor tensor, bool learnable) const;
+
+  std::string_view model_;
+  std::optional<std::uint64_t> seed_;
+  std::vector<NamedTensor>* tensors_;
+  std::string prefix_;  ///< "" or ends in a dot
+};
+
+/// A function of one tensor. May overwrite its argument.
+using Layer = std::function<at::Tensor(at::Tensor)>;
+
+/// How to make one block. Plans are cheap; nothing is allocated before `build`.
+struct BlockPlan {
+  std::string name;  ///< torchvision's name of the module, "stem" or "head"
+  std::function<Layer(const Scope& root)> build;
+};
+
+/// A plan whose block's tensors stand under the block's own name: `build` gets the scope root / name.
+BlockPlan named_block(std::string name, std::function<Layer(const Scope&)> build);
+
+/// One block, ready to run. A value; copies share their tensors.
+struct Block {
+  std::string name;
+  Layer forward;
+  std::vector<NamedTensor> tensors;
+
+  std::int64_t parameters() const;       ///< number of learnable parameters
+  std::int64_t parameter_bytes() const;  ///< of parameters and buffers
+};
+
+/// Builds one block, independently of all others. Call it under c10::InferenceMode.
+/// Its weights depend on seed, model, tensor name and shape, and on nothing else; without a seed they are zero.
+Block build_block(std::string_view model, const BlockPlan& plan, std::optional<std::uint64_t> seed);
+
+}  // namespace paretopipe::model

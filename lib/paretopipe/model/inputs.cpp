@@ -1,0 +1,108 @@
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/model/image_files.hpp>
+#include <paretopipe/model/inputs.hpp>
+#include <paretopipe/model/weights.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+
+#include <ATen/ops/empty.h>
+#include <ATen/ops/tensor.h>
+#include <ATen/ops/upsample_bilinear2d.h>
+#include <fmt/ranges.h>
+
+namespace paretopipe::model {
+namespace {
+
+constexpr std::string_view kRandom = "random";
+
+struct DataSet {
+  std::string_view name;
+  std::string_view default_folder;
+  std::array<std::string_view, 2> files;  ///< the first that exists is read
+  Images (*read)(const std::filesystem::path&);
+  std::string_view how_to_get;
+};
+
+constexpr std::array<DataSet, 2> kDataSets{{
+    {"fashion-mnist",
+     "/usr/share/datasets/fashion-mnist",
+     {"t10k-images-idx3-ubyte", "t10k-images-idx3-ubyte.gz"},
+     read_idx_images,
+     "install it (apt install dataset-fashion-mnist)"},
+    {"cifar10",
+     "data/cifar-10-batches-bin",
+     {"test_batch.bin", "test_batch.bin.gz"},
+     read_cifar10_images,
+     "download https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz and unpack it in a folder named data "
+     "(mkdir -p data && tar -xzf cifar-10-binary.tar.gz -C data)"},
+}};
+
+Images read_images(const DataSet& set, const std::filesystem::path& folder) {
+  for (const auto file : set.files) {
+    std::error_code unreadable;  // as good as missing: the message below names the folder
+    if (std::filesystem::exists(folder / file, unreadable)) return set.read(folder / file);
+  }
+  throw EnvironmentError(fmt::format("read {}: {} holds neither {}; {}, or name its folder as {}:DIR", set.name,
+                                     folder.string(), fmt::join(set.files, " nor "), set.how_to_get, set.name));
+}
+
+/// Images first, first + 1, … of the data set, one for each row of the result; uint8.
+at::Tensor gather(const Images& images, std::int64_t first, std::int64_t batch) {
+  auto pixels = at::empty({batch, images.channels, images.height, images.width}, at::kByte);
+  const auto image_bytes = images.channels * images.height * images.width;
+  for (std::int64_t i = 0; i < batch; ++i) {
+    const auto source = images.pixels.begin() + (first + i) % images.count * image_bytes;
+    std::copy_n(source, image_bytes, pixels.data_ptr<std::uint8_t>() + i * image_bytes);
+  }
+  return pixels;
+}
+
+at::Tensor resize_and_normalise(const at::Tensor& pixels, std::int64_t side) {
+  const auto mean = at::tensor({0.485F, 0.456F, 0.406F}).view({1, 3, 1, 1});
+  const auto deviation = at::tensor({0.229F, 0.224F, 0.225F}).view({1, 3, 1, 1});
+  const std::array<std::int64_t, 2> size{side, side};
+  const auto resized = at::upsample_bilinear2d(pixels.to(at::kFloat).div_(255), size, /*align_corners=*/false);
+  return resized.sub(mean).div_(deviation);  // a single grey channel broadcasts to three
+}
+
+at::Tensor noise(const Model& model, const stage::ModelRequest& request, int index) {
+  auto batch = at::empty(model.input_shape(request.batch), at::kFloat);
+  const std::span values(batch.data_ptr<float>(), static_cast<std::size_t>(batch.numel()));
+  fill_normal(values, sequence_key(request.seed, "input", std::to_string(index)));
+  return batch;
+}
+
+/// Null for noise.
+const DataSet* find_data_set(std::string_view name, std::string_view data) {
+  if (data == kRandom) return nullptr;
+  const auto found = std::ranges::find(kDataSets, name, &DataSet::name);
+  if (found == kDataSets.end()) {
+    throw UsageError(
+        fmt::format("there is no data set \"{}\"; known are fashion-mnist[:DIR], cifar10[:DIR], random", data));
+  }
+  return &*found;
+}
+
+}  // namespace
+
+std::vector<at::Tensor> make_input_batches(const Model& model, const stage::ModelRequest& request, int count) {
+  if (request.batch < 1) throw UsageError(fmt::format("a batch has at least one image, not {}", request.batch));
+  const std::string_view data = request.data;
+  const auto colon = data.find(':');
+  const auto* set = find_data_set(data.substr(0, colon), data);
+  std::optional<Images> images;
+  if (set != nullptr) {
+    images = read_images(*set, colon == data.npos ? set->default_folder : data.substr(colon + 1));
+  }
+  std::vector<at::Tensor> batches;
+  for (int i = 0; i < count; ++i) {
+    const auto first = std::int64_t{i} * request.batch;
+    batches.push_back(images ? resize_and_normalise(gather(*images, first, request.batch), model.input_side)
+                             : noise(model, request, i));
+  }
+  return batches;
+}
+
+}  // namespace paretopipe::model

@@ -1,0 +1,52 @@
+#pragma once
+#include <paretopipe/model/block.hpp>
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+// The layers that the architectures are written in, with the meaning and the tensor names of torch.nn's modules of the
+// same name in evaluation mode. Thin functions over ATen instead of torch::nn: those initialise every weight from the
+// global generator when they are constructed, and their headers take several times as long to compile.
+// All take and give N x C x H x W (linear: N x C), float32.
+namespace paretopipe::model {
+
+using Pair = std::array<std::int64_t, 2>;  ///< height, width
+
+constexpr Pair square(std::int64_t side) {
+  return {side, side};
+}
+
+struct ConvShape {
+  std::int64_t in;
+  std::int64_t out;
+  Pair kernel = square(1);
+  Pair stride = square(1);
+  Pair padding = square(0);
+  std::int64_t groups = 1;
+};
+
+struct PoolShape {
+  std::int64_t kernel;
+  std::int64_t stride;
+  std::int64_t padding = 0;
+};
+
+Layer conv2d(const Scope& scope, const ConvShape& shape, Scheme scheme);  ///< without bias
+Layer conv2d_with_bias(const Scope& scope, const ConvShape& shape, Scheme scheme);
+Layer batch_norm2d(const Scope& scope, std::int64_t channels, double epsilon = 1e-5);
+Layer linear(const Scope& scope, std::int64_t in, std::int64_t out, Scheme scheme);
+Layer max_pool2d(const PoolShape& shape);
+Layer avg_pool2d(const PoolShape& shape);  ///< padding counts as zeros
+Layer adaptive_avg_pool2d(std::int64_t side);
+Layer relu();     ///< in place
+Layer relu6();    ///< in place
+Layer flatten();  ///< all but the batch dimension; a view
+
+/// One after the other.
+Layer sequence(std::vector<Layer> layers);
+
+/// All on the same input, which none of them may overwrite; outputs joined along the channels.
+Layer concat(std::vector<Layer> branches);
+
+}  // namespace paretopipe::model

@@ -1,0 +1,131 @@
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/model/block.hpp>
+#include <paretopipe/model/describe.hpp>
+#include <paretopipe/model/inputs.hpp>
+#include <paretopipe/model/model_backend.hpp>
+#include <paretopipe/model/runtime.hpp>
+#include <paretopipe/model/tensors.hpp>
+#include <paretopipe/model/zoo.hpp>
+
+#include <map>
+#include <optional>
+
+#include <c10/core/InferenceMode.h>
+#include <c10/util/Exception.h>
+
+namespace paretopipe::model {
+namespace {
+
+/// Runs `action` in inference mode, a flag of the calling thread, and turns LibTorch's exceptions into ours.
+template <class Action>
+auto with_libtorch(std::string_view attempt, Action action, ExitCode failure = ExitCode::internal) {
+  const c10::InferenceMode inference;
+  try {
+    return action();
+  } catch (const c10::Error& error) {
+    throw Error(failure, fmt::format("{}: {}", attempt, error.what_without_backtrace()));
+  }
+}
+
+/// The weights that the held blocks have.
+struct Identity {
+  std::string model;
+  int num_classes = 0;
+  std::uint64_t seed = 0;
+  bool operator==(const Identity&) const = default;
+};
+
+class ModelBackend : public stage::Backend {
+ public:
+  std::vector<std::string> models() const override { return model_names(); }
+
+  nlohmann::json configure(const stage::ComputeOptions& options) override {
+    return with_libtorch("configure LibTorch", [&] { return configure_runtime(options); });
+  }
+
+  config::ModelDescription describe(const stage::ModelRequest& request) override {
+    return with_libtorch("describe " + request.model,
+                         [&] { return describe_model(find_model(request.model), request.num_classes, request.batch); });
+  }
+
+  std::int64_t held_parameter_bytes() const override {
+    std::int64_t bytes = 0;
+    for (const auto& [index, block] : blocks_) bytes += block.parameter_bytes();
+    return bytes;
+  }
+
+  void load(const stage::ModelRequest& request, config::BlockRange range) override {
+    const auto& model = find_model(request.model);
+    if (range.begin < 0 || range.begin > range.end || range.end > model.block_count) {
+      throw UsageError(fmt::format("{} has blocks 0 to {}; there is no range [{}, {})", model.name,
+                                   model.block_count - 1, range.begin, range.end));
+    }
+    if (request.num_classes < 1) {
+      throw UsageError(fmt::format("a classifier has at least one class, not {}", request.num_classes));
+    }
+    with_libtorch("load " + request.model, [&] { load_blocks(model, request, range); });
+  }
+
+  std::vector<stage::Activation> make_inputs(const stage::ModelRequest& request, int count) override {
+    return with_libtorch("make inputs for " + request.model, [&] {
+      std::vector<stage::Activation> inputs;
+      for (auto& batch : make_input_batches(find_model(request.model), request, count)) {
+        inputs.push_back(to_activation(std::move(batch)));
+      }
+      return inputs;
+    });
+  }
+
+  stage::Activation allocate(const wire::TensorSpec& spec) override {
+    return with_libtorch(
+        "allocate " + wire::to_string(spec), [&] { return allocate_activation(spec); }, ExitCode::environment);
+  }
+
+  /// The first block of every model leaves its input as it is, so batches from `make_inputs` can be used again.
+  stage::Activation forward(config::BlockRange range, stage::Activation input) override {
+    if (range.empty()) return input;
+    return with_libtorch("compute " + held_.model, [&] {
+      auto tensor = to_tensor(std::move(input));
+      for (int i = range.begin; i < range.end; ++i) tensor = block(i).forward(std::move(tensor));
+      return to_activation(std::move(tensor));
+    });
+  }
+
+  /// `forward` leaves nothing to do: activations are dense and in host memory.
+  stage::Activation encode(stage::Activation output) override { return output; }
+  stage::Activation decode(stage::Activation received) override { return received; }
+
+ private:
+  void load_blocks(const Model& model, const stage::ModelRequest& request, config::BlockRange range) {
+    Identity wanted{request.model, request.num_classes, request.seed};
+    if (held_ != wanted) {
+      blocks_.clear();
+      held_ = std::move(wanted);
+    }
+    const auto plan = model.plan(request.num_classes);
+    for (int i = range.begin; i < range.end; ++i) {
+      if (!blocks_.contains(i)) {
+        blocks_.emplace(i, build_block(model.name, plan[static_cast<std::size_t>(i)], request.seed));
+      }
+    }
+  }
+
+  const Block& block(int index) const {
+    const auto found = blocks_.find(index);
+    if (found == blocks_.end()) {
+      throw Error(ExitCode::internal, fmt::format("block {} of {} is computed but was not loaded", index, held_.model));
+    }
+    return found->second;
+  }
+
+  Identity held_;
+  std::map<int, Block> blocks_;
+};
+
+}  // namespace
+
+std::unique_ptr<stage::Backend> make_model_backend() {
+  return std::make_unique<ModelBackend>();
+}
+
+}  // namespace paretopipe::model

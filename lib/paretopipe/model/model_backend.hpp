@@ -1,0 +1,25 @@
+#pragma once
+#include <paretopipe/stage/backend.hpp>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+// Real networks on LibTorch. This header is the folder's only public one and needs no LibTorch header.
+//
+//   zoo           the table of models; alexnet … inception hold one architecture each, as a list of block plans
+//   block, layers a block is built alone, from its name, and owns tensors with torchvision's state_dict names
+//   weights       every weight is a hash of (seed, model, tensor name, index): the same on every machine and release
+//   describe      one measured run of the chain: shapes, bytes, parameters, multiply-accumulates
+//   inputs        Fashion-MNIST, CIFAR-10 or noise, resized and normalised
+//   runtime       threads, denormals, malloc: applied and read back
+namespace paretopipe::model {
+
+/// LibTorch as the pipeline sees it. Computes in float32, in eager mode, contiguous (NCHW), without autograd.
+/// Thread safety and errors as stage::Backend states; LibTorch's own exceptions come out as paretopipe::Error.
+std::unique_ptr<stage::Backend> make_model_backend();
+
+/// The models that the backend knows, in the order of the table: "alexnet", "vgg16", …
+std::vector<std::string> model_names();
+
+}  // namespace paretopipe::model

@@ -1,0 +1,99 @@
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/model/model_backend.hpp>
+#include <paretopipe/model/zoo.hpp>
+
+#include <support/catch.hpp>
+
+namespace paretopipe::model {
+namespace {
+
+config::ModelDescription describe(const std::string& model, int num_classes, int batch) {
+  auto backend = make_model_backend();
+  return backend->describe({.model = model, .num_classes = num_classes, .batch = batch, .seed = 1, .data = "random"});
+}
+
+struct Totals {
+  std::int64_t parameters = 0;
+  std::int64_t parameter_bytes = 0;
+  std::int64_t multiply_accumulates = 0;
+};
+
+Totals totals(const config::ModelDescription& description) {
+  Totals sum;
+  for (const auto& block : description.blocks) {
+    sum.parameters += block.parameters;
+    sum.parameter_bytes += block.parameter_bytes;
+    sum.multiply_accumulates += block.multiply_accumulates;
+  }
+  return sum;
+}
+
+struct Published {
+  std::string model;
+  std::int64_t parameters;  ///< of torchvision's weights for 1000 classes ("num_params")
+  double giga_macs;         ///< of one image; torchvision's "_ops" (0.15 and later) give them as GFLOPS
+  int blocks;
+};
+
+TEST_CASE("parameters and multiply-accumulates of 1000 classes are the published ones") {
+  const auto published = GENERATE(values<Published>({
+      {"alexnet", 61'100'840, 0.714, 17},
+      {"vgg16", 138'357'544, 15.470, 35},
+      {"resnet18", 11'689'512, 1.814, 10},
+      {"resnet50", 25'557'032, 4.089, 18},
+      {"mobilenet_v2", 3'504'872, 0.301, 20},
+      // torchvision counts its auxiliary head, 3,326,696 parameters, which takes no part in inference.
+      {"inception_v3", 27'161'264 - 3'326'696, 5.713, 19},
+  }));
+  INFO(published.model);
+  const auto description = describe(published.model, 1000, 1);
+  CHECK(description.block_count() == published.blocks);
+  CHECK(totals(description).parameters == published.parameters);
+  CHECK(static_cast<double>(totals(description).multiply_accumulates) / 1e9 ==
+        Approx(published.giga_macs).margin(0.0006));
+}
+
+TEST_CASE("the table's block counts and input sizes are those of the chains") {
+  for (const auto& model : models()) {
+    INFO(model.name);
+    CHECK(model.plan(10).size() == static_cast<std::size_t>(model.block_count));
+    CHECK(model.input_side == (model.name == "inception_v3" ? 299 : 224));
+  }
+}
+
+TEST_CASE("shapes, activation bytes and multiply-accumulates scale with the batch, parameters do not") {
+  const auto one = describe("mobilenet_v2", 10, 1);
+  const auto eight = describe("mobilenet_v2", 10, 8);
+  CHECK(eight.batch == 8);
+  CHECK(eight.input_shape == std::vector<std::int64_t>{8, 3, 224, 224});
+  CHECK(eight.input_bytes == 8 * one.input_bytes);
+  REQUIRE(one.block_count() == eight.block_count());
+  for (std::size_t i = 0; i < one.blocks.size(); ++i) {
+    auto expected = one.blocks[i];
+    expected.output_shape[0] = 8;
+    expected.activation_bytes *= 8;
+    expected.multiply_accumulates *= 8;
+    CHECK(eight.blocks[i] == expected);
+  }
+}
+
+TEST_CASE("a block's numbers are those that one calculates by hand") {
+  const auto stem = describe("resnet18", 10, 1).blocks.at(0);
+  CHECK(stem.name == "stem");
+  CHECK(stem.output_shape == std::vector<std::int64_t>{1, 64, 56, 56});
+  CHECK(stem.activation_bytes == 64 * 56 * 56 * 4);
+  CHECK(stem.parameters == 64 * 3 * 7 * 7 + 2 * 64);
+  CHECK(stem.parameter_bytes == (64 * 3 * 7 * 7 + 4 * 64) * 4 + 8);  // 8: num_batches_tracked
+  CHECK(stem.multiply_accumulates == 64 * 112 * 112 * 3 * 7 * 7);
+  const auto head = describe("resnet18", 10, 1).blocks.at(9);
+  CHECK(head.parameters == 512 * 10 + 10);
+  CHECK(head.multiply_accumulates == 512 * 10);
+}
+
+TEST_CASE("describing an impossible batch or number of classes is a usage error") {
+  CHECK_THROWS_AS(describe("resnet18", 10, 0), UsageError);
+  CHECK_THROWS_AS(describe("resnet18", 0, 1), UsageError);
+}
+
+}  // namespace
+}  // namespace paretopipe::model

@@ -1,0 +1,112 @@
+// A split must not change a bit, whatever the split point: the backend as two stages would use it.
+#include <paretopipe/model/model_backend.hpp>
+
+#include <cmath>
+#include <cstring>
+
+#include <support/catch.hpp>
+
+namespace paretopipe::model {
+namespace {
+
+stage::ModelRequest request_for(const std::string& model, int batch = 1) {
+  return {.model = model, .num_classes = 10, .batch = batch, .seed = 1, .data = "random"};
+}
+
+/// What the wire does: the bytes arrive in memory that the receiving stage has allocated.
+stage::Activation send(stage::Backend& to, const stage::Activation& activation) {
+  auto received = to.allocate(activation.spec);
+  REQUIRE(received.bytes.size() == activation.bytes.size());
+  std::memcpy(received.bytes.data(), activation.bytes.data(), activation.bytes.size());
+  return received;
+}
+
+bool same_bits(const stage::Activation& a, const stage::Activation& b) {
+  return a.spec == b.spec && a.bytes.size() == b.bytes.size() &&
+         std::memcmp(a.bytes.data(), b.bytes.data(), a.bytes.size()) == 0;
+}
+
+std::vector<float> logits_of(const stage::Activation& activation) {
+  std::vector<float> values(activation.bytes.size() / sizeof(float));
+  std::memcpy(values.data(), activation.bytes.data(), activation.bytes.size());
+  return values;
+}
+
+/// The first stage holds and runs blocks [0, k), the second [k, N), for every k from 0 to N.
+void check_every_split(const std::string& model) {
+  auto first = make_model_backend();
+  auto second = make_model_backend();
+  first->configure({});
+  const auto request = request_for(model);
+  const auto description = first->describe(request);
+  const int blocks = description.block_count();
+  first->load(request, {0, blocks});
+  const auto input = first->make_inputs(request, 1).at(0);
+  const auto pixels = send(*first, input);
+  const auto whole = first->forward({0, blocks}, input);
+  REQUIRE(whole.spec.shape == std::vector<std::int64_t>{1, 10});
+  for (const float logit : logits_of(whole)) {
+    CHECK(std::isfinite(logit));
+    CHECK(std::abs(logit) > 1e-6F);
+  }
+  for (int k = blocks; k >= 0; --k) {  // downwards, so that the second stage builds one block more each time
+    INFO("split point " << k);
+    second->load(request, {k, blocks});
+    const auto sent = first->encode(first->forward({0, k}, input));
+    CHECK(sent.spec.shape == description.shape_at(k));
+    CHECK(static_cast<std::int64_t>(sent.bytes.size()) == description.bytes_at(k));
+    const auto result = second->forward({k, blocks}, second->decode(send(*second, sent)));
+    CHECK(same_bits(result, whole));
+  }
+  CHECK(same_bits(input, pixels));
+}
+
+TEST_CASE("AlexNet split at any point computes the same bits as the whole") {
+  check_every_split("alexnet");
+}
+
+TEST_CASE("VGG-16 split at any point computes the same bits as the whole") {
+  check_every_split("vgg16");
+}
+
+TEST_CASE("ResNet-18 split at any point computes the same bits as the whole") {
+  check_every_split("resnet18");
+}
+
+TEST_CASE("ResNet-50 split at any point computes the same bits as the whole") {
+  check_every_split("resnet50");
+}
+
+TEST_CASE("MobileNetV2 split at any point computes the same bits as the whole") {
+  check_every_split("mobilenet_v2");
+}
+
+TEST_CASE("Inception v3 split at any point computes the same bits as the whole") {
+  check_every_split("inception_v3");
+}
+
+TEST_CASE("a batch gives each of its images the logits that the image gets alone") {
+  const auto model = GENERATE(as<std::string>(), "alexnet", "resnet18", "mobilenet_v2");
+  auto backend = make_model_backend();
+  backend->configure({});
+  auto request = request_for(model, 2);
+  request.data = "fashion-mnist";
+  const auto batch = backend->make_inputs(request, 1).at(0);
+  request.batch = 1;
+  const auto images = backend->make_inputs(request, 2);
+  const config::BlockRange all{0, backend->describe(request).block_count()};
+  backend->load(request, all);
+  const auto together = logits_of(backend->forward(all, batch));
+  float largest = 0;
+  for (const float logit : together) largest = std::max(largest, std::abs(logit));
+  for (std::size_t i = 0; i < images.size(); ++i) {
+    const auto alone = logits_of(backend->forward(all, images[i]));
+    // Not bit for bit: a single row is multiplied by other kernels than two.
+    for (std::size_t c = 0; c < alone.size(); ++c) {
+      CHECK(alone[c] == Approx(together[i * alone.size() + c]).margin(1e-5 * largest).epsilon(0));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace paretopipe::model
