@@ -1,0 +1,78 @@
+#include "doctor.hpp"
+
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/host/health.hpp>
+#include <paretopipe/host/host_context.hpp>
+#include <paretopipe/host/observe.hpp>
+#include <paretopipe/launch/stage_program.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace paretopipe::cli {
+namespace {
+
+struct Options {
+  std::string format = "text";
+};
+
+host::Observations examine() {
+  try {
+    return host::observe(launch::find_stage_program());
+  } catch (const EnvironmentError& error) {  // a finding, not the end of the examination
+    auto seen = host::observe(std::nullopt);
+    seen.stage_program_error = error.what();
+    return seen;
+  }
+}
+
+void print_text(const std::vector<host::Finding>& findings) {
+  for (const auto& finding : findings) {
+    fmt::print("{:8} {:19} {}\n", to_string(finding.level), finding.name, finding.observed);
+    if (finding.level == host::Level::ok) continue;
+    fmt::print("{:28} why:  {}\n", "", finding.why);
+    if (!finding.mend.empty()) fmt::print("{:28} mend: {}\n", "", finding.mend);
+  }
+  const auto count = [&](host::Level level) {
+    return std::count_if(findings.begin(), findings.end(), [&](const auto& finding) { return finding.level == level; });
+  };
+  fmt::print("\n{} problem(s), {} warning(s), {} note(s)\n", count(host::Level::problem), count(host::Level::warning),
+             count(host::Level::note));
+}
+
+void print_json(const std::vector<host::Finding>& findings) {
+  const nlohmann::json document{
+      {"host", host::read_host_context()}, {"worst", to_string(worst(findings))}, {"findings", findings}};
+  fmt::print("{}\n", document.dump(2));
+}
+
+ExitCode run_doctor(const Options& options) {
+  const auto findings = judge(examine());
+  if (options.format == "json") {
+    print_json(findings);
+  } else {
+    print_text(findings);
+  }
+  return worst(findings) == host::Level::problem ? ExitCode::negative : ExitCode::success;
+}
+
+}  // namespace
+
+void add_doctor(CLI::App& app, Command& chosen) {
+  auto options = std::make_shared<Options>();
+  auto* command = app.add_subcommand("doctor", "Say what of this machine would spoil or prevent a measurement");
+  command->add_option("--format", options->format, "text or json")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->capture_default_str();
+  command->callback([options, &chosen] { chosen = [options] { return run_doctor(*options); }; });
+}
+
+}  // namespace paretopipe::cli

@@ -1,0 +1,77 @@
+#include <paretopipe/config/experiment.hpp>
+#include <paretopipe/core/json.hpp>
+
+namespace paretopipe::config {
+namespace {
+
+ComputeTuning read_tuning(const nlohmann::json& json, ComputeTuning tuning) {
+  ObjectReader reader(json, "experiment.tuning");
+  reader.read("flush_denormals", tuning.flush_denormals);
+  reader.read("tune_malloc", tuning.tune_malloc);
+  reader.read("passive_openmp_wait", tuning.passive_openmp_wait);
+  reader.refuse_unknown_keys();
+  return tuning;
+}
+
+SplitSelection read_splits(const nlohmann::json& json) {
+  try {
+    return json.get<SplitSelection>();
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("experiment.splits: {}", error.what()));
+  }
+}
+
+}  // namespace
+
+void to_json(nlohmann::json& json, const ComputeTuning& tuning) {
+  json = {{"flush_denormals", tuning.flush_denormals},
+          {"tune_malloc", tuning.tune_malloc},
+          {"passive_openmp_wait", tuning.passive_openmp_wait}};
+}
+
+void from_json(const nlohmann::json& json, ComputeTuning& tuning) {
+  json.at("flush_denormals").get_to(tuning.flush_denormals);
+  json.at("tune_malloc").get_to(tuning.tune_malloc);
+  json.at("passive_openmp_wait").get_to(tuning.passive_openmp_wait);
+}
+
+void to_json(nlohmann::json& json, const Experiment& experiment) {
+  json = {{"models", experiment.models},
+          {"splits", experiment.splits},
+          {"num_classes", experiment.num_classes},
+          {"batch", experiment.batch},
+          {"batches", experiment.batches},
+          {"warmup", experiment.warmup},
+          {"repeat", experiment.repeat},
+          {"depth", experiment.depth},
+          {"seed", experiment.seed},
+          {"data", experiment.data},
+          {"threads_per_stage", experiment.threads_per_stage},
+          {"cpus", experiment.cpus},
+          {"tuning", experiment.tuning},
+          {"trial_timeout_s", experiment.trial_timeout_s}};
+}
+
+Experiment experiment_from_json(const nlohmann::json& json, const Experiment& defaults) {
+  Experiment experiment = defaults;
+  ObjectReader reader(json, "experiment");
+  reader.read("models", experiment.models);
+  if (const auto* splits = reader.find("splits")) experiment.splits = read_splits(*splits);
+  reader.read("num_classes", experiment.num_classes);
+  reader.read("batch", experiment.batch);
+  reader.read("batches", experiment.batches);
+  reader.read("warmup", experiment.warmup);
+  reader.read("repeat", experiment.repeat);
+  reader.read("depth", experiment.depth);
+  reader.read("seed", experiment.seed);
+  reader.read("data", experiment.data);
+  reader.read("threads_per_stage", experiment.threads_per_stage);
+  reader.read("cpus", experiment.cpus);
+  if (const auto* tuning = reader.find("tuning")) experiment.tuning = read_tuning(*tuning, experiment.tuning);
+  reader.read("trial_timeout_s", experiment.trial_timeout_s);
+  reader.refuse_unknown_keys();
+  validate(experiment);
+  return experiment;
+}
+
+}  // namespace paretopipe::config

@@ -1,0 +1,69 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+namespace paretopipe::config {
+
+/// Which split points to measure. `all` is every k from 0 (all remote) to N (all local), N included.
+struct SplitSelection {
+  bool all = true;
+  std::vector<int> points;  ///< meaningful when `all` is false; sorted, no duplicates
+
+  bool operator==(const SplitSelection&) const = default;
+};
+
+/// Switches for what a stage does to compute fast: what a deployment would do. Each can be turned off.
+struct ComputeTuning {
+  bool flush_denormals = true;      ///< denormals as zero
+  bool tune_malloc = true;          ///< no page faults for every batch's activations
+  bool passive_openmp_wait = true;  ///< OMP_WAIT_POLICY=passive: idle workers sleep rather than spin
+  bool operator==(const ComputeTuning&) const = default;
+};
+
+/// What is to be measured, as a file or flags say it. Every field has a default; `validate` says what is out of range.
+struct Experiment {
+  std::vector<std::string> models{"mobilenet_v2"};
+  SplitSelection splits;
+  int num_classes = 10;
+  int batch = 1;           ///< images per batch
+  int batches = 32;        ///< measured batches of each phase
+  int warmup = 4;          ///< batches run and dropped before each phase
+  int repeat = 5;          ///< trials of every split
+  int depth = 4;           ///< batches in flight in the Offline phase
+  std::uint64_t seed = 1;  ///< of weights, random inputs and the order of trials
+  std::string data = "fashion-mnist";
+  int threads_per_stage = 1;
+  std::vector<std::string> cpus;  ///< one CPU list per stage ("0", "0-3,8"); empty: the machine's CPUs are dealt out
+  ComputeTuning tuning;
+  int trial_timeout_s = 600;
+
+  bool operator==(const Experiment&) const = default;
+};
+
+void to_json(nlohmann::json& json, const SplitSelection& splits);
+void from_json(const nlohmann::json& json, SplitSelection& splits);
+void to_json(nlohmann::json& json, const ComputeTuning& tuning);
+/// For records, which a program wrote: every key is required.
+void from_json(const nlohmann::json& json, ComputeTuning& tuning);
+void to_json(nlohmann::json& json, const Experiment& experiment);
+
+/// Reads an experiment over `defaults`. Unknown keys, wrong types and values out of range throw UsageError with the
+/// key's path.
+Experiment experiment_from_json(const nlohmann::json& json, const Experiment& defaults = {});
+
+/// Reads a file; // and /* */ comments are allowed. Every UsageError names the file, and the line for malformed JSON.
+Experiment load_experiment(const std::filesystem::path& file);
+
+/// Throws UsageError naming the first field whose value is out of range, and the range.
+void validate(const Experiment& experiment);
+
+/// "all", "3", "1,4,7", "2-5" or mixtures ("0,2-5"). Throws UsageError.
+SplitSelection parse_splits(const std::string& text);
+std::string to_string(const SplitSelection& splits);
+
+}  // namespace paretopipe::config

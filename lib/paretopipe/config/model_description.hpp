@@ -1,0 +1,57 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+namespace paretopipe::config {
+
+/// Half-open range of block indices [begin, end). Empty (begin == end) where a stage computes nothing.
+struct BlockRange {
+  int begin = 0;
+  int end = 0;
+
+  int size() const { return end - begin; }
+  bool empty() const { return begin == end; }
+  bool operator==(const BlockRange&) const = default;
+};
+
+/// One block of a model: the smallest piece that a split point can put on one side.
+struct BlockDescription {
+  std::string name;                        ///< torchvision's name of the (first) module, e.g. "features.3", "layer1.0"
+  std::vector<std::int64_t> output_shape;  ///< of the described batch, batch dimension first
+  std::int64_t activation_bytes = 0;       ///< of the output, at the described batch size
+  std::int64_t parameters = 0;             ///< number of learnable parameters
+  std::int64_t parameter_bytes = 0;        ///< memory of parameters and buffers
+  std::int64_t multiply_accumulates = 0;   ///< of convolutions and matrix products, at the described batch size
+  bool operator==(const BlockDescription&) const = default;
+};
+
+/// What everyone but the stage knows of a model. The stage program is the only source: the driver has no LibTorch.
+struct ModelDescription {
+  std::string model;  ///< the model as it was asked for, e.g. "resnet18", "synthetic:5ms/2MB,3ms"
+  int batch = 1;
+  std::vector<std::int64_t> input_shape;  ///< batch dimension first
+  std::int64_t input_bytes = 0;
+  std::vector<BlockDescription> blocks;
+  bool operator==(const ModelDescription&) const = default;
+
+  int block_count() const { return static_cast<int>(blocks.size()); }
+
+  /// Shape and bytes of what crosses a cut at split point k: the input for k = 0, else the output of block k - 1.
+  /// Requires 0 <= k <= block_count().
+  const std::vector<std::int64_t>& shape_at(int split) const;
+  std::int64_t bytes_at(int split) const;
+
+  /// Sum of parameter_bytes over a range.
+  std::int64_t parameter_bytes(BlockRange range) const;
+};
+
+void to_json(nlohmann::json& json, const BlockRange& range);
+void from_json(const nlohmann::json& json, BlockRange& range);
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(BlockDescription, name, output_shape, activation_bytes, parameters, parameter_bytes,
+                                   multiply_accumulates)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ModelDescription, model, batch, input_shape, input_bytes, blocks)
+
+}  // namespace paretopipe::config

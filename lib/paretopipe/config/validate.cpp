@@ -1,0 +1,112 @@
+#include <paretopipe/config/experiment.hpp>
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/core/suggest.hpp>
+#include <paretopipe/host/cpu_set.hpp>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include <fmt/format.h>
+
+namespace paretopipe::config {
+namespace {
+
+/// One split point makes two stages.
+constexpr std::size_t kStages = 2;
+
+struct Range {
+  const char* key;
+  int value;
+  int min;
+  int max;
+};
+
+void check_ranges(const Experiment& experiment) {
+  constexpr int kNoLimit = std::numeric_limits<int>::max();
+  const std::array ranges{
+      Range{"num_classes", experiment.num_classes, 1, 1'000'000},
+      Range{"batch", experiment.batch, 1, 65'536},
+      Range{"batches", experiment.batches, 1, 1'000'000},
+      Range{"warmup", experiment.warmup, 0, 1'000'000},
+      Range{"repeat", experiment.repeat, 1, 10'000},
+      Range{"depth", experiment.depth, 1, 256},
+      Range{"threads_per_stage", experiment.threads_per_stage, 1, 1024},
+      Range{"trial_timeout_s", experiment.trial_timeout_s, 1, kNoLimit},
+  };
+  for (const auto& [key, value, min, max] : ranges) {
+    if (value >= min && value <= max) continue;
+    const auto bound = max == kNoLimit ? fmt::format("at least {}", min) : fmt::format("from {} to {}", min, max);
+    throw UsageError(fmt::format("experiment.{} is {}; it must be {}", key, value, bound));
+  }
+}
+
+/// Names go into JSON, which is UTF-8: into the identity of a trial, its record, and the messages to the stages.
+void check_text(const std::string& key, const std::string& text) {
+  try {
+    static_cast<void>(nlohmann::json(text).dump());
+  } catch (const nlohmann::json::exception&) {
+    throw UsageError(fmt::format("experiment.{} is not valid UTF-8", key));
+  }
+}
+
+void check_models(const std::vector<std::string>& models) {
+  if (models.empty()) throw UsageError("experiment.models is empty; name at least one model");
+  for (auto model = models.begin(); model != models.end(); ++model) {
+    check_text("models", *model);
+    if (model->empty()) throw UsageError("experiment.models holds an empty name");
+    if (std::find(models.begin(), model, *model) != model) {
+      throw UsageError(fmt::format("experiment.models names \"{}\" twice", *model));
+    }
+  }
+}
+
+void check_splits(const SplitSelection& splits) {
+  const auto& points = splits.points;
+  if (splits.all) return;
+  if (points.empty()) throw UsageError("experiment.splits is empty; name at least one split point, or \"all\"");
+  if (points.front() < 0)
+    throw UsageError(fmt::format("experiment.splits holds {}; it must be at least 0", points.front()));
+}
+
+void check_data(const std::string& data) {
+  check_text("data", data);
+  static const std::vector<std::string> kinds{"fashion-mnist", "cifar10", "random"};
+  const auto colon = data.find(':');
+  const auto kind = data.substr(0, colon);
+  if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) {
+    throw UsageError(
+        fmt::format("experiment.data is \"{}\"; it must be fashion-mnist, fashion-mnist:DIR, cifar10, "
+                    "cifar10:DIR or random{}",
+                    data, did_you_mean(kind, kinds)));
+  }
+  if (colon == std::string::npos) return;
+  if (kind == "random") throw UsageError(fmt::format("experiment.data is \"{}\"; random takes no folder", data));
+  if (colon + 1 == data.size()) throw UsageError(fmt::format("experiment.data is \"{}\"; it names no folder", data));
+}
+
+void check_cpus(const std::vector<std::string>& cpus) {
+  if (!cpus.empty() && cpus.size() != kStages) {
+    throw UsageError(fmt::format(
+        "experiment.cpus holds {} list(s); it must hold one for each of the {} stages, or none", cpus.size(), kStages));
+  }
+  for (std::size_t stage = 0; stage < cpus.size(); ++stage) {
+    try {
+      host::parse_cpu_list(cpus[stage]);
+    } catch (const UsageError& error) {
+      throw UsageError(fmt::format("experiment.cpus[{}]: {}", stage, error.what()));
+    }
+  }
+}
+
+}  // namespace
+
+void validate(const Experiment& experiment) {
+  check_models(experiment.models);
+  check_splits(experiment.splits);
+  check_ranges(experiment);
+  check_data(experiment.data);
+  check_cpus(experiment.cpus);
+}
+
+}  // namespace paretopipe::config

@@ -1,0 +1,86 @@
+#include <paretopipe/core/json.hpp>
+#include <paretopipe/host/host_context.hpp>
+#include <paretopipe/host/proc_text.hpp>
+
+#include <sys/sysinfo.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+namespace paretopipe::host {
+namespace {
+
+/// Boards whose /proc/cpuinfo names only the core (64-bit ARM) name themselves in the device tree.
+std::string read_cpu_model() {
+  const auto cpuinfo = read_text("/proc/cpuinfo").value_or("");
+  if (const auto named = find_field(cpuinfo, "model name"); named && !named->empty()) return *named;
+  if (const auto board = read_text("/proc/device-tree/model"); board && !board->empty()) return *board;
+  return parse_cpu_model(cpuinfo).value_or("");
+}
+
+}  // namespace
+
+HostContext read_host_context() {
+  HostContext context;
+  utsname names{};
+  if (uname(&names) == 0) {
+    context.hostname = names.nodename;
+    context.kernel = fmt::format("{} {}", names.sysname, names.release);
+    context.architecture = names.machine;
+  }
+  context.boot_id = read_text("/proc/sys/kernel/random/boot_id").value_or("");
+  for (const auto* file : {"/etc/os-release", "/usr/lib/os-release"}) {
+    if (context.os.empty()) context.os = parse_os_name(read_text(file).value_or("")).value_or("");
+  }
+  context.cpu_model = read_cpu_model();
+  context.cpu_count = get_nprocs();
+  context.memory_bytes = parse_kilobyte_field(read_text("/proc/meminfo").value_or(""), "MemTotal").value_or(0);
+  context.governor = read_text("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
+  return context;
+}
+
+HostState read_host_state() {
+  HostState state;
+  state.load_average_1min = parse_load_average(read_text("/proc/loadavg").value_or("")).value_or(0);
+  state.available_memory_bytes =
+      parse_kilobyte_field(read_text("/proc/meminfo").value_or(""), "MemAvailable").value_or(0);
+  const auto kilohertz = read_text("/sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq");
+  if (const auto value = parse_integer(kilohertz.value_or(""))) state.cpu_frequency_hz = *value * 1000;
+  return state;
+}
+
+void to_json(nlohmann::json& json, const HostContext& context) {
+  json = {{"hostname", context.hostname},
+          {"boot_id", context.boot_id},
+          {"kernel", context.kernel},
+          {"os", context.os},
+          {"architecture", context.architecture},
+          {"cpu_model", context.cpu_model},
+          {"cpu_count", context.cpu_count},
+          {"memory_bytes", context.memory_bytes}};
+  write_optional(json, "governor", context.governor);
+}
+
+void from_json(const nlohmann::json& json, HostContext& context) {
+  json.at("hostname").get_to(context.hostname);
+  json.at("boot_id").get_to(context.boot_id);
+  json.at("kernel").get_to(context.kernel);
+  json.at("os").get_to(context.os);
+  json.at("architecture").get_to(context.architecture);
+  json.at("cpu_model").get_to(context.cpu_model);
+  json.at("cpu_count").get_to(context.cpu_count);
+  json.at("memory_bytes").get_to(context.memory_bytes);
+  read_optional(json, "governor", context.governor);
+}
+
+void to_json(nlohmann::json& json, const HostState& state) {
+  json = {{"load_average_1min", state.load_average_1min}, {"available_memory_bytes", state.available_memory_bytes}};
+  write_optional(json, "cpu_frequency_hz", state.cpu_frequency_hz);
+}
+
+void from_json(const nlohmann::json& json, HostState& state) {
+  json.at("load_average_1min").get_to(state.load_average_1min);
+  json.at("available_memory_bytes").get_to(state.available_memory_bytes);
+  read_optional(json, "cpu_frequency_hz", state.cpu_frequency_hz);
+}
+
+}  // namespace paretopipe::host

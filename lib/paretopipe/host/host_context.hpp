@@ -1,0 +1,44 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+namespace paretopipe::host {
+
+/// The machine under a stage, as the kernel tells it. A number without its machine is a rumour.
+struct HostContext {
+  std::string hostname;
+  std::string boot_id;  ///< equal in two processes exactly when they share a steady clock
+  std::string kernel;
+  std::string os;
+  std::string architecture;
+  std::string cpu_model;
+  int cpu_count = 0;  ///< online CPUs
+  std::int64_t memory_bytes = 0;
+  std::optional<std::string>
+      governor;  ///< cpufreq governor of CPU 0; absent where the kernel shows none (virtual machines)
+
+  bool operator==(const HostContext&) const = default;
+};
+
+/// What changes from moment to moment and explains a slow trial.
+struct HostState {
+  double load_average_1min = 0;
+  std::int64_t available_memory_bytes = 0;
+  std::optional<std::int64_t> cpu_frequency_hz;  ///< of CPU 0; absent where unreadable
+
+  bool operator==(const HostState&) const = default;
+};
+
+/// Reads /proc and /sys. What cannot be read stays empty or absent; never throws.
+HostContext read_host_context();
+HostState read_host_state();
+
+void to_json(nlohmann::json& json, const HostContext& context);
+void from_json(const nlohmann::json& json, HostContext& context);
+void to_json(nlohmann::json& json, const HostState& state);
+void from_json(const nlohmann::json& json, HostState& state);
+
+}  // namespace paretopipe::host

@@ -1,0 +1,178 @@
+#include <paretopipe/core/clock.hpp>
+#include <paretopipe/core/number_list.hpp>
+#include <paretopipe/host/host_context.hpp>
+#include <paretopipe/host/loaded_libraries.hpp>
+#include <paretopipe/host/observe.hpp>
+#include <paretopipe/host/proc_text.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <sstream>
+#include <system_error>
+
+#include <fmt/format.h>
+
+namespace paretopipe::host {
+namespace fs = std::filesystem;
+namespace {
+
+bool is_there(const fs::path& file) {
+  std::error_code ignored;  // a folder that may not be searched, too, is as good as none
+  return fs::exists(file, ignored);
+}
+
+/// The CPUs of this process, those of one core together. A core that cannot be read has the one thread.
+std::vector<CpuSet> group_by_core(const CpuSet& cpus, const fs::path& root) {
+  std::vector<CpuSet> cores;
+  for (const int cpu : cpus) {
+    const auto file = root / fmt::format("sys/devices/system/cpu/cpu{}/topology/thread_siblings_list", cpu);
+    const auto siblings = parse_number_list(read_text(file).value_or(""), kMaxCpus - 1).value_or(CpuSet{cpu});
+    const auto core = std::find_if(cores.begin(), cores.end(), [&](const CpuSet& known) {
+      return std::find(siblings.begin(), siblings.end(), known.front()) != siblings.end();
+    });
+    if (core == cores.end()) {
+      cores.push_back({cpu});
+    } else {
+      core->push_back(cpu);
+    }
+  }
+  return cores;
+}
+
+std::optional<double> quota_of(const fs::path& group) {
+  if (const auto limit = read_text(group / "cpu.max")) return parse_cpu_max(*limit);
+  const auto quota = parse_integer(read_text(group / "cpu.cfs_quota_us").value_or(""));
+  const auto period = parse_integer(read_text(group / "cpu.cfs_period_us").value_or(""));
+  if (!quota || !period || *quota <= 0 || *period <= 0) return std::nullopt;
+  return static_cast<double>(*quota) / static_cast<double>(*period);
+}
+
+/// The tightest limit of this process's control group and all groups around it (cgroups(7), versions 1 and 2).
+std::optional<double> read_cpu_quota(const fs::path& root) {
+  std::optional<double> tightest;
+  std::istringstream lines(read_text(root / "proc/self/cgroup").value_or(""));
+  for (std::string line; std::getline(lines, line);) {
+    const auto first = line.find(':');
+    const auto second = line.find(':', first + 1);
+    if (first == std::string::npos || second == std::string::npos) continue;
+    const auto controllers = line.substr(first + 1, second - first - 1);
+    const bool has_cpu = controllers.empty() || ("," + controllers + ",").find(",cpu,") != std::string::npos;
+    if (!has_cpu) continue;
+    const auto mount = root / "sys/fs/cgroup" / controllers;
+    // In a container the groups around it are not visible, and its own is the mount itself.
+    for (fs::path group = fs::path(line.substr(second + 1)).relative_path();; group = group.parent_path()) {
+      const auto quota = quota_of(group.empty() ? mount : mount / group);
+      if (quota) tightest = std::min(*quota, tightest.value_or(*quota));
+      if (group.empty()) break;
+    }
+  }
+  return tightest;
+}
+
+std::optional<bool> read_turbo(const fs::path& root) {
+  if (const auto no_turbo = read_text(root / "sys/devices/system/cpu/intel_pstate/no_turbo")) return *no_turbo == "0";
+  if (const auto boost = read_text(root / "sys/devices/system/cpu/cpufreq/boost")) return *boost == "1";
+  return std::nullopt;
+}
+
+bool is_virtual_machine(const fs::path& root) {
+  const auto flags = find_field(read_text(root / "proc/cpuinfo").value_or(""), "flags").value_or("");
+  return (" " + flags + " ").find(" hypervisor ") != std::string::npos || is_there(root / "sys/hypervisor/type");
+}
+
+/// Median of a few batches of readings: one that was interrupted does not count.
+std::int64_t measure_clock_read() {
+  constexpr int kReadings = 100;
+  std::array<std::int64_t, 9> costs{};
+  for (auto& cost : costs) {
+    const auto begin = now_ns();
+    for (int reading = 1; reading < kReadings; ++reading) static_cast<void>(now_ns());
+    cost = (now_ns() - begin) / kReadings;
+  }
+  std::nth_element(costs.begin(), costs.begin() + costs.size() / 2, costs.end());
+  return costs[costs.size() / 2];
+}
+
+/// Those of `programs` that are neither in PATH nor where system programs lie.
+std::vector<std::string> find_missing(const std::vector<std::string>& programs, const fs::path& root) {
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(std::string(path == nullptr ? "" : path) + ":/usr/sbin:/sbin");
+  std::vector<std::string> missing = programs;
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    std::erase_if(missing, [&](const std::string& program) {
+      return is_there(root / fs::path(folder).relative_path() / program);
+    });
+  }
+  return missing;
+}
+
+void observe_cpus(Observations& seen, const fs::path& root) {
+  seen.cores = group_by_core(current_affinity(), root);
+  seen.cpu_quota = read_cpu_quota(root);
+  seen.governor = read_text(root / "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
+  seen.turbo = read_turbo(root);
+  seen.virtual_machine = is_virtual_machine(root);
+  seen.steal = parse_steal(read_text(root / "proc/stat").value_or(""));
+  seen.load_average_1min = parse_load_average(read_text(root / "proc/loadavg").value_or("")).value_or(0);
+  seen.clocksource = read_text(root / "sys/devices/system/clocksource/clocksource0/current_clocksource").value_or("");
+  seen.clock_read_ns = measure_clock_read();
+}
+
+void observe_memory(Observations& seen, const fs::path& root) {
+  const auto memory = read_text(root / "proc/meminfo").value_or("");
+  seen.available_memory_bytes = parse_kilobyte_field(memory, "MemAvailable").value_or(0);
+  seen.swap_used_bytes =
+      parse_kilobyte_field(memory, "SwapTotal").value_or(0) - parse_kilobyte_field(memory, "SwapFree").value_or(0);
+  seen.huge_pages = parse_chosen(read_text(root / "sys/kernel/mm/transparent_hugepage/enabled").value_or(""));
+}
+
+}  // namespace
+
+std::optional<double> parse_cpu_max(std::string_view text) {
+  const auto blank = text.find(' ');
+  if (blank == std::string_view::npos) return std::nullopt;
+  const auto quota = parse_integer(text.substr(0, blank));
+  const auto period = parse_integer(text.substr(blank + 1));
+  if (!quota || !period || *quota <= 0 || *period <= 0) return std::nullopt;
+  return static_cast<double>(*quota) / static_cast<double>(*period);
+}
+
+std::optional<double> parse_steal(std::string_view stat) {
+  constexpr double kTicksPerSecond = 100;  // USER_HZ, the same on all architectures that we know
+  std::istringstream line(std::string(stat.substr(0, stat.find('\n'))));
+  std::string name;
+  std::array<double, 8> ticks{};  // user nice system idle iowait irq softirq steal, see proc(5)
+  line >> name;
+  for (auto& value : ticks) line >> value;
+  if (!line || name != "cpu") return std::nullopt;
+  const double stolen = ticks[7];
+  const double wanted = ticks[0] + ticks[1] + ticks[2] + ticks[5] + ticks[6] + stolen;
+  if (wanted < 10 * kTicksPerSecond) return std::nullopt;
+  return stolen / wanted;
+}
+
+std::optional<std::string> parse_chosen(std::string_view text) {
+  const auto open = text.find('[');
+  const auto close = text.find(']', open == std::string_view::npos ? 0 : open);
+  if (open == std::string_view::npos || close == std::string_view::npos || close == open + 1) return std::nullopt;
+  return std::string(text.substr(open + 1, close - open - 1));
+}
+
+Observations observe(const std::optional<fs::path>& stage_program, const fs::path& root) {
+  Observations seen;
+  if (stage_program) {
+    seen.stage_program = stage_program->string();
+    if (const auto libraries = read_loaded_libraries(*stage_program)) {
+      seen.missing_libraries = libraries->missing;
+      seen.blas = find_blas(libraries->found);
+    }
+  }
+  seen.fashion_mnist = is_there(root / "usr/share/datasets/fashion-mnist/t10k-images-idx3-ubyte.gz");
+  seen.missing_programs = find_missing({"ip", "tc"}, root);
+  observe_cpus(seen, root);
+  observe_memory(seen, root);
+  return seen;
+}
+
+}  // namespace paretopipe::host

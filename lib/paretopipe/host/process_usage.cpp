@@ -1,0 +1,47 @@
+#include <paretopipe/host/proc_text.hpp>
+#include <paretopipe/host/process_usage.hpp>
+
+#include <fstream>
+
+#include <sys/resource.h>
+
+namespace paretopipe::host {
+namespace {
+
+std::int64_t nanoseconds(const timeval& time) {
+  return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + static_cast<std::int64_t>(time.tv_usec) * 1'000;
+}
+
+}  // namespace
+
+ProcessUsage read_process_usage() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);  // fails for an unknown `who` only
+  return {.user_time_ns = nanoseconds(usage.ru_utime),
+          .system_time_ns = nanoseconds(usage.ru_stime),
+          .minor_page_faults = usage.ru_minflt,
+          .major_page_faults = usage.ru_majflt,
+          .voluntary_context_switches = usage.ru_nvcsw,
+          .involuntary_context_switches = usage.ru_nivcsw};
+}
+
+ProcessUsage operator-(const ProcessUsage& after, const ProcessUsage& before) {
+  return {.user_time_ns = after.user_time_ns - before.user_time_ns,
+          .system_time_ns = after.system_time_ns - before.system_time_ns,
+          .minor_page_faults = after.minor_page_faults - before.minor_page_faults,
+          .major_page_faults = after.major_page_faults - before.major_page_faults,
+          .voluntary_context_switches = after.voluntary_context_switches - before.voluntary_context_switches,
+          .involuntary_context_switches = after.involuntary_context_switches - before.involuntary_context_switches};
+}
+
+bool reset_peak_rss() {
+  std::ofstream clear_refs("/proc/self/clear_refs");
+  clear_refs << "5" << std::flush;
+  return clear_refs.good();
+}
+
+std::optional<std::int64_t> read_peak_rss_bytes() {
+  return parse_kilobyte_field(read_text("/proc/self/status").value_or(""), "VmHWM");
+}
+
+}  // namespace paretopipe::host

@@ -1,0 +1,34 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+
+#include <nlohmann/json.hpp>
+
+namespace paretopipe::host {
+
+/// What the calling process used between two readings (getrusage(2), all threads).
+struct ProcessUsage {
+  std::int64_t user_time_ns = 0;
+  std::int64_t system_time_ns = 0;
+  std::int64_t minor_page_faults = 0;
+  std::int64_t major_page_faults = 0;
+  std::int64_t voluntary_context_switches = 0;
+  std::int64_t involuntary_context_switches = 0;
+
+  bool operator==(const ProcessUsage&) const = default;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProcessUsage, user_time_ns, system_time_ns, minor_page_faults, major_page_faults,
+                                   voluntary_context_switches, involuntary_context_switches)
+
+/// Of the process since its start.
+ProcessUsage read_process_usage();
+ProcessUsage operator-(const ProcessUsage& after, const ProcessUsage& before);
+
+/// Resets the kernel's high-water mark of resident memory (proc(5), clear_refs). Returns false where not permitted: the
+/// peak then covers the whole life of the process.
+bool reset_peak_rss();
+
+/// VmHWM of the calling process; absent where /proc is not readable.
+std::optional<std::int64_t> read_peak_rss_bytes();
+
+}  // namespace paretopipe::host

@@ -1,0 +1,87 @@
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/core/hash.hpp>
+#include <paretopipe/plan/plan.hpp>
+
+#include <numeric>
+#include <random>
+#include <stdexcept>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace paretopipe::plan {
+namespace {
+
+/// Unbiased draw from [0, bound). The standard fixes what mt19937_64 yields, but not what its distributions make of it.
+std::uint64_t draw_below(std::mt19937_64& random, std::uint64_t bound) {
+  const std::uint64_t biased = (0 - bound) % bound;  // 2^64 mod bound: as many of the smallest values are left out
+  std::uint64_t value = random();
+  while (value < biased) value = random();
+  return value % bound;
+}
+
+/// Fisher and Yates, as Durstenfeld (1964) wrote it.
+void shuffle(std::vector<int>& values, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  for (std::size_t remaining = values.size(); remaining > 1; --remaining) {
+    std::swap(values[remaining - 1], values[draw_below(random, remaining)]);
+  }
+}
+
+/// Of one repetition. It depends on nothing else, so that more models or repetitions leave the order of the others as
+/// it was.
+std::uint64_t shuffle_seed(const config::Experiment& experiment, const std::string& model, int repetition) {
+  return fnv1a64(fmt::format("{}/{}/{}", experiment.seed, model, repetition));
+}
+
+std::vector<int> splits_of(const config::SplitSelection& selection, const config::ModelDescription& model) {
+  if (selection.all) {
+    std::vector<int> splits(static_cast<std::size_t>(model.block_count()) + 1);
+    std::iota(splits.begin(), splits.end(), 0);
+    return splits;
+  }
+  for (const int split : selection.points) {
+    if (split >= 0 && split <= model.block_count()) continue;
+    throw UsageError(
+        fmt::format("split point {} is outside of {}: it has split points 0 (all remote) to {} (all local)", split,
+                    model.model, model.block_count()));
+  }
+  return selection.points;
+}
+
+Trial make_trial(const config::Experiment& experiment, const config::ModelDescription& model, int split,
+                 int repetition) {
+  return {.model = model.model,
+          .num_classes = experiment.num_classes,
+          .block_count = model.block_count(),
+          .split_points = {split},
+          .batch = experiment.batch,
+          .batches = experiment.batches,
+          .warmup = experiment.warmup,
+          .depth = experiment.depth,
+          .repetition = repetition,
+          .seed = experiment.seed,
+          .data = experiment.data,
+          .threads_per_stage = experiment.threads_per_stage,
+          .cpus = experiment.cpus,
+          .tuning = experiment.tuning};
+}
+
+}  // namespace
+
+std::vector<Trial> plan_trials(const config::Experiment& experiment,
+                               const std::vector<config::ModelDescription>& models) {
+  if (models.size() != experiment.models.size()) throw std::invalid_argument("plan_trials: one description per model");
+  std::vector<Trial> trials;
+  for (const auto& model : models) {
+    const auto splits = splits_of(experiment.splits, model);
+    for (int repetition = 0; repetition < experiment.repeat; ++repetition) {
+      auto order = splits;
+      shuffle(order, shuffle_seed(experiment, model.model, repetition));
+      for (const int split : order) trials.push_back(make_trial(experiment, model, split, repetition));
+    }
+  }
+  return trials;
+}
+
+}  // namespace paretopipe::plan

@@ -1,0 +1,64 @@
+#include <paretopipe/core/hash.hpp>
+#include <paretopipe/plan/trial.hpp>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace paretopipe::plan {
+
+std::vector<config::BlockRange> Trial::stage_blocks() const {
+  std::vector<config::BlockRange> stages;
+  int begin = 0;
+  for (const int split : split_points) {
+    stages.push_back({begin, split});
+    begin = split;
+  }
+  stages.push_back({begin, block_count});
+  return stages;
+}
+
+std::string Trial::label() const {
+  return fmt::format("{} split {}/{} batch {} repetition {}", model, fmt::join(split_points, ","), block_count, batch,
+                     repetition + 1);
+}
+
+std::string Trial::id() const {
+  // Objects are kept sorted by key, and all values are strings, integers and booleans: one text for one trial.
+  return to_hex(fnv1a64(nlohmann::json(*this).dump()));
+}
+
+void to_json(nlohmann::json& json, const Trial& trial) {
+  json = {{"model", trial.model},
+          {"num_classes", trial.num_classes},
+          {"block_count", trial.block_count},
+          {"split_points", trial.split_points},
+          {"batch", trial.batch},
+          {"batches", trial.batches},
+          {"warmup", trial.warmup},
+          {"depth", trial.depth},
+          {"repetition", trial.repetition},
+          {"seed", trial.seed},
+          {"data", trial.data},
+          {"threads_per_stage", trial.threads_per_stage},
+          {"cpus", trial.cpus},
+          {"tuning", trial.tuning}};
+}
+
+void from_json(const nlohmann::json& json, Trial& trial) {
+  json.at("model").get_to(trial.model);
+  json.at("num_classes").get_to(trial.num_classes);
+  json.at("block_count").get_to(trial.block_count);
+  json.at("split_points").get_to(trial.split_points);
+  json.at("batch").get_to(trial.batch);
+  json.at("batches").get_to(trial.batches);
+  json.at("warmup").get_to(trial.warmup);
+  json.at("depth").get_to(trial.depth);
+  json.at("repetition").get_to(trial.repetition);
+  json.at("seed").get_to(trial.seed);
+  json.at("data").get_to(trial.data);
+  json.at("threads_per_stage").get_to(trial.threads_per_stage);
+  json.at("cpus").get_to(trial.cpus);
+  json.at("tuning").get_to(trial.tuning);
+}
+
+}  // namespace paretopipe::plan

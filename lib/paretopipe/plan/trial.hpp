@@ -1,0 +1,53 @@
+#pragma once
+#include <paretopipe/config/experiment.hpp>
+#include <paretopipe/config/model_description.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+namespace paretopipe::plan {
+
+/// Everything that decides one run, and nothing else: two trials are the same if and only if they are equal.
+struct Trial {
+  std::string model;
+  int num_classes = 10;
+  int block_count = 0;            ///< N of the model
+  std::vector<int> split_points;  ///< one per cut, ascending. {k}: the first k blocks on stage 0, the rest on stage 1
+  int batch = 1;
+  int batches = 1;
+  int warmup = 0;
+  int depth = 1;
+  int repetition = 0;  ///< 0-based
+  std::uint64_t seed = 1;
+  std::string data;
+  int threads_per_stage = 1;
+  std::vector<std::string> cpus;  ///< one CPU list per stage
+  config::ComputeTuning tuning;
+
+  bool operator==(const Trial&) const = default;
+
+  int stage_count() const { return static_cast<int>(split_points.size()) + 1; }
+
+  /// Blocks of each stage, in the order of the stages; empty ranges at the endpoints.
+  std::vector<config::BlockRange> stage_blocks() const;
+
+  /// Where nothing crosses a link: every block on stage 0.
+  bool all_local() const { return split_points.front() == block_count; }
+  bool all_remote() const { return split_points.back() == 0; }
+
+  /// "mobilenet_v2 split 7/20 batch 8 repetition 3", for progress and messages. Repetitions are counted from 1 for
+  /// people.
+  std::string label() const;
+
+  /// The identity: 16 hexadecimal digits, FNV-1a of the canonical JSON. The same on every machine and release that
+  /// knows the same fields; resume, merge and compare find a trial by it.
+  std::string id() const;
+};
+
+void to_json(nlohmann::json& json, const Trial& trial);
+void from_json(const nlohmann::json& json, Trial& trial);
+
+}  // namespace paretopipe::plan

@@ -1,0 +1,105 @@
+#include <paretopipe/config/experiment.hpp>
+#include <paretopipe/core/error.hpp>
+
+#include <string>
+
+#include <support/catch.hpp>
+
+using namespace paretopipe;
+using namespace paretopipe::config;
+using nlohmann::json;
+
+namespace {
+
+/// Every field differs from its default.
+Experiment unusual_experiment() {
+  return {.models = {"resnet18", "synthetic:5ms/2MB,3ms"},
+          .splits = {.all = false, .points = {0, 2, 3}},
+          .num_classes = 1000,
+          .batch = 8,
+          .batches = 100,
+          .warmup = 0,
+          .repeat = 3,
+          .depth = 2,
+          .seed = 18446744073709551615u,
+          .data = "cifar10:/data/cifar",
+          .threads_per_stage = 2,
+          .cpus = {"0-1", "2,3"},
+          .tuning = {.flush_denormals = false, .tune_malloc = false, .passive_openmp_wait = false},
+          .trial_timeout_s = 60};
+}
+
+std::string refusal(const char* text) {
+  try {
+    experiment_from_json(json::parse(text));
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+}  // namespace
+
+TEST_CASE("an experiment comes back from its JSON as it was", "[experiment]") {
+  CHECK(experiment_from_json(json(unusual_experiment())) == unusual_experiment());
+  CHECK(experiment_from_json(json(Experiment{})) == Experiment{});
+}
+
+TEST_CASE("every field of an experiment has a key, and every key changes something", "[experiment]") {
+  const auto usual = json(Experiment{});
+  const auto unusual = json(unusual_experiment());
+  REQUIRE(usual.size() == 14);
+  for (const auto& item : unusual.items()) {
+    CAPTURE(item.key());
+    CHECK(usual.at(item.key()) != item.value());
+    CHECK(experiment_from_json({{item.key(), item.value()}}) != Experiment{});
+  }
+}
+
+TEST_CASE("an empty experiment is the defaults, whichever they are", "[experiment]") {
+  CHECK(experiment_from_json(json::object()) == Experiment{});
+  CHECK(experiment_from_json(json::object(), unusual_experiment()) == unusual_experiment());
+}
+
+TEST_CASE("a switch of the tuning leaves the other switches alone", "[experiment]") {
+  const auto experiment = experiment_from_json(json::parse(R"({"tuning": {"tune_malloc": false}})"));
+  CHECK(experiment.tuning == ComputeTuning{.flush_denormals = true, .tune_malloc = false, .passive_openmp_wait = true});
+}
+
+TEST_CASE("unknown keys are refused at every level, with a suggestion", "[experiment]") {
+  CHECK_THAT(refusal(R"({"batchs": 1})"),
+             Catch::Matchers::StartsWith("experiment has an unknown key \"batchs\"; known keys: models, splits, "));
+  CHECK_THAT(refusal(R"({"batchs": 1})"), Catch::Matchers::EndsWith("; did you mean \"batch\"?"));
+  CHECK(refusal(R"({"tuning": {"tune_maloc": true}})") ==
+        "experiment.tuning has an unknown key \"tune_maloc\"; known keys: flush_denormals, tune_malloc, "
+        "passive_openmp_wait; did you mean \"tune_malloc\"?");
+  CHECK_THAT(refusal(R"({"model": "resnet18"})"), Catch::Matchers::EndsWith("; did you mean \"models\"?"));
+}
+
+TEST_CASE("wrong types are refused by the path of their key", "[experiment]") {
+  CHECK(refusal("[]") == "experiment must be a JSON object, not array");
+  CHECK(refusal("null") == "experiment must be a JSON object, not null");
+  CHECK(refusal(R"({"batch": "8"})") == "experiment.batch has the wrong type or range: \"8\"");
+  CHECK(refusal(R"({"batch": 8.0})") == "experiment.batch has the wrong type or range: 8.0");
+  CHECK(refusal(R"({"batch": true})") == "experiment.batch has the wrong type or range: true");
+  CHECK(refusal(R"({"batch": 4294967297})") == "experiment.batch has the wrong type or range: 4294967297");
+  CHECK(refusal(R"({"seed": -1})") == "experiment.seed has the wrong type or range: -1");
+  CHECK(refusal(R"({"models": "resnet18"})") == "experiment.models has the wrong type or range: \"resnet18\"");
+  CHECK(refusal(R"({"models": [1]})") == "experiment.models has the wrong type or range: [1]");
+  CHECK(refusal(R"({"cpus": [0, 1]})") == "experiment.cpus has the wrong type or range: [0,1]");
+  CHECK(refusal(R"({"data": null})") == "experiment.data has the wrong type or range: null");
+  CHECK(refusal(R"({"tuning": []})") == "experiment.tuning must be a JSON object, not array");
+  CHECK(refusal(R"({"tuning": {"tune_malloc": 1}})") == "experiment.tuning.tune_malloc has the wrong type or range: 1");
+  CHECK_THAT(refusal(R"({"splits": "2-"})"),
+             Catch::Matchers::StartsWith("experiment.splits: \"2-\" is not a choice of split points"));
+}
+
+TEST_CASE("values out of range are refused when an experiment is read", "[experiment]") {
+  CHECK(refusal(R"({"batch": 0})") == "experiment.batch is 0; it must be from 1 to 65536");
+}
+
+TEST_CASE("the tuning of a record is read back whole or not at all", "[experiment]") {
+  const ComputeTuning tuning{.flush_denormals = false, .tune_malloc = true, .passive_openmp_wait = false};
+  CHECK(json(tuning).get<ComputeTuning>() == tuning);
+  CHECK_THROWS_AS(json::object().get<ComputeTuning>(), json::exception);
+}

@@ -1,0 +1,126 @@
+#include <paretopipe/config/experiment.hpp>
+#include <paretopipe/core/error.hpp>
+
+#include <functional>
+#include <limits>
+#include <string>
+
+#include <support/catch.hpp>
+
+using namespace paretopipe;
+using namespace paretopipe::config;
+
+namespace {
+
+/// What validate says of the default experiment with one change; empty where it accepts it.
+std::string refusal(const std::function<void(Experiment&)>& change) {
+  Experiment experiment;
+  change(experiment);
+  try {
+    validate(experiment);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+struct Bound {
+  const char* key;
+  int Experiment::*field;
+  int min;
+  int max;
+};
+
+}  // namespace
+
+TEST_CASE("the defaults are valid", "[validate]") {
+  CHECK(refusal([](Experiment&) {}).empty());
+}
+
+TEST_CASE("every number is accepted at its bounds and refused beside them, by name and with the range", "[validate]") {
+  const auto bound = GENERATE(
+      Bound{"num_classes", &Experiment::num_classes, 1, 1'000'000}, Bound{"batch", &Experiment::batch, 1, 65'536},
+      Bound{"batches", &Experiment::batches, 1, 1'000'000}, Bound{"warmup", &Experiment::warmup, 0, 1'000'000},
+      Bound{"repeat", &Experiment::repeat, 1, 10'000}, Bound{"depth", &Experiment::depth, 1, 256},
+      Bound{"threads_per_stage", &Experiment::threads_per_stage, 1, 1024});
+  const auto with = [&](int value) {
+    return refusal([&](Experiment& experiment) { experiment.*bound.field = value; });
+  };
+  const auto range = "; it must be from " + std::to_string(bound.min) + " to " + std::to_string(bound.max);
+  const auto name = std::string("experiment.") + bound.key;
+  CHECK(with(bound.min).empty());
+  CHECK(with(bound.max).empty());
+  CHECK(with(bound.min - 1) == name + " is " + std::to_string(bound.min - 1) + range);
+  CHECK(with(bound.max + 1) == name + " is " + std::to_string(bound.max + 1) + range);
+  CHECK_FALSE(with(std::numeric_limits<int>::min()).empty());
+}
+
+TEST_CASE("a trial may take a second or any longer time", "[validate]") {
+  const auto with = [](int value) {
+    return refusal([&](Experiment& experiment) { experiment.trial_timeout_s = value; });
+  };
+  CHECK(with(1).empty());
+  CHECK(with(std::numeric_limits<int>::max()).empty());
+  CHECK(with(0) == "experiment.trial_timeout_s is 0; it must be at least 1");
+}
+
+TEST_CASE("models are named, at least one, and each once", "[validate]") {
+  const auto with = [](std::vector<std::string> models) {
+    return refusal([&](Experiment& experiment) { experiment.models = std::move(models); });
+  };
+  CHECK(with({"a", "b"}).empty());
+  CHECK(with({}) == "experiment.models is empty; name at least one model");
+  CHECK(with({"a", ""}) == "experiment.models holds an empty name");
+  CHECK(with({"a", "b", "a"}) == "experiment.models names \"a\" twice");
+}
+
+TEST_CASE("a choice of no split point, or of a negative one, is refused", "[validate]") {
+  const auto with = [](SplitSelection splits) {
+    return refusal([&](Experiment& experiment) { experiment.splits = std::move(splits); });
+  };
+  CHECK(with({.all = false, .points = {0, 5}}).empty());
+  CHECK(with({.all = false, .points = {}}) == "experiment.splits is empty; name at least one split point, or \"all\"");
+  CHECK(with({.all = false, .points = {-1, 5}}) == "experiment.splits holds -1; it must be at least 0");
+}
+
+TEST_CASE("data is one of the known kinds, with a folder where there can be one", "[validate]") {
+  const auto with = [](std::string data) {
+    return refusal([&](Experiment& experiment) { experiment.data = std::move(data); });
+  };
+  CHECK(with("fashion-mnist").empty());
+  CHECK(with("fashion-mnist:/data").empty());
+  CHECK(with("cifar10").empty());
+  CHECK(with("cifar10:relative/folder:with colon").empty());
+  CHECK(with("random").empty());
+  CHECK(with("random:7") == "experiment.data is \"random:7\"; random takes no folder");
+  CHECK(with("cifar10:") == "experiment.data is \"cifar10:\"; it names no folder");
+  CHECK(with("fashion_mnist:/data") ==
+        "experiment.data is \"fashion_mnist:/data\"; it must be fashion-mnist, fashion-mnist:DIR, cifar10, cifar10:DIR "
+        "or "
+        "random; did you mean \"fashion-mnist\"?");
+  CHECK_FALSE(with("").empty());
+  CHECK_FALSE(with(":/data").empty());
+  CHECK_FALSE(with("Random").empty());
+  CHECK_FALSE(with("imagenet").empty());
+}
+
+TEST_CASE("CPUs are given for both stages or for none, as lists", "[validate]") {
+  const auto with = [](std::vector<std::string> cpus) {
+    return refusal([&](Experiment& experiment) { experiment.cpus = std::move(cpus); });
+  };
+  CHECK(with({}).empty());
+  CHECK(with({"0", "0-3,8"}).empty());
+  CHECK(with({"0"}) == "experiment.cpus holds 1 list(s); it must hold one for each of the 2 stages, or none");
+  CHECK_FALSE(with({"0", "1", "2"}).empty());
+  CHECK(with({"0", "all"}) == "experiment.cpus[1]: \"all\" is not a list of CPUs; write it like 0, 0-3 or 0-3,8");
+  CHECK_FALSE(with({"", "1"}).empty());
+}
+
+TEST_CASE("names that are not UTF-8, as a command line can hold them, are refused", "[validate]") {
+  CHECK(refusal([](Experiment& experiment) {
+          experiment.models = {"resnet18", "caf\xe9"};
+        }) == "experiment.models is not valid UTF-8");
+  CHECK(refusal([](Experiment& experiment) { experiment.data = "cifar10:/caf\xe9"; }) ==
+        "experiment.data is not valid UTF-8");
+  CHECK(refusal([](Experiment& experiment) { experiment.data = "cifar10:/caf\xc3\xa9"; }).empty());
+}

@@ -1,0 +1,117 @@
+#include <paretopipe/core/json.hpp>
+
+#include <cstdint>
+#include <string>
+
+#include <support/catch.hpp>
+
+using namespace paretopipe;
+using nlohmann::json;
+
+namespace {
+
+template <class T>
+T read_as(const char* text) {
+  const auto object = json::parse(std::string("{\"key\": ") + text + "}");
+  return ObjectReader(object, "root").require<T>("key");
+}
+
+std::string message_of(const json& object) {
+  ObjectReader reader(object, "experiment");
+  int batch = 0, depth = 0;
+  try {
+    reader.read("batch", batch);
+    reader.read("depth", depth);
+    reader.refuse_unknown_keys();
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("a missing key leaves the default alone", "[json]") {
+  const json object = json::object();
+  ObjectReader reader(object, "experiment");
+  int batch = 7;
+  reader.read("batch", batch);
+  CHECK(batch == 7);
+  CHECK(reader.find("splits") == nullptr);
+  CHECK_NOTHROW(reader.refuse_unknown_keys());
+}
+
+TEST_CASE("a required key that is missing is named by its path", "[json]") {
+  const json object = json::object();
+  CHECK_THROWS_WITH(ObjectReader(object, "plan.stage").require<int>("depth"), "plan.stage.depth is missing");
+}
+
+TEST_CASE("what is not an object is refused", "[json]") {
+  const json value = json::array({1, 2});
+  CHECK_THROWS_WITH(ObjectReader(value, "experiment.tuning"), "experiment.tuning must be a JSON object, not array");
+}
+
+TEST_CASE("an unknown key is refused with the known ones, and a suggestion if one is close", "[json]") {
+  CHECK(message_of({{"bacth", 1}}) ==
+        "experiment has an unknown key \"bacth\"; known keys: batch, depth; did you mean \"batch\"?");
+  CHECK(message_of({{"latency", 1}}) == "experiment has an unknown key \"latency\"; known keys: batch, depth");
+  CHECK(message_of({{"", 1}}) == "experiment has an unknown key \"\"; known keys: batch, depth");
+  CHECK(message_of({{"batch", 1}, {"depth", 2}}).empty());
+}
+
+TEST_CASE("a key that was looked up raw counts as known", "[json]") {
+  const json object{{"splits", "all"}};
+  ObjectReader reader(object, "experiment");
+  REQUIRE(reader.find("splits") != nullptr);
+  CHECK(*reader.find("splits") == "all");
+  CHECK_NOTHROW(reader.refuse_unknown_keys());
+}
+
+TEST_CASE("whole numbers are taken up to the limits of their type", "[json]") {
+  CHECK(read_as<int>("2147483647") == 2147483647);
+  CHECK(read_as<int>("-2147483648") == -2147483647 - 1);
+  CHECK(read_as<std::uint64_t>("18446744073709551615") == ~std::uint64_t{0});
+  CHECK(read_as<std::int64_t>("-9223372036854775808") == std::numeric_limits<std::int64_t>::min());
+}
+
+TEST_CASE("what is no whole number of the type is refused, not converted", "[json]") {
+  const auto* text = GENERATE("2147483648", "-2147483649", "1.5", "1.0", "1e3", "true", "\"1\"", "null", "[1]", "{}",
+                              "18446744073709551615", "18446744073709551616");
+  CAPTURE(text);
+  CHECK_THROWS_WITH(read_as<int>(text), Catch::Matchers::StartsWith("root.key has the wrong type or range: "));
+}
+
+TEST_CASE("a negative number is not a huge unsigned one", "[json]") {
+  CHECK_THROWS_AS(read_as<std::uint64_t>("-1"), UsageError);
+}
+
+TEST_CASE("a number that a program wrote as signed is read as unsigned", "[json]") {
+  const json object{{"seed", 5}};
+  REQUIRE_FALSE(object["seed"].is_number_unsigned());
+  CHECK(ObjectReader(object, "root").require<std::uint64_t>("seed") == 5);
+}
+
+TEST_CASE("booleans, strings and fractions keep their types", "[json]") {
+  CHECK(read_as<bool>("true"));
+  CHECK_THROWS_AS(read_as<bool>("1"), UsageError);
+  CHECK_THROWS_AS(read_as<bool>("\"true\""), UsageError);
+  CHECK(read_as<std::string>("\"x\"") == "x");
+  CHECK_THROWS_AS(read_as<std::string>("1"), UsageError);
+  CHECK(read_as<double>("1") == 1.0);
+  CHECK_THROWS_AS(read_as<double>("true"), UsageError);
+  CHECK_THROWS_AS(read_as<double>("null"), UsageError);
+}
+
+TEST_CASE("an optional is written as nothing, never as null, and read back as nothing", "[json]") {
+  json object = json::object();
+  write_optional(object, "governor", std::optional<std::string>());
+  CHECK(object.empty());
+  write_optional(object, "energy", std::optional<double>(0.0));
+  CHECK(object.dump() == R"({"energy":0.0})");
+
+  std::optional<double> energy, missing = 1.0;
+  read_optional(object, "energy", energy);
+  read_optional(object, "missing", missing);
+  CHECK(energy == 0.0);
+  CHECK_FALSE(missing);
+}

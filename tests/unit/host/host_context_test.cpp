@@ -1,0 +1,52 @@
+#include <paretopipe/host/host_context.hpp>
+
+#include <sys/utsname.h>
+
+#include <support/catch.hpp>
+
+using namespace paretopipe::host;
+
+TEST_CASE("the context of this machine is complete and the same at every reading", "[host]") {
+  const auto context = read_host_context();
+  utsname names{};
+  REQUIRE(uname(&names) == 0);
+  CHECK(context.hostname == names.nodename);
+  CHECK(context.architecture == names.machine);
+  CHECK(context.kernel == std::string("Linux ") + names.release);
+  CHECK(context.boot_id.size() == 36);
+  CHECK_FALSE(context.os.empty());
+  CHECK(context.cpu_count >= 1);
+  CHECK(context.memory_bytes > (std::int64_t{1} << 26));
+  CHECK(context == read_host_context());
+}
+
+TEST_CASE("less memory is available than there is", "[host]") {
+  const auto state = read_host_state();
+  CHECK(state.load_average_1min >= 0);
+  CHECK(state.available_memory_bytes > 0);
+  CHECK(state.available_memory_bytes <= read_host_context().memory_bytes);
+}
+
+TEST_CASE("a host context comes back from JSON as it was, with and without a governor", "[host]") {
+  HostContext context{.hostname = "edge-1",
+                      .boot_id = "bbc85e29-3425-4d6d-9d3a-21c8b0a6b3de",
+                      .kernel = "Linux 6.1.0",
+                      .os = "Debian GNU/Linux 12 (bookworm)",
+                      .architecture = "aarch64",
+                      .cpu_model = "Raspberry Pi 4 Model B",
+                      .cpu_count = 4,
+                      .memory_bytes = 8'000'000'000,
+                      .governor = "ondemand"};
+  CHECK(nlohmann::json(context).get<HostContext>() == context);
+  context.governor.reset();
+  CHECK(nlohmann::json(context).get<HostContext>() == context);
+  CHECK_FALSE(nlohmann::json(context).contains("governor"));
+}
+
+TEST_CASE("a host state comes back from JSON as it was, with and without a frequency", "[host]") {
+  HostState state{.load_average_1min = 0.25, .available_memory_bytes = 1 << 30, .cpu_frequency_hz = 2'300'000'000};
+  CHECK(nlohmann::json(state).get<HostState>() == state);
+  state.cpu_frequency_hz.reset();
+  CHECK(nlohmann::json(state).get<HostState>() == state);
+  CHECK_FALSE(nlohmann::json(state).contains("cpu_frequency_hz"));
+}

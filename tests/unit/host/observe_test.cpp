@@ -1,0 +1,158 @@
+#include <paretopipe/host/observe.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include <unistd.h>
+
+#include <support/catch.hpp>
+
+using namespace paretopipe::host;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A root folder with the files of a machine that nobody has at hand; removed at the end.
+class FakeMachine {
+ public:
+  FakeMachine() : root_(fs::temp_directory_path() / ("paretopipe-machine-" + std::to_string(::getpid()))) {
+    fs::remove_all(root_);
+    fs::create_directories(root_);
+  }
+  FakeMachine(const FakeMachine&) = delete;
+  FakeMachine& operator=(const FakeMachine&) = delete;
+  ~FakeMachine() { fs::remove_all(root_); }
+
+  FakeMachine& write(const std::string& file, const std::string& text) {
+    fs::create_directories((root_ / file).parent_path());
+    std::ofstream(root_ / file) << text << "\n";
+    return *this;
+  }
+
+  Observations observe() const { return paretopipe::host::observe(std::nullopt, root_); }
+
+ private:
+  fs::path root_;
+};
+
+}  // namespace
+
+TEST_CASE("an empty machine is observed without complaint, and nothing is made up", "[observe]") {
+  const FakeMachine machine;
+  const auto seen = machine.observe();
+  CHECK_FALSE(seen.stage_program);
+  CHECK_FALSE(seen.blas);
+  CHECK_FALSE(seen.fashion_mnist);
+  CHECK(seen.missing_programs == std::vector<std::string>{"ip", "tc"});
+  CHECK_FALSE(seen.cpu_quota);
+  CHECK_FALSE(seen.governor);
+  CHECK_FALSE(seen.turbo);
+  CHECK_FALSE(seen.virtual_machine);
+  CHECK_FALSE(seen.steal);
+  CHECK_FALSE(seen.huge_pages);
+  CHECK(seen.cores.size() == current_affinity().size());
+  CHECK(seen.clock_read_ns > 0);
+}
+
+TEST_CASE("a laptop shows its governor, turbo, swap, huge pages and tools", "[observe]") {
+  FakeMachine machine;
+  machine.write("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "powersave")
+      .write("sys/devices/system/cpu/intel_pstate/no_turbo", "0")
+      .write("sys/devices/system/clocksource/clocksource0/current_clocksource", "hpet")
+      .write("sys/kernel/mm/transparent_hugepage/enabled", "always madvise [never]")
+      .write("proc/meminfo", "MemTotal: 8000 kB\nMemAvailable: 4000 kB\nSwapTotal: 1000 kB\nSwapFree: 300 kB")
+      .write("proc/loadavg", "1.25 0.58 0.59 1/257 14130")
+      .write("proc/stat", "cpu  10000 0 5000 90000 100 0 0 5000 0 0")
+      .write("proc/cpuinfo", "flags\t\t: fpu vme hypervisor lahf_lm")
+      .write("usr/sbin/tc", "")
+      .write("usr/share/datasets/fashion-mnist/t10k-images-idx3-ubyte.gz", "");
+  const auto seen = machine.observe();
+  CHECK(seen.governor == "powersave");
+  CHECK(seen.turbo == true);
+  CHECK(seen.clocksource == "hpet");
+  CHECK(seen.huge_pages == "never");
+  CHECK(seen.available_memory_bytes == 4000 * 1024);
+  CHECK(seen.swap_used_bytes == 700 * 1024);
+  CHECK(seen.load_average_1min == 1.25);
+  CHECK(seen.steal == 0.25);
+  CHECK(seen.virtual_machine);
+  CHECK(seen.fashion_mnist);
+  CHECK(seen.missing_programs == std::vector<std::string>{"ip"});
+}
+
+TEST_CASE("turbo is read where AMD's and ARM's drivers show it, too", "[observe]") {
+  FakeMachine machine;
+  CHECK(machine.write("sys/devices/system/cpu/cpufreq/boost", "0").observe().turbo == false);
+  CHECK(machine.write("sys/devices/system/cpu/cpufreq/boost", "1").observe().turbo == true);
+}
+
+TEST_CASE("the tightest quota of all groups around the process counts, version 2", "[observe]") {
+  FakeMachine machine;
+  machine.write("proc/self/cgroup", "0::/system.slice/docker-1.scope")
+      .write("sys/fs/cgroup/system.slice/docker-1.scope/cpu.max", "400000 100000")
+      .write("sys/fs/cgroup/system.slice/cpu.max", "150000 100000");
+  CHECK(machine.observe().cpu_quota == 1.5);
+  machine.write("sys/fs/cgroup/cpu.max", "max 100000").write("sys/fs/cgroup/system.slice/cpu.max", "max 100000");
+  CHECK(machine.observe().cpu_quota == 4.0);
+}
+
+TEST_CASE("in a container, whose own group is the mount, the quota is found", "[observe]") {
+  FakeMachine machine;
+  CHECK(machine.write("proc/self/cgroup", "0::/").write("sys/fs/cgroup/cpu.max", "50000 100000").observe().cpu_quota ==
+        0.5);
+}
+
+TEST_CASE("the quota of version 1 is that of the cpu controller, and -1 is none", "[observe]") {
+  FakeMachine machine;
+  machine.write("proc/self/cgroup", "9:cpuset:/x\n4:cpu,cpuacct:/user\n0::/")
+      .write("sys/fs/cgroup/cpuset/x/cpu.cfs_quota_us", "1")
+      .write("sys/fs/cgroup/cpuset/x/cpu.cfs_period_us", "100000")
+      .write("sys/fs/cgroup/cpu,cpuacct/user/cpu.cfs_quota_us", "300000")
+      .write("sys/fs/cgroup/cpu,cpuacct/user/cpu.cfs_period_us", "100000");
+  CHECK(machine.observe().cpu_quota == 3.0);
+  machine.write("sys/fs/cgroup/cpu,cpuacct/user/cpu.cfs_quota_us", "-1");
+  CHECK_FALSE(machine.observe().cpu_quota);
+}
+
+TEST_CASE("threads of one core are grouped, as far as this process may use them", "[observe]") {
+  const auto cpus = current_affinity();
+  FakeMachine machine;
+  for (const int cpu : cpus) {
+    const auto topology = "sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/topology/thread_siblings_list";
+    machine.write(topology, to_string(cpus) + ",8000-8191");
+  }
+  CHECK(machine.observe().cores == std::vector<CpuSet>{cpus});
+}
+
+TEST_CASE("this machine can be observed and judged", "[observe]") {
+  const auto seen = observe("/proc/self/exe");
+  CHECK(seen.stage_program == "/proc/self/exe");
+  CHECK(seen.available_memory_bytes > 0);
+  CHECK(judge(seen).size() >= 9);
+}
+
+TEST_CASE("a CPU limit is a share, or none", "[observe]") {
+  CHECK(parse_cpu_max("150000 100000") == 1.5);
+  for (const auto* text : {"max 100000", "", "100000", "0 100000", "100000 0", "-1 100000", "x y", "1 2 3"}) {
+    CAPTURE(text);
+    CHECK_FALSE(parse_cpu_max(text));
+  }
+}
+
+TEST_CASE("steal is the share of what was wanted, idle time apart", "[observe]") {
+  CHECK(parse_steal("cpu  500 0 250 99999 88888 125 125 1000 0 0\ncpu0 1 2 3") == 0.5);
+  CHECK(parse_steal("cpu  500 500 0 0 0 0 0 0 0 0") == 0.0);
+  CHECK_FALSE(parse_steal("cpu  400 0 0 99999 0 0 0 599 0 0"));  // less than ten seconds
+  CHECK_FALSE(parse_steal("cpu  1000 0 0 0"));                   // a kernel that does not count it
+  CHECK_FALSE(parse_steal("cpu0 1000 0 0 0 0 0 0 1000"));
+  CHECK_FALSE(parse_steal(""));
+}
+
+TEST_CASE("the chosen mode is the one in brackets", "[observe]") {
+  CHECK(parse_chosen("always [madvise] never") == "madvise");
+  for (const auto* text : {"", "always madvise", "[", "]", "[]", "][", "never]["}) {
+    CAPTURE(text);
+    CHECK_FALSE(parse_chosen(text));
+  }
+}

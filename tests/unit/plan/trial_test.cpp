@@ -1,0 +1,119 @@
+#include <paretopipe/plan/trial.hpp>
+
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <support/catch.hpp>
+
+using namespace paretopipe;
+using namespace paretopipe::plan;
+using nlohmann::json;
+using Ranges = std::vector<config::BlockRange>;
+
+namespace {
+
+Trial a_trial() {
+  return {.model = "mobilenet_v2",
+          .num_classes = 10,
+          .block_count = 20,
+          .split_points = {7},
+          .batch = 8,
+          .batches = 32,
+          .warmup = 4,
+          .depth = 4,
+          .repetition = 2,
+          .seed = 1,
+          .data = "fashion-mnist",
+          .threads_per_stage = 1,
+          .cpus = {"0", "1"},
+          .tuning = {}};
+}
+
+Trial split_at(std::vector<int> points) {
+  auto trial = a_trial();
+  trial.split_points = std::move(points);
+  return trial;
+}
+
+}  // namespace
+
+TEST_CASE("the first k blocks are on stage 0, the rest on stage 1", "[trial]") {
+  CHECK(split_at({7}).stage_blocks() == Ranges{{0, 7}, {7, 20}});
+  CHECK(split_at({7}).stage_count() == 2);
+  CHECK_FALSE(split_at({7}).all_local());
+  CHECK_FALSE(split_at({7}).all_remote());
+}
+
+TEST_CASE("at the endpoints one stage holds every block", "[trial]") {
+  CHECK(split_at({0}).stage_blocks() == Ranges{{0, 0}, {0, 20}});
+  CHECK(split_at({0}).all_remote());
+  CHECK_FALSE(split_at({0}).all_local());
+  CHECK(split_at({20}).stage_blocks() == Ranges{{0, 20}, {20, 20}});
+  CHECK(split_at({20}).all_local());
+  CHECK_FALSE(split_at({20}).all_remote());
+}
+
+TEST_CASE("several cuts make a chain of stages that covers every block once", "[trial]") {
+  const auto trial = split_at({3, 3, 12});
+  CHECK(trial.stage_count() == 4);
+  CHECK(trial.stage_blocks() == Ranges{{0, 3}, {3, 3}, {3, 12}, {12, 20}});
+}
+
+TEST_CASE("a label says what a person needs to know, and counts repetitions from one", "[trial]") {
+  CHECK(a_trial().label() == "mobilenet_v2 split 7/20 batch 8 repetition 3");
+  CHECK(split_at({3, 12}).label() == "mobilenet_v2 split 3,12/20 batch 8 repetition 3");
+}
+
+TEST_CASE("a trial comes back from JSON as it was", "[trial]") {
+  auto trial = a_trial();
+  trial.seed = 18446744073709551615u;
+  trial.tuning.tune_malloc = false;
+  CHECK(json(trial).get<Trial>() == trial);
+  CHECK(json::parse(json(trial).dump()).get<Trial>() == trial);
+}
+
+TEST_CASE("the identity of a trial never changes: results on disk are found by it", "[trial]") {
+  // If this fails, every record that was ever written is orphaned. Do not adapt the constants; mend the code.
+  CHECK(json(a_trial()).dump() ==
+        R"({"batch":8,"batches":32,"block_count":20,"cpus":["0","1"],"data":"fashion-mnist","depth":4,)"
+        R"("model":"mobilenet_v2","num_classes":10,"repetition":2,"seed":1,"split_points":[7],"threads_per_stage":1,)"
+        R"("tuning":{"flush_denormals":true,"passive_openmp_wait":true,"tune_malloc":true},"warmup":4})");
+  CHECK(a_trial().id() == "3bf87ca3cada54b9");
+}
+
+TEST_CASE("whatever decides a run changes the identity, and equal trials share it", "[trial]") {
+  const std::vector<std::function<void(Trial&)>> changes{
+      [](Trial& trial) { trial.model = "resnet18"; },
+      [](Trial& trial) { trial.num_classes = 11; },
+      [](Trial& trial) { trial.block_count = 21; },
+      [](Trial& trial) { trial.split_points = {8}; },
+      [](Trial& trial) {
+        trial.split_points = {7, 8};
+      },
+      [](Trial& trial) { trial.batch = 9; },
+      [](Trial& trial) { trial.batches = 33; },
+      [](Trial& trial) { trial.warmup = 5; },
+      [](Trial& trial) { trial.depth = 5; },
+      [](Trial& trial) { trial.repetition = 3; },
+      [](Trial& trial) { trial.seed = 2; },
+      [](Trial& trial) { trial.data = "random"; },
+      [](Trial& trial) { trial.threads_per_stage = 2; },
+      [](Trial& trial) {
+        trial.cpus = {"0,1", ""};
+      },
+      [](Trial& trial) { trial.cpus = {}; },
+      [](Trial& trial) { trial.tuning.flush_denormals = false; },
+      [](Trial& trial) { trial.tuning.tune_malloc = false; },
+      [](Trial& trial) { trial.tuning.passive_openmp_wait = false; },
+  };
+  std::set<std::string> ids{a_trial().id()};
+  for (const auto& change : changes) {
+    auto trial = a_trial();
+    change(trial);
+    ids.insert(trial.id());
+    CHECK(trial.id() == json(trial).get<Trial>().id());
+  }
+  CHECK(ids.size() == changes.size() + 1);
+}
