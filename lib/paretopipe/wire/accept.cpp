@@ -1,0 +1,196 @@
+#include <paretopipe/wire/addresses.hpp>
+#include <paretopipe/wire/descriptor.hpp>
+#include <paretopipe/wire/frame.hpp>
+#include <paretopipe/wire/poll.hpp>
+#include <paretopipe/wire/rendezvous.hpp>
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include <sys/socket.h>
+
+namespace paretopipe::wire {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Long enough for a greeting to be lost and sent again on a poor network. Silence costs nobody anything but a
+/// descriptor.
+constexpr auto kTimeToGreet = 10s;
+/// More than this many who have not greeted yet are a scan or a flood: the one who has been silent longest goes.
+constexpr std::size_t kMaxCallers = 64;
+constexpr int kBacklog = 128;
+
+/// Somebody who has connected and not yet said who they are.
+struct Caller {
+  Descriptor fd;
+  Clock::time_point deadline;
+  std::size_t got = 0;
+  HeaderBytes greeting{};
+
+  /// Reads what is there, never past the greeting and never waiting. False: the stream has ended.
+  bool read_more() {
+    const auto rest = std::span(greeting).subspan(got);
+    const auto count = ::recv(fd.get(), rest.data(), rest.size(), MSG_DONTWAIT);
+    if (count > 0) got += static_cast<std::size_t>(count);
+    return count > 0 || (count < 0 && (errno == EAGAIN || errno == EINTR));
+  }
+};
+
+[[noreturn]] void cannot_listen(const std::string& name, int error) {
+  std::string advice = "choose an address of this host";
+  if (error == EADDRINUSE) advice = "stop the program that has the port (ss -ltnp shows it), or choose another port";
+  if (error == EACCES) advice = "choose a port above 1023";
+  throw EnvironmentError(fmt::format("{}; {}", system_error("listen on " + name, error).what(), advice));
+}
+
+Descriptor listen_on(const Address& address) {
+  Descriptor fd(::socket(address.family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  // Connections of an earlier run may linger for a minute (TIME_WAIT); on Linux this does not share the port with
+  // another listener.
+  const int on = 1;
+  const bool done = fd.get() >= 0 && ::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) == 0 &&
+                    ::bind(fd.get(), address.get(), address.size) == 0 && ::listen(fd.get(), kBacklog) == 0;
+  if (!done) cannot_listen(to_string(address), errno);
+  return fd;
+}
+
+}  // namespace
+
+struct Listener::Impl {
+  Descriptor fd;
+  std::string name;
+  std::uint16_t port = 0;
+  std::vector<Caller> callers;  ///< in the order in which they came
+
+  void admit();
+  void wait(Clock::time_point deadline);
+};
+
+/// Takes in everyone who has connected, without waiting.
+void Listener::Impl::admit() {
+  for (;;) {
+    Descriptor caller(::accept4(fd.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    if (caller.get() >= 0) {
+      callers.push_back({std::move(caller), Clock::now() + kTimeToGreet});
+    } else if (errno == EAGAIN) {
+      return;
+    } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+      throw system_error("accept a connection on " + name, errno);
+    }
+    // Anything else (ECONNABORTED, a network error) is the end of that one connection: see accept(2).
+  }
+}
+
+void Listener::Impl::wait(Clock::time_point deadline) {
+  std::vector<pollfd> waiting{{fd.get(), POLLIN, 0}};
+  for (const auto& caller : callers) {
+    waiting.push_back({caller.fd.get(), POLLIN, 0});
+    deadline = std::min(deadline, caller.deadline);
+  }
+  poll_until(waiting, deadline);
+}
+
+namespace {
+
+/// One call of accept_peer: who is asked for, and who was turned away meanwhile.
+class Reception {
+ public:
+  explicit Reception(std::uint64_t token) : token_(token) {}
+
+  /// Listens to every caller once. The one that is asked for leaves the list as a link; strangers are disconnected.
+  std::optional<Link> hear(std::vector<Caller>& callers) {
+    for (auto caller = callers.begin(); caller != callers.end();) {
+      const bool open = caller->read_more();
+      const bool complete = caller->got == kHeaderBytes;
+      if (complete && greets_rightly(*caller)) {
+        Link link(caller->fd.release());
+        callers.erase(caller);
+        return link;
+      }
+      if (!open) turn_away(fmt::format("it closed after {} of {} bytes of a greeting", caller->got, kHeaderBytes));
+      caller = open && !complete ? std::next(caller) : callers.erase(caller);
+    }
+    return std::nullopt;
+  }
+
+  void dismiss_the_silent(std::vector<Caller>& callers) {
+    const auto now = Clock::now();
+    while (callers.size() > kMaxCallers || (!callers.empty() && callers.front().deadline <= now)) {
+      turn_away("it said nothing");
+      callers.erase(callers.begin());
+    }
+  }
+
+  [[noreturn]] void give_up(const std::string& listener, std::size_t silent) const {
+    const std::string strangers = turned_away_ == 0
+                                      ? std::string("nobody was turned away")
+                                      : fmt::format("{} turned away, the last because {}", turned_away_, last_reason_);
+    throw EnvironmentError(fmt::format(
+        "wait for a peer on {}: none came in time ({}; {} connected without a word); check that the other side is "
+        "running and was told this address",
+        listener, strangers, silent));
+  }
+
+ private:
+  bool greets_rightly(const Caller& caller) {
+    try {
+      const FrameHeader header = decode(caller.greeting);
+      const auto* greeting = std::get_if<Greeting>(&header);
+      if (greeting != nullptr && greeting->token == token_) return true;
+      turn_away(greeting != nullptr ? "it had another token" : "it sent a " + to_string(header));
+    } catch (const ProtocolError& error) {
+      turn_away(error.what());
+    }
+    return false;
+  }
+
+  void turn_away(std::string reason) {
+    ++turned_away_;
+    last_reason_ = std::move(reason);
+  }
+
+  std::uint64_t token_;
+  std::size_t turned_away_ = 0;
+  std::string last_reason_;
+};
+
+}  // namespace
+
+Listener::Listener(const std::string& address, std::uint16_t port) : impl_(std::make_unique<Impl>()) {
+  const auto candidates = resolve(address, port, true);
+  if (candidates.empty()) throw EnvironmentError("listen on " + host_and_port(address, port) + ": no such address");
+  impl_->fd = listen_on(candidates.front());
+  const Address bound = local_address(impl_->fd.get());
+  impl_->name = to_string(bound);
+  impl_->port = port_of(bound);
+}
+
+Listener::Listener(Listener&&) noexcept = default;
+Listener& Listener::operator=(Listener&&) noexcept = default;
+Listener::~Listener() = default;
+
+std::uint16_t Listener::port() const {
+  return impl_->port;
+}
+const std::string& Listener::name() const {
+  return impl_->name;
+}
+int Listener::native_handle() const {
+  return impl_->fd.get();
+}
+
+Link accept_peer(Listener& listener, std::uint64_t token, Clock::time_point deadline) {
+  auto& impl = *listener.impl_;
+  Reception reception(token);
+  for (;;) {
+    impl.admit();
+    if (auto link = reception.hear(impl.callers)) return std::move(*link);
+    reception.dismiss_the_silent(impl.callers);
+    if (Clock::now() >= deadline) reception.give_up(impl.name, impl.callers.size());
+    impl.wait(deadline);
+  }
+}
+
+}  // namespace paretopipe::wire

@@ -1,0 +1,180 @@
+#include <paretopipe/wire/errors.hpp>
+#include <paretopipe/wire/frame.hpp>
+
+#include <algorithm>
+#include <concepts>
+#include <string_view>
+
+#include <fmt/format.h>
+
+namespace paretopipe::wire {
+namespace {
+
+enum class FrameType : std::uint16_t { control = 1, tensor = 2, greeting = 3 };
+
+constexpr std::array kMagic{std::byte{'P'}, std::byte{'P'}, std::byte{'I'}, std::byte{'P'}};
+
+/// The header as its fields stand on the wire, valid or not.
+struct RawHeader {
+  std::array<std::byte, 4> magic = kMagic;
+  std::uint16_t version = kProtocolVersion;
+  std::uint16_t type = 0;
+  std::uint64_t sequence = 0;
+  std::uint64_t body_bytes = 0;
+  std::uint32_t tag = 0;
+  std::uint8_t dtype = 0;
+  std::uint8_t memory_format = 0;
+  std::uint8_t rank = 0;
+  std::uint8_t reserved = 0;
+  std::array<std::uint32_t, kMaxRank> dims{};
+
+  /// The one place that knows the order of the fields; reading and writing both go through it.
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor&& visitor) {
+    visitor(self.version), visitor(self.type), visitor(self.sequence), visitor(self.body_bytes), visitor(self.tag);
+    visitor(self.dtype), visitor(self.memory_format), visitor(self.rank), visitor(self.reserved);
+    for (auto& dim : self.dims) visitor(dim);
+  }
+};
+
+HeaderBytes write(const RawHeader& raw) {
+  HeaderBytes bytes;
+  auto next = std::copy(raw.magic.begin(), raw.magic.end(), bytes.begin());
+  RawHeader::visit(raw, [&next](std::unsigned_integral auto value) {
+    for (std::size_t i = 0; i < sizeof(value); ++i) *next++ = static_cast<std::byte>(std::uint64_t{value} >> (8 * i));
+  });
+  return bytes;
+}
+
+RawHeader read(std::span<const std::byte, kHeaderBytes> bytes) {
+  RawHeader raw;
+  auto next = bytes.begin() + kMagic.size();
+  std::copy(bytes.begin(), next, raw.magic.begin());
+  RawHeader::visit(raw, [&next]<std::unsigned_integral T>(T& value) {
+    std::uint64_t wide = 0;
+    for (std::size_t i = 0; i < sizeof(T); ++i) wide |= std::to_integer<std::uint64_t>(*next++) << (8 * i);
+    value = static_cast<T>(wide);
+  });
+  return raw;
+}
+
+template <class... Arguments>
+[[noreturn]] void refuse(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+  throw ProtocolError("frame header: " + fmt::format(format, std::forward<Arguments>(arguments)...));
+}
+
+void check_preamble(const RawHeader& raw) {
+  if (raw.magic != kMagic) {
+    std::string got;
+    for (const auto byte : raw.magic) got += fmt::format("{:02x}", std::to_integer<unsigned>(byte));
+    refuse(
+        "expected the bytes 50504950 (\"PPIP\") first, got {}: the peer is not paretopipe, or the stream is out of "
+        "step",
+        got);
+  }
+  if (raw.version != kProtocolVersion) {
+    refuse("expected protocol version {}, got {}: run the same release on every device", kProtocolVersion, raw.version);
+  }
+  if (raw.reserved != 0) refuse("expected the reserved byte to be 0, got {}", raw.reserved);
+}
+
+void check_no_tensor_fields(const RawHeader& raw, std::string_view what) {
+  const bool dims_set = std::ranges::any_of(raw.dims, [](auto dim) { return dim != 0; });
+  if (raw.tag != 0 || raw.dtype != 0 || raw.memory_format != 0 || raw.rank != 0 || dims_set) {
+    refuse("expected tag, dtype, memory format, rank and dimensions of a {} to be 0, got others", what);
+  }
+}
+
+void check_control_bytes(std::uint64_t body_bytes) {
+  if (body_bytes < 1 || body_bytes > kMaxControlBytes) {
+    refuse("expected a control message of 1 ... {} bytes, got {}", kMaxControlBytes, body_bytes);
+  }
+}
+
+ControlFrame decode_control(const RawHeader& raw) {
+  check_no_tensor_fields(raw, "control message");
+  if (raw.sequence != 0) refuse("expected sequence 0 in a control message, got {}", raw.sequence);
+  check_control_bytes(raw.body_bytes);
+  return {raw.body_bytes};
+}
+
+Greeting decode_greeting(const RawHeader& raw) {
+  check_no_tensor_fields(raw, "greeting");
+  if (raw.body_bytes != 0) refuse("expected a greeting without a body, got {} bytes", raw.body_bytes);
+  return {raw.sequence};
+}
+
+TensorFrame decode_tensor(const RawHeader& raw) {
+  if (raw.rank > kMaxRank) refuse("expected a rank of 0 ... {}, got {}", kMaxRank, raw.rank);
+  const auto unused = raw.dims.begin() + raw.rank;
+  if (std::any_of(unused, raw.dims.end(), [](auto dim) { return dim != 0; })) {
+    refuse("expected the dimensions after rank {} to be 0, got others", raw.rank);
+  }
+  TensorSpec spec{
+      static_cast<DType>(raw.dtype), static_cast<MemoryFormat>(raw.memory_format), {raw.dims.begin(), unused}};
+  // byte_size refuses what is not a tensor; being positive, its result converts without loss.
+  const auto expected = static_cast<std::uint64_t>(byte_size(spec));
+  if (raw.body_bytes != expected) {
+    refuse("expected a body of {} bytes for {}, got {}", expected, to_string(spec), raw.body_bytes);
+  }
+  return {raw.tag, raw.sequence, std::move(spec)};
+}
+
+RawHeader to_raw(const ControlFrame& frame) {
+  check_control_bytes(frame.body_bytes);
+  return {.type = static_cast<std::uint16_t>(FrameType::control), .body_bytes = frame.body_bytes};
+}
+
+RawHeader to_raw(const Greeting& greeting) {
+  return {.type = static_cast<std::uint16_t>(FrameType::greeting), .sequence = greeting.token};
+}
+
+RawHeader to_raw(const TensorFrame& frame) {
+  RawHeader raw{.type = static_cast<std::uint16_t>(FrameType::tensor),
+                .sequence = frame.sequence,
+                .body_bytes = static_cast<std::uint64_t>(byte_size(frame.spec)),
+                .tag = frame.tag,
+                .dtype = static_cast<std::uint8_t>(frame.spec.dtype),
+                .memory_format = static_cast<std::uint8_t>(frame.spec.memory_format),
+                .rank = static_cast<std::uint8_t>(frame.spec.shape.size())};
+  std::ranges::transform(frame.spec.shape, raw.dims.begin(), [](auto dim) { return static_cast<std::uint32_t>(dim); });
+  return raw;
+}
+
+std::string describe(const ControlFrame& frame) {
+  return fmt::format("control message of {} bytes", frame.body_bytes);
+}
+
+std::string describe(const Greeting&) {
+  return "greeting";
+}
+
+std::string describe(const TensorFrame& frame) {
+  return fmt::format("tensor {} (tag {}, sequence {})", to_string(frame.spec), frame.tag, frame.sequence);
+}
+
+}  // namespace
+
+HeaderBytes encode(const FrameHeader& header) {
+  return std::visit([](const auto& frame) { return write(to_raw(frame)); }, header);
+}
+
+FrameHeader decode(std::span<const std::byte, kHeaderBytes> bytes) {
+  const RawHeader raw = read(bytes);
+  check_preamble(raw);
+  switch (static_cast<FrameType>(raw.type)) {
+    case FrameType::control:
+      return decode_control(raw);
+    case FrameType::tensor:
+      return decode_tensor(raw);
+    case FrameType::greeting:
+      return decode_greeting(raw);
+  }
+  refuse("expected type 1 (control), 2 (tensor) or 3 (greeting), got {}", raw.type);
+}
+
+std::string to_string(const FrameHeader& header) {
+  return std::visit([](const auto& frame) { return describe(frame); }, header);
+}
+
+}  // namespace paretopipe::wire

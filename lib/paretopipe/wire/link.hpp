@@ -1,0 +1,83 @@
+#pragma once
+#include <paretopipe/wire/errors.hpp>
+#include <paretopipe/wire/tensor_spec.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace paretopipe::wire {
+
+/// Steady-clock nanoseconds of this host (paretopipe::now_ns).
+struct SendTimes {
+  std::int64_t begin_ns = 0;  ///< before the first byte of the header was handed to the kernel
+  std::int64_t end_ns = 0;    ///< the kernel had accepted the last byte; it may not have left the host yet
+};
+
+/// Steady-clock nanoseconds of this host (paretopipe::now_ns).
+struct ReceiveTimes {
+  std::int64_t begin_ns = 0;  ///< the header had arrived
+  std::int64_t end_ns = 0;    ///< the last byte was in the tensor
+};
+
+/// A framed, blocking byte stream to one peer: TCP, or a socketpair. Frames arrive in the order in which they were
+/// sent.
+///
+/// Threads: one sender and one receiver may use a link at the same time; `shutdown` and `native_handle` may be called
+/// from any thread. All three must have returned before the link is moved or destroyed.
+///
+/// Blocking: every send waits until the kernel has taken the whole frame, every receive until a whole frame has come,
+/// however long that takes; `shutdown` ends both. To wait with a limit, poll native_handle() for POLLIN first: nothing
+/// is read ahead.
+///
+/// Errors of send and receive: Closed where the stream ended between two frames, or after `shutdown` on this side;
+/// ConnectionLost where the peer vanished; ProtocolError where it sent something else than was agreed. After an error
+/// the link cannot be used again. A signal handler that runs meanwhile is no error, and SIGPIPE is never raised.
+class Link {
+ public:
+  /// Takes ownership of a connected stream socket in blocking mode, marks it close-on-exec and, on TCP, turns Nagle's
+  /// algorithm off. Buffer sizes are left to the kernel, whose autotuning measures better than any fixed size.
+  /// Throws EnvironmentError, having closed `fd`, if it is not a stream socket.
+  explicit Link(int fd);
+  Link(Link&&) noexcept;
+  Link& operator=(Link&&) noexcept;
+  ~Link();
+
+  /// Sends straight from `bytes`, whose size must be byte_size(spec); header and body leave in one write.
+  SendTimes send_tensor(std::uint32_t tag, std::uint64_t sequence, const TensorSpec& spec,
+                        std::span<const std::byte> bytes);
+
+  /// Receives the tensor that was announced (by whatever the two sides agreed on before) straight into `into`, whose
+  /// size must be byte_size(announced). Any other header is a ProtocolError before a byte of the body is read; the
+  /// length that the peer claims never decides how much is read or allocated.
+  ReceiveTimes receive_tensor(std::uint32_t tag, std::uint64_t sequence, const TensorSpec& announced,
+                              std::span<std::byte> into);
+
+  /// Bounds and treatment of odd values: encode_control_body and decode_control_body.
+  void send_message(const nlohmann::json& message);
+  nlohmann::json receive_message();
+
+  /// Ends both directions and wakes whoever blocks in them with Closed. Bytes already accepted by the kernel are still
+  /// delivered to the peer, which then sees the stream end. Idempotent; never throws.
+  void shutdown() noexcept;
+
+  /// For poll, and for handing one end to a child process. Remains the link's.
+  int native_handle() const;
+
+  /// The peer as errors name it: "127.0.0.1:5000", "[::1]:5000" or "socketpair".
+  const std::string& peer_name() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// Two connected links within this host (AF_UNIX, close-on-exec). Throws EnvironmentError if the kernel refuses.
+std::pair<Link, Link> make_link_pair();
+
+}  // namespace paretopipe::wire

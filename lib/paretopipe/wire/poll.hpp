@@ -1,0 +1,28 @@
+#pragma once
+#include <paretopipe/core/clock.hpp>
+#include <paretopipe/core/error.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <span>
+
+#include <poll.h>
+
+// Internal to wire.
+namespace paretopipe::wire {
+
+/// poll(2) with a point in time as its limit. Returns how many are ready; 0 at the deadline, but also after a signal
+/// and on very long waits, so the caller looks at the clock itself. Throws EnvironmentError if the kernel refuses.
+inline int poll_until(std::span<pollfd> waiting, Clock::time_point deadline) {
+  using namespace std::chrono_literals;
+  // Compared before subtracting, and cut to what poll can count: "for ever" is time_point::max().
+  const auto now = Clock::now();
+  const auto rest = deadline > now ? std::min<Clock::duration>(deadline - now, 1h) : Clock::duration::zero();
+  const auto milliseconds = std::chrono::ceil<std::chrono::milliseconds>(rest).count();
+  const int ready = ::poll(waiting.data(), waiting.size(), static_cast<int>(milliseconds));
+  if (ready < 0 && errno != EINTR) throw system_error("wait for a socket", errno);
+  return std::max(ready, 0);
+}
+
+}  // namespace paretopipe::wire

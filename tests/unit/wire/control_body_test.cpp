@@ -1,0 +1,70 @@
+#include <paretopipe/wire/control_body.hpp>
+#include <paretopipe/wire/errors.hpp>
+
+#include <cmath>
+#include <string>
+
+#include <nlohmann/json.hpp>
+#include <support/catch.hpp>
+
+#include "message_of.hpp"
+
+using namespace paretopipe::wire;
+using nlohmann::json;
+
+namespace {
+
+std::string nested(int depth) {
+  return std::string(static_cast<std::size_t>(depth), '[') + std::string(static_cast<std::size_t>(depth), ']');
+}
+
+}  // namespace
+
+TEST_CASE("a message comes back from its encoding as it was") {
+  const json message = {{"type", "plan"}, {"cuts", {1, 4}},  {"token", 0xffffffffffffffffULL}, {"offset_ns", -17},
+                        {"rate", 0.1},    {"none", nullptr}, {"text", "caf\u00e9 \"[{\\ \n"},  {"on", true}};
+  CHECK(decode_control_body(encode_control_body(message)) == message);
+}
+
+TEST_CASE("text that is not one JSON value in UTF-8 is refused") {
+  const auto text =
+      GENERATE(as<std::string>{}, "", "{", "{\"a\":1} {\"b\":2}", "{\"a\":1e999}", "nul", "{'a':1}", "{\"a\":\"\xff\"}",
+               "{\"a\":\"\xc3\"}", "{\"a\":\"\xed\xa0\x80\"}", "\"\n\"", "[1,]", "]][[");
+  CAPTURE(text);
+  CHECK(contains(message_of<ProtocolError>([&] { decode_control_body(text); }), "expected JSON"));
+}
+
+TEST_CASE("bytes that are not UTF-8 are replaced on the way out, so that a report of a fault gets through") {
+  const json received = decode_control_body(encode_control_body({{"error", "open caf\xe9: denied"}}));
+  CHECK(received.at("error") == "open caf\xef\xbf\xbd: denied");
+}
+
+TEST_CASE("a number that JSON lacks arrives as null") {
+  CHECK(decode_control_body(encode_control_body({{"x", INFINITY}})).at("x").is_null());
+}
+
+TEST_CASE("nesting is allowed to a depth that no stack minds, and not beyond") {
+  CHECK_NOTHROW(decode_control_body(nested(kMaxJsonDepth)));
+  CHECK(contains(message_of<ProtocolError>([] { decode_control_body(nested(kMaxJsonDepth + 1)); }),
+                 "at most 64 deep, got 65"));
+  CHECK_THROWS_AS(decode_control_body(std::string(10'000'000, '[')), ProtocolError);
+
+  json deep;
+  for (int i = 0; i <= kMaxJsonDepth; ++i) deep = json::array({deep});
+  CHECK_THROWS_AS(encode_control_body(deep), ProtocolError);
+}
+
+TEST_CASE("brackets inside of strings do not count as nesting") {
+  const json message = {{"text", std::string(1000, '[') + "\\\"" + std::string(1000, '{')}};
+  CHECK(decode_control_body(encode_control_body(message)) == message);
+}
+
+TEST_CASE("a refusal quotes no more of a long message than a person would read") {
+  const std::string text = "\"" + std::string(1'000'000, 'x');
+  CHECK(message_of<ProtocolError>([&] { decode_control_body(text); }).size() < 500);
+}
+
+TEST_CASE("a message that would exceed the cap is refused where it is made") {
+  const json message = std::string(std::size_t{64} << 20, 'x');
+  CHECK(contains(message_of<ProtocolError>([&] { encode_control_body(message); }), "at most 67108864 are allowed"));
+}

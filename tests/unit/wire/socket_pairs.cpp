@@ -1,0 +1,67 @@
+#include "socket_pairs.hpp"
+
+#include <paretopipe/core/error.hpp>
+
+#include <array>
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <unistd.h>
+
+namespace {
+
+void require(bool done, const char* attempt) {
+  if (!done) throw paretopipe::system_error(attempt, errno);
+}
+
+sockaddr_in loopback(std::uint16_t port) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  return address;
+}
+
+}  // namespace
+
+void RawSocket::send(const void* data, std::size_t size) {
+  require(::send(fd_, data, size, MSG_NOSIGNAL) == static_cast<ssize_t>(size), "send");
+}
+
+void RawSocket::close() {
+  if (fd_ >= 0) ::close(release());
+}
+
+void RawSocket::reset() {
+  const linger hard{1, 0};
+  require(::setsockopt(fd_, SOL_SOCKET, SO_LINGER, &hard, sizeof(hard)) == 0, "set SO_LINGER");
+  close();
+}
+
+RawSocket connect_raw(std::uint16_t port) {
+  RawSocket socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const sockaddr_in address = loopback(port);
+  const int fd = socket.release();
+  const bool connected = ::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0;
+  RawSocket result(fd);
+  require(connected, "connect");
+  return result;
+}
+
+std::pair<RawSocket, RawSocket> TcpLoopback::connect() {
+  const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  RawSocket listener(fd);
+  sockaddr_in address = loopback(0);
+  socklen_t size = sizeof(address);
+  require(::bind(fd, reinterpret_cast<sockaddr*>(&address), size) == 0 && ::listen(fd, 1) == 0, "listen");
+  require(::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) == 0, "getsockname");
+  RawSocket a = connect_raw(ntohs(address.sin_port));
+  RawSocket b(::accept(fd, nullptr, nullptr));
+  return {std::move(a), std::move(b)};
+}
+
+std::pair<RawSocket, RawSocket> Socketpair::connect() {
+  std::array<int, 2> fds{};
+  require(::socketpair(AF_UNIX, SOCK_STREAM, 0, fds.data()) == 0, "socketpair");
+  return {RawSocket(fds[0]), RawSocket(fds[1])};
+}
