@@ -1,0 +1,13 @@
+#pragma once
+#include "command.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace paretopipe::cli {
+
+/// Adds `export` to the command line; when the user chose it, `chosen` is set to what is to be run.
+void add_export(CLI::App& app, Command& chosen);
+
+}  // namespace paretopipe::cli

@@ -1,0 +1,116 @@
+#include "frontier.hpp"
+
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/record/store.hpp>
+#include <paretopipe/report/output.hpp>
+#include <paretopipe/report/render.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+
+namespace paretopipe::cli {
+namespace {
+
+struct Options {
+  std::string path;
+  std::vector<std::string> objectives;
+  std::string format = "table";
+  std::string out;
+};
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
+/// The terminal's width; a file or pipe gets the classic one.
+int terminal_width() {
+  winsize size{};
+  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+  return report::TextStyle{}.width;
+}
+
+/// The locale that decides about characters (POSIX: LC_ALL over LC_CTYPE over LANG) is one of UTF-8.
+bool locale_is_utf8() {
+  for (const auto* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    auto value = environment(name);
+    if (value.empty()) continue;
+    std::transform(value.begin(), value.end(), value.begin(), [](unsigned char c) { return std::tolower(c); });
+    return value.find("utf-8") != std::string::npos || value.find("utf8") != std::string::npos;
+  }
+  return false;
+}
+
+report::TextStyle text_style(const Options& options) {
+  if (!options.out.empty()) return {.unicode = locale_is_utf8()};
+  // https://no-color.org: any value but an empty one.
+  const bool colour = ::isatty(STDOUT_FILENO) && environment("NO_COLOR").empty() && environment("TERM") != "dumb";
+  return {.width = terminal_width(), .colour = colour, .unicode = locale_is_utf8()};
+}
+
+std::string render(const report::FrontierReport& report, const Options& options) {
+  if (options.format == "csv") return report::render_csv(report);
+  if (options.format == "json") return report::render_json(report);
+  if (options.format == "markdown") return report::render_markdown(report);
+  return report::render_text(report, text_style(options));
+}
+
+ExitCode run_frontier(const Options& options) {
+  auto objectives = report::parse_objectives(options.objectives);
+  const auto set = record::read_records(options.path);
+  for (const auto& warning : set.warnings) fmt::print(stderr, "warning: {}\n", warning);
+  const auto ok = [](const record::TrialRecord& record) { return record.status == record::Status::ok; };
+  if (std::none_of(set.records.begin(), set.records.end(), ok)) {
+    const auto why =
+        set.records.empty() ? "it holds no trial" : fmt::format("all {} trials failed", set.records.size());
+    fmt::print(stderr, "{}: {}, so there is no frontier\n", options.path, why);
+    return ExitCode::negative;
+  }
+
+  const auto text = render(report::make_frontier_report(set.records, std::move(objectives)), options);
+  if (options.out.empty()) {
+    report::write_standard_output(text);
+  } else {
+    report::write_file(options.out, text);
+  }
+  return ExitCode::success;
+}
+
+std::string metric_help() {
+  std::string text = "Metrics (with the direction that is good unless the objective says otherwise):\n";
+  for (const auto& metric : record::metrics()) {
+    text += fmt::format("  {:<24}{}  {}\n", metric.name, metric.better == record::Direction::min ? "min" : "max",
+                        metric.meaning);
+  }
+  return text;
+}
+
+}  // namespace
+
+void add_frontier(CLI::App& app, Command& chosen) {
+  auto* command = app.add_subcommand("frontier", "Show the splits that nothing beats");
+  const auto options = std::make_shared<Options>();
+  command->add_option("path", options->path, "Results folder, or a records file")->required();
+  command->add_option("--objective", options->objectives, "Metric[:min|max]; repeatable (latency_p50 and throughput)")
+      ->type_name("METRIC")
+      ->allow_extra_args(false);  // one a flag, or it would swallow the path
+  command->add_option("--format", options->format, "table, csv, json or markdown")
+      ->check(CLI::IsMember({"table", "csv", "json", "markdown"}))
+      ->capture_default_str();
+  command->add_option("--out", options->out, "Write to a file, whole or not at all")->type_name("FILE");
+  command->footer(metric_help);
+  command->callback([options, &chosen] { chosen = [options] { return run_frontier(*options); }; });
+}
+
+}  // namespace paretopipe::cli

@@ -1,0 +1,113 @@
+#include <paretopipe/core/units.hpp>
+#include <paretopipe/report/format.hpp>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <stdexcept>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace paretopipe::report {
+namespace {
+
+struct UnitNotation {
+  std::string_view unit;           ///< as record::Metric has it
+  std::string_view column_suffix;  ///< for programs
+  std::string (*format)(double);   ///< for people
+};
+
+constexpr std::array kNotations{
+    UnitNotation{"ns", "_ns", format_duration},
+    UnitNotation{"B", "_bytes", format_bytes},
+    UnitNotation{"B/s", "_byte_per_s", [](double rate) { return format_bytes(rate) + "/s"; }},
+    UnitNotation{"image/s", "_image_per_s", [](double rate) { return format_count(rate) + " image/s"; }},
+    UnitNotation{"", "", [](double share) { return fmt::format("{:.3g}", share); }},
+};
+
+const UnitNotation& notation_of(std::string_view unit) {
+  const auto* found = std::find_if(kNotations.begin(), kNotations.end(), [&](const auto& n) { return n.unit == unit; });
+  if (found == kNotations.end()) throw std::logic_error(fmt::format("no notation for the unit {}", unit));
+  return *found;
+}
+
+std::string to_text(const nlohmann::json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (!value.is_array()) return value.dump();
+  std::vector<std::string> items;
+  for (const auto& item : value) items.push_back(to_text(item));
+  return fmt::format("{}", fmt::join(items, " | "));
+}
+
+void append_settings(std::vector<Setting>& settings, const std::string& prefix, const nlohmann::json& object) {
+  for (const auto& [name, value] : object.items()) {
+    if (value.is_object()) {
+      append_settings(settings, prefix + name + "_", value);
+    } else {
+      settings.push_back({prefix + name, to_text(value)});
+    }
+  }
+}
+
+}  // namespace
+
+std::string format_value(double value, std::string_view unit) {
+  return notation_of(unit).format(value);
+}
+
+std::string format_number(double value) {
+  std::array<char, 2048> text;  // the longest double without exponent, a denormal, has 1077 characters
+  const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed);
+  if (error != std::errc{}) throw std::logic_error("a number did not fit its buffer");
+  return {text.data(), end};
+}
+
+std::string column_name(const record::Metric& metric) {
+  return fmt::format("{}{}", metric.name, notation_of(metric.unit).column_suffix);
+}
+
+std::string split_number(const plan::Trial& trial) {
+  return fmt::format("{}", fmt::join(trial.split_points, ","));
+}
+
+std::string split_label(const plan::Trial& trial) {
+  const auto* place = trial.all_remote() ? " all remote" : trial.all_local() ? " all local" : "";
+  return fmt::format("{}/{}{}", split_number(trial), trial.block_count, place);
+}
+
+std::string describe(const record::Failure& failure) {
+  return failure.stage ? fmt::format("{}, stage {}: {}", failure.phase, *failure.stage, failure.reason)
+                       : fmt::format("{}: {}", failure.phase, failure.reason);
+}
+
+std::vector<Setting> settings_of(const plan::Trial& trial) {
+  nlohmann::json json = trial;
+  for (const auto* key : {"model", "split_points", "repetition"}) json.erase(key);
+  std::vector<Setting> settings;
+  append_settings(settings, "", json);
+  return settings;
+}
+
+std::string group_title(const plan::Trial& trial) {
+  auto title = fmt::format("{}, batch {}, depth {}, {} thread{} per stage, {}", trial.model, trial.batch, trial.depth,
+                           trial.threads_per_stage, trial.threads_per_stage == 1 ? "" : "s", trial.data);
+  const auto settings = settings_of(trial);
+  const auto defaults = settings_of(plan::Trial{});
+  for (std::size_t i = 0; i < settings.size(); ++i) {
+    const auto& [name, value] = settings[i];
+    const auto shown = {"batch", "block_count", "data", "depth", "threads_per_stage"};
+    if (std::find(shown.begin(), shown.end(), name) != shown.end() || value == defaults.at(i).value) continue;
+    title += fmt::format(", {} {}", name, value);
+  }
+  return title;
+}
+
+std::string printable(std::string_view text) {
+  std::string result(text);
+  std::replace_if(
+      result.begin(), result.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, '?');
+  return result;
+}
+
+}  // namespace paretopipe::report

@@ -1,0 +1,46 @@
+#pragma once
+#include <paretopipe/plan/trial.hpp>
+#include <paretopipe/record/metric.hpp>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// How numbers, splits and settings are written, the same in every format.
+namespace paretopipe::report {
+
+/// For people: three digits and the unit that fits ("12.3 ms", "1.50 MiB", "940 image/s").
+std::string format_value(double value, std::string_view unit);
+
+/// For programs: the shortest decimal without exponent that reads back as the same number.
+std::string format_number(double value);
+
+/// For programs: the metric's name with its unit, e.g. "latency_p50_ns", "throughput_image_per_s", "payload_bytes".
+std::string column_name(const record::Metric& metric);
+
+/// The cut alone: "7", or "3,7" for two cuts.
+std::string split_number(const plan::Trial& trial);
+
+/// The cut for people: "7/20", "0/20 all remote", "20/20 all local".
+std::string split_label(const plan::Trial& trial);
+
+/// "run, stage 1: connection reset"
+std::string describe(const record::Failure& failure);
+
+struct Setting {
+  std::string name;
+  std::string value;
+};
+
+/// Everything that decides a trial apart from its model, split points and repetition, by name. Taken from the trial's
+/// own JSON, so that no setting can be forgotten here.
+std::vector<Setting> settings_of(const plan::Trial& trial);
+
+/// What a group of splits has in common, for people: what one always wants to see, then every other setting that is not
+/// at its default. Groups that differ have different titles.
+std::string group_title(const plan::Trial& trial);
+
+/// `text` on one line: control characters, which could drive a terminal or break a table, become '?'.
+std::string printable(std::string_view text);
+
+}  // namespace paretopipe::report

@@ -1,0 +1,54 @@
+#include <paretopipe/report/format.hpp>
+#include <paretopipe/report/render.hpp>
+
+#include <fmt/format.h>
+
+#include "frontier_table.hpp"
+
+namespace paretopipe::report {
+namespace {
+
+/// Text that Markdown shows as it is: what would start a cell, a tag, a link or code is escaped.
+std::string escaped(std::string_view text) {
+  std::string result;
+  for (const char c : printable(text)) {
+    if (std::string_view("|<>&`*[]\\").find(c) != std::string_view::npos) result += '\\';
+    result += c;
+  }
+  return result;
+}
+
+std::string line(const std::vector<std::string>& cells, bool bold = false) {
+  std::string text = "|";
+  for (const auto& cell : cells) {
+    text += bold && !cell.empty() ? fmt::format(" **{}** |", escaped(cell)) : fmt::format(" {} |", escaped(cell));
+  }
+  return text + '\n';
+}
+
+std::string render_group(const FrontierReport& report, const FrontierGroup& group) {
+  const auto table = make_table(report, group, "yes", "–");
+  std::string text =
+      fmt::format("### {}\n\n{}\n\n", escaped(group_title(group.settings())), escaped(conclusion(report, group)));
+  text += line(table.headings) + '|';
+  for (const bool numeric : table.numeric) text += numeric ? " ---: |" : " --- |";
+  text += '\n';
+  for (std::size_t i = 0; i < table.rows.size(); ++i) text += line(table.rows[i], group.rows[i].on_frontier);
+  const auto notes = remarks(report, group);
+  if (!notes.empty()) text += '\n';
+  for (const auto& note : notes) text += fmt::format("- {}\n", escaped(note));
+  return text;
+}
+
+}  // namespace
+
+std::string render_markdown(const FrontierReport& report) {
+  std::string text;
+  for (const auto& group : report.groups) {
+    if (!text.empty()) text += '\n';
+    text += render_group(report, group);
+  }
+  return text;
+}
+
+}  // namespace paretopipe::report

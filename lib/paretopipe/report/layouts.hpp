@@ -1,0 +1,44 @@
+#pragma once
+#include <paretopipe/report/export_layout.hpp>
+
+/// The layouts behind export_layouts().
+namespace paretopipe::report {
+
+/// trials.csv: one row a trial, failed ones included, with its settings and all its metrics.
+Export export_trials(std::span<const record::TrialRecord> records);
+
+/// The JSON files of the Python tool ParetoPipe, one for each split: MODEL_split_K_metrics.json. Its notebooks draw one
+/// frontier from all files of a folder, so that several groups (models, batch sizes, …) get a folder each.
+///
+/// What its fields mean there, and how close we come. All times are seconds, and everything is the arithmetic mean over
+/// all measured batches of all ok repetitions.
+///
+///   model_name                 the model
+///   split_index                the first so many blocks run on the first device: our split point. (For ResNets the
+///                              tool does not count the stem: its index is ours - 1. We do not convert.)
+///   static_network_delay_ms    the delay that was typed in, for information only: 0, no delay is applied here
+///   system_inference_throughput_imgs_per_s
+///                              batch / mean time between successive ends of part 2's compute. From the Offline phase,
+///                              which has `depth` batches in flight; there, as many as the sockets' buffers swallow
+///   average_metrics_per_batch  from the SingleStream phase, one batch in flight; there, from the same saturated run
+///     part1_inference_time_s   compute of the first device
+///     part2_inference_time_s   compute of the second device
+///     network_time_s           seen by the receiver alone: from the arrival of the header to the last byte. Neither
+///     the
+///                              sender's time nor the link's delay is in it: usually much less than our `transfer`
+///     end_to_end_latency_s     batch handed in → end of part 2's compute. The result's way back is not in it, unlike
+///     in
+///                              our `latency`. One clock here; the difference of two hosts' wall clocks there
+///     intermediate_data_size_bytes
+///                              bytes received in network_time_s: our tensor payload; there, a pickle some hundred
+///                              bytes larger
+///     network_throughput_mbps  intermediate_data_size_bytes / 2^20 / network_time_s, the mean of each batch's
+///     quotient,
+///                              0 where the time is 0. MiB per second, whatever the name says: times 8.388608 for
+///                              Mbit/s
+///
+/// Not representable, and said so: "all local" (there is no network and no part 2), pipelines of more than two stages,
+/// and splits without an ok repetition.
+Export export_python(std::span<const record::TrialRecord> records);
+
+}  // namespace paretopipe::report

@@ -1,0 +1,67 @@
+#include <paretopipe/report/table.hpp>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+namespace paretopipe::report {
+namespace {
+
+constexpr std::size_t kGap = 2;
+
+std::string aligned(const std::string& cell, std::size_t width, Align align) {
+  const std::string padding(width - display_width(cell), ' ');
+  return align == Align::left ? cell + padding : padding + cell;
+}
+
+std::string without_trailing_blanks(std::string line) {
+  line.erase(line.find_last_not_of(' ') + 1);
+  return line;
+}
+
+}  // namespace
+
+std::size_t display_width(std::string_view text) {
+  const auto continues = [](char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; };
+  return text.size() - static_cast<std::size_t>(std::count_if(text.begin(), text.end(), continues));
+}
+
+std::string highlight(std::string_view text, const TextStyle& style) {
+  return style.colour ? fmt::format("\x1b[1;32m{}\x1b[0m", text) : std::string(text);
+}
+
+void Table::add_row(std::vector<std::string> cells, bool highlighted) {
+  if (cells.size() != columns_.size()) throw std::logic_error("a row needs one cell for each column");
+  rows_.push_back({std::move(cells), highlighted});
+}
+
+std::string Table::to_text(const TextStyle& style) const {
+  std::vector<std::size_t> widths;
+  for (std::size_t column = 0; column < columns_.size(); ++column) {
+    std::size_t width = display_width(columns_[column].heading);
+    for (const auto& row : rows_) width = std::max(width, display_width(row.cells[column]));
+    widths.push_back(width);
+  }
+  const auto line_of = [&](auto cell_at) {
+    std::string line;
+    for (std::size_t column = 0; column < columns_.size(); ++column) {
+      if (column > 0) line.append(kGap, ' ');
+      line += aligned(cell_at(column), widths[column], columns_[column].align);
+    }
+    return without_trailing_blanks(std::move(line));
+  };
+
+  std::string text = line_of([&](std::size_t column) { return columns_[column].heading; }) + '\n';
+  std::size_t total = kGap * (widths.empty() ? 0 : widths.size() - 1);
+  for (const auto width : widths) total += width;
+  for (std::size_t i = 0; i < total; ++i) text += style.unicode ? "─" : "-";
+  text += '\n';
+  for (const auto& row : rows_) {
+    const auto line = line_of([&](std::size_t column) { return row.cells[column]; });
+    text += (row.highlighted ? highlight(line, style) : line) + '\n';
+  }
+  return text;
+}
+
+}  // namespace paretopipe::report

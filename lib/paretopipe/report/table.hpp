@@ -1,0 +1,44 @@
+#pragma once
+#include <paretopipe/report/text_style.hpp>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace paretopipe::report {
+
+enum class Align { left, right };
+
+/// A table with aligned columns for a terminal.
+class Table {
+ public:
+  struct Column {
+    std::string heading;
+    Align align = Align::left;
+  };
+
+  explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+
+  /// One cell a column. A highlighted row is bold green where there is colour.
+  void add_row(std::vector<std::string> cells, bool highlighted = false);
+
+  /// Heading, rule, rows; every line ends with a newline and has no blanks before it.
+  std::string to_text(const TextStyle& style = {}) const;
+
+ private:
+  struct Row {
+    std::vector<std::string> cells;
+    bool highlighted = false;
+  };
+
+  std::vector<Column> columns_;
+  std::vector<Row> rows_;
+};
+
+/// Columns that UTF-8 text takes, one a code point: right for everything but wide and combining characters.
+std::size_t display_width(std::string_view text);
+
+/// `text` in bold green where there is colour.
+std::string highlight(std::string_view text, const TextStyle& style);
+
+}  // namespace paretopipe::report

@@ -1,0 +1,73 @@
+#include <paretopipe/stats/aggregate.hpp>
+#include <paretopipe/stats/quantile.hpp>
+
+#include <algorithm>
+#include <string>
+#include <unordered_map>
+
+namespace paretopipe::stats {
+namespace {
+
+std::string configuration_id(plan::Trial trial) {
+  trial.repetition = 0;
+  return trial.id();
+}
+
+std::string group_id(plan::Trial trial) {
+  trial.repetition = 0;
+  std::fill(trial.split_points.begin(), trial.split_points.end(), 0);
+  return trial.id();
+}
+
+/// The element of `items` that was first asked for under `key`, made on that occasion.
+template <class T>
+T& find_or_add(std::vector<T>& items, std::unordered_map<std::string, std::size_t>& places, const std::string& key) {
+  const auto [place, added] = places.try_emplace(key, items.size());
+  if (added) items.emplace_back();
+  return items[place->second];
+}
+
+std::vector<std::optional<double>> medians_of(std::span<const record::TrialRecord> records,
+                                              const std::vector<std::size_t>& chosen) {
+  std::vector<std::optional<double>> medians;
+  for (const auto& metric : record::metrics()) {
+    std::vector<double> values;
+    for (const auto index : chosen) {
+      if (const auto value = metric.value(records[index])) values.push_back(*value);
+    }
+    medians.push_back(median(std::move(values)));
+  }
+  return medians;
+}
+
+}  // namespace
+
+std::optional<double> Configuration::median(const record::Metric& metric) const {
+  return medians[static_cast<std::size_t>(&metric - record::metrics().data())];
+}
+
+std::vector<ConfigurationGroup> aggregate(std::span<const record::TrialRecord> records) {
+  std::vector<Configuration> configurations;
+  std::unordered_map<std::string, std::size_t> places;
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    const auto& record = records[i];
+    auto& configuration = find_or_add(configurations, places, configuration_id(record.trial));
+    if (configuration.ok.empty() && configuration.failed.empty()) configuration.trial = record.trial;
+    (record.status == record::Status::ok ? configuration.ok : configuration.failed).push_back(i);
+  }
+
+  std::vector<ConfigurationGroup> groups;
+  std::unordered_map<std::string, std::size_t> group_places;
+  for (auto& configuration : configurations) {
+    configuration.medians = medians_of(records, configuration.ok);
+    auto& group = find_or_add(groups, group_places, group_id(configuration.trial));
+    group.configurations.push_back(std::move(configuration));
+  }
+  for (auto& group : groups) {
+    std::sort(group.configurations.begin(), group.configurations.end(),
+              [](const auto& left, const auto& right) { return left.trial.split_points < right.trial.split_points; });
+  }
+  return groups;
+}
+
+}  // namespace paretopipe::stats

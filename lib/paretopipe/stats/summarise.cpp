@@ -1,0 +1,114 @@
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/stats/breakdown.hpp>
+#include <paretopipe/stats/quantile.hpp>
+#include <paretopipe/stats/summarise.hpp>
+
+#include <algorithm>
+
+namespace paretopipe::stats {
+namespace {
+
+using Series = std::vector<std::int64_t>;
+
+/// The batches after warm-up. Callers have made sure that there is at least one.
+std::span<const std::int64_t> measured(const Series& series, int warmup) {
+  return std::span(series).subspan(static_cast<std::size_t>(warmup));
+}
+
+double median_ns(std::span<const std::int64_t> durations) {
+  return *median(std::vector<double>(durations.begin(), durations.end()));
+}
+
+double median_difference_ns(const Series& end, const Series& begin, int warmup) {
+  Series durations(end.size());
+  std::transform(end.begin(), end.end(), begin.begin(), durations.begin(), std::minus<>());
+  return median_ns(measured(durations, warmup));
+}
+
+std::vector<record::PartSummary> summarise_parts(const Breakdown& parts, int warmup) {
+  std::vector<record::PartSummary> summaries;
+  for (const auto& [part, stage, ns] : parts.parts) {
+    const auto durations = measured(ns, warmup);
+    summaries.push_back({part, stage, *mean(durations), median_ns(durations)});
+  }
+  return summaries;
+}
+
+double rate_per_s(std::int64_t bytes, double duration_ns) {
+  return static_cast<double>(bytes) * 1e9 / std::max(duration_ns, 1.0);
+}
+
+std::vector<record::LinkSummary> summarise_links(const record::PhaseSamples& samples,
+                                                 const std::vector<record::LinkPayload>& links) {
+  const auto stages = samples.stages.begin();
+  const std::ptrdiff_t stage_total = stage_count(samples);
+  if (static_cast<std::ptrdiff_t>(links.size()) != (stage_total == 1 ? 0 : stage_total)) {
+    throw UsageError(fmt::format("{} stage(s) took part, which does not fit {} link(s)", stage_total, links.size()));
+  }
+  std::vector<record::LinkSummary> summaries;
+  for (std::ptrdiff_t from = 0; from < static_cast<std::ptrdiff_t>(links.size()); ++from) {
+    const auto& link = links[static_cast<std::size_t>(from)];
+    const bool results = from + 1 == stage_total;
+    const auto& received = results ? samples.results.receive_end : stages[from + 1].receive_end;
+    const auto& header_arrived = results ? samples.results.receive_begin : stages[from + 1].receive_begin;
+    const double transfer = median_difference_ns(received, stages[from].send_begin, samples.warmup);
+    const double receive = median_difference_ns(received, header_arrived, samples.warmup);
+    summaries.push_back({link.from, link.to, transfer, rate_per_s(link.payload_bytes, transfer),
+                         rate_per_s(link.payload_bytes, receive)});
+  }
+  return summaries;
+}
+
+/// The time between the first and the last completion after warm-up.
+struct Window {
+  std::int64_t first = 0;
+  std::int64_t last = 0;
+  std::size_t batches = 0;
+
+  double length_ns() const { return static_cast<double>(last - first); }
+};
+
+Window completion_window(const record::PhaseSamples& offline) {
+  const auto completions = measured(offline.results.completed, offline.warmup);
+  const auto [first, last] = std::minmax_element(completions.begin(), completions.end());
+  if (*first == *last) {
+    throw UsageError(
+        fmt::format("throughput is the rate between two completions, and there were {} after warm-up at "
+                    "one moment; measure at least 2 batches",
+                    completions.size()));
+  }
+  return {*first, *last, completions.size()};
+}
+
+record::StageUtilisation utilisation(const StageTimeline& stage, int warmup, const Window& window) {
+  std::int64_t busy = 0;
+  for (std::size_t i = 0; i < stage.compute_begin.size(); ++i) {
+    const auto begin = std::clamp(stage.compute_begin[i], window.first, window.last);
+    const auto end = std::clamp(stage.compute_end[i], window.first, window.last);
+    busy += end - begin;
+  }
+  const double share = static_cast<double>(busy) / window.length_ns();
+  return {median_difference_ns(stage.compute_end, stage.compute_begin, warmup), share, 1 - share};
+}
+
+}  // namespace
+
+record::Summary summarise(const record::PhaseSamples& single_stream, const record::PhaseSamples& offline, int batch,
+                          const std::vector<record::LinkPayload>& links) {
+  const auto alone = breakdown(single_stream);
+  const auto loaded = breakdown(offline);
+  const auto window = completion_window(offline);
+
+  record::Summary summary;
+  summary.latency = *distribution(measured(alone.latency_ns, single_stream.warmup));
+  summary.latency_under_load = *distribution(measured(loaded.latency_ns, offline.warmup));
+  summary.throughput_image_per_s = static_cast<double>(window.batches - 1) * batch * 1e9 / window.length_ns();
+  summary.breakdown = summarise_parts(alone, single_stream.warmup);
+  summary.links = summarise_links(single_stream, links);
+  for (int s = 0; s < stage_count(offline); ++s) {
+    summary.stages.push_back(utilisation(offline.stages[static_cast<std::size_t>(s)], offline.warmup, window));
+  }
+  return summary;
+}
+
+}  // namespace paretopipe::stats

@@ -1,0 +1,21 @@
+#pragma once
+#include <paretopipe/record/record.hpp>
+#include <paretopipe/record/summary.hpp>
+
+#include <vector>
+
+namespace paretopipe::stats {
+
+/// What a trial measured, from its raw samples: `batch` images per batch, `links` in ring order (empty when all is
+/// local). Warm-up batches enter no statistic; they only count as busy time where they reach into the measured window.
+///
+/// Throughput: n batches completed after warm-up make (n - 1) batch / (t_last - t_first) images per second, because the
+/// first completion only starts the clock. Utilisation: compute time within [t_first, t_last] / (t_last - t_first).
+/// Rates of a link divide by a median of whole nanoseconds; one below the clock's resolution counts as 1 ns.
+///
+/// Throws UsageError for damaged samples (see breakdown()), for fewer than two batches after warm-up in the Offline
+/// phase or none between the first and the last moment, and where links and stages do not belong together.
+record::Summary summarise(const record::PhaseSamples& single_stream, const record::PhaseSamples& offline, int batch,
+                          const std::vector<record::LinkPayload>& links);
+
+}  // namespace paretopipe::stats

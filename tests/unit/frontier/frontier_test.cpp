@@ -1,0 +1,219 @@
+#include <paretopipe/frontier/frontier.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <random>
+#include <stdexcept>
+
+#include <support/catch.hpp>
+
+using namespace paretopipe::frontier;
+
+namespace {
+
+using Row = std::vector<std::optional<double>>;
+using Matrix = std::vector<Row>;
+using Indices = std::vector<std::size_t>;
+
+Frontier frontier_of(const std::vector<Sense>& senses, const Matrix& rows) {
+  Points points(senses);
+  for (const auto& row : rows) points.add(row);
+  return find_frontier(points);
+}
+
+/// The definition, word for word, on the values as they were given.
+bool beats(const std::vector<Sense>& senses, const Row& a, const Row& b) {
+  bool better_in_one = false;
+  for (std::size_t i = 0; i < senses.size(); ++i) {
+    const double advantage = senses[i] == Sense::maximise ? *a[i] - *b[i] : *b[i] - *a[i];
+    if (advantage < 0) return false;
+    if (advantage > 0) better_in_one = true;
+  }
+  return better_in_one;
+}
+
+bool lacks_one(const Row& row) {
+  return std::find(row.begin(), row.end(), std::nullopt) != row.end();
+}
+
+Indices brute_force(const std::vector<Sense>& senses, const Matrix& rows) {
+  Indices members;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (lacks_one(rows[i])) continue;
+    const bool beaten = std::any_of(
+        rows.begin(), rows.end(), [&](const Row& other) { return !lacks_one(other) && beats(senses, other, rows[i]); });
+    if (!beaten) members.push_back(i);
+  }
+  return members;
+}
+
+std::vector<Sense> random_senses(std::mt19937& random, std::size_t objectives) {
+  std::vector<Sense> senses;
+  for (std::size_t i = 0; i < objectives; ++i) senses.push_back(random() % 2 ? Sense::minimise : Sense::maximise);
+  return senses;
+}
+
+/// Few distinct values make ties and equal points; many make none.
+Matrix random_matrix(std::mt19937& random, std::size_t points, std::size_t objectives, int distinct, bool with_gaps) {
+  std::uniform_int_distribution<int> value(0, distinct - 1);
+  Matrix rows(points, Row(objectives));
+  for (auto& row : rows) {
+    for (auto& cell : row) {
+      if (!with_gaps || random() % 10 != 0) cell = value(random) - distinct / 2;
+    }
+  }
+  return rows;
+}
+
+const std::vector<Sense> kLatencyAndThroughput{Sense::minimise, Sense::maximise};
+
+}  // namespace
+
+TEST_CASE("the frontier is what the definition says, for one to five objectives, with ties, duplicates and gaps") {
+  std::mt19937 random(11);
+  for (std::size_t objectives = 1; objectives <= 5; ++objectives) {
+    for (const int distinct : {1, 2, 3, 10, 1'000'000}) {
+      for (std::size_t points = 0; points <= 60; points += 5) {
+        const auto senses = random_senses(random, objectives);
+        const auto rows = random_matrix(random, points, objectives, distinct, points % 2 == 0);
+        const auto frontier = frontier_of(senses, rows);
+        REQUIRE(frontier.members == brute_force(senses, rows));
+
+        REQUIRE(frontier.dominator.size() == rows.size());
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+          const bool member = std::binary_search(frontier.members.begin(), frontier.members.end(), i);
+          REQUIRE(lacks_one(rows[i]) == std::binary_search(frontier.incomplete.begin(), frontier.incomplete.end(), i));
+          REQUIRE(frontier.dominator[i].has_value() == (!member && !lacks_one(rows[i])));
+          if (!frontier.dominator[i]) continue;
+          REQUIRE(beats(senses, rows[*frontier.dominator[i]], rows[i]));
+          REQUIRE(std::binary_search(frontier.members.begin(), frontier.members.end(), *frontier.dominator[i]));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("the order of the points does not matter") {
+  std::mt19937 random(12);
+  for (std::size_t objectives = 1; objectives <= 4; ++objectives) {
+    const auto senses = random_senses(random, objectives);
+    const auto rows = random_matrix(random, 50, objectives, 8, false);
+    const auto frontier = frontier_of(senses, rows);
+    Indices order(rows.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::shuffle(order.begin(), order.end(), random);
+    Matrix shuffled;
+    for (const auto i : order) shuffled.push_back(rows[i]);
+    Indices members;
+    for (const auto i : frontier_of(senses, shuffled).members) members.push_back(order[i]);
+    std::sort(members.begin(), members.end());
+    CHECK(members == frontier.members);
+  }
+}
+
+TEST_CASE("the frontier of a frontier is the whole of it") {
+  std::mt19937 random(13);
+  for (std::size_t objectives = 1; objectives <= 4; ++objectives) {
+    const auto senses = random_senses(random, objectives);
+    const auto rows = random_matrix(random, 50, objectives, 8, false);
+    Matrix members;
+    for (const auto i : frontier_of(senses, rows).members) members.push_back(rows[i]);
+    CHECK(frontier_of(senses, members).members.size() == members.size());
+  }
+}
+
+TEST_CASE("units and origins of the objectives do not matter") {
+  std::mt19937 random(14);
+  for (std::size_t objectives = 1; objectives <= 4; ++objectives) {
+    const auto senses = random_senses(random, objectives);
+    const auto rows = random_matrix(random, 50, objectives, 8, false);
+    auto scaled = rows;
+    for (auto& row : scaled) {
+      // Powers of two and small integers: exact, so that no tie is made or broken by rounding.
+      for (std::size_t i = 0; i < objectives; ++i)
+        row[i] = *row[i] * (i % 2 ? 1024.0 : 0.125) + 37.0 * static_cast<double>(i);
+    }
+    CHECK(frontier_of(senses, scaled).members == frontier_of(senses, rows).members);
+  }
+}
+
+TEST_CASE("turning every value and every direction around changes nothing") {
+  std::mt19937 random(15);
+  const auto senses = random_senses(random, 3);
+  const auto rows = random_matrix(random, 50, 3, 8, false);
+  auto turned_senses = senses;
+  for (auto& sense : turned_senses) sense = sense == Sense::minimise ? Sense::maximise : Sense::minimise;
+  auto turned = rows;
+  for (auto& row : turned) {
+    for (auto& value : row) value = -*value;
+  }
+  CHECK(frontier_of(turned_senses, turned).members == frontier_of(senses, rows).members);
+}
+
+TEST_CASE("adding a dominated point changes nothing but names its dominator") {
+  std::mt19937 random(16);
+  for (std::size_t objectives = 1; objectives <= 4; ++objectives) {
+    const auto senses = random_senses(random, objectives);
+    auto rows = random_matrix(random, 50, objectives, 8, false);
+    const auto before = frontier_of(senses, rows);
+    auto worse = rows[before.members.front()];
+    worse[0] = *worse[0] + (senses[0] == Sense::minimise ? 1 : -1);
+    rows.push_back(worse);
+    const auto after = frontier_of(senses, rows);
+    CHECK(after.members == before.members);
+    CHECK(after.dominator.back().has_value());
+  }
+}
+
+TEST_CASE("equal points are kept together, on the frontier or off it") {
+  const Matrix rows{{10, 5}, {20, 5}, {10, 5}, {20, 5}, {10, 5}};
+  const auto frontier = frontier_of(kLatencyAndThroughput, rows);
+  CHECK(frontier.members == Indices{0, 2, 4});
+  CHECK(frontier.dominator[1].has_value());
+  CHECK(frontier.dominator[3].has_value());
+  CHECK(frontier_of(kLatencyAndThroughput, Matrix(7, Row{1, 1})).members.size() == 7);
+}
+
+TEST_CASE("a tie in one objective is decided by the other") {
+  CHECK(frontier_of(kLatencyAndThroughput, {{10, 5}, {10, 6}, {12, 6}}).members == Indices{1});
+}
+
+TEST_CASE("collinear points are all on the frontier when they trade, and one is when they do not") {
+  Matrix trading, agreeing;
+  for (int i = 0; i < 20; ++i) {
+    trading.push_back({i, i});
+    agreeing.push_back({i, -i});
+  }
+  CHECK(frontier_of(kLatencyAndThroughput, trading).members.size() == 20);
+  CHECK(frontier_of(kLatencyAndThroughput, agreeing).members == Indices{0});
+}
+
+TEST_CASE("one point is its own frontier, and of none there is none") {
+  CHECK(frontier_of(kLatencyAndThroughput, {{3, 4}}).members == Indices{0});
+  CHECK(frontier_of(kLatencyAndThroughput, {}).members.empty());
+}
+
+TEST_CASE("a point that lacks an objective is reported and does not hide another") {
+  const auto frontier = frontier_of(kLatencyAndThroughput, {{1, std::nullopt}, {5, 5}, {std::nullopt, 9}, {6, 4}});
+  CHECK(frontier.members == Indices{1});
+  CHECK(frontier.incomplete == Indices{0, 2});
+  CHECK_FALSE(frontier.dominator[0].has_value());
+  CHECK(frontier.dominator[3] == 1);
+}
+
+TEST_CASE("infinities are ordered like any number") {
+  const double infinity = std::numeric_limits<double>::infinity();
+  CHECK(frontier_of(kLatencyAndThroughput, {{infinity, 1}, {1, 1}, {infinity, infinity}}).members == Indices{1, 2});
+}
+
+TEST_CASE("NaN, a wrong number of values and no objective at all are refused") {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  Points points(kLatencyAndThroughput);
+  CHECK_THROWS_AS(points.add(Row{1, nan}), std::invalid_argument);
+  CHECK_THROWS_AS(points.add(Row{std::nullopt, nan}), std::invalid_argument);
+  CHECK_THROWS_AS(points.add(Row{1}), std::invalid_argument);
+  CHECK_THROWS_AS(points.add(Row{1, 2, 3}), std::invalid_argument);
+  CHECK_THROWS_AS(Points({}), std::invalid_argument);
+  CHECK(points.size() == 0);
+}

@@ -1,0 +1,87 @@
+#include <paretopipe/report/csv.hpp>
+#include <paretopipe/report/format.hpp>
+
+#include <cstdlib>
+#include <limits>
+#include <set>
+
+#include <support/catch.hpp>
+#include <support/message_of.hpp>
+
+#include "../stats/samples.hpp"
+
+using namespace paretopipe;
+using testing::make_trial;
+
+TEST_CASE("people see values in the unit that fits") {
+  CHECK(report::format_value(12'345'678, "ns") == "12.3 ms");
+  CHECK(report::format_value(1'572'864, "B") == "1.50 MiB");
+  CHECK(report::format_value(1'572'864, "B/s") == "1.50 MiB/s");
+  CHECK(report::format_value(940.2, "image/s") == "940 image/s");
+  CHECK(report::format_value(0.98765, "") == "0.988");
+  CHECK_THROWS(report::format_value(1, "furlong"));
+}
+
+TEST_CASE("every metric can be written for people and as a column") {
+  std::set<std::string> columns;
+  for (const auto& metric : record::metrics()) {
+    CHECK_FALSE(report::format_value(1, metric.unit).empty());
+    CHECK(columns.insert(report::column_name(metric)).second);
+  }
+  CHECK(columns.count("latency_p50_ns") == 1);
+  CHECK(columns.count("throughput_image_per_s") == 1);
+  CHECK(columns.count("payload_bytes") == 1);
+  CHECK(columns.count("goodput_byte_per_s") == 1);
+}
+
+TEST_CASE("programs see numbers that read back as the same and have no exponent") {
+  CHECK(report::format_number(8'000'000) == "8000000");
+  CHECK(report::format_number(0.1) == "0.1");
+  CHECK(report::format_number(-2.5) == "-2.5");
+  for (const double value :
+       {1.0 / 3, 6.02214076e23, 1e-9, std::numeric_limits<double>::max(), std::numeric_limits<double>::denorm_min()}) {
+    const auto text = report::format_number(value);
+    CHECK(std::strtod(text.c_str(), nullptr) == value);
+    CHECK_FALSE(support::contains(text, "e"));
+  }
+}
+
+TEST_CASE("splits are written as k of N, and the endpoints are named") {
+  CHECK(report::split_label(make_trial(7)) == "7/10");
+  CHECK(report::split_label(make_trial(0)) == "0/10 all remote");
+  CHECK(report::split_label(make_trial(10)) == "10/10 all local");
+  auto two_cuts = make_trial(3);
+  two_cuts.split_points = {3, 7};
+  CHECK(report::split_label(two_cuts) == "3,7/10");
+}
+
+TEST_CASE("a group's title shows what is not at its default") {
+  CHECK(report::group_title(make_trial(3)) ==
+        "resnet18, batch 8, depth 4, 1 thread per stage, random, batches 8, cpus 0 | 1, warmup 2");
+}
+
+TEST_CASE("groups that differ in any setting have different titles") {
+  const nlohmann::json trial = make_trial(3);
+  const auto settings = trial.flatten();
+  for (const auto& [name, value] : settings.items()) {
+    if (name == "/split_points/0" || name == "/repetition" || name == "/block_count") continue;
+    INFO(name);
+    auto changed = trial;
+    auto& setting = changed[nlohmann::json::json_pointer(name)];
+    if (value.is_string()) setting = value.get<std::string>() + "9";
+    if (value.is_boolean()) setting = !value.get<bool>();
+    if (value.is_number()) setting = value.get<int>() + 1;
+    CHECK(report::group_title(changed.get<plan::Trial>()) != report::group_title(make_trial(3)));
+  }
+}
+
+TEST_CASE("control characters do not reach a terminal") {
+  CHECK(report::printable("a\x1b[31mb\nc\x7f") == "a?[31mb?c?");
+  CHECK(report::printable("résumé") == "résumé");
+}
+
+TEST_CASE("cells with commas, quotes and line breaks are quoted as RFC 4180 says") {
+  CHECK(report::csv_line({"plain", "", "1.5"}) == "plain,,1.5\n");
+  CHECK(report::csv_line({"a,b", "say \"hi\"", "two\nlines", "cr\r"}) ==
+        "\"a,b\",\"say \"\"hi\"\"\",\"two\nlines\",\"cr\r\"\n");
+}

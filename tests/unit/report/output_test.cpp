@@ -1,0 +1,85 @@
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/report/output.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include <support/catch.hpp>
+#include <support/file_size_limit.hpp>
+#include <support/files.hpp>
+#include <support/temporary_folder.hpp>
+
+using namespace paretopipe;
+namespace fs = std::filesystem;
+
+namespace {
+
+std::ptrdiff_t files_in(const fs::path& folder) {
+  return std::distance(fs::directory_iterator(folder), fs::directory_iterator());
+}
+
+}  // namespace
+
+TEST_CASE("a file is written whole, and a second writing replaces it") {
+  const support::TemporaryFolder folder;
+  report::write_file(folder.path() / "x.csv", "first, and longer");
+  report::write_file(folder.path() / "x.csv", "second");
+  CHECK(support::read_file(folder.path() / "x.csv") == "second");
+  CHECK(files_in(folder.path()) == 1);
+}
+
+TEST_CASE("when the disk is full the earlier file is intact and nothing half-written is left") {
+  const support::TemporaryFolder folder;
+  report::write_file(folder.path() / "x.csv", "earlier");
+  bool refused = false;
+  {
+    const support::FileSizeLimit limit(4096);
+    try {
+      report::write_file(folder.path() / "x.csv", std::string(100'000, 'x'));
+    } catch (const EnvironmentError&) {
+      refused = true;
+    }
+  }
+  CHECK(refused);
+  CHECK(support::read_file(folder.path() / "x.csv") == "earlier");
+  CHECK(files_in(folder.path()) == 1);
+}
+
+TEST_CASE("a missing folder is an error that names the file") {
+  const support::TemporaryFolder folder;
+  try {
+    report::write_file(folder.path() / "none" / "x.csv", "text");
+    FAIL("nothing was thrown");
+  } catch (const EnvironmentError& error) {
+    CHECK(std::string(error.what()).find("none/x.csv") != std::string::npos);
+  }
+}
+
+TEST_CASE("a device is written to and not replaced") {
+  CHECK_THROWS_AS(report::write_file("/dev/full", "text"), EnvironmentError);
+  report::write_file("/dev/null", "text");
+  CHECK(fs::is_character_file("/dev/full"));
+  CHECK(fs::is_character_file("/dev/null"));
+}
+
+TEST_CASE("a new file has the permissions of any new file, a replaced one keeps its own") {
+  const support::TemporaryFolder folder;
+  const auto file = folder.path() / "x.csv";
+  const auto ordinary = folder.path() / "ordinary";
+  std::ofstream(ordinary) << "text";
+  report::write_file(file, "text");
+  CHECK(fs::status(file).permissions() == fs::status(ordinary).permissions());
+  fs::permissions(file, fs::perms::owner_read | fs::perms::owner_write);
+  report::write_file(file, "new");
+  CHECK(fs::status(file).permissions() == (fs::perms::owner_read | fs::perms::owner_write));
+}
+
+TEST_CASE("a symbolic link stays one, and the file it points to is replaced") {
+  const support::TemporaryFolder folder;
+  report::write_file(folder.path() / "real", "old");
+  fs::create_symlink("real", folder.path() / "link");
+  report::write_file(folder.path() / "link", "new");
+  CHECK(fs::is_symlink(folder.path() / "link"));
+  CHECK(support::read_file(folder.path() / "real") == "new");
+}

@@ -1,0 +1,121 @@
+#include <paretopipe/report/render.hpp>
+
+#include <nlohmann/json.hpp>
+#include <support/catch.hpp>
+#include <support/message_of.hpp>
+
+#include "golden.hpp"
+#include "sweep.hpp"
+
+using namespace paretopipe;
+using support::contains;
+using testing::golden;
+
+namespace {
+
+report::FrontierReport report_of(const std::vector<record::TrialRecord>& records,
+                                 const std::vector<std::string>& objectives = {}) {
+  return report::make_frontier_report(records, report::parse_objectives(objectives));
+}
+
+const report::FrontierRow& row_of(const report::FrontierReport& report, int split) {
+  for (const auto& row : report.groups.front().rows) {
+    if (row.configuration.trial.split_points.front() == split) return row;
+  }
+  throw std::out_of_range("no such split");
+}
+
+}  // namespace
+
+TEST_CASE("every group has a frontier of its own") {
+  const auto report = report_of(testing::sweep());
+  REQUIRE(report.groups.size() == 2);
+  CHECK(report.groups[0].rows.size() == 6);
+  CHECK(report.groups[1].rows.size() == 1);
+  CHECK(report.groups[1].rows[0].on_frontier);
+}
+
+TEST_CASE("rows know their place on the frontier, what dominates them and what failed") {
+  const auto report = report_of(testing::sweep());
+  CHECK(row_of(report, 10).on_frontier);  // least latency
+  CHECK(row_of(report, 3).on_frontier);   // most throughput
+  REQUIRE(row_of(report, 0).dominated_by.has_value());
+  const auto& dominator = report.groups[0].rows[*row_of(report, 0).dominated_by];
+  CHECK(dominator.on_frontier);
+  CHECK(*dominator.values[0] <= *row_of(report, 0).values[0]);
+  CHECK(*dominator.values[1] >= *row_of(report, 0).values[1]);
+  CHECK(row_of(report, 3).configuration.failed.size() == 1);
+  CHECK_FALSE(row_of(report, 6).on_frontier);
+  CHECK_FALSE(row_of(report, 6).complete());
+  CHECK(row_of(report, 6).failures == std::vector<std::string>{"run, stage 1: killed by signal 9"});
+}
+
+TEST_CASE("a split that lacks an objective is not compared, and the text says so") {
+  const auto report = report_of(testing::sweep(), {"goodput", "latency_p50"});
+  CHECK_FALSE(row_of(report, 10).complete());
+  CHECK_FALSE(row_of(report, 10).on_frontier);
+  const auto text = report::render_text(report, {});
+  CHECK(contains(text, "split 10/10 all local has no goodput and was not compared"));
+}
+
+TEST_CASE("every format is what its golden file says") {
+  const auto report = report_of(testing::sweep());
+  const auto text = report::render_text(report, {.width = 90, .colour = false, .unicode = true});
+  CHECK(text == golden("frontier.txt", text));
+  const auto csv = report::render_csv(report);
+  CHECK(csv == golden("frontier.csv", csv));
+  const auto json = report::render_json(report);
+  CHECK(json == golden("frontier.json", json));
+  const auto markdown = report::render_markdown(report);
+  CHECK(markdown == golden("frontier.md", markdown));
+}
+
+TEST_CASE("the JSON holds the raw numbers, and no key for what does not exist") {
+  const auto json = nlohmann::json::parse(report::render_json(report_of(testing::sweep())));
+  const auto& splits = json.at("groups").at(0).at("splits");
+  CHECK(splits.at(0).at("split_points") == std::vector{0});
+  CHECK(splits.at(0).at("latency_p50_ns").is_number());
+  const auto& failed = splits.at(3);
+  CHECK(failed.at("split_points") == std::vector{6});
+  for (const auto* key : {"latency_p50_ns", "throughput_image_per_s", "payload_bytes", "on_frontier", "dominated_by"}) {
+    CHECK_FALSE(failed.contains(key));
+  }
+  CHECK(failed.at("repetitions_failed") == 2);
+}
+
+TEST_CASE("a payload objective does not appear twice") {
+  const auto report = report_of(testing::sweep(), {"payload", "latency_p50"});
+  const auto csv = report::render_csv(report);
+  const auto heading = csv.substr(0, csv.find('\n'));
+  CHECK(heading.find("payload_bytes") == heading.rfind("payload_bytes"));
+  const auto text = report::render_markdown(report);
+  const auto first = text.find("payload |");
+  CHECK(text.find("payload |", first + 1) > text.find("| 0/10"));
+}
+
+TEST_CASE("one objective needs no plot, and three are drawn in the first two") {
+  CHECK_FALSE(contains(report::render_text(report_of(testing::sweep(), {"latency_p50"}), {}), "is better"));
+  const auto text = report::render_text(report_of(testing::sweep(), {"latency_p50", "throughput", "payload"}), {});
+  CHECK(contains(text, "latency_p50 (less is better)"));
+  CHECK(contains(text, "throughput (more is better)"));
+}
+
+TEST_CASE("hostile names neither drive the terminal nor break the tables") {
+  auto trial = testing::make_trial(3);
+  trial.model = "a|b\n\x1b[2J<script>`x`";
+  const std::vector<record::TrialRecord> records{testing::make_record(trial, {5000, 4000, 3000, 2000}, 8000)};
+  const auto report = report_of(records);
+  CHECK_FALSE(contains(report::render_text(report, {}), "\x1b"));
+  const auto markdown = report::render_markdown(report);
+  CHECK(contains(markdown, "### a\\|b??\\[2J\\<script\\>\\`x\\`, batch 8"));
+  CHECK(contains(report::render_csv(report), "\"a|b\n"));
+  CHECK(nlohmann::json::parse(report::render_json(report))["groups"][0]["settings"]["model"] == trial.model);
+}
+
+TEST_CASE("no records make an empty report in every format") {
+  const auto report = report_of({});
+  CHECK(report::render_text(report, {}).empty());
+  CHECK(report::render_csv(report).empty());
+  CHECK(report::render_markdown(report).empty());
+  CHECK(nlohmann::json::parse(report::render_json(report)).at("groups").empty());
+}

@@ -1,0 +1,98 @@
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/record/metric.hpp>
+
+#include <set>
+
+#include <support/catch.hpp>
+
+#include "samples.hpp"
+
+using namespace paretopipe;
+using testing::make_record;
+using testing::make_trial;
+
+namespace {
+
+std::optional<double> value_of(const record::TrialRecord& record, std::string_view name) {
+  return record::find_metric(name).value(record);
+}
+
+record::TrialRecord split_record() {
+  return make_record(make_trial(3), {5000, 4000, 3000, 2000}, 8000);
+}
+record::TrialRecord local_record() {
+  return make_record(make_trial(10), {5000, 0, 0, 0}, 0);
+}
+
+}  // namespace
+
+TEST_CASE("metric names are unique and every metric says what it means") {
+  std::set<std::string_view> names;
+  for (const auto& metric : record::metrics()) {
+    CHECK(names.insert(metric.name).second);
+    CHECK_FALSE(metric.meaning.empty());
+    CHECK(&record::find_metric(metric.name) == &metric);
+  }
+}
+
+TEST_CASE("an unknown metric is refused with the likely one and the list of all") {
+  CHECK_THROWS_WITH(record::find_metric("latency_p5"),
+                    Catch::Matchers::Contains("did you mean") && Catch::Contains("throughput, loaded_latency_min"));
+  CHECK_THROWS_AS(record::find_metric(""), UsageError);
+}
+
+TEST_CASE("a split record has every metric") {
+  for (const auto& metric : record::metrics()) {
+    INFO(metric.name);
+    CHECK(metric.value(split_record()).has_value());
+  }
+}
+
+TEST_CASE("compute, transfer, queue and codec add up to the mean latency") {
+  const auto record = split_record();
+  const double parts = *value_of(record, "compute") + *value_of(record, "transfer") + *value_of(record, "queue") +
+                       *value_of(record, "codec");
+  CHECK(parts == Approx(*value_of(record, "latency_mean")));
+  CHECK(value_of(record, "compute") == 8000);
+  CHECK(value_of(record, "transfer") == 6000);
+  CHECK(value_of(record, "queue") == 2 * testing::kWait);
+}
+
+TEST_CASE("payload is what crosses the cut, traffic is everything on the links") {
+  const auto record = split_record();
+  CHECK(value_of(record, "payload") == 8000);
+  CHECK(value_of(record, "payload_back") == 320);
+  CHECK(value_of(record, "traffic") == 8000 + 320 + 2 * 64);
+}
+
+TEST_CASE("where all is local no byte crosses, and what needs a link is absent rather than zero") {
+  const auto record = local_record();
+  CHECK(value_of(record, "payload") == 0);
+  CHECK(value_of(record, "traffic") == 0);
+  for (const auto* name : {"transfer", "goodput", "receive_rate", "compute_stage1", "parameters_stage1"}) {
+    INFO(name);
+    CHECK_FALSE(value_of(record, name).has_value());
+  }
+  CHECK(value_of(record, "compute_stage0") == 5000);
+}
+
+TEST_CASE("a failed record has no metric, whatever it holds") {
+  auto record = split_record();
+  record.status = record::Status::failed;
+  for (const auto& metric : record::metrics()) CHECK_FALSE(metric.value(record).has_value());
+}
+
+TEST_CASE("the largest peak of memory is unknown where one stage's is") {
+  auto record = split_record();
+  record.stages[1].peak_rss_bytes = 70'000'000;
+  CHECK(value_of(record, "peak_rss") == 70'000'000);
+  record.stages[0].peak_rss_bytes.reset();
+  CHECK_FALSE(value_of(record, "peak_rss").has_value());
+}
+
+TEST_CASE("the bottleneck is the busiest stage and the bubble the mean over stages") {
+  auto record = split_record();
+  record.summary->stages = {{1000, 0.9, 0.1}, {1000, 0.4, 0.6}};
+  CHECK(value_of(record, "bottleneck_utilisation") == 0.9);
+  CHECK(*value_of(record, "bubble") == Approx(0.35));
+}
