@@ -38,6 +38,7 @@ void Progress::starting(const plan::Trial& trial) {
   fmt::print(stderr, "{}[{}/{}] {}{}", kClearLine, already_done_ + completed_ + 1, already_done_ + remaining_,
              trial.label(), left);
   std::fflush(stderr);
+  shown_ = true;
 }
 
 void Progress::finished(const record::TrialRecord& record) {
@@ -49,7 +50,8 @@ void Progress::finished(const record::TrialRecord& record) {
 }
 
 void Progress::finish() {
-  if (terminal_) fmt::print(stderr, "{}", kClearLine);
+  if (shown_) fmt::print(stderr, "{}", kClearLine);
+  shown_ = false;
 }
 
 }  // namespace paretopipe::cli

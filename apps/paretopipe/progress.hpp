@@ -12,11 +12,14 @@ class Progress {
  public:
   /// `already_done` trials are counted in the display but not in the estimate.
   Progress(std::size_t remaining, std::size_t already_done);
+  ~Progress() { finish(); }
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
 
   /// Must not outlive this object.
   run::SweepObserver observer();
 
-  /// Clears the line.
+  /// Clears the line. Happens by itself when an error ends the sweep.
   void finish();
 
  private:
@@ -24,6 +27,7 @@ class Progress {
   void finished(const record::TrialRecord& record);
 
   bool terminal_;
+  bool shown_ = false;
   std::size_t remaining_;
   std::size_t already_done_;
   std::size_t completed_ = 0;

@@ -49,7 +49,7 @@ class FaultyBackend final : public stage::Backend {
   bool first_time() const {
     if (marker_.empty()) return true;
     if (std::filesystem::exists(marker_)) return false;
-    std::ofstream(marker_) << action_;
+    std::ofstream(marker_) << ::getpid();
     return true;
   }
 
@@ -58,6 +58,7 @@ class FaultyBackend final : public stage::Backend {
     if (action_ == "hang") {
       for (;;) ::pause();
     }
+    if (action_ == "stop") ::kill(::getpid(), SIGSTOP);
     if (action_ == "throw") throw EnvironmentError("the block broke on purpose");
     if (action_ == "wrong") output.bytes.front() ^= std::byte{1};
     if (action_ == "nan") *reinterpret_cast<float*>(output.bytes.data()) = std::numeric_limits<float>::quiet_NaN();

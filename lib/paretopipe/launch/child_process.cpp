@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include <fcntl.h>
+#include <linux/close_range.h>
 #include <poll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -63,6 +64,8 @@ struct ChildSetup {
       ::dup2(setup.output, STDERR_FILENO) >= 0 &&
       (setup.control == kControlDescriptor ? ::fcntl(setup.control, F_SETFD, 0)
                                            : ::dup2(setup.control, kControlDescriptor)) >= 0) {
+    // Whatever else is open here (inherited from the shell, for instance) is none of the child's business.
+    ::syscall(SYS_close_range, kControlDescriptor + 1, ~0U, CLOSE_RANGE_CLOEXEC);
     ::execve(setup.argv[0], setup.argv, setup.environment);
   }
   const int reason = errno;
@@ -75,6 +78,21 @@ void move_above_control(FileDescriptor& descriptor) {
   const int moved = ::fcntl(descriptor.get(), F_DUPFD_CLOEXEC, kControlDescriptor + 1);
   if (moved < 0) throw system_error("duplicate a descriptor", errno);
   descriptor = FileDescriptor(moved);
+}
+
+/// False at the end of the stream: the pipe was closed by a successful exec.
+bool read_whole(int descriptor, int& value) {
+  ssize_t got = 0;
+  do got = ::read(descriptor, &value, sizeof value);
+  while (got < 0 && errno == EINTR);
+  return got == sizeof value;
+}
+
+int reap(pid_t child) {
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return status;
 }
 
 std::string describe_status(int status) {
@@ -105,8 +123,8 @@ ChildProcess::ChildProcess(const ChildCommand& command, FileDescriptor control)
 
   failure_write.reset();
   int reason = 0;
-  if (::read(failure_read.get(), &reason, sizeof reason) == sizeof reason) {
-    ::waitpid(pid_, nullptr, 0);
+  if (read_whole(failure_read.get(), reason)) {
+    reap(pid_);
     throw system_error(attempt, reason);
   }
   process_ = FileDescriptor(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
@@ -138,11 +156,8 @@ std::string ChildProcess::end(int timeout_ms) {
     }
   }
   if (!how_it_ended()) {
-    ::kill(pid_, SIGKILL);
-    int status = 0;
-    while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
-    }
-    wait_status_ = status;
+    ::kill(-pid_, SIGKILL);  // its whole group: the program may be a script around the real one
+    wait_status_ = reap(pid_);
   }
   return describe_status(*wait_status_);
 }

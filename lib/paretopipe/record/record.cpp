@@ -31,7 +31,7 @@ void check_schema(const nlohmann::json& json) {
   if (!json.is_object() || !json.contains("schema") || !json["schema"].is_number_integer()) {
     throw UsageError("this is not a paretopipe record: it has no \"schema\" number");
   }
-  const auto schema = json["schema"].get<int>();
+  const auto schema = json["schema"].get<std::int64_t>();
   if (schema != kSchemaVersion) {
     throw UsageError(fmt::format("the record has schema {}, and this paretopipe reads schema {}; {}", schema,
                                  kSchemaVersion, schema > kSchemaVersion ? "use a newer paretopipe" : "measure again"));
@@ -100,10 +100,10 @@ void from_json(const nlohmann::json& json, TrialRecord& record) {
   } catch (const nlohmann::json::exception& error) {
     throw UsageError(fmt::format("the record lacks a field or has one of the wrong type ({})", error.what()));
   }
-  if (json.value("id", "") != record.trial.id()) {
+  if (const auto id = json.value("id", nlohmann::json()); id != record.trial.id()) {
     throw UsageError(
         fmt::format("the record's id {} does not belong to its trial (that would be {}): was it edited by hand?",
-                    json.value("id", "(missing)"), record.trial.id()));
+                    id.dump(), record.trial.id()));
   }
   const bool complete = record.summary && record.single_stream && record.offline && record.fidelity;
   if ((record.status == Status::ok) != complete || (record.status == Status::failed) != record.failure.has_value()) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <fstream>
 #include <unordered_map>
 
@@ -50,6 +51,20 @@ off_t whole_lines_length(const std::filesystem::path& file) {
   const auto text = read_file(file);
   const auto end = text.rfind('\n');
   return end == std::string::npos ? 0 : static_cast<off_t>(end + 1);
+}
+
+/// JSON has no NaN and no infinity: they would be written as null, and the file could not be read again.
+bool all_finite(const nlohmann::json& value) {
+  if (value.is_structured()) return std::all_of(value.begin(), value.end(), all_finite);
+  return !value.is_number_float() || std::isfinite(value.get<double>());
+}
+
+int flush(int descriptor) {
+  while (::fdatasync(descriptor) != 0) {
+    if (errno == EINVAL || errno == EROFS) return 0;  // nothing that could be flushed: a pipe, a device
+    if (errno != EINTR) return errno;
+  }
+  return 0;
 }
 
 }  // namespace
@@ -117,7 +132,9 @@ RecordStore::~RecordStore() {
 }
 
 void RecordStore::append(const TrialRecord& record) {
-  const std::string line = nlohmann::json(record).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
+  const nlohmann::json json = record;
+  if (!all_finite(json)) throw Error(ExitCode::internal, "a record is not written: one of its numbers is not finite");
+  const std::string line = json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
   struct stat before {};
   if (::fstat(descriptor_, &before) != 0) throw system_error(fmt::format("examine {}", file_.string()), errno);
 
@@ -133,7 +150,7 @@ void RecordStore::append(const TrialRecord& record) {
       reason = errno;
     }
   }
-  if (reason == 0 && ::fdatasync(descriptor_) != 0 && errno != EINVAL && errno != EROFS) reason = errno;
+  if (reason == 0) reason = flush(descriptor_);
   if (reason == 0) return;
 
   // The record that did not fit is lost; those before it must not be.

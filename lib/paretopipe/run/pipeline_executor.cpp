@@ -69,7 +69,8 @@ record::TrialRecord PipelineExecutor::run(const plan::Trial& trial) {
     // The boundary of a trial: what remains of the pipeline is ended, and the next trial gets a new one.
     pipeline_.reset();
     // A live stage's reason before the run (no such data set, no such CPU) would be the next trial's reason too.
-    if (!error.died() && phase != std::string_view("run")) throw Error(error.code(), error.what());
+    if (error.kind() == StageError::Kind::refused && phase != std::string_view("run"))
+      throw Error(error.code(), error.what());
     record = failure_record(trial, {phase, error.stage(), error.what()});
   }
   record.provenance = options_.provenance;

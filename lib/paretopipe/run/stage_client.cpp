@@ -8,33 +8,30 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include <fmt/ranges.h>
+
 namespace paretopipe::run {
 namespace {
 
 /// A closed link is seen a moment before the process behind it can be reaped.
 constexpr int kReapTimeoutMs = 1000;
-/// How long after one stage's complaint another may be found dead and be blamed instead.
-constexpr auto kBlameWindow = std::chrono::milliseconds(300);
-
 /// Milliseconds for poll: rounded up, so that a deadline has really passed when poll says so.
 int remaining_ms(Clock::time_point deadline) {
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
   return static_cast<int>(std::clamp<std::int64_t>(left, 0, 1 << 30));
 }
 
-[[noreturn]] void blame(const std::vector<StageClient*>& stages, const StageError& complaint) {
-  const auto deadline = Clock::now() + kBlameWindow;
-  do {
-    for (auto* stage : stages) {
-      if (stage->index() != complaint.stage() && stage->ended()) throw stage->death();
-    }
-    std::vector<pollfd> links;
-    for (auto* stage : stages) {
-      if (stage->index() != complaint.stage()) links.push_back({stage->descriptor(), POLLRDHUP, 0});
-    }
-    if (::poll(links.data(), links.size(), remaining_ms(deadline)) <= 0) break;
-  } while (Clock::now() < deadline);
-  throw StageError(complaint);
+[[noreturn]] void give_up(const std::vector<StageClient*>& silent) {
+  if (silent.size() == 1) {
+    throw silent.front()->failure("gave no answer in time and was ended; if it was merely slow, raise --trial-timeout");
+  }
+  std::vector<int> stages;
+  for (const auto* stage : silent) stages.push_back(stage->index());
+  throw StageError(
+      std::nullopt, StageError::Kind::died, ExitCode::environment,
+      fmt::format("stages {} gave no answer in time and were ended (who waits for a silent stage is silent "
+                  "too); if they were merely slow, raise --trial-timeout",
+                  fmt::join(stages, " and ")));
 }
 
 }  // namespace
@@ -81,7 +78,7 @@ nlohmann::json StageClient::receive_envelope() {
 
 StageError StageClient::failure(const std::string& what) const {
   const auto output = process_.last_output();
-  return {index_, true, ExitCode::environment,
+  return {index_, StageError::Kind::died, ExitCode::environment,
           fmt::format("stage {} {}{}{}", index_, what, output.empty() ? "" : "; its last output: ", output)};
 }
 
@@ -92,16 +89,14 @@ StageError StageClient::death() {
 void for_each_reply(const std::vector<StageClient*>& stages, const WaitLimits& limits,
                     const std::function<void(StageClient&)>& take) {
   auto waiting = stages;
+  std::optional<StageError> effect;
   while (!waiting.empty()) {
     std::vector<pollfd> events{{limits.interrupt_descriptor, POLLIN, 0}};
     for (const auto* stage : waiting) events.push_back({stage->descriptor(), POLLIN, 0});
     const int ready = ::poll(events.data(), events.size(), remaining_ms(limits.deadline));
     if (ready < 0 && errno != EINTR) throw system_error("wait for the stages", errno);
     if (ready > 0 && events.front().revents != 0) throw Interrupted();
-    if (ready == 0) {
-      throw waiting.front()->failure(
-          "gave no answer in time and was ended; if it was merely slow, raise --trial-timeout");
-    }
+    if (ready == 0) give_up(waiting);
     if (ready < 0) continue;
     std::vector<StageClient*> silent;
     for (std::size_t i = 0; i < waiting.size(); ++i) {
@@ -111,13 +106,18 @@ void for_each_reply(const std::vector<StageClient*>& stages, const WaitLimits& l
       }
       try {
         take(*waiting[i]);
-      } catch (const StageError& complaint) {
-        if (complaint.died()) throw;
-        blame(stages, complaint);
+      } catch (const StageError& error) {
+        if (error.kind() != StageError::Kind::peer_lost) throw;
+        if (!effect) effect = error;
       }
     }
     waiting = std::move(silent);
   }
+  if (!effect) return;
+  for (auto* stage : stages) {
+    if (stage->ended()) throw stage->death();
+  }
+  throw StageError(*effect);
 }
 
 }  // namespace paretopipe::run

@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,15 +17,21 @@ namespace paretopipe::run {
 /// A stage could not do what it was asked. The pipeline that it belongs to is of no further use.
 class StageError : public Error {
  public:
-  StageError(int stage, bool died, ExitCode code, const std::string& reason)
-      : Error(code, reason), stage_(stage), died_(died) {}
+  enum class Kind {
+    refused,    ///< it answered with a reason of its own
+    peer_lost,  ///< it answered that a neighbour ended the link between them: the effect of another's failure
+    died,       ///< the process ended, hung, or spoke another protocol
+  };
 
-  int stage() const { return stage_; }
-  bool died() const { return died_; }  ///< the process ended or hung; otherwise it answered with a reason
+  StageError(std::optional<int> stage, Kind kind, ExitCode code, const std::string& reason)
+      : Error(code, reason), stage_(stage), kind_(kind) {}
+
+  std::optional<int> stage() const { return stage_; }  ///< none where it cannot be told which one
+  Kind kind() const { return kind_; }
 
  private:
-  int stage_;
-  bool died_;
+  std::optional<int> stage_;
+  Kind kind_;
 };
 
 /// How a stage process is started.
@@ -56,7 +63,8 @@ class StageClient {
       throw failure(fmt::format("sent a malformed {} message ({})", Reply::kType, error.what()));
     }
     if (const auto fault = stage::unwrap<stage::Fault>(envelope)) {
-      throw StageError(index_, false, static_cast<ExitCode>(fault->exit_code), fault->reason);
+      throw StageError(index_, fault->peer_lost ? StageError::Kind::peer_lost : StageError::Kind::refused,
+                       static_cast<ExitCode>(fault->exit_code), fault->reason);
     }
     throw failure(fmt::format("answered with \"{}\" where {} was due", envelope.value("type", "?"), Reply::kType));
   }
@@ -89,9 +97,9 @@ struct WaitLimits {
   int interrupt_descriptor = -1;  ///< readable when a person wants to stop; -1: nobody can
 };
 
-/// Waits until every one of `stages` has something to read, calling `take` for each as it does. Throws Interrupted;
-/// StageError for a stage that is silent at the deadline. If `take` throws a StageError while another stage is dead,
-/// the dead one is blamed: it is the cause, the other's broken link the effect.
+/// Waits until every one of `stages` has something to read, calling `take` for each as it does. Throws Interrupted, and
+/// StageError for stages that are silent at the deadline. What `take` throws ends the wait, but for a complaint about a
+/// lost neighbour: the others, whose links are broken too, are heard first, because one of them knows the cause.
 void for_each_reply(const std::vector<StageClient*>& stages, const WaitLimits& limits,
                     const std::function<void(StageClient&)>& take);
 

@@ -34,10 +34,11 @@ inline constexpr int kControlProtocolVersion = 1;
 /// The request failed; the stage goes on listening. After a failed `Run` its links are gone.
 struct Fault {
   static constexpr std::string_view kType = "fault";
-  std::string reason;  ///< a sentence
-  int exit_code = 0;   ///< whose fault it is, as paretopipe::ExitCode: the request's, the machine's or ours
+  std::string reason;      ///< a sentence
+  int exit_code = 0;       ///< whose fault it is, as paretopipe::ExitCode: the request's, the machine's or ours
+  bool peer_lost = false;  ///< a neighbour ended the link: an effect, whose cause the neighbour knows or is
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Fault, reason, exit_code)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Fault, reason, exit_code, peer_lost)
 
 /// First request: where and how to compute.
 struct Configure {

@@ -15,6 +15,20 @@
 namespace paretopipe::stage {
 namespace {
 
+/// As many as an experiment can ask for; also what keeps the sums within an int.
+constexpr int kMaxBatches = 1'000'000;
+
+void check(const Run& request) {
+  const auto countable = [](int count, int least) { return count >= least && count <= kMaxBatches; };
+  if (countable(request.stage_count, 1) && countable(request.warmup, 0) && countable(request.batches, 1) &&
+      countable(request.depth, 1)) {
+    return;
+  }
+  throw wire::ProtocolError(
+      fmt::format("the driver sent a run that cannot be: {} stages, {} warm-up and {} measured batches, {} in flight",
+                  request.stage_count, request.warmup, request.batches, request.depth));
+}
+
 /// One handler per request. What one request leaves for the next lives in the members.
 class Session {
  public:
@@ -89,6 +103,7 @@ class Session {
   }
 
   RunReport run(const Run& request) {
+    check(request);
     const bool alone = request.stage_count == 1;
     if (!alone && !(previous_ && next_)) throw wire::ProtocolError("the driver sent run before join");
     if (alone && !references_) throw wire::ProtocolError("a stage that runs alone must be the source");
@@ -102,6 +117,13 @@ class Session {
   std::optional<wire::Link> next_;
   std::optional<ReferenceSet> references_;
 };
+
+Fault fault_of(const std::exception& exception) {
+  const auto* error = dynamic_cast<const Error*>(&exception);
+  const bool peer_lost = dynamic_cast<const wire::Closed*>(&exception) != nullptr ||
+                         dynamic_cast<const wire::ConnectionLost*>(&exception) != nullptr;
+  return {exception.what(), static_cast<int>(error != nullptr ? error->code() : ExitCode::internal), peer_lost};
+}
 
 }  // namespace
 
@@ -118,10 +140,9 @@ void serve(wire::Link& control, Backend& backend) {
     nlohmann::json reply;
     try {
       reply = session.answer(request, received_at);
-    } catch (const Error& error) {  // the session's boundary: what to do about a fault is the driver's to judge
-      reply = wrap(Fault{error.what(), static_cast<int>(error.code())});
-    } catch (const std::exception& error) {
-      reply = wrap(Fault{error.what(), static_cast<int>(ExitCode::internal)});
+    } catch (
+        const std::exception& error) {  // the session's boundary: what to do about a fault is the driver's to judge
+      reply = wrap(fault_of(error));
     }
     control.send_message(reply);
   }

@@ -1,4 +1,5 @@
 #include <paretopipe/core/clock.hpp>
+#include <paretopipe/core/error.hpp>
 #include <paretopipe/stage/source.hpp>
 
 #include <algorithm>
@@ -66,6 +67,10 @@ void Source::complete(std::size_t sequence, std::int64_t receive_begin_ns, std::
 }
 
 void Source::compare(const Activation& result, const Activation& expected) {
+  if (result.bytes.size() != expected.bytes.size()) {
+    throw Error(ExitCode::internal, fmt::format("the result is {}, and the unsplit model's {}",
+                                                wire::to_string(result.spec), wire::to_string(expected.spec)));
+  }
   const auto images = expected.spec.shape.front();
   images_compared_ += images;
   if (std::memcmp(result.bytes.data(), expected.bytes.data(), expected.bytes.size()) == 0) {

@@ -10,6 +10,8 @@ constexpr std::string_view kUsage =
     "synthetic:5ms/2MB,3ms)";
 
 constexpr std::int64_t kFloatBytes = 4;
+/// Anything longer is a typing mistake, and the longest that 64 bits can say would overflow a deadline.
+constexpr Nanoseconds kMaxDuration = std::chrono::hours(1);
 /// One tensor dimension of the wire protocol holds at most 2^32 - 1 elements.
 constexpr std::int64_t kMaxOutputBytes = std::int64_t{4} << 30;
 
@@ -17,6 +19,9 @@ SyntheticBlock parse_block(std::string_view item, bool last) {
   const auto slash = item.find('/');
   SyntheticBlock block;
   block.duration = parse_duration(item.substr(0, slash));
+  if (block.duration > kMaxDuration) {
+    throw UsageError(fmt::format("\"{}\": a block takes at most an hour", item));
+  }
   if (last != (slash == std::string_view::npos)) {
     throw UsageError(fmt::format(
         "\"{}\" {}; write {}", item,

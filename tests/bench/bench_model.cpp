@@ -1,0 +1,36 @@
+// One side of the comparison with eager Python (compare_eager.py): prints a line when the model is ready, then for each line
+// on stdin, a number n, runs n batches of the unsplit model and prints the nanoseconds that they took.
+#include <fmt/format.h>
+#include <paretopipe/core/clock.hpp>
+#include <paretopipe/model/model_backend.hpp>
+
+#include <cstdlib>
+#include <iostream>
+
+int main(int argc, char** argv) {
+  using namespace paretopipe;
+  if (argc != 3) {
+    fmt::print(stderr, "usage: bench-model MODEL BATCH\n");
+    return 2;
+  }
+  try {
+    const auto backend = model::make_model_backend();
+    backend->configure({});
+    const stage::ModelRequest request{argv[1], 1000, std::atoi(argv[2]), 1, "random"};
+    const config::BlockRange all{0, backend->describe(request).block_count()};
+    backend->load(request, all);
+    const auto inputs = backend->make_inputs(request, 1);
+    fmt::print("ready\n");
+    std::fflush(stdout);
+    for (int batches = 0; std::cin >> batches;) {
+      const auto begin = now_ns();
+      for (int i = 0; i < batches; ++i) backend->forward(all, inputs.front());
+      fmt::print("{}\n", now_ns() - begin);
+      std::fflush(stdout);
+    }
+    return 0;
+  } catch (const Error& error) {
+    fmt::print(stderr, "bench-model: {}\n", error.what());
+    return static_cast<int>(error.code());
+  }
+}

@@ -1,0 +1,15 @@
+#pragma once
+#include <filesystem>
+
+namespace paretopipe::bench {
+
+/// The driver's start-up, as whole processes.
+void bench_startup(const std::filesystem::path& driver);
+
+/// A Link against bare blocking sockets, in turns.
+void bench_link();
+
+/// A pipeline of stage processes: overhead, throughput at depth, accuracy over a grid, cost of the next trial.
+void bench_pipeline(const std::filesystem::path& stage_program);
+
+}  // namespace paretopipe::bench

@@ -1,0 +1,13 @@
+#pragma once
+#include <fmt/format.h>
+
+#include <string>
+
+namespace paretopipe::bench {
+
+/// One line of the benchmark's table: what was measured, how much, and what was promised.
+inline void print_row(const std::string& what, const std::string& measured, const std::string& promised, bool kept) {
+  fmt::print("{:<58} {:>14}   {:<28} {}\n", what, measured, promised, kept ? "kept" : "MISSED");
+}
+
+}  // namespace paretopipe::bench

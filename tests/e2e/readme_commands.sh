@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# usage: readme_commands.sh SOURCE_DIR BIN_DIR
+# Runs every ```sh block of the README, word for word and in order, as a person would who has the programs on the PATH:
+# one folder for all, and a block fails if any of its commands does. Set-up commands stand in ```console blocks: they are
+# what brought us here.
+set -euo pipefail
+source_dir=$1
+export PATH=$2:$PATH
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cp -r "$source_dir/configs" "$folder/"
+cd "$folder"
+
+awk -v prefix=block- '
+  /^```sh$/ { inside = 1; file = sprintf("%s%03d.sh", prefix, ++count); printf "" > file; next }
+  /^```$/   { inside = 0; next }
+  inside    { print > file }' "$source_dir/README.md"
+
+shopt -s nullglob
+blocks=(block-*.sh)
+if [[ ${#blocks[@]} -eq 0 ]]; then
+  echo "the README has no sh block: nothing was run" >&2
+  exit 1
+fi
+for block in "${blocks[@]}"; do
+  echo "== $block"
+  cat "$block"
+  bash -euo pipefail "$block" < /dev/null
+done
+echo "${#blocks[@]} blocks of the README ran"

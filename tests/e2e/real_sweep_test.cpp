@@ -1,0 +1,120 @@
+#include <paretopipe/record/store.hpp>
+#include <paretopipe/stats/breakdown.hpp>
+
+#include <cstdlib>
+#include <set>
+#include <string>
+
+#include <sys/wait.h>
+
+#include <fmt/format.h>
+#include <support/catch.hpp>
+#include <support/files.hpp>
+#include <support/temporary_folder.hpp>
+
+using namespace paretopipe;
+
+namespace {
+
+struct Outcome {
+  int exit_code = -1;
+  std::string output;
+};
+
+/// The driver in a folder of its own, as from a shell; the words must need no quoting.
+Outcome paretopipe_in(const support::TemporaryFolder& folder, const std::string& arguments) {
+  const auto output = folder.path() / "output.txt";
+  const auto command = fmt::format("cd {} && {}/paretopipe {} > {} 2>&1 < /dev/null", folder.path().string(), PARETOPIPE_BIN_DIR,
+                                   arguments, output.string());
+  const int status = std::system(command.c_str());
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, support::read_file(output)};
+}
+
+/// ResNet-18 has 10 blocks: all remote, a cut with a large activation, one with a small activation, all local.
+const std::set<int> kSplits{0, 1, 9, 10};
+
+}  // namespace
+
+TEST_CASE("a sweep of ResNet-18 on real images measures every split, and no output differs from the unsplit model's") {
+  const support::TemporaryFolder folder;
+  const auto sweep =
+      paretopipe_in(folder, "sweep --model resnet18 --split 0,1,9,10 --batch 2 --batches 3 --warmup 1 --repeat 2 --depth 2 --out out");
+  INFO(sweep.output);
+  REQUIRE(sweep.exit_code == 0);
+  const auto set = record::read_records(folder.path() / "out");
+  CHECK(set.warnings.empty());
+  REQUIRE(set.records.size() == 2 * kSplits.size());
+
+  std::set<int> seen;
+  for (const auto& record : set.records) {
+    const int split = record.trial.split_points.front();
+    INFO(record.trial.label());
+    seen.insert(split);
+    CHECK(record.trial.data == "fashion-mnist");
+    CHECK(record.fidelity->max_abs_difference == 0);
+    CHECK(record.fidelity->top1_agreement == 1);
+    CHECK(record.fidelity->batches_compared == 8);
+    CHECK(record.summary->latency.count == 3);
+    CHECK(record.summary->throughput_image_per_s > 0);
+    CHECK(record.stages.size() == (split == 10 ? 1U : 2U));
+    CHECK(record.links.size() == (split == 10 ? 0U : 2U));
+    for (const auto& stage : record.stages) {
+      CHECK(stage.compute.at("threads") == 1);
+      CHECK(stage.compute.at("flush_denormals") == true);
+      CHECK(stage.peak_rss_bytes.value_or(0) > stage.parameter_bytes);
+    }
+  }
+  CHECK(seen == kSplits);
+}
+
+TEST_CASE("the parts of every batch's latency add up to it exactly in a real sweep, and payloads are the activations'") {
+  const support::TemporaryFolder folder;
+  const auto sweep = paretopipe_in(folder, "sweep --model mobilenet_v2 --split 0,7 --batches 4 --warmup 1 --repeat 1 --out out");
+  INFO(sweep.output);
+  REQUIRE(sweep.exit_code == 0);
+  for (const auto& record : record::read_records(folder.path() / "out").records) {
+    INFO(record.trial.label());
+    const auto& samples = *record.single_stream;
+    std::vector<std::int64_t> sums(samples.results.completed.size(), 0);
+    for (const auto& series : stats::breakdown(samples).parts) {
+      for (std::size_t batch = 0; batch < sums.size(); ++batch) sums[batch] += series.ns[batch];
+    }
+    for (std::size_t batch = 0; batch < sums.size(); ++batch) {
+      CHECK(sums[batch] == samples.results.completed[batch] - samples.stages.front().ready[batch]);
+    }
+    const std::int64_t input = std::int64_t{4} * 3 * 224 * 224;
+    const std::int64_t features6 = std::int64_t{4} * 32 * 28 * 28;
+    CHECK(record.links.front().payload_bytes == (record.trial.split_points.front() == 0 ? input : features6));
+    CHECK(record.links.back().payload_bytes == 40);
+    CHECK(record.links.front().header_bytes == 64);
+  }
+}
+
+TEST_CASE("a missing data set ends the sweep with a sentence that says what to install, and exit code 3") {
+  const support::TemporaryFolder folder;
+  const auto sweep = paretopipe_in(folder, "sweep --model alexnet --split 16 --batches 1 --repeat 1 --data fashion-mnist:/nonexistent --out out");
+  INFO(sweep.output);
+  CHECK(sweep.exit_code == 3);
+  CHECK(sweep.output.find("/nonexistent") != std::string::npos);
+  CHECK(sweep.output.find("dataset-fashion-mnist") != std::string::npos);
+}
+
+TEST_CASE("an unknown model is a wrong request, and the answer lists the known ones") {
+  const support::TemporaryFolder folder;
+  const auto answer = paretopipe_in(folder, "models resnet19");
+  INFO(answer.output);
+  CHECK(answer.exit_code == 2);
+  CHECK(answer.output.find("resnet18") != std::string::npos);
+}
+
+TEST_CASE("a stage uses the threads and CPUs that it was given") {
+  const support::TemporaryFolder folder;
+  const auto sweep = paretopipe_in(
+      folder, "sweep --model alexnet --split 17 --batches 1 --repeat 1 --threads-per-stage 2 --cpus 0-1 --cpus 1 --no-flush-denormals --out out");
+  INFO(sweep.output);
+  REQUIRE(sweep.exit_code == 0);
+  const auto record = record::read_records(folder.path() / "out").records.front();
+  CHECK(record.stages.front().cpus == "0-1");
+  CHECK(record.stages.front().compute.at("threads") == 2);
+  CHECK(record.stages.front().compute.at("flush_denormals") == false);
+}

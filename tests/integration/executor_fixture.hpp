@@ -1,0 +1,63 @@
+#pragma once
+#include <paretopipe/run/pipeline_executor.hpp>
+
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <support/processes.hpp>
+#include <support/scoped_variable.hpp>
+#include <support/temporary_folder.hpp>
+
+namespace paretopipe::testing {
+
+inline const std::filesystem::path kFakeStage = std::filesystem::path(PARETOPIPE_BIN_DIR) / "fake-stage";
+
+/// Three blocks that take no time, so that a trial takes milliseconds.
+inline constexpr const char* kModel = "synthetic:0ms/4kB,0ms/64kB,0ms";
+inline constexpr int kBlocks = 3;
+
+inline plan::Trial trial_at(std::vector<int> splits, int repetition = 0) {
+  plan::Trial trial;
+  trial.model = kModel;
+  trial.block_count = kBlocks;
+  trial.batches = 6;
+  trial.warmup = 2;
+  trial.depth = 3;
+  trial.repetition = repetition;
+  trial.data = "random";
+  trial.cpus.assign(splits.size() + 1, "");  // the affinity is left alone
+  trial.split_points = std::move(splits);
+  return trial;
+}
+
+/// Calls of a stage's forward in one trial.
+inline int calls_of(const plan::Trial& trial) {
+  return 2 * (trial.warmup + trial.batches);
+}
+
+inline run::ExecutorOptions options_with(const std::filesystem::path& stage_program, int timeout_s = 60) {
+  run::ExecutorOptions options;
+  options.stage_program = stage_program;
+  options.timeout_s = timeout_s;
+  options.provenance = {"1.2.3", "abc", {"paretopipe", "sweep"}, {}};
+  return options;
+}
+
+/// Stage processes that misbehave once, as FAULT says: "kill@0-1@3" (tests/fakes/faulty_backend.hpp).
+class FaultOnce {
+ public:
+  explicit FaultOnce(const std::string& fault)
+      : marker_(folder_.path() / "happened"), variable_("FAKE_STAGE_FAULT", fault + "@" + marker_.string()) {}
+
+  /// Holds the id of the process, once it has misbehaved.
+  const std::filesystem::path& marker() const { return marker_; }
+
+ private:
+  support::TemporaryFolder folder_;
+  std::filesystem::path marker_;
+  support::ScopedVariable variable_;
+};
+
+}  // namespace paretopipe::testing

@@ -1,0 +1,103 @@
+#include <csignal>
+#include <thread>
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <support/catch.hpp>
+#include <support/files.hpp>
+#include <support/message_of.hpp>
+
+#include "executor_fixture.hpp"
+
+using namespace paretopipe;
+using namespace paretopipe::testing;
+using support::contains;
+
+namespace {
+
+/// Does something from outside as soon as a stage hangs in the middle of a trial.
+class Intruder {
+ public:
+  template <class Action>
+  Intruder(const FaultOnce& fault, Action action)
+      : thread_([marker = fault.marker(), action] {
+          if (support::wait_until_written(marker)) action(static_cast<pid_t>(std::stol(support::read_file(marker))));
+        }) {}
+  ~Intruder() { thread_.join(); }
+  Intruder(const Intruder&) = delete;
+  Intruder& operator=(const Intruder&) = delete;
+
+ private:
+  std::thread thread_;
+};
+
+record::Failure failure_of(const record::TrialRecord& record) {
+  REQUIRE(record.status == record::Status::failed);
+  return *record.failure;
+}
+
+}  // namespace
+
+TEST_CASE("stages that fall silent are given up at the timeout, and no process is left") {
+  const auto fault_text = GENERATE(as<std::string>{}, "hang@0-1@5", "hang@1-3@5", "stop@0-1@5", "stop@1-3@5");
+  CAPTURE(fault_text);
+  const FaultOnce fault(fault_text);
+  run::PipelineExecutor executor(options_with(kFakeStage, 1));
+  const auto failure = failure_of(executor.run(trial_at({1})));
+  CAPTURE(failure.reason);
+  CHECK(failure.phase == "run");
+  CHECK(contains(failure.reason, "no answer in time"));
+  // A stage that waits for a silent one is as silent: which of the two it was cannot be told.
+  CHECK(contains(failure.reason, "stages 0 and 1"));
+  CHECK_FALSE(failure.stage.has_value());
+  CHECK(support::own_children().empty());
+  CHECK(run::PipelineExecutor(options_with(kFakeStage)).run(trial_at({1})).status == record::Status::ok);
+}
+
+TEST_CASE("a single silent stage is named") {
+  const FaultOnce fault("hang@0-3@12");
+  run::PipelineExecutor executor(options_with(kFakeStage, 1));
+  const auto failure = failure_of(executor.run(trial_at({3})));
+  CAPTURE(failure.reason);
+  CHECK(contains(failure.reason, "stage 0 gave no answer in time"));
+  CHECK(failure.stage == 0);
+}
+
+TEST_CASE("a stage that is killed from outside in the middle of a trial is named") {
+  const auto [fault_text, stage] = GENERATE(table<std::string, int>({{"hang@0-1@5", 0}, {"hang@1-3@5", 1}}));
+  const FaultOnce fault(fault_text);
+  const Intruder killer(fault, [](pid_t stage_process) { ::kill(stage_process, SIGKILL); });
+  run::PipelineExecutor executor(options_with(kFakeStage));
+  const auto failure = failure_of(executor.run(trial_at({1})));
+  CAPTURE(failure.reason);
+  CHECK(failure.stage == stage);
+  CHECK(contains(failure.reason, "was killed by signal 9"));
+  CHECK(support::own_children().empty());
+}
+
+TEST_CASE("a person's interruption in the middle of a trial ends it at once, and the stages with the executor") {
+  const FaultOnce fault("hang@1-3@5");
+  const int interrupt = ::eventfd(0, EFD_CLOEXEC);
+  auto options = options_with(kFakeStage);
+  options.interrupt_descriptor = interrupt;
+  {
+    const Intruder person(fault, [interrupt](pid_t) { ::eventfd_write(interrupt, 1); });
+    run::PipelineExecutor executor(options);
+    CHECK_THROWS_AS(executor.run(trial_at({1})), Interrupted);
+  }
+  CHECK(support::own_children().empty());
+  ::close(interrupt);
+}
+
+TEST_CASE("an interruption before the first trial starts nothing that is left") {
+  const int interrupt = ::eventfd(1, EFD_CLOEXEC);
+  auto options = options_with(kFakeStage);
+  options.interrupt_descriptor = interrupt;
+  {
+    run::PipelineExecutor executor(options);
+    CHECK_THROWS_AS(executor.run(trial_at({1})), Interrupted);
+  }
+  CHECK(support::own_children().empty());
+  ::close(interrupt);
+}

@@ -1,0 +1,137 @@
+#include <paretopipe/stats/breakdown.hpp>
+
+#include <numeric>
+
+#include <support/catch.hpp>
+
+#include "executor_fixture.hpp"
+
+using namespace paretopipe;
+using namespace paretopipe::testing;
+
+namespace {
+
+/// For every batch: the sum of the parts, and the latency.
+void require_parts_to_add_up(const record::PhaseSamples& samples) {
+  const auto breakdown = stats::breakdown(samples);
+  for (std::size_t batch = 0; batch < breakdown.latency_ns.size(); ++batch) {
+    std::int64_t sum = 0;
+    for (const auto& part : breakdown.parts) {
+      REQUIRE(part.ns[batch] >= 0);
+      sum += part.ns[batch];
+    }
+    REQUIRE(sum == breakdown.latency_ns[batch]);
+  }
+}
+
+void require_complete(const record::TrialRecord& record) {
+  REQUIRE(record.status == record::Status::ok);
+  REQUIRE(record.fidelity->max_abs_difference == 0);
+  REQUIRE(record.fidelity->top1_agreement == 1);
+  REQUIRE(record.fidelity->batches_compared == calls_of(record.trial));
+  REQUIRE(record.summary->latency.count == record.trial.batches);
+  REQUIRE(record.summary->throughput_image_per_s > 0);
+  require_parts_to_add_up(*record.single_stream);
+  require_parts_to_add_up(*record.offline);
+  const nlohmann::json written = record;
+  REQUIRE(nlohmann::json::parse(written.dump()).get<record::TrialRecord>() == record);
+}
+
+}  // namespace
+
+TEST_CASE("every split, both endpoints included, runs on the same processes and gives a complete record") {
+  run::PipelineExecutor executor(options_with(kFakeStage));
+  CHECK(executor.describe(trial_at({0})).block_count() == kBlocks);
+  const auto processes = support::own_children();
+  REQUIRE(processes.size() == 2);
+  for (int split = 0; split <= kBlocks; ++split) {
+    const auto trial = trial_at({split});
+    const auto record = executor.run(trial);
+    CAPTURE(split);
+    require_complete(record);
+    CHECK(record.trial == trial);
+    CHECK(record.stages.size() == (split == kBlocks ? 1U : 2U));
+    CHECK(record.links.size() == (split == kBlocks ? 0U : 2U));
+    CHECK(record.provenance.version == "1.2.3");
+    CHECK(record.provenance.started_at.size() == std::string("2026-01-01T00:00:00Z").size());
+    CHECK(support::own_children() == processes);
+  }
+}
+
+TEST_CASE("the payload of a link is what the model emits at the cut") {
+  run::PipelineExecutor executor(options_with(kFakeStage));
+  const auto payload = [&](int split) { return executor.run(trial_at({split})).links.at(0).payload_bytes; };
+  CHECK(payload(0) == 3 * 32 * 32 * 4);
+  CHECK(payload(1) == 4000);
+  CHECK(payload(2) == 64000);
+  CHECK(executor.run(trial_at({1})).links.at(1).payload_bytes == 10 * 4);
+}
+
+TEST_CASE("three stages run every pair of cuts, those that leave a stage without blocks included") {
+  run::PipelineExecutor executor(options_with(kFakeStage));
+  for (int first = 0; first <= kBlocks; ++first) {
+    for (int second = first; second <= kBlocks; ++second) {
+      const auto record = executor.run(trial_at({first, second}));
+      CAPTURE(first, second);
+      require_complete(record);
+      CHECK(record.stages.size() == (first == kBlocks ? 1U : 3U));
+    }
+  }
+  CHECK(support::own_children().size() == 3);
+}
+
+TEST_CASE("stages are told once of all the blocks that they will need") {
+  run::PipelineExecutor executor(options_with(kFakeStage));
+  executor.expect({trial_at({1}), trial_at({2}), trial_at({3}), trial_at({1, 2})});
+  for (const int split : {2, 1, 3, 0}) require_complete(executor.run(trial_at({split})));
+}
+
+TEST_CASE("another model, batch or seed is loaded into the same processes") {
+  run::PipelineExecutor executor(options_with(kFakeStage));
+  require_complete(executor.run(trial_at({1})));
+  const auto processes = support::own_children();
+  auto other = trial_at({1});
+  other.model = "synthetic:0ms/40B,0ms";
+  other.block_count = 2;
+  other.batch = 5;
+  other.seed = 9;
+  require_complete(executor.run(other));
+  require_complete(executor.run(trial_at({2})));
+  CHECK(support::own_children() == processes);
+}
+
+TEST_CASE("another placement or thread count is another pair of processes") {
+  run::PipelineExecutor executor(options_with(kFakeStage));
+  require_complete(executor.run(trial_at({1})));
+  const auto processes = support::own_children();
+  auto other = trial_at({1});
+  other.threads_per_stage = 2;
+  require_complete(executor.run(other));
+  CHECK(support::own_children().size() == 2);
+  CHECK(support::own_children() != processes);
+}
+
+TEST_CASE("a single batch in flight, no warm-up and the fewest batches that have a throughput are enough") {
+  run::PipelineExecutor executor(options_with(kFakeStage));
+  auto trial = trial_at({1});
+  trial.depth = 1;
+  trial.warmup = 0;
+  trial.batches = 2;
+  require_complete(executor.run(trial));
+}
+
+TEST_CASE("a depth beyond the number of batches is harmless") {
+  run::PipelineExecutor executor(options_with(kFakeStage));
+  auto trial = trial_at({2});
+  trial.depth = 256;
+  require_complete(executor.run(trial));
+}
+
+TEST_CASE("no process outlives the executor") {
+  {
+    run::PipelineExecutor executor(options_with(kFakeStage));
+    require_complete(executor.run(trial_at({1})));
+    REQUIRE(support::own_children().size() == 2);
+  }
+  CHECK(support::own_children().empty());
+}

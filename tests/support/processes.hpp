@@ -1,0 +1,37 @@
+#pragma once
+#include <filesystem>
+#include <vector>
+
+#include <sys/types.h>
+
+namespace paretopipe::support {
+
+/// Processes whose parent is `parent`, zombies included, ascending.
+std::vector<pid_t> children_of(pid_t parent);
+
+/// Children of this process.
+std::vector<pid_t> own_children();
+
+/// The end of a process that need not be a child of this one.
+class ProcessWatch {
+ public:
+  /// The process must exist, or be a zombie.
+  explicit ProcessWatch(pid_t pid);
+  ProcessWatch(ProcessWatch&& other) noexcept;
+  ProcessWatch& operator=(ProcessWatch&&) = delete;
+  ~ProcessWatch();
+
+  /// Waits until the process has ended. False if it still runs after half a minute.
+  bool ended() const;
+
+ private:
+  int descriptor_;
+};
+
+std::vector<ProcessWatch> watch(const std::vector<pid_t>& pids);
+bool all_ended(const std::vector<ProcessWatch>& processes);
+
+/// Waits until somebody has written and closed `file`. False if nobody has after half a minute.
+bool wait_until_written(const std::filesystem::path& file);
+
+}  // namespace paretopipe::support
