@@ -68,7 +68,8 @@ void end(const Peers& peers) {
 
 void send_all(int socket, const void* data, std::size_t bytes) {
   for (const char* rest = static_cast<const char*>(data); bytes > 0;) {
-    const auto sent = static_cast<std::size_t>(checked(static_cast<int>(::send(socket, rest, bytes, MSG_NOSIGNAL)), "send"));
+    const auto sent =
+        static_cast<std::size_t>(checked(static_cast<int>(::send(socket, rest, bytes, MSG_NOSIGNAL)), "send"));
     rest += sent;
     bytes -= sent;
   }

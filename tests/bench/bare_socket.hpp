@@ -12,7 +12,8 @@ struct Peers {
   pid_t other = -1;
 };
 
-/// Forks a process that runs `other_side` on its end, pinned to the last CPU, and ends; the caller is pinned to the first.
+/// Forks a process that runs `other_side` on its end, pinned to the last CPU, and ends; the caller is pinned to the
+/// first.
 Peers make_peers(const std::function<void(int)>& other_side);
 
 /// Closes this end and waits for the other process.

@@ -1,4 +1,5 @@
-// The promises about links, pipeline and start-up, each measured side by side with its bound. Run through scripts/bench.
+// The promises about links, pipeline and start-up, each measured side by side with its bound. Run through
+// scripts/bench.
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/launch/stage_program.hpp>
 

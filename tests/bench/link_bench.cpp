@@ -14,7 +14,8 @@ namespace {
 constexpr std::size_t kPayload = 2'000'000;
 constexpr int kTensors = 200;
 constexpr int kTurns = 11;
-const wire::TensorSpec kSpec{wire::DType::float32, wire::MemoryFormat::contiguous, {static_cast<std::int64_t>(kPayload / 4)}};
+const wire::TensorSpec kSpec{
+    wire::DType::float32, wire::MemoryFormat::contiguous, {static_cast<std::int64_t>(kPayload / 4)}};
 
 double bytes_per_second(std::int64_t begin_ns) {
   return static_cast<double>(kPayload) * kTensors / (static_cast<double>(now_ns() - begin_ns) * 1e-9);

@@ -59,12 +59,14 @@ Measured measure_once(run::PipelineExecutor& executor, const Case& point, const 
 
   const auto& summary = *record.summary;
   measured.latency_ns = summary.latency.p50_ns;
-  for (const auto& part : summary.breakdown) measured.compute_ns += part.part == record::Part::compute ? part.p50_ns : 0;
+  for (const auto& part : summary.breakdown)
+    measured.compute_ns += part.part == record::Part::compute ? part.p50_ns : 0;
   measured.period_ns = 1e9 / summary.throughput_image_per_s;
-  for (const auto& stage : summary.stages) measured.slowest_stage_ns = std::max(measured.slowest_stage_ns, stage.compute_p50_ns);
+  for (const auto& stage : summary.stages)
+    measured.slowest_stage_ns = std::max(measured.slowest_stage_ns, stage.compute_p50_ns);
   measured.transfer_ns = summary.links.front().transfer_p50_ns;
-  measured.transition_ns =
-      static_cast<double>(whole - record.single_stream->results.completed.back() - record.offline->results.completed.back());
+  measured.transition_ns = static_cast<double>(whole - record.single_stream->results.completed.back() -
+                                               record.offline->results.completed.back());
   return measured;
 }
 
@@ -75,26 +77,32 @@ double median_of(const std::vector<Measured>& all, const std::function<double(co
 }
 
 void report_framework(const std::vector<Measured>& runs) {
-  const auto overhead = median_of(runs, [](const auto& m) { return m.latency_ns - m.compute_ns - m.bare_round_trip_ns; });
-  print_row("per-batch overhead, 2 MB (latency - computes - bare socket)", fmt::format("{:.0f} us", overhead * 1e-3), "at most 100 us",
-            overhead <= 100e3);
-  const auto bound = median_of(runs, [](const auto& m) { return std::max(m.slowest_stage_ns, m.transfer_ns) / m.period_ns; });
-  print_row("throughput at depth 4 to 1 / max(slowest stage, transfer)", fmt::format("{:.3f}", bound), "at least 0.97", bound >= 0.97);
+  const auto overhead =
+      median_of(runs, [](const auto& m) { return m.latency_ns - m.compute_ns - m.bare_round_trip_ns; });
+  print_row("per-batch overhead, 2 MB (latency - computes - bare socket)", fmt::format("{:.0f} us", overhead * 1e-3),
+            "at most 100 us", overhead <= 100e3);
+  const auto bound =
+      median_of(runs, [](const auto& m) { return std::max(m.slowest_stage_ns, m.transfer_ns) / m.period_ns; });
+  print_row("throughput at depth 4 to 1 / max(slowest stage, transfer)", fmt::format("{:.3f}", bound), "at least 0.97",
+            bound >= 0.97);
   const auto transition = median_of(runs, [](const auto& m) { return m.transition_ns; });
-  print_row("from one trial to the next, beyond its batches", fmt::format("{:.1f} ms", transition * 1e-6), "at most 50 ms",
-            transition <= 50e6);
+  print_row("from one trial to the next, beyond its batches", fmt::format("{:.1f} ms", transition * 1e-6),
+            "at most 50 ms", transition <= 50e6);
 }
 
-/// The truth: the two blocks and a bare socket's round trip; at depth the slower block, or the transfer if that is slower.
+/// The truth: the two blocks and a bare socket's round trip; at depth the slower block, or the transfer if that is
+/// slower.
 void report_accuracy(const Case& point, const std::vector<Measured>& runs) {
   const double blocks = (point.first_ms + point.second_ms) * 1e6;
-  const double latency_error = median_of(runs, [&](const auto& m) { return m.latency_ns - blocks - m.bare_round_trip_ns; });
+  const double latency_error =
+      median_of(runs, [&](const auto& m) { return m.latency_ns - blocks - m.bare_round_trip_ns; });
   const double period_error = median_of(runs, [&](const auto& m) {
     return m.period_ns - std::max(std::max(point.first_ms, point.second_ms) * 1e6, m.bare_round_trip_ns);
   });
   const double latency_bound = std::max(100e3, 0.01 * blocks);
   const double period_bound = std::max(100e3, 0.01 * std::max(point.first_ms, point.second_ms) * 1e6);
-  const auto name = fmt::format("{} ms + {} ms, {}", point.first_ms, point.second_ms, format_bytes(static_cast<double>(point.payload)));
+  const auto name = fmt::format("{} ms + {} ms, {}", point.first_ms, point.second_ms,
+                                format_bytes(static_cast<double>(point.payload)));
   print_row("error of latency: " + name, fmt::format("{:+.0f} us", latency_error * 1e-3),
             fmt::format("within {:.0f} us", latency_bound * 1e-3), std::abs(latency_error) <= latency_bound);
   print_row("error of 1/throughput: " + name, fmt::format("{:+.0f} us", period_error * 1e-3),

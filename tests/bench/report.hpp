@@ -1,7 +1,7 @@
 #pragma once
-#include <fmt/format.h>
-
 #include <string>
+
+#include <fmt/format.h>
 
 namespace paretopipe::bench {
 

@@ -6,9 +6,10 @@
 #include <vector>
 
 #include <fcntl.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <spawn.h>
 
 #include "benches.hpp"
 #include "report.hpp"
@@ -41,8 +42,8 @@ void bench_startup(const std::filesystem::path& driver) {
     std::vector<double> times;
     for (int i = 0; i < 21; ++i) times.push_back(run_once_ms(command));
     const auto median = *stats::median(times);
-    print_row(fmt::format("start-up of paretopipe {}", fmt::join(arguments, " ")), fmt::format("{:.1f} ms", median), "under 20 ms",
-              median < 20);
+    print_row(fmt::format("start-up of paretopipe {}", fmt::join(arguments, " ")), fmt::format("{:.1f} ms", median),
+              "under 20 ms", median < 20);
   }
 }
 

@@ -24,8 +24,8 @@ struct Outcome {
 /// The driver in a folder of its own, as from a shell; the words must need no quoting.
 Outcome paretopipe_in(const support::TemporaryFolder& folder, const std::string& arguments) {
   const auto output = folder.path() / "output.txt";
-  const auto command = fmt::format("cd {} && {}/paretopipe {} > {} 2>&1 < /dev/null", folder.path().string(), PARETOPIPE_BIN_DIR,
-                                   arguments, output.string());
+  const auto command = fmt::format("cd {} && {}/paretopipe {} > {} 2>&1 < /dev/null", folder.path().string(),
+                                   PARETOPIPE_BIN_DIR, arguments, output.string());
   const int status = std::system(command.c_str());
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, support::read_file(output)};
 }
@@ -37,8 +37,9 @@ const std::set<int> kSplits{0, 1, 9, 10};
 
 TEST_CASE("a sweep of ResNet-18 on real images measures every split, and no output differs from the unsplit model's") {
   const support::TemporaryFolder folder;
-  const auto sweep =
-      paretopipe_in(folder, "sweep --model resnet18 --split 0,1,9,10 --batch 2 --batches 3 --warmup 1 --repeat 2 --depth 2 --out out");
+  const auto sweep = paretopipe_in(
+      folder,
+      "sweep --model resnet18 --split 0,1,9,10 --batch 2 --batches 3 --warmup 1 --repeat 2 --depth 2 --out out");
   INFO(sweep.output);
   REQUIRE(sweep.exit_code == 0);
   const auto set = record::read_records(folder.path() / "out");
@@ -67,9 +68,11 @@ TEST_CASE("a sweep of ResNet-18 on real images measures every split, and no outp
   CHECK(seen == kSplits);
 }
 
-TEST_CASE("the parts of every batch's latency add up to it exactly in a real sweep, and payloads are the activations'") {
+TEST_CASE(
+    "the parts of every batch's latency add up to it exactly in a real sweep, and payloads are the activations'") {
   const support::TemporaryFolder folder;
-  const auto sweep = paretopipe_in(folder, "sweep --model mobilenet_v2 --split 0,7 --batches 4 --warmup 1 --repeat 1 --out out");
+  const auto sweep =
+      paretopipe_in(folder, "sweep --model mobilenet_v2 --split 0,7 --batches 4 --warmup 1 --repeat 1 --out out");
   INFO(sweep.output);
   REQUIRE(sweep.exit_code == 0);
   for (const auto& record : record::read_records(folder.path() / "out").records) {
@@ -92,7 +95,8 @@ TEST_CASE("the parts of every batch's latency add up to it exactly in a real swe
 
 TEST_CASE("a missing data set ends the sweep with a sentence that says what to install, and exit code 3") {
   const support::TemporaryFolder folder;
-  const auto sweep = paretopipe_in(folder, "sweep --model alexnet --split 16 --batches 1 --repeat 1 --data fashion-mnist:/nonexistent --out out");
+  const auto sweep = paretopipe_in(
+      folder, "sweep --model alexnet --split 16 --batches 2 --repeat 1 --data fashion-mnist:/nonexistent --out out");
   INFO(sweep.output);
   CHECK(sweep.exit_code == 3);
   CHECK(sweep.output.find("/nonexistent") != std::string::npos);
@@ -109,8 +113,9 @@ TEST_CASE("an unknown model is a wrong request, and the answer lists the known o
 
 TEST_CASE("a stage uses the threads and CPUs that it was given") {
   const support::TemporaryFolder folder;
-  const auto sweep = paretopipe_in(
-      folder, "sweep --model alexnet --split 17 --batches 1 --repeat 1 --threads-per-stage 2 --cpus 0-1 --cpus 1 --no-flush-denormals --out out");
+  const auto sweep = paretopipe_in(folder,
+                                   "sweep --model alexnet --split 17 --batches 2 --repeat 1 --threads-per-stage 2 "
+                                   "--cpus 0-1 --cpus 1 --no-flush-denormals --out out");
   INFO(sweep.output);
   REQUIRE(sweep.exit_code == 0);
   const auto record = record::read_records(folder.path() / "out").records.front();

@@ -27,7 +27,7 @@ void check_ranges(const Experiment& experiment) {
   const std::array ranges{
       Range{"num_classes", experiment.num_classes, 1, 1'000'000},
       Range{"batch", experiment.batch, 1, 65'536},
-      Range{"batches", experiment.batches, 1, 1'000'000},
+      Range{"batches", experiment.batches, 2, 1'000'000},
       Range{"warmup", experiment.warmup, 0, 1'000'000},
       Range{"repeat", experiment.repeat, 1, 10'000},
       Range{"depth", experiment.depth, 1, 256},

@@ -46,16 +46,12 @@ std::uint32_t word(float element) {
   return std::bit_cast<std::uint32_t>(element);
 }
 
-/// Every output element depends on an input element, and every input element reaches an output: a larger output repeats
-/// the input, a smaller one takes it up in turns.
+/// Every input element reaches exactly one output element, so that one that differs cannot be cancelled by a copy of
+/// itself: a larger output takes up each element once and is padded, a smaller one takes them up in turns.
 void transform(std::span<const float> input, std::span<float> output, std::uint32_t key) {
   if (output.size() >= input.size()) {
-    for (std::size_t begin = 0; begin < output.size(); begin += input.size()) {
-      const auto count = std::min(input.size(), output.size() - begin);
-      for (std::size_t i = 0; i < count; ++i) {
-        output[begin + i] = std::bit_cast<float>(std::rotl(word(input[i]), 7) ^ key);
-      }
-    }
+    for (std::size_t i = 0; i < input.size(); ++i) output[i] = std::bit_cast<float>(std::rotl(word(input[i]), 7) ^ key);
+    std::fill(output.begin() + static_cast<std::ptrdiff_t>(input.size()), output.end(), std::bit_cast<float>(key));
     return;
   }
   std::fill(output.begin(), output.end(), std::bit_cast<float>(key));

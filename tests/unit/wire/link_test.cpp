@@ -72,7 +72,7 @@ class InterruptingHandler {
   struct sigaction before_ {};
 };
 
-void interrupt(std::thread& thread, int times) {
+[[maybe_unused]] void interrupt(std::thread& thread, int times) {
   for (int i = 1; i <= times; ++i) {
     ::pthread_kill(thread.native_handle(), SIGUSR1);
     while (signals_handled < i) std::this_thread::yield();
@@ -184,6 +184,8 @@ TEMPLATE_TEST_CASE("shutdown from another thread wakes a sender whose peer does 
   CHECK_THROWS_AS(sender.get(), Closed);
 }
 
+// ThreadSanitizer holds a signal back until the system call under way returns: here, for ever.
+#ifndef __SANITIZE_THREAD__
 TEMPLATE_TEST_CASE("a signal in the middle of a frame is no error to the receiver", "", TcpLoopback, Socketpair) {
   const InterruptingHandler handler;
   auto [link, raw] = make_link_and_raw<TestType>();
@@ -210,6 +212,7 @@ TEMPLATE_TEST_CASE("a signal in the middle of a frame is no error to the sender"
   sender.join();
   CHECK(received == bytes);
 }
+#endif
 
 TEMPLATE_TEST_CASE("memory of another size than the tensor's is a defect of the caller", "", TcpLoopback, Socketpair) {
   auto [a, b] = make_links<TestType>();
