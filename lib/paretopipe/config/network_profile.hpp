@@ -1,0 +1,68 @@
+#pragma once
+#include <paretopipe/core/clock.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+namespace paretopipe::config {
+
+/// How delays scatter around their mean: the tables of tc-netem(8), without a table the kernel's uniform distribution.
+enum class DelayDistribution { uniform, normal, pareto, paretonormal };
+
+/// What one direction of a link does to packets, in the terms of tc-netem(8) and tc-tbf(8). The default is a link that
+/// nothing shapes.
+struct LinkConditions {
+  Nanoseconds delay{0};   ///< one way, added to the link's own
+  Nanoseconds jitter{0};  ///< scatter of the delay; needs a delay
+  DelayDistribution distribution = DelayDistribution::uniform;
+  std::optional<std::int64_t> rate_bit_per_s;
+  std::optional<std::int64_t> burst_bytes;  ///< of the token bucket; needs a rate; without it, one that fits the rate
+  double loss = 0;                          ///< probabilities, 0 … 1
+  double reorder = 0;                       ///< needs a delay: a reordered packet is one that skips it
+  double duplicate = 0;
+  std::optional<std::int64_t> queue_packets;  ///< netem's limit; without it, one that fits delay and rate
+
+  bool operator==(const LinkConditions&) const = default;
+
+  bool shaped() const { return *this != LinkConditions{}; }
+};
+
+/// A network between two stages that follow one another. `forward` leads from the first stage to the second, `backward`
+/// from the second to the first.
+struct NetworkProfile {
+  std::string name = "unshaped";
+  LinkConditions forward;
+  LinkConditions backward;
+
+  bool operator==(const NetworkProfile&) const = default;
+
+  bool shaped() const { return forward.shaped() || backward.shaped(); }
+};
+
+/// In records: plain numbers with their unit in the key (delay_ns, rate_bit_per_s); what is not shaped is left out.
+void to_json(nlohmann::json& json, const LinkConditions& conditions);
+void from_json(const nlohmann::json& json, LinkConditions& conditions);
+void to_json(nlohmann::json& json, const NetworkProfile& profile);
+void from_json(const nlohmann::json& json, NetworkProfile& profile);
+
+/// Reads what a person wrote: {"description": …, "both": {…}} or {"forward": {…}, "backward": {…}}, values with their
+/// units as in "delay": "20 ms", "rate": "5 Mbit/s", "burst": "32 kbit", "loss": "1 %" (configs/networks/README.md).
+/// Unknown keys, missing units and nonsense (a loss of 2, jitter without a delay) throw UsageError with the key's path.
+NetworkProfile network_profile_from_json(const nlohmann::json& json, const std::string& name);
+
+/// `name_or_file`: a profile that ships ("wifi"), or the path of a file (one that has a slash or ends in .json; its
+/// profile is called after the file). Throws UsageError; for an unknown name it lists the known ones.
+NetworkProfile load_network_profile(const std::string& name_or_file);
+
+/// A profile that ships.
+struct ShippedNetwork {
+  std::string name;
+  std::string description;
+};
+std::vector<ShippedNetwork> shipped_networks();
+
+}  // namespace paretopipe::config
