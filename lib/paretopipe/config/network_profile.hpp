@@ -25,6 +25,7 @@ struct LinkConditions {
   double reorder = 0;                       ///< needs a delay: a reordered packet is one that skips it
   double duplicate = 0;
   std::optional<std::int64_t> queue_packets;  ///< netem's limit; without it, one that fits delay and rate
+  std::optional<Nanoseconds> queue_latency;   ///< tbf's: the longest wait in its queue; needs a rate
 
   bool operator==(const LinkConditions&) const = default;
 
