@@ -1,10 +1,16 @@
 #include <paretopipe/core/error.hpp>
+#include <paretopipe/core/suggest.hpp>
 #include <paretopipe/core/version.hpp>
 
+#include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>  // fmt::join, from fmt 11 on
 
 #include "command.hpp"
 #include "doctor.hpp"
@@ -21,6 +27,18 @@ constexpr const char* kExitCodes =
     "Exit codes: 0 success; 1 the answer is bad (a trial failed, a check found a problem); 2 bad flag, file or value;\n"
     "3 this machine cannot do what was asked; 4 a defect of paretopipe; 130 interrupted.";
 
+/// CLI11 says of a mistyped command only that a command is required.
+void refuse_unknown_command(const CLI::App& app, int argc, char** argv) {
+  if (argc < 2 || argv[1][0] == '-') return;
+  std::vector<std::string> commands;
+  for (const auto* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    commands.push_back(command->get_name());
+  }
+  if (std::find(commands.begin(), commands.end(), argv[1]) != commands.end()) return;
+  throw UsageError(fmt::format("there is no command \"{}\"; the commands are {}{}", argv[1], fmt::join(commands, ", "),
+                               did_you_mean(argv[1], commands)));
+}
+
 ExitCode run(int argc, char** argv) {
   CLI::App app("Where should a neural network be cut across devices, and is it worth cutting at all?", "paretopipe");
   app.set_version_flag("--version", fmt::format("paretopipe {} ({})", version(), git_state()));
@@ -34,12 +52,16 @@ ExitCode run(int argc, char** argv) {
   cli::add_export(app, chosen);
   cli::add_doctor(app, chosen);
 
+  refuse_unknown_command(app, argc, argv);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? ExitCode::success : ExitCode::usage;
   }
-  return chosen();
+  const auto code = chosen();
+  // Output that a full disk cut off must not look like a success.
+  if (std::fflush(stdout) != 0) throw system_error("write to standard output", errno);
+  return code;
 }
 
 }  // namespace

@@ -77,10 +77,6 @@ config::Experiment experiment_of(const Options& options) {
       experiment.cpus.push_back(host::to_string(set));
   }
   config::validate(experiment);
-  if (experiment.cpus.size() != kStages) {
-    throw UsageError(
-        fmt::format("--cpus needs one CPU list for each of the {} stages, not {}", kStages, experiment.cpus.size()));
-  }
   return experiment;
 }
 
@@ -122,39 +118,48 @@ void print_plan(const std::vector<plan::Trial>& trials, const std::vector<config
   fmt::print("{} trials would be run and written to {}\n", trials.size(), (folder / "records.jsonl").string());
 }
 
+run::ExecutorOptions executor_options(const Options& options, const config::Experiment& experiment,
+                                      const launch::InterruptGuard& interrupt) {
+  run::ExecutorOptions executor;
+  executor.stage_program = launch::find_stage_program();
+  executor.timeout_s = experiment.trial_timeout_s;
+  executor.interrupt_descriptor = interrupt.descriptor();
+  executor.provenance = {std::string(version()), std::string(git_state()), options.command_line, {}};
+  return executor;
+}
+
 ExitCode run_sweep_command(const Options& options) {
   const auto experiment = experiment_of(options);
   const auto folder = results_folder(options, experiment);
-
-  std::optional<record::RecordStore> store;
-  if (!options.dry_run) store.emplace(folder, options.resume);
-
   const launch::InterruptGuard interrupt;
-  run::ExecutorOptions executor_options;
-  executor_options.stage_program = launch::find_stage_program();
-  executor_options.timeout_s = experiment.trial_timeout_s;
-  executor_options.interrupt_descriptor = interrupt.descriptor();
-  executor_options.provenance = {std::string(version()), std::string(git_state()), options.command_line, {}};
-  run::PipelineExecutor executor(executor_options);
-
+  run::PipelineExecutor executor(executor_options(options, experiment, interrupt));
   const auto models = describe_models(experiment, executor);
   auto trials = plan::plan_trials(experiment, models);
-  const auto planned = trials.size();
-  if (options.resume && !options.dry_run)
-    trials = run::remaining_trials(trials, record::read_records(store->file()).records);
   if (options.dry_run) {
     print_plan(trials, models, folder);
     return ExitCode::success;
   }
 
-  Progress progress(trials.size(), planned - trials.size());
+  // Only now, so that a wrong request leaves no folder behind.
+  record::RecordStore store(folder, options.resume);
+  const auto planned = trials.size();
+  if (options.resume) trials = run::remaining_trials(trials, record::read_records(store.file()).records);
+  const auto done_before = planned - trials.size();
+  Progress progress(trials.size(), done_before);
   executor.expect(trials);
-  const auto counts = run::run_sweep(
-      trials, executor, [&](const record::TrialRecord& record) { store->append(record); }, progress.observer());
+  run::SweepCounts counts;
+  try {
+    counts = run::run_sweep(
+        trials, executor, [&](const record::TrialRecord& record) { store.append(record); }, progress.observer());
+  } catch (const Interrupted&) {
+    progress.finish();
+    fmt::print(stderr, "paretopipe: interrupted; what was measured is in {}, and --resume continues\n",
+               store.file().string());
+    return ExitCode::interrupted;
+  }
   progress.finish();
   fmt::print("{} of {} trials ok, {} failed; records in {}\nNext: paretopipe frontier {}\n",
-             counts.ok + static_cast<int>(planned - trials.size()), planned, counts.failed, store->file().string(),
-             folder.string());
+             counts.ok + static_cast<int>(done_before), planned, counts.failed, store.file().string(), folder.string());
   return counts.failed == 0 ? ExitCode::success : ExitCode::negative;
 }
 

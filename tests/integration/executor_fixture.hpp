@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include <support/fault_once.hpp>
 #include <support/processes.hpp>
-#include <support/scoped_variable.hpp>
 #include <support/temporary_folder.hpp>
 
 namespace paretopipe::testing {
@@ -45,19 +45,6 @@ inline run::ExecutorOptions options_with(const std::filesystem::path& stage_prog
   return options;
 }
 
-/// Stage processes that misbehave once, as FAULT says: "kill@0-1@3" (tests/fakes/faulty_backend.hpp).
-class FaultOnce {
- public:
-  explicit FaultOnce(const std::string& fault)
-      : marker_(folder_.path() / "happened"), variable_("FAKE_STAGE_FAULT", fault + "@" + marker_.string()) {}
-
-  /// Holds the id of the process, once it has misbehaved.
-  const std::filesystem::path& marker() const { return marker_; }
-
- private:
-  support::TemporaryFolder folder_;
-  std::filesystem::path marker_;
-  support::ScopedVariable variable_;
-};
+using support::FaultOnce;
 
 }  // namespace paretopipe::testing

@@ -1,0 +1,171 @@
+// What a person types, right and wrong, and what the driver answers: exit codes and sentences.
+#include <support/catch.hpp>
+#include <support/message_of.hpp>
+
+#include "driver_fixture.hpp"
+
+using namespace paretopipe;
+using namespace paretopipe::testing;
+using support::contains;
+using support::write_file;
+
+TEST_CASE("a sweep measures every split in every repetition, and says what to do next") {
+  const Shell shell;
+  const auto sweep = shell.run(kSweep);
+  INFO(sweep.errors);
+  REQUIRE(sweep.exit_code == 0);
+  CHECK(contains(sweep.output, "8 of 8 trials ok, 0 failed"));
+  CHECK(contains(sweep.output, "paretopipe frontier out"));
+  CHECK(sweep.errors.empty());  // progress is for terminals
+  CHECK(count(shell.records(), record::Status::ok) == kTrials);
+}
+
+TEST_CASE("the frontier of a sweep comes in every format, on standard output or in a file") {
+  const Shell shell;
+  REQUIRE(shell.run(kSweep).exit_code == 0);
+  for (const std::string format : {"table", "csv", "json", "markdown"}) {
+    CAPTURE(format);
+    const auto printed = shell.run({"frontier", "out", "--format", format});
+    CHECK(printed.exit_code == 0);
+    CHECK(contains(printed.output, "split"));
+    REQUIRE(shell.run({"frontier", "out", "--format", format, "--out", "file"}).exit_code == 0);
+    CHECK_FALSE(support::read_file(shell.folder() / "file").empty());
+  }
+  CHECK(shell.run({"frontier", "out/records.jsonl", "--objective", "payload:min"}).exit_code == 0);
+}
+
+TEST_CASE("a wrong request is answered by exit code 2 and the name of what is wrong, and makes nothing") {
+  struct Wrong {
+    Shell::Words words;
+    std::string named;
+  };
+  const auto wrong = GENERATE(values<Wrong>({
+      {{}, "A subcommand is required"},
+      {{"swep"}, "did you mean \"sweep\""},
+      {{"sweep", "--bogus"}, "--bogus"},
+      {{"sweep", "--batch", "0"}, "batch"},
+      {{"sweep", "--batch", "eight"}, "--batch"},
+      {{"sweep", "--batch"}, "--batch"},
+      {{"sweep", "--batches", "1"}, "batches"},
+      {{"sweep", "--repeat", "-3"}, "repeat"},
+      {{"sweep", "--depth", "0"}, "depth"},
+      {{"sweep", "--split", "9-3"}, "9-3"},
+      {{"sweep", "--cpus", "0"}, "one for each of the 2 stages"},
+      {{"sweep", "--cpus", "0", "--cpus", "9999"}, "9999"},
+      {{"sweep", "--data", "imagenet"}, "imagenet"},
+      {{"sweep", "no/such/experiment.json"}, "no/such/experiment.json"},
+      {{"sweep", "--model", "synthetic:0ms/4kB,0ms", "--split", "7", "--data", "random"}, "7"},
+      {{"sweep", "--model", "synthetic:0ms/4parsecs,0ms", "--data", "random"}, "4parsecs"},
+      {{"sweep", "--model", "perceptron", "--data", "random"}, "perceptron"},
+      {{"models", "perceptron"}, "perceptron"},
+      {{"models", "synthetic:1ms/4kB,1ms", "--batch", "-1"}, "--batch"},
+      {{"frontier"}, "path"},
+      {{"frontier", "nowhere"}, "nowhere"},
+      {{"frontier", "nowhere", "--format", "xml"}, "xml"},
+      {{"frontier", "nowhere", "--objective", "beauty:max"}, "beauty"},
+      {{"export", "nowhere", "--out", "x"}, "nowhere"},
+      {{"export", "nowhere", "--layout", "yaml", "--out", "x"}, "yaml"},
+      {{"doctor", "--format", "xml"}, "xml"},
+  }));
+  const Shell shell;
+  const auto answer = shell.run(wrong.words);
+  INFO(answer.errors);
+  CHECK(answer.exit_code == 2);
+  CHECK(contains(answer.errors, wrong.named));
+  CHECK(answer.output.empty());
+  CHECK(shell.folder_is_empty());
+}
+
+TEST_CASE("an unknown key of an experiment file is refused with the key that was probably meant") {
+  const Shell shell;
+  write_file(shell.folder() / "mine.json", R"({"models": ["mobilenet_v2"], "batchs": 4})");
+  const auto answer = shell.run({"sweep", "mine.json"});
+  CHECK(answer.exit_code == 2);
+  CHECK(contains(answer.errors, "mine.json"));
+  CHECK(contains(answer.errors, "batchs"));
+  CHECK(contains(answer.errors, "batches"));
+}
+
+TEST_CASE("flags win over the experiment file") {
+  const Shell shell;
+  write_file(shell.folder() / "mine.json",
+             R"({"models": ["synthetic:0ms/4kB,0ms"], "data": "random", "batches": 2, "repeat": 7})");
+  const auto plan = shell.run({"sweep", "mine.json", "--repeat", "2", "--split", "1", "--dry-run"});
+  CHECK(plan.exit_code == 0);
+  CHECK(contains(plan.output, "2 trials would be run"));
+  CHECK(contains(plan.output, "results/mine/records.jsonl"));
+}
+
+TEST_CASE("a dry run prints every trial of the plan and makes nothing") {
+  const Shell shell;
+  const auto plan = shell.run(kSweep + Shell::Words{"--dry-run"});
+  REQUIRE(plan.exit_code == 0);
+  CHECK(contains(plan.output, "8 trials would be run"));
+  for (const auto* split : {"split 0/3", "split 1/3", "split 2/3", "split 3/3"}) CHECK(contains(plan.output, split));
+  CHECK(shell.folder_is_empty());
+}
+
+TEST_CASE("what this machine lacks is exit code 3 and a sentence, and makes nothing") {
+  const Shell shell;
+  SECTION("the stage program") {
+    const support::ScopedVariable missing("PARETOPIPE_STAGE", "/no/such/stage");
+    const auto answer = shell.run(kSweep);
+    CHECK(answer.exit_code == 3);
+    CHECK(contains(answer.errors, "/no/such/stage"));
+    CHECK(shell.folder_is_empty());
+  }
+  SECTION("a folder that can be made") {
+    write_file(shell.folder() / "out", "a file sits where the folder should be");
+    const auto answer = shell.run(kSweep);
+    CHECK(answer.exit_code == 3);
+    CHECK(contains(answer.errors, "out"));
+    CHECK(support::read_file(shell.folder() / "out") == "a file sits where the folder should be");
+  }
+}
+
+TEST_CASE("records that are there already are not mixed with others unless a person says --resume") {
+  const Shell shell;
+  REQUIRE(shell.run(kSweep).exit_code == 0);
+  const auto before = support::read_file(shell.records_file());
+  const auto again = shell.run(kSweep);
+  CHECK(again.exit_code == 2);
+  CHECK(contains(again.errors, "--resume"));
+  const auto resumed = shell.run(kSweep + Shell::Words{"--resume"});
+  CHECK(resumed.exit_code == 0);
+  CHECK(contains(resumed.output, "8 of 8 trials ok"));
+  CHECK(support::read_file(shell.records_file()) == before);
+}
+
+TEST_CASE("a damaged records file is refused with the number of the line") {
+  const Shell shell;
+  REQUIRE(shell.run(kSweep).exit_code == 0);
+  auto text = support::read_file(shell.records_file());
+  const auto second_line = text.find('\n') + 1;
+  text[second_line] = '!';
+  write_file(shell.records_file(), text);
+  const auto answer = shell.run({"frontier", "out"});
+  CHECK(answer.exit_code == 2);
+  CHECK(contains(answer.errors, "records.jsonl:2:"));
+}
+
+TEST_CASE("output that a full disk cuts off is an error in every command") {
+  const Shell shell;
+  REQUIRE(shell.run(kSweep).exit_code == 0);
+  for (const auto& words : std::vector<Shell::Words>{{"frontier", "out"}, {"models"}, {"doctor"}}) {
+    CAPTURE(words);
+    auto program = shell.start(words, "/dev/full");
+    const auto answer = program.wait();
+    CHECK(answer.exit_code == 3);
+    CHECK(contains(answer.errors, "No space left on device"));
+  }
+}
+
+TEST_CASE("help and version are successes") {
+  const Shell shell;
+  CHECK(contains(shell.run({"--version"}).output, "paretopipe "));
+  for (const std::string command : {"models", "sweep", "frontier", "export", "doctor"}) {
+    const auto help = shell.run({command, "--help"});
+    CHECK(help.exit_code == 0);
+    CHECK(contains(help.output, "--"));
+  }
+}
