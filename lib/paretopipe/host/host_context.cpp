@@ -2,6 +2,9 @@
 #include <paretopipe/host/host_context.hpp>
 #include <paretopipe/host/proc_text.hpp>
 
+#include <filesystem>
+#include <system_error>
+
 #include <sys/sysinfo.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -19,6 +22,10 @@ std::string read_cpu_model() {
 
 }  // namespace
 
+bool share_steady_clock(const HostContext& a, const HostContext& b) {
+  return !a.boot_id.empty() && a.boot_id == b.boot_id && a.time_namespace == b.time_namespace;
+}
+
 HostContext read_host_context() {
   HostContext context;
   utsname names{};
@@ -28,6 +35,8 @@ HostContext read_host_context() {
     context.architecture = names.machine;
   }
   context.boot_id = read_text("/proc/sys/kernel/random/boot_id").value_or("");
+  std::error_code unknown;
+  context.time_namespace = std::filesystem::read_symlink("/proc/self/ns/time", unknown).string();
   for (const auto* file : {"/etc/os-release", "/usr/lib/os-release"}) {
     if (context.os.empty()) context.os = parse_os_name(read_text(file).value_or("")).value_or("");
   }
@@ -51,6 +60,7 @@ HostState read_host_state() {
 void to_json(nlohmann::json& json, const HostContext& context) {
   json = {{"hostname", context.hostname},
           {"boot_id", context.boot_id},
+          {"time_namespace", context.time_namespace},
           {"kernel", context.kernel},
           {"os", context.os},
           {"architecture", context.architecture},
@@ -63,6 +73,7 @@ void to_json(nlohmann::json& json, const HostContext& context) {
 void from_json(const nlohmann::json& json, HostContext& context) {
   json.at("hostname").get_to(context.hostname);
   json.at("boot_id").get_to(context.boot_id);
+  json.at("time_namespace").get_to(context.time_namespace);
   json.at("kernel").get_to(context.kernel);
   json.at("os").get_to(context.os);
   json.at("architecture").get_to(context.architecture);

@@ -10,7 +10,8 @@ namespace paretopipe::host {
 /// The machine under a stage, as the kernel tells it. A number without its machine is a rumour.
 struct HostContext {
   std::string hostname;
-  std::string boot_id;  ///< equal in two processes exactly when they share a steady clock
+  std::string boot_id;         ///< of this boot of the kernel
+  std::string time_namespace;  ///< time_namespaces(7), "time:[4026531834]": the clock's offset; empty where unknown
   std::string kernel;
   std::string os;
   std::string architecture;
@@ -31,6 +32,9 @@ struct HostState {
 
   bool operator==(const HostState&) const = default;
 };
+
+/// Whether times of the two processes' steady clocks can be compared as they are. Where that is unknown: no.
+bool share_steady_clock(const HostContext& a, const HostContext& b);
 
 /// Reads /proc and /sys. What cannot be read stays empty or absent; never throws.
 HostContext read_host_context();

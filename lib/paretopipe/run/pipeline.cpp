@@ -77,9 +77,9 @@ std::vector<stage::RunReport> Pipeline::run(const std::vector<stage::Run>& reque
 
 std::vector<std::optional<ClockExchange>> Pipeline::probe_clocks() {
   std::vector<std::optional<ClockExchange>> best(stages_.size());
-  const auto own_clock = host::read_host_context().boot_id;
+  const auto own_host = host::read_host_context();
   for (std::size_t i = 0; i < stages_.size(); ++i) {
-    if (configured_[i].host.boot_id == own_clock) continue;
+    if (host::share_steady_clock(configured_[i].host, own_host)) continue;
     std::vector<ClockExchange> exchanges;
     for (int round = 0; round < kClockExchanges; ++round) {
       ClockExchange exchange;

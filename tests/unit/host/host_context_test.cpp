@@ -30,6 +30,7 @@ TEST_CASE("less memory is available than there is", "[host]") {
 TEST_CASE("a host context comes back from JSON as it was, with and without a governor", "[host]") {
   HostContext context{.hostname = "edge-1",
                       .boot_id = "bbc85e29-3425-4d6d-9d3a-21c8b0a6b3de",
+                      .time_namespace = "time:[4026531834]",
                       .kernel = "Linux 6.1.0",
                       .os = "Debian GNU/Linux 12 (bookworm)",
                       .architecture = "aarch64",
@@ -49,4 +50,16 @@ TEST_CASE("a host state comes back from JSON as it was, with and without a frequ
   state.cpu_frequency_hz.reset();
   CHECK(nlohmann::json(state).get<HostState>() == state);
   CHECK_FALSE(nlohmann::json(state).contains("cpu_frequency_hz"));
+}
+
+TEST_CASE("only processes of one boot and one time namespace share a steady clock", "[host]") {
+  const auto here = read_host_context();
+  CHECK(share_steady_clock(here, here));
+  auto elsewhere = here;
+  elsewhere.time_namespace = "time:[1]";
+  CHECK_FALSE(share_steady_clock(here, elsewhere));
+  elsewhere = here;
+  elsewhere.boot_id = "bbc85e29-3425-4d6d-9d3a-21c8b0a6b3de";
+  CHECK_FALSE(share_steady_clock(here, elsewhere));
+  CHECK_FALSE(share_steady_clock({}, {}));  // unknown
 }
