@@ -24,7 +24,8 @@ std::string Trial::label() const {
 
 std::string Trial::id() const {
   // Objects are kept sorted by key, and all values are strings, integers and booleans: one text for one trial.
-  return to_hex(fnv1a64(nlohmann::json(*this).dump()));
+  // Paths need not be UTF-8; what the record's line will say instead has the same identity.
+  return to_hex(fnv1a64(nlohmann::json(*this).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)));
 }
 
 void to_json(nlohmann::json& json, const Trial& trial) {

@@ -27,6 +27,15 @@ Status read_status(const nlohmann::json& json) {
   throw UsageError(fmt::format("the status \"{}\" is unknown; known: ok, failed", word));
 }
 
+/// The same of the words in a summary: to JSON and back they must be what they were.
+void check_parts(const nlohmann::json& summary) {
+  for (const auto& entry : summary.at("breakdown")) {
+    const auto& word = entry.at("part");
+    if (nlohmann::json(word.get<Part>()) == word) continue;
+    throw UsageError(fmt::format("the part {} of the breakdown is unknown", word.dump()));
+  }
+}
+
 void check_schema(const nlohmann::json& json) {
   if (!json.is_object() || !json.contains("schema") || !json["schema"].is_number_integer()) {
     throw UsageError("this is not a paretopipe record: it has no \"schema\" number");
@@ -97,6 +106,7 @@ void from_json(const nlohmann::json& json, TrialRecord& record) {
     read_optional(json, "offline", record.offline);
     read_optional(json, "fidelity", record.fidelity);
     read_optional(json, "summary", record.summary);
+    if (record.summary) check_parts(json["summary"]);
   } catch (const nlohmann::json::exception& error) {
     throw UsageError(fmt::format("the record lacks a field or has one of the wrong type ({})", error.what()));
   }

@@ -1,0 +1,165 @@
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/record/record.hpp>
+
+#include <functional>
+#include <set>
+#include <sstream>
+
+#include <support/catch.hpp>
+#include <support/files.hpp>
+#include <support/message_of.hpp>
+
+#include "records.hpp"
+
+using namespace paretopipe;
+using namespace paretopipe::testing;
+using nlohmann::json;
+using record::TrialRecord;
+using support::contains;
+
+namespace {
+
+TrialRecord there_and_back(const TrialRecord& record) {
+  return json::parse(json(record).dump()).get<TrialRecord>();
+}
+
+std::string complaint_about(const json& value) {
+  return support::message_of<UsageError>([&] { value.get<TrialRecord>(); });
+}
+
+/// Calls `visit` with the pointer to every value inside of a record, however deep, but for what a stage says in its own
+/// words.
+void for_each_value(const json& value, const json::json_pointer& here,
+                    const std::function<void(const json::json_pointer&)>& visit) {
+  if (!value.is_structured()) return;
+  for (const auto& [key, inner] : value.items()) {
+    if (key == "compute" && inner.is_object()) continue;
+    const auto there = value.is_array() ? here / std::stoul(key) : here / key;
+    visit(there);
+    for_each_value(inner, there, visit);
+  }
+}
+
+/// A value that belongs nowhere in the place of this one.
+json mistyped(const json& value) {
+  if (value.is_string()) return 7;
+  return value.is_object() ? json("an object") : json::object();
+}
+
+}  // namespace
+
+TEST_CASE("an ok record comes back from JSON as it was") {
+  CHECK(there_and_back(ok_record()) == ok_record());
+}
+
+TEST_CASE("a failed record comes back from JSON as it was, whatever it had measured before it failed") {
+  CHECK(there_and_back(failed_record()) == failed_record());
+  auto record = failed_record();
+  record.failure->stage = 1;
+  CHECK(there_and_back(record) == record);
+  record = ok_record();
+  record.status = record::Status::failed;
+  record.summary.reset();
+  record.failure = record::Failure{"check", 0, "a reason with \"quotes\", a \n line break and an ü"};
+  CHECK(there_and_back(record) == record);
+}
+
+TEST_CASE("what is undefined is missing from the JSON") {
+  auto record = ok_record();
+  record.stages[0].peak_rss_bytes.reset();
+  record.stages[0].host.governor.reset();
+  record.stages[0].state.cpu_frequency_hz.reset();
+  const json written = record;
+  CHECK_FALSE(written["stages"][0].contains("peak_rss_bytes"));
+  CHECK_FALSE(written["stages"][0]["host"].contains("governor"));
+  CHECK_FALSE(written["stages"][0]["state"].contains("cpu_frequency_hz"));
+  CHECK(there_and_back(record) == record);
+  const json failed = failed_record();
+  for (const auto* key : {"single_stream", "offline", "fidelity", "summary"}) CHECK_FALSE(failed.contains(key));
+  CHECK_FALSE(failed["failure"].contains("stage"));
+  CHECK_FALSE(contains(failed.dump(), "null"));
+}
+
+TEST_CASE("records that were written with schema 1 are read and written byte for byte") {
+  // If this fails, results on disk cannot be read any more, or new ones differ from results/README.md. A change of
+  // meaning needs a new schema number, not a new golden file.
+  CHECK(record::kSchemaVersion == 1);
+  std::istringstream lines(support::read_file(PARETOPIPE_SOURCE_DIR "/tests/golden/record/schema1.jsonl"));
+  for (const auto& expected : {ok_record(), failed_record()}) {
+    std::string line;
+    REQUIRE(std::getline(lines, line));
+    CHECK(json::parse(line).get<TrialRecord>() == expected);
+    CHECK(json(expected).dump() == line);
+  }
+}
+
+TEST_CASE("a record of another schema is refused with what to do") {
+  json value = ok_record();
+  value["schema"] = record::kSchemaVersion + 1;
+  CHECK(contains(complaint_about(value), "use a newer paretopipe"));
+  value["schema"] = 0;
+  CHECK(contains(complaint_about(value), "measure again"));
+  value["schema"] = 1e300;
+  CHECK(contains(complaint_about(value), "not a paretopipe record"));
+  value.erase("schema");
+  CHECK(contains(complaint_about(value), "not a paretopipe record"));
+  for (const auto* other : {"[]", "{}", "null", "1", "\"schema\"", R"({"schema": "1"})", R"({"schema": null})"}) {
+    CAPTURE(other);
+    CHECK(contains(complaint_about(json::parse(other)), "not a paretopipe record"));
+  }
+}
+
+TEST_CASE("whichever field is missing, the record is refused") {
+  const std::set<std::string> may_be_missing{"governor", "cpu_frequency_hz", "peak_rss_bytes", "compute"};
+  const json whole = ok_record();
+  for_each_value(whole, json::json_pointer(), [&](const json::json_pointer& place) {
+    if (whole.at(place.parent_pointer()).is_array() || may_be_missing.contains(place.back())) return;
+    json damaged = whole;
+    damaged.at(place.parent_pointer()).erase(place.back());
+    CAPTURE(place.to_string());
+    CHECK_THROWS_AS(damaged.get<TrialRecord>(), UsageError);
+  });
+}
+
+TEST_CASE("whichever field has the wrong type, the record is refused") {
+  const json whole = ok_record();
+  for_each_value(whole, json::json_pointer(), [&](const json::json_pointer& place) {
+    json damaged = whole;
+    damaged[place] = mistyped(whole.at(place));
+    CAPTURE(place.to_string());
+    CHECK_THROWS_AS(damaged.get<TrialRecord>(), UsageError);
+  });
+}
+
+TEST_CASE("a word that this release does not know is not read as one that it knows") {
+  json value = ok_record();
+  value["status"] = "skipped";
+  CHECK(contains(complaint_about(value), "skipped"));
+  value = ok_record();
+  value["summary"]["breakdown"][0]["part"] = "teleport";
+  CHECK(contains(complaint_about(value), "teleport"));
+}
+
+TEST_CASE("a record whose trial was edited by hand is refused") {
+  json value = ok_record();
+  value["trial"]["batch"] = 16;
+  CHECK(contains(complaint_about(value), "edited by hand"));
+  value = ok_record();
+  value["id"] = "0000000000000000";
+  CHECK(contains(complaint_about(value), "edited by hand"));
+}
+
+TEST_CASE("an ok record that lacks its results, and a failed one that lacks its reason, are refused") {
+  for (const auto* part : {"single_stream", "offline", "fidelity", "summary"}) {
+    json value = ok_record();
+    value.erase(part);
+    CAPTURE(part);
+    CHECK_THROWS_AS(value.get<TrialRecord>(), UsageError);
+  }
+  json value = ok_record();
+  value["failure"] = {{"phase", "run"}, {"reason", "none"}};
+  CHECK_THROWS_AS(value.get<TrialRecord>(), UsageError);
+  value = failed_record();
+  value.erase("failure");
+  CHECK_THROWS_AS(value.get<TrialRecord>(), UsageError);
+}

@@ -1,0 +1,145 @@
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/record/store.hpp>
+
+#include <optional>
+
+#include <support/catch.hpp>
+#include <support/files.hpp>
+#include <support/message_of.hpp>
+#include <support/temporary_folder.hpp>
+
+#include "records.hpp"
+
+using namespace paretopipe;
+using namespace paretopipe::testing;
+using record::read_records;
+using record::RecordStore;
+using record::TrialRecord;
+using support::contains;
+
+namespace {
+
+std::string line_of(const TrialRecord& record) {
+  return nlohmann::json(record).dump() + "\n";
+}
+
+void append_all(const std::filesystem::path& folder, const std::vector<TrialRecord>& records, bool resume = false) {
+  RecordStore store(folder, resume);
+  for (const auto& record : records) store.append(record);
+}
+
+std::string complaint_of_reading(const std::filesystem::path& path) {
+  return support::message_of<UsageError>([&] { read_records(path); });
+}
+
+}  // namespace
+
+TEST_CASE("records come back in their order, from the folder and from the file") {
+  const support::TemporaryFolder folder;
+  const auto results = folder.path() / "a" / "new folder";
+  append_all(results, {ok_record(0), failed_record(1), ok_record(2)});
+  for (const auto& path : {results, results / "records.jsonl"}) {
+    const auto set = read_records(path);
+    CHECK(set.records == std::vector<TrialRecord>{ok_record(0), failed_record(1), ok_record(2)});
+    CHECK(set.warnings.empty());
+  }
+}
+
+TEST_CASE("a record is on the disk as soon as append returns") {
+  const support::TemporaryFolder folder;
+  RecordStore store(folder.path(), false);
+  CHECK(read_records(folder.path()).records.empty());
+  store.append(ok_record());
+  CHECK(support::read_file(store.file()) == line_of(ok_record()));
+}
+
+TEST_CASE("of several records of one trial the last one counts") {
+  const support::TemporaryFolder folder;
+  append_all(folder.path(), {failed_record(0), ok_record(1), failed_record(0)});
+  append_all(folder.path(), {ok_record(0)}, true);
+  CHECK(read_records(folder.path()).records == std::vector<TrialRecord>{ok_record(1), ok_record(0)});
+}
+
+TEST_CASE("empty lines, and a file from another system's editor, are no damage") {
+  const support::TemporaryFolder folder;
+  const auto file = folder.path() / "records.jsonl";
+  auto line = line_of(ok_record());
+  line.insert(line.size() - 1, "\r");
+  support::write_file(file, "\n" + line + "\n\n" + line_of(failed_record(1)));
+  CHECK(read_records(file).records.size() == 2);
+}
+
+TEST_CASE("a file that is cut anywhere keeps its whole lines, and a resumed sweep goes on behind them") {
+  const auto whole = line_of(ok_record(0)) + line_of(failed_record(1));
+  const auto first_line = line_of(ok_record(0)).size();
+  for (std::size_t length = 1; length < whole.size(); length += length < first_line - 2 ? 101 : 29) {
+    CAPTURE(length);
+    const support::TemporaryFolder folder;
+    const auto file = folder.path() / "records.jsonl";
+    support::write_file(file, whole.substr(0, length));
+    const auto set = read_records(file);
+    REQUIRE(set.records.size() == (length < first_line ? 0U : 1U));
+    REQUIRE(set.warnings.size() == (length == first_line ? 0U : 1U));
+
+    append_all(folder.path(), {failed_record(2)}, true);
+    const auto resumed = read_records(file);
+    REQUIRE(resumed.warnings.empty());
+    REQUIRE(resumed.records.size() == set.records.size() + 1);
+    REQUIRE(resumed.records.back() == failed_record(2));
+  }
+}
+
+TEST_CASE("the warning about an unfinished line names file and line") {
+  const support::TemporaryFolder folder;
+  const auto file = folder.path() / "records.jsonl";
+  support::write_file(file, line_of(ok_record()) + R"({"schema":1)");
+  const auto set = read_records(file);
+  REQUIRE(set.warnings.size() == 1);
+  CHECK(contains(set.warnings.front(), file.string() + ":2: the last line is unfinished"));
+}
+
+TEST_CASE("a damaged line is an error that names file and line") {
+  const support::TemporaryFolder folder;
+  const auto file = folder.path() / "records.jsonl";
+  const auto good = line_of(ok_record());
+  auto edited = good;
+  edited.replace(edited.find("resnet18"), 8, "resnet50");
+  for (const auto& [damage, reason] : std::vector<std::pair<std::string, std::string>>{
+           {"not JSON\n", "this line is not JSON"},
+           {good.substr(0, good.size() / 2) + "\n", "this line is not JSON"},
+           {std::string(100, '\0') + "\n", "this line is not JSON"},
+           {"{}\n", "not a paretopipe record"},
+           {edited, "edited by hand"}}) {
+    support::write_file(file, good + "\n" + damage + good);
+    CAPTURE(damage);
+    const auto complaint = complaint_of_reading(file);
+    CHECK(contains(complaint, file.string() + ":3: "));
+    CHECK(contains(complaint, reason));
+  }
+}
+
+TEST_CASE("a line that is finished but damaged is not cut off by a resume") {
+  const support::TemporaryFolder folder;
+  const auto file = folder.path() / "records.jsonl";
+  support::write_file(file, "damaged\n");
+  append_all(folder.path(), {ok_record()}, true);
+  CHECK(support::read_file(file) == "damaged\n" + line_of(ok_record()));
+}
+
+TEST_CASE("where there are no records a reader says how to make some") {
+  const support::TemporaryFolder folder;
+  CHECK(contains(complaint_of_reading(folder.path()), "paretopipe sweep --out"));
+  CHECK(contains(complaint_of_reading(folder.path() / "missing"), "paretopipe sweep --out"));
+}
+
+TEST_CASE("text that is not UTF-8 is written with replacement characters and can be read again") {
+  const support::TemporaryFolder folder;
+  auto record = failed_record();
+  record.failure->reason = "no such file: \xff\xfe";
+  record.trial.data = "fashion-mnist:/data/\xff";
+  append_all(folder.path(), {record});
+  const auto records = read_records(folder.path()).records;
+  REQUIRE(records.size() == 1);
+  CHECK(records.front().failure->reason == "no such file: \uFFFD\uFFFD");
+  CHECK(records.front().trial.id() == record.trial.id());
+}
