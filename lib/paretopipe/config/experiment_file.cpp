@@ -1,81 +1,11 @@
 #include <paretopipe/config/experiment.hpp>
-#include <paretopipe/core/json.hpp>
-
-#include <algorithm>
-#include <cerrno>
-#include <filesystem>
-#include <fstream>
-#include <set>
-#include <sstream>
-#include <string_view>
-#include <system_error>
-#include <utility>
-#include <vector>
+#include <paretopipe/config/json_file.hpp>
 
 namespace paretopipe::config {
-namespace {
-
-std::string read_file(const std::filesystem::path& file) {
-  const auto refuse = [&](int error) {
-    throw UsageError(system_error(fmt::format("read experiment {}", file.string()), error).what());
-  };
-  std::error_code ignored;
-  if (std::filesystem::is_directory(file, ignored)) refuse(EISDIR);  // it would open, and fail at the first read
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream) refuse(errno);
-  std::ostringstream contents;
-  contents << stream.rdbuf();
-  return std::move(contents).str();
-}
-
-/// What the library says, without its identifiers and its own idea of the position.
-std::string reason_of(const nlohmann::json::exception& error) {
-  std::string_view text = error.what();
-  if (const auto prefix = text.find("] "); prefix != std::string_view::npos) text.remove_prefix(prefix + 2);
-  if (text.starts_with("parse error")) {
-    if (const auto position = text.find(": "); position != std::string_view::npos) text.remove_prefix(position + 2);
-  }
-  return std::string(text);
-}
-
-/// The library keeps the last of two equal keys; a person who wrote both meant only one of them.
-class DuplicateKeys {
- public:
-  bool operator()(int /*depth*/, nlohmann::json::parse_event_t event, nlohmann::json& parsed) {
-    using Event = nlohmann::json::parse_event_t;
-    if (event == Event::object_start) objects_.emplace_back();
-    if (event == Event::object_end) objects_.pop_back();
-    if (event == Event::key && !objects_.back().insert(parsed.get<std::string>()).second) {
-      throw UsageError(fmt::format("the key \"{}\" stands twice in the same object", parsed.get<std::string>()));
-    }
-    return true;
-  }
-
- private:
-  std::vector<std::set<std::string>> objects_;
-};
-
-nlohmann::json parse_json(const std::string& text) {
-  try {
-    return nlohmann::json::parse(text, DuplicateKeys{}, /*allow_exceptions=*/true, /*ignore_comments=*/true);
-  } catch (const nlohmann::json::parse_error& error) {
-    const auto end = text.begin() + static_cast<std::ptrdiff_t>(std::min(error.byte, text.size()));
-    const auto line = 1 + std::count(text.begin(), end, '\n');
-    throw UsageError(fmt::format("line {}: {}", line, reason_of(error)));
-  } catch (const nlohmann::json::exception& error) {
-    throw UsageError(reason_of(error));
-  }
-}
-
-}  // namespace
 
 Experiment load_experiment(const std::filesystem::path& file) {
-  const auto text = read_file(file);
-  try {
-    return experiment_from_json(parse_json(text));
-  } catch (const UsageError& error) {
-    throw UsageError(fmt::format("{}: {}", file.string(), error.what()));
-  }
+  const auto json = read_json_file(file, "experiment");
+  return naming_file(file, [&] { return experiment_from_json(json); });
 }
 
 }  // namespace paretopipe::config

@@ -74,3 +74,50 @@ TEST_CASE("what is not a number of bytes is a usage error", "[units]") {
   CAPTURE(text);
   CHECK_THROWS_AS(parse_bytes(text), UsageError);
 }
+
+TEST_CASE("data is read in bytes or in bits, and never without a unit", "[units]") {
+  CHECK(parse_bytes_or_bits("4096 B") == 4'096);
+  CHECK(parse_bytes_or_bits("4 kB") == 4'000);
+  CHECK(parse_bytes_or_bits("4KiB") == 4'096);
+  CHECK(parse_bytes_or_bits("32 kbit") == 4'000);
+  CHECK(parse_bytes_or_bits("32 Kibit") == 4'096);
+  CHECK(parse_bytes_or_bits("1 Mbit") == 125'000);
+  CHECK(parse_bytes_or_bits("8bit") == 1);
+  const auto* text = GENERATE("", "4096", "kbit", "-1 kbit", "32 kb", "32 Kbit", "32 kbit/s", "nan B", "1e30 B");
+  CAPTURE(text);
+  CHECK_THROWS_AS(parse_bytes_or_bits(text), UsageError);
+}
+
+TEST_CASE("rates are bits per second, with or without the blank and the second", "[units]") {
+  CHECK(parse_rate("5 Mbit/s") == 5'000'000);
+  CHECK(parse_rate("5Mbit") == 5'000'000);
+  CHECK(parse_rate("5mbit") == 5'000'000);
+  CHECK(parse_rate("1.5 Gbit/s") == 1'500'000'000);
+  CHECK(parse_rate("500 kbit/s") == 500'000);
+  CHECK(parse_rate("800 bit/s") == 800);
+  const auto* text =
+      GENERATE("", "5", "Mbit/s", "-5 Mbit/s", "5 Mbps", "5 MB/s", "5 Mibit/s", "5 Mbit / s", "1e300 bit");
+  CAPTURE(text);
+  CHECK_THROWS_AS(parse_rate(text), UsageError);
+}
+
+TEST_CASE("a rate is written so that it reads back as it was", "[units]") {
+  CHECK(format_rate(5'000'000) == "5 Mbit/s");
+  CHECK(format_rate(1'500'000'000) == "1.5 Gbit/s");
+  CHECK(format_rate(999) == "999 bit/s");
+  CHECK(format_rate(0) == "0 bit/s");
+  for (const std::int64_t rate : {1LL, 1'001LL, 123'456'789LL, 98'765'432'101LL}) {
+    CHECK(parse_rate(format_rate(rate)) == rate);
+  }
+}
+
+TEST_CASE("probabilities are read as percentages or plain numbers", "[units]") {
+  CHECK(parse_probability("1 %") == 0.01);
+  CHECK(parse_probability("7%") == 0.07);
+  CHECK(parse_probability("0.25") == 0.25);
+  CHECK(parse_probability("100 %") == 1);
+  CHECK(parse_probability("0") == 0);
+  const auto* text = GENERATE("", "2", "101 %", "-1 %", "1 percent", "1%%", "nan");
+  CAPTURE(text);
+  CHECK_THROWS_AS(parse_probability(text), UsageError);
+}

@@ -1,0 +1,75 @@
+#include <paretopipe/config/json_file.hpp>
+#include <paretopipe/core/error.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace paretopipe::config {
+namespace {
+
+std::string read_file(const std::filesystem::path& file, std::string_view what) {
+  const auto refuse = [&](int error) {
+    throw UsageError(system_error(fmt::format("read {} {}", what, file.string()), error).what());
+  };
+  std::error_code ignored;
+  if (std::filesystem::is_directory(file, ignored)) refuse(EISDIR);  // it would open, and fail at the first read
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) refuse(errno);
+  std::ostringstream contents;
+  contents << stream.rdbuf();
+  return std::move(contents).str();
+}
+
+/// What the library says, without its identifiers and its own idea of the position.
+std::string reason_of(const nlohmann::json::exception& error) {
+  std::string_view text = error.what();
+  if (const auto prefix = text.find("] "); prefix != std::string_view::npos) text.remove_prefix(prefix + 2);
+  if (text.starts_with("parse error")) {
+    if (const auto position = text.find(": "); position != std::string_view::npos) text.remove_prefix(position + 2);
+  }
+  return std::string(text);
+}
+
+/// The library keeps the last of two equal keys; a person who wrote both meant only one of them.
+class DuplicateKeys {
+ public:
+  bool operator()(int /*depth*/, nlohmann::json::parse_event_t event, nlohmann::json& parsed) {
+    using Event = nlohmann::json::parse_event_t;
+    if (event == Event::object_start) objects_.emplace_back();
+    if (event == Event::object_end) objects_.pop_back();
+    if (event == Event::key && !objects_.back().insert(parsed.get<std::string>()).second) {
+      throw UsageError(fmt::format("the key \"{}\" stands twice in the same object", parsed.get<std::string>()));
+    }
+    return true;
+  }
+
+ private:
+  std::vector<std::set<std::string>> objects_;
+};
+
+}  // namespace
+
+nlohmann::json parse_json_text(const std::string& text) {
+  try {
+    return nlohmann::json::parse(text, DuplicateKeys{}, /*allow_exceptions=*/true, /*ignore_comments=*/true);
+  } catch (const nlohmann::json::parse_error& error) {
+    const auto end = text.begin() + static_cast<std::ptrdiff_t>(std::min(error.byte, text.size()));
+    const auto line = 1 + std::count(text.begin(), end, '\n');
+    throw UsageError(fmt::format("line {}: {}", line, reason_of(error)));
+  } catch (const nlohmann::json::exception& error) {
+    throw UsageError(reason_of(error));
+  }
+}
+
+nlohmann::json read_json_file(const std::filesystem::path& file, std::string_view what) {
+  const auto text = read_file(file, what);
+  return naming_file(file, [&] { return parse_json_text(text); });
+}
+
+}  // namespace paretopipe::config

@@ -1,0 +1,60 @@
+#include <paretopipe/config/network_profile.hpp>
+#include <paretopipe/core/json.hpp>
+
+namespace paretopipe::config {
+namespace {
+
+/// A probability of zero, or a delay of none, is what an unshaped link has: it is left out.
+template <class T>
+void write_unless_default(nlohmann::json& json, const char* key, const T& value) {
+  if (value != T{}) json[key] = value;
+}
+
+}  // namespace
+
+NLOHMANN_JSON_SERIALIZE_ENUM(DelayDistribution, {{DelayDistribution::uniform, "uniform"},
+                                                 {DelayDistribution::normal, "normal"},
+                                                 {DelayDistribution::pareto, "pareto"},
+                                                 {DelayDistribution::paretonormal, "paretonormal"}})
+
+void to_json(nlohmann::json& json, const LinkConditions& conditions) {
+  json = nlohmann::json::object();
+  write_unless_default(json, "delay_ns", conditions.delay.count());
+  write_unless_default(json, "jitter_ns", conditions.jitter.count());
+  if (conditions.distribution != DelayDistribution::uniform) json["distribution"] = conditions.distribution;
+  write_optional(json, "rate_bit_per_s", conditions.rate_bit_per_s);
+  write_optional(json, "burst_bytes", conditions.burst_bytes);
+  write_unless_default(json, "loss", conditions.loss);
+  write_unless_default(json, "reorder", conditions.reorder);
+  write_unless_default(json, "duplicate", conditions.duplicate);
+  write_optional(json, "queue_packets", conditions.queue_packets);
+  if (conditions.queue_latency) json["queue_latency_ns"] = conditions.queue_latency->count();
+}
+
+void from_json(const nlohmann::json& json, LinkConditions& conditions) {
+  conditions = LinkConditions{};
+  conditions.delay = Nanoseconds(json.value("delay_ns", std::int64_t{0}));
+  conditions.jitter = Nanoseconds(json.value("jitter_ns", std::int64_t{0}));
+  conditions.distribution = json.value("distribution", DelayDistribution::uniform);
+  read_optional(json, "rate_bit_per_s", conditions.rate_bit_per_s);
+  read_optional(json, "burst_bytes", conditions.burst_bytes);
+  conditions.loss = json.value("loss", 0.0);
+  conditions.reorder = json.value("reorder", 0.0);
+  conditions.duplicate = json.value("duplicate", 0.0);
+  read_optional(json, "queue_packets", conditions.queue_packets);
+  if (const auto found = json.find("queue_latency_ns"); found != json.end()) {
+    conditions.queue_latency = Nanoseconds(found->get<std::int64_t>());
+  }
+}
+
+void to_json(nlohmann::json& json, const NetworkProfile& profile) {
+  json = {{"name", profile.name}, {"forward", profile.forward}, {"backward", profile.backward}};
+}
+
+void from_json(const nlohmann::json& json, NetworkProfile& profile) {
+  json.at("name").get_to(profile.name);
+  json.at("forward").get_to(profile.forward);
+  json.at("backward").get_to(profile.backward);
+}
+
+}  // namespace paretopipe::config
