@@ -95,6 +95,13 @@ int reap(pid_t child) {
   return status;
 }
 
+/// Ends the whole group of `leader`, which may have ended itself but must not have been reaped (its id could be another
+/// group's by now): the program may be a script around the real one.
+int end_group(pid_t leader) {
+  ::kill(-leader, SIGKILL);
+  return reap(leader);
+}
+
 std::string describe_status(int status) {
   if (WIFSIGNALED(status))
     return fmt::format("was killed by signal {} ({})", WTERMSIG(status), ::strsignal(WTERMSIG(status)));
@@ -142,9 +149,11 @@ ChildProcess::~ChildProcess() {
 
 std::optional<std::string> ChildProcess::how_it_ended() {
   if (!wait_status_) {
-    int status = 0;
-    if (::waitpid(pid_, &status, WNOHANG) != pid_) return std::nullopt;
-    wait_status_ = status;
+    siginfo_t ended{};
+    if (::waitid(P_PID, static_cast<id_t>(pid_), &ended, WEXITED | WNOHANG | WNOWAIT) != 0 || ended.si_pid != pid_) {
+      return std::nullopt;
+    }
+    wait_status_ = end_group(pid_);
   }
   return describe_status(*wait_status_);
 }
@@ -155,10 +164,7 @@ std::string ChildProcess::end(int timeout_ms) {
     while (::poll(&ended, 1, timeout_ms) < 0 && errno == EINTR) {
     }
   }
-  if (!how_it_ended()) {
-    ::kill(-pid_, SIGKILL);  // its whole group: the program may be a script around the real one
-    wait_status_ = reap(pid_);
-  }
+  if (!how_it_ended()) wait_status_ = end_group(pid_);
   return describe_status(*wait_status_);
 }
 

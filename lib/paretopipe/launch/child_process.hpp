@@ -18,6 +18,7 @@ struct ChildCommand {
 /// A child process that does not outlive its owner: killed and reaped at the end of life, and by the kernel (Linux:
 /// parent death signal) should the owner be killed itself. It sits in a process group of its own, so that Ctrl-C at the
 /// terminal reaches only the owner, who then ends it in order.
+/// Whatever the child started and left in that group ends with it.
 ///
 /// Spawn from a thread that lives as long as the child: the kernel takes the end of that thread for the parent's.
 class ChildProcess {

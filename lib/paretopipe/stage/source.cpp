@@ -18,12 +18,12 @@ std::size_t argmax(std::span<const float> row) {
   return static_cast<std::size_t>(std::max_element(row.begin(), row.end()) - row.begin());
 }
 
-/// NaN against anything but the same bits counts as infinitely different.
+/// NaN and infinity, which JSON does not have, count as infinitely different.
 double max_difference(std::span<const float> left, std::span<const float> right) {
   double largest = 0;
   for (std::size_t i = 0; i < left.size(); ++i) {
     const double difference = std::abs(double{left[i]} - double{right[i]});
-    largest = std::max(largest, std::isnan(difference) ? std::numeric_limits<double>::max() : difference);
+    largest = std::max(largest, std::isfinite(difference) ? difference : std::numeric_limits<double>::max());
   }
   return largest;
 }

@@ -1,0 +1,120 @@
+#include <paretopipe/stage/messages.hpp>
+
+#include <set>
+#include <string>
+
+#include <support/catch.hpp>
+
+using namespace paretopipe;
+using namespace paretopipe::stage;
+using nlohmann::json;
+
+namespace {
+
+const ModelRequest kRequest{"resnet18", 100, 8, 18446744073709551615U, "cifar10:/data"};
+const char* const kRequestText =
+    R"({"model":"resnet18","num_classes":100,"batch":8,"seed":18446744073709551615,"data":"cifar10:/data"})";
+const wire::TensorSpec kSpec{wire::DType::bfloat16, wire::MemoryFormat::channels_last, {1, 2, 3, 4}};
+const char* const kSpecText = R"({"dtype":"bfloat16","memory_format":"channels_last","shape":[1,2,3,4]})";
+
+std::set<std::string_view> types;
+
+/// The body is the text, with every field in it, and the message comes back from it.
+template <class Message>
+void check(const Message& message, const std::string& body) {
+  CAPTURE(Message::kType);
+  CHECK(types.insert(Message::kType).second);
+  const json expected{{"type", Message::kType}, {"body", json::parse(body)}};
+  CHECK(wrap(message) == expected);
+  const auto back = unwrap<Message>(json::parse(wrap(message).dump()));
+  REQUIRE(back.has_value());
+  CHECK(wrap(*back) == expected);
+}
+
+StageTimeline a_timeline(std::int64_t first) {
+  StageTimeline timeline;
+  for (const auto member : kStageMoments) timeline.*member = {first++};
+  return timeline;
+}
+
+std::string text_of_timeline(int first) {
+  json moments;
+  for (const auto* key :
+       {"receive_begin", "receive_end", "ready", "compute_begin", "compute_end", "encoded", "send_begin", "send_end"}) {
+    moments[key] = {first++};
+  }
+  return moments.dump();
+}
+
+}  // namespace
+
+TEST_CASE("every request and every reply crosses with all of its fields") {
+  types.clear();
+  check(Fault{"no such file", 3, true}, R"({"reason":"no such file","exit_code":3,"peer_lost":true})");
+  check(Configure{1, "2-3", {4, false, false}},
+        R"({"stage":1,"cpus":"2-3","compute":{"threads":4,"flush_denormals":false,"tune_malloc":false}})");
+  check(ListModels{}, "{}");
+  check(ModelList{{"alexnet", "synthetic:…"}}, R"({"models":["alexnet","synthetic:…"]})");
+  check(Describe{kRequest}, std::string(R"({"model":)") + kRequestText + "}");
+  check(Listen{"::1", 65535}, R"({"address":"::1","port":65535})");
+  check(Listening{5001}, R"({"port":5001})");
+  check(Join{"127.0.0.1", 5002, 18446744073709551615U, 7},
+        R"({"next_host":"127.0.0.1","next_port":5002,"token":18446744073709551615,"timeout_s":7})");
+  check(Joined{}, "{}");
+  check(Load{kRequest, {2, 5}, 8},
+        std::string(R"({"blocks":{"begin":2,"end":5},"distinct_inputs":8,"model":)") + kRequestText + "}");
+  check(Loaded{12, kSpec, kSpec},
+        std::string(R"({"held_parameter_bytes":12,"input":)") + kSpecText + R"(,"result":)" + kSpecText + "}");
+  check(Run{4294967295U, 3, {1, 2}, kSpec, 5, 6, 7},
+        std::string(R"({"tag":4294967295,"stage_count":3,"blocks":{"begin":1,"end":2},"warmup":5,"batches":6,)") +
+            R"("depth":7,"incoming":)" + kSpecText + "}");
+  check(ClockProbe{}, "{}");
+  check(ClockReading{-1, 9007199254740993}, R"({"received_at_ns":-1,"sent_at_ns":9007199254740993})");
+}
+
+TEST_CASE("the replies that describe machines, models and runs cross with all of their fields") {
+  types.clear();
+  Configured configured;
+  configured.protocol_version = 9;
+  configured.host = {"host", "boot", "Linux", "Debian", "x86_64", "CPU", 4, 5, "powersave"};
+  configured.cpus = "0";
+  configured.compute = {{"threads", 2}};
+  check(configured, R"({"protocol_version":9,"cpus":"0","compute":{"threads":2},"host":{"hostname":"host",
+    "boot_id":"boot","kernel":"Linux","os":"Debian","architecture":"x86_64","cpu_model":"CPU","cpu_count":4,
+    "memory_bytes":5,"governor":"powersave"}})");
+  check(Described{{"m", 2, {2, 3}, 24, {{"fc", {2, 10}, 80, 30, 120, 60}}}},
+        R"({"description":{"model":"m","batch":2,"input_shape":[2,3],"input_bytes":24,"blocks":[{"name":"fc",
+    "output_shape":[2,10],"activation_bytes":80,"parameters":30,"parameter_bytes":120,"multiply_accumulates":60}]}})");
+  RunReport report;
+  report.single_stream = a_timeline(10);
+  report.offline = a_timeline(20);
+  report.single_stream_results = {{30}, {31}, {32}};
+  report.offline_results = {{40}, {41}, {42}};
+  report.max_abs_difference = 0.5;
+  report.top1_agreement = 0.25;
+  report.usage = {1, 2, 3, 4, 5, 6};
+  report.peak_rss_bytes = 7;
+  report.held_parameter_bytes = 8;
+  report.state = {1.5, 9, 10};
+  check(report, R"({"single_stream":)" + text_of_timeline(10) + R"(,"offline":)" + text_of_timeline(20) +
+                    R"(,"single_stream_results":{"receive_begin":[30],"receive_end":[31],"completed":[32]},
+    "offline_results":{"receive_begin":[40],"receive_end":[41],"completed":[42]},"max_abs_difference":0.5,
+    "top1_agreement":0.25,"usage":{"user_time_ns":1,"system_time_ns":2,"minor_page_faults":3,"major_page_faults":4,
+    "voluntary_context_switches":5,"involuntary_context_switches":6},"peak_rss_bytes":7,"held_parameter_bytes":8,
+    "state":{"load_average_1min":1.5,"available_memory_bytes":9,"cpu_frequency_hz":10}})");
+}
+
+TEST_CASE("an envelope with another message, or none, holds no message of this type") {
+  for (const auto* other : {R"({"type":"joined","body":{}})", R"({"body":{}})", "{}", "[]", "[{}]", "7", "null"}) {
+    CAPTURE(other);
+    CHECK_FALSE(unwrap<Listening>(json::parse(other)).has_value());
+  }
+}
+
+TEST_CASE("a message of this type without its fields is an error, not a message of defaults") {
+  for (const auto* damaged : {R"({"type":"listening"})", R"({"type":"listening","body":{}})",
+                              R"({"type":"listening","body":[5]})", R"({"type":"listening","body":{"port":"5"}})"}) {
+    CAPTURE(damaged);
+    CHECK_THROWS_AS(unwrap<Listening>(json::parse(damaged)), json::exception);
+  }
+}

@@ -1,0 +1,64 @@
+#pragma once
+#include <paretopipe/stage/pipeline.hpp>
+#include <paretopipe/wire/link.hpp>
+
+#include <deque>
+#include <future>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+/// A ring of stages within this process: what the driver does with processes, for tests.
+namespace paretopipe::testing {
+
+/// Three blocks that take no time, whose activations differ in size.
+inline constexpr const char* kModel = "synthetic:0ms/4kB,0ms/64kB,0ms";
+inline constexpr int kBlocks = 3;
+inline constexpr int kBatch = 2;
+
+stage::ModelRequest a_model();
+
+/// The synthetic backend with the model loaded, misbehaving as tests/fakes/faulty_backend.hpp says.
+std::unique_ptr<stage::Backend> make_backend(const std::string& fault = "");
+
+/// `count` inputs and what the unsplit model makes of them.
+stage::ReferenceSet make_references(int count);
+
+struct RingSetup {
+  std::vector<int> splits{1};  ///< one per cut; none: a stage alone
+  int warmup = 1;
+  int batches = 4;
+  int depth = 3;
+  std::vector<std::string> faults;  ///< of the stages' backends
+};
+
+std::vector<stage::Run> make_runs(const RingSetup& setup);
+
+/// The kinds of link that a ring may have.
+struct TcpLoopback {
+  static std::pair<wire::Link, wire::Link> connect();
+};
+struct Socketpair {
+  static std::pair<wire::Link, wire::Link> connect();
+};
+
+class Ring {
+ public:
+  using Connect = std::pair<wire::Link, wire::Link> (*)();
+  Ring(const RingSetup& setup, Connect connect);
+
+  /// One thread a stage. A stage's error comes out of its future.
+  std::vector<std::future<stage::RunReport>> start();
+
+  /// As `start`, having waited for all of them. Throws the first stage's error.
+  std::vector<stage::RunReport> run();
+
+ private:
+  std::vector<stage::Run> runs_;
+  stage::ReferenceSet references_;
+  std::vector<std::unique_ptr<stage::Backend>> backends_;
+  std::deque<std::pair<wire::Link, wire::Link>> links_;  ///< from each stage (first) to the next one (second)
+};
+
+}  // namespace paretopipe::testing

@@ -1,0 +1,162 @@
+#include <paretopipe/core/clock.hpp>
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/host/cpu_set.hpp>
+#include <paretopipe/wire/errors.hpp>
+
+#include <array>
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <support/catch.hpp>
+#include <support/message_of.hpp>
+
+#include "served_stage.hpp"
+
+using namespace paretopipe;
+using namespace paretopipe::testing;
+using namespace paretopipe::stage;
+using nlohmann::json;
+using support::contains;
+
+namespace {
+
+Load load_all(int distinct_inputs) {
+  return {a_model(), {0, kBlocks}, distinct_inputs};
+}
+
+Run run_alone() {
+  return make_runs({.splits = {}, .warmup = 1, .batches = 3, .depth = 2, .faults = {}}).front();
+}
+
+}  // namespace
+
+TEST_CASE("a stage says what it is and what it applied") {
+  ServedStage stage;
+  const auto configured = stage.ask<Configured>(Configure{});
+  CHECK(configured.protocol_version == kControlProtocolVersion);
+  CHECK(configured.host.boot_id == host::read_host_context().boot_id);
+  CHECK(configured.cpus == host::to_string(host::current_affinity()));
+  CHECK(configured.compute["library"] == "synthetic");
+  CHECK(stage.ask<ModelList>(ListModels{}).models.size() == 1);
+  CHECK(stage.ask<Described>(Describe{a_model()}).description.block_count() == kBlocks);
+}
+
+TEST_CASE("CPUs that cannot be had are a fault with the request's exit code") {
+  ServedStage stage;
+  Configure request;
+  request.cpus = "1-";
+  CHECK(stage.ask<Fault>(request).exit_code == static_cast<int>(ExitCode::usage));
+  request.cpus = "100000";
+  CHECK_FALSE(stage.ask<Fault>(request).reason.empty());
+  CHECK_NOTHROW(stage.ask<Configured>(Configure{}));
+}
+
+TEST_CASE("the times of a clock reading lie between the question and the answer") {
+  ServedStage stage;
+  const auto before = now_ns();
+  const auto reading = stage.ask<ClockReading>(ClockProbe{});
+  CHECK(before <= reading.received_at_ns);
+  CHECK(reading.received_at_ns <= reading.sent_at_ns);
+  CHECK(reading.sent_at_ns <= now_ns());
+}
+
+TEST_CASE("a request that is unknown or malformed is a fault, and the stage goes on listening") {
+  ServedStage stage;
+  for (const auto* request :
+       {"{}", "[]", "null", "7", R"("run")", R"({"type":"restart","body":{}})", R"({"type":7,"body":{}})",
+        R"({"type":["run"]})", R"({"type":"run"})", R"({"type":"run","body":{}})", R"({"type":"run","body":[]})",
+        R"({"type":"load","body":{"model":5}})", R"({"type":"listen","body":{"address":5,"port":"x"}})",
+        R"({"type":"fault","body":{"reason":"","exit_code":0,"peer_lost":false}})"}) {
+    CAPTURE(request);
+    stage.control().send_message(json::parse(request));
+    const auto fault = stage.receive<Fault>();
+    CHECK_FALSE(fault.reason.empty());
+    CHECK(fault.exit_code != 0);
+    CHECK_FALSE(fault.peer_lost);
+  }
+  CHECK(stage.ask<ModelList>(ListModels{}).models.size() == 1);
+}
+
+TEST_CASE("requests in the wrong order are faults that say which came before which") {
+  ServedStage stage;
+  CHECK(contains(stage.ask<Fault>(Join{}).reason, "join before listen"));
+  CHECK(contains(stage.ask<Fault>(make_runs({}).front()).reason, "run before join"));
+  CHECK(contains(stage.ask<Fault>(run_alone()).reason, "alone must be the source"));
+  stage.ask<Loaded>(load_all(0));
+  CHECK(contains(stage.ask<Fault>(run_alone()).reason, "alone must be the source"));
+  stage.ask<Loaded>(load_all(2));
+  CHECK_NOTHROW(stage.ask<RunReport>(run_alone()));
+}
+
+TEST_CASE("a run whose numbers cannot be is a fault before anything is allocated") {
+  ServedStage stage;
+  stage.ask<Loaded>(load_all(1));
+  const auto damage = GENERATE(as<int Run::*>{}, &Run::stage_count, &Run::batches, &Run::warmup, &Run::depth);
+  for (const int value : {-1, 1'000'001, 2'147'483'647}) {
+    auto request = run_alone();
+    request.*damage = value;
+    CAPTURE(value);
+    CHECK(contains(stage.ask<Fault>(request).reason, "cannot be"));
+  }
+}
+
+TEST_CASE("blocks that the model does not have are a fault") {
+  ServedStage stage;
+  stage.ask<Loaded>(load_all(1));
+  for (const auto blocks : {config::BlockRange{0, kBlocks + 1}, config::BlockRange{-1, kBlocks}, {1, 2}}) {
+    auto request = run_alone();
+    request.blocks = blocks;
+    CAPTURE(blocks.begin, blocks.end);
+    CHECK_FALSE(stage.ask<Fault>(request).reason.empty());
+  }
+  CHECK_NOTHROW(stage.ask<RunReport>(run_alone()));
+}
+
+TEST_CASE("a model that cannot be is a fault with the request's exit code") {
+  ServedStage stage;
+  auto request = load_all(1);
+  request.model.model = "synthetic:soon";
+  CHECK(stage.ask<Fault>(request).exit_code == static_cast<int>(ExitCode::usage));
+  CHECK(stage.ask<Fault>(Describe{request.model}).exit_code == static_cast<int>(ExitCode::usage));
+}
+
+TEST_CASE("a model whose own output is not finite is refused: nothing could be checked against it") {
+  ServedStage stage("nan@0-3@2");
+  CHECK(contains(stage.ask<Fault>(load_all(2)).reason, "not finite"));
+}
+
+TEST_CASE("the source tells what goes in and what comes out, and only it does") {
+  ServedStage stage;
+  const auto source = stage.ask<Loaded>(load_all(1));
+  CHECK(source.input.shape == std::vector<std::int64_t>{kBatch, 3, 32, 32});
+  CHECK(source.result.shape == std::vector<std::int64_t>{kBatch, 10});
+  CHECK(stage.ask<Loaded>(load_all(0)).result.shape.empty());
+}
+
+TEST_CASE("a trial after another gives a report of its own") {
+  ServedStage stage;
+  stage.ask<Loaded>(load_all(2));
+  for (int i = 0; i < 2; ++i) {
+    const auto report = stage.ask<RunReport>(run_alone());
+    CHECK(report.single_stream.ready.size() == 4);
+    CHECK(report.offline.ready.size() == 4);
+    CHECK(report.max_abs_difference == 0);
+  }
+}
+
+TEST_CASE("the end of the control link ends the stage in order, and garbage on it with an error") {
+  ServedStage orderly;
+  orderly.ask<ModelList>(ListModels{});
+  orderly.control().shutdown();
+  CHECK_NOTHROW(orderly.wait());
+
+  std::array<int, 2> ends{};
+  REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) == 0);
+  wire::Link control(ends[0]);
+  const std::string garbage(64, 'x');
+  REQUIRE(::write(ends[1], garbage.data(), garbage.size()) == 64);
+  ::close(ends[1]);
+  const auto backend = make_backend();
+  CHECK_THROWS_AS(stage::serve(control, *backend), wire::ProtocolError);
+}

@@ -1,0 +1,136 @@
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/stage/source.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include <support/catch.hpp>
+#include <support/message_of.hpp>
+
+using namespace paretopipe;
+using stage::Activation;
+using stage::ReferenceSet;
+using stage::Source;
+
+namespace {
+
+/// Two images with three classes.
+Activation logits(const std::vector<float>& values) {
+  const auto bytes = values.size() * sizeof(float);
+  std::shared_ptr<std::byte[]> memory(new std::byte[bytes]);
+  std::memcpy(memory.get(), values.data(), bytes);
+  const auto images = static_cast<std::int64_t>(values.size() / 3);
+  return {{wire::DType::float32, wire::MemoryFormat::contiguous, {images, 3}}, {memory.get(), bytes}, memory};
+}
+
+const std::vector<float> kRight{1, 2, 3, 6, 5, 4};
+
+ReferenceSet references(int count) {
+  ReferenceSet set;
+  for (int i = 0; i < count; ++i) {
+    set.inputs.push_back(logits({static_cast<float>(i), 0, 0}));
+    set.outputs.push_back(logits(kRight));
+  }
+  return set;
+}
+
+stage::Run a_run(int warmup, int batches, int depth) {
+  stage::Run run;
+  run.warmup = warmup;
+  run.batches = batches;
+  run.depth = depth;
+  return run;
+}
+
+/// How many batches were handed over so far.
+std::ptrdiff_t handed_over(const Source& source) {
+  const auto& moments = source.issued();
+  return std::count_if(moments.begin(), moments.end(), [](auto moment) { return moment != 0; });
+}
+
+struct Comparison {
+  double difference;
+  double agreement;
+};
+
+/// What a source says of a trial of two batches, the first of which came back as `values` instead of `right`.
+Comparison compare(const std::vector<float>& values, const std::vector<float>& right = kRight) {
+  auto set = references(1);
+  set.outputs.front() = logits(right);
+  Source source(a_run(0, 1, 1), set);
+  source.start();
+  source.jobs().pop();
+  source.complete(0, 1, 1, logits(values));
+  source.jobs().pop();
+  source.complete(1, 1, 1, set.outputs.front());
+  return {source.max_abs_difference(), source.top1_agreement()};
+}
+
+}  // namespace
+
+TEST_CASE("one batch is in flight in the SingleStream phase and `depth` in the Offline phase") {
+  const auto set = references(2);
+  Source source(a_run(1, 3, 3), set);
+  const std::vector<std::ptrdiff_t> expected{1, 2, 3, 4, 7, 8, 8, 8, 8};
+  source.start();
+  for (std::size_t done = 0; done <= 8; ++done) {
+    CAPTURE(done);
+    CHECK(handed_over(source) == expected[done]);
+    if (done == 8) break;
+    const auto job = source.jobs().pop();
+    CHECK(job->sequence == done);
+    CHECK(job->activation.bytes.data() == set.inputs[done % 2].bytes.data());
+    source.complete(done, 1, 1, set.outputs.front());
+  }
+}
+
+TEST_CASE("the Offline phase begins when the SingleStream phase's last result is back, and not before") {
+  const auto set = references(1);
+  Source source(a_run(0, 2, 8), set);
+  source.start();
+  for (std::size_t sequence = 0; sequence < 4; ++sequence) source.complete(sequence, 5, 6, set.outputs.front());
+  CHECK(source.issued()[2] >= source.results().completed[1]);
+  CHECK(handed_over(source) == 4);  // no more than there are, whatever the depth
+  CHECK(source.results().receive_begin == std::vector<std::int64_t>(4, 5));
+  CHECK(source.results().receive_end == std::vector<std::int64_t>(4, 6));
+}
+
+TEST_CASE("equal bits are no difference") {
+  const auto equal = compare(kRight);
+  CHECK(equal.difference == 0);
+  CHECK(equal.agreement == 1);
+}
+
+TEST_CASE("the largest difference counts, and every image whose class differs") {
+  const auto other = compare({1, 2, 3.5F, 6, 6.25F, 4});
+  CHECK(other.difference == 1.25);
+  CHECK(other.agreement == 0.75);  // one of four images
+}
+
+TEST_CASE("the smallest difference of bits is told from none, even where the values are equal") {
+  auto almost = kRight;
+  almost[0] = std::nextafter(almost[0], 2.0F);
+  CHECK(compare(almost).difference > 0);
+  const auto zeros = compare({-0.0F, 0, 0}, {0, 0, 0});
+  CHECK(zeros.difference > 0);
+  CHECK(zeros.agreement == 1);
+}
+
+TEST_CASE("a result that is no number is as far off as can be, and still a number that JSON has") {
+  auto broken = kRight;
+  for (const float value : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+    broken[4] = value;
+    const auto comparison = compare(broken);
+    CAPTURE(value);
+    CHECK(comparison.difference > 1e38);
+    CHECK(std::isfinite(comparison.difference));
+  }
+}
+
+TEST_CASE("a result of another size is an error that says both") {
+  const auto message = support::message_of<Error>([] { compare({1, 2, 3}); });
+  CHECK(support::contains(message, "[1x3]"));
+  CHECK(support::contains(message, "[2x3]"));
+}
