@@ -37,6 +37,8 @@ struct Options {
   std::optional<std::string> data;
   std::optional<int> threads_per_stage;
   std::vector<std::string> cpus;
+  std::vector<std::string> networks;
+  std::optional<std::string> shaping;
   std::optional<int> trial_timeout_s;
   bool no_flush_denormals = false;
   bool no_malloc_tuning = false;
@@ -68,6 +70,8 @@ config::Experiment experiment_of(const Options& options) {
   override_with(experiment.threads_per_stage, options.threads_per_stage);
   override_with(experiment.trial_timeout_s, options.trial_timeout_s);
   if (!options.cpus.empty()) experiment.cpus = options.cpus;
+  if (!options.networks.empty()) experiment.networks = options.networks;
+  override_with(experiment.shaping, options.shaping);
   if (options.no_flush_denormals) experiment.tuning.flush_denormals = false;
   if (options.no_malloc_tuning) experiment.tuning.tune_malloc = false;
   if (options.active_openmp_wait) experiment.tuning.passive_openmp_wait = false;
@@ -181,6 +185,19 @@ void add_workload_options(CLI::App& command, Options& options) {
       ->group(group);
 }
 
+void add_network_options(CLI::App& command, Options& options) {
+  const std::string group = "What lies between the stages";
+  command
+      .add_option("--network", options.networks,
+                  "Network profile, by name or file; may be given several times (`paretopipe net show` lists them)")
+      ->allow_extra_args(false)
+      ->group(group);
+  command
+      .add_option("--shaping", options.shaping,
+                  "netem (the kernel, between network namespaces), emulated (a relay in userspace), none, or auto")
+      ->group(group);
+}
+
 void add_stage_options(CLI::App& command, Options& options) {
   const std::string group = "How stages compute";
   command.add_option("--threads-per-stage", options.threads_per_stage, "Compute threads of each stage (1)")
@@ -203,6 +220,7 @@ void add_sweep(CLI::App& app, Command& chosen, std::vector<std::string> command_
   options->command_line = std::move(command_line);
   auto* command = app.add_subcommand("sweep", "Measure every split point of models over a real pipeline");
   add_workload_options(*command, *options);
+  add_network_options(*command, *options);
   add_stage_options(*command, *options);
   command->add_option("--out", options->out, "Folder of the records (results/NAME)");
   command->add_flag("--resume", options->resume, "Continue a sweep: run what has no ok record yet");

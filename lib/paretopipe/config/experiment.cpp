@@ -49,6 +49,8 @@ void to_json(nlohmann::json& json, const Experiment& experiment) {
           {"threads_per_stage", experiment.threads_per_stage},
           {"cpus", experiment.cpus},
           {"tuning", experiment.tuning},
+          {"networks", experiment.networks},
+          {"shaping", experiment.shaping},
           {"trial_timeout_s", experiment.trial_timeout_s}};
 }
 
@@ -68,6 +70,8 @@ Experiment experiment_from_json(const nlohmann::json& json, const Experiment& de
   reader.read("threads_per_stage", experiment.threads_per_stage);
   reader.read("cpus", experiment.cpus);
   if (const auto* tuning = reader.find("tuning")) experiment.tuning = read_tuning(*tuning, experiment.tuning);
+  reader.read("networks", experiment.networks);
+  reader.read("shaping", experiment.shaping);
   reader.read("trial_timeout_s", experiment.trial_timeout_s);
   reader.refuse_unknown_keys();
   validate(experiment);

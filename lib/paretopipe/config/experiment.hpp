@@ -40,6 +40,8 @@ struct Experiment {
   int threads_per_stage = 1;
   std::vector<std::string> cpus;  ///< one CPU list per stage ("0", "0-3,8"); empty: the machine's CPUs are dealt out
   ComputeTuning tuning;
+  std::vector<std::string> networks{"unshaped"};  ///< profiles that ship, or files (load_network_profile)
+  std::string shaping = "auto";                   ///< auto, netem, emulated or none (parse_shaping)
   int trial_timeout_s = 600;
 
   bool operator==(const Experiment&) const = default;

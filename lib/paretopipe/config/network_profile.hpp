@@ -32,6 +32,9 @@ struct LinkConditions {
   bool shaped() const { return *this != LinkConditions{}; }
 };
 
+/// For people, every field that is not the default: "20 ms +- 2 ms normal, 5 Mbit/s, loss 1 %"; "unshaped" for none.
+std::string describe(const LinkConditions& conditions);
+
 /// A network between two stages that follow one another. `forward` leads from the first stage to the second, `backward`
 /// from the second to the first.
 struct NetworkProfile {
@@ -44,11 +47,39 @@ struct NetworkProfile {
   bool shaped() const { return forward.shaped() || backward.shaped(); }
 };
 
+/// Both directions: once where they are the same.
+std::string describe(const NetworkProfile& profile);
+
+/// How a profile gets onto the links. `none`: nothing shapes. `netem`: the kernel does, on virtual links between
+/// network namespaces. `emulated`: a relay in userspace delays and paces the bytes.
+enum class Shaping { none, netem, emulated };
+
+std::string to_string(Shaping shaping);
+
+/// "auto" gives nothing: whichever this machine can do. Throws UsageError for unknown words.
+std::optional<Shaping> parse_shaping(const std::string& text);
+
+/// What a network really did to the links of a pipeline: as the kernel tells what it applied, and as a probe over the
+/// very links measured it. Absent numbers were not measured.
+struct NetworkEvidence {
+  NetworkProfile read_back;
+  std::optional<std::int64_t> round_trip_ns;  ///< median of small messages forth and back
+  std::optional<double> forward_bit_per_s;    ///< goodput of a long transfer
+  std::optional<double> backward_bit_per_s;
+  std::vector<std::string> deviations;  ///< sentences; if there is one, nothing was measured under these conditions
+
+  bool operator==(const NetworkEvidence&) const = default;
+};
+
 /// In records: plain numbers with their unit in the key (delay_ns, rate_bit_per_s); what is not shaped is left out.
 void to_json(nlohmann::json& json, const LinkConditions& conditions);
 void from_json(const nlohmann::json& json, LinkConditions& conditions);
 void to_json(nlohmann::json& json, const NetworkProfile& profile);
 void from_json(const nlohmann::json& json, NetworkProfile& profile);
+void to_json(nlohmann::json& json, const Shaping& shaping);
+void from_json(const nlohmann::json& json, Shaping& shaping);
+void to_json(nlohmann::json& json, const NetworkEvidence& evidence);
+void from_json(const nlohmann::json& json, NetworkEvidence& evidence);
 
 /// Reads what a person wrote: {"description": …, "both": {…}} or {"forward": {…}, "backward": {…}}, values with their
 /// units as in "delay": "20 ms", "rate": "5 Mbit/s", "burst": "32 kbit", "loss": "1 %" (configs/networks/README.md).

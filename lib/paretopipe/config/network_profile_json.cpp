@@ -1,5 +1,6 @@
 #include <paretopipe/config/network_profile.hpp>
 #include <paretopipe/core/json.hpp>
+#include <paretopipe/core/suggest.hpp>
 
 namespace paretopipe::config {
 namespace {
@@ -55,6 +56,52 @@ void from_json(const nlohmann::json& json, NetworkProfile& profile) {
   json.at("name").get_to(profile.name);
   json.at("forward").get_to(profile.forward);
   json.at("backward").get_to(profile.backward);
+}
+
+std::string to_string(Shaping shaping) {
+  switch (shaping) {
+    case Shaping::none:
+      return "none";
+    case Shaping::netem:
+      return "netem";
+    case Shaping::emulated:
+      return "emulated";
+  }
+  return "";
+}
+
+std::optional<Shaping> parse_shaping(const std::string& text) {
+  if (text == "auto") return std::nullopt;
+  for (const auto shaping : {Shaping::none, Shaping::netem, Shaping::emulated}) {
+    if (text == to_string(shaping)) return shaping;
+  }
+  throw UsageError(fmt::format("shaping is \"{}\"; it must be auto, netem, emulated or none{}", text,
+                               did_you_mean(text, {"auto", "netem", "emulated", "none"})));
+}
+
+void to_json(nlohmann::json& json, const Shaping& shaping) {
+  json = to_string(shaping);
+}
+
+void from_json(const nlohmann::json& json, Shaping& shaping) {
+  const auto known = parse_shaping(json.get<std::string>());
+  if (!known) throw UsageError("a trial's shaping cannot be \"auto\"");
+  shaping = *known;
+}
+
+void to_json(nlohmann::json& json, const NetworkEvidence& evidence) {
+  json = {{"read_back", evidence.read_back}, {"deviations", evidence.deviations}};
+  write_optional(json, "round_trip_ns", evidence.round_trip_ns);
+  write_optional(json, "forward_bit_per_s", evidence.forward_bit_per_s);
+  write_optional(json, "backward_bit_per_s", evidence.backward_bit_per_s);
+}
+
+void from_json(const nlohmann::json& json, NetworkEvidence& evidence) {
+  json.at("read_back").get_to(evidence.read_back);
+  json.at("deviations").get_to(evidence.deviations);
+  read_optional(json, "round_trip_ns", evidence.round_trip_ns);
+  read_optional(json, "forward_bit_per_s", evidence.forward_bit_per_s);
+  read_optional(json, "backward_bit_per_s", evidence.backward_bit_per_s);
 }
 
 }  // namespace paretopipe::config

@@ -1,4 +1,5 @@
 #include <paretopipe/config/experiment.hpp>
+#include <paretopipe/config/network_profile.hpp>
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/core/suggest.hpp>
 #include <paretopipe/host/cpu_set.hpp>
@@ -61,6 +62,22 @@ void check_models(const std::vector<std::string>& models) {
   }
 }
 
+void check_networks(const Experiment& experiment) {
+  const auto& networks = experiment.networks;
+  if (networks.empty()) throw UsageError("experiment.networks is empty; name at least one network profile");
+  const auto shaping = parse_shaping(experiment.shaping);
+  for (auto network = networks.begin(); network != networks.end(); ++network) {
+    check_text("networks", *network);
+    if (std::find(networks.begin(), network, *network) != network) {
+      throw UsageError(fmt::format("experiment.networks names \"{}\" twice", *network));
+    }
+    if (load_network_profile(*network).shaped() && shaping == Shaping::none) {
+      throw UsageError(
+          fmt::format("experiment.shaping is \"none\", but the network profile {} asks for shaping", *network));
+    }
+  }
+}
+
 void check_splits(const SplitSelection& splits) {
   const auto& points = splits.points;
   if (splits.all) return;
@@ -107,6 +124,7 @@ void validate(const Experiment& experiment) {
   check_ranges(experiment);
   check_data(experiment.data);
   check_cpus(experiment.cpus);
+  check_networks(experiment);
 }
 
 }  // namespace paretopipe::config

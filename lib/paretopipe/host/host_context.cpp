@@ -60,20 +60,20 @@ HostState read_host_state() {
 void to_json(nlohmann::json& json, const HostContext& context) {
   json = {{"hostname", context.hostname},
           {"boot_id", context.boot_id},
-          {"time_namespace", context.time_namespace},
           {"kernel", context.kernel},
           {"os", context.os},
           {"architecture", context.architecture},
           {"cpu_model", context.cpu_model},
           {"cpu_count", context.cpu_count},
           {"memory_bytes", context.memory_bytes}};
+  if (!context.time_namespace.empty()) json["time_namespace"] = context.time_namespace;
   write_optional(json, "governor", context.governor);
 }
 
 void from_json(const nlohmann::json& json, HostContext& context) {
   json.at("hostname").get_to(context.hostname);
   json.at("boot_id").get_to(context.boot_id);
-  json.at("time_namespace").get_to(context.time_namespace);
+  context.time_namespace = json.value("time_namespace", "");
   json.at("kernel").get_to(context.kernel);
   json.at("os").get_to(context.os);
   json.at("architecture").get_to(context.architecture);

@@ -28,8 +28,8 @@ void shuffle(std::vector<int>& values, std::uint64_t seed) {
   }
 }
 
-/// Of one repetition. It depends on nothing else, so that more models or repetitions leave the order of the others as
-/// it was.
+/// Of one repetition. It depends on nothing else, so that more models, networks or repetitions leave the order of the
+/// others as it was.
 std::uint64_t shuffle_seed(const config::Experiment& experiment, const std::string& model, int repetition) {
   return fnv1a64(fmt::format("{}/{}/{}", experiment.seed, model, repetition));
 }
@@ -49,36 +49,44 @@ std::vector<int> splits_of(const config::SplitSelection& selection, const config
   return selection.points;
 }
 
-Trial make_trial(const config::Experiment& experiment, const config::ModelDescription& model, int split,
-                 int repetition) {
+/// What all trials of a model over a network share.
+Trial make_trial(const config::Experiment& experiment, const config::ModelDescription& model,
+                 const config::NetworkProfile& network, config::Shaping shaping) {
   return {.model = model.model,
           .num_classes = experiment.num_classes,
           .block_count = model.block_count(),
-          .split_points = {split},
+          .split_points = {},
           .batch = experiment.batch,
           .batches = experiment.batches,
           .warmup = experiment.warmup,
           .depth = experiment.depth,
-          .repetition = repetition,
           .seed = experiment.seed,
           .data = experiment.data,
           .threads_per_stage = experiment.threads_per_stage,
           .cpus = experiment.cpus,
-          .tuning = experiment.tuning};
+          .tuning = experiment.tuning,
+          .network = network,
+          .shaping = shaping};
 }
 
 }  // namespace
 
 std::vector<Trial> plan_trials(const config::Experiment& experiment,
-                               const std::vector<config::ModelDescription>& models) {
+                               const std::vector<config::ModelDescription>& models, const Networks& networks) {
   if (models.size() != experiment.models.size()) throw std::invalid_argument("plan_trials: one description per model");
   std::vector<Trial> trials;
   for (const auto& model : models) {
     const auto splits = splits_of(experiment.splits, model);
-    for (int repetition = 0; repetition < experiment.repeat; ++repetition) {
-      auto order = splits;
-      shuffle(order, shuffle_seed(experiment, model.model, repetition));
-      for (const int split : order) trials.push_back(make_trial(experiment, model, split, repetition));
+    for (const auto& network : networks.profiles) {
+      auto trial = make_trial(experiment, model, network, networks.shaping);
+      for (trial.repetition = 0; trial.repetition < experiment.repeat; ++trial.repetition) {
+        auto order = splits;
+        shuffle(order, shuffle_seed(experiment, model.model, trial.repetition));
+        for (const int split : order) {
+          trial.split_points = {split};
+          trials.push_back(trial);
+        }
+      }
     }
   }
   return trials;

@@ -5,14 +5,20 @@
 
 namespace paretopipe::plan {
 
+/// The networks of an experiment's sweep, and the one kind of link that carries them all.
+struct Networks {
+  std::vector<config::NetworkProfile> profiles{{}};
+  config::Shaping shaping = config::Shaping::none;
+};
+
 /// The trials of an experiment, in the order in which they are to run. Models follow one another, so that a device
-/// never holds two of them; within a model every repetition visits all its splits once, in an order shuffled by the
-/// seed, so that drift of the machine does not look like a split's merit. Pure: the same arguments give the same plan
-/// on every platform.
+/// never holds two of them, and networks within a model, so that each is applied and probed once; within these every
+/// repetition visits all its splits once, in an order shuffled by the seed, so that drift of the machine does not look
+/// like a split's merit. Pure: the same arguments give the same plan on every platform.
 ///
 /// `models` holds the description of each of the experiment's models, in the same order.
 /// Throws UsageError for a split point outside 0 … N.
 std::vector<Trial> plan_trials(const config::Experiment& experiment,
-                               const std::vector<config::ModelDescription>& models);
+                               const std::vector<config::ModelDescription>& models, const Networks& networks = {});
 
 }  // namespace paretopipe::plan

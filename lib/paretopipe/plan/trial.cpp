@@ -18,13 +18,15 @@ std::vector<config::BlockRange> Trial::stage_blocks() const {
 }
 
 std::string Trial::label() const {
-  return fmt::format("{} split {}/{} batch {} repetition {}", model, fmt::join(split_points, ","), block_count, batch,
-                     repetition + 1);
+  const auto over =
+      shaping == config::Shaping::none ? "" : fmt::format(" over {} ({})", network.name, to_string(shaping));
+  return fmt::format("{} split {}/{} batch {}{} repetition {}", model, fmt::join(split_points, ","), block_count, batch,
+                     over, repetition + 1);
 }
 
 std::string Trial::id() const {
-  // Objects are kept sorted by key, and all values are strings, integers and booleans: one text for one trial.
-  // Paths need not be UTF-8; what the record's line will say instead has the same identity.
+  // Objects are kept sorted by key, and numbers are written as the shortest text that reads back as the same: one text
+  // for one trial. Paths need not be UTF-8; what the record's line will say instead has the same identity.
   return to_hex(fnv1a64(nlohmann::json(*this).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)));
 }
 
@@ -43,6 +45,10 @@ void to_json(nlohmann::json& json, const Trial& trial) {
           {"threads_per_stage", trial.threads_per_stage},
           {"cpus", trial.cpus},
           {"tuning", trial.tuning}};
+  // Trials that nothing shapes keep the identity that they had before there were networks.
+  if (trial.shaping == config::Shaping::none && trial.network == config::NetworkProfile{}) return;
+  json["network"] = trial.network;
+  json["shaping"] = trial.shaping;
 }
 
 void from_json(const nlohmann::json& json, Trial& trial) {
@@ -60,6 +66,8 @@ void from_json(const nlohmann::json& json, Trial& trial) {
   json.at("threads_per_stage").get_to(trial.threads_per_stage);
   json.at("cpus").get_to(trial.cpus);
   json.at("tuning").get_to(trial.tuning);
+  trial.network = json.value("network", config::NetworkProfile{});
+  trial.shaping = json.value("shaping", config::Shaping::none);
 }
 
 }  // namespace paretopipe::plan

@@ -1,6 +1,7 @@
 #pragma once
 #include <paretopipe/config/experiment.hpp>
 #include <paretopipe/config/model_description.hpp>
+#include <paretopipe/config/network_profile.hpp>
 
 #include <cstdint>
 #include <string>
@@ -26,6 +27,8 @@ struct Trial {
   int threads_per_stage = 1;
   std::vector<std::string> cpus;  ///< one CPU list per stage
   config::ComputeTuning tuning;
+  config::NetworkProfile network;
+  config::Shaping shaping = config::Shaping::none;
 
   bool operator==(const Trial&) const = default;
 
@@ -38,8 +41,8 @@ struct Trial {
   bool all_local() const { return split_points.front() == block_count; }
   bool all_remote() const { return split_points.back() == 0; }
 
-  /// "mobilenet_v2 split 7/20 batch 8 repetition 3", for progress and messages. Repetitions are counted from 1 for
-  /// people.
+  /// "mobilenet_v2 split 7/20 batch 8 over wifi (netem) repetition 3", for progress and messages. Repetitions are
+  /// counted from 1 for people.
   std::string label() const;
 
   /// The identity: 16 hexadecimal digits, FNV-1a of the canonical JSON. The same on every machine and release that

@@ -4,8 +4,6 @@
 
 namespace paretopipe::record {
 
-NLOHMANN_JSON_SERIALIZE_ENUM(Status, {{Status::ok, "ok"}, {Status::failed, "failed"}})
-
 namespace {
 
 void write(nlohmann::json& json, const Failure& failure) {
@@ -22,9 +20,10 @@ void read(const nlohmann::json& json, Failure& failure) {
 /// A record whose `status` is a word that this release does not know must not be read as the enum's first value.
 Status read_status(const nlohmann::json& json) {
   const auto word = json.get<std::string>();
-  if (word == "ok") return Status::ok;
-  if (word == "failed") return Status::failed;
-  throw UsageError(fmt::format("the status \"{}\" is unknown; known: ok, failed", word));
+  for (const auto status : {Status::ok, Status::failed, Status::invalid}) {
+    if (word == to_string(status)) return status;
+  }
+  throw UsageError(fmt::format("the status \"{}\" is unknown; known: ok, failed, invalid", word));
 }
 
 /// The same of the words in a summary: to JSON and back they must be what they were.
@@ -79,12 +78,25 @@ void from_json(const nlohmann::json& json, StageReport& report) {
   read_optional(json, "peak_rss_bytes", report.peak_rss_bytes);
 }
 
+std::string to_string(Status status) {
+  switch (status) {
+    case Status::ok:
+      return "ok";
+    case Status::failed:
+      return "failed";
+    case Status::invalid:
+      return "invalid";
+  }
+  return "";
+}
+
 void to_json(nlohmann::json& json, const TrialRecord& record) {
   json = {{"schema", kSchemaVersion},        {"id", record.trial.id()},
-          {"trial", record.trial},           {"status", record.status},
+          {"trial", record.trial},           {"status", to_string(record.status)},
           {"provenance", record.provenance}, {"stages", record.stages},
           {"clocks", record.clocks},         {"links", record.links}};
   if (record.failure) write(json["failure"], *record.failure);
+  write_optional(json, "network", record.network);
   write_optional(json, "single_stream", record.single_stream);
   write_optional(json, "offline", record.offline);
   write_optional(json, "fidelity", record.fidelity);
@@ -102,6 +114,7 @@ void from_json(const nlohmann::json& json, TrialRecord& record) {
     json.at("links").get_to(record.links);
     record.failure.reset();
     if (const auto found = json.find("failure"); found != json.end()) read(*found, record.failure.emplace());
+    read_optional(json, "network", record.network);
     read_optional(json, "single_stream", record.single_stream);
     read_optional(json, "offline", record.offline);
     read_optional(json, "fidelity", record.fidelity);
@@ -116,8 +129,9 @@ void from_json(const nlohmann::json& json, TrialRecord& record) {
                     id.dump(), record.trial.id()));
   }
   const bool complete = record.summary && record.single_stream && record.offline && record.fidelity;
-  if ((record.status == Status::ok) != complete || (record.status == Status::failed) != record.failure.has_value()) {
-    throw UsageError("an ok record must have samples, fidelity and a summary, and a failed one its failure");
+  if ((record.status == Status::failed) == complete || (record.status == Status::ok) == record.failure.has_value()) {
+    throw UsageError(
+        "an ok or invalid record must have samples, fidelity and a summary, and a failed or invalid one its failure");
   }
 }
 

@@ -17,12 +17,15 @@ namespace paretopipe::record {
 /// Version of the records' JSON. results/README.md documents it; a reader refuses newer ones.
 inline constexpr int kSchemaVersion = 1;
 
-/// ok: measured and the output is right. failed: no result, `failure` says why. Only ok trials enter statistics.
-enum class Status { ok, failed };
+/// ok: measured and the output is right. failed: no result, `failure` says why. invalid: measured, but not under the
+/// conditions that were asked for, as `failure` says. Only ok trials enter statistics.
+enum class Status { ok, failed, invalid };
+
+std::string to_string(Status status);
 
 /// Why there is no result.
 struct Failure {
-  std::string phase;         ///< "launch", "load", "run", "check"
+  std::string phase;         ///< "launch", "network", "load", "run", "check"
   std::optional<int> stage;  ///< where it happened, if one stage can be named
   std::string reason;        ///< a sentence
 
@@ -100,15 +103,16 @@ struct Fidelity {
 struct TrialRecord {
   plan::Trial trial;
   Status status = Status::ok;
-  std::optional<Failure> failure;  ///< present exactly when failed
+  std::optional<Failure> failure;  ///< present unless ok
   Provenance provenance;
   std::vector<StageReport> stages;
-  std::vector<ClockRelation> clocks;  ///< one per stage
-  std::vector<LinkPayload> links;     ///< in ring order; empty when all is local
+  std::vector<ClockRelation> clocks;               ///< one per stage
+  std::vector<LinkPayload> links;                  ///< in ring order; empty when all is local
+  std::optional<config::NetworkEvidence> network;  ///< present exactly when something shaped the links
   std::optional<PhaseSamples> single_stream;
   std::optional<PhaseSamples> offline;
   std::optional<Fidelity> fidelity;
-  std::optional<Summary> summary;  ///< derived from the samples; present exactly when ok
+  std::optional<Summary> summary;  ///< derived from the samples; present unless failed
 
   bool operator==(const TrialRecord&) const = default;
 };

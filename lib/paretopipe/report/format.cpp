@@ -84,6 +84,14 @@ std::string describe(const record::Failure& failure) {
 std::vector<Setting> settings_of(const plan::Trial& trial) {
   nlohmann::json json = trial;
   for (const auto* key : {"model", "split_points", "repetition"}) json.erase(key);
+  // What is not shaped is left out of a trial's JSON; here every trial must have the same names.
+  const auto text = [](const config::LinkConditions& conditions) {
+    return conditions.shaped() ? nlohmann::json(conditions).dump() : "";
+  };
+  json["network"] = {{"name", trial.network.name},
+                     {"forward", text(trial.network.forward)},
+                     {"backward", text(trial.network.backward)}};
+  json["shaping"] = trial.shaping;
   std::vector<Setting> settings;
   append_settings(settings, "", json);
   return settings;
@@ -92,10 +100,14 @@ std::vector<Setting> settings_of(const plan::Trial& trial) {
 std::string group_title(const plan::Trial& trial) {
   auto title = fmt::format("{}, batch {}, depth {}, {} thread{} per stage, {}", trial.model, trial.batch, trial.depth,
                            trial.threads_per_stage, trial.threads_per_stage == 1 ? "" : "s", trial.data);
+  if (trial.shaping != config::Shaping::none) {
+    title += fmt::format(", over {} ({}: {})", trial.network.name, to_string(trial.shaping), describe(trial.network));
+  }
   const auto settings = settings_of(trial);
   const auto defaults = settings_of(plan::Trial{});
   for (std::size_t i = 0; i < settings.size(); ++i) {
     const auto& [name, value] = settings[i];
+    if (name == "shaping" || name.starts_with("network_")) continue;
     const auto shown = {"batch", "block_count", "data", "depth", "threads_per_stage"};
     if (std::find(shown.begin(), shown.end(), name) != shown.end() || value == defaults.at(i).value) continue;
     title += fmt::format(", {} {}", name, value);

@@ -57,17 +57,18 @@ void add_offline(Sums& sums, const record::PhaseSamples& samples) {
 
 std::string to_json(const plan::Trial& trial, const Sums& sums) {
   const double rate = sums.intervals_s > 0 ? trial.batch * sums.intervals / sums.intervals_s : 0;
-  const nlohmann::ordered_json json{{"model_name", trial.model},
-                                    {"split_index", trial.split_points.front()},
-                                    {"static_network_delay_ms", 0},
-                                    {"system_inference_throughput_imgs_per_s", rate},
-                                    {"average_metrics_per_batch",
-                                     {{"part1_inference_time_s", sums.part1_s / sums.batches},
-                                      {"part2_inference_time_s", sums.part2_s / sums.batches},
-                                      {"network_time_s", sums.network_s / sums.batches},
-                                      {"end_to_end_latency_s", sums.end_to_end_s / sums.batches},
-                                      {"intermediate_data_size_bytes", sums.bytes / sums.batches},
-                                      {"network_throughput_mbps", sums.mebibytes_per_s / sums.batches}}}};
+  const nlohmann::ordered_json json{
+      {"model_name", trial.model},
+      {"split_index", trial.split_points.front()},
+      {"static_network_delay_ms", static_cast<double>(trial.network.forward.delay.count()) * 1e-6},
+      {"system_inference_throughput_imgs_per_s", rate},
+      {"average_metrics_per_batch",
+       {{"part1_inference_time_s", sums.part1_s / sums.batches},
+        {"part2_inference_time_s", sums.part2_s / sums.batches},
+        {"network_time_s", sums.network_s / sums.batches},
+        {"end_to_end_latency_s", sums.end_to_end_s / sums.batches},
+        {"intermediate_data_size_bytes", sums.bytes / sums.batches},
+        {"network_throughput_mbps", sums.mebibytes_per_s / sums.batches}}}};
   return json.dump(4, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n';
 }
 

@@ -20,7 +20,7 @@ std::string line(const record::TrialRecord& record) {
                                  trial.model,
                                  split_number(trial),
                                  std::to_string(trial.repetition),
-                                 record.status == record::Status::ok ? "ok" : "failed",
+                                 to_string(record.status),
                                  record.failure ? describe(*record.failure) : "",
                                  record.provenance.started_at};
   for (const auto& metric : record::metrics()) {

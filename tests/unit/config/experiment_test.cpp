@@ -26,6 +26,8 @@ Experiment unusual_experiment() {
           .threads_per_stage = 2,
           .cpus = {"0-1", "2,3"},
           .tuning = {.flush_denormals = false, .tune_malloc = false, .passive_openmp_wait = false},
+          .networks = {"wifi", "lte"},
+          .shaping = "emulated",
           .trial_timeout_s = 60};
 }
 
@@ -48,7 +50,7 @@ TEST_CASE("an experiment comes back from its JSON as it was", "[experiment]") {
 TEST_CASE("every field of an experiment has a key, and every key changes something", "[experiment]") {
   const auto usual = json(Experiment{});
   const auto unusual = json(unusual_experiment());
-  REQUIRE(usual.size() == 14);
+  REQUIRE(usual.size() == 16);
   for (const auto& item : unusual.items()) {
     CAPTURE(item.key());
     CHECK(usual.at(item.key()) != item.value());

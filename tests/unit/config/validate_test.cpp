@@ -124,3 +124,22 @@ TEST_CASE("names that are not UTF-8, as a command line can hold them, are refuse
         "experiment.data is not valid UTF-8");
   CHECK(refusal([](Experiment& experiment) { experiment.data = "cifar10:/caf\xc3\xa9"; }).empty());
 }
+
+TEST_CASE("networks are known profiles or files, each once, and shaping is not forbidden where they need it",
+          "[validate]") {
+  const auto with = [](std::vector<std::string> networks, std::string shaping) {
+    return refusal([&](Experiment& experiment) {
+      experiment.networks = std::move(networks);
+      experiment.shaping = std::move(shaping);
+    });
+  };
+  CHECK(with({"unshaped", "wifi"}, "auto").empty());
+  CHECK(with({"wifi"}, "netem").empty());
+  CHECK(with({"unshaped"}, "none").empty());
+  CHECK(with({}, "auto") == "experiment.networks is empty; name at least one network profile");
+  CHECK(with({"wifi", "wifi"}, "auto") == "experiment.networks names \"wifi\" twice");
+  CHECK(with({"wify"}, "auto").find("did you mean \"wifi\"?") != std::string::npos);
+  CHECK(with({"no/such/file.json"}, "auto").find("no/such/file.json") != std::string::npos);
+  CHECK(with({"wifi"}, "none") == "experiment.shaping is \"none\", but the network profile wifi asks for shaping");
+  CHECK(with({"wifi"}, "emulate").find("did you mean \"emulated\"?") != std::string::npos);
+}

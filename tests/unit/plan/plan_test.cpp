@@ -153,7 +153,9 @@ TEST_CASE("a trial carries everything of the experiment that decides the run", "
                        .data = "random",
                        .threads_per_stage = 13,
                        .cpus = {"0", "1"},
-                       .tuning = {.flush_denormals = true, .tune_malloc = false, .passive_openmp_wait = true}};
+                       .tuning = {.flush_denormals = true, .tune_malloc = false, .passive_openmp_wait = true},
+                       .network = {},
+                       .shaping = config::Shaping::none};
   CHECK(plan_one(experiment, 10) == std::vector<Trial>{expected});
 }
 

@@ -28,7 +28,9 @@ Trial a_trial() {
           .data = "fashion-mnist",
           .threads_per_stage = 1,
           .cpus = {"0", "1"},
-          .tuning = {}};
+          .tuning = {},
+          .network = {},
+          .shaping = config::Shaping::none};
 }
 
 Trial split_at(std::vector<int> points) {
@@ -64,12 +66,21 @@ TEST_CASE("several cuts make a chain of stages that covers every block once", "[
 TEST_CASE("a label says what a person needs to know, and counts repetitions from one", "[trial]") {
   CHECK(a_trial().label() == "mobilenet_v2 split 7/20 batch 8 repetition 3");
   CHECK(split_at({3, 12}).label() == "mobilenet_v2 split 3,12/20 batch 8 repetition 3");
+  auto shaped = a_trial();
+  shaped.network.name = "wifi";
+  shaped.shaping = config::Shaping::emulated;
+  CHECK(shaped.label() == "mobilenet_v2 split 7/20 batch 8 over wifi (emulated) repetition 3");
 }
 
 TEST_CASE("a trial comes back from JSON as it was", "[trial]") {
   auto trial = a_trial();
   trial.seed = 18446744073709551615u;
   trial.tuning.tune_malloc = false;
+  CHECK(json(trial).get<Trial>() == trial);
+  trial.network.name = "mine";
+  trial.network.forward.rate_bit_per_s = 5'000'000;
+  trial.network.backward.loss = 0.1;
+  trial.shaping = config::Shaping::netem;
   CHECK(json(trial).get<Trial>() == trial);
   CHECK(json::parse(json(trial).dump()).get<Trial>() == trial);
 }
@@ -107,6 +118,12 @@ TEST_CASE("whatever decides a run changes the identity, and equal trials share i
       [](Trial& trial) { trial.tuning.flush_denormals = false; },
       [](Trial& trial) { trial.tuning.tune_malloc = false; },
       [](Trial& trial) { trial.tuning.passive_openmp_wait = false; },
+      [](Trial& trial) { trial.shaping = config::Shaping::emulated; },
+      [](Trial& trial) { trial.shaping = config::Shaping::netem; },
+      [](Trial& trial) { trial.network.name = "wifi"; },
+      [](Trial& trial) { trial.network.forward.delay = std::chrono::milliseconds(3); },
+      [](Trial& trial) { trial.network.backward.delay = std::chrono::milliseconds(3); },
+      [](Trial& trial) { trial.network.backward.loss = 0.01; },
   };
   std::set<std::string> ids{a_trial().id()};
   for (const auto& change : changes) {

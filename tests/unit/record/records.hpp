@@ -20,12 +20,14 @@ inline plan::Trial a_trial(int repetition = 0) {
           .data = "random",
           .threads_per_stage = 2,
           .cpus = {"0-1", "2,3"},
-          .tuning = {.flush_denormals = true, .tune_malloc = false, .passive_openmp_wait = true}};
+          .tuning = {.flush_denormals = true, .tune_malloc = false, .passive_openmp_wait = true},
+          .network = {},
+          .shaping = config::Shaping::none};
 }
 
 inline record::StageReport a_stage(int stage) {
   record::StageReport report;
-  report.host = {"host", "boot", "Linux 6.1", "Debian", "x86_64", "Some CPU", 4, 8'000'000'000, "performance"};
+  report.host = {"host", "boot", "", "Linux 6.1", "Debian", "x86_64", "Some CPU", 4, 8'000'000'000, "performance"};
   report.state = {0.25 + stage, 4'000'000'000 + stage, 2'400'000'000};
   report.compute = {{"library", "LibTorch"}, {"threads", 2}, {"blas", {{"name", "OpenBLAS"}}}};
   report.cpus = stage == 0 ? "0-1" : "2-3";

@@ -76,11 +76,11 @@ TEST_CASE("the replies that describe machines, models and runs cross with all of
   types.clear();
   Configured configured;
   configured.protocol_version = 9;
-  configured.host = {"host", "boot", "Linux", "Debian", "x86_64", "CPU", 4, 5, "powersave"};
+  configured.host = {"host", "boot", "time:[1]", "Linux", "Debian", "x86_64", "CPU", 4, 5, "powersave"};
   configured.cpus = "0";
   configured.compute = {{"threads", 2}};
   check(configured, R"({"protocol_version":9,"cpus":"0","compute":{"threads":2},"host":{"hostname":"host",
-    "boot_id":"boot","kernel":"Linux","os":"Debian","architecture":"x86_64","cpu_model":"CPU","cpu_count":4,
+    "boot_id":"boot","time_namespace":"time:[1]","kernel":"Linux","os":"Debian","architecture":"x86_64","cpu_model":"CPU","cpu_count":4,
     "memory_bytes":5,"governor":"powersave"}})");
   check(Described{{"m", 2, {2, 3}, 24, {{"fc", {2, 10}, 80, 30, 120, 60}}}},
         R"({"description":{"model":"m","batch":2,"input_shape":[2,3],"input_bytes":24,"blocks":[{"name":"fc",
