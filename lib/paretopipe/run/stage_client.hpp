@@ -59,14 +59,15 @@ class StageClient {
     const auto envelope = receive_envelope();
     try {
       if (auto reply = stage::unwrap<Reply>(envelope)) return *std::move(reply);
+      if (const auto fault = stage::unwrap<stage::Fault>(envelope)) {
+        throw StageError(index_, fault->peer_lost ? StageError::Kind::peer_lost : StageError::Kind::refused,
+                         static_cast<ExitCode>(fault->exit_code), fault->reason);
+      }
     } catch (const nlohmann::json::exception& error) {
-      throw failure(fmt::format("sent a malformed {} message ({})", Reply::kType, error.what()));
+      throw failure(fmt::format("sent a malformed message where {} was due ({})", Reply::kType, error.what()));
     }
-    if (const auto fault = stage::unwrap<stage::Fault>(envelope)) {
-      throw StageError(index_, fault->peer_lost ? StageError::Kind::peer_lost : StageError::Kind::refused,
-                       static_cast<ExitCode>(fault->exit_code), fault->reason);
-    }
-    throw failure(fmt::format("answered with \"{}\" where {} was due", envelope.value("type", "?"), Reply::kType));
+    const auto type = envelope.is_object() ? envelope.value("type", nlohmann::json()) : nlohmann::json();
+    throw failure(fmt::format("answered with {} where {} was due", type.dump(), Reply::kType));
   }
 
   /// To poll on: readable when a reply, or the end of the process, is there.

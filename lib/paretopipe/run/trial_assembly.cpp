@@ -1,3 +1,4 @@
+#include <paretopipe/core/error.hpp>
 #include <paretopipe/run/trial_assembly.hpp>
 #include <paretopipe/stats/summarise.hpp>
 #include <paretopipe/wire/frame.hpp>
@@ -42,6 +43,11 @@ record::PhaseSamples samples_of(const plan::Trial& trial, const TrialEvidence& e
   samples.warmup = trial.warmup;
   samples.depth = phase.depth;
   const auto& source = evidence.reports.front();
+  for (std::size_t i = 0; i < evidence.reports.size(); ++i) {
+    // Without moments it would look like a stage that took no part.
+    if (!(evidence.reports[i].*phase.moments).ready.empty()) continue;
+    throw Error(ExitCode::internal, fmt::format("stage {} reported a run without batches", i));
+  }
   const auto origin = evidence.clocks.front().to_ours((source.*phase.moments).ready.front());
   for (std::size_t i = 0; i < evidence.reports.size(); ++i) {
     samples.stages.push_back(rebase(evidence.reports[i].*phase.moments, kStageMoments, evidence.clocks[i], origin));

@@ -1,0 +1,148 @@
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/run/sweep.hpp>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <support/catch.hpp>
+
+#include "../stats/samples.hpp"
+
+using namespace paretopipe;
+using record::TrialRecord;
+using run::remaining_trials;
+using testing::make_failure;
+using testing::make_trial;
+
+namespace {
+
+TrialRecord make_ok(const plan::Trial& trial) {
+  TrialRecord record;
+  record.trial = trial;
+  return record;
+}
+
+/// Does what it is told to for every trial, and takes no time.
+class FakeExecutor final : public run::TrialExecutor {
+ public:
+  explicit FakeExecutor(std::function<TrialRecord(const plan::Trial&)> action) : action_(std::move(action)) {}
+  TrialRecord run(const plan::Trial& trial) override { return action_(trial); }
+
+ private:
+  std::function<TrialRecord(const plan::Trial&)> action_;
+};
+
+std::vector<plan::Trial> a_plan() {
+  return {make_trial(3), make_trial(0), make_trial(10), make_trial(3, 1), make_trial(0, 1)};
+}
+
+std::string name(const plan::Trial& trial) {
+  return std::to_string(trial.split_points.front()) + "." + std::to_string(trial.repetition);
+}
+
+/// Everything that happens in a sweep, in its order.
+class Log {
+ public:
+  run::SweepObserver observer() {
+    return {[this](const auto& trial) { note("start", trial); },
+            [this](const auto& record) { note("finish", record.trial); }};
+  }
+  std::function<void(const TrialRecord&)> keep() {
+    return [this](const TrialRecord& record) { note("keep", record.trial); };
+  }
+  void note(const std::string& what, const plan::Trial& trial) { events_ += what + " " + name(trial) + "; "; }
+  const std::string& events() const { return events_; }
+
+ private:
+  std::string events_;
+};
+
+}  // namespace
+
+TEST_CASE("trials run in the plan's order, and each record is kept before anything else happens") {
+  Log log;
+  FakeExecutor executor([&](const plan::Trial& trial) {
+    log.note("run", trial);
+    return make_ok(trial);
+  });
+  const auto counts = run::run_sweep({make_trial(3), make_trial(0)}, executor, log.keep(), log.observer());
+  CHECK(log.events() == "start 3.0; run 3.0; keep 3.0; finish 3.0; start 0.0; run 0.0; keep 0.0; finish 0.0; ");
+  CHECK(counts.ok == 2);
+  CHECK(counts.failed == 0);
+}
+
+TEST_CASE("a failed trial is kept like any other, and the sweep goes on") {
+  std::vector<TrialRecord> kept;
+  FakeExecutor executor(
+      [](const plan::Trial& trial) { return trial.repetition == 0 ? make_failure(trial, "killed") : make_ok(trial); });
+  const auto counts =
+      run::run_sweep(a_plan(), executor, [&](const TrialRecord& record) { kept.push_back(record); }, {});
+  CHECK(counts.ok == 2);
+  CHECK(counts.failed == 3);
+  REQUIRE(kept.size() == 5);
+  CHECK(kept.front().failure->reason == "killed");
+}
+
+TEST_CASE("no trials are no error") {
+  FakeExecutor executor(make_ok);
+  const auto counts = run::run_sweep({}, executor, [](const TrialRecord&) {}, {});
+  CHECK(counts.ok + counts.failed == 0);
+}
+
+TEST_CASE("an interruption ends the sweep, what was kept stays kept, and the trial under way leaves nothing") {
+  Log log;
+  int runs = 0;
+  FakeExecutor executor([&](const plan::Trial& trial) {
+    if (++runs == 2) throw Interrupted();
+    return make_ok(trial);
+  });
+  CHECK_THROWS_AS(run::run_sweep(a_plan(), executor, log.keep(), log.observer()), Interrupted);
+  CHECK(log.events() == "start 3.0; keep 3.0; finish 3.0; start 0.0; ");
+}
+
+TEST_CASE("a record that cannot be kept ends the sweep: nobody measures for nothing") {
+  int runs = 0;
+  FakeExecutor executor([&](const plan::Trial& trial) {
+    ++runs;
+    return make_ok(trial);
+  });
+  const auto full = [](const TrialRecord&) { throw EnvironmentError("No space left on device"); };
+  CHECK_THROWS_AS(run::run_sweep(a_plan(), executor, full, {}), EnvironmentError);
+  CHECK(runs == 1);
+}
+
+TEST_CASE("trials with an ok record are done, failed ones are tried again, and the order stays") {
+  const auto plan = a_plan();
+  CHECK(remaining_trials(plan, {}) == plan);
+  const auto remaining = remaining_trials(
+      plan, {make_ok(plan[3]), make_failure(plan[1], "killed"), make_ok(make_trial(7)), make_ok(plan[0])});
+  CHECK(remaining == std::vector{plan[1], plan[2], plan[4]});
+}
+
+TEST_CASE("a record of the same split but other settings is not a record of this trial") {
+  auto other = make_trial(3);
+  other.seed = 2;
+  CHECK(remaining_trials({make_trial(3)}, {make_ok(other)}).size() == 1);
+}
+
+TEST_CASE("a sweep that is interrupted anywhere and resumed measures every trial once") {
+  for (int interrupted_at = 1; interrupted_at <= 6; ++interrupted_at) {
+    std::vector<TrialRecord> kept;
+    int runs = 0;
+    FakeExecutor executor([&](const plan::Trial& trial) {
+      if (++runs == interrupted_at) throw Interrupted();
+      return make_ok(trial);
+    });
+    const auto keep = [&](const TrialRecord& record) { kept.push_back(record); };
+    for (int attempt = 0; attempt < 2; ++attempt) {
+      try {
+        run::run_sweep(remaining_trials(a_plan(), kept), executor, keep, {});
+      } catch (const Interrupted&) {
+      }
+    }
+    std::vector<plan::Trial> measured;
+    for (const auto& record : kept) measured.push_back(record.trial);
+    CHECK(measured == a_plan());
+  }
+}
