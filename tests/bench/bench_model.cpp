@@ -1,6 +1,7 @@
 // One side of the comparison with eager Python (compare_eager.py): prints a line when the model is ready, then for each
 // line on stdin, a number n, runs n batches of the unsplit model and prints the nanoseconds that they took.
 #include <paretopipe/core/clock.hpp>
+#include <paretopipe/core/error.hpp>
 #include <paretopipe/model/model_backend.hpp>
 
 #include <cstdlib>

@@ -16,6 +16,9 @@ namespace {
 /// One split point makes two stages.
 constexpr std::size_t kStages = 2;
 
+/// A stage reports the moments of all batches of a trial in one control message of at most 64 MiB.
+constexpr int kMaxBatches = 50'000;
+
 struct Range {
   const char* key;
   int value;
@@ -28,8 +31,8 @@ void check_ranges(const Experiment& experiment) {
   const std::array ranges{
       Range{"num_classes", experiment.num_classes, 1, 1'000'000},
       Range{"batch", experiment.batch, 1, 65'536},
-      Range{"batches", experiment.batches, 2, 1'000'000},
-      Range{"warmup", experiment.warmup, 0, 1'000'000},
+      Range{"batches", experiment.batches, 2, kMaxBatches},
+      Range{"warmup", experiment.warmup, 0, kMaxBatches},
       Range{"repeat", experiment.repeat, 1, 10'000},
       Range{"depth", experiment.depth, 1, 256},
       Range{"threads_per_stage", experiment.threads_per_stage, 1, 1024},

@@ -4,6 +4,7 @@
 #include <set>
 
 #include <support/catch.hpp>
+#include <support/message_of.hpp>
 
 #include "samples.hpp"
 
@@ -36,8 +37,9 @@ TEST_CASE("metric names are unique and every metric says what it means") {
 }
 
 TEST_CASE("an unknown metric is refused with the likely one and the list of all") {
-  CHECK_THROWS_WITH(record::find_metric("latency_p5"),
-                    Catch::Matchers::Contains("did you mean") && Catch::Contains("throughput, loaded_latency_min"));
+  const auto message = support::message_of<UsageError>([] { record::find_metric("latency_p5"); });
+  CHECK(support::contains(message, "did you mean"));
+  CHECK(support::contains(message, "throughput, loaded_latency_min"));
   CHECK_THROWS_AS(record::find_metric(""), UsageError);
 }
 

@@ -73,8 +73,8 @@ class InterruptingHandler {
   struct sigaction before_ {};
 };
 
-/// Interrupts a thread so often, each time after the handler has run; or, since ThreadSanitizer runs handlers only once the
-/// interrupted system call has returned, after a moment.
+/// Interrupts a thread so often, each time after the handler has run; or, since ThreadSanitizer runs handlers only once
+/// the interrupted system call has returned, after a moment.
 void interrupt(std::thread& thread, int times) {
   for (int i = 1; i <= times; ++i) {
     ::pthread_kill(thread.native_handle(), SIGUSR1);
