@@ -9,6 +9,7 @@
 #include <paretopipe/record/store.hpp>
 #include <paretopipe/run/pipeline_executor.hpp>
 #include <paretopipe/run/sweep.hpp>
+#include <paretopipe/shaping/choose_shaping.hpp>
 
 #include <filesystem>
 #include <optional>
@@ -91,8 +92,20 @@ std::filesystem::path results_folder(const Options& options, const config::Exper
   return std::filesystem::path("results") / model.substr(0, model.find(':'));
 }
 
+/// The profiles, and the kind of link that carries them here; says so where it is not the one that one would rather
+/// have.
+plan::Networks networks_of(const config::Experiment& experiment) {
+  plan::Networks networks;
+  networks.profiles.clear();
+  for (const auto& name : experiment.networks) networks.profiles.push_back(config::load_network_profile(name));
+  const auto choice = shaping::choose_shaping(config::parse_shaping(experiment.shaping), networks.profiles);
+  if (!choice.warning.empty()) fmt::print(stderr, "warning: {}\n", choice.warning);
+  networks.shaping = choice.kind;
+  return networks;
+}
+
 /// A trial with the settings that a model's description depends on, before there is a plan.
-plan::Trial trial_settings(const config::Experiment& experiment, const std::string& model) {
+plan::Trial trial_settings(const config::Experiment& experiment, const std::string& model, config::Shaping shaping) {
   plan::Trial trial;
   trial.model = model;
   trial.num_classes = experiment.num_classes;
@@ -102,13 +115,15 @@ plan::Trial trial_settings(const config::Experiment& experiment, const std::stri
   trial.threads_per_stage = experiment.threads_per_stage;
   trial.cpus = experiment.cpus;
   trial.tuning = experiment.tuning;
+  trial.shaping = shaping;
   return trial;
 }
 
-std::vector<config::ModelDescription> describe_models(const config::Experiment& experiment,
+std::vector<config::ModelDescription> describe_models(const config::Experiment& experiment, config::Shaping shaping,
                                                       run::PipelineExecutor& executor) {
   std::vector<config::ModelDescription> models;
-  for (const auto& model : experiment.models) models.push_back(executor.describe(trial_settings(experiment, model)));
+  for (const auto& model : experiment.models)
+    models.push_back(executor.describe(trial_settings(experiment, model, shaping)));
   return models;
 }
 
@@ -135,10 +150,11 @@ run::ExecutorOptions executor_options(const Options& options, const config::Expe
 ExitCode run_sweep_command(const Options& options) {
   const auto experiment = experiment_of(options);
   const auto folder = results_folder(options, experiment);
+  const auto networks = networks_of(experiment);
   const launch::InterruptGuard interrupt;
   run::PipelineExecutor executor(executor_options(options, experiment, interrupt));
-  const auto models = describe_models(experiment, executor);
-  auto trials = plan::plan_trials(experiment, models);
+  const auto models = describe_models(experiment, networks.shaping, executor);
+  auto trials = plan::plan_trials(experiment, models, networks);
   if (options.dry_run) {
     print_plan(trials, models, folder);
     return ExitCode::success;

@@ -12,7 +12,7 @@ using namespace std::chrono_literals;
 
 // What is beyond these is a typing mistake rather than a network, and would not fit what tc hands to the kernel.
 constexpr Nanoseconds kLongestWait = 60s;
-constexpr std::int64_t kSlowestRate = 1'000;            // bit/s: a packet takes twelve seconds
+constexpr std::int64_t kSlowestRate = 10'000;           // bit/s: a frame takes a second
 constexpr std::int64_t kFastestRate = 100'000'000'000;  // bit/s
 constexpr std::int64_t kSmallestBurst = 1'514;          // bytes: one Ethernet frame
 constexpr std::int64_t kLargestBurst = 1'000'000'000;   // bytes

@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <linux/close_range.h>
 #include <poll.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -48,11 +49,30 @@ struct ChildSetup {
   int output;
   int failure;  ///< write end of a close-on-exec pipe
   pid_t parent;
+  const int* namespaces;
+  std::size_t namespace_count;
 };
+
+/// Async-signal-safe.
+bool enter_namespaces(const ChildSetup& setup) {
+  for (std::size_t index = 0; index < setup.namespace_count; ++index) {
+    if (::setns(setup.namespaces[index], 0) != 0) return false;
+  }
+  return true;
+}
+
+/// Async-signal-safe.
+[[noreturn]] void report_failure(const ChildSetup& setup) {
+  const int reason = errno;
+  [[maybe_unused]] const auto written = ::write(setup.failure, &reason, sizeof reason);
+  ::_exit(127);
+}
 
 /// Between fork and exec: only async-signal-safe calls.
 [[noreturn]] void become(const ChildSetup& setup) {
   ::setpgid(0, 0);
+  // First of all: entering a user namespace changes the credentials, and the kernel then forgets the death signal.
+  if (!enter_namespaces(setup)) report_failure(setup);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != setup.parent) ::_exit(1);  // the parent died before the signal was asked for
   sigset_t none;
@@ -68,9 +88,7 @@ struct ChildSetup {
     ::syscall(SYS_close_range, kControlDescriptor + 1, ~0U, CLOSE_RANGE_CLOEXEC);
     ::execve(setup.argv[0], setup.argv, setup.environment);
   }
-  const int reason = errno;
-  [[maybe_unused]] const auto written = ::write(setup.failure, &reason, sizeof reason);
-  ::_exit(127);
+  report_failure(setup);
 }
 
 /// The failure pipe must not sit where the child's control link goes, or dup2 would close it.
@@ -123,7 +141,14 @@ ChildProcess::ChildProcess(const ChildCommand& command, FileDescriptor control)
   auto environment = merged_environment(command);
   const auto argv = as_pointers(arguments);
   const auto envp = as_pointers(environment);
-  const ChildSetup setup{argv.data(), envp.data(), control.get(), output_.get(), failure_write.get(), ::getpid()};
+  const ChildSetup setup{argv.data(),
+                         envp.data(),
+                         control.get(),
+                         output_.get(),
+                         failure_write.get(),
+                         ::getpid(),
+                         command.namespaces.data(),
+                         command.namespaces.size()};
   pid_ = ::fork();
   if (pid_ < 0) throw system_error(attempt, errno);
   if (pid_ == 0) become(setup);
@@ -168,14 +193,27 @@ std::string ChildProcess::end(int timeout_ms) {
   return describe_status(*wait_status_);
 }
 
-std::string ChildProcess::last_output() const {
-  constexpr off_t kTail = 2000;
+bool ChildProcess::succeeded() {
+  return how_it_ended() && WIFEXITED(*wait_status_) && WEXITSTATUS(*wait_status_) == 0;
+}
+
+std::string ChildProcess::read_output(std::size_t at_most) const {
   struct stat status {};
   if (::fstat(output_.get(), &status) != 0) return {};
-  const auto begin = std::max<off_t>(0, status.st_size - kTail);
-  std::string text(static_cast<std::size_t>(status.st_size - begin), '\0');
-  const auto got = ::pread(output_.get(), text.data(), text.size(), begin);
+  const auto size = static_cast<std::size_t>(status.st_size);
+  std::string text(std::min(size, at_most), '\0');
+  const auto got = ::pread(output_.get(), text.data(), text.size(), static_cast<off_t>(size - text.size()));
   text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+  return text;
+}
+
+std::string ChildProcess::output() const {
+  return read_output(std::string::npos);
+}
+
+std::string ChildProcess::last_output() const {
+  constexpr std::size_t kTail = 2000;
+  auto text = read_output(kTail);
   while (!text.empty() && text.back() == '\n') text.pop_back();
   return text;
 }

@@ -13,6 +13,9 @@ namespace paretopipe::launch {
 struct ChildCommand {
   std::vector<std::string> argv;  ///< argv[0] is the program's path; no shell is involved
   std::vector<std::pair<std::string, std::string>> environment;  ///< set over what this process has
+  /// Namespaces to enter before the program starts, in this order (a user namespace goes first: it gives the right to
+  /// enter the others). Borrowed: the descriptors must be open while the child is started.
+  std::vector<int> namespaces;
 };
 
 /// A child process that does not outlive its owner: killed and reaped at the end of life, and by the kernel (Linux:
@@ -38,10 +41,18 @@ class ChildProcess {
   /// Waits up to `timeout_ms` for the child to end by itself, then kills it. Returns how it ended.
   std::string end(int timeout_ms);
 
+  /// Whether it has ended, with status 0. Never blocks.
+  bool succeeded();
+
+  /// All that it printed so far.
+  std::string output() const;
+
   /// The last lines that it printed, for error messages; empty if none.
   std::string last_output() const;
 
  private:
+  std::string read_output(std::size_t at_most) const;
+
   pid_t pid_ = -1;
   FileDescriptor process_;  ///< pidfd: becomes readable when the child ends
   FileDescriptor output_;

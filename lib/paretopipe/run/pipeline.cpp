@@ -5,7 +5,6 @@
 namespace paretopipe::run {
 namespace {
 
-constexpr const char* kLoopback = "127.0.0.1";
 constexpr int kClockExchanges = 8;
 
 std::uint64_t random_token() {
@@ -30,11 +29,13 @@ std::vector<Reply> Pipeline::ask(const std::vector<Request>& requests) {
   return replies;
 }
 
-Pipeline::Pipeline(const PipelineOptions& options) : options_(options) {
+Pipeline::Pipeline(const PipelineOptions& options, shaping::Network& network) : options_(options), network_(network) {
   std::vector<stage::Configure> requests;
   for (std::size_t i = 0; i < options.cpus.size(); ++i) {
     const int index = static_cast<int>(i);
-    stages_.emplace_back(index, options.command);
+    auto command = options.command;
+    command.namespaces = network.namespaces(index);
+    stages_.emplace_back(index, command);
     requests.push_back({index, options.cpus[i], options.compute});
   }
   configured_ = ask<stage::Configured>(requests);
@@ -50,13 +51,17 @@ Pipeline::Pipeline(const PipelineOptions& options) : options_(options) {
 }
 
 void Pipeline::join() {
-  const auto ports = ask<stage::Listening>(std::vector<stage::Listen>(stages_.size(), {kLoopback, 0}));
+  std::vector<stage::Listen> listeners;
+  for (int stage = 0; stage < stage_count(); ++stage) listeners.push_back({network_.address(stage), 0});
+  const auto ports = ask<stage::Listening>(listeners);
   const auto token = random_token();
   std::vector<stage::Join> requests;
-  for (std::size_t i = 0; i < stages_.size(); ++i) {
+  for (int stage = 0; stage < stage_count(); ++stage) {
+    const int next = (stage + 1) % stage_count();
+    const auto way = network_.route(stage, next, ports[static_cast<std::size_t>(next)].port);
     stage::Join request;
-    request.next_host = kLoopback;
-    request.next_port = ports[(i + 1) % ports.size()].port;
+    request.next_host = way.host;
+    request.next_port = way.port;
     request.token = token;
     requests.push_back(request);
   }

@@ -1,6 +1,7 @@
 #pragma once
 #include <paretopipe/run/clock_alignment.hpp>
 #include <paretopipe/run/stage_client.hpp>
+#include <paretopipe/shaping/network.hpp>
 
 #include <deque>
 #include <string>
@@ -26,7 +27,8 @@ struct PipelineOptions {
 /// answered, and throws Interrupted when a person wants to stop.
 class Pipeline {
  public:
-  explicit Pipeline(const PipelineOptions& options);
+  /// The stages talk to each other over `network`, which must outlive this object.
+  Pipeline(const PipelineOptions& options, shaping::Network& network);
 
   int stage_count() const { return static_cast<int>(stages_.size()); }
 
@@ -50,6 +52,7 @@ class Pipeline {
   void join();
 
   PipelineOptions options_;
+  shaping::Network& network_;
   std::deque<StageClient> stages_;  // a client does not move: others hold pointers to it
   std::vector<stage::Configured> configured_;
 };

@@ -63,6 +63,8 @@ record::TrialRecord PipelineExecutor::run(const plan::Trial& trial) {
     ensure_pipeline(trial);
     phase = "load";
     ensure_loaded(trial);
+    phase = "network";
+    ensure_network(trial);
     phase = "run";
     record = run_loaded(trial);
   } catch (const StageError& error) {
@@ -80,11 +82,24 @@ record::TrialRecord PipelineExecutor::run(const plan::Trial& trial) {
 
 void PipelineExecutor::ensure_pipeline(const plan::Trial& trial) {
   const auto wanted = pipeline_options(options_, trial);
-  if (pipeline_ && pipeline_options_->same_processes(wanted)) return;
+  if (pipeline_ && shaping_ == trial.shaping && pipeline_options_->same_processes(wanted)) return;
   pipeline_.reset();
   loaded_request_.reset();
+  if (shaping_ != trial.shaping) {
+    applied_.reset();
+    shaping_.reset();
+    network_ = shaping::make_network(trial.shaping);
+    shaping_ = trial.shaping;
+  }
   pipeline_options_ = wanted;
-  pipeline_.emplace(wanted);
+  pipeline_.emplace(wanted, *network_);
+}
+
+void PipelineExecutor::ensure_network(const plan::Trial& trial) {
+  if (applied_ == trial.network && network_evidence_.deviations.empty()) return;
+  applied_.reset();
+  network_evidence_ = network_->apply(trial.network);
+  applied_ = trial.network;
 }
 
 std::vector<config::BlockRange> PipelineExecutor::blocks_needed(const plan::Trial& trial) const {
@@ -126,6 +141,7 @@ record::TrialRecord PipelineExecutor::run_loaded(const plan::Trial& trial) {
     evidence.configured.push_back(pipeline_->configured()[i]);
     evidence.clocks.push_back(before[i] && after[i] ? ClockAlignment(*before[i], *after[i]) : ClockAlignment());
   }
+  if (trial.shaping != config::Shaping::none) evidence.network = network_evidence_;
   return assemble_record(trial, model_, evidence);
 }
 

@@ -2,7 +2,7 @@
 #include <paretopipe/run/pipeline.hpp>
 #include <paretopipe/run/trial_executor.hpp>
 
-#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,7 +18,9 @@ struct ExecutorOptions {
 };
 
 /// Runs trials on a real pipeline of stage processes. They are started for the first trial, kept from trial to trial,
-/// and started anew after a failure or when a trial wants other CPUs, threads or switches.
+/// and started anew after a failure or when a trial wants other CPUs, threads, switches or another kind of network. A
+/// network profile is applied, read back and probed when a trial wants another one than the last trial did, and again
+/// as long as the probe deviates.
 class PipelineExecutor final : public TrialExecutor {
  public:
   explicit PipelineExecutor(ExecutorOptions options);
@@ -34,12 +36,17 @@ class PipelineExecutor final : public TrialExecutor {
 
  private:
   void ensure_pipeline(const plan::Trial& trial);
+  void ensure_network(const plan::Trial& trial);
   void ensure_loaded(const plan::Trial& trial);
   record::TrialRecord run_loaded(const plan::Trial& trial);
   std::vector<config::BlockRange> blocks_needed(const plan::Trial& trial) const;
 
   ExecutorOptions options_;
   std::vector<plan::Trial> expected_;
+  std::optional<config::Shaping> shaping_;
+  std::unique_ptr<shaping::Network> network_;  // outlives the pipeline
+  std::optional<config::NetworkProfile> applied_;
+  config::NetworkEvidence network_evidence_;
   std::optional<PipelineOptions> pipeline_options_;
   std::optional<Pipeline> pipeline_;
   std::optional<stage::ModelRequest> loaded_request_;

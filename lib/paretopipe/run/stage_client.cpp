@@ -48,7 +48,7 @@ StageClient::StageClient(int index, const StageCommand& command)
           throw system_error("make a control link", errno);
         }
         wire::Link control(ends[0]);
-        launch::ChildProcess process({{command.program.string(), "serve"}, command.environment},
+        launch::ChildProcess process({{command.program.string(), "serve"}, command.environment, command.namespaces},
                                      launch::FileDescriptor(ends[1]));
         return Started{std::move(process), std::move(control)};
       }()) {}

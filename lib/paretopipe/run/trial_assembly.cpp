@@ -4,6 +4,7 @@
 #include <paretopipe/wire/frame.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace paretopipe::run {
 namespace {
@@ -118,6 +119,7 @@ record::TrialRecord assemble_record(const plan::Trial& trial, const config::Mode
   record.offline =
       samples_of(trial, evidence, {&stage::RunReport::offline, &stage::RunReport::offline_results, trial.depth});
 
+  record.network = evidence.network;
   const auto& source = evidence.reports.front();
   record.fidelity =
       record::Fidelity{source.max_abs_difference, source.top1_agreement, 2 * (trial.warmup + trial.batches)};
@@ -129,6 +131,11 @@ record::TrialRecord assemble_record(const plan::Trial& trial, const config::Mode
                     source.max_abs_difference, 100 * source.top1_agreement)};
   } else {
     record.summary = stats::summarise(*record.single_stream, *record.offline, trial.batch, record.links);
+    if (record.network && !record.network->deviations.empty()) {
+      record.status = record::Status::invalid;
+      record.failure =
+          record::Failure{"network", std::nullopt, fmt::format("{}", fmt::join(record.network->deviations, " "))};
+    }
   }
   return record;
 }

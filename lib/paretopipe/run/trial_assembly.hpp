@@ -13,6 +13,7 @@ struct TrialEvidence {
   std::vector<stage::Configured> configured;
   std::vector<stage::RunReport> reports;
   std::vector<ClockAlignment> clocks;
+  std::optional<config::NetworkEvidence> network;  ///< where something shaped the links
 };
 
 /// Requests for one trial: one per stage that takes part, i.e. stage 0 alone where all is local. Split points that
@@ -22,7 +23,7 @@ std::vector<stage::Run> make_run_requests(const plan::Trial& trial, const config
                                           const stage::Loaded& loaded, std::uint32_t tag);
 
 /// The record of a trial that ran: samples in one time base, payloads, fidelity, summary. If the output differs from
-/// the unsplit model's, the trial is a failure.
+/// the unsplit model's, the trial is a failure; if the network deviated from the trial's, it is invalid.
 record::TrialRecord assemble_record(const plan::Trial& trial, const config::ModelDescription& model,
                                     const TrialEvidence& evidence);
 

@@ -42,10 +42,6 @@ std::vector<std::string> unsupported(const LinkConditions& conditions) {
   refuse(conditions.loss > 0, "lose packets", "it relays a byte stream, and a stream has no gaps");
   refuse(conditions.reorder > 0, "reorder packets", "it relays a byte stream, which has one order");
   refuse(conditions.duplicate > 0, "duplicate packets", "it relays a byte stream, in which each byte comes once");
-  refuse(conditions.queue_packets.has_value(), "limit its queue to a number of packets",
-         "it cannot drop anything when the queue is full");
-  refuse(conditions.queue_latency.has_value(), "limit how long a packet waits in its queue",
-         "it cannot drop anything that has waited too long");
   return sentences;
 }
 

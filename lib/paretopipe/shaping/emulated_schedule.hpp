@@ -12,8 +12,8 @@
 namespace paretopipe::shaping {
 
 /// What an emulated link cannot do of these conditions, as sentences for a person; empty if it can do all. It has a
-/// byte stream in its hands, not packets: nothing can be lost, overtake, come twice or be dropped from a full queue,
-/// and TCP has nothing to react to.
+/// byte stream in its hands, not packets: nothing can be lost, overtake or come twice, and TCP has nothing to react to.
+/// The limits of a queue have no effect: nothing is dropped from it, the sender waits.
 std::vector<std::string> unsupported(const config::LinkConditions& conditions);
 
 /// One direction of one connection: when bytes that arrive come out at the other end. Bytes leave through a token

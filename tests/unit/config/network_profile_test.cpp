@@ -94,7 +94,7 @@ TEST_CASE("nonsense is refused with a sentence", "[network]") {
   CHECK(refusal(R"({"delay": "-1 ms"})") ==
         "network.both.delay: \"-1 ms\" is not a duration; write it like 5ms, 1.5s, 250us or 800ns");
   CHECK(refusal(R"({"delay": "2000 s"})") == "network.both.delay is 2000 s; it must be from 0 ns to 60.0 s");
-  CHECK(refusal(R"({"rate": "1 bit/s"})") == "network.both.rate is 1 bit/s; it must be from 1 kbit/s to 100 Gbit/s");
+  CHECK(refusal(R"({"rate": "1 bit/s"})") == "network.both.rate is 1 bit/s; it must be from 10 kbit/s to 100 Gbit/s");
   CHECK(refusal(R"({"rate": "1 Mbit/s", "burst": "100 B"})") ==
         "network.both.burst is 100 bytes; it must be from 1514 (a smaller bucket lets no whole frame pass) to "
         "1000000000");

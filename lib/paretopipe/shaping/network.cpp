@@ -1,0 +1,62 @@
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/shaping/network.hpp>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "networks.hpp"
+
+namespace paretopipe::shaping {
+
+std::vector<int> Network::namespaces(int) const {
+  return {};
+}
+
+std::string Network::address(int) const {
+  return kLoopback;
+}
+
+Endpoint Network::route(int, int, std::uint16_t port) {
+  return {kLoopback, port};
+}
+
+config::NetworkEvidence Network::apply(const config::NetworkProfile& profile) {
+  if (profile.shaped()) {
+    throw UsageError(fmt::format("the network {} cannot be had without shaping", profile.name));
+  }
+  return {
+      .read_back = profile, .round_trip_ns = {}, .forward_bit_per_s = {}, .backward_bit_per_s = {}, .deviations = {}};
+}
+
+config::NetworkEvidence evidence_of(const config::NetworkProfile& asked, const config::NetworkProfile& read_back,
+                                    const Probe& probe, double payload_share) {
+  return {.read_back = read_back,
+          .round_trip_ns = probe.round_trip_median.count(),
+          .forward_bit_per_s = probe.forward_bit_per_s,
+          .backward_bit_per_s = probe.backward_bit_per_s,
+          .deviations = judge(asked, probe, payload_share)};
+}
+
+ProbeOptions brief_probe_options(const config::NetworkProfile& profile) {
+  constexpr Nanoseconds kPatience = std::chrono::seconds(2);
+  auto options = probe_options(profile);
+  const auto round_trip = std::max<Nanoseconds>(expectation(profile).round_trip_most, std::chrono::microseconds(1));
+  options.round_trips = std::clamp(static_cast<int>(kPatience / round_trip), 5, options.round_trips);
+  return options;
+}
+
+std::unique_ptr<Network> make_network(config::Shaping kind) {
+  switch (kind) {
+    case config::Shaping::none:
+      return std::make_unique<Network>();
+    case config::Shaping::netem:
+      return make_netem_network();
+    case config::Shaping::emulated:
+      return make_emulated_network();
+  }
+  throw std::logic_error("an unknown kind of shaping");
+}
+
+}  // namespace paretopipe::shaping

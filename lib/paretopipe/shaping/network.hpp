@@ -1,0 +1,40 @@
+#pragma once
+#include <paretopipe/config/network_profile.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace paretopipe::shaping {
+
+struct Endpoint {
+  std::string host;
+  std::uint16_t port = 0;
+};
+
+/// What lies between the two stages of a pipeline, for as long as it lives: stages come and go on it, profiles replace
+/// one another. One thread at a time. Every function throws EnvironmentError for what this machine refuses.
+class Network {
+ public:
+  virtual ~Network() = default;
+
+  /// Namespaces that the process of `stage` has to enter (launch::ChildCommand::namespaces). Borrowed.
+  virtual std::vector<int> namespaces(int stage) const;
+
+  /// The address at which `stage` has to listen.
+  virtual std::string address(int stage) const;
+
+  /// Where `from` has to connect to, in order to reach `to`, which listens at `port` of its address already.
+  virtual Endpoint route(int from, int to, std::uint16_t port);
+
+  /// Puts `profile` on the links, whose connections stay; reads back what was applied; and, if anything is shaped,
+  /// measures it over the very links, which takes seconds on a slow one and needs them idle. Throws UsageError for a
+  /// profile that this kind of network cannot do.
+  virtual config::NetworkEvidence apply(const config::NetworkProfile& profile);
+};
+
+/// `none`: this host's loopback, which can do the unshaped profile only.
+std::unique_ptr<Network> make_network(config::Shaping kind);
+
+}  // namespace paretopipe::shaping

@@ -1,0 +1,20 @@
+#pragma once
+#include <paretopipe/shaping/network.hpp>
+#include <paretopipe/shaping/probe.hpp>
+
+namespace paretopipe::shaping {
+
+inline constexpr int kStages = 2;
+inline constexpr const char* kLoopback = "127.0.0.1";
+
+std::unique_ptr<Network> make_netem_network();
+std::unique_ptr<Network> make_emulated_network();
+
+/// What apply() reports: the probe's numbers, and the sentences of both comparisons. `payload_share`: of the rate.
+config::NetworkEvidence evidence_of(const config::NetworkProfile& asked, const config::NetworkProfile& read_back,
+                                    const Probe& probe, double payload_share);
+
+/// As much probing as a link of this profile needs, but no more than a person would wait for between two trials.
+ProbeOptions brief_probe_options(const config::NetworkProfile& profile);
+
+}  // namespace paretopipe::shaping

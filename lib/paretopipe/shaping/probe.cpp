@@ -1,0 +1,146 @@
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/shaping/probe.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+namespace paretopipe::shaping {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr int kPatienceMs = 30'000;
+
+/// Waits until one of the descriptors can do what it is asked for.
+void wait_for(std::array<pollfd, 2>& events, std::size_t count) {
+  int ready = 0;
+  do ready = ::poll(events.data(), count, kPatienceMs);
+  while (ready < 0 && errno == EINTR);
+  if (ready < 0) throw system_error("probe a link", errno);
+  if (ready == 0) throw EnvironmentError("probe a link: it delivered nothing for 30 s");
+}
+
+/// Bytes sent, or 0 if none can be sent right now.
+std::size_t try_send(int socket, const std::vector<char>& data, std::size_t most) {
+  const auto sent = ::send(socket, data.data(), std::min(data.size(), most), MSG_DONTWAIT | MSG_NOSIGNAL);
+  if (sent >= 0) return static_cast<std::size_t>(sent);
+  if (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR) return 0;
+  throw system_error("probe a link: send", errno);
+}
+
+std::size_t try_receive(int socket, std::vector<char>& buffer) {
+  const auto got = ::recv(socket, buffer.data(), buffer.size(), MSG_DONTWAIT);
+  if (got > 0) return static_cast<std::size_t>(got);
+  if (got == 0) throw EnvironmentError("probe a link: the other end closed it");
+  if (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR) return 0;
+  throw system_error("probe a link: receive", errno);
+}
+
+void carry_one_byte(int from, int to) {
+  std::vector<char> byte(1);
+  std::array events{pollfd{from, POLLOUT, 0}, pollfd{}};
+  while (try_send(from, byte, 1) == 0) wait_for(events, 1);
+  events[0] = pollfd{to, POLLIN, 0};
+  while (try_receive(to, byte) == 0) wait_for(events, 1);
+}
+
+std::vector<Nanoseconds> round_trips(int first, int second, int count) {
+  std::vector<Nanoseconds> durations;
+  for (int index = 0; index <= count; ++index) {
+    const auto begin = Clock::now();
+    carry_one_byte(first, second);
+    carry_one_byte(second, first);
+    if (index > 0) durations.push_back(Clock::now() - begin);  // the first one finds everything cold
+  }
+  std::sort(durations.begin(), durations.end());
+  return durations;
+}
+
+/// Keeps what waits unsent in a socket small, so that a slow link is soon empty when a transfer ends; other sockets
+/// than TCP's have no such limit, and need none.
+class UnsentLimit {
+ public:
+  explicit UnsentLimit(int socket) : socket_(socket) {
+    socklen_t length = sizeof former_;
+    tcp_ = ::getsockopt(socket_, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &former_, &length) == 0;
+    constexpr int kUnsentBytes = 256 * 1024;
+    if (tcp_) ::setsockopt(socket_, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &kUnsentBytes, sizeof kUnsentBytes);
+  }
+  ~UnsentLimit() {
+    if (tcp_) ::setsockopt(socket_, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &former_, sizeof former_);
+  }
+  UnsentLimit(const UnsentLimit&) = delete;
+  UnsentLimit& operator=(const UnsentLimit&) = delete;
+
+ private:
+  int socket_;
+  int former_ = 0;
+  bool tcp_ = false;
+};
+
+struct Arrival {
+  Clock::duration at;  ///< since the transfer began
+  std::int64_t bytes;  ///< in total
+};
+
+/// Sends for `duration` or `most_bytes`, and receives all of it. One thread does both: neither end is waited for while
+/// the other could go on.
+std::vector<Arrival> transfer(int from, int to, Clock::duration duration, std::int64_t most_bytes) {
+  const UnsentLimit limit(from);
+  std::vector<char> data(256 * 1024);
+  std::vector<char> buffer(256 * 1024);
+  std::vector<Arrival> arrivals;
+  std::int64_t sent = 0;
+  std::int64_t received = 0;
+  const auto begin = Clock::now();
+  for (;;) {
+    const bool sending = sent < most_bytes && Clock::now() - begin < duration;
+    if (!sending && received == sent) return arrivals;
+    std::array events{pollfd{to, POLLIN, 0}, pollfd{from, POLLOUT, 0}};
+    wait_for(events, sending ? 2 : 1);
+    if (sending && events[1].revents != 0) sent += static_cast<std::int64_t>(try_send(from, data, data.size()));
+    if (events[0].revents == 0) continue;
+    if (const auto got = try_receive(to, buffer); got > 0) {
+      received += static_cast<std::int64_t>(got);
+      arrivals.push_back({Clock::now() - begin, received});
+    }
+  }
+}
+
+double goodput(int from, int to, const ProbeOptions& options) {
+  const auto duration = options.settling + options.measuring;
+  const auto arrivals = transfer(from, to, duration, options.most_bytes);
+  // What arrives after the last byte was sent is the end of a queue, at the same rate: it may count, but need not.
+  const auto total = arrivals.empty() ? 0 : arrivals.back().bytes;
+  const bool cut_short = total >= options.most_bytes;
+  const auto settled = [&](const Arrival& arrival) {
+    return cut_short ? arrival.bytes >= total / 2 : arrival.at >= options.settling;
+  };
+  const auto begin = std::find_if(arrivals.begin(), arrivals.end(), settled);
+  const auto late = [&](const Arrival& arrival) { return arrival.at > duration; };
+  auto end = std::find_if(begin, arrivals.end(), late);
+  if (end - begin < 2) end = arrivals.end();
+  if (end - begin < 2) throw EnvironmentError("probe a link: too little arrived to tell its rate; measure longer");
+  const auto last = end - 1;
+  return static_cast<double>(last->bytes - begin->bytes) * 8 /
+         std::chrono::duration<double>(last->at - begin->at).count();
+}
+
+}  // namespace
+
+Probe probe_link(int first, int second, const ProbeOptions& options) {
+  const auto durations = round_trips(first, second, std::max(1, options.round_trips));
+  Probe probe;
+  probe.round_trip_min = durations.front();
+  probe.round_trip_median = durations[durations.size() / 2];
+  probe.forward_bit_per_s = goodput(first, second, options);
+  probe.backward_bit_per_s = goodput(second, first, options);
+  return probe;
+}
+
+}  // namespace paretopipe::shaping

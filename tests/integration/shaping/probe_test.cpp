@@ -1,0 +1,105 @@
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/shaping/probe.hpp>
+#include <paretopipe/shaping/shaped_link.hpp>
+
+#include <array>
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <support/catch.hpp>
+
+#include "machine_state.hpp"
+
+// What is asserted is what a busy machine cannot break: a shaped link is never faster than its profile, and not slower
+// by half. How close it is to the profile is told by judge(), and shown as a warning.
+
+using namespace paretopipe;
+using namespace std::chrono_literals;
+using config::NetworkProfile;
+using shaping::NamespacePair;
+using shaping::Probe;
+using shaping::ShapedLink;
+using support::capabilities;
+
+namespace {
+
+Probe probe_under(const NetworkProfile& profile) {
+  const NamespacePair networks;
+  const ShapedLink link(networks, profile);
+  const auto [first, second] = networks.connect();
+  const auto probe = shaping::probe_link(first.get(), second.get(), shaping::probe_options(profile));
+  for (const auto& sentence : shaping::judge(profile, probe)) WARN(profile.name << ": " << sentence);
+  return probe;
+}
+
+void check_goodput(double measured, double expected) {
+  CHECK(measured < 1.05 * expected);
+  CHECK(measured > 0.5 * expected);
+}
+
+NetworkProfile profile_of(Nanoseconds delay, std::int64_t forward, std::int64_t backward) {
+  NetworkProfile profile;
+  profile.name = "tested";
+  profile.forward.delay = profile.backward.delay = delay;
+  profile.forward.rate_bit_per_s = forward;
+  profile.backward.rate_bit_per_s = backward;
+  return profile;
+}
+
+}  // namespace
+
+TEST_CASE("a link that nothing shapes is probed", "[probe]") {
+  std::array<int, 2> pair{};
+  REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM, 0, pair.data()) == 0);
+  shaping::ProbeOptions options;
+  options.settling = options.measuring = 20ms;
+  options.most_bytes = 100'000'000;
+  const auto probe = shaping::probe_link(pair[0], pair[1], options);
+  CHECK(probe.round_trip_min > 0ns);
+  CHECK(probe.round_trip_min <= probe.round_trip_median);
+  CHECK(probe.forward_bit_per_s > 1e6);
+  CHECK(probe.backward_bit_per_s > 1e6);
+  char byte = 0;
+  for (const int end : pair) CHECK(::recv(end, &byte, 1, MSG_DONTWAIT) == -1);  // the link is empty again
+  for (const int end : pair) ::close(end);
+}
+
+TEST_CASE("a link that ends while it is probed is an error", "[probe]") {
+  std::array<int, 2> pair{};
+  REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM, 0, pair.data()) == 0);
+  ::shutdown(pair[0], SHUT_WR);
+  CHECK_THROWS_AS(shaping::probe_link(pair[0], pair[1], {}), EnvironmentError);
+  for (const int end : pair) ::close(end);
+}
+
+TEST_CASE("a rate of tbf is what a transfer gets, each direction its own", "[probe][tbf]") {
+  if (!support::can(capabilities().tbf)) return;
+  const auto probe = probe_under(profile_of(0ns, 20'000'000, 5'000'000));
+  check_goodput(probe.forward_bit_per_s, 20e6 * shaping::kTcpPayloadShare);
+  check_goodput(probe.backward_bit_per_s, 5e6 * shaping::kTcpPayloadShare);
+}
+
+TEST_CASE("a delay counts once in each direction, and a rate of netem is what a transfer gets", "[probe][netem]") {
+  if (!support::can(capabilities().netem)) return;
+  const auto probe = probe_under(profile_of(20ms, 20'000'000, 10'000'000));
+  CHECK(probe.round_trip_min >= 39ms);
+  CHECK(probe.round_trip_min < 80ms);
+  check_goodput(probe.forward_bit_per_s, 20e6 * shaping::kTcpPayloadShare);
+  check_goodput(probe.backward_bit_per_s, 10e6 * shaping::kTcpPayloadShare);
+}
+
+TEST_CASE("jitter does not break a transfer, for packets stay in order", "[probe][netem]") {
+  if (!support::can(capabilities().netem)) return;
+  const auto profile = config::load_network_profile("lte");
+  const auto probe = probe_under(profile);
+  check_goodput(probe.forward_bit_per_s, 10e6 * shaping::kTcpPayloadShare);
+}
+
+TEST_CASE("the published profile is slow and far, as published", "[probe][netem]") {
+  if (!support::can(capabilities().netem)) return;
+  const auto probe = probe_under(config::load_network_profile("published"));
+  CHECK(probe.round_trip_min >= 399ms);
+  CHECK(probe.round_trip_min < 600ms);
+  check_goodput(probe.forward_bit_per_s, 5e6 * shaping::kTcpPayloadShare);
+}

@@ -1,0 +1,136 @@
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/shaping/shaped_link.hpp>
+
+#include <string>
+
+#include <support/catch.hpp>
+#include <support/message_of.hpp>
+
+#include "machine_state.hpp"
+
+using namespace paretopipe;
+using namespace std::chrono_literals;
+using config::NetworkProfile;
+using shaping::NamespacePair;
+using shaping::ShapedLink;
+using support::capabilities;
+using support::contains;
+using support::message_of;
+
+namespace {
+
+NetworkProfile paced(std::int64_t forward, std::int64_t backward) {
+  NetworkProfile profile;
+  profile.name = "paced";
+  profile.forward.rate_bit_per_s = forward;
+  profile.backward.rate_bit_per_s = backward;
+  return profile;
+}
+
+std::string qdiscs(const NamespacePair& networks) {
+  std::string all;
+  for (std::size_t stage = 0; stage < NamespacePair::kStages; ++stage) {
+    all += networks.run_in(stage, shaping::show_command(NamespacePair::interface(stage)));
+  }
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("a rate in each direction is applied and read back from the kernel", "[shaped]") {
+  if (!support::can(capabilities().tbf)) return;
+  const NamespacePair networks;
+  const ShapedLink link(networks, paced(20'000'000, 5'000'000));
+  CHECK(link.differences().empty());
+  const auto applied = link.read_back();
+  CHECK(applied.name == "paced");
+  CHECK(applied.forward.rate_bit_per_s == 20'000'000);
+  CHECK(applied.backward.rate_bit_per_s == 5'000'000);
+  CHECK(applied.forward.burst_bytes.value() > 0);
+}
+
+TEST_CASE("a profile goes with the object that applied it, and another one can follow", "[shaped]") {
+  if (!support::can(capabilities().tbf)) return;
+  const NamespacePair networks;
+  const auto before = qdiscs(networks);
+  {
+    const ShapedLink link(networks, paced(20'000'000, 20'000'000));
+    CHECK(qdiscs(networks) != before);
+  }
+  CHECK(qdiscs(networks) == before);
+  ShapedLink link(networks, paced(1'000'000, 2'000'000));
+  CHECK(link.read_back().forward.rate_bit_per_s == 1'000'000);
+  link.clear();
+  CHECK(qdiscs(networks) == before);
+  link.clear();  // once more does nothing
+}
+
+TEST_CASE("an unshaped profile applies nothing", "[shaped]") {
+  if (!support::can(capabilities().namespaces)) return;
+  const NamespacePair networks;
+  const auto before = qdiscs(networks);
+  const ShapedLink link(networks, NetworkProfile{});
+  CHECK(qdiscs(networks) == before);
+  CHECK(link.differences().empty());
+}
+
+TEST_CASE("a profile changed behind our back is noticed", "[shaped]") {
+  if (!support::can(capabilities().tbf)) return;
+  const NamespacePair networks;
+  const ShapedLink link(networks, paced(20'000'000, 20'000'000));
+  networks.run_in(1, {"tc", "qdisc", "replace", "dev", NamespacePair::interface(1), "root", "handle", "1:", "tbf",
+                      "rate", "10mbit", "burst", "20kb", "latency", "50ms"});
+  CHECK(link.differences() ==
+        std::vector<std::string>{"backward: a rate of 20 Mbit/s was requested, but the kernel reports 10 Mbit/s"});
+}
+
+TEST_CASE("if one direction cannot be applied, neither is", "[shaped]") {
+  if (!support::can(capabilities().tbf)) return;
+  const NamespacePair networks;
+  const auto before = qdiscs(networks);
+  auto profile = paced(20'000'000, 0);  // tc refuses a rate of nothing
+  CHECK_THROWS_AS(ShapedLink(networks, profile), EnvironmentError);
+  CHECK(qdiscs(networks) == before);
+}
+
+TEST_CASE("a kernel without netem says so when a delay is applied", "[shaped]") {
+  if (!support::can(capabilities().tbf)) return;
+  if (capabilities().netem.works) {
+    SUCCEED("this kernel has netem");
+    return;
+  }
+  const NamespacePair networks;
+  const auto message =
+      message_of<EnvironmentError>([&] { ShapedLink(networks, config::load_network_profile("published")); });
+  CHECK(contains(message, "this kernel has no netem: load its module (sudo modprobe sch_netem)"));
+}
+
+TEST_CASE("every shipped profile is applied and read back as it was requested", "[shaped][netem]") {
+  if (!support::can(capabilities().netem)) return;
+  const NamespacePair networks;
+  for (const auto& [name, description] : config::shipped_networks()) {
+    CAPTURE(name);
+    const ShapedLink link(networks, config::load_network_profile(name));
+    CHECK(link.differences().empty());
+  }
+}
+
+TEST_CASE("every condition at once is applied and read back", "[shaped][netem]") {
+  if (!support::can(capabilities().netem)) return;
+  const NamespacePair networks;
+  NetworkProfile profile;
+  auto& forward = profile.forward;
+  forward.delay = 12'345us;
+  forward.jitter = 1'234us;
+  forward.distribution = config::DelayDistribution::paretonormal;
+  forward.rate_bit_per_s = 7'654'321;
+  forward.loss = 0.0123;
+  forward.reorder = 0.05;
+  forward.duplicate = 0.001;
+  forward.queue_packets = 321;
+  profile.backward = forward;
+  profile.backward.burst_bytes = 12'345;
+  profile.backward.queue_latency = 123ms;
+  const ShapedLink link(networks, profile);
+  CHECK(link.differences() == std::vector<std::string>{});
+}

@@ -1,0 +1,128 @@
+#include <paretopipe/shaping/tc_commands.hpp>
+
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <support/catch.hpp>
+
+using namespace paretopipe;
+using namespace paretopipe::shaping;
+using namespace std::chrono_literals;
+using config::DelayDistribution;
+using config::LinkConditions;
+
+namespace {
+
+/// The commands as a person would type them.
+std::vector<std::string> lines(const LinkConditions& conditions) {
+  std::vector<std::string> typed;
+  for (const auto& command : shape_commands("x", conditions))
+    typed.push_back(fmt::format("{}", fmt::join(command, " ")));
+  return typed;
+}
+
+using Lines = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("what shapes nothing needs no command", "[tc]") {
+  CHECK(lines({}).empty());
+}
+
+TEST_CASE("a rate alone needs tbf alone, so it works without netem", "[tc]") {
+  LinkConditions conditions;
+  conditions.rate_bit_per_s = 20'000'000;
+  CHECK(lines(conditions) ==
+        Lines{"tc qdisc add dev x root handle 1: tbf rate 20000000bit burst 13028b latency 100ms"});
+  conditions.burst_bytes = 50'000;
+  conditions.queue_latency = 1500us;
+  CHECK(lines(conditions) ==
+        Lines{"tc qdisc add dev x root handle 1: tbf rate 20000000bit burst 50000b latency 1500us"});
+  CHECK_FALSE(needs_netem(conditions));
+}
+
+TEST_CASE("a delay and a rate are netem's, which paces every frame", "[tc]") {
+  LinkConditions conditions;
+  conditions.delay = 25ms;
+  conditions.rate_bit_per_s = 10'000'000;
+  CHECK(lines(conditions) == Lines{"tc qdisc add dev x root handle 1: netem limit 1000 delay 25ms rate 10000000bit"});
+}
+
+TEST_CASE("the published profile is tbf below netem, as people write it", "[tc]") {
+  const auto published = config::load_network_profile("published");
+  CHECK(lines(published.forward) ==
+        Lines{"tc qdisc add dev x root handle 1: netem limit 1000 delay 200ms",
+              "tc qdisc add dev x parent 1:1 handle 2: tbf rate 5000000bit burst 4096b latency 400ms"});
+}
+
+TEST_CASE("jitter never reorders: netem keeps packets in order where it has a rate", "[tc]") {
+  LinkConditions conditions;
+  conditions.delay = 20ms;
+  conditions.jitter = 5ms;
+  conditions.distribution = DelayDistribution::normal;
+  CHECK(lines(conditions) ==
+        Lines{"tc qdisc add dev x root handle 1: netem limit 66052 delay 20ms 5ms distribution normal "
+              "rate 1000000000000bit"});
+  conditions.rate_bit_per_s = 1'000'000;
+  CHECK(lines(conditions) ==
+        Lines{"tc qdisc add dev x root handle 1: netem limit 1000 delay 20ms 5ms distribution normal "
+              "rate 1000000bit"});
+}
+
+TEST_CASE("loss, duplicates and reordering are percentages of netem's", "[tc]") {
+  LinkConditions conditions;
+  conditions.delay = 1500us;
+  conditions.loss = 0.00333;
+  conditions.duplicate = 0.001;
+  conditions.reorder = 0.25;
+  conditions.queue_packets = 77;
+  CHECK(lines(conditions) == Lines{"tc qdisc add dev x root handle 1: netem limit 77 delay 1500us loss 0.333% "
+                                   "duplicate 0.1% reorder 25%"});
+}
+
+TEST_CASE("every shipped profile can be written as commands", "[tc]") {
+  for (const auto& [name, description] : config::shipped_networks()) {
+    const auto profile = config::load_network_profile(name);
+    for (const auto& conditions : {profile.forward, profile.backward}) {
+      CAPTURE(name);
+      CHECK(shape_commands("x", conditions).empty() != conditions.shaped());
+      CHECK(warnings(conditions).empty());
+    }
+  }
+}
+
+TEST_CASE("the computed burst holds a frame, and what passes in a tick", "[tc]") {
+  for (const std::int64_t rate : {1'000, 1'000'000, 500'000'000, 1'000'000'000}) {
+    CHECK(default_burst_bytes(rate) >= 2 * kFrameBytes);
+    CHECK(static_cast<double>(default_burst_bytes(rate)) >= static_cast<double>(rate) / 8 * 0.004);
+  }
+}
+
+TEST_CASE("netem's limit holds what is under way on a long fast link", "[tc]") {
+  LinkConditions conditions;
+  conditions.delay = 200ms;
+  conditions.rate_bit_per_s = 500'000'000;
+  const double under_way = 0.2 * 500e6 / 8 / 1514;
+  CHECK(static_cast<double>(default_queue_packets(conditions)) > 2 * under_way);
+  conditions.rate_bit_per_s = 1'000;
+  CHECK(default_queue_packets(conditions) == 1000);
+}
+
+TEST_CASE("a burst too small for its rate, and a queue too small for its delay, are warned of", "[tc]") {
+  LinkConditions conditions;
+  conditions.rate_bit_per_s = 100'000'000;
+  conditions.burst_bytes = 4'096;
+  CHECK(
+      warnings(conditions) ==
+      Lines{"a burst of 4096 bytes may be too small for 100 Mbit/s: a timer that is late by a tick (4 ms) misses 50000 "
+            "bytes; 53028 would do"});
+  conditions.burst_bytes.reset();
+  conditions.delay = 100ms;
+  conditions.queue_packets = 500;
+  CHECK(warnings(conditions) == Lines{"a queue of 500 packets is less than the 826 that are under way at 100 Mbit/s; "
+                                      "the rate will not be reached"});
+  conditions.queue_packets = 5'000;
+  CHECK(warnings(conditions).empty());
+}
