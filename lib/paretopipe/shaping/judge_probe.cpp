@@ -21,6 +21,16 @@ Nanoseconds time_at(double bytes, std::int64_t rate_bit_per_s) {
   return std::chrono::duration_cast<Nanoseconds>(Seconds(bytes * 8 / static_cast<double>(rate_bit_per_s)));
 }
 
+/// What fills one direction and half of its queue. The way back is not counted: what has arrived is no longer in
+/// flight, though its acknowledgement is.
+std::int64_t most_in_flight(const config::LinkConditions& conditions) {
+  if (!conditions.rate_bit_per_s) return std::numeric_limits<std::int64_t>::max();
+  const auto queued = conditions.queue_latency.value_or(default_queue_latency(conditions)) / 2;
+  const auto bytes = Seconds(conditions.delay + 4 * conditions.jitter + queued).count() *
+                     static_cast<double>(*conditions.rate_bit_per_s) / 8;
+  return std::max(8 * kSegmentBytes, static_cast<std::int64_t>(bytes));
+}
+
 std::optional<double> expected_goodput(const config::LinkConditions& conditions, double payload_share) {
   if (!conditions.rate_bit_per_s || conditions.loss > 0 || conditions.duplicate > 0 || conditions.reorder > 0)
     return std::nullopt;
@@ -48,11 +58,13 @@ ProbeOptions probe_options(const config::NetworkProfile& profile) {
     const auto rate = *conditions->rate_bit_per_s;
     const double segments =
         Seconds(round_trip).count() * static_cast<double>(rate) / 8 / static_cast<double>(kFrameBytes);
-    const auto rounds = static_cast<int>(std::ceil(std::log2(std::max(1.0, segments / 10)))) + 3;
+    const auto rounds = static_cast<int>(std::ceil(std::log2(std::max(1.0, segments / 10)))) + 4;
     options.settling = std::max<Nanoseconds>(options.settling, 200ms + rounds * round_trip);
     options.measuring =
         std::max<Nanoseconds>({options.measuring, 500ms, 4 * round_trip, time_at(50.0 * kFrameBytes, rate)});
   }
+  options.forward_in_flight = most_in_flight(profile.forward);
+  options.backward_in_flight = most_in_flight(profile.backward);
   if (round_trip > 0ns) options.round_trips = static_cast<int>(std::clamp<std::int64_t>(2s / round_trip, 7, 30));
   return options;
 }

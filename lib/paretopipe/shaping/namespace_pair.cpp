@@ -151,7 +151,8 @@ void NamespacePair::tune_tcp() {
   // 500 Mbit/s over a round trip of 400 ms are 25 MB under way, of which the kernel's books count twice as much.
   static constexpr std::array settings{Setting{"/proc/sys/net/ipv4/tcp_rmem", "4096 131072 134217728"},
                                        Setting{"/proc/sys/net/ipv4/tcp_wmem", "4096 65536 134217728"},
-                                       Setting{"/proc/sys/net/ipv4/tcp_slow_start_after_idle", "0"}};
+                                       Setting{"/proc/sys/net/ipv4/tcp_slow_start_after_idle", "0"},
+                                       Setting{"/proc/sys/net/ipv4/tcp_no_metrics_save", "1"}};
   for (std::size_t stage = 0; stage < kStages; ++stage) {
     const auto namespaces = descriptors(stage);
     try {

@@ -19,8 +19,8 @@ namespace paretopipe::shaping {
 ///
 /// Neither delay nor loss meets an address resolution: both ends know each other's hardware address from the start. In
 /// the namespaces TCP may use windows that fill a long link, and does not fall back to slow start when a link was idle,
-/// so that the second batch travels like the first. Each connection must be made after that, hence by what is started
-/// in here.
+/// and no connection learns from those before it: the second batch travels like the first, and no trial depends on
+/// another. That holds for sockets made in here.
 class NamespacePair {
  public:
   static constexpr std::size_t kStages = 2;

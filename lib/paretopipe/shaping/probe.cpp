@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <string_view>
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -26,16 +27,17 @@ void wait_for(std::array<pollfd, 2>& events, std::size_t count) {
 }
 
 /// Bytes sent, or 0 if none can be sent right now.
-std::size_t try_send(int socket, const std::vector<char>& data, std::size_t most) {
-  const auto sent = ::send(socket, data.data(), std::min(data.size(), most), MSG_DONTWAIT | MSG_NOSIGNAL);
-  if (sent >= 0) return static_cast<std::size_t>(sent);
+std::int64_t try_send(int socket, const std::vector<char>& data, std::int64_t most) {
+  const auto size = std::min(most, static_cast<std::int64_t>(data.size()));
+  const auto sent = ::send(socket, data.data(), static_cast<std::size_t>(size), MSG_DONTWAIT | MSG_NOSIGNAL);
+  if (sent >= 0) return sent;
   if (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR) return 0;
   throw system_error("probe a link: send", errno);
 }
 
-std::size_t try_receive(int socket, std::vector<char>& buffer) {
+std::int64_t try_receive(int socket, std::vector<char>& buffer) {
   const auto got = ::recv(socket, buffer.data(), buffer.size(), MSG_DONTWAIT);
-  if (got > 0) return static_cast<std::size_t>(got);
+  if (got > 0) return got;
   if (got == 0) throw EnvironmentError("probe a link: the other end closed it");
   if (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR) return 0;
   throw system_error("probe a link: receive", errno);
@@ -61,26 +63,26 @@ std::vector<Nanoseconds> round_trips(int first, int second, int count) {
   return durations;
 }
 
-/// Keeps what waits unsent in a socket small, so that a slow link is soon empty when a transfer ends; other sockets
-/// than TCP's have no such limit, and need none.
-class UnsentLimit {
+/// Sets an option of TCP for as long as it lives; other sockets have no such options, and need none.
+class TcpOption {
  public:
-  explicit UnsentLimit(int socket) : socket_(socket) {
-    socklen_t length = sizeof former_;
-    tcp_ = ::getsockopt(socket_, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &former_, &length) == 0;
-    constexpr int kUnsentBytes = 256 * 1024;
-    if (tcp_) ::setsockopt(socket_, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &kUnsentBytes, sizeof kUnsentBytes);
+  TcpOption(int socket, int option, const void* value, socklen_t size) : socket_(socket), option_(option) {
+    size_ = former_.size();
+    tcp_ = ::getsockopt(socket_, IPPROTO_TCP, option_, former_.data(), &size_) == 0;
+    if (tcp_) ::setsockopt(socket_, IPPROTO_TCP, option_, value, size);
   }
-  ~UnsentLimit() {
-    if (tcp_) ::setsockopt(socket_, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &former_, sizeof former_);
+  ~TcpOption() {
+    if (tcp_) ::setsockopt(socket_, IPPROTO_TCP, option_, former_.data(), size_);
   }
-  UnsentLimit(const UnsentLimit&) = delete;
-  UnsentLimit& operator=(const UnsentLimit&) = delete;
+  TcpOption(const TcpOption&) = delete;
+  TcpOption& operator=(const TcpOption&) = delete;
 
  private:
   int socket_;
-  int former_ = 0;
+  int option_;
   bool tcp_ = false;
+  alignas(int) std::array<char, 32> former_{};
+  socklen_t size_ = 0;
 };
 
 struct Arrival {
@@ -88,10 +90,14 @@ struct Arrival {
   std::int64_t bytes;  ///< in total
 };
 
-/// Sends for `duration` or `most_bytes`, and receives all of it. One thread does both: neither end is waited for while
-/// the other could go on.
-std::vector<Arrival> transfer(int from, int to, Clock::duration duration, std::int64_t most_bytes) {
-  const UnsentLimit limit(from);
+/// Sends for settling + measuring, or `most_bytes`, and receives all of it. One thread does both: neither end is waited
+/// for while the other could go on.
+std::vector<Arrival> transfer(int from, int to, const ProbeOptions& options, std::int64_t most_in_flight) {
+  // Little waits unsent in the socket, so that a slow link is soon empty when a transfer ends.
+  constexpr int kUnsentBytes = 256 * 1024;
+  constexpr std::string_view kReno = "reno";
+  const TcpOption unsent(from, TCP_NOTSENT_LOWAT, &kUnsentBytes, sizeof kUnsentBytes);
+  const TcpOption congestion(from, TCP_CONGESTION, kReno.data(), kReno.size());
   std::vector<char> data(256 * 1024);
   std::vector<char> buffer(256 * 1024);
   std::vector<Arrival> arrivals;
@@ -99,22 +105,23 @@ std::vector<Arrival> transfer(int from, int to, Clock::duration duration, std::i
   std::int64_t received = 0;
   const auto begin = Clock::now();
   for (;;) {
-    const bool sending = sent < most_bytes && Clock::now() - begin < duration;
+    const bool sending = sent < options.most_bytes && Clock::now() - begin < options.settling + options.measuring;
     if (!sending && received == sent) return arrivals;
+    const auto credit = most_in_flight - (sent - received);
     std::array events{pollfd{to, POLLIN, 0}, pollfd{from, POLLOUT, 0}};
-    wait_for(events, sending ? 2 : 1);
-    if (sending && events[1].revents != 0) sent += static_cast<std::int64_t>(try_send(from, data, data.size()));
+    wait_for(events, sending && credit > 0 ? 2 : 1);
+    if (events[1].revents != 0) sent += try_send(from, data, credit);
     if (events[0].revents == 0) continue;
     if (const auto got = try_receive(to, buffer); got > 0) {
-      received += static_cast<std::int64_t>(got);
+      received += got;
       arrivals.push_back({Clock::now() - begin, received});
     }
   }
 }
 
-double goodput(int from, int to, const ProbeOptions& options) {
+double goodput(int from, int to, const ProbeOptions& options, std::int64_t most_in_flight) {
   const auto duration = options.settling + options.measuring;
-  const auto arrivals = transfer(from, to, duration, options.most_bytes);
+  const auto arrivals = transfer(from, to, options, most_in_flight);
   // What arrives after the last byte was sent is the end of a queue, at the same rate: it may count, but need not.
   const auto total = arrivals.empty() ? 0 : arrivals.back().bytes;
   const bool cut_short = total >= options.most_bytes;
@@ -138,8 +145,8 @@ Probe probe_link(int first, int second, const ProbeOptions& options) {
   Probe probe;
   probe.round_trip_min = durations.front();
   probe.round_trip_median = durations[durations.size() / 2];
-  probe.forward_bit_per_s = goodput(first, second, options);
-  probe.backward_bit_per_s = goodput(second, first, options);
+  probe.forward_bit_per_s = goodput(first, second, options, options.forward_in_flight);
+  probe.backward_bit_per_s = goodput(second, first, options, options.backward_in_flight);
   return probe;
 }
 

@@ -3,6 +3,7 @@
 #include <paretopipe/shaping/tc_commands.hpp>
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,18 +12,22 @@
 
 namespace paretopipe::shaping {
 
-/// How long a link is looked at. The defaults suit a link that nothing shapes; probe_options() computes what a profile
+/// How a link is looked at. The defaults suit a link that nothing shapes; probe_options() computes what a profile
 /// needs.
 struct ProbeOptions {
   int round_trips = 30;
   Nanoseconds settling{std::chrono::milliseconds(200)};   ///< of a transfer, until TCP's slow start is over; dropped
   Nanoseconds measuring{std::chrono::milliseconds(300)};  ///< of a transfer, after that
+  /// Payload bytes sent that have not arrived. Less than the link can hold, or else TCP's slow start overshoots, and
+  /// what arrives tells for seconds of its recovery from the losses, and not of the link.
+  std::int64_t forward_in_flight = std::numeric_limits<std::int64_t>::max();
+  std::int64_t backward_in_flight = std::numeric_limits<std::int64_t>::max();
   std::int64_t most_bytes = 2'000'000'000;  ///< a transfer ends here at the latest, and its second half counts
 };
 
-/// Long enough for a link of this profile: settling takes the round trips of a slow start from ten segments to what is
-/// under way at the rate, and three more; measuring takes four round trips, fifty frames and half a second, whichever
-/// is longest.
+/// Suits a link of this profile. Settling takes the round trips of a slow start from ten segments to what is under way
+/// at the rate, and four more; measuring takes four round trips, fifty frames and half a second, whichever is longest.
+/// In flight are the direction's delay at its rate, and half of its queue.
 ProbeOptions probe_options(const config::NetworkProfile& profile);
 
 /// What was measured between two ends of a link.

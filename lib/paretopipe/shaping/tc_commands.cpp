@@ -126,7 +126,11 @@ std::int64_t default_burst_bytes(std::int64_t rate_bit_per_s) {
 }
 
 Nanoseconds default_queue_latency(const config::LinkConditions& conditions) {
-  return std::max<Nanoseconds>(100ms, 2 * conditions.delay);
+  Nanoseconds frames{0};
+  if (conditions.rate_bit_per_s) {
+    frames = Nanoseconds(16 * kFrameBytes * 8 * std::int64_t{1'000'000'000} / *conditions.rate_bit_per_s);
+  }
+  return std::max<Nanoseconds>({100ms, 2 * conditions.delay, frames});
 }
 
 std::int64_t default_queue_packets(const config::LinkConditions& conditions) {

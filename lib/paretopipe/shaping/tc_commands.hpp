@@ -61,8 +61,8 @@ Command offload_off_command(const std::string& interface);
 /// timer is rarely later than that). A larger one would let the start of a transfer pass unpaced.
 std::int64_t default_burst_bytes(std::int64_t rate_bit_per_s);
 
-/// How long a frame may wait for the rate: a round trip over two such directions, but at least 100 ms, so that TCP
-/// keeps the link busy.
+/// How long a frame may wait for the rate: a round trip over two such directions, but at least 100 ms and the
+/// time of 16 frames, so that TCP keeps the link busy.
 Nanoseconds default_queue_latency(const config::LinkConditions& conditions);
 
 /// netem's limit: twice the full frames that are under way or wait at the rate (10 Gbit/s where there is none), and

@@ -88,7 +88,7 @@ TEST_CASE("if one direction cannot be applied, neither is", "[shaped]") {
   if (!support::can(capabilities().tbf)) return;
   const NamespacePair networks;
   const auto before = qdiscs(networks);
-  auto profile = paced(20'000'000, 0);  // tc refuses a rate of nothing
+  auto profile = paced(20'000'000, 1);  // less than a byte per second, which tc refuses
   CHECK_THROWS_AS(ShapedLink(networks, profile), EnvironmentError);
   CHECK(qdiscs(networks) == before);
 }
