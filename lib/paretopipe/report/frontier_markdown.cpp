@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "frontier_table.hpp"
+#include "frontier_movement.hpp"
 
 namespace paretopipe::report {
 namespace {
@@ -26,14 +26,28 @@ std::string line(const std::vector<std::string>& cells, bool bold = false) {
   return text + '\n';
 }
 
+/// Rows of `bold` are those to be stressed; none for a table without them.
+std::string render_table(const FrontierTable& table, const std::vector<bool>& bold) {
+  std::string text = line(table.headings) + '|';
+  for (const bool numeric : table.numeric) text += numeric ? " ---: |" : " --- |";
+  text += '\n';
+  for (std::size_t i = 0; i < table.rows.size(); ++i) text += line(table.rows[i], i < bold.size() && bold[i]);
+  return text;
+}
+
+std::string render_movement(const FrontierReport& report, const std::vector<std::size_t>& family) {
+  return fmt::format("\n### How the frontier moves with the network: {}\n\n{}",
+                     escaped(report.groups[family.front()].settings().model),
+                     render_table(make_movement_table(report, family, "–"), {}));
+}
+
 std::string render_group(const FrontierReport& report, const FrontierGroup& group) {
   const auto table = make_table(report, group, "yes", "–");
   std::string text =
       fmt::format("### {}\n\n{}\n\n", escaped(group_title(group.settings())), escaped(conclusion(report, group)));
-  text += line(table.headings) + '|';
-  for (const bool numeric : table.numeric) text += numeric ? " ---: |" : " --- |";
-  text += '\n';
-  for (std::size_t i = 0; i < table.rows.size(); ++i) text += line(table.rows[i], group.rows[i].on_frontier);
+  std::vector<bool> bold;
+  for (const auto& row : group.rows) bold.push_back(row.on_frontier);
+  text += render_table(table, bold);
   const auto notes = remarks(report, group);
   if (!notes.empty()) text += '\n';
   for (const auto& note : notes) text += fmt::format("- {}\n", escaped(note));
@@ -48,6 +62,7 @@ std::string render_markdown(const FrontierReport& report) {
     if (!text.empty()) text += '\n';
     text += render_group(report, group);
   }
+  for (const auto& family : network_families(report)) text += render_movement(report, family);
   return text;
 }
 

@@ -5,21 +5,37 @@
 
 #include <fmt/format.h>
 
-#include "frontier_table.hpp"
+#include "frontier_movement.hpp"
 
 namespace paretopipe::report {
 namespace {
 
-std::string render_table(const FrontierReport& report, const FrontierGroup& group, const TextStyle& style) {
-  auto table = make_table(report, group, style.unicode ? "●" : "*", style.unicode ? "–" : "-");
+const char* missing_mark(const TextStyle& style) {
+  return style.unicode ? "–" : "-";
+}
+
+Table without_rows(const FrontierTable& table) {
   std::vector<Table::Column> columns;
   for (std::size_t i = 0; i < table.headings.size(); ++i) {
-    const auto align = table.numeric[i] ? Align::right : Align::left;
-    columns.push_back({std::move(table.headings[i]), align});
+    columns.push_back({table.headings[i], table.numeric[i] ? Align::right : Align::left});
   }
-  Table text(std::move(columns));
-  for (std::size_t i = 0; i < table.rows.size(); ++i) text.add_row(std::move(table.rows[i]), group.rows[i].on_frontier);
+  return Table(std::move(columns));
+}
+
+std::string render_table(const FrontierReport& report, const FrontierGroup& group, const TextStyle& style) {
+  const auto table = make_table(report, group, style.unicode ? "●" : "*", missing_mark(style));
+  auto text = without_rows(table);
+  for (std::size_t i = 0; i < table.rows.size(); ++i) text.add_row(table.rows[i], group.rows[i].on_frontier);
   return text.to_text(style);
+}
+
+std::string render_movement(const FrontierReport& report, const std::vector<std::size_t>& family,
+                            const TextStyle& style) {
+  const auto table = make_movement_table(report, family, missing_mark(style));
+  auto text = without_rows(table);
+  for (const auto& row : table.rows) text.add_row(row);
+  return fmt::format("\n\nHow the frontier moves with the network: {}\n\n{}",
+                     printable(report.groups[family.front()].settings().model), text.to_text(style));
 }
 
 ScatterAxis axis(const Objective& objective) {
@@ -55,6 +71,7 @@ std::string render_text(const FrontierReport& report, const TextStyle& style) {
     if (!text.empty()) text += "\n\n";
     text += render_group(report, group, style);
   }
+  for (const auto& family : network_families(report)) text += render_movement(report, family, style);
   return text;
 }
 

@@ -8,7 +8,7 @@ constexpr auto kPatience = std::chrono::minutes(10);
 
 template <class Reply, class Request>
 Reply ask_once(const std::filesystem::path& stage_program, const Request& request) {
-  StageClient stage(0, {stage_program, {}, {}});
+  StageClient stage(0, {stage_program});
   stage.send(stage::Configure{});
   stage.template receive<stage::Configured>();
   stage.send(request);

@@ -37,8 +37,8 @@ class StageError : public Error {
 /// How a stage process is started.
 struct StageCommand {
   std::filesystem::path program;
-  std::vector<std::pair<std::string, std::string>> environment;
-  std::vector<int> namespaces;  ///< to enter first (launch::ChildCommand); borrowed while the stage is started
+  std::vector<std::pair<std::string, std::string>> environment{};
+  std::vector<int> namespaces{};  ///< to enter first (launch::ChildCommand); borrowed while the stage is started
 };
 
 /// One stage process and the control link to it. Ends the process at the end of life.

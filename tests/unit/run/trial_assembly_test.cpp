@@ -227,3 +227,19 @@ TEST_CASE("a trial that did not run is a record with its reason and nothing else
   const nlohmann::json written = record;
   CHECK(nlohmann::json::parse(written.dump()).get<record::TrialRecord>() == record);
 }
+
+TEST_CASE("a trial over a network that deviates is invalid: its samples are kept, with the reason") {
+  auto trial = trial_at({4});
+  trial.shaping = config::Shaping::emulated;
+  auto evidence = regular_evidence();
+  evidence.network.emplace();
+  CHECK(run::assemble_record(trial, a_model(), evidence).status == record::Status::ok);
+  evidence.network->deviations = {"The round trip is 23 ms.", "The rate is 3 Mbit/s."};
+  const auto record = run::assemble_record(trial, a_model(), evidence);
+  CHECK(record.status == record::Status::invalid);
+  CHECK(record.failure->phase == "network");
+  CHECK(record.failure->reason == "The round trip is 23 ms. The rate is 3 Mbit/s.");
+  CHECK(record.summary.has_value());
+  CHECK(record.network == evidence.network);
+  CHECK(nlohmann::json(record).get<record::TrialRecord>() == record);
+}

@@ -183,14 +183,14 @@ TEST_CASE("what a byte stream cannot do is refused, each with its reason") {
   LinkConditions conditions = paced(5 * kMbit, 20ms);
   conditions.jitter = 1ms;
   conditions.burst_bytes = 4000;
+  conditions.queue_packets = 100;  // nothing is dropped from a full queue: the sender waits
+  conditions.queue_latency = 400ms;
   CHECK(unsupported(conditions).empty());
   conditions.loss = 0.01;
   conditions.reorder = 0.02;
   conditions.duplicate = 0.03;
-  conditions.queue_packets = 100;
-  conditions.queue_latency = 400ms;
   const auto sentences = unsupported(conditions);
-  REQUIRE(sentences.size() == 5);
+  REQUIRE(sentences.size() == 3);
   for (const auto& sentence : sentences) {
     CHECK(contains(sentence, "An emulated link cannot "));
     CHECK(contains(sentence, "Use netem"));
@@ -198,6 +198,4 @@ TEST_CASE("what a byte stream cannot do is refused, each with its reason") {
   CHECK(contains(sentences[0], "lose packets"));
   CHECK(contains(sentences[1], "reorder"));
   CHECK(contains(sentences[2], "duplicate"));
-  CHECK(contains(sentences[3], "number of packets"));
-  CHECK(contains(sentences[4], "how long a packet waits"));
 }
