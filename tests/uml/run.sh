@@ -1,13 +1,12 @@
 #!/usr/bin/env bash
 # tests/uml/run.sh [--time-limit SECONDS] [--memory SIZE] COMMAND [ARGUMENT...]
 # Runs a command as root of a small virtual machine: user-mode Linux, whose kernel has what the one below may lack (netem)
-# and where root can shape, without any privilege out here. Needs Debian's package user-mode-linux and nothing else.
+# and where root can shape, without any privilege out here. Needs Debian's package user-mode-linux.
 #
 # Inside: this machine's files, read-only, but for the project's folder and the current one, which can be written to (with
 # your rights on them); an empty /tmp of its own; veth, namespaces, tc with netem, tbf, htb, prio; no network to outside;
-# one CPU; SIZE of memory (2G). The command starts in the current folder, with this PATH and no other
-# variable; its stdin is empty. Its stdout and
-# stderr come out here while it runs. Booting takes a few seconds.
+# one CPU; SIZE of memory (2G). The command starts in the current folder, with your PATH and no other variable of yours
+# (use env to give it some). Its stdin is empty; its stdout and stderr come out here while it runs. Booting takes 3 s.
 #
 # Exit status: the command's; 2 bad usage; 3 this machine cannot do it (it says why); 124 out of time (600 s unless given).
 # Leaves no process behind, whatever ends it, and no file unless it is killed by kill -9.

@@ -24,8 +24,9 @@ namespace paretopipe::shaping {
 /// Any number of connections may pass, one after another or at once. Each has the conditions to itself: two connections
 /// do not share the rate.
 ///
-/// One thread relays, and wakes to the nanosecond as far as the kernel lets it: some 4000 times a second at 500 Mbit/s.
-/// On a machine whose cores are all busy it gets its turn late; the bytes after are still on time.
+/// One thread relays, and wakes to the nanosecond as far as the kernel lets it: some 4000 times a second at 500 Mbit/s,
+/// a fifth of a core. Where other work keeps every core busy it gets its turn late, by milliseconds; delays then grow by
+/// as much, rates do not fall, for each byte's time is fixed when it arrives.
 ///
 /// All functions may be called from any thread.
 class EmulatedLink {
