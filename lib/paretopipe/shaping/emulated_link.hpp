@@ -25,8 +25,9 @@ namespace paretopipe::shaping {
 /// do not share the rate.
 ///
 /// One thread relays, and wakes to the nanosecond as far as the kernel lets it: some 4000 times a second at 500 Mbit/s,
-/// a fifth of a core. Where other work keeps every core busy it gets its turn late, by milliseconds; delays then grow by
-/// as much, rates do not fall, for each byte's time is fixed when it arrives.
+/// which costs less than half a core with sender and receiver included. Where other work keeps every core busy it gets
+/// its turn late, by milliseconds, and delays grow by as much. Lateness does not add up: each byte's time is fixed when
+/// it arrives.
 ///
 /// All functions may be called from any thread.
 class EmulatedLink {
