@@ -2,6 +2,7 @@
 #include <paretopipe/shaping/emulated_connection.hpp>
 
 #include <algorithm>
+#include <cerrno>
 
 namespace paretopipe::shaping {
 namespace {
@@ -63,7 +64,13 @@ void EmulatedConnection::advance(std::span<const pollfd, 2> ready) {
 }
 
 void EmulatedConnection::finish_connecting() {
-  if (const int error = how_connecting_went(target_.get()); error != 0) return fail(error);
+  const int error = how_connecting_went(target_.get());
+  // A target that was reached and died at once is a lost sender, whose loss travels like any other.
+  if (error == ECONNRESET) {
+    backward_.sender_is_lost();
+  } else if (error != 0) {
+    return fail(error);
+  }
   send_at_once(target_.get());
   connected_ = true;
 }

@@ -24,8 +24,10 @@ namespace paretopipe::shaping {
 /// Any number of connections may pass, one after another or at once. Each has the conditions to itself: two connections
 /// do not share the rate.
 ///
-/// One thread relays, and wakes to the nanosecond as far as the kernel lets it: some 4000 times a second at 500 Mbit/s.
-/// On a machine whose cores are all busy it gets its turn late; the bytes after are still on time.
+/// One thread relays, and wakes to the nanosecond as far as the kernel lets it: some 4000 times a second at 500 Mbit/s,
+/// which costs less than half a core with sender and receiver included. Where other work keeps every core busy it gets
+/// its turn late, by milliseconds, and delays grow by as much. Lateness does not add up: each byte's time is fixed when
+/// it arrives.
 ///
 /// All functions may be called from any thread.
 class EmulatedLink {
