@@ -15,7 +15,7 @@ struct ChildCommand {
   std::vector<std::pair<std::string, std::string>> environment;  ///< set over what this process has
   /// Namespaces to enter before the program starts, in this order (a user namespace goes first: it gives the right to
   /// enter the others). Borrowed: the descriptors must be open while the child is started.
-  std::vector<int> namespaces;
+  std::vector<int> namespaces = {};
 };
 
 /// A child process that does not outlive its owner: killed and reaped at the end of life, and by the kernel (Linux:
