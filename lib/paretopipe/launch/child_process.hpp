@@ -12,15 +12,16 @@ namespace paretopipe::launch {
 
 struct ChildCommand {
   std::vector<std::string> argv;  ///< argv[0] is the program's path; no shell is involved
-  std::vector<std::pair<std::string, std::string>> environment;  ///< set over what this process has
+  std::vector<std::pair<std::string, std::string>> environment{};  ///< set over what this process has
   /// Namespaces to enter before the program starts, in this order (a user namespace goes first: it gives the right to
   /// enter the others). Borrowed: the descriptors must be open while the child is started.
-  std::vector<int> namespaces = {};
+  std::vector<int> namespaces{};
 };
 
 /// A child process that does not outlive its owner: killed and reaped at the end of life, and by the kernel (Linux:
 /// parent death signal) should the owner be killed itself. It sits in a process group of its own, so that Ctrl-C at the
 /// terminal reaches only the owner, who then ends it in order.
+/// Whatever the child started and left in that group ends with it.
 ///
 /// Spawn from a thread that lives as long as the child: the kernel takes the end of that thread for the parent's.
 class ChildProcess {
