@@ -5,11 +5,14 @@
 #include <paretopipe/host/cpu_set.hpp>
 #include <paretopipe/stats/quantile.hpp>
 
+#include <algorithm>
 #include <cerrno>
+#include <ctime>
 #include <vector>
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -38,13 +41,27 @@ void disable_nagle(int socket) {
   checked(::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on), "TCP_NODELAY");
 }
 
+/// Writes the tensor and takes the time, most of it asleep.
+void compute(std::int64_t duration_ns, std::vector<char>& tensor, std::size_t bytes) {
+  constexpr std::int64_t kAwakeNs = 100'000;
+  const auto deadline = now_ns() + duration_ns;
+  ::prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
+  std::fill_n(tensor.begin(), bytes, static_cast<char>(deadline));
+  const auto wake = deadline - kAwakeNs;
+  const timespec asleep_until{wake / 1'000'000'000, wake % 1'000'000'000};
+  ::clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &asleep_until, nullptr);
+  while (now_ns() < deadline) {
+  }
+}
+
 }  // namespace
 
 Peers make_peers(const std::function<void(int)>& other_side) {
-  static const auto cpus = host::current_affinity();
+  const auto cpus = host::current_affinity();
   sockaddr_in address{};
   const int listener = listen_on_loopback(address);
   Peers peers;
+  peers.former_affinity = cpus;
   peers.other = checked(::fork(), "fork");
   if (peers.other == 0) {
     host::set_affinity({cpus.back()});
@@ -64,6 +81,7 @@ Peers make_peers(const std::function<void(int)>& other_side) {
 void end(const Peers& peers) {
   if (peers.here >= 0) ::close(peers.here);
   ::waitpid(peers.other, nullptr, 0);
+  host::set_affinity(peers.former_affinity);
 }
 
 void send_all(int socket, const void* data, std::size_t bytes) {
@@ -84,20 +102,22 @@ void receive_all(int socket, void* data, std::size_t bytes) {
   }
 }
 
-double bare_round_trip_ns(std::size_t payload, std::size_t reply, int rounds) {
-  std::vector<char> buffer(std::max(payload, reply), 'x');
+double bare_round_trip_ns(const Exchange& exchange, int rounds) {
+  std::vector<char> buffer(std::max(exchange.payload, exchange.reply), 'x');
   const auto peers = make_peers([&](int socket) {
     for (int i = 0; i < rounds; ++i) {
-      receive_all(socket, buffer.data(), payload);
-      send_all(socket, buffer.data(), reply);
+      receive_all(socket, buffer.data(), exchange.payload);
+      compute(exchange.compute_there_ns, buffer, exchange.reply);
+      send_all(socket, buffer.data(), exchange.reply);
     }
   });
   std::vector<double> times;
   for (int i = 0; i < rounds; ++i) {
+    compute(exchange.compute_here_ns, buffer, exchange.payload);
     const auto begin = now_ns();
-    send_all(peers.here, buffer.data(), payload);
-    receive_all(peers.here, buffer.data(), reply);
-    times.push_back(static_cast<double>(now_ns() - begin));
+    send_all(peers.here, buffer.data(), exchange.payload);
+    receive_all(peers.here, buffer.data(), exchange.reply);
+    times.push_back(static_cast<double>(now_ns() - begin - exchange.compute_there_ns));
   }
   end(peers);
   return *stats::median(times);

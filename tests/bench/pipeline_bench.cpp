@@ -45,17 +45,14 @@ struct Measured {
   double slowest_stage_ns = 0;  ///< median compute at depth
   double transfer_ns = 0;
   double bare_round_trip_ns = 0;
-  double transition_ns = 0;  ///< what the trial cost beyond its batches
 };
 
 Measured measure_once(run::PipelineExecutor& executor, const Case& point, const host::CpuSet& cpus) {
   Measured measured;
-  host::set_affinity(cpus);
-  const auto begin = now_ns();
   const auto record = executor.run(trial_of(point, cpus));
-  const auto whole = now_ns() - begin;
   if (!record.summary) throw EnvironmentError("a trial of the benchmark failed: " + record.failure->reason);
-  measured.bare_round_trip_ns = bare_round_trip_ns(point.payload, kReplyBytes, kBareRounds);
+  measured.bare_round_trip_ns = bare_round_trip_ns(
+      {point.first_ms * 1'000'000LL, point.second_ms * 1'000'000LL, point.payload, kReplyBytes}, kBareRounds);
 
   const auto& summary = *record.summary;
   measured.latency_ns = summary.latency.p50_ns;
@@ -65,8 +62,6 @@ Measured measure_once(run::PipelineExecutor& executor, const Case& point, const 
   for (const auto& stage : summary.stages)
     measured.slowest_stage_ns = std::max(measured.slowest_stage_ns, stage.compute_p50_ns);
   measured.transfer_ns = summary.links.front().transfer_p50_ns;
-  measured.transition_ns = static_cast<double>(whole - record.single_stream->results.completed.back() -
-                                               record.offline->results.completed.back());
   return measured;
 }
 
@@ -85,9 +80,6 @@ void report_framework(const std::vector<Measured>& runs) {
       median_of(runs, [](const auto& m) { return std::max(m.slowest_stage_ns, m.transfer_ns) / m.period_ns; });
   print_row("throughput at depth 4 to 1 / max(slowest stage, transfer)", fmt::format("{:.3f}", bound), "at least 0.97",
             bound >= 0.97);
-  const auto transition = median_of(runs, [](const auto& m) { return m.transition_ns; });
-  print_row("from one trial to the next, beyond its batches", fmt::format("{:.1f} ms", transition * 1e-6),
-            "at most 50 ms", transition <= 50e6);
 }
 
 /// The truth: the two blocks and a bare socket's round trip; at depth the slower block, or the transfer if that is
@@ -109,6 +101,31 @@ void report_accuracy(const Case& point, const std::vector<Measured>& runs) {
             fmt::format("within {:.0f} us", period_bound * 1e-3), std::abs(period_error) <= period_bound);
 }
 
+/// A sweep of one model: what a trial costs beyond its batches, once the model is loaded.
+void report_transition(run::PipelineExecutor& executor, const host::CpuSet& cpus) {
+  std::vector<plan::Trial> trials;
+  for (int repetition = 0; repetition < 2 * kRepetitions; ++repetition) {
+    for (const int split : {0, 1, 2}) {
+      trials.push_back(trial_of({2, 2, 2'000'000}, cpus));
+      trials.back().split_points = {split};
+      trials.back().repetition = repetition;
+    }
+  }
+  executor.expect(trials);
+  std::vector<double> costs;
+  for (const auto& trial : trials) {
+    const auto begin = now_ns();
+    const auto record = executor.run(trial);
+    const auto whole = now_ns() - begin;
+    if (!record.summary) throw EnvironmentError("a trial of the benchmark failed: " + record.failure->reason);
+    costs.push_back(static_cast<double>(whole - record.single_stream->results.completed.back() -
+                                        record.offline->results.completed.back()));
+  }
+  const auto cost = *stats::median(costs);
+  print_row("from one trial to the next, beyond its batches", fmt::format("{:.1f} ms", cost * 1e-6), "at most 50 ms",
+            cost <= 50e6);
+}
+
 }  // namespace
 
 void bench_pipeline(const std::filesystem::path& stage_program) {
@@ -126,6 +143,7 @@ void bench_pipeline(const std::filesystem::path& stage_program) {
   for (int repetition = 0; repetition < kRepetitions; ++repetition) {
     for (std::size_t i = 0; i < grid.size(); ++i) runs[i].push_back(measure_once(executor, grid[i], cpus));
   }
+  report_transition(executor, cpus);
   report_framework(runs[5]);
   for (std::size_t i = 0; i < grid.size(); ++i) report_accuracy(grid[i], runs[i]);
 }
