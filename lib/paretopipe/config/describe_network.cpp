@@ -17,9 +17,9 @@ void describe_probability(std::vector<std::string>& words, const char* name, dou
 
 std::string describe_delay(const LinkConditions& conditions) {
   auto text = duration(conditions.delay);
-  if (conditions.jitter.count() > 0) text += " +- " + duration(conditions.jitter);
+  if (conditions.jitter.count() > 0) text += fmt::format(" +- {}", duration(conditions.jitter));
   if (conditions.distribution != DelayDistribution::uniform) {
-    text += " " + nlohmann::json(conditions).at("distribution").get<std::string>();
+    text += fmt::format(" {}", nlohmann::json(conditions).at("distribution").get<std::string>());
   }
   return text;
 }
@@ -31,14 +31,14 @@ std::string describe(const LinkConditions& conditions) {
   std::vector<std::string> words;
   if (conditions.delay.count() > 0) words.push_back(describe_delay(conditions));
   if (conditions.rate_bit_per_s) {
-    words.push_back(format_count(static_cast<double>(*conditions.rate_bit_per_s)) + "bit/s");
+    words.push_back(format_rate(*conditions.rate_bit_per_s));
   }
   if (conditions.burst_bytes) words.push_back(fmt::format("burst {} B", *conditions.burst_bytes));
   describe_probability(words, "loss", conditions.loss);
   describe_probability(words, "reorder", conditions.reorder);
   describe_probability(words, "duplicate", conditions.duplicate);
   if (conditions.queue_packets) words.push_back(fmt::format("queue of {} packets", *conditions.queue_packets));
-  if (conditions.queue_latency) words.push_back("queue of " + duration(*conditions.queue_latency));
+  if (conditions.queue_latency) words.push_back(fmt::format("queue of {}", duration(*conditions.queue_latency)));
   return fmt::format("{}", fmt::join(words, ", "));
 }
 

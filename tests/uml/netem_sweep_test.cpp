@@ -1,0 +1,65 @@
+// Runs in user-mode Linux: a sweep of a real model over a real netem, with delay, rate and loss.
+#include <paretopipe/record/store.hpp>
+
+#include <support/catch.hpp>
+#include <support/files.hpp>
+#include <support/program.hpp>
+#include <support/temporary_folder.hpp>
+
+using namespace paretopipe;
+
+namespace {
+
+constexpr const char* kNetwork = R"({"forward": {"delay": "10 ms", "rate": "50 Mbit/s", "loss": "0.1 %"},
+                                     "backward": {"delay": "5 ms", "rate": "20 Mbit/s"}})";
+constexpr double kForwardBitPerNs = 0.05;
+constexpr std::int64_t kRoundTripNs = 15'000'000;
+
+}  // namespace
+
+TEST_CASE("MobileNetV2 is swept over a kernel's netem with delay, rate and loss, and every trial shows the network") {
+  const support::TemporaryFolder folder;
+  support::write_file(folder.path() / "uplink.json", kNetwork);
+  support::Program sweep({PARETOPIPE_BIN_DIR "/paretopipe",
+                          "sweep",
+                          "--model",
+                          "mobilenet_v2",
+                          "--split",
+                          "0,7,20",
+                          "--data",
+                          "random",
+                          "--batches",
+                          "3",
+                          "--warmup",
+                          "1",
+                          "--repeat",
+                          "1",
+                          "--network",
+                          "./uplink.json",
+                          "--shaping",
+                          "netem",
+                          "--out",
+                          "out"},
+                         folder.path());
+  const auto outcome = sweep.wait();
+  INFO(outcome.output << outcome.errors);
+  CHECK(outcome.exit_code <= 1);  // 1: a busy machine may spoil a probe, and the trial then says so
+  const auto records = record::read_records(folder.path() / "out").records;
+  REQUIRE(records.size() == 3);
+  for (const auto& record : records) {
+    INFO(record.trial.label());
+    REQUIRE(record.status != record::Status::failed);
+    CHECK(record.trial.shaping == config::Shaping::netem);
+    CHECK(record.fidelity->max_abs_difference == 0);
+    CHECK(record.network->read_back.forward.delay == record.trial.network.forward.delay);
+    CHECK(record.network->read_back.forward.rate_bit_per_s == 50'000'000);
+    CHECK(record.network->read_back.forward.loss == Approx(0.001).epsilon(0.01));
+    CHECK(record.network->read_back.backward.rate_bit_per_s == 20'000'000);
+    CHECK(*record.network->round_trip_ns >= kRoundTripNs);
+    if (record.trial.all_local()) continue;
+    // Physics, from below only: no batch can cross faster than delay and rate allow.
+    const auto payload_bits = static_cast<double>(record.links.front().payload_bytes) * 8;
+    CHECK(record.summary->links.front().transfer_p50_ns >= 10e6 + payload_bits / kForwardBitPerNs * 0.9);
+    CHECK(record.summary->latency.min_ns >= static_cast<double>(kRoundTripNs));
+  }
+}
