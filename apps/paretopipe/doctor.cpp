@@ -5,6 +5,7 @@
 #include <paretopipe/host/host_context.hpp>
 #include <paretopipe/host/observe.hpp>
 #include <paretopipe/launch/stage_program.hpp>
+#include <paretopipe/shaping/capabilities.hpp>
 
 #include <algorithm>
 #include <filesystem>
@@ -34,6 +35,18 @@ host::Observations examine() {
   }
 }
 
+/// What kinds of network this machine can put between stages; a sweep without one needs none of it.
+std::vector<host::Finding> shaping_findings() {
+  const auto found = shaping::find_capabilities();
+  const auto finding = [](const char* name, const shaping::Ability& ability, const char* why) {
+    return host::Finding{name, ability.works ? host::Level::ok : host::Level::note, ability.detail, why,
+                         "--shaping emulated works without it, but for loss, reordering and TCP's reactions"};
+  };
+  return {finding("namespaces", found.namespaces, "netem and tbf are applied between network namespaces"),
+          finding("tbf", found.tbf, "the kernel limits a rate with it"),
+          finding("netem", found.netem, "the kernel delays and loses packets with it")};
+}
+
 void print_text(const std::vector<host::Finding>& findings) {
   for (const auto& finding : findings) {
     fmt::print("{:8} {:19} {}\n", to_string(finding.level), finding.name, finding.observed);
@@ -55,7 +68,8 @@ void print_json(const std::vector<host::Finding>& findings) {
 }
 
 ExitCode run_doctor(const Options& options) {
-  const auto findings = judge(examine());
+  auto findings = judge(examine());
+  for (auto& finding : shaping_findings()) findings.push_back(std::move(finding));
   if (options.format == "json") {
     print_json(findings);
   } else {
