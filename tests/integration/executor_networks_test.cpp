@@ -1,0 +1,91 @@
+// One suite over every kind of link between the stages: the loopback, the kernel's shaping between namespaces, the
+// relay.
+#include <support/catch.hpp>
+#include <support/message_of.hpp>
+
+#include "executor_fixture.hpp"
+#include "shaping/machine_state.hpp"
+
+using namespace paretopipe;
+using namespace paretopipe::testing;
+using config::Shaping;
+
+namespace {
+
+/// A trial over a link of this kind; where it shapes, over a rate, which every kernel's tbf knows.
+plan::Trial trial_over(Shaping kind) {
+  auto trial = trial_at({1});
+  trial.shaping = kind;
+  if (kind == Shaping::none) return trial;
+  trial.network.name = "paced";
+  trial.network.forward.rate_bit_per_s = 80'000'000;
+  trial.network.backward.rate_bit_per_s = 40'000'000;
+  return trial;
+}
+
+bool works_here(Shaping kind) {
+  return kind != Shaping::netem || support::can(support::capabilities().tbf);
+}
+
+}  // namespace
+
+TEST_CASE("a trial runs over every kind of link, and its record says what the link did") {
+  const auto kind = GENERATE(Shaping::none, Shaping::netem, Shaping::emulated);
+  CAPTURE(to_string(kind));
+  if (!works_here(kind)) return;
+  run::PipelineExecutor executor(options_with(kFakeStage));
+  const auto trial = trial_over(kind);
+  const auto record = executor.run(trial);
+  INFO((record.failure ? record.failure->reason : std::string()));
+  REQUIRE(record.status != record::Status::failed);
+  CHECK(record.fidelity->max_abs_difference == 0);
+  REQUIRE(record.network.has_value() == (kind != Shaping::none));
+  if (kind == Shaping::none) return;
+  CHECK(record.network->read_back.forward.rate_bit_per_s == 80'000'000);
+  CHECK(record.network->read_back.backward.rate_bit_per_s == 40'000'000);
+  CHECK(*record.network->forward_bit_per_s < 85e6);
+  CHECK(*record.network->backward_bit_per_s < 45e6);
+  // 4 kB at 80 Mbit/s, less the bucket that the kernel's shaping must have.
+  if (kind == Shaping::emulated) CHECK(record.summary->links.front().transfer_p50_ns >= 4000 * 8 / 0.08 * 0.9);
+}
+
+TEST_CASE("a network is applied anew when a trial wants another one, on the same stage processes") {
+  const auto kind = GENERATE(Shaping::netem, Shaping::emulated);
+  CAPTURE(to_string(kind));
+  if (!works_here(kind)) return;
+  run::PipelineExecutor executor(options_with(kFakeStage));
+  auto fast = trial_over(kind);
+  fast.network = {};
+  REQUIRE(executor.run(fast).network->read_back == config::NetworkProfile{});
+  const auto stages = support::own_children();
+  const auto slow = executor.run(trial_over(kind));
+  CHECK(slow.network->read_back.forward.rate_bit_per_s == 80'000'000);
+  CHECK(executor.run(fast).network->read_back == config::NetworkProfile{});
+  CHECK(support::own_children() == stages);
+}
+
+TEST_CASE(
+    "a stage that is killed over any kind of link is one failed trial, and the next one runs over the same kind") {
+  const auto kind = GENERATE(Shaping::none, Shaping::netem, Shaping::emulated);
+  CAPTURE(to_string(kind));
+  if (!works_here(kind)) return;
+  const FaultOnce fault("kill@0-1@5");
+  run::PipelineExecutor executor(options_with(kFakeStage));
+  const auto killed = executor.run(trial_over(kind));
+  REQUIRE(killed.status == record::Status::failed);
+  CHECK(support::contains(killed.failure->reason, "killed by signal 9"));
+  const auto next = executor.run(trial_over(kind));
+  CHECK(next.status != record::Status::failed);
+  CHECK(next.trial.shaping == kind);
+}
+
+TEST_CASE("no kind of link leaves a process, a namespace or an interface behind") {
+  const auto before = support::machine_state();
+  for (const auto kind : {Shaping::none, Shaping::netem, Shaping::emulated}) {
+    if (!works_here(kind)) continue;
+    run::PipelineExecutor executor(options_with(kFakeStage));
+    CHECK(executor.run(trial_over(kind)).status != record::Status::failed);
+  }
+  CHECK(support::own_children().empty());
+  CHECK(support::machine_state() == before);
+}
