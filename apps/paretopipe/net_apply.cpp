@@ -2,7 +2,6 @@
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/core/units.hpp>
 #include <paretopipe/launch/interrupt.hpp>
-#include <paretopipe/shaping/host_tc.hpp>
 #include <paretopipe/shaping/lease.hpp>
 #include <paretopipe/shaping/read_back.hpp>
 
@@ -47,8 +46,8 @@ Nanoseconds lease_duration(const std::string& text) {
 }
 
 /// What the kernel says is applied must be what was asked for.
-config::LinkConditions checked_read_back(const std::string& interface, const config::LinkConditions& requested) {
-  auto applied = shaping::read_back_peer(shaping::run_tc(shaping::show_command(interface)));
+config::LinkConditions checked_read_back(const shaping::Lease& lease, const config::LinkConditions& requested) {
+  auto applied = lease.read_back();
   const auto differences = shaping::differences(requested, applied);
   if (!differences.empty()) throw EnvironmentError("it was removed again: " + differences.front());
   return applied;
@@ -93,7 +92,7 @@ ExitCode run_apply(const Options& options) {
 
   const launch::InterruptGuard interrupt;
   shaping::Lease lease({std::filesystem::read_symlink("/proc/self/exe").string(), "net", kKeeper}, terms);
-  const auto applied = checked_read_back(terms.interface, conditions);
+  const auto applied = checked_read_back(lease, conditions);
   fmt::print("applied {} ({}) on {}\nread back: {}\n", profile.name, options.direction, describe(options.target),
              describe(applied));
   say_until_when(duration);

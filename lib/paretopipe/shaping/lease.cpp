@@ -91,7 +91,10 @@ Lease::Lease(const std::vector<std::string>& keeper, const LeaseTerms& terms) : 
   ::send(connection_.get(), text.data(), text.size(), MSG_NOSIGNAL);
   const auto answer = receive(kPatienceMs);
   const auto json = nlohmann::json::parse(answer.value_or("{}"), nullptr, false);
-  if (json.is_object() && json.contains("applied")) return;
+  if (json.is_object() && json.contains("applied")) {
+    applied_ = json.value("applied", "");
+    return;
+  }
   ended_ = true;
   if (!answer) ::kill(keeper_, SIGKILL);  // if it is there at all, it hangs
   connection_.reset();

@@ -21,7 +21,7 @@ namespace paretopipe::shaping {
 struct LeaseTerms {
   std::string interface;
   PeerPlan plan;
-  Nanoseconds duration{0};
+  Nanoseconds duration{0};  ///< from when all is applied
 
   bool operator==(const LeaseTerms&) const = default;
 };
@@ -50,6 +50,9 @@ class Lease {
   Lease(const Lease&) = delete;
   Lease& operator=(const Lease&) = delete;
 
+  /// What the kernel says was applied. Throws EnvironmentError for what tc never prints.
+  config::LinkConditions read_back() const { return read_back_peer(applied_); }
+
   /// Readable once it has ended by itself.
   int descriptor() const { return connection_.get(); }
 
@@ -61,6 +64,7 @@ class Lease {
   std::optional<std::string> receive(int timeout_ms) const;
 
   LeaseTerms terms_;
+  std::string applied_;  ///< as tc shows it
   launch::FileDescriptor connection_;
   pid_t keeper_ = -1;
   bool ended_ = false;

@@ -34,7 +34,8 @@ launch::FileDescriptor lock_interface(const std::string& interface) {
 }
 
 void tell(int connection, const nlohmann::json& message) {
-  const auto text = message.dump();
+  // What a program printed need not be UTF-8.
+  const auto text = message.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   [[maybe_unused]] const auto sent = ::send(connection, text.data(), text.size(), MSG_NOSIGNAL);  // it may be gone
 }
 
@@ -52,13 +53,14 @@ LeaseTerms receive_terms(int connection) {
   }
 }
 
-/// All of it or nothing.
-void apply(const LeaseTerms& terms) {
+/// All of it or nothing. Returns what tc then shows.
+std::string apply(const LeaseTerms& terms) {
   refuse_foreign_root(terms.interface);
   // tc adds a root qdisc only where there is none but the kernel's, so whoever comes between loses nothing either.
   run_tc(terms.plan.apply.front());
   try {
     for (std::size_t index = 1; index < terms.plan.apply.size(); ++index) run_tc(terms.plan.apply[index]);
+    return run_tc(show_command(terms.interface));
   } catch (const EnvironmentError&) {
     run_tc(terms.plan.undo);
     throw;
@@ -83,11 +85,9 @@ void keep_lease(launch::FileDescriptor connection) {
   const launch::InterruptGuard interrupt;
   try {
     const auto terms = receive_terms(connection.get());
-    const auto deadline = Clock::now() + terms.duration;
     const auto lock = lock_interface(terms.interface);
-    apply(terms);
-    tell(connection.get(), {{"applied", true}});
-    const auto end = wait_for_end(connection.get(), interrupt, deadline);
+    tell(connection.get(), {{"applied", apply(terms)}});
+    const auto end = wait_for_end(connection.get(), interrupt, Clock::now() + terms.duration);
     tell(connection.get(), LeaseOutcome{end, clear_leftovers(terms.interface)});
   } catch (const EnvironmentError& error) {
     tell(connection.get(), {{"error", error.what()}});

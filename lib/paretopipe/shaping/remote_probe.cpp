@@ -108,7 +108,8 @@ nlohmann::json suggest_direction(const RemoteProbe& probe, double goodput_bit_pe
     direction["distribution"] = "normal";
   }
   const double rate = std::clamp(goodput_bit_per_s / kTcpPayloadShare, 1e4, 1e11);
-  direction["rate"] = format_rate(std::llround(rate / 1e3) * 1000);
+  const double step = std::pow(10, std::floor(std::log10(rate)) - 3);  // four digits, which is more than is known
+  direction["rate"] = format_rate(std::llround(std::round(rate / step) * step));
   return direction;
 }
 
