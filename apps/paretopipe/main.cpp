@@ -17,6 +17,7 @@
 #include "export.hpp"
 #include "frontier.hpp"
 #include "models.hpp"
+#include "net.hpp"
 #include "sweep.hpp"
 
 namespace {
@@ -27,14 +28,14 @@ constexpr const char* kExitCodes =
     "Exit codes: 0 success; 1 the answer is bad (a trial failed, a check found a problem); 2 bad flag, file or value;\n"
     "3 this machine cannot do what was asked; 4 a defect of paretopipe; 130 interrupted.";
 
-/// CLI11 says of a mistyped command only that a command is required.
+/// CLI11 says of a mistyped command only that a command is required. `argv`: the name of `app`, and what follows it.
 void refuse_unknown_command(const CLI::App& app, int argc, char** argv) {
-  if (argc < 2 || argv[1][0] == '-') return;
   std::vector<std::string> commands;
   for (const auto* command : app.get_subcommands([](const CLI::App*) { return true; })) {
-    commands.push_back(command->get_name());
+    if (argc > 1 && command->get_name() == argv[1]) return refuse_unknown_command(*command, argc - 1, argv + 1);
+    if (!command->get_group().empty()) commands.push_back(command->get_name());
   }
-  if (std::find(commands.begin(), commands.end(), argv[1]) != commands.end()) return;
+  if (commands.empty() || argc < 2 || argv[1][0] == '-') return;
   throw UsageError(fmt::format("there is no command \"{}\"; the commands are {}{}", argv[1], fmt::join(commands, ", "),
                                did_you_mean(argv[1], commands)));
 }
@@ -50,6 +51,7 @@ ExitCode run(int argc, char** argv) {
   cli::add_sweep(app, chosen, {argv, argv + argc});
   cli::add_frontier(app, chosen);
   cli::add_export(app, chosen);
+  cli::add_net(app, chosen);
   cli::add_doctor(app, chosen);
 
   refuse_unknown_command(app, argc, argv);

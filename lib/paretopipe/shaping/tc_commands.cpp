@@ -60,10 +60,21 @@ void append_delay(Command& command, const config::LinkConditions& conditions) {
   if (const char* table = table_name(conditions.distribution)) append(command, {"distribution", table});
 }
 
-Command netem_command(const std::string& interface, const config::LinkConditions& conditions) {
+Command add_command(const std::string& interface, const Place& place) {
+  Command command{"tc", "qdisc", "add", "dev", interface};
+  command.insert(command.end(), place.under.begin(), place.under.end());
+  append(command, {"handle", fmt::format("{:x}:", place.handle)});
+  return command;
+}
+
+Place below(const Place& place) {
+  return {{"parent", fmt::format("{:x}:1", place.handle)}, static_cast<std::uint16_t>(place.handle + 1)};
+}
+
+Command netem_command(const std::string& interface, const config::LinkConditions& conditions, const Place& place) {
   const auto limit = conditions.queue_packets.value_or(default_queue_packets(conditions));
-  Command command{
-      "tc", "qdisc", "add", "dev", interface, "root", "handle", "1:", "netem", "limit", std::to_string(limit)};
+  auto command = add_command(interface, place);
+  append(command, {"netem", "limit", std::to_string(limit)});
   append_delay(command, conditions);
   if (conditions.loss > 0) append(command, {"loss", tc_percent(conditions.loss)});
   if (conditions.duplicate > 0) append(command, {"duplicate", tc_percent(conditions.duplicate)});
@@ -76,16 +87,11 @@ Command netem_command(const std::string& interface, const config::LinkConditions
   return command;
 }
 
-Command tbf_command(const std::string& interface, const config::LinkConditions& conditions) {
+Command tbf_command(const std::string& interface, const config::LinkConditions& conditions, const Place& place) {
   const auto rate = conditions.rate_bit_per_s.value();
   const auto burst = conditions.burst_bytes.value_or(default_burst_bytes(rate));
   const auto latency = conditions.queue_latency.value_or(default_queue_latency(conditions));
-  Command command{"tc", "qdisc", "add", "dev", interface};
-  if (needs_netem(conditions)) {
-    append(command, {"parent", "1:1", "handle", "2:"});
-  } else {
-    append(command, {"root", "handle", "1:"});
-  }
+  auto command = add_command(interface, needs_netem(conditions) ? below(place) : place);
   append(command, {"tbf", "rate", tc_rate(rate), "burst", fmt::format("{}b", burst), "latency", tc_time(latency)});
   return command;
 }
@@ -102,10 +108,11 @@ bool needs_tbf(const config::LinkConditions& conditions) {
   return !needs_netem(conditions) || conditions.burst_bytes || conditions.queue_latency;
 }
 
-std::vector<Command> shape_commands(const std::string& interface, const config::LinkConditions& conditions) {
+std::vector<Command> shape_commands(const std::string& interface, const config::LinkConditions& conditions,
+                                    const Place& place) {
   std::vector<Command> commands;
-  if (needs_netem(conditions)) commands.push_back(netem_command(interface, conditions));
-  if (needs_tbf(conditions)) commands.push_back(tbf_command(interface, conditions));
+  if (needs_netem(conditions)) commands.push_back(netem_command(interface, conditions, place));
+  if (needs_tbf(conditions)) commands.push_back(tbf_command(interface, conditions, place));
   return commands;
 }
 

@@ -29,7 +29,14 @@ constexpr std::int64_t kOrderKeepingRate = 1'000'000'000'000;  // bit/s
 bool needs_netem(const config::LinkConditions& conditions);
 bool needs_tbf(const config::LinkConditions& conditions);
 
-/// The tc commands that shape what leaves `interface`, for an interface without a root qdisc of its own. Traps, and
+/// Where the first of our qdiscs goes, and which handle it gets; one below it gets the next.
+struct Place {
+  Command under{"root"};
+  std::uint16_t handle = 1;
+};
+
+/// The tc commands that shape what leaves `interface`, for an interface without a root qdisc of its own, or what goes
+/// through the class that `place` names. Traps, and
 /// what is done about each:
 ///   netem's queue      its default of 1000 packets holds those under way too, so that at 100 ms it drops at 121
 ///   Mbit/s; the
@@ -45,7 +52,8 @@ bool needs_tbf(const config::LinkConditions& conditions);
 ///   jitter             reorders: see kOrderKeepingRate.
 ///   a delay counts     once in the round trip, for it is on one egress. Both directions' delays add up to the round
 ///   trip.
-std::vector<Command> shape_commands(const std::string& interface, const config::LinkConditions& conditions);
+std::vector<Command> shape_commands(const std::string& interface, const config::LinkConditions& conditions,
+                                    const Place& place = {});
 
 /// Removes what shape_commands added. Fails where there is nothing to remove.
 Command clear_command(const std::string& interface);

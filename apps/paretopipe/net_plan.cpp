@@ -1,0 +1,73 @@
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/shaping/peer_shaping.hpp>
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "net_commands.hpp"
+
+namespace paretopipe::cli {
+namespace {
+
+struct Options {
+  std::string profile;
+  std::string interface;
+  std::string peer;
+  std::optional<std::uint16_t> port;
+  std::string direction = "forward";
+};
+
+/// Without a peer, what people would type: everything that leaves the interface is shaped.
+shaping::PeerPlan plan(const Options& options, const config::LinkConditions& conditions) {
+  if (!options.peer.empty()) {
+    return shaping::plan_peer_shaping({options.interface, options.peer, options.port}, conditions);
+  }
+  if (options.port) throw UsageError("--port needs --peer: a port alone does not say whose");
+  shaping::check_interface_name(options.interface);
+  return {shaping::shape_commands(options.interface, conditions), shaping::clear_command(options.interface)};
+}
+
+ExitCode run_plan(const Options& options) {
+  const auto profile = config::load_network_profile(options.profile);
+  const auto& conditions = conditions_of(profile, options.direction);
+  if (!conditions.shaped()) {
+    throw UsageError(fmt::format("the profile {} shapes nothing {}; choose another one, or the other --direction",
+                                 profile.name, options.direction));
+  }
+  const auto planned = plan(options, conditions);
+  fmt::print("# {} {}: {}\n", profile.name, options.direction, describe(conditions));
+  for (const auto& command : planned.apply) fmt::print("{}\n", to_line(command));
+  fmt::print("# undo:\n{}\n", to_line(planned.undo));
+  if (options.peer.empty()) {
+    fmt::print(stderr, "note: without --peer these shape all that leaves {}, SSH included; `net apply` refuses that\n",
+               options.interface);
+  }
+  for (const auto& warning : shaping::peer_warnings({options.interface, options.peer, options.port}, conditions)) {
+    fmt::print(stderr, "note: {}\n", warning);
+  }
+  return ExitCode::success;
+}
+
+}  // namespace
+
+void add_net_plan(CLI::App& net, Command& chosen) {
+  auto options = std::make_shared<Options>();
+  auto* command = net.add_subcommand("plan", "Print the tc commands that `net apply` would run, and run nothing");
+  command->add_option("profile", options->profile, "A profile that ships, or a file")->type_name("PROFILE")->required();
+  command->add_option("--interface", options->interface, "The interface whose outgoing traffic is to be shaped")
+      ->type_name("NAME")
+      ->required();
+  command->add_option("--peer", options->peer, "Only traffic to this IP address")->type_name("ADDRESS");
+  command->add_option("--port", options->port, "Only TCP to or from this port of the peer, or of this host")
+      ->check(CLI::Range(1, 65535));
+  command->add_option("--direction", options->direction, "Of the profile: forward on the first host, else backward")
+      ->check(CLI::IsMember({"forward", "backward"}))
+      ->capture_default_str();
+  command->callback([options, &chosen] { chosen = [options] { return run_plan(*options); }; });
+}
+
+}  // namespace paretopipe::cli

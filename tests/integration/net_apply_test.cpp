@@ -1,0 +1,290 @@
+// `net apply` and `net clear`, for real, on the interfaces of networks that exist for a test.
+#include <paretopipe/shaping/peer_shaping.hpp>
+#include <paretopipe/shaping/probe.hpp>
+
+#include <csignal>
+#include <sstream>
+#include <string>
+#include <utility>
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <support/catch.hpp>
+#include <support/files.hpp>
+#include <support/message_of.hpp>
+#include <support/processes.hpp>
+
+#include "net_fixture.hpp"
+#include "shaping/machine_state.hpp"
+
+using namespace paretopipe;
+using namespace paretopipe::testing;
+using namespace std::chrono_literals;
+using shaping::NamespacePair;
+using support::contains;
+
+namespace {
+
+/// Two joined networks, in the first of which the driver runs, and a profile of a rate alone.
+struct Networks {
+  Networks() { support::write_file(slow(), R"({"both": {"rate": "20 Mbit/s"}})"); }
+
+  std::string slow() const { return (folder.path() / "slow.json").string(); }
+
+  Words apply(const std::string& duration, const Words& more = {}) const {
+    Words words{
+        "net",   "apply", slow(), "--interface", NamespacePair::interface(0), "--peer", NamespacePair::address(1),
+        "--for", duration};
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  }
+
+  std::string qdiscs() const { return pair.run_in(0, {"tc", "qdisc", "show"}); }
+
+  /// Qdiscs, classes and filters of the interface.
+  std::string all() const {
+    std::string text;
+    for (const auto* what : {"qdisc", "class", "filter"}) {
+      text += pair.run_in(0, {"tc", what, "show", "dev", NamespacePair::interface(0)});
+    }
+    return text;
+  }
+
+  support::TemporaryFolder folder;
+  NamespacePair pair;
+};
+
+const Words kClear{"net", "clear", "--interface", NamespacePair::interface(0)};
+
+std::string port_of_peer(int socket) {
+  sockaddr_in address{};
+  socklen_t size = sizeof address;
+  REQUIRE(::getpeername(socket, reinterpret_cast<sockaddr*>(&address), &size) == 0);
+  return std::to_string(ntohs(address.sin_port));
+}
+
+using Connection = std::pair<launch::FileDescriptor, launch::FileDescriptor>;
+
+/// Goodput from the first network to the second, in bit/s.
+double rate_of(const Connection& connection) {
+  shaping::ProbeOptions options;
+  options.round_trips = 3;
+  options.settling = 200ms;
+  options.measuring = 400ms;
+  options.forward_in_flight = 200'000;
+  return shaping::probe_link(connection.first.get(), connection.second.get(), options).forward_bit_per_s;
+}
+
+/// The keeper of a lease whose owner is `driver`.
+pid_t keeper_of(const RunningDriver& driver) {
+  const auto children = support::children_of(driver.pid());
+  REQUIRE(children.size() == 1);
+  return children.front();
+}
+
+}  // namespace
+
+TEST_CASE("traffic to the peer's port is slow, all other traffic is not, and afterwards none is", "[net]") {
+  if (!can_shape_peers()) return;
+  const Networks networks;
+  const auto shaped = networks.pair.connect();
+  const auto other = networks.pair.connect();
+  const auto before = rate_of(shaped);
+  RunningDriver driver(networks.apply("600s", {"--port", port_of_peer(shaped.first.get())}), &networks.pair);
+  const auto said = driver.wait_for("until ");
+  CHECK(contains(said, "read back: 20.0 Mbit/s"));
+
+  const auto slow = rate_of(shaped);
+  const auto fast = rate_of(other);
+  INFO("before " << before << ", shaped " << slow << ", other " << fast);
+  CHECK(slow < 1.05 * 20e6);
+  CHECK(slow > 0.5 * 20e6);
+  CHECK(fast > 3 * slow);
+
+  ::kill(driver.pid(), SIGINT);
+  CHECK(driver.wait().exit_code == 130);
+  CHECK(rate_of(shaped) > 3 * slow);
+}
+
+TEST_CASE("a port is the peer's or this host's", "[net]") {
+  if (!can_shape_peers()) return;
+  const Networks networks;
+  auto connection = networks.pair.connect();
+  sockaddr_in own{};
+  socklen_t size = sizeof own;
+  REQUIRE(::getsockname(connection.first.get(), reinterpret_cast<sockaddr*>(&own), &size) == 0);
+  RunningDriver driver(networks.apply("600s", {"--port", std::to_string(ntohs(own.sin_port))}), &networks.pair);
+  driver.wait_for("until ");
+  CHECK(rate_of(connection) < 1.05 * 20e6);
+  ::kill(driver.pid(), SIGTERM);
+  CHECK(driver.wait().exit_code == 130);
+}
+
+TEST_CASE("nothing is left when the lease is over, after Ctrl-C, and after SIGTERM", "[net]") {
+  if (!can_shape_peers()) return;
+  const Networks networks;
+  const auto before = networks.qdiscs();
+  SECTION("over") {
+    const auto outcome = run_driver(networks.apply("1s"), &networks.pair);
+    INFO(outcome.errors);
+    CHECK(outcome.exit_code == 0);
+    CHECK(contains(outcome.output, "stage1: removed (the lease is over)"));
+  }
+  SECTION("a signal") {
+    const int signal = GENERATE(SIGINT, SIGTERM);
+    RunningDriver driver(networks.apply("600s"), &networks.pair);
+    driver.wait_for("until ");
+    CHECK(networks.qdiscs() != before);
+    ::kill(driver.pid(), signal);
+    const auto outcome = driver.wait();
+    CHECK(outcome.exit_code == 130);
+    CHECK(contains(outcome.output, "stage1: removed (interrupted)"));
+  }
+  CHECK(networks.qdiscs() == before);
+}
+
+TEST_CASE("nothing is left when either of the two processes is killed", "[net]") {
+  if (!can_shape_peers()) return;
+  const Networks networks;
+  const auto before = networks.qdiscs();
+  RunningDriver driver(networks.apply("600s"), &networks.pair);
+  driver.wait_for("until ");
+  const auto keeper = keeper_of(driver);
+  const support::ProcessWatch watched(keeper);
+  SECTION("the one that was started") {
+    ::kill(driver.pid(), SIGKILL);
+    CHECK(driver.wait().exit_code == 128 + SIGKILL);
+  }
+  SECTION("its keeper") {
+    ::kill(keeper, SIGKILL);
+    const auto outcome = driver.wait();
+    CHECK(contains(outcome.output, "stage1: removed (the keeper of the lease was killed)"));
+  }
+  SECTION("its keeper is told to end") {
+    ::kill(keeper, SIGTERM);
+    const auto outcome = driver.wait();
+    CHECK(contains(outcome.output, "stage1: removed (the keeper of the lease was told to end)"));
+  }
+  CHECK(watched.ended());
+  CHECK(networks.qdiscs() == before);
+}
+
+TEST_CASE("what two killed processes left is removed by clear, which says so if there is nothing", "[net]") {
+  if (!can_shape_peers()) return;
+  const Networks networks;
+  const auto before = networks.qdiscs();
+  RunningDriver driver(networks.apply("600s"), &networks.pair);
+  driver.wait_for("until ");
+  const auto keeper = keeper_of(driver);
+  const support::ProcessWatch watched(keeper);
+  ::kill(keeper, SIGSTOP);
+  ::kill(driver.pid(), SIGKILL);
+  driver.wait();
+  ::kill(keeper, SIGKILL);
+  REQUIRE(watched.ended());
+  REQUIRE(networks.qdiscs() != before);
+
+  const auto refused = run_driver(networks.apply("600s"), &networks.pair);
+  CHECK(refused.exit_code == 3);
+  CHECK(contains(refused.errors, "paretopipe net clear --interface stage1"));
+  const auto cleared = run_driver(kClear, &networks.pair);
+  CHECK(cleared.exit_code == 0);
+  CHECK(cleared.output == "stage1: removed what `net apply` had added\n");
+  CHECK(networks.qdiscs() == before);
+  const auto again = run_driver(kClear, &networks.pair);
+  CHECK(again.exit_code == 0);
+  CHECK(again.output == "stage1: nothing of ours is applied\n");
+}
+
+TEST_CASE("somebody else's root qdisc is refused and stays, whether there before or made meanwhile", "[net]") {
+  if (!can_shape_peers()) return;
+  const Networks networks;
+  const Words foreign{"tc",    "qdisc",  "add",  "dev",     NamespacePair::interface(0),
+                      "root",  "handle", "1:",   "tbf",     "rate",
+                      "5mbit", "burst",  "10kb", "latency", "50ms"};
+  SECTION("before") {
+    networks.pair.run_in(0, foreign);
+    const auto before = networks.qdiscs();
+    const auto outcome = run_driver(networks.apply("600s"), &networks.pair);
+    CHECK(outcome.exit_code == 3);
+    CHECK(contains(outcome.errors, "stage1 has a root qdisc that somebody made (tbf 1:)"));
+    CHECK(contains(run_driver(kClear, &networks.pair).output, "nothing of ours"));
+    CHECK(networks.qdiscs() == before);
+  }
+  SECTION("meanwhile") {
+    RunningDriver driver(networks.apply("600s"), &networks.pair);
+    driver.wait_for("until ");
+    run_driver(kClear, &networks.pair);
+    networks.pair.run_in(0, foreign);
+    const auto before = networks.qdiscs();
+    ::kill(driver.pid(), SIGTERM);
+    CHECK(contains(driver.wait().output, "nothing to remove, somebody did it meanwhile"));
+    CHECK(networks.qdiscs() == before);
+  }
+}
+
+TEST_CASE("an interface has one lease at a time, even when the first one's shaping was cleared", "[net]") {
+  if (!can_shape_peers()) return;
+  const Networks networks;
+  RunningDriver driver(networks.apply("600s"), &networks.pair);
+  driver.wait_for("until ");
+  run_driver(kClear, &networks.pair);
+  const auto second = run_driver(networks.apply("600s"), &networks.pair);
+  CHECK(second.exit_code == 3);
+  CHECK(contains(second.errors, "another `paretopipe net apply` runs on stage1"));
+  ::kill(driver.pid(), SIGTERM);
+  driver.wait();
+}
+
+TEST_CASE("plan prints just what apply runs, and what undoes it", "[net]") {
+  if (!can_shape_peers()) return;
+  const Networks networks;
+  const auto before = networks.all();
+  const auto plan =
+      run_driver({"net", "plan", networks.slow(), "--interface", "stage1", "--peer", "10.0.0.2", "--port", "5000"});
+  REQUIRE(plan.exit_code == 0);
+  std::istringstream lines(plan.output);
+  std::string planned;
+  bool undoing = false;
+  for (std::string line; std::getline(lines, line);) {
+    if (line == "# undo:") {
+      planned = networks.all();
+      undoing = true;
+    }
+    if (!line.starts_with('#')) networks.pair.run_in(0, split(line));
+  }
+  CHECK(undoing);
+  CHECK(networks.all() == before);
+  RunningDriver driver(networks.apply("600s", {"--port", "5000"}), &networks.pair);
+  driver.wait_for("until ");
+  CHECK(networks.all() == planned);
+  ::kill(driver.pid(), SIGTERM);
+  driver.wait();
+  CHECK(networks.all() == before);
+}
+
+TEST_CASE("what the kernel refuses is a sentence, and nothing is left", "[net]") {
+  if (!can_shape_peers()) return;
+  const Networks networks;
+  const auto before = networks.qdiscs();
+  SECTION("no such interface") {
+    const auto outcome =
+        run_driver({"net", "apply", networks.slow(), "--interface", "nosuch0", "--peer", "10.0.0.2", "--for", "1s"},
+                   &networks.pair);
+    CHECK(outcome.exit_code == 3);
+    CHECK(contains(outcome.errors, "`ip link` lists the interfaces there are"));
+  }
+  SECTION("no netem") {
+    if (support::capabilities().netem.works) {
+      SUCCEED("this kernel has netem");
+      return;
+    }
+    const auto outcome = run_driver(
+        {"net", "apply", "wifi", "--interface", "stage1", "--peer", "10.0.0.2", "--for", "600s"}, &networks.pair);
+    CHECK(outcome.exit_code == 3);
+    CHECK(contains(outcome.errors, "sudo modprobe sch_netem"));
+  }
+  CHECK(networks.qdiscs() == before);
+}

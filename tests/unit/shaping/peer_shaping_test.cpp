@@ -1,0 +1,146 @@
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/shaping/lease.hpp>
+#include <paretopipe/shaping/peer_shaping.hpp>
+
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <support/catch.hpp>
+#include <support/message_of.hpp>
+
+using namespace paretopipe;
+using namespace paretopipe::shaping;
+using namespace std::chrono_literals;
+using config::LinkConditions;
+using support::contains;
+using support::message_of;
+
+namespace {
+
+using Lines = std::vector<std::string>;
+
+std::string line(const Command& command) {
+  return fmt::format("{}", fmt::join(command, " "));
+}
+
+/// The commands as a person would type them.
+Lines lines(const PeerTarget& target, const LinkConditions& conditions) {
+  Lines typed;
+  for (const auto& command : plan_peer_shaping(target, conditions).apply) typed.push_back(line(command));
+  return typed;
+}
+
+LinkConditions paced(std::int64_t rate_bit_per_s) {
+  LinkConditions conditions;
+  conditions.rate_bit_per_s = rate_bit_per_s;
+  return conditions;
+}
+
+const Lines kFrame{"tc qdisc add dev eth0 root handle 7a7a: htb default 0 direct_qlen 1000",
+                   "tc class add dev eth0 parent 7a7a: classid 7a7a:1 htb rate 100gbit burst 1000000b cburst 1000000b "
+                   "quantum 60000"};
+
+Lines operator+(Lines first, const Lines& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
+}  // namespace
+
+TEST_CASE("a rate for one peer is tbf below a class that only the peer's traffic gets into", "[peer]") {
+  CHECK(lines({"eth0", "192.168.1.7", std::nullopt}, paced(20'000'000)) ==
+        kFrame + Lines{"tc qdisc add dev eth0 parent 7a7a:1 handle 7a7b: tbf rate 20000000bit burst 13028b latency "
+                       "100ms",
+                       "tc filter add dev eth0 parent 7a7a: protocol ip prio 1 u32 match ip dst 192.168.1.7/32 flowid "
+                       "7a7a:1"});
+}
+
+TEST_CASE("a port is matched on either side, for either may be the server", "[peer]") {
+  const auto typed = lines({"eth0", "192.168.1.7", 5000}, paced(20'000'000));
+  REQUIRE(typed.size() == 5);
+  CHECK(typed[3] ==
+        "tc filter add dev eth0 parent 7a7a: protocol ip prio 1 u32 match ip dst 192.168.1.7/32 match ip protocol 6 "
+        "0xff match ip dport 5000 0xffff flowid 7a7a:1");
+  CHECK(typed[4] ==
+        "tc filter add dev eth0 parent 7a7a: protocol ip prio 1 u32 match ip dst 192.168.1.7/32 match ip protocol 6 "
+        "0xff match ip sport 5000 0xffff flowid 7a7a:1");
+}
+
+TEST_CASE("an IPv6 peer is matched by IPv6's filters, written as the kernel writes it", "[peer]") {
+  const auto typed = lines({"eth0", "FE80:0:0::1", 5000}, paced(20'000'000));
+  REQUIRE(typed.size() == 5);
+  CHECK(typed[3] ==
+        "tc filter add dev eth0 parent 7a7a: protocol ipv6 prio 1 u32 match ip6 dst fe80::1/128 match ip6 protocol 6 "
+        "0xff match ip6 dport 5000 0xffff flowid 7a7a:1");
+}
+
+TEST_CASE("netem with tbf below it goes below the class as they are, with the handles that follow", "[peer]") {
+  const auto published = config::load_network_profile("published");
+  const auto typed = lines({"eth0", "10.0.0.2", std::nullopt}, published.forward);
+  REQUIRE(typed.size() == 5);
+  CHECK(typed[2] == "tc qdisc add dev eth0 parent 7a7a:1 handle 7a7b: netem limit 1000 delay 200ms");
+  CHECK(typed[3] == "tc qdisc add dev eth0 parent 7a7b:1 handle 7a7c: tbf rate 5000000bit burst 4096b latency 400ms");
+}
+
+TEST_CASE("what undoes a plan names the handle, so that nobody else's qdisc is removed", "[peer]") {
+  const auto plan = plan_peer_shaping({"eth0", "10.0.0.2", 5000}, paced(1'000'000));
+  CHECK(line(plan.undo) == "tc qdisc del dev eth0 root handle 7a7a:");
+}
+
+TEST_CASE("what cannot be planned is refused with what to write instead", "[peer]") {
+  const auto refusal = [](const PeerTarget& target, const LinkConditions& conditions) {
+    return message_of<UsageError>([&] { plan_peer_shaping(target, conditions); });
+  };
+  CHECK(contains(refusal({"eth0", "raspberry", {}}, paced(1'000'000)), "\"raspberry\" is not an IP address"));
+  CHECK(contains(refusal({"eth0", "10.0.0.2/8", {}}, paced(1'000'000)), "is not an IP address"));
+  CHECK(contains(refusal({"eth0", "10.0.0.2", {}}, {}), "shapes nothing"));
+  for (const auto* name : {"", "-j", "eth 0", "eth/0", "0123456789abcdef", "eth0\n", ".."}) {
+    CHECK(contains(refusal({name, "10.0.0.2", {}}, paced(1'000'000)), "cannot be an interface's name"));
+  }
+}
+
+TEST_CASE("a root qdisc is the kernel's, ours or somebody's, by its handle", "[peer]") {
+  CHECK(root_qdisc("[]") == RootQdisc{});
+  CHECK(root_qdisc(R"([{"kind":"noqueue","handle":"0:","root":true,"options":{}}])").owner == RootOwner::kernel);
+  CHECK(root_qdisc(R"([{"kind":"mq","handle":"0:","root":true},{"kind":"fq_codel","handle":"0:","parent":":1"}])") ==
+        RootQdisc{RootOwner::kernel, "mq 0:"});
+  CHECK(root_qdisc(R"([{"kind":"fq_codel","handle":"8001:","root":true}])") ==
+        RootQdisc{RootOwner::somebody, "fq_codel 8001:"});
+  CHECK(root_qdisc(R"([{"kind":"htb","handle":"1:","root":true}])").owner == RootOwner::somebody);
+  CHECK(root_qdisc(R"([{"kind":"tbf","handle":"7a7a:","root":true}])").owner == RootOwner::somebody);
+  CHECK(root_qdisc(R"([{"kind":"htb","handle":"7a7a:","root":true}])").owner == RootOwner::paretopipe);
+  CHECK(root_qdisc(R"([{"kind":"clsact","handle":"ffff:","parent":"ffff:fff1"}])") == RootQdisc{});
+  CHECK_THROWS_AS(root_qdisc("Cannot find device"), EnvironmentError);
+  CHECK_THROWS_AS(root_qdisc(R"([{"root":true}])"), EnvironmentError);
+}
+
+TEST_CASE("what is applied for a peer is read back from below the class alone", "[peer]") {
+  const std::string frame = R"({"kind":"htb","handle":"7a7a:","root":true,"options":{"r2q":10}})";
+  const std::string paces = R"({"kind":"tbf","handle":"7a7b:","parent":"7a7a:1",)"
+                            R"("options":{"rate":2500000,"burst":13027,"lat":100000}})";
+  const std::string other = R"({"kind":"clsact","handle":"ffff:","parent":"ffff:fff1","options":{}})";
+  CHECK(read_back_peer("[" + frame + "," + paces + "," + other + "]").rate_bit_per_s == 20'000'000);
+  CHECK_FALSE(read_back_peer("[" + frame + "]").shaped());
+  CHECK_THROWS_AS(read_back_peer("[" + other + "]"), EnvironmentError);
+}
+
+TEST_CASE("a person hears that netem gets many frames at once, and how to change that", "[peer]") {
+  LinkConditions delayed;
+  delayed.delay = 5ms;
+  const auto warnings = peer_warnings({"eth0", "10.0.0.2", {}}, delayed);
+  REQUIRE(warnings.size() == 1);
+  CHECK(contains(warnings.front(), "ip link set dev eth0 gso_max_segs 1"));
+  CHECK(peer_warnings({"eth0", "10.0.0.2", {}}, paced(20'000'000)).empty());
+}
+
+TEST_CASE("the terms of a lease survive the way to its keeper, and its outcome the way back", "[peer]") {
+  const LeaseTerms terms{"eth0", plan_peer_shaping({"eth0", "10.0.0.2", 5000}, paced(1'000'000)), 90s};
+  CHECK(nlohmann::json(terms).get<LeaseTerms>() == terms);
+  for (const auto end : {LeaseEnd::expired, LeaseEnd::released, LeaseEnd::keeper_interrupted}) {
+    const auto back = nlohmann::json(LeaseOutcome{end, false}).get<LeaseOutcome>();
+    CHECK(back.end == end);
+    CHECK_FALSE(back.removed);
+  }
+}
