@@ -16,6 +16,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/socket.h>
 
 #include <CLI/CLI.hpp>
 #include <fmt/chrono.h>
@@ -104,8 +105,15 @@ ExitCode run_apply(const Options& options) {
   return outcome.end == shaping::LeaseEnd::released ? ExitCode::interrupted : ExitCode::success;
 }
 
+/// Whatever a shell or a test runner leaves open at that number is not the lease's owner.
+bool has_owner() {
+  int type = 0;
+  socklen_t size = sizeof type;
+  return ::getsockopt(kControlDescriptor, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_SEQPACKET;
+}
+
 ExitCode run_keeper() {
-  if (::fcntl(kControlDescriptor, F_GETFD) < 0) throw UsageError("this is for `paretopipe net apply` alone");
+  if (!has_owner()) throw UsageError("this is for `paretopipe net apply` alone");
   ::fcntl(kControlDescriptor, F_SETFD, FD_CLOEXEC);
   shaping::keep_lease(launch::FileDescriptor(kControlDescriptor));
   return ExitCode::success;
