@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdio>
 #include <string>
 
 #include <fmt/format.h>
@@ -8,6 +9,7 @@ namespace paretopipe::bench {
 /// One line of the benchmark's table: what was measured, how much, and what was promised.
 inline void print_row(const std::string& what, const std::string& measured, const std::string& promised, bool kept) {
   fmt::print("{:<58} {:>14}   {:<28} {}\n", what, measured, promised, kept ? "kept" : "MISSED");
+  std::fflush(stdout);  // a row may take seconds
 }
 
 }  // namespace paretopipe::bench

@@ -6,11 +6,12 @@
 
 #include <nlohmann/json.hpp>
 #include <support/catch.hpp>
-
-#include "message_of.hpp"
+#include <support/message_of.hpp>
 
 using namespace paretopipe::wire;
 using nlohmann::json;
+using paretopipe::support::contains;
+using paretopipe::support::message_of;
 
 namespace {
 

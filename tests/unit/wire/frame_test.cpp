@@ -4,10 +4,11 @@
 #include <string>
 
 #include <support/catch.hpp>
-
-#include "message_of.hpp"
+#include <support/message_of.hpp>
 
 using namespace paretopipe::wire;
+using paretopipe::support::contains;
+using paretopipe::support::message_of;
 
 namespace {
 

@@ -8,11 +8,13 @@
 
 #include <nlohmann/json.hpp>
 #include <support/catch.hpp>
+#include <support/message_of.hpp>
 
-#include "message_of.hpp"
 #include "socket_pairs.hpp"
 
 using namespace paretopipe::wire;
+using paretopipe::support::contains;
+using paretopipe::support::message_of;
 
 namespace {
 

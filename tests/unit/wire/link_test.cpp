@@ -17,13 +17,15 @@
 
 #include <nlohmann/json.hpp>
 #include <support/catch.hpp>
+#include <support/message_of.hpp>
 
 #include "golden.hpp"
-#include "message_of.hpp"
 #include "socket_pairs.hpp"
 
 using namespace paretopipe::wire;
 using nlohmann::json;
+using paretopipe::support::contains;
+using paretopipe::support::message_of;
 
 namespace {
 

@@ -10,12 +10,14 @@
 
 #include <nlohmann/json.hpp>
 #include <support/catch.hpp>
+#include <support/message_of.hpp>
 
 #include "golden.hpp"
-#include "message_of.hpp"
 #include "socket_pairs.hpp"
 
 using namespace paretopipe::wire;
+using paretopipe::support::contains;
+using paretopipe::support::message_of;
 using namespace std::chrono_literals;
 using paretopipe::Clock;
 using paretopipe::EnvironmentError;
