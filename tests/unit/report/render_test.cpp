@@ -119,3 +119,22 @@ TEST_CASE("no records make an empty report in every format") {
   CHECK(report::render_markdown(report).empty());
   CHECK(nlohmann::json::parse(report::render_json(report)).at("groups").empty());
 }
+
+TEST_CASE("groups that differ in their network only are told to move, in text and in Markdown") {
+  auto records = testing::sweep();
+  CHECK_FALSE(contains(report::render_text(report_of(records), {}), "How the frontier moves"));
+  const auto unshaped = records.size();
+  for (std::size_t i = 0; i < unshaped; ++i) {
+    auto slow = records[i];
+    slow.trial.network.name = "slow";
+    slow.trial.network.forward.delay = std::chrono::milliseconds(20);
+    records.push_back(slow);
+  }
+  const auto report = report_of(records);
+  REQUIRE(report.groups.size() == 4);
+  const auto text = report::render_text(report, {});
+  CHECK(contains(text, "How the frontier moves with the network: resnet18"));
+  CHECK(contains(text, "20.0 ms"));
+  CHECK(contains(text, "10: 18.1 ms"));  // the best latency, with its split
+  CHECK(contains(report::render_markdown(report), "| slow | forward 20.0 ms; backward unshaped |"));
+}

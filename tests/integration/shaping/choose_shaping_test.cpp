@@ -1,0 +1,60 @@
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/shaping/choose_shaping.hpp>
+
+#include <vector>
+
+#include <support/catch.hpp>
+#include <support/message_of.hpp>
+
+#include "machine_state.hpp"
+
+using namespace paretopipe;
+using config::Shaping;
+using shaping::choose_shaping;
+using support::contains;
+using support::message_of;
+
+namespace {
+
+std::vector<config::NetworkProfile> profiles(const std::vector<std::string>& names) {
+  std::vector<config::NetworkProfile> loaded;
+  for (const auto& name : names) loaded.push_back(config::load_network_profile(name));
+  return loaded;
+}
+
+}  // namespace
+
+TEST_CASE("nothing is put between the stages where nothing is shaped, unless a person asks for it", "[choice]") {
+  CHECK(choose_shaping(std::nullopt, profiles({"unshaped"})).kind == Shaping::none);
+  CHECK(choose_shaping(Shaping::none, profiles({"unshaped"})).kind == Shaping::none);
+  CHECK(choose_shaping(Shaping::emulated, profiles({"unshaped"})).kind == Shaping::emulated);
+}
+
+TEST_CASE("left to itself, shaping is the kernel's where that works for all profiles, else emulated with a warning",
+          "[choice]") {
+  const auto choice = choose_shaping(std::nullopt, profiles({"unshaped", "wifi"}));
+  const bool kernel = support::capabilities().netem.works;
+  CHECK(choice.kind == (kernel ? Shaping::netem : Shaping::emulated));
+  CHECK(choice.warning.empty() == kernel);
+  if (!kernel) CHECK(contains(choice.warning, "wifi"));
+}
+
+TEST_CASE("a rate alone needs no netem", "[choice]") {
+  if (!support::can(support::capabilities().tbf)) return;
+  config::NetworkProfile paced{"paced", {}, {}};
+  paced.forward.rate_bit_per_s = 5'000'000;
+  CHECK(choose_shaping(std::nullopt, std::vector{paced}).kind == Shaping::netem);
+}
+
+TEST_CASE("a profile that nothing here can do is refused with both reasons", "[choice]") {
+  const auto lossy = profiles({"unshaped", "lossy"});
+  CHECK(contains(message_of<UsageError>([&] { choose_shaping(Shaping::emulated, lossy); }), "lossy"));
+  if (support::capabilities().netem.works) {
+    CHECK(choose_shaping(std::nullopt, lossy).kind == Shaping::netem);
+    return;
+  }
+  CHECK(contains(message_of<EnvironmentError>([&] { choose_shaping(Shaping::netem, lossy); }), "lossy"));
+  const auto message = message_of<EnvironmentError>([&] { choose_shaping(std::nullopt, lossy); });
+  CHECK(contains(message, "With netem"));
+  CHECK(contains(message, "cannot lose packets"));
+}
