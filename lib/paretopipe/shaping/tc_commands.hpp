@@ -21,11 +21,10 @@ constexpr std::int64_t kSegmentBytes = 1448;
 constexpr std::int64_t kOrderKeepingRate = 1'000'000'000'000;  // bit/s
 
 /// How a direction is shaped:
-///   nothing asked                 no qdisc, hence no command;
-///   a rate (burst, queue latency) tbf alone, which works where the kernel has no netem;
-///   anything else                 netem; its own rate, which paces every frame exactly and has no bucket, unless a
-///   burst
-///                                 or a queue latency is asked for: then tbf below netem, as people write it.
+/// - nothing asked: no qdisc, hence no command;
+/// - a rate, with or without burst and queue latency: tbf alone, which works where the kernel has no netem;
+/// - anything else: netem and its own rate, which paces every frame exactly and has no bucket; tbf below netem, as
+///   people write it, if a burst or a queue latency is asked for.
 bool needs_netem(const config::LinkConditions& conditions);
 bool needs_tbf(const config::LinkConditions& conditions);
 
@@ -36,22 +35,16 @@ struct Place {
 };
 
 /// The tc commands that shape what leaves `interface`, for an interface without a root qdisc of its own, or what goes
-/// through the class that `place` names. Traps, and
-/// what is done about each:
-///   netem's queue      its default of 1000 packets holds those under way too, so that at 100 ms it drops at 121
-///   Mbit/s; the
-///                      limit is computed (default_queue_packets).
-///   tbf's burst        less than the rate delivers between two timer ticks, and the rate is not reached; less than a
-///   frame,
-///                      and nothing passes. It is computed (default_burst_bytes); one that was asked for is kept, see
-///                      warnings().
-///   tbf's queue        has no default in tc; it is computed (default_queue_latency).
-///   super-packets      TCP hands an interface up to 64 KiB at a time (TSO, GSO), which netem delays, loses and paces
-///   as one
-///                      packet, and tbf has to cut up: see offload_off_command.
-///   jitter             reorders: see kOrderKeepingRate.
-///   a delay counts     once in the round trip, for it is on one egress. Both directions' delays add up to the round
-///   trip.
+/// through the class that `place` names. Traps, and what is done about each:
+/// - netem's queue: its default of 1000 packets holds those under way too, so that at 100 ms it drops at
+///   121 Mbit/s; the limit is computed (default_queue_packets).
+/// - tbf's burst: less than the rate delivers between two timer ticks, and the rate is not reached; less than a frame,
+///   and nothing passes. It is computed (default_burst_bytes); one that was asked for is kept, see warnings().
+/// - tbf's queue has no default in tc; it is computed (default_queue_latency).
+/// - Super-packets: TCP hands an interface up to 64 KiB at a time (TSO, GSO), which netem delays, loses and paces as
+///   one packet, and tbf has to cut up: see offload_off_command.
+/// - Jitter reorders: see kOrderKeepingRate.
+/// - A delay counts once in the round trip, for it is on one egress. Both directions' delays add up to the round trip.
 std::vector<Command> shape_commands(const std::string& interface, const config::LinkConditions& conditions,
                                     const Place& place = {});
 
