@@ -23,7 +23,8 @@ std::string heading(const FrontierReport& report) {
   std::vector<std::string> cells{"model", "split"};
   for (const auto& objective : report.objectives) cells.push_back(column_name(*objective.metric));
   if (!shows_payload(report)) cells.push_back("payload_bytes");
-  for (const auto* name : {"on_frontier", "dominated_by", "repetitions_ok", "repetitions_failed", "failures"}) {
+  for (const auto* name : {"on_frontier", "dominated_by", "repetitions_ok", "repetitions_failed", "repetitions_invalid",
+                           "failures", "deviations"}) {
     cells.emplace_back(name);
   }
   for (const auto& setting : settings_of(report.groups.front().settings())) cells.push_back(setting.name);
@@ -39,7 +40,9 @@ std::string line(const FrontierReport& report, const FrontierGroup& group, const
   cells.push_back(row.dominated_by ? split_number(group.rows[*row.dominated_by].configuration.trial) : "");
   cells.push_back(std::to_string(row.configuration.ok.size()));
   cells.push_back(std::to_string(row.configuration.failed.size()));
+  cells.push_back(std::to_string(row.configuration.invalid.size()));
   cells.push_back(fmt::format("{}", fmt::join(row.failures, "; ")));
+  cells.push_back(fmt::format("{}", fmt::join(row.deviations, "; ")));
   for (const auto& setting : settings_of(trial)) cells.push_back(setting.value);
   return csv_line(cells);
 }

@@ -34,7 +34,9 @@ Json to_json(const FrontierReport& report, const FrontierGroup& group, const Fro
   if (row.dominated_by) json["dominated_by"] = group.rows[*row.dominated_by].configuration.trial.split_points;
   json["repetitions_ok"] = row.configuration.ok.size();
   json["repetitions_failed"] = row.configuration.failed.size();
+  json["repetitions_invalid"] = row.configuration.invalid.size();
   if (!row.failures.empty()) json["failures"] = row.failures;
+  if (!row.deviations.empty()) json["deviations"] = row.deviations;
   return json;
 }
 

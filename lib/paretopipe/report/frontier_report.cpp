@@ -7,10 +7,10 @@
 namespace paretopipe::report {
 namespace {
 
-std::vector<std::string> distinct_failures(std::span<const record::TrialRecord> records,
-                                           const std::vector<std::size_t>& failed) {
+std::vector<std::string> distinct_reasons(std::span<const record::TrialRecord> records,
+                                          const std::vector<std::size_t>& chosen) {
   std::vector<std::string> reasons;
-  for (const auto index : failed) {
+  for (const auto index : chosen) {
     const auto& failure = records[index].failure;
     auto reason = failure ? describe(*failure) : "no reason was recorded";
     if (std::find(reasons.begin(), reasons.end(), reason) == reasons.end()) reasons.push_back(std::move(reason));
@@ -47,7 +47,8 @@ FrontierReport make_frontier_report(std::span<const record::TrialRecord> records
       FrontierRow row;
       for (const auto& objective : report.objectives) row.values.push_back(configuration.median(*objective.metric));
       row.payload_bytes = configuration.median(payload);
-      row.failures = distinct_failures(records, configuration.failed);
+      row.failures = distinct_reasons(records, configuration.failed);
+      row.deviations = distinct_reasons(records, configuration.invalid);
       row.configuration = std::move(configuration);
       group.rows.push_back(std::move(row));
     }

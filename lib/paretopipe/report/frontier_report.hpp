@@ -18,6 +18,7 @@ struct FrontierRow {
   bool on_frontier = false;
   std::optional<std::size_t> dominated_by;  ///< a row of the same group that is on the frontier
   std::vector<std::string> failures;        ///< what failed repetitions died of, each reason once
+  std::vector<std::string> deviations;      ///< why invalid repetitions do not count, each reason once
 
   bool complete() const;  ///< has every objective; a row that has not cannot be compared
 };

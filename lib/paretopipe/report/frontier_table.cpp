@@ -11,9 +11,14 @@ namespace paretopipe::report {
 namespace {
 
 std::string repetitions(const stats::Configuration& configuration) {
-  if (configuration.failed.empty()) return fmt::format("{} ok", configuration.ok.size());
-  if (configuration.ok.empty()) return fmt::format("{} failed", configuration.failed.size());
-  return fmt::format("{} ok, {} failed", configuration.ok.size(), configuration.failed.size());
+  std::vector<std::string> counts;
+  const auto add = [&](const std::vector<std::size_t>& records, const char* what) {
+    if (!records.empty()) counts.push_back(fmt::format("{} {}", records.size(), what));
+  };
+  add(configuration.ok, "ok");
+  add(configuration.failed, "failed");
+  add(configuration.invalid, "invalid");
+  return fmt::format("{}", fmt::join(counts, ", "));
 }
 
 /// Why a row is not on the frontier; a failed one says so in its repetitions.
@@ -74,12 +79,17 @@ std::string conclusion(const FrontierReport& report, const FrontierGroup& group)
 std::vector<std::string> remarks(const FrontierReport& report, const FrontierGroup& group) {
   std::vector<std::string> sentences;
   for (const auto& row : group.rows) {
-    const auto& [trial, ok, failed, medians] = row.configuration;
+    const auto& configuration = row.configuration;
+    const auto& trial = configuration.trial;
     for (const auto& failure : row.failures) {
-      sentences.push_back(fmt::format("split {} failed in {} of {} repetitions: {}", split_label(trial), failed.size(),
-                                      ok.size() + failed.size(), printable(failure)));
+      sentences.push_back(fmt::format("split {} failed in {} of {} repetitions: {}", split_label(trial),
+                                      configuration.failed.size(), configuration.count(), printable(failure)));
     }
-    if (ok.empty() || row.complete()) continue;
+    for (const auto& deviation : row.deviations) {
+      sentences.push_back(fmt::format("split {} does not count in {} of {} repetitions: {}", split_label(trial),
+                                      configuration.invalid.size(), configuration.count(), printable(deviation)));
+    }
+    if (configuration.ok.empty() || row.complete()) continue;
     std::vector<std::string> lacking;
     for (std::size_t i = 0; i < row.values.size(); ++i) {
       if (!row.values[i]) lacking.emplace_back(report.objectives[i].metric->name);

@@ -27,6 +27,18 @@ T& find_or_add(std::vector<T>& items, std::unordered_map<std::string, std::size_
   return items[place->second];
 }
 
+std::vector<std::size_t>& records_of(Configuration& configuration, record::Status status) {
+  switch (status) {
+    case record::Status::ok:
+      return configuration.ok;
+    case record::Status::invalid:
+      return configuration.invalid;
+    case record::Status::failed:
+      break;
+  }
+  return configuration.failed;
+}
+
 std::vector<std::optional<double>> medians_of(std::span<const record::TrialRecord> records,
                                               const std::vector<std::size_t>& chosen) {
   std::vector<std::optional<double>> medians;
@@ -52,8 +64,8 @@ std::vector<ConfigurationGroup> aggregate(std::span<const record::TrialRecord> r
   for (std::size_t i = 0; i < records.size(); ++i) {
     const auto& record = records[i];
     auto& configuration = find_or_add(configurations, places, configuration_id(record.trial));
-    if (configuration.ok.empty() && configuration.failed.empty()) configuration.trial = record.trial;
-    (record.status == record::Status::ok ? configuration.ok : configuration.failed).push_back(i);
+    if (configuration.count() == 0) configuration.trial = record.trial;
+    records_of(configuration, record.status).push_back(i);
   }
 
   std::vector<ConfigurationGroup> groups;

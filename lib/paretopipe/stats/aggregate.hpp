@@ -13,8 +13,11 @@ namespace paretopipe::stats {
 struct Configuration {
   plan::Trial trial;                           ///< of the first of its records; its repetition means nothing
   std::vector<std::size_t> ok;                 ///< indices of its records that count, in the order of the records
-  std::vector<std::size_t> failed;             ///< indices of its records that do not
+  std::vector<std::size_t> failed;             ///< indices of its records without a result
+  std::vector<std::size_t> invalid;            ///< indices of those that were measured under other conditions
   std::vector<std::optional<double>> medians;  ///< parallel to record::metrics()
+
+  std::size_t count() const { return ok.size() + failed.size() + invalid.size(); }
 
   /// Median over the ok repetitions that have the number: for an even count, the mean of the middle two. Absent where
   /// none has it. `metric` must be one of record::metrics().
@@ -31,7 +34,7 @@ struct ConfigurationGroup {
 };
 
 /// One configuration for every trial without its repetition, in groups, in the order in which the records first name
-/// them. Only ok records enter medians; failed ones are counted.
+/// them. Only ok records enter medians; failed and invalid ones are counted.
 std::vector<ConfigurationGroup> aggregate(std::span<const record::TrialRecord> records);
 
 }  // namespace paretopipe::stats

@@ -138,3 +138,19 @@ TEST_CASE("groups that differ in their network only are told to move, in text an
   CHECK(contains(text, "10: 18.1 ms"));  // the best latency, with its split
   CHECK(contains(report::render_markdown(report), "| slow | forward 20.0 ms; backward unshaped |"));
 }
+
+TEST_CASE("invalid repetitions are shown with their reason and enter no number") {
+  auto records = testing::sweep();
+  const auto before = row_of(report_of(records), 10).values;
+  auto invalid = records[10];
+  invalid.trial.repetition = 7;
+  invalid.status = record::Status::invalid;
+  invalid.failure = record::Failure{"network", std::nullopt, "the round trip is 23 ms"};
+  invalid.summary->latency.p50_ns = 1;
+  records.push_back(invalid);
+  const auto report = report_of(records);
+  CHECK(row_of(report, 10).values == before);
+  const auto text = report::render_text(report, {});
+  CHECK(contains(text, "2 ok, 1 invalid"));
+  CHECK(contains(text, "does not count in 1 of 3 repetitions: network: the round trip is 23 ms"));
+}
