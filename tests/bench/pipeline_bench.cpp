@@ -15,7 +15,7 @@ namespace paretopipe::bench {
 namespace {
 
 constexpr std::size_t kReplyBytes = 40;  // ten logits
-constexpr int kRepetitions = 5;
+constexpr int kRepetitions = 9;
 constexpr int kBareRounds = 60;
 
 /// Two synthetic blocks with a cut between them.
