@@ -98,7 +98,7 @@ void PipelineExecutor::ensure_pipeline(const plan::Trial& trial) {
 void PipelineExecutor::ensure_network(const plan::Trial& trial) {
   if (applied_ == trial.network && network_evidence_.deviations.empty()) return;
   applied_.reset();
-  network_evidence_ = network_->apply(trial.network);
+  network_evidence_ = network_->apply(trial.network, options_.interrupt_descriptor);
   applied_ = trial.network;
 }
 

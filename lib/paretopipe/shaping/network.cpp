@@ -22,7 +22,7 @@ Endpoint Network::route(int, int, std::uint16_t port) {
   return {kLoopback, port};
 }
 
-config::NetworkEvidence Network::apply(const config::NetworkProfile& profile) {
+config::NetworkEvidence Network::apply(const config::NetworkProfile& profile, int) {
   if (profile.shaped()) {
     throw UsageError(fmt::format("the network {} cannot be had without shaping", profile.name));
   }
@@ -39,11 +39,12 @@ config::NetworkEvidence evidence_of(const config::NetworkProfile& asked, const c
           .deviations = judge(asked, probe, payload_share)};
 }
 
-ProbeOptions brief_probe_options(const config::NetworkProfile& profile) {
+ProbeOptions brief_probe_options(const config::NetworkProfile& profile, int interrupt_descriptor) {
   constexpr Nanoseconds kPatience = std::chrono::seconds(2);
   auto options = probe_options(profile);
   const auto round_trip = std::max<Nanoseconds>(expectation(profile).round_trip_most, std::chrono::microseconds(1));
   options.round_trips = std::clamp(static_cast<int>(kPatience / round_trip), 5, options.round_trips);
+  options.interrupt_descriptor = interrupt_descriptor;
   return options;
 }
 
