@@ -39,9 +39,20 @@ class EmulatedNetwork final : public Network {
     const auto [near, far] = connect_through(towards(1));
     towards(1).set_conditions(profile.forward, profile.backward, kJitterSeed);
     towards(0).set_conditions(profile.backward, profile.forward, kJitterSeed + 1);
+    tolerance_ = lateness_tolerance(profile);
     const auto options = brief_probe_options(profile, interrupt_descriptor);
     const auto probe = probe_link(near.native_handle(), far.native_handle(), options);
     return evidence_of(profile, profile, probe, kPayloadShare);
+  }
+
+  void begin_trial() override {
+    for (auto& link : links_) link.watch_lateness(tolerance_);
+  }
+
+  std::optional<config::Lateness> lateness() const override {
+    LatenessMeter both(tolerance_);
+    for (const auto& link : links_) both.add(link.lateness());
+    return both.summary();
   }
 
  private:
@@ -49,6 +60,7 @@ class EmulatedNetwork final : public Network {
 
   std::array<EmulatedLink, kStages> links_{EmulatedLink{kLoopback, {}, {}, kJitterSeed},
                                            EmulatedLink{kLoopback, {}, {}, kJitterSeed}};
+  Nanoseconds tolerance_ = lateness_tolerance({});
 };
 
 }  // namespace

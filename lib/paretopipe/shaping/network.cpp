@@ -26,8 +26,15 @@ config::NetworkEvidence Network::apply(const config::NetworkProfile& profile, in
   if (profile.shaped()) {
     throw UsageError(fmt::format("the network {} cannot be had without shaping", profile.name));
   }
-  return {
-      .read_back = profile, .round_trip_ns = {}, .forward_bit_per_s = {}, .backward_bit_per_s = {}, .deviations = {}};
+  config::NetworkEvidence evidence;
+  evidence.read_back = profile;
+  return evidence;
+}
+
+void Network::begin_trial() {}
+
+std::optional<config::Lateness> Network::lateness() const {
+  return std::nullopt;
 }
 
 config::NetworkEvidence evidence_of(const config::NetworkProfile& asked, const config::NetworkProfile& read_back,
@@ -36,6 +43,7 @@ config::NetworkEvidence evidence_of(const config::NetworkProfile& asked, const c
           .round_trip_ns = probe.round_trip_median.count(),
           .forward_bit_per_s = probe.forward_bit_per_s,
           .backward_bit_per_s = probe.backward_bit_per_s,
+          .lateness = {},
           .deviations = judge(asked, probe, payload_share)};
 }
 

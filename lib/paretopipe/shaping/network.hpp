@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,12 @@ class Network {
   /// profile that this kind of network cannot do, and Interrupted as soon as `interrupt_descriptor` (-1: nobody can
   /// interrupt) is readable; the profile is then on the links or not, and has to be applied again.
   virtual config::NetworkEvidence apply(const config::NetworkProfile& profile, int interrupt_descriptor);
+
+  /// Says that a trial begins: lateness() tells of what passes from now on.
+  virtual void begin_trial();
+
+  /// How late the links handed on what passed them; none if nothing did, and where it is the kernel that keeps time.
+  virtual std::optional<config::Lateness> lateness() const;
 };
 
 /// `none`: this host's loopback, which can do the unshaped profile only.
