@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <cerrno>
 
-#include <net/if.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include <fmt/format.h>
+#include <net/if.h>
 
 namespace paretopipe::shaping {
 
