@@ -2,7 +2,9 @@
 
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/record/store.hpp>
+#include <paretopipe/report/constraint.hpp>
 #include <paretopipe/report/output.hpp>
+#include <paretopipe/report/reference_point.hpp>
 #include <paretopipe/report/render.hpp>
 
 #include <algorithm>
@@ -25,6 +27,8 @@ namespace {
 struct Options {
   std::string path;
   std::vector<std::string> objectives;
+  std::vector<std::string> constraints;
+  std::vector<std::string> reference;
   std::string format = "table";
   std::string out;
 };
@@ -68,6 +72,8 @@ std::string render(const report::FrontierReport& report, const Options& options)
 
 ExitCode run_frontier(const Options& options) {
   auto objectives = report::parse_objectives(options.objectives);
+  report::FrontierOptions analysis{.constraints = report::parse_constraints(options.constraints),
+                                   .reference = report::parse_reference(options.reference, objectives)};
   const auto set = record::read_records(options.path);
   for (const auto& warning : set.warnings) fmt::print(stderr, "warning: {}\n", warning);
   const auto ok = [](const record::TrialRecord& record) { return record.status == record::Status::ok; };
@@ -78,7 +84,8 @@ ExitCode run_frontier(const Options& options) {
     return ExitCode::negative;
   }
 
-  const auto text = render(report::make_frontier_report(set.records, std::move(objectives)), options);
+  const auto text =
+      render(report::make_frontier_report(set.records, std::move(objectives), std::move(analysis)), options);
   if (options.out.empty()) {
     report::write_standard_output(text);
   } else {
@@ -105,6 +112,14 @@ void add_frontier(CLI::App& app, Command& chosen) {
   command->add_option("--objective", options->objectives, "Metric[:min|max]; repeatable (latency_p50 and throughput)")
       ->type_name("METRIC")
       ->allow_extra_args(false);  // one a flag, or it would swallow the path
+  command->add_option("--where", options->constraints, "Only splits that keep it: 'latency_p95 < 80ms'; repeatable")
+      ->type_name("CONSTRAINT")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--reference", options->reference,
+                   "The hypervolume counts up to here: latency_p50=500ms; repeatable (the worst measured of each)")
+      ->type_name("METRIC=VALUE")
+      ->allow_extra_args(false);
   command->add_option("--format", options->format, "table, csv, json or markdown")
       ->check(CLI::IsMember({"table", "csv", "json", "markdown"}))
       ->capture_default_str();
