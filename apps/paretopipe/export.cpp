@@ -21,12 +21,6 @@ struct Options {
   std::string out;
 };
 
-void make_folder(const std::filesystem::path& folder) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) throw system_error("make the folder " + folder.string(), error.value());
-}
-
 ExitCode run_export(const Options& options) {
   const auto& layout = report::find_export_layout(options.layout);
   const auto set = record::read_records(options.path);
@@ -39,7 +33,7 @@ ExitCode run_export(const Options& options) {
   }
   const std::filesystem::path folder = options.out;
   for (const auto& file : made.files) {
-    make_folder((folder / file.path).parent_path());
+    report::make_folder((folder / file.path).parent_path());
     report::write_file(folder / file.path, file.content);
   }
   fmt::print(stderr, "{} file{} in {}\n", made.files.size(), made.files.size() == 1 ? "" : "s", folder.string());

@@ -16,6 +16,7 @@
 #include "doctor.hpp"
 #include "export.hpp"
 #include "frontier.hpp"
+#include "merge.hpp"
 #include "models.hpp"
 #include "net.hpp"
 #include "sweep.hpp"
@@ -50,6 +51,7 @@ ExitCode run(int argc, char** argv) {
   cli::add_models(app, chosen);
   cli::add_sweep(app, chosen, {argv, argv + argc});
   cli::add_frontier(app, chosen);
+  cli::add_merge(app, chosen);
   cli::add_export(app, chosen);
   cli::add_net(app, chosen);
   cli::add_doctor(app, chosen);

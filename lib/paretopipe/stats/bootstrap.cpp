@@ -49,7 +49,8 @@ std::vector<std::vector<double>> resampled_medians(std::span<const std::vector<d
   for (int resample = 0; resample < resamples; ++resample) {
     const auto picked = resampler.next();
     for (std::size_t metric = 0; metric < metrics.size(); ++metric) {
-      std::transform(picked.begin(), picked.end(), values.begin(), [&](std::size_t pick) { return metrics[metric][pick]; });
+      std::transform(picked.begin(), picked.end(), values.begin(),
+                     [&](std::size_t pick) { return metrics[metric][pick]; });
       medians[metric].push_back(median_in_place(values));
     }
   }

@@ -15,8 +15,9 @@ void check_batches(const record::PhaseSamples& samples, const plan::Trial& trial
   const auto asked = static_cast<std::size_t>(trial.warmup) + static_cast<std::size_t>(trial.batches);
   const auto batches = samples.results.completed.size();
   if (samples.warmup >= trial.warmup && batches >= asked) return;
-  throw UsageError(fmt::format("the record's \"{}\" has {} batches, {} of them to warm up, and its trial asks for {} and {}",
-                               phase, batches, samples.warmup, asked, trial.warmup));
+  throw UsageError(
+      fmt::format("the record's \"{}\" has {} batches, {} of them to warm up, and its trial asks for {} and {}", phase,
+                  batches, samples.warmup, asked, trial.warmup));
 }
 
 bool same(const json& recorded, const json& derived) {
@@ -38,8 +39,8 @@ void check_summary(const record::TrialRecord& record) {
   for (const auto& [place, value] : derived.items()) {
     const auto found = recorded.find(place);
     if (found != recorded.end() && same(*found, value)) continue;
-    throw UsageError(fmt::format("the record's \"summary{}\" is {}, and its samples say {}: was it edited by hand?", place,
-                                 found == recorded.end() ? "missing" : found->dump(), value.dump()));
+    throw UsageError(fmt::format("the record's \"summary{}\" is {}, and its samples say {}: was it edited by hand?",
+                                 place, found == recorded.end() ? "missing" : found->dump(), value.dump()));
   }
 }
 
