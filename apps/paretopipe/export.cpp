@@ -1,7 +1,6 @@
 #include "export.hpp"
 
 #include <paretopipe/core/error.hpp>
-#include <paretopipe/record/store.hpp>
 #include <paretopipe/report/export_layout.hpp>
 #include <paretopipe/report/output.hpp>
 
@@ -11,6 +10,8 @@
 #include <string>
 
 #include <CLI/CLI.hpp>
+
+#include "load_records.hpp"
 
 namespace paretopipe::cli {
 namespace {
@@ -23,8 +24,7 @@ struct Options {
 
 ExitCode run_export(const Options& options) {
   const auto& layout = report::find_export_layout(options.layout);
-  const auto set = record::read_records(options.path);
-  for (const auto& warning : set.warnings) fmt::print(stderr, "warning: {}\n", warning);
+  const auto set = load_records(options.path);
   const auto made = layout.make(set.records);
   for (const auto& sentence : made.left_out) fmt::print(stderr, "left out: {}\n", sentence);
   if (made.files.empty()) {

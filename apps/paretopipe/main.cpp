@@ -13,6 +13,7 @@
 #include <fmt/ranges.h>  // fmt::join, from fmt 11 on
 
 #include "command.hpp"
+#include "compare.hpp"
 #include "doctor.hpp"
 #include "export.hpp"
 #include "frontier.hpp"
@@ -52,6 +53,7 @@ ExitCode run(int argc, char** argv) {
   cli::add_sweep(app, chosen, {argv, argv + argc});
   cli::add_frontier(app, chosen);
   cli::add_merge(app, chosen);
+  cli::add_compare(app, chosen);
   cli::add_export(app, chosen);
   cli::add_net(app, chosen);
   cli::add_doctor(app, chosen);

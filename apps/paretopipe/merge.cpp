@@ -14,6 +14,8 @@
 #include <CLI/CLI.hpp>
 #include <fmt/ranges.h>  // fmt::join, from fmt 11 on
 
+#include "load_records.hpp"
+
 namespace paretopipe::cli {
 namespace {
 
@@ -39,7 +41,7 @@ ExitCode run_merge(const Options& options) {
     throw UsageError(fmt::format("{} exists already; choose another --out", file.string()));
   }
   const auto merged = record::merge({options.paths.begin(), options.paths.end()}, stats::check_summary);
-  for (const auto& warning : merged.warnings) fmt::print(stderr, "warning: {}\n", warning);
+  print_warnings(merged.warnings);
   if (merged.trials == 0) {
     fmt::print(stderr, "{}: no trial to merge, so nothing was written\n", fmt::join(options.paths, ", "));
     return ExitCode::negative;

@@ -74,10 +74,10 @@ class Merger {
   void refuse_other_machine(const plan::Trial& trial, const Seen& here) {
     const auto& earlier = configurations_.try_emplace(trial.configuration_id(), here).first->second;
     if (earlier.machines == here.machines) return;
-    throw UsageError(fmt::format("{} was measured on {}, and {}, another repetition of it (trial {}, {}), on {}: a "
-                                 "median over both would be no machine's",
-                                 earlier.place, machine_text(earlier), here.place, trial.id(), quoted(trial.label()),
-                                 machine_text(here)));
+    throw UsageError(fmt::format(
+        "{} was measured on {}, and {}, another repetition of it (trial {}, {}), on {}: a "
+        "median over both would be no machine's",
+        earlier.place, machine_text(earlier), here.place, trial.id(), quoted(trial.label()), machine_text(here)));
   }
 
   void warn_of_other_machine(const plan::Trial& trial, const Seen& here) {

@@ -68,8 +68,8 @@ TEST_CASE("records of several files are joined in their order, byte for byte") {
   files.add({failed_record(1), at_split(7)});
   files.add(std::vector<TrialRecord>{});
   const auto merged = files.merged();
-  CHECK(merged.text == line_of(ok_record(0)) + later_release.dump() + "\n" + line_of(failed_record(1)) +
-                           line_of(at_split(7)));
+  CHECK(merged.text ==
+        line_of(ok_record(0)) + later_release.dump() + "\n" + line_of(failed_record(1)) + line_of(at_split(7)));
   CHECK(merged.trials == 4);
   CHECK(merged.warnings.empty());
 }
