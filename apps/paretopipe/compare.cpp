@@ -63,7 +63,8 @@ ExitCode run_compare(const Options& options) {
 }
 
 constexpr const char* kHelp =
-    "A change is beyond noise if the Mann-Whitney U test over the repetitions has p < 0.05, the 95 % bootstrap interval of\n"
+    "A change is beyond noise if the Mann-Whitney U test over the repetitions has p < 0.05, the 95 % bootstrap "
+    "interval of\n"
     "the ratio of the medians does not contain 1, and medians and ranks moved the same way. --fail-on is broken by a\n"
     "change that is past its threshold and beyond noise, and by a configuration of which no new repetition succeeded.\n"
     "With fewer than 4 repetitions on both sides (or 3 against 5) nothing can be decided: such a check does not fail,\n"
@@ -73,11 +74,13 @@ constexpr const char* kHelp =
 }  // namespace
 
 void add_compare(CLI::App& app, Command& chosen) {
-  auto* command = app.add_subcommand("compare", "Show what changed beyond noise between two sweeps; fail on regressions");
+  auto* command =
+      app.add_subcommand("compare", "Show what changed beyond noise between two sweeps; fail on regressions");
   const auto options = std::make_shared<Options>();
   command->add_option("base", options->base, "Results folder or records file to compare with")->required();
   command->add_option("new", options->now, "Results folder or records file to judge")->required();
-  command->add_option("--fail-on", options->rules, "'METRIC < -N%' or 'METRIC > +N%': exit 1 on such a change; repeatable")
+  command
+      ->add_option("--fail-on", options->rules, "'METRIC < -N%' or 'METRIC > +N%': exit 1 on such a change; repeatable")
       ->type_name("RULE")
       ->allow_extra_args(false);
   command->add_option("--metric", options->metrics, "Metric to show; repeatable (latency_p50, latency_p95, throughput)")

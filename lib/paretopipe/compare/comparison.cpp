@@ -27,7 +27,8 @@ std::vector<std::string> machines_of(const Side& side) {
   for (const auto& record : side.records) {
     if (record.status != record::Status::ok) continue;
     for (auto& machine : record::machines_of(record)) {
-      if (std::find(machines.begin(), machines.end(), machine) == machines.end()) machines.push_back(std::move(machine));
+      if (std::find(machines.begin(), machines.end(), machine) == machines.end())
+        machines.push_back(std::move(machine));
     }
   }
   return machines;
@@ -93,9 +94,9 @@ std::vector<std::string> differing_settings(const plan::Trial& base, const plan:
   const auto counts = fmt::format("no configuration is in both {} and {}: they have {} and {}", base.name, now.name,
                                   bases.size(), news.size());
   if (bases.empty() || news.empty()) throw UsageError(counts);
-  throw UsageError(fmt::format("{}, and the first ones differ in {}; compare measures trials again that were measured before",
-                               counts,
-                               fmt::join(differing_settings(bases.front().trial, news.front().trial), ", ")));
+  throw UsageError(
+      fmt::format("{}, and the first ones differ in {}; compare measures trials again that were measured before",
+                  counts, fmt::join(differing_settings(bases.front().trial, news.front().trial), ", ")));
 }
 
 }  // namespace
@@ -103,8 +104,8 @@ std::vector<std::string> differing_settings(const plan::Trial& base, const plan:
 std::size_t Comparison::count(Outcome outcome) const {
   std::size_t found = 0;
   for (const auto& configuration : configurations) {
-    found += static_cast<std::size_t>(
-        std::count(configuration.outcomes.begin(), configuration.outcomes.end(), outcome));
+    found +=
+        static_cast<std::size_t>(std::count(configuration.outcomes.begin(), configuration.outcomes.end(), outcome));
   }
   return found;
 }
@@ -132,8 +133,7 @@ Comparison compare(const Side& base, const Side& now, Request request) {
       comparison.only_base.push_back(configuration.trial);
       continue;
     }
-    comparison.configurations.push_back(
-        change_between({base, configuration}, {now, *found.mapped()}, comparison));
+    comparison.configurations.push_back(change_between({base, configuration}, {now, *found.mapped()}, comparison));
   }
   if (comparison.configurations.empty()) refuse_strangers(base, now, bases, news);
   for (const auto& configuration : news) {

@@ -62,10 +62,9 @@ std::string render_junit(const Comparison& comparison) {
   }
   const auto undecided = comparison.count(Outcome::undecided);
   const auto broken = comparison.count(Outcome::broken);
-  const auto counts = fmt::format("tests=\"{}\" failures=\"{}\" errors=\"0\" skipped=\"{}\"",
-                                  broken + undecided + comparison.count(Outcome::held),
-                                  comparison.request.strict ? broken + undecided : broken,
-                                  comparison.request.strict ? 0 : undecided);
+  const auto counts = fmt::format(
+      "tests=\"{}\" failures=\"{}\" errors=\"0\" skipped=\"{}\"", broken + undecided + comparison.count(Outcome::held),
+      comparison.request.strict ? broken + undecided : broken, comparison.request.strict ? 0 : undecided);
   return fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites {0}>\n  <testsuite name=\"paretopipe compare\" {0}>\n{1}"
       "  </testsuite>\n</testsuites>\n",

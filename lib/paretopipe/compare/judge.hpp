@@ -36,10 +36,10 @@ struct Change {
   std::size_t new_count = 0;
   std::optional<double> base_median;  ///< in the metric's unit; absent where no repetition has it
   std::optional<double> new_median;
-  std::optional<double> ratio;                ///< of the medians, new / base
-  std::optional<stats::Interval> interval;    ///< of the ratio, 95 %
-  std::optional<stats::MannWhitney> test;     ///< absent where a side has no values
-  std::optional<double> cliffs_delta;         ///< positive: the new values tend to be larger
+  std::optional<double> ratio;              ///< of the medians, new / base
+  std::optional<stats::Interval> interval;  ///< of the ratio, 95 %
+  std::optional<stats::MannWhitney> test;   ///< absent where a side has no values
+  std::optional<double> cliffs_delta;       ///< positive: the new values tend to be larger
   Verdict verdict = Verdict::too_few;
 
   bool beyond_noise() const { return verdict == Verdict::better || verdict == Verdict::worse; }

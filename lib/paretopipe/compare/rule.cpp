@@ -38,13 +38,17 @@ std::optional<double> parse_percent(std::string_view text) {
 }  // namespace
 
 std::string Rule::text() const {
-  return fmt::format("{} {} {}{}%", metric->name, above ? '>' : '<', above ? "+" : percent == 0 ? "-" : "",
+  return fmt::format("{} {} {}{}%", metric->name, above ? '>' : '<',
+                     above          ? "+"
+                     : percent == 0 ? "-"
+                                    : "",
                      percent == 0 ? 0 : percent);
 }
 
 Rule parse_rule(std::string_view text) {
   constexpr std::string_view form =
-      "it has the form METRIC < -N% or METRIC > +N%, where N is a change of the median in percent, as in 'throughput < -5%'";
+      "it has the form METRIC < -N% or METRIC > +N%, where N is a change of the median in percent, as in 'throughput < "
+      "-5%'";
   const auto comparison = text.find_first_of("<>");
   if (comparison == std::string_view::npos) refuse(text, form);
   const auto percent = parse_percent(trimmed(text.substr(comparison + 1)));

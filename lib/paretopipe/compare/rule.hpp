@@ -17,8 +17,8 @@ struct Rule {
   bool operator==(const Rule&) const = default;
 };
 
-/// METRIC < -N% or METRIC > +N%, with blanks wherever they help. Throws UsageError for anything else: an unknown metric,
-/// a threshold that no change at all would pass already, one that no change can pass.
+/// METRIC < -N% or METRIC > +N%, with blanks wherever they help. Throws UsageError for anything else: an unknown
+/// metric, a threshold that no change at all would pass already, one that no change can pass.
 Rule parse_rule(std::string_view text);
 
 }  // namespace paretopipe::compare

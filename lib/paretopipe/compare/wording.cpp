@@ -13,12 +13,13 @@ namespace {
 
 std::string measured_change(const Change& change) {
   const auto unit = change.metric->unit;
-  auto text = fmt::format("{} went from {} to {}", change.metric->name,
-                          report::format_value(*change.base_median, unit), report::format_value(*change.new_median, unit));
+  auto text = fmt::format("{} went from {} to {}", change.metric->name, report::format_value(*change.base_median, unit),
+                          report::format_value(*change.new_median, unit));
   if (!change.ratio) return text;
   text += fmt::format(", {}", percent_of(*change.ratio));
   if (change.interval) {
-    text += fmt::format(" (95 % interval {} to {})", percent_of(change.interval->low), percent_of(change.interval->high));
+    text +=
+        fmt::format(" (95 % interval {} to {})", percent_of(change.interval->low), percent_of(change.interval->high));
   }
   return text;
 }
@@ -55,7 +56,8 @@ void note_lacking_repetitions(std::vector<std::string>& sentences, const plan::T
 
 std::string percent_of(double ratio) {
   const double percent = (ratio - 1) * 100;
-  return std::abs(percent) < 0.05 ? "0.0 %" : fmt::format("{:+.1f} %", percent);
+  if (std::abs(percent) < 0.0005) return "0.0 %";
+  return std::abs(percent) < 0.05 ? fmt::format("{:+.3f} %", percent) : fmt::format("{:+.1f} %", percent);
 }
 
 std::string to_string(Verdict verdict) {

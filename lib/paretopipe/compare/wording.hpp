@@ -7,7 +7,7 @@
 /// The words that all formats share.
 namespace paretopipe::compare {
 
-/// "+7.5 %"
+/// "+7.5 %"; "+0.012 %" where one decimal would hide it
 std::string percent_of(double ratio);
 
 /// "no change", "too few repetitions", …

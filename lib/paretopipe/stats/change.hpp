@@ -18,10 +18,10 @@ std::optional<double> ratio_of_medians(std::span<const double> before, std::span
 std::optional<Interval> ratio_interval(std::span<const double> before, std::span<const double> now, std::uint64_t seed,
                                        double level = 0.95);
 
-/// Cliff's delta (Cliff, "Dominance Statistics: Ordinal Analyses to Answer Ordinal Questions", 1993): the share of pairs
-/// in which `now` is larger, less the share in which it is smaller. 1: every value has grown above all that were before;
-/// 0: neither side tends to be larger; -1: the opposite of 1. Equals the rank-biserial correlation, 2 U / (m n) - 1.
-/// None where a sample is empty.
+/// Cliff's delta (Cliff, "Dominance Statistics: Ordinal Analyses to Answer Ordinal Questions", 1993): the share of
+/// pairs in which `now` is larger, less the share in which it is smaller. 1: every value has grown above all that were
+/// before; 0: neither side tends to be larger; -1: the opposite of 1. Equals the rank-biserial correlation, 2 U / (m n)
+/// - 1. None where a sample is empty.
 std::optional<double> cliffs_delta(std::span<const double> before, std::span<const double> now);
 
 }  // namespace paretopipe::stats

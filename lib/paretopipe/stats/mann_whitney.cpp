@@ -79,9 +79,9 @@ MannWhitney mann_whitney(std::span<const double> first, std::span<const double> 
   check(second);
   const auto order = order_of(first, second);
   const bool exact = order.tie_term == 0 && std::max(first.size(), second.size()) <= kExactSize;
-  const double p = exact ? exact_p_value(order.u, first.size(), second.size())
-                         : approximate_p_value(order, static_cast<double>(first.size()),
-                                               static_cast<double>(second.size()));
+  const double p =
+      exact ? exact_p_value(order.u, first.size(), second.size())
+            : approximate_p_value(order, static_cast<double>(first.size()), static_cast<double>(second.size()));
   return {order.u, p, exact};
 }
 

@@ -21,8 +21,8 @@ MannWhitney mann_whitney(std::span<const double> first, std::span<const double> 
 inline constexpr std::size_t kExactSize = 20;
 
 /// The smallest p-value that samples of these sizes can have, however far apart they are: 2 / C(m + n, m), when every
-/// value of one lies above all of the other. 1 where one of them is empty. 4 against 4 can reach 0.029, 3 against 3 only
-/// 0.1.
+/// value of one lies above all of the other. 1 where one of them is empty. 4 against 4 can reach 0.029, 3 against 3
+/// only 0.1.
 double smallest_p_value(std::size_t first, std::size_t second);
 
 }  // namespace paretopipe::stats

@@ -41,9 +41,8 @@ std::vector<double> all_u(const Values& first, const Values& second) {
 }
 
 double share_as_far(const std::vector<double>& us, double u, double mean) {
-  const auto as_far = std::count_if(us.begin(), us.end(), [&](double other) {
-    return std::abs(other - mean) >= std::abs(u - mean) - 1e-9;
-  });
+  const auto as_far = std::count_if(us.begin(), us.end(),
+                                    [&](double other) { return std::abs(other - mean) >= std::abs(u - mean) - 1e-9; });
   return static_cast<double>(as_far) / static_cast<double>(us.size());
 }
 
