@@ -1,21 +1,12 @@
 #include <paretopipe/report/format.hpp>
 #include <paretopipe/report/render.hpp>
 
-#include <cmath>
-#include <cstdint>
-
 #include <nlohmann/json.hpp>
 
 namespace paretopipe::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-/// Whole numbers without ".0": bytes and counts are read as such.
-Json number(double value) {
-  const bool whole = std::abs(value) < 0x1p53 && value == std::floor(value);
-  return whole ? Json(static_cast<std::int64_t>(value)) : Json(value);
-}
 
 Json to_json(const Objective& objective) {
   return {{"metric", objective.metric->name},
@@ -27,9 +18,9 @@ Json to_json(const FrontierReport& report, const FrontierGroup& group, const Fro
   const auto& trial = row.configuration.trial;
   Json json{{"split_points", trial.split_points}, {"label", split_label(trial)}};
   for (std::size_t i = 0; i < row.values.size(); ++i) {
-    if (row.values[i]) json[column_name(*report.objectives[i].metric)] = number(*row.values[i]);
+    if (row.values[i]) json[column_name(*report.objectives[i].metric)] = json_number(*row.values[i]);
   }
-  if (row.payload_bytes) json["payload_bytes"] = number(*row.payload_bytes);
+  if (row.payload_bytes) json["payload_bytes"] = json_number(*row.payload_bytes);
   if (row.complete()) json["on_frontier"] = row.on_frontier;
   if (row.dominated_by) json["dominated_by"] = group.rows[*row.dominated_by].configuration.trial.split_points;
   json["repetitions_ok"] = row.configuration.ok.size();
