@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::size_t kStages = 2;
 /// A trial of the grid takes a few seconds; a stage that says nothing for so long will not come back.
-constexpr int kTrialTimeout_s = 60;
+constexpr int kTrialTimeoutSeconds = 60;
 
 struct Options {
   bool quick = false;
@@ -55,7 +55,7 @@ std::vector<record::TrialRecord> measure(const std::vector<plan::Trial>& trials,
   const launch::InterruptGuard interrupt;
   run::ExecutorOptions executor_options;
   executor_options.stage_program = launch::find_stage_program();
-  executor_options.timeout_s = kTrialTimeout_s;
+  executor_options.timeout_s = kTrialTimeoutSeconds;
   executor_options.interrupt_descriptor = interrupt.descriptor();
   executor_options.provenance = provenance;
   run::PipelineExecutor executor(executor_options);

@@ -17,10 +17,6 @@ using record::Part;
 /// Beyond this (eleven days) microseconds could no longer be written exactly to the nanosecond.
 constexpr std::int64_t kLongestNs = 1'000'000'000'000'000;
 
-std::string stage_label(int stage) {
-  return fmt::format("stage {}", stage);
-}
-
 /// The spans of one phase, in the phase's own time base.
 class PhaseSpans {
  public:
@@ -100,7 +96,7 @@ class PhaseSpans {
         break;
       case Part::transfer:  // the breakdown names the receiver; the link hangs on the sender
         span.stage = (stage + stages_ - 1) % stages_;
-        span.track = stage == 0 ? "link back to stage 0" : fmt::format("link to {}", stage_label(stage));
+        span.track = stage == 0 ? "link back to stage 0" : fmt::format("link to stage {}", stage);
         if (const auto link = static_cast<std::size_t>(span.stage); link < record_.links.size())
           span.payload_bytes = record_.links[link].payload_bytes;
         break;
@@ -170,6 +166,8 @@ std::string to_string(SpanKind kind) {
 
 std::vector<Span> trace_spans(const record::TrialRecord& record) {
   if (!record.single_stream || !record.offline) throw UsageError("the record holds no samples of both phases");
+  if (stats::stage_count(*record.single_stream) != stats::stage_count(*record.offline))
+    throw UsageError("the samples are damaged: the phases are of different numbers of stages");
   auto spans = PhaseSpans(record, *record.single_stream, "single_stream").make();
   const auto end = std::max_element(spans.begin(), spans.end(), [](const auto& a, const auto& b) {
                      return a.end_ns < b.end_ns;

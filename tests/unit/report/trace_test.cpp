@@ -226,6 +226,9 @@ TEST_CASE("time that runs backwards is refused, not drawn") {
   auto endless = make_record(make_trial(3), kMade, 8000);
   endless.single_stream->results.completed[3] = std::int64_t{1} << 62;
   CHECK_THROWS_AS(trace_of(endless), UsageError);
+  auto two_pipelines = make_record(make_trial(3), kMade, 8000);
+  two_pipelines.offline = testing::alone(*two_pipelines.offline);
+  CHECK(contains(support::message_of<UsageError>([&] { trace_of(two_pipelines); }), "different numbers of stages"));
   auto short_series = make_record(make_trial(3), kMade, 8000);
   short_series.offline->stages[1].encoded.pop_back();
   CHECK(contains(support::message_of<UsageError>([&] { trace_of(short_series); }), "damaged"));
