@@ -26,7 +26,8 @@ Progress::Progress(std::size_t remaining, std::size_t already_done)
 
 run::SweepObserver Progress::observer() {
   return {[this](const plan::Trial& trial) { starting(trial); },
-          [this](const record::TrialRecord& record) { finished(record); }};
+          [this](const record::TrialRecord& record) { finished(record); },
+          [this](const record::TrialRecord& record) { repeating(record); }};
 }
 
 void Progress::starting(const plan::Trial& trial) {
@@ -47,6 +48,10 @@ void Progress::finished(const record::TrialRecord& record) {
     fmt::print(stderr, "{}{} failed ({}): {}\n", terminal_ ? kClearLine : "", record.trial.label(),
                record.failure->phase, record.failure->reason);
   }
+}
+
+void Progress::repeating(const record::TrialRecord& record) {
+  fmt::print(stderr, "{}{}: {}\n", terminal_ ? kClearLine : "", record.trial.label(), record.failure->reason);
 }
 
 void Progress::finish() {

@@ -25,6 +25,7 @@ class Progress {
  private:
   void starting(const plan::Trial& trial);
   void finished(const record::TrialRecord& record);
+  void repeating(const record::TrialRecord& record);
 
   bool terminal_;
   bool shown_ = false;

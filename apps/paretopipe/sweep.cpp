@@ -40,6 +40,7 @@ struct Options {
   std::vector<std::string> cpus;
   std::vector<std::string> networks;
   std::optional<std::string> shaping;
+  std::optional<int> repeat_slow;
   std::optional<int> trial_timeout_s;
   bool no_flush_denormals = false;
   bool no_malloc_tuning = false;
@@ -69,6 +70,7 @@ config::Experiment experiment_of(const Options& options) {
   override_with(experiment.seed, options.seed);
   override_with(experiment.data, options.data);
   override_with(experiment.threads_per_stage, options.threads_per_stage);
+  override_with(experiment.repeat_slow, options.repeat_slow);
   override_with(experiment.trial_timeout_s, options.trial_timeout_s);
   if (!options.cpus.empty()) experiment.cpus = options.cpus;
   if (!options.networks.empty()) experiment.networks = options.networks;
@@ -147,6 +149,19 @@ run::ExecutorOptions executor_options(const Options& options, const config::Expe
   return executor;
 }
 
+/// What a person should know before believing the numbers; nothing where there is nothing to say.
+void print_findings(const run::SweepCounts& counts) {
+  const auto note = [](int count, const char* what) {
+    if (count > 0) fmt::print("note: {} {}\n", count, what);
+  };
+  note(counts.repeated, "measurements fell into a slow window of this machine and were made again");
+  note(counts.disturbed,
+       "trials were disturbed by something else on this machine, again and again, and count all the same");
+  note(counts.settled_late, "trials were still warming up when measuring began; their first batches were dropped too");
+  note(counts.with_outliers,
+       "trials hold batches that took far longer than the others (flagged in the records, not removed)");
+}
+
 ExitCode run_sweep_command(const Options& options) {
   const auto experiment = experiment_of(options);
   const auto folder = results_folder(options, experiment);
@@ -169,8 +184,8 @@ ExitCode run_sweep_command(const Options& options) {
   executor.expect(trials);
   run::SweepCounts counts;
   try {
-    counts = run::run_sweep(
-        trials, executor, [&](const record::TrialRecord& record) { store.append(record); }, progress.observer());
+    counts = run::run_sweep(trials, executor, [&](const record::TrialRecord& record) { store.append(record); },
+                            progress.observer(), {.per_trial = experiment.repeat_slow});
   } catch (const Interrupted&) {
     progress.finish();
     fmt::print(stderr, "paretopipe: interrupted; what was measured is in {}, and --resume continues\n",
@@ -178,6 +193,7 @@ ExitCode run_sweep_command(const Options& options) {
     return ExitCode::interrupted;
   }
   progress.finish();
+  print_findings(counts);
   fmt::print("{} of {} trials ok, {} failed; records in {}\nNext: paretopipe frontier {}\n",
              counts.ok + static_cast<int>(done_before), planned, counts.failed, store.file().string(), folder.string());
   return counts.failed == 0 ? ExitCode::success : ExitCode::negative;
@@ -196,6 +212,10 @@ void add_workload_options(CLI::App& command, Options& options) {
   command.add_option("--batches", options.batches, "Measured batches in each phase (32)")->group(group);
   command.add_option("--warmup", options.warmup, "Batches run and dropped before each phase (4)")->group(group);
   command.add_option("--repeat", options.repeat, "Trials of every split (5)")->group(group);
+  command
+      .add_option("--repeat-slow", options.repeat_slow,
+                  "How often a trial that fell into a slow window of the machine is measured again (2)")
+      ->group(group);
   command.add_option("--depth", options.depth, "Batches in flight while throughput is measured (4)")->group(group);
   command.add_option("--seed", options.seed, "Seed of weights, random inputs and the order of trials (1)")
       ->group(group);

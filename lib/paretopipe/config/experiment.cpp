@@ -51,6 +51,7 @@ void to_json(nlohmann::json& json, const Experiment& experiment) {
           {"tuning", experiment.tuning},
           {"networks", experiment.networks},
           {"shaping", experiment.shaping},
+          {"repeat_slow", experiment.repeat_slow},
           {"trial_timeout_s", experiment.trial_timeout_s}};
 }
 
@@ -72,6 +73,7 @@ Experiment experiment_from_json(const nlohmann::json& json, const Experiment& de
   if (const auto* tuning = reader.find("tuning")) experiment.tuning = read_tuning(*tuning, experiment.tuning);
   reader.read("networks", experiment.networks);
   reader.read("shaping", experiment.shaping);
+  reader.read("repeat_slow", experiment.repeat_slow);
   reader.read("trial_timeout_s", experiment.trial_timeout_s);
   reader.refuse_unknown_keys();
   validate(experiment);

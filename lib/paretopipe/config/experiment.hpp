@@ -42,6 +42,7 @@ struct Experiment {
   ComputeTuning tuning;
   std::vector<std::string> networks{"unshaped"};  ///< profiles that ship, or files (load_network_profile)
   std::string shaping = "auto";                   ///< auto, netem, emulated or none (parse_shaping)
+  int repeat_slow = 2;  ///< how often a trial that fell into a slow window of the machine is measured again
   int trial_timeout_s = 600;
 
   bool operator==(const Experiment&) const = default;

@@ -36,6 +36,7 @@ void check_ranges(const Experiment& experiment) {
       Range{"repeat", experiment.repeat, 1, 10'000},
       Range{"depth", experiment.depth, 1, 256},
       Range{"threads_per_stage", experiment.threads_per_stage, 1, 1024},
+      Range{"repeat_slow", experiment.repeat_slow, 0, 100},
       Range{"trial_timeout_s", experiment.trial_timeout_s, 1, kNoLimit},
   };
   for (const auto& [key, value, min, max] : ranges) {

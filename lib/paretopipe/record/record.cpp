@@ -51,6 +51,7 @@ void check_schema(const nlohmann::json& json) {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Provenance, version, git_state, command_line, started_at)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ClockRelation, same_clock, offset_before_ns, offset_after_ns, error_bound_ns)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PhaseSamples, warmup, depth, stages, results)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Outliers, single_stream, offline)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LinkPayload, from, to, payload_bytes, header_bytes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Fidelity, max_abs_difference, top1_agreement, batches_compared)
 
@@ -64,6 +65,7 @@ void to_json(nlohmann::json& json, const StageReport& report) {
           {"held_parameter_bytes", report.held_parameter_bytes},
           {"usage", report.usage}};
   write_optional(json, "peak_rss_bytes", report.peak_rss_bytes);
+  write_optional(json, "conditions", report.conditions);
 }
 
 void from_json(const nlohmann::json& json, StageReport& report) {
@@ -76,6 +78,7 @@ void from_json(const nlohmann::json& json, StageReport& report) {
   json.at("held_parameter_bytes").get_to(report.held_parameter_bytes);
   json.at("usage").get_to(report.usage);
   read_optional(json, "peak_rss_bytes", report.peak_rss_bytes);
+  read_optional(json, "conditions", report.conditions);
 }
 
 std::string to_string(Status status) {
@@ -99,6 +102,7 @@ void to_json(nlohmann::json& json, const TrialRecord& record) {
   write_optional(json, "network", record.network);
   write_optional(json, "single_stream", record.single_stream);
   write_optional(json, "offline", record.offline);
+  write_optional(json, "outliers", record.outliers);
   write_optional(json, "fidelity", record.fidelity);
   write_optional(json, "summary", record.summary);
 }
@@ -117,6 +121,7 @@ void from_json(const nlohmann::json& json, TrialRecord& record) {
     read_optional(json, "network", record.network);
     read_optional(json, "single_stream", record.single_stream);
     read_optional(json, "offline", record.offline);
+    read_optional(json, "outliers", record.outliers);
     read_optional(json, "fidelity", record.fidelity);
     read_optional(json, "summary", record.summary);
     if (record.summary) check_parts(json["summary"]);

@@ -28,6 +28,7 @@ Experiment unusual_experiment() {
           .tuning = {.flush_denormals = false, .tune_malloc = false, .passive_openmp_wait = false},
           .networks = {"wifi", "lte"},
           .shaping = "emulated",
+          .repeat_slow = 0,
           .trial_timeout_s = 60};
 }
 
@@ -50,7 +51,7 @@ TEST_CASE("an experiment comes back from its JSON as it was", "[experiment]") {
 TEST_CASE("every field of an experiment has a key, and every key changes something", "[experiment]") {
   const auto usual = json(Experiment{});
   const auto unusual = json(unusual_experiment());
-  REQUIRE(usual.size() == 16);
+  REQUIRE(usual.size() == 17);
   for (const auto& item : unusual.items()) {
     CAPTURE(item.key());
     CHECK(usual.at(item.key()) != item.value());

@@ -58,6 +58,24 @@ class Log {
   std::string events_;
 };
 
+/// An ok record whose stage waited for the disk: a slow window.
+TrialRecord make_slow(const plan::Trial& trial) {
+  auto record = make_ok(trial);
+  record.stages.resize(1);
+  record.stages[0].usage.major_page_faults = 1;
+  return record;
+}
+
+/// Every run of a trial falls into a slow window.
+struct SlowSweep {
+  std::vector<TrialRecord> kept;
+  FakeExecutor executor{make_slow};
+  run::SweepCounts run(const std::vector<plan::Trial>& trials, run::Repeats repeats) {
+    return run::run_sweep(
+        trials, executor, [this](const TrialRecord& record) { kept.push_back(record); }, {}, repeats);
+  }
+};
+
 }  // namespace
 
 TEST_CASE("trials run in the plan's order, and each record is kept before anything else happens") {
@@ -145,4 +163,70 @@ TEST_CASE("a sweep that is interrupted anywhere and resumed measures every trial
     for (const auto& record : kept) measured.push_back(record.trial);
     CHECK(measured == a_plan());
   }
+}
+
+TEST_CASE("a trial that fell into a slow window is kept as invalid and measured again") {
+  int runs = 0;
+  FakeExecutor executor([&](const plan::Trial& trial) { return ++runs == 1 ? make_slow(trial) : make_ok(trial); });
+  Log log;
+  std::vector<TrialRecord> kept;
+  const auto keep = [&](const TrialRecord& record) { kept.push_back(record); };
+  const auto counts = run::run_sweep({make_trial(3)}, executor, keep, log.observer());
+  CHECK(log.events() == "start 3.0; finish 3.0; ");
+  CHECK(counts.repeated == 1);
+  CHECK(counts.disturbed == 0);
+  CHECK(counts.ok == 1);
+  CHECK(counts.failed == 0);
+  REQUIRE(kept.size() == 2);
+  CHECK(kept[0].status == record::Status::invalid);
+  CHECK(kept[0].failure->phase == "conditions");
+  CHECK(kept[0].failure->reason == "measured in a slow window, and again: stage 0 waited 1 times for pages from disk");
+  CHECK(kept[1].status == record::Status::ok);
+}
+
+TEST_CASE("a machine that stays slow is believed after as many repeats as were asked for") {
+  SlowSweep sweep;
+  const auto counts = sweep.run({make_trial(3)}, {.per_trial = 3});
+  CHECK(sweep.kept.size() == 4);
+  CHECK(sweep.kept.back().status == record::Status::ok);
+  CHECK(counts.repeated == 3);
+  CHECK(counts.disturbed == 1);
+  CHECK(counts.ok == 1);
+}
+
+TEST_CASE("without repeats everything is believed at once") {
+  SlowSweep sweep;
+  const auto counts = sweep.run({make_trial(3), make_trial(0)}, {.per_trial = 0});
+  CHECK(sweep.kept.size() == 2);
+  CHECK(counts.disturbed == 2);
+  CHECK(counts.ok == 2);
+}
+
+TEST_CASE("repeats are bounded by a share of the whole sweep, or a machine that is always busy would triple it") {
+  std::vector<plan::Trial> trials;
+  for (int repetition = 0; repetition < 20; ++repetition) trials.push_back(make_trial(3, repetition));
+  SlowSweep sweep;
+  const auto counts = sweep.run(trials, {.per_trial = 2, .share = 0.2});
+  CHECK(counts.repeated == 4);
+  CHECK(counts.ok == 20);
+  CHECK(sweep.kept.size() == 24);
+}
+
+TEST_CASE("a sweep killed before the second measurement measures the trial again when it is resumed") {
+  auto not_believed = make_slow(make_trial(3));
+  not_believed.status = record::Status::invalid;
+  CHECK(remaining_trials({make_trial(3)}, {not_believed}).size() == 1);
+}
+
+TEST_CASE("trials that settled late or hold outliers are counted") {
+  FakeExecutor executor([](const plan::Trial& trial) {
+    auto record = make_ok(trial);
+    record.single_stream.emplace().warmup = trial.warmup;
+    record.offline.emplace().warmup = trial.warmup + trial.repetition;
+    if (trial.repetition == 0) record.outliers = record::Outliers{{}, {5}};
+    return record;
+  });
+  const auto counts = run::run_sweep(a_plan(), executor, [](const TrialRecord&) {}, {});
+  CHECK(counts.settled_late == 2);
+  CHECK(counts.with_outliers == 3);
 }
