@@ -26,10 +26,9 @@ std::string values_with_best(const FrontierReport& report, const FrontierGroup& 
   std::vector<std::string> items;
   for (std::size_t i = 0; i < report.objectives.size(); ++i) {
     const auto& best = group.rows[group.recommendation->best[i]];
-    const auto comparison = best.values[i] == row.values[i]
-                                ? std::string("the best")
-                                : fmt::format("best {}, at {}", value_of(report, best, i),
-                                              split_number(best.configuration.trial));
+    const auto comparison = best.values[i] == row.values[i] ? std::string("the best")
+                                                            : fmt::format("best {}, at {}", value_of(report, best, i),
+                                                                          split_number(best.configuration.trial));
     items.push_back(fmt::format("{} {} ({})", report.objectives[i].metric->name, value_of(report, row, i), comparison));
   }
   return fmt::format("{}", fmt::join(items, " and "));
@@ -145,9 +144,10 @@ std::string robust_headline(const FrontierReport& report, const NetworkFamily& f
   if (!family.robust) return fmt::format("{}: no split was compared over all of them.", which);
   const auto& chosen = family.candidates[*family.robust];
   const auto what = lower_first(verdict(row_of(report, family, chosen).configuration.trial));
-  const auto regret = chosen.worst_regret == 0 ? std::string("the best everywhere")
-                                               : fmt::format("at worst {} from the best ({})", percent(chosen.worst_regret),
-                                                             place_of(report, family, chosen));
+  const auto regret = chosen.worst_regret == 0
+                          ? std::string("the best everywhere")
+                          : fmt::format("at worst {} from the best ({})", percent(chosen.worst_regret),
+                                        place_of(report, family, chosen));
   return fmt::format("{}: {}, {}{}.", which, what, regret, endpoint_clauses(report, family));
 }
 
