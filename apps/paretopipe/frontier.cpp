@@ -84,14 +84,16 @@ ExitCode run_frontier(const Options& options) {
     return ExitCode::negative;
   }
 
-  const auto text =
-      render(report::make_frontier_report(set.records, std::move(objectives), std::move(analysis)), options);
+  const auto report = report::make_frontier_report(set.records, std::move(objectives), std::move(analysis));
+  const auto text = render(report, options);
   if (options.out.empty()) {
     report::write_standard_output(text);
   } else {
     report::write_file(options.out, text);
   }
-  return ExitCode::success;
+  const bool any = std::any_of(report.groups.begin(), report.groups.end(),
+                               [](const auto& group) { return group.recommendation.has_value(); });
+  return any ? ExitCode::success : ExitCode::negative;
 }
 
 std::string metric_help() {

@@ -91,8 +91,7 @@ std::vector<std::string> remarks(const FrontierReport& report, const FrontierGro
                                       configuration.invalid.size(), configuration.count(), printable(deviation)));
     }
     if (!row.violations.empty()) {
-      sentences.push_back(
-          fmt::format("split {} is excluded: {}", split_label(trial), fmt::join(row.violations, "; ")));
+      sentences.push_back(fmt::format("split {} is excluded: {}", split_label(trial), fmt::join(row.violations, "; ")));
     }
     if (configuration.ok.empty() || row.complete()) continue;
     std::vector<std::string> lacking;

@@ -38,7 +38,8 @@ std::size_t best_row(const std::vector<std::size_t>& members, const frontier::Po
 }
 
 /// Rows of the same split points, compared in every group of the family.
-std::vector<std::vector<std::size_t>> common_rows(const FrontierReport& report, const std::vector<std::size_t>& family) {
+std::vector<std::vector<std::size_t>> common_rows(const FrontierReport& report,
+                                                  const std::vector<std::size_t>& family) {
   std::map<std::vector<int>, std::vector<std::size_t>> found;
   for (const auto index : family) {
     const auto& group = report.groups[index];

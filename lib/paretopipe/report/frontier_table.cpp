@@ -75,10 +75,6 @@ bool shows_payload(const FrontierReport& report) {
                      [](const auto& objective) { return objective.metric->name == "payload"; });
 }
 
-std::string with_likes(std::string reason, const FrontierGroup& group, const FrontierRow& row) {
-  return row.alike.empty() ? reason : fmt::format("{}; like {}", reason, split_list(group, row.alike));
-}
-
 }  // namespace
 
 FrontierTable make_table(const FrontierReport& report, const FrontierGroup& group, const TableMarks& marks) {
@@ -107,13 +103,14 @@ FrontierTable make_table(const FrontierReport& report, const FrontierGroup& grou
 }
 
 FrontierTable make_recommendation_table(const FrontierReport& report, const FrontierGroup& group) {
-  FrontierTable table{{{"recommended for", false, 0}, {"split", false, 0}, {"why", false, 0}}, {}};
+  FrontierTable table{{{"recommended for", false, 0}, {"split", false, 0}, {"why", false, 0}, {"like", false, kAlike}},
+                      {}};
   const auto compared = [](const FrontierRow& row) { return row.compared(); };
   if (std::count_if(group.rows.begin(), group.rows.end(), compared) < 2) return table;
   const auto& recommendation = *group.recommendation;
   const auto add = [&](std::string purpose, std::size_t index, std::string reason) {
     const auto& row = group.rows[index];
-    table.rows.push_back({std::move(purpose), short_label(row), with_likes(std::move(reason), group, row)});
+    table.rows.push_back({std::move(purpose), short_label(row), std::move(reason), split_list(group, row.alike)});
   };
   for (std::size_t i = 0; i < report.objectives.size(); ++i) {
     const auto& row = group.rows[recommendation.best[i]];
