@@ -174,8 +174,10 @@ std::string headline(const FrontierReport& report, const FrontierGroup& group) {
     return fmt::format("Nothing to choose from: only split {} was compared, with {}.",
                        split_label(chosen.configuration.trial), bare_values(report, chosen));
   }
-  return fmt::format("{}: {}{}{}.", hedged_verdict(group, chosen), values_with_best(report, group, chosen),
-                     alternative_clause(report, group, chosen), hedge(group, chosen));
+  const bool best = group.recommendation->balanced.worst_regret == 0;
+  return fmt::format("{}{}: {}{}{}.", hedged_verdict(group, chosen), best ? "" : ", as the best compromise",
+                     values_with_best(report, group, chosen), alternative_clause(report, group, chosen),
+                     hedge(group, chosen));
 }
 
 std::string robust_headline(const FrontierReport& report, const NetworkFamily& family) {

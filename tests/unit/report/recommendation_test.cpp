@@ -70,8 +70,8 @@ TEST_CASE("what is recommended is the best in each objective, the balanced split
 
 TEST_CASE("the conclusion names the cut, what is best, and what not splitting gives") {
   CHECK(headline_of(trade()) ==
-        "Cut after block 5: latency_p50 24.0 ms (best 20.0 ms, at 10) and throughput 95 image/s (best 100 image/s, "
-        "at 3); not splitting (all local) gives 20.0 ms and 40 image/s.");
+        "Cut after block 5, as the best compromise: latency_p50 24.0 ms (best 20.0 ms, at 10) and throughput "
+        "95 image/s (best 100 image/s, at 3); not splitting (all local) gives 20.0 ms and 40 image/s.");
 }
 
 TEST_CASE("the conclusion is not to split where that is the best in everything") {
