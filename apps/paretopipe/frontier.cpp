@@ -1,6 +1,8 @@
 #include "frontier.hpp"
 
 #include <paretopipe/core/error.hpp>
+#include <paretopipe/report/constraint.hpp>
+#include <paretopipe/report/reference_point.hpp>
 #include <paretopipe/report/render.hpp>
 
 #include <algorithm>
@@ -20,6 +22,8 @@ namespace {
 struct Options {
   std::string path;
   std::vector<std::string> objectives;
+  std::vector<std::string> constraints;
+  std::vector<std::string> reference;
   std::string format = "table";
   std::string out;
 };
@@ -33,6 +37,8 @@ std::string render(const report::FrontierReport& report, const Options& options)
 
 ExitCode run_frontier(const Options& options) {
   auto objectives = report::parse_objectives(options.objectives);
+  report::FrontierOptions analysis{.constraints = report::parse_constraints(options.constraints),
+                                   .reference = report::parse_reference(options.reference, objectives)};
   const auto set = load_records(options.path);
   const auto ok = [](const record::TrialRecord& record) { return record.status == record::Status::ok; };
   if (std::none_of(set.records.begin(), set.records.end(), ok)) {
@@ -42,7 +48,8 @@ ExitCode run_frontier(const Options& options) {
     return ExitCode::negative;
   }
 
-  const auto text = render(report::make_frontier_report(set.records, std::move(objectives)), options);
+  const auto text =
+      render(report::make_frontier_report(set.records, std::move(objectives), std::move(analysis)), options);
   deliver(text, options.out);
   return ExitCode::success;
 }
@@ -65,6 +72,14 @@ void add_frontier(CLI::App& app, Command& chosen) {
   command->add_option("--objective", options->objectives, "Metric[:min|max]; repeatable (latency_p50 and throughput)")
       ->type_name("METRIC")
       ->allow_extra_args(false);  // one a flag, or it would swallow the path
+  command->add_option("--where", options->constraints, "Only splits that keep it: 'latency_p95 < 80ms'; repeatable")
+      ->type_name("CONSTRAINT")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--reference", options->reference,
+                   "The hypervolume counts up to here: latency_p50=500ms; repeatable (the worst measured of each)")
+      ->type_name("METRIC=VALUE")
+      ->allow_extra_args(false);
   command->add_option("--format", options->format, "table, csv, json or markdown")
       ->check(CLI::IsMember({"table", "csv", "json", "markdown"}))
       ->capture_default_str();

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>  // fmt::join, from fmt 11 on
 
+#include "calibrate.hpp"
 #include "command.hpp"
 #include "compare.hpp"
 #include "doctor.hpp"
@@ -56,6 +57,7 @@ ExitCode run(int argc, char** argv) {
   cli::add_compare(app, chosen);
   cli::add_export(app, chosen);
   cli::add_net(app, chosen);
+  cli::add_calibrate(app, chosen, {argv, argv + argc});
   cli::add_doctor(app, chosen);
 
   refuse_unknown_command(app, argc, argv);

@@ -12,4 +12,10 @@ inline void print_row(const std::string& what, const std::string& measured, cons
   std::fflush(stdout);  // a row may take seconds
 }
 
+/// Of what nothing was promised.
+inline void print_row(const std::string& what, const std::string& measured) {
+  fmt::print("{:<58} {:>14}\n", what, measured);
+  std::fflush(stdout);
+}
+
 }  // namespace paretopipe::bench

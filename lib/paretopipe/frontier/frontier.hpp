@@ -22,6 +22,7 @@ class Points {
   void reserve(std::size_t points) { costs_.reserve(points * senses_.size()); }
   std::size_t size() const { return size_; }
   std::size_t objectives() const { return senses_.size(); }
+  const std::vector<Sense>& senses() const { return senses_; }
   const std::vector<std::size_t>& incomplete() const { return incomplete_; }
 
   /// The values of a complete point with every maximised one negated, so that less is better throughout.

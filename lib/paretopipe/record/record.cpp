@@ -80,6 +80,7 @@ void from_json(const nlohmann::json& json, Failure& failure) {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Provenance, version, git_state, command_line, started_at)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ClockRelation, same_clock, offset_before_ns, offset_after_ns, error_bound_ns)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PhaseSamples, warmup, depth, stages, results)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Outliers, single_stream, offline)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LinkPayload, from, to, payload_bytes, header_bytes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Fidelity, max_abs_difference, top1_agreement, batches_compared)
 
@@ -93,6 +94,7 @@ void to_json(nlohmann::json& json, const StageReport& report) {
           {"held_parameter_bytes", report.held_parameter_bytes},
           {"usage", report.usage}};
   write_optional(json, "peak_rss_bytes", report.peak_rss_bytes);
+  write_optional(json, "conditions", report.conditions);
 }
 
 void from_json(const nlohmann::json& json, StageReport& report) {
@@ -105,6 +107,7 @@ void from_json(const nlohmann::json& json, StageReport& report) {
   json.at("held_parameter_bytes").get_to(report.held_parameter_bytes);
   json.at("usage").get_to(report.usage);
   read_optional(json, "peak_rss_bytes", report.peak_rss_bytes);
+  read_optional(json, "conditions", report.conditions);
 }
 
 std::string to_string(Status status) {
@@ -128,6 +131,7 @@ void to_json(nlohmann::json& json, const TrialRecord& record) {
   write_optional(json, "network", record.network);
   write_optional(json, "single_stream", record.single_stream);
   write_optional(json, "offline", record.offline);
+  write_optional(json, "outliers", record.outliers);
   write_optional(json, "fidelity", record.fidelity);
   write_optional(json, "summary", record.summary);
 }
@@ -146,6 +150,7 @@ void from_json(const nlohmann::json& json, TrialRecord& record) {
   read_optional_field(json, "network", record.network);
   read_optional_field(json, "single_stream", record.single_stream);
   read_optional_field(json, "offline", record.offline);
+  read_optional_field(json, "outliers", record.outliers);
   read_optional_field(json, "fidelity", record.fidelity);
   read_optional_field(json, "summary", record.summary);
   if (const auto id = json.value("id", nlohmann::json()); id != record.trial.id()) {

@@ -166,6 +166,37 @@ TEST_CASE("adding a dominated point changes nothing but names its dominator") {
   }
 }
 
+TEST_CASE("a thousand points, few or many of them equal, have the frontier of the definition") {
+  std::mt19937 random(17);
+  for (std::size_t objectives = 2; objectives <= 4; ++objectives) {
+    for (const int distinct : {30, 1'000'000}) {
+      const auto senses = random_senses(random, objectives);
+      const auto rows = random_matrix(random, 1000, objectives, distinct, true);
+      CHECK(frontier_of(senses, rows).members == brute_force(senses, rows));
+    }
+  }
+}
+
+TEST_CASE("one point more joins or not, drives out just the members that it beats, and lets nobody back in") {
+  std::mt19937 random(18);
+  for (std::size_t objectives = 1; objectives <= 4; ++objectives) {
+    const auto senses = random_senses(random, objectives);
+    auto rows = random_matrix(random, 30, objectives, 8, false);
+    for (int round = 0; round < 50; ++round) {
+      const auto before = frontier_of(senses, rows).members;
+      rows.push_back(random_matrix(random, 1, objectives, 8, false).front());
+      Indices expected;
+      bool joins = true;
+      for (const auto member : before) {
+        if (!beats(senses, rows.back(), rows[member])) expected.push_back(member);
+        joins = joins && !beats(senses, rows[member], rows.back());
+      }
+      if (joins) expected.push_back(rows.size() - 1);
+      REQUIRE(frontier_of(senses, rows).members == expected);
+    }
+  }
+}
+
 TEST_CASE("equal points are kept together, on the frontier or off it") {
   const Matrix rows{{10, 5}, {20, 5}, {10, 5}, {20, 5}, {10, 5}};
   const auto frontier = frontier_of(kLatencyAndThroughput, rows);

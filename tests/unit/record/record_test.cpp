@@ -93,6 +93,15 @@ TEST_CASE("records that were written with schema 1 are read and written byte for
   }
 }
 
+TEST_CASE("conditions and outliers come back as they were, and records from before they were known have none") {
+  CHECK_FALSE(ok_record().stages[0].conditions.has_value());
+  auto record = ok_record();
+  record.stages[0].conditions = host::CpuConditions{1, 2, host::CpuTime{3, 4, 5}};
+  record.stages[1].conditions = host::CpuConditions{6, 7, std::nullopt};
+  record.outliers = record::Outliers{{1}, {}};
+  CHECK(json(record).get<TrialRecord>() == record);
+}
+
 TEST_CASE("a record of another schema is refused with what to do") {
   json value = ok_record();
   value["schema"] = record::kSchemaVersion + 1;

@@ -1,0 +1,64 @@
+// How long the frontier of a million points takes: drawn uniformly, where few are on it, and on a sphere's surface
+// facing the ideal point, where all are.
+#include <paretopipe/core/clock.hpp>
+#include <paretopipe/frontier/frontier.hpp>
+#include <paretopipe/stats/quantile.hpp>
+
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "report.hpp"
+
+namespace {
+
+using namespace paretopipe;
+
+constexpr std::size_t kPoints = 1'000'000;
+
+frontier::Points draw(std::size_t objectives, bool all_on_frontier) {
+  std::mt19937_64 random(objectives);
+  std::uniform_real_distribution<double> uniform(0, 1);
+  frontier::Points points(std::vector<frontier::Sense>(objectives, frontier::Sense::minimise));
+  points.reserve(kPoints);
+  std::vector<std::optional<double>> values(objectives);
+  for (std::size_t point = 0; point < kPoints; ++point) {
+    double square = 0;
+    for (auto& value : values) {
+      value = uniform(random);
+      square += *value * *value;
+    }
+    for (auto& value : values) {
+      if (all_on_frontier) *value = 1 - *value / std::sqrt(square);
+    }
+    points.add(values);
+  }
+  return points;
+}
+
+void time_frontier(std::size_t objectives, bool all_on_frontier) {
+  const auto points = draw(objectives, all_on_frontier);
+  std::vector<double> times_s;
+  std::size_t members = 0;
+  for (int i = 0; i < 3; ++i) {
+    const auto begin = now_ns();
+    members = frontier::find_frontier(points).members.size();
+    times_s.push_back(static_cast<double>(now_ns() - begin) * 1e-9);
+  }
+  const double median = *stats::median(times_s);
+  const auto what = fmt::format("a million points, {} objectives, {} on the frontier", objectives, members);
+  const auto measured = fmt::format("{:.2f} s", median);
+  if (objectives == 2) {
+    bench::print_row(what, measured, "under 1 s", median < 1);
+  } else {
+    bench::print_row(what, measured);
+  }
+}
+
+}  // namespace
+
+int main() {
+  for (const std::size_t objectives : {2, 3, 4}) time_frontier(objectives, false);
+  // All on the frontier of four would be 5 · 10^11 comparisons.
+  for (const std::size_t objectives : {2, 3}) time_frontier(objectives, true);
+}
