@@ -91,9 +91,9 @@ Json to_json(const FrontierReport& report, const FrontierGroup& group) {
   for (std::size_t row = 0; row < group.rows.size(); ++row) json["splits"].push_back(to_json(report, group, row));
   if (group.recommendation) json["recommendations"] = recommendations(report, group);
   for (std::size_t i = 0; i < group.reference.size(); ++i) {
-    json["reference"][column_name(*report.objectives[i].metric)] = number(group.reference[i]);
+    json["reference"][column_name(*report.objectives[i].metric)] = json_number(group.reference[i]);
   }
-  if (group.hypervolume) json["hypervolume"] = number(group.hypervolume->volume);
+  if (group.hypervolume) json["hypervolume"] = json_number(group.hypervolume->volume);
   if (group.hypervolume && group.hypervolume->share) json["hypervolume_share"] = *group.hypervolume->share;
   return json;
 }
