@@ -18,8 +18,11 @@ using support::write_file;
 namespace {
 
 /// Two splits in five repetitions, of a model whose blocks take long enough to have a rhythm.
-const Shell::Words kBase{"sweep",  "--model",   "synthetic:1ms/4kB,1ms", "--split",  "1,2", "--data",   "random",
-                         "--out",  "base",      "--batches",             "4",        "--warmup", "1", "--repeat", "5"};
+const Shell::Words kBase{"sweep",     "--model",  "synthetic:1ms/4kB,1ms",
+                         "--split",   "1,2",      "--data",
+                         "random",    "--out",    "base",
+                         "--batches", "4",        "--warmup",
+                         "1",         "--repeat", "5"};
 
 /// Of a busy machine, too.
 constexpr double kFarBeyondNoise = 20;
@@ -41,8 +44,7 @@ std::vector<record::TrialRecord> slowed(const Shell& shell, double factor) {
   for (auto& record : records) {
     scale(*record.single_stream, factor);
     scale(*record.offline, factor);
-    record.summary =
-        stats::summarise(*record.single_stream, *record.offline, record.trial.batch, record.links);
+    record.summary = stats::summarise(*record.single_stream, *record.offline, record.trial.batch, record.links);
   }
   return records;
 }
@@ -53,7 +55,8 @@ void write(const Shell& shell, const std::string& folder, const std::vector<reco
 }
 
 Shell::Words compare_with(const std::string& now, const Shell::Words& more = {}) {
-  return Shell::Words{"compare", "base", now, "--fail-on", "throughput < -5%", "--fail-on", "latency_p95 > +10%"} + more;
+  return Shell::Words{"compare", "base", now, "--fail-on", "throughput < -5%", "--fail-on", "latency_p95 > +10%"} +
+         more;
 }
 
 }  // namespace
@@ -149,16 +152,16 @@ TEST_CASE("a wrong request of a comparison is answered by exit code 2 and the na
     Shell::Words words;
     std::string named;
   };
-  for (const auto& [words, named] : std::vector<Wrong>{
-           {{"compare", "base"}, "new"},
-           {{"compare", "base", "nowhere"}, "there are no records at nowhere"},
-           {{"compare", "base", "other"}, "model (synthetic:1ms/4kB,1ms and synthetic:1ms/8kB,1ms)"},
-           {{"compare", "base", "base", "--metric", "troughput"}, "did you mean \"throughput\""},
-           {{"compare", "base", "base", "--fail-on", "troughput < -5%"}, "did you mean \"throughput\""},
-           {{"compare", "base", "base", "--fail-on", "throughput < -5"}, "is not a rule"},
-           {{"compare", "base", "base", "--format", "xml"}, "xml"},
-           {{"compare", "base", "base", "--format", "junit"}, "--fail-on"},
-           {{"compare", "base", "base", "--strict"}, "--fail-on"}}) {
+  for (const auto& [words, named] :
+       std::vector<Wrong>{{{"compare", "base"}, "new"},
+                          {{"compare", "base", "nowhere"}, "there are no records at nowhere"},
+                          {{"compare", "base", "other"}, "model (synthetic:1ms/4kB,1ms and synthetic:1ms/8kB,1ms)"},
+                          {{"compare", "base", "base", "--metric", "troughput"}, "did you mean \"throughput\""},
+                          {{"compare", "base", "base", "--fail-on", "troughput < -5%"}, "did you mean \"throughput\""},
+                          {{"compare", "base", "base", "--fail-on", "throughput < -5"}, "is not a rule"},
+                          {{"compare", "base", "base", "--format", "xml"}, "xml"},
+                          {{"compare", "base", "base", "--format", "junit"}, "--fail-on"},
+                          {{"compare", "base", "base", "--strict"}, "--fail-on"}}) {
     const auto answer = shell.run(words);
     CAPTURE(words, answer.errors);
     CHECK(answer.exit_code == 2);

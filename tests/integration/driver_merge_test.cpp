@@ -15,8 +15,12 @@ namespace {
 
 /// A sweep of four trials into the folder `out`.
 Shell::Words sweep_into(const std::string& out, const std::string& batch) {
-  return {"sweep",     "--model", "synthetic:0ms/4kB,0ms", "--split",  "1",  "--data",  "random", "--batch", batch,
-          "--batches", "4",       "--warmup",              "1",        "--repeat", "4", "--out",   out};
+  return {"sweep",     "--model",  "synthetic:0ms/4kB,0ms",
+          "--split",   "1",        "--data",
+          "random",    "--batch",  batch,
+          "--batches", "4",        "--warmup",
+          "1",         "--repeat", "4",
+          "--out",     out};
 }
 
 std::string records_in(const Shell& shell, const std::string& folder) {

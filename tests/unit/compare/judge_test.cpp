@@ -79,9 +79,18 @@ TEST_CASE("too few repetitions decide nothing, however far they lie apart") {
     std::size_t base, now;
     bool enough;
   };
-  for (const auto& [base, now, enough] : std::vector<Size>{{1, 1, false}, {2, 2, false}, {3, 3, false}, {3, 4, false},
-                                                           {4, 4, true},  {3, 5, true},  {2, 8, true},  {2, 7, false},
-                                                           {1, 30, false}, {5, 0, false}, {0, 5, false}, {0, 0, false}}) {
+  for (const auto& [base, now, enough] : std::vector<Size>{{1, 1, false},
+                                                           {2, 2, false},
+                                                           {3, 3, false},
+                                                           {3, 4, false},
+                                                           {4, 4, true},
+                                                           {3, 5, true},
+                                                           {2, 8, true},
+                                                           {2, 7, false},
+                                                           {1, 30, false},
+                                                           {5, 0, false},
+                                                           {0, 5, false},
+                                                           {0, 0, false}}) {
     Values low(base), high(now);
     for (std::size_t i = 0; i < base; ++i) low[i] = 1 + 0.001 * static_cast<double>(i);
     for (std::size_t i = 0; i < now; ++i) high[i] = 9 + 0.001 * static_cast<double>(i);

@@ -21,8 +21,7 @@ compare::Comparison a_regression(bool strict = false) {
   auto asked = request({"latency_p50", "throughput"}, kRules);
   asked.strict = strict;
   return comparison_of(repetitions(kBefore, 3) + repetitions({10'000, 10'001}, 5) + repetitions(kBefore, 7),
-                       repetitions(kSlower, 3) + repetitions({10'000, 10'001}, 5) + repetitions(kBefore, 10),
-                       asked);
+                       repetitions(kSlower, 3) + repetitions({10'000, 10'001}, 5) + repetitions(kBefore, 10), asked);
 }
 
 std::string all_formats(const compare::Comparison& comparison) {
@@ -41,11 +40,11 @@ compare::Comparison with_model(const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("text says the conclusion first, then rules, findings, changes and notes") {
+TEST_CASE("text says the conclusion first, then rules, changes, findings and notes") {
   const auto text = compare::render_text(a_regression(), {});
   CHECK(text.starts_with("Regression: 1 of 4 checks is broken, 2 could not be decided.\n"));
   CHECK(contains(text, "throughput < -5%         0       1          1"));
-  CHECK(contains(text, "broken, throughput < -5%: resnet18, batch 8"));
+  CHECK(contains(text, "broken: throughput < -5% at split 3/10: throughput went from"));
   CHECK(contains(text, "past the threshold and beyond noise"));
   CHECK(contains(text, "2 repetitions against 2 are too few to tell that from noise"));
   CHECK(contains(text, "only in base.jsonl: resnet18"));
@@ -74,8 +73,7 @@ TEST_CASE("different machines are said, equal ones are not") {
 TEST_CASE("repetitions that do not count are said") {
   auto now = repetitions(kAlike);
   now[0] = make_failure(make_trial(3, 0), "killed");
-  const auto text =
-      compare::render_text(comparison_of(repetitions(kBefore), now, request({"throughput"})), {});
+  const auto text = compare::render_text(comparison_of(repetitions(kBefore), now, request({"throughput"})), {});
   CHECK(contains(text, "1 of 5 repetitions do not count in new.jsonl: resnet18"));
 }
 
@@ -84,7 +82,7 @@ TEST_CASE("Markdown has the same as tables and lists, broken rules and worse row
   CHECK(markdown.starts_with("**Regression: 1 of 4 checks is broken, 2 could not be decided.**\n"));
   CHECK(contains(markdown, "| fails on | held | broken | undecided |\n| --- | ---: | ---: | ---: |\n"));
   CHECK(contains(markdown, "| **throughput \\< -5%** | **0** | **1** | **1** |"));
-  CHECK(contains(markdown, "- broken, throughput \\< -5%: resnet18"));
+  CHECK(contains(markdown, "- broken: throughput \\< -5% at split 3/10"));
   CHECK(contains(markdown, "### resnet18, batch 8"));
   CHECK(contains(markdown, "| **3/10** | **throughput** |"));
 }
@@ -116,10 +114,12 @@ TEST_CASE("JSON has every number, and no key for what has no value") {
 
 TEST_CASE("JUnit XML has a testcase for every rule and configuration: passed, failed or skipped") {
   const auto xml = compare::render_junit(a_regression());
-  CHECK(xml.starts_with("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-                        "<testsuites tests=\"4\" failures=\"1\" errors=\"0\" skipped=\"2\">\n"
-                        "  <testsuite name=\"paretopipe compare\" tests=\"4\" failures=\"1\" errors=\"0\" skipped=\"2\">\n"));
-  CHECK(contains(xml, "name=\"split 3/10: throughput &lt; -5%\"><failure type=\"broken\" message=\"throughput went from"));
+  CHECK(xml.starts_with(
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+      "<testsuites tests=\"4\" failures=\"1\" errors=\"0\" skipped=\"2\">\n"
+      "  <testsuite name=\"paretopipe compare\" tests=\"4\" failures=\"1\" errors=\"0\" skipped=\"2\">\n"));
+  CHECK(contains(xml,
+                 "name=\"split 3/10: throughput &lt; -5%\"><failure type=\"broken\" message=\"throughput went from"));
   CHECK(contains(xml, "name=\"split 3/10: latency_p50 &gt; +1000%\"></testcase>"));
   CHECK(contains(xml, "name=\"split 5/10: throughput &lt; -5%\"><skipped message=\""));
   CHECK(xml.ends_with("  </testsuite>\n</testsuites>\n"));

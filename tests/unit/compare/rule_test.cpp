@@ -31,9 +31,10 @@ TEST_CASE("any change beyond noise in one direction is a rule too") {
 
 TEST_CASE("what is not a rule is refused with the form that it should have") {
   for (const std::string text :
-       {"", "throughput", "throughput -5%", "throughput < -5", "throughput < %", "throughput <= -5%", "throughput < -5%%",
-        "throughput < five%", "throughput < -5% or so", "throughput < nan%", "throughput < -inf%", "throughput > 1e999%",
-        "throughput > +-5%", "throughput > ++5%", "latency_p95 > 80ms", "throughput = -5%", "latency_p95 > 0x10%"}) {
+       {"", "throughput", "throughput -5%", "throughput < -5", "throughput < %", "throughput <= -5%",
+        "throughput < -5%%", "throughput < five%", "throughput < -5% or so", "throughput < nan%", "throughput < -inf%",
+        "throughput > 1e999%", "throughput > +-5%", "throughput > ++5%", "latency_p95 > 80ms", "throughput = -5%",
+        "latency_p95 > 0x10%"}) {
     CAPTURE(text);
     const auto complaint = support::message_of<UsageError>([&] { parse_rule(text); });
     CHECK(contains(complaint, "\"" + text + "\" is not a rule"));
