@@ -1,5 +1,6 @@
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/core/hash.hpp>
+#include <paretopipe/core/random.hpp>
 #include <paretopipe/plan/plan.hpp>
 
 #include <numeric>
@@ -11,14 +12,6 @@
 
 namespace paretopipe::plan {
 namespace {
-
-/// Unbiased draw from [0, bound). The standard fixes what mt19937_64 yields, but not what its distributions make of it.
-std::uint64_t draw_below(std::mt19937_64& random, std::uint64_t bound) {
-  const std::uint64_t biased = (0 - bound) % bound;  // 2^64 mod bound: as many of the smallest values are left out
-  std::uint64_t value = random();
-  while (value < biased) value = random();
-  return value % bound;
-}
 
 /// Fisher and Yates, as Durstenfeld (1964) wrote it.
 void shuffle(std::vector<int>& values, std::uint64_t seed) {
