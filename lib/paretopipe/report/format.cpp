@@ -81,6 +81,12 @@ std::string describe(const record::Failure& failure) {
                        : fmt::format("{}: {}", failure.phase, failure.reason);
 }
 
+std::vector<Setting> flattened(const nlohmann::json& object) {
+  std::vector<Setting> settings;
+  append_settings(settings, "", object);
+  return settings;
+}
+
 std::vector<Setting> settings_of(const plan::Trial& trial) {
   nlohmann::json json = trial;
   for (const auto* key : {"model", "split_points", "repetition"}) json.erase(key);
@@ -92,9 +98,7 @@ std::vector<Setting> settings_of(const plan::Trial& trial) {
                      {"forward", text(trial.network.forward)},
                      {"backward", text(trial.network.backward)}};
   json["shaping"] = trial.shaping;
-  std::vector<Setting> settings;
-  append_settings(settings, "", json);
-  return settings;
+  return flattened(json);
 }
 
 std::string group_title(const plan::Trial& trial) {
