@@ -18,6 +18,7 @@
 #include "frontier.hpp"
 #include "models.hpp"
 #include "net.hpp"
+#include "plot.hpp"
 #include "report.hpp"
 #include "sweep.hpp"
 
@@ -52,6 +53,7 @@ ExitCode run(int argc, char** argv) {
   cli::add_sweep(app, chosen, {argv, argv + argc});
   cli::add_frontier(app, chosen);
   cli::add_report(app, chosen);
+  cli::add_plot(app, chosen);
   cli::add_export(app, chosen);
   cli::add_net(app, chosen);
   cli::add_doctor(app, chosen);

@@ -1,5 +1,5 @@
 #include <paretopipe/record/metric.hpp>
-#include <paretopipe/stats/bootstrap.hpp>
+#include <paretopipe/report/metric_interval.hpp>
 #include <paretopipe/stats/quantile.hpp>
 
 #include <algorithm>
@@ -10,16 +10,10 @@
 namespace paretopipe::page {
 namespace {
 
-constexpr std::uint64_t kSeed = 1;  // the same records make the same page
-
 /// [median] or [median, low, high]
 Json metric_data(Records records, const std::vector<std::size_t>& chosen, const record::Metric& metric, double median) {
-  std::vector<double> values;
-  for (const auto index : chosen) {
-    if (const auto value = metric.value(records[index])) values.push_back(*value);
-  }
   auto json = Json::array({median});
-  if (const auto interval = stats::median_interval(values, kSeed)) {
+  if (const auto interval = report::metric_interval(records, chosen, metric)) {
     json.push_back(interval->low);
     json.push_back(interval->high);
   }
