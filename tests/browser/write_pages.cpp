@@ -27,7 +27,10 @@ void put_over(config::NetworkProfile network, Records& records) {
   for (auto& record : records) {
     record.trial.network = network;
     record.trial.shaping = config::Shaping::emulated;
-    record.network = config::NetworkEvidence{network, 40'500'000, 4.9e6, 4.8e6, {}};
+    auto& evidence = record.network.emplace();
+    evidence.read_back = network;
+    evidence.round_trip_ns = 40'500'000;
+    evidence.forward_bit_per_s = evidence.backward_bit_per_s = 4.9e6;
   }
 }
 

@@ -1,5 +1,6 @@
 #include <paretopipe/page/page_data.hpp>
 #include <paretopipe/record/metric.hpp>
+#include <paretopipe/report/frontier_conclusion.hpp>
 
 #include "page_parts.hpp"
 
@@ -28,7 +29,14 @@ Json to_json(const std::vector<report::Setting>& settings) {
 nlohmann::ordered_json make_page_data(std::span<const record::TrialRecord> records) {
   Json data{{"metrics", metrics_data()}, {"groups", Json::array()}};
   const auto frontiers = report::make_frontier_report(records, report::parse_objectives({"latency_p50", "throughput"}));
-  for (const auto& group : frontiers.groups) data["groups"].push_back(group_data(records, group));
+  for (const auto& group : frontiers.groups) {
+    data["groups"].push_back(group_data(records, group));
+    data["groups"].back()["headline"] = report::headline(frontiers, group);
+  }
+  data["families"] = Json::array();
+  for (const auto& family : frontiers.families) {
+    data["families"].push_back({{"groups", family.groups}, {"headline", report::robust_headline(frontiers, family)}});
+  }
   data["stages"] = stages_data(records);
   data["provenance"] = provenance_data(records);
   return data;

@@ -12,13 +12,14 @@ namespace paretopipe::page {
 ///
 ///   metrics   {name, unit, better, meaning}, in the order of record::metrics()
 ///   groups    one a frontier: {title, model, batch, network, conditions, evidence, settings, repetitions,
-///             coverage_bound, splits, activations}
+///             coverage_bound, splits, activations, headline}
 ///     repetitions, coverage_bound   of the split that was measured least often (stats::coverage_bound)
-///     splits        {split, label, ok, failed, invalid, on_frontier, dominated_by, reasons, metrics: {name: [median]
-///     or
+///     splits        {split, label, ok, failed, invalid, on_frontier, frontier_probability, dominated_by, reasons,
+///     metrics: {name: [median] or
 ///                   [median, low, high]}, breakdown: [{part, stage, ns}], utilisation: [one a stage]}; low and high
 ///                   are the bounds of the 95 % interval
 ///     activations   [[split point, bytes that cross there], …]
+///   families  {groups: [places in `groups`], headline}, for groups that differ in their network only
 ///   stages    {stage, machine, compute, …}, one for every machine and set-up that a stage had
 ///   provenance    {version, git_state, commands, first, last, trials, ok, failed, invalid}
 nlohmann::ordered_json make_page_data(std::span<const record::TrialRecord> records);

@@ -1,5 +1,5 @@
 #include <paretopipe/record/metric.hpp>
-#include <paretopipe/report/metric_interval.hpp>
+#include <paretopipe/stats/bootstrap.hpp>
 #include <paretopipe/stats/quantile.hpp>
 
 #include <algorithm>
@@ -12,8 +12,12 @@ namespace {
 
 /// [median] or [median, low, high]
 Json metric_data(Records records, const std::vector<std::size_t>& chosen, const record::Metric& metric, double median) {
+  std::vector<double> values;
+  for (const auto index : chosen) {
+    if (const auto value = metric.value(records[index])) values.push_back(*value);
+  }
   auto json = Json::array({median});
-  if (const auto interval = report::metric_interval(records, chosen, metric)) {
+  if (const auto interval = stats::median_interval(values, report::FrontierOptions{}.seed)) {
     json.push_back(interval->low);
     json.push_back(interval->high);
   }
@@ -76,6 +80,7 @@ Json split_data(Records records, const report::FrontierGroup& group, const repor
             {"failed", configuration.failed.size()},
             {"invalid", configuration.invalid.size()}};
   if (row.complete()) json["on_frontier"] = row.on_frontier;
+  if (row.frontier_probability) json["frontier_probability"] = *row.frontier_probability;
   if (row.dominated_by) json["dominated_by"] = report::split_number(group.rows[*row.dominated_by].configuration.trial);
   auto reasons = row.failures;
   reasons.insert(reasons.end(), row.deviations.begin(), row.deviations.end());

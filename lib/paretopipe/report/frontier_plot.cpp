@@ -1,7 +1,6 @@
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/report/format.hpp>
 #include <paretopipe/report/frontier_plot.hpp>
-#include <paretopipe/report/metric_interval.hpp>
 
 #include <algorithm>
 #include <set>
@@ -16,17 +15,12 @@ PlotAxis axis_of(const Objective& objective) {
   return {std::string(objective.metric->name), std::string(objective.metric->unit), objective.direction};
 }
 
-PlotSeries series_of(std::span<const record::TrialRecord> records, const FrontierReport& report,
-                     const FrontierGroup& group) {
-  const auto& x = *report.objectives[0].metric;
-  const auto& y = *report.objectives[1].metric;
+PlotSeries series_of(const FrontierGroup& group) {
   PlotSeries series;
   for (const auto& row : group.rows) {
     if (!row.values[0] || !row.values[1]) continue;
-    const auto& chosen = row.configuration.ok;
-    series.points.push_back({*row.values[0], *row.values[1], metric_interval(records, chosen, x),
-                             metric_interval(records, chosen, y), split_number(row.configuration.trial),
-                             row.on_frontier});
+    series.points.push_back({*row.values[0], *row.values[1], row.intervals[0], row.intervals[1],
+                             split_number(row.configuration.trial), row.on_frontier});
   }
   return series;
 }
@@ -67,7 +61,7 @@ std::string name_of(const FrontierGroup& group, const std::set<std::string>& nam
 
 }  // namespace
 
-Plot make_plot(std::span<const record::TrialRecord> records, const FrontierReport& report) {
+Plot make_plot(const FrontierReport& report) {
   if (report.objectives.size() < 2) throw UsageError("a plot needs two objectives, one an axis");
   if (report.groups.size() > kMostSeries) {
     throw UsageError(
@@ -80,7 +74,7 @@ Plot make_plot(std::span<const record::TrialRecord> records, const FrontierRepor
   const auto names = differences(report);
   std::vector<std::string> titles;
   for (const auto& group : report.groups) {
-    auto series = series_of(records, report, group);
+    auto series = series_of(group);
     series.name = name_of(group, names);
     plot.series.push_back(std::move(series));
     titles.push_back(group_title(group.settings()));

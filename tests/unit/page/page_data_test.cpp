@@ -1,4 +1,5 @@
 #include <paretopipe/page/page_data.hpp>
+#include <paretopipe/report/frontier_conclusion.hpp>
 
 #include <string>
 
@@ -47,6 +48,16 @@ TEST_CASE("a median has its interval between the repetitions, and none where the
   CHECK(twice.at(1) < twice.at(0));
   CHECK(twice.at(0) < twice.at(2));
   CHECK(split_of(data, "3").at("metrics").at("latency_p50").size() == 1);
+}
+
+TEST_CASE("the conclusion and each split's probability are the frontier's own") {
+  const auto records = testing::sweep();
+  const auto data = page::make_page_data(records);
+  const auto report = report::make_frontier_report(records, report::parse_objectives({}));
+  CHECK(data.at("groups").at(0).at("headline") == report::headline(report, report.groups[0]));
+  CHECK(split_of(data, "10").at("frontier_probability") == *report.groups[0].rows.back().frontier_probability);
+  CHECK_FALSE(split_of(data, "3").contains("frontier_probability"));
+  CHECK(data.at("families").empty());
 }
 
 TEST_CASE("a split without a measurement has no number at all, and says why") {

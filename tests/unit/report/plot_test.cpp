@@ -16,7 +16,7 @@ using support::message_of;
 namespace {
 
 report::Plot plot_of(const std::vector<record::TrialRecord>& records, const std::vector<std::string>& objectives = {}) {
-  return report::make_plot(records, report::make_frontier_report(records, report::parse_objectives(objectives)));
+  return report::make_plot(report::make_frontier_report(records, report::parse_objectives(objectives)));
 }
 
 std::size_t count(const std::string& text, const std::string& part) {

@@ -62,6 +62,11 @@ function standing(split) {
   return split.ok > 0 ? 'not compared' : '–';
 }
 
+// The share of resamples in which the split is on the frontier.
+function certainty(split) {
+  return split.frontier_probability === undefined ? '–' : formatShare(split.frontier_probability);
+}
+
 function repetitions(split) {
   return ['ok', 'failed', 'invalid'].filter(status => split[status] > 0)
       .map(status => `${split[status]} ${status}`).join(', ');

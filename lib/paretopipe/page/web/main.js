@@ -1,17 +1,10 @@
 // Puts the page together and redraws what a filter, the window or the colour scheme changes.
 
-function best(group, name) {
-  const direction = metricNamed.get(name).better === 'min' ? 1 : -1;
-  return group.splits.filter(isCompared).reduce(
-      (found, split) => !found || direction * (metricOf(split, name)[0] - metricOf(found, name)[0]) < 0 ? split : found, null);
-}
-
-function conclusion(group) {
-  const fastest = best(group, X), busiest = best(group, Y);
-  if (!fastest) return `${nameOf(group)}: no split was measured, so there is no frontier.`;
-  const members = group.splits.filter(split => split.on_frontier).length;
-  return `${nameOf(group)}: lowest latency at split ${fastest.label}, ${formatWithInterval(fastest, X)}; highest throughput at split ` +
-      `${busiest.label}, ${formatWithInterval(busiest, Y)}; ${members} of ${group.splits.length} splits on the frontier.`;
+// One sentence for every group that is shown, and one over the networks where all of a family's are.
+function conclusions(groups) {
+  const families = report.families.filter(family => family.groups.every(place => groups.includes(report.groups[place])));
+  return [...families.map(family => family.headline),
+    ...groups.map(group => groups.length > 1 ? `${nameOf(group)}: ${group.headline}` : group.headline)];
 }
 
 function intervalNote() {
@@ -25,7 +18,7 @@ function intervalNote() {
 function redraw() {
   drawFilters();
   const groups = passingGroups();
-  byId('conclusion').replaceChildren(...groups.map(group => element('span', {}, conclusion(group))));
+  byId('conclusion').replaceChildren(...conclusions(groups).map(sentence => element('span', {}, sentence)));
   byId('interval-note').textContent = intervalNote();
   for (const note of document.getElementsByClassName('detail-of')) note.textContent = groups.length > 1 ? nameOf(detailGroup()) : '';
   drawCharts();

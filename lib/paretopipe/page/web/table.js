@@ -16,6 +16,8 @@ function columns(groups) {
     {heading: 'split', title: 'Blocks on stage 0 / all blocks', text: ({split}) => split.label, key: ({place}) => place},
     ...(groups.length > 1 ? [{heading: 'of', title: 'What the split was measured under', text: ({group}) => nameOf(group), key: ({group}) => nameOf(group)}] : []),
     {heading: 'frontier', title: 'Whether no other split beats this one', text: ({split}) => standing(split), key: ({split}) => standing(split)},
+    {heading: 'probability', title: 'Of being on the frontier: the share of resamples in which the split is', text: ({split}) => certainty(split),
+      key: ({split}) => split.frontier_probability, numeric: true},
     ...names.map(metric),
     {heading: 'repetitions', title: 'How often it was measured', text: ({split}) => repetitions(split), key: ({split}) => split.ok, numeric: true},
   ];
