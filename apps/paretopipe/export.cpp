@@ -1,9 +1,9 @@
 #include "export.hpp"
 
 #include <paretopipe/core/error.hpp>
-#include <paretopipe/record/store.hpp>
 #include <paretopipe/report/export_layout.hpp>
 #include <paretopipe/report/output.hpp>
+#include <paretopipe/report/trial_selection.hpp>
 
 #include <cstdio>
 #include <filesystem>
@@ -12,26 +12,22 @@
 
 #include <CLI/CLI.hpp>
 
+#include "load_records.hpp"
+
 namespace paretopipe::cli {
 namespace {
 
 struct Options {
   std::string path;
   std::string layout = "python";
+  report::TrialSelection selection;
   std::string out;
 };
 
-void make_folder(const std::filesystem::path& folder) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) throw system_error("make the folder " + folder.string(), error.value());
-}
-
 ExitCode run_export(const Options& options) {
   const auto& layout = report::find_export_layout(options.layout);
-  const auto set = record::read_records(options.path);
-  for (const auto& warning : set.warnings) fmt::print(stderr, "warning: {}\n", warning);
-  const auto made = layout.make(set.records);
+  const auto set = load_records(options.path);
+  const auto made = layout.make(report::select_trials(set.records, options.selection));
   for (const auto& sentence : made.left_out) fmt::print(stderr, "left out: {}\n", sentence);
   if (made.files.empty()) {
     fmt::print(stderr, "{}: nothing to export\n", options.path);
@@ -39,10 +35,14 @@ ExitCode run_export(const Options& options) {
   }
   const std::filesystem::path folder = options.out;
   for (const auto& file : made.files) {
-    make_folder((folder / file.path).parent_path());
+    report::make_folder((folder / file.path).parent_path());
     report::write_file(folder / file.path, file.content);
   }
-  fmt::print(stderr, "{} file{} in {}\n", made.files.size(), made.files.size() == 1 ? "" : "s", folder.string());
+  if (made.files.size() == 1) {
+    fmt::print(stderr, "{}\n", (folder / made.files.front().path).string());
+  } else {
+    fmt::print(stderr, "{} files in {}\n", made.files.size(), folder.string());
+  }
   return ExitCode::success;
 }
 
@@ -59,6 +59,11 @@ void add_export(CLI::App& app, Command& chosen) {
   const auto options = std::make_shared<Options>();
   command->add_option("path", options->path, "Results folder, or a records file")->required();
   command->add_option("--layout", options->layout, "Which layout")->type_name("NAME")->capture_default_str();
+  command->add_option("--trial", options->selection.id_prefix, "Only the trial whose id begins so")->type_name("ID");
+  command->add_option("--split", options->selection.split, "Only trials of this split: 7, or 3,7 for two cuts")
+      ->type_name("K");
+  command->add_option("--repetition", options->selection.repetition, "Only this repetition, counted from 1")
+      ->type_name("N");
   command->add_option("--out", options->out, "Folder for the files")->type_name("DIR")->required();
   command->footer(layout_help);
   command->callback([options, &chosen] { chosen = [options] { return run_export(*options); }; });

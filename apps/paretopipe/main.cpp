@@ -12,10 +12,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>  // fmt::join, from fmt 11 on
 
+#include "calibrate.hpp"
 #include "command.hpp"
+#include "compare.hpp"
 #include "doctor.hpp"
 #include "export.hpp"
 #include "frontier.hpp"
+#include "merge.hpp"
 #include "models.hpp"
 #include "net.hpp"
 #include "sweep.hpp"
@@ -50,8 +53,11 @@ ExitCode run(int argc, char** argv) {
   cli::add_models(app, chosen);
   cli::add_sweep(app, chosen, {argv, argv + argc});
   cli::add_frontier(app, chosen);
+  cli::add_merge(app, chosen);
+  cli::add_compare(app, chosen);
   cli::add_export(app, chosen);
   cli::add_net(app, chosen);
+  cli::add_calibrate(app, chosen, {argv, argv + argc});
   cli::add_doctor(app, chosen);
 
   refuse_unknown_command(app, argc, argv);

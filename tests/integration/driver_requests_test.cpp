@@ -190,7 +190,8 @@ TEST_CASE("output that a full disk cuts off is an error in every command") {
 TEST_CASE("help and version are successes") {
   const Shell shell;
   CHECK(contains(shell.run({"--version"}).output, "paretopipe "));
-  for (const std::string command : {"models", "sweep", "frontier", "export", "doctor"}) {
+  for (const std::string command :
+       {"models", "sweep", "frontier", "merge", "compare", "export", "calibrate", "doctor"}) {
     const auto help = shell.run({command, "--help"});
     CHECK(help.exit_code == 0);
     CHECK(contains(help.output, "--"));

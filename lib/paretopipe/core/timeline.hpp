@@ -1,6 +1,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -35,6 +36,9 @@ inline constexpr std::array kStageMoments{&StageTimeline::receive_begin, &StageT
                                           &StageTimeline::ready,         &StageTimeline::compute_begin,
                                           &StageTimeline::compute_end,   &StageTimeline::encoded,
                                           &StageTimeline::send_begin,    &StageTimeline::send_end};
+/// What records and exports call them, in the same order.
+inline constexpr std::array<std::string_view, kStageMoments.size()> kStageMomentNames{
+    "receive_begin", "receive_end", "ready", "compute_begin", "compute_end", "encoded", "send_begin", "send_end"};
 
 /// The moments of every batch's result back at stage 0. Where nothing crosses a link, all three follow `encoded`
 /// directly.
@@ -50,5 +54,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ResultTimeline, receive_begin, receive_end, c
 /// Every moment of a ResultTimeline, in order.
 inline constexpr std::array kResultMoments{&ResultTimeline::receive_begin, &ResultTimeline::receive_end,
                                            &ResultTimeline::completed};
+inline constexpr std::array<std::string_view, kResultMoments.size()> kResultMomentNames{"receive_begin", "receive_end",
+                                                                                        "completed"};
 
 }  // namespace paretopipe

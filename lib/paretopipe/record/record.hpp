@@ -1,5 +1,6 @@
 #pragma once
 #include <paretopipe/core/timeline.hpp>
+#include <paretopipe/host/cpu_conditions.hpp>
 #include <paretopipe/host/host_context.hpp>
 #include <paretopipe/host/process_usage.hpp>
 #include <paretopipe/plan/trial.hpp>
@@ -25,7 +26,7 @@ std::string to_string(Status status);
 
 /// Why there is no result.
 struct Failure {
-  std::string phase;         ///< "launch", "network", "load", "run", "check"
+  std::string phase;         ///< "launch", "network", "load", "run", "check", "conditions"
   std::optional<int> stage;  ///< where it happened, if one stage can be named
   std::string reason;        ///< a sentence
 
@@ -51,8 +52,9 @@ struct StageReport {
   config::BlockRange blocks;
   std::int64_t parameter_bytes = 0;       ///< parameters and buffers of this trial's blocks on this stage
   std::int64_t held_parameter_bytes = 0;  ///< of all blocks that the process held (a sweep keeps them between trials)
-  std::optional<std::int64_t> peak_rss_bytes;  ///< of the process during the trial, held blocks included
-  host::ProcessUsage usage;                    ///< over both phases, warm-up included
+  std::optional<std::int64_t> peak_rss_bytes;     ///< of the process during the trial, held blocks included
+  host::ProcessUsage usage;                       ///< over both phases, warm-up included
+  std::optional<host::CpuConditions> conditions;  ///< of the stage's CPUs; absent in older records
 
   bool operator==(const StageReport&) const = default;
 };
@@ -72,12 +74,22 @@ struct ClockRelation {
 /// Raw samples of one phase: every batch, the dropped ones included, in nanoseconds of one clock since the phase's
 /// first batch was handed to the pipeline.
 struct PhaseSamples {
-  int warmup = 0;  ///< the first so many batches enter no statistic
+  int warmup = 0;  ///< the first so many batches enter no statistic: the trial's, or more where it settled later
   int depth = 1;   ///< batches in flight
   std::vector<StageTimeline> stages;
   ResultTimeline results;
 
   bool operator==(const PhaseSamples&) const = default;
+};
+
+/// Batches that took much longer than their phase's others, numbered from 0 with the warm-up, ascending. They stay in
+/// every statistic.
+struct Outliers {
+  std::vector<int> single_stream;  ///< by latency
+  std::vector<int> offline;        ///< by the time since the completion before
+
+  bool empty() const { return single_stream.empty() && offline.empty(); }
+  bool operator==(const Outliers&) const = default;
 };
 
 /// One cut of the pipeline: the link from one stage to the next, or the way back of the results to stage 0.
@@ -111,6 +123,7 @@ struct TrialRecord {
   std::optional<config::NetworkEvidence> network;  ///< present exactly when something shaped the links
   std::optional<PhaseSamples> single_stream;
   std::optional<PhaseSamples> offline;
+  std::optional<Outliers> outliers;  ///< absent where there are none, and in older records
   std::optional<Fidelity> fidelity;
   std::optional<Summary> summary;  ///< derived from the samples; present unless failed
 

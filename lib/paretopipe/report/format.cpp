@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
+#include <cmath>
+#include <cstdint>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -40,12 +43,12 @@ std::string to_text(const nlohmann::json& value) {
   return fmt::format("{}", fmt::join(items, " | "));
 }
 
-void append_settings(std::vector<Setting>& settings, const std::string& prefix, const nlohmann::json& object) {
+void append_settings(nlohmann::ordered_json& settings, const std::string& prefix, const nlohmann::json& object) {
   for (const auto& [name, value] : object.items()) {
     if (value.is_object()) {
       append_settings(settings, prefix + name + "_", value);
     } else {
-      settings.push_back({prefix + name, to_text(value)});
+      settings[prefix + name] = value.is_array() ? nlohmann::json(to_text(value)) : value;
     }
   }
 }
@@ -61,6 +64,11 @@ std::string format_number(double value) {
   const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed);
   if (error != std::errc{}) throw std::logic_error("a number did not fit its buffer");
   return {text.data(), end};
+}
+
+nlohmann::ordered_json json_number(double value) {
+  const bool whole = std::abs(value) < 0x1p53 && value == std::floor(value);
+  return whole ? nlohmann::ordered_json(static_cast<std::int64_t>(value)) : nlohmann::ordered_json(value);
 }
 
 std::string column_name(const record::Metric& metric) {
@@ -82,6 +90,13 @@ std::string describe(const record::Failure& failure) {
 }
 
 std::vector<Setting> settings_of(const plan::Trial& trial) {
+  std::vector<Setting> settings;
+  const auto flat = flat_settings(trial);
+  for (const auto& [name, value] : flat.items()) settings.push_back({name, to_text(value)});
+  return settings;
+}
+
+nlohmann::ordered_json flat_settings(const plan::Trial& trial) {
   nlohmann::json json = trial;
   for (const auto* key : {"model", "split_points", "repetition"}) json.erase(key);
   // What is not shaped is left out of a trial's JSON; here every trial must have the same names.
@@ -92,7 +107,7 @@ std::vector<Setting> settings_of(const plan::Trial& trial) {
                      {"forward", text(trial.network.forward)},
                      {"backward", text(trial.network.backward)}};
   json["shaping"] = trial.shaping;
-  std::vector<Setting> settings;
+  auto settings = nlohmann::ordered_json::object();
   append_settings(settings, "", json);
   return settings;
 }
@@ -120,6 +135,13 @@ std::string printable(std::string_view text) {
   std::replace_if(
       result.begin(), result.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, '?');
   return result;
+}
+
+std::string file_name(std::string_view text) {
+  const auto foreign = [](unsigned char c) { return !std::isalnum(c) && c != '_' && c != '-' && c != '.'; };
+  std::string name(text);
+  std::replace_if(name.begin(), name.end(), foreign, '_');
+  return name;
 }
 
 }  // namespace paretopipe::report

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 /// How numbers, splits and settings are written, the same in every format.
 namespace paretopipe::report {
 
@@ -14,6 +16,9 @@ std::string format_value(double value, std::string_view unit);
 
 /// For programs: the shortest decimal without exponent that reads back as the same number.
 std::string format_number(double value);
+
+/// The same in JSON, where whole numbers (bytes, counts) are read as such only without ".0".
+nlohmann::ordered_json json_number(double value);
 
 /// For programs: the metric's name with its unit, e.g. "latency_p50_ns", "throughput_image_per_s", "payload_bytes".
 std::string column_name(const record::Metric& metric);
@@ -36,11 +41,17 @@ struct Setting {
 /// own JSON, so that no setting can be forgotten here.
 std::vector<Setting> settings_of(const plan::Trial& trial);
 
+/// The same as one flat JSON object, ordered by name: numbers and switches stay what they are, a list becomes text.
+nlohmann::ordered_json flat_settings(const plan::Trial& trial);
+
 /// What a group of splits has in common, for people: what one always wants to see, then every other setting that is not
 /// at its default. Groups that differ have different titles.
 std::string group_title(const plan::Trial& trial);
 
 /// `text` on one line: control characters, which could drive a terminal or break a table, become '?'.
 std::string printable(std::string_view text);
+
+/// `text` as part of a file name on any system: whatever else than letters, digits, '_', '-' and '.' becomes '_'.
+std::string file_name(std::string_view text);
 
 }  // namespace paretopipe::report

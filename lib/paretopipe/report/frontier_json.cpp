@@ -1,9 +1,6 @@
 #include <paretopipe/report/format.hpp>
 #include <paretopipe/report/render.hpp>
 
-#include <cmath>
-#include <cstdint>
-
 #include <nlohmann/json.hpp>
 
 #include "frontier_conclusion.hpp"
@@ -14,12 +11,6 @@ namespace paretopipe::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-/// Whole numbers without ".0": bytes and counts are read as such.
-Json number(double value) {
-  const bool whole = std::abs(value) < 0x1p53 && value == std::floor(value);
-  return whole ? Json(static_cast<std::int64_t>(value)) : Json(value);
-}
 
 Json to_json(const Objective& objective) {
   return {{"metric", objective.metric->name},
@@ -42,15 +33,15 @@ void append_objectives(Json& json, const FrontierReport& report, const FrontierG
   Json intervals, behind;
   for (std::size_t i = 0; i < row.values.size(); ++i) {
     const auto name = column_name(*report.objectives[i].metric);
-    if (row.values[i]) json[name] = number(*row.values[i]);
-    if (row.intervals[i]) intervals[name] = {number(row.intervals[i]->low), number(row.intervals[i]->high)};
-    if (row.dominated_by) behind[name] = number(*row.values[i] - *group.rows[*row.dominated_by].values[i]);
+    if (row.values[i]) json[name] = json_number(*row.values[i]);
+    if (row.intervals[i]) intervals[name] = {json_number(row.intervals[i]->low), json_number(row.intervals[i]->high)};
+    if (row.dominated_by) behind[name] = json_number(*row.values[i] - *group.rows[*row.dominated_by].values[i]);
   }
   if (!intervals.empty()) {
     json["intervals"] = std::move(intervals);
     json["interval_coverage_at_most"] = stats::coverage_bound(row.configuration.ok.size());
   }
-  if (row.payload_bytes) json["payload_bytes"] = number(*row.payload_bytes);
+  if (row.payload_bytes) json["payload_bytes"] = json_number(*row.payload_bytes);
   if (row.compared()) json["on_frontier"] = row.on_frontier;
   if (row.frontier_probability) json["frontier_probability"] = *row.frontier_probability;
   if (row.balanced_probability) json["balanced_probability"] = *row.balanced_probability;
@@ -101,9 +92,9 @@ Json to_json(const FrontierReport& report, const FrontierGroup& group) {
   for (std::size_t row = 0; row < group.rows.size(); ++row) json["splits"].push_back(to_json(report, group, row));
   if (group.recommendation) json["recommendations"] = recommendations(report, group);
   for (std::size_t i = 0; i < group.reference.size(); ++i) {
-    json["reference"][column_name(*report.objectives[i].metric)] = number(group.reference[i]);
+    json["reference"][column_name(*report.objectives[i].metric)] = json_number(group.reference[i]);
   }
-  if (group.hypervolume) json["hypervolume"] = number(group.hypervolume->volume);
+  if (group.hypervolume) json["hypervolume"] = json_number(group.hypervolume->volume);
   if (group.hypervolume && group.hypervolume->share) json["hypervolume_share"] = *group.hypervolume->share;
   return json;
 }

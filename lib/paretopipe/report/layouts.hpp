@@ -7,6 +7,25 @@ namespace paretopipe::report {
 /// trials.csv: one row a trial, failed ones included, with its settings and all its metrics.
 Export export_trials(std::span<const record::TrialRecord> records);
 
+/// batches.csv: one row a batch of either phase, of every trial that has samples, whatever its status. `sequence`
+/// counts from 0 in each phase; `warmup` says whether the batch enters statistics. Every part of stats::breakdown() as
+/// PART_stageN_ns (of a transfer and its decode, N is the receiver), which add up to latency_ns, and every moment of
+/// core/timeline.hpp as MOMENT_stageN_ns, since the phase's first batch was handed to the pipeline. There are columns
+/// for as many stages as any trial has; cells of what a pipeline does not have are empty. `id` finds the trial's
+/// settings in trials.csv.
+Export export_batches(std::span<const record::TrialRecord> records);
+
+/// trials.jsonl: what trials.csv says, one flat JSON object a line. Numbers are numbers; what a trial does not have is
+/// missing.
+Export export_jsonl(std::span<const record::TrialRecord> records);
+
+/// One trial in the JSON Object Format of the Trace Event Format that Chrome's tracing defined and Perfetto reads
+/// ("Trace Event Format", Duane et al., Google). All spans (trace_spans.hpp) are complete events ("ph": "X") in
+/// microseconds with three decimals, in the order of their beginnings; a process is a stage, a thread is what one thing
+/// at a time can happen on. `cat` holds the kind of span, the phase, and "warmup" where it is; `args` the batch's
+/// number. Throws UsageError with the candidates for more than one trial.
+Export export_trace(std::span<const record::TrialRecord> records);
+
 /// The JSON files of the Python tool ParetoPipe, one for each split: MODEL_split_K_metrics.json. Its notebooks draw one
 /// frontier from all files of a folder, so that several groups (models, batch sizes, …) get a folder each.
 ///
@@ -16,7 +35,7 @@ Export export_trials(std::span<const record::TrialRecord> records);
 ///   model_name                 the model
 ///   split_index                the first so many blocks run on the first device: our split point. (For ResNets the
 ///                              tool does not count the stem: its index is ours - 1. We do not convert.)
-///   static_network_delay_ms    the delay that was typed in, for information only: 0, no delay is applied here
+///   static_network_delay_ms    the profile's delay, forward; there, what was typed in, for information only
 ///   system_inference_throughput_imgs_per_s
 ///                              batch / mean time between successive ends of part 2's compute. From the Offline phase,
 ///                              which has `depth` batches in flight; there, as many as the sockets' buffers swallow

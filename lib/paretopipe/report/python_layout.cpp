@@ -4,7 +4,6 @@
 #include <paretopipe/stats/breakdown.hpp>
 
 #include <algorithm>
-#include <cctype>
 #include <optional>
 
 #include <fmt/format.h>
@@ -102,13 +101,6 @@ std::string export_configuration(std::span<const record::TrialRecord> records,
     add_offline(sums, *record.offline);
   }
   return to_json(configuration.trial, sums);
-}
-
-/// `text` as part of a file name on any system.
-std::string file_name(std::string text) {
-  const auto foreign = [](unsigned char c) { return !std::isalnum(c) && c != '_' && c != '-' && c != '.'; };
-  std::replace_if(text.begin(), text.end(), foreign, '_');
-  return text;
 }
 
 /// A name that tells groups apart for people, and their identity for certain.

@@ -1,32 +1,65 @@
 #pragma once
+#include <paretopipe/run/slow_windows.hpp>
 #include <paretopipe/run/trial_executor.hpp>
 
+#include <cstddef>
 #include <functional>
-#include <set>
-#include <string>
 #include <vector>
 
 namespace paretopipe::run {
 
+/// What became of a sweep's trials. A trial that was measured again counts once, by its last record.
 struct SweepCounts {
   int ok = 0;
-  int failed = 0;
+  int failed = 0;         ///< without a result, or invalid
+  int repeated = 0;       ///< measurements that fell into a slow window and were made again
+  int disturbed = 0;      ///< ok ones that fell into a slow window and were believed all the same
+  int settled_late = 0;   ///< ok ones whose warm-up was lengthened
+  int with_outliers = 0;  ///< ok ones that hold outliers
+};
+
+/// How often a sweep measures again what fell into a slow window, before it believes it.
+struct Repeats {
+  int per_trial = 2;
+  double share = 0.2;  ///< of the sweep's trials in all (at least `per_trial`): a machine that is always busy ends too
 };
 
 /// Told between trials, never during one: what a person sees must not disturb what is measured.
 struct SweepObserver {
   std::function<void(const plan::Trial&)> starting = [](const plan::Trial&) {};
   std::function<void(const record::TrialRecord&)> finished = [](const record::TrialRecord&) {};
+  std::function<void(const record::TrialRecord&)> repeating = [](const record::TrialRecord&) {};
 };
 
 /// The trials that are still to be run: those of the plan without an ok record. Failed ones are tried again.
 std::vector<plan::Trial> remaining_trials(const std::vector<plan::Trial>& plan,
                                           const std::vector<record::TrialRecord>& records);
 
-/// Runs the trials in their order. Every record goes to `keep` as soon as its trial ends; a failed trial is a record
-/// like any other and the sweep goes on. Throws what the executor or `keep` throws; what was kept until then stays
-/// kept.
-SweepCounts run_sweep(const std::vector<plan::Trial>& trials, TrialExecutor& executor,
-                      const std::function<void(const record::TrialRecord&)>& keep, const SweepObserver& observer);
+/// Runs trials one by one, in the order in which they are asked for.
+class Sweep {
+ public:
+  using Keep = std::function<void(const record::TrialRecord&)>;
+
+  /// `trials`: how many are expected. The executor must outlive the sweep.
+  Sweep(TrialExecutor& executor, Keep keep, SweepObserver observer, std::size_t trials, Repeats repeats = {});
+
+  /// Every record goes to `keep` as soon as its trial ends; a failed trial is a record like any other. One that fell
+  /// into a slow window is kept as invalid and measured again, as often as `Repeats` allows. Returns the last record.
+  /// Throws what the executor or `keep` throws; what was kept until then stays kept.
+  record::TrialRecord run(const plan::Trial& trial);
+
+  const SweepCounts& counts() const { return counts_; }
+
+ private:
+  void count(const record::TrialRecord& record, bool disturbed);
+
+  TrialExecutor& executor_;
+  Keep keep_;
+  SweepObserver observer_;
+  int repeats_per_trial_;
+  int repeats_left_;
+  SlowWindows slow_windows_;
+  SweepCounts counts_;
+};
 
 }  // namespace paretopipe::run

@@ -1,6 +1,8 @@
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/run/trial_assembly.hpp>
+#include <paretopipe/stats/outliers.hpp>
 #include <paretopipe/stats/summarise.hpp>
+#include <paretopipe/stats/warmup.hpp>
 #include <paretopipe/wire/frame.hpp>
 
 #include <fmt/format.h>
@@ -82,7 +84,20 @@ record::StageReport stage_report(const plan::Trial& trial, const config::ModelDe
   result.held_parameter_bytes = report.held_parameter_bytes;
   if (report.peak_rss_bytes > 0) result.peak_rss_bytes = report.peak_rss_bytes;
   result.usage = report.usage;
+  result.conditions = report.conditions;
   return result;
+}
+
+/// Both phases, without the batches that were still warming up.
+void add_samples(record::TrialRecord& record, const TrialEvidence& evidence) {
+  record.single_stream = samples_of(record.trial, evidence,
+                                    {&stage::RunReport::single_stream, &stage::RunReport::single_stream_results, 1});
+  record.offline = samples_of(record.trial, evidence,
+                              {&stage::RunReport::offline, &stage::RunReport::offline_results, record.trial.depth});
+  record.single_stream->warmup = stats::settled_latency_warmup(*record.single_stream);
+  record.offline->warmup = stats::settled_throughput_warmup(*record.offline);
+  auto outliers = stats::find_outliers(*record.single_stream, *record.offline);
+  if (!outliers.empty()) record.outliers = std::move(outliers);
 }
 
 }  // namespace
@@ -114,11 +129,7 @@ record::TrialRecord assemble_record(const plan::Trial& trial, const config::Mode
     record.clocks.push_back(evidence.clocks[i].relation());
   }
   record.links = payloads(trial, model);
-  record.single_stream =
-      samples_of(trial, evidence, {&stage::RunReport::single_stream, &stage::RunReport::single_stream_results, 1});
-  record.offline =
-      samples_of(trial, evidence, {&stage::RunReport::offline, &stage::RunReport::offline_results, trial.depth});
-
+  add_samples(record, evidence);
   record.network = evidence.network;
   const auto& source = evidence.reports.front();
   record.fidelity =

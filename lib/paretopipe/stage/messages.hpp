@@ -1,6 +1,7 @@
 #pragma once
 #include <paretopipe/config/model_description.hpp>
 #include <paretopipe/core/timeline.hpp>
+#include <paretopipe/host/cpu_conditions.hpp>
 #include <paretopipe/host/host_context.hpp>
 #include <paretopipe/host/process_usage.hpp>
 #include <paretopipe/stage/backend.hpp>
@@ -29,7 +30,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TensorSpec, dtype, memory_format, shape)
 namespace paretopipe::stage {
 
 /// Grows whenever a message changes its meaning: the driver refuses a stage of another version.
-inline constexpr int kControlProtocolVersion = 1;
+inline constexpr int kControlProtocolVersion = 2;
 
 /// The request failed; the stage goes on listening. After a failed `Run` its links are gone.
 struct Fault {
@@ -167,10 +168,11 @@ struct RunReport {
   std::int64_t peak_rss_bytes = 0;  ///< 0 where unreadable
   std::int64_t held_parameter_bytes = 0;
   host::HostState state;
+  host::CpuConditions conditions;
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RunReport, single_stream, offline, single_stream_results, offline_results,
                                    max_abs_difference, top1_agreement, usage, peak_rss_bytes, held_parameter_bytes,
-                                   state)
+                                   state, conditions)
 
 /// One exchange of RFC 5905's four timestamps; the driver has the outer two.
 struct ClockProbe {

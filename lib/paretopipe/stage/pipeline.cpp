@@ -1,4 +1,5 @@
 #include <paretopipe/core/clock.hpp>
+#include <paretopipe/host/cpu_conditions.hpp>
 #include <paretopipe/stage/pipeline.hpp>
 #include <paretopipe/wire/link.hpp>
 
@@ -194,10 +195,12 @@ class StageRun {
 RunReport run_pipeline(const Run& run, Backend& backend, Neighbours neighbours, const ReferenceSet* references) {
   RunReport report;
   host::reset_peak_rss();
+  const host::CpuWatch cpus;
   const auto before = host::read_process_usage();
   StageRun stage(run, backend, neighbours, references);
   stage.execute();
   report.usage = host::read_process_usage() - before;
+  report.conditions = cpus.end();
   report.peak_rss_bytes = host::read_peak_rss_bytes().value_or(0);
   report.held_parameter_bytes = backend.held_parameter_bytes();
   report.state = host::read_host_state();

@@ -2,6 +2,7 @@
 #include <paretopipe/stats/breakdown.hpp>
 #include <paretopipe/stats/quantile.hpp>
 #include <paretopipe/stats/summarise.hpp>
+#include <paretopipe/stats/utilisation.hpp>
 
 #include <algorithm>
 
@@ -59,28 +60,7 @@ std::vector<record::LinkSummary> summarise_links(const record::PhaseSamples& sam
   return summaries;
 }
 
-/// The time between the first and the last completion after warm-up.
-struct Window {
-  std::int64_t first = 0;
-  std::int64_t last = 0;
-  std::size_t batches = 0;
-
-  double length_ns() const { return static_cast<double>(last - first); }
-};
-
-Window completion_window(const record::PhaseSamples& offline) {
-  const auto completions = measured(offline.results.completed, offline.warmup);
-  const auto [first, last] = std::minmax_element(completions.begin(), completions.end());
-  if (*first == *last) {
-    throw UsageError(
-        fmt::format("throughput is the rate between two completions, and there were {} after warm-up at "
-                    "one moment; measure at least 2 batches",
-                    completions.size()));
-  }
-  return {*first, *last, completions.size()};
-}
-
-record::StageUtilisation utilisation(const StageTimeline& stage, int warmup, const Window& window) {
+record::StageUtilisation utilisation(const StageTimeline& stage, int warmup, const CompletionWindow& window) {
   std::int64_t busy = 0;
   for (std::size_t i = 0; i < stage.compute_begin.size(); ++i) {
     const auto begin = std::clamp(stage.compute_begin[i], window.first, window.last);

@@ -1,6 +1,9 @@
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/report/export_layout.hpp>
+#include <paretopipe/report/format.hpp>
 
+#include <map>
+#include <random>
 #include <set>
 #include <sstream>
 
@@ -26,7 +29,8 @@ report::Export export_as(const char* layout, const std::vector<record::TrialReco
 }  // namespace
 
 TEST_CASE("an unknown layout is refused with the names of the known ones") {
-  CHECK(contains(support::message_of<Error>([] { report::find_export_layout("perl"); }), "python, trials"));
+  CHECK(contains(support::message_of<Error>([] { report::find_export_layout("perl"); }),
+                 "python, trials, batches, jsonl, trace"));
 }
 
 TEST_CASE("the Python layout has the fields, units and meaning of the tool that reads it") {
@@ -128,4 +132,139 @@ TEST_CASE("the trials' CSV has one row a trial, failed ones included, all of one
     CHECK(std::count(line.begin(), line.end(), ',') == commas + (contains(line, "gone") ? 1 : 0));
   }
   CHECK(rows == records.size() + 1);
+}
+
+namespace {
+
+using Row = std::map<std::string, std::string>;
+
+/// Rows of CSV without quoted cells, by column.
+std::vector<Row> rows_of(const std::string& csv) {
+  const auto cells = [](const std::string& line) {
+    std::vector<std::string> result(1);
+    for (const char c : line) c == ',' ? void(result.emplace_back()) : result.back().push_back(c);
+    return result;
+  };
+  std::istringstream stream(csv);
+  std::string line;
+  std::getline(stream, line);
+  const auto heading = cells(line);
+  CHECK(std::set(heading.begin(), heading.end()).size() == heading.size());
+  std::vector<Row> rows;
+  while (std::getline(stream, line)) {
+    const auto values = cells(line);
+    REQUIRE(values.size() == heading.size());
+    for (std::size_t i = 0; i < heading.size(); ++i)
+      (i == 0 ? rows.emplace_back() : rows.back())[heading[i]] = values[i];
+  }
+  return rows;
+}
+
+/// The cells of the breakdown: PART_stageN_ns.
+std::int64_t sum_of_parts(const Row& row) {
+  std::int64_t sum = 0;
+  for (const auto* part : {"queue", "compute", "encode", "send_queue", "transfer", "decode"}) {
+    for (const int stage : {0, 1, 2}) {
+      const auto cell = row.find(fmt::format("{}_stage{}_ns", part, stage));
+      if (cell != row.end() && !cell->second.empty()) sum += std::stoll(cell->second);
+    }
+  }
+  return sum;
+}
+
+}  // namespace
+
+TEST_CASE("the batches' CSV has a row for every batch of both phases, whose parts add up to its latency") {
+  const auto records = testing::sweep();
+  const auto made = export_as("batches", records);
+  CHECK(made.files.at(0).path == "batches.csv");
+  const auto rows = rows_of(made.files[0].content);
+  CHECK(rows.size() == 10 * 2 * 10);  // ok trials, phases, batches
+  CHECK(made.left_out.size() == 3);   // the failed ones
+  CHECK(contains(made.left_out[0], "resnet18 split 3/10 batch 8 repetition 2 has no samples"));
+  int warmup = 0;
+  for (const auto& row : rows) {
+    CHECK(sum_of_parts(row) == std::stoll(row.at("latency_ns")));
+    CHECK((row.at("warmup") == "true") == (std::stoi(row.at("sequence")) < 2));
+    CHECK(row.at("depth") == (row.at("phase") == "offline" ? "4" : "1"));
+    warmup += row.at("warmup") == "true" ? 1 : 0;
+  }
+  CHECK(warmup == 10 * 2 * 2);
+}
+
+TEST_CASE("the batches' CSV has every moment, and empty cells for what a pipeline does not have") {
+  auto three_stages = make_record(make_trial(3), {5000, 4000, 3000, 2000}, 8000);
+  std::mt19937 random(7);
+  three_stages.single_stream = testing::random_samples(random, 3, 5, 1);
+  three_stages.offline = testing::random_samples(random, 3, 5, 1);
+  const auto local = make_record(make_trial(10), {5000, 0, 0, 0}, 0);
+  const auto rows = rows_of(export_as("batches", {three_stages, local}).files.at(0).content);
+  REQUIRE(rows.size() == 10 + 20);
+  const auto& stage = three_stages.offline->stages[2];
+  const auto& row = rows[5 + 3];
+  CHECK(row.at("phase") == "offline");
+  CHECK(row.at("sequence") == "3");
+  for (std::size_t i = 0; i < kStageMoments.size(); ++i) {
+    CHECK(row.at(fmt::format("{}_stage2_ns", kStageMomentNames[i])) == std::to_string((stage.*kStageMoments[i])[3]));
+  }
+  for (std::size_t i = 0; i < kResultMoments.size(); ++i) {
+    CHECK(row.at(fmt::format("result_{}_ns", kResultMomentNames[i])) ==
+          std::to_string((three_stages.offline->results.*kResultMoments[i])[3]));
+  }
+  CHECK(sum_of_parts(row) == std::stoll(row.at("latency_ns")));
+  for (const auto* empty : {"compute_stage1_ns", "transfer_stage0_ns", "send_queue_stage0_ns", "send_begin_stage1_ns"})
+    CHECK(rows.back().at(empty).empty());
+  CHECK(sum_of_parts(rows.back()) == std::stoll(rows.back().at("latency_ns")));
+}
+
+TEST_CASE("the names of the moments are the records'") {
+  nlohmann::json stage = StageTimeline{};
+  for (const auto name : kStageMomentNames) CHECK(stage.erase(std::string(name)) == 1);
+  CHECK(stage.empty());
+  nlohmann::json results = ResultTimeline{};
+  for (const auto name : kResultMomentNames) CHECK(results.erase(std::string(name)) == 1);
+  CHECK(results.empty());
+}
+
+TEST_CASE("records without samples make no batches' CSV, and damaged ones are named") {
+  const auto failure = testing::make_failure(make_trial(3), "gone");
+  CHECK(export_as("batches", {failure}).files.empty());
+  CHECK(export_as("batches", {}).files.empty());
+  auto damaged = make_record(make_trial(3), {5000, 4000, 3000, 2000}, 8000);
+  damaged.offline->results.completed.pop_back();
+  const auto message = support::message_of<UsageError>([&] { export_as("batches", {damaged}); });
+  CHECK(contains(message, "resnet18 split 3/10 batch 8 repetition 1: the samples are damaged"));
+}
+
+TEST_CASE("JSON Lines have one flat object a trial, with the CSV's columns, numbers as numbers and nothing made up") {
+  const auto records = testing::sweep();
+  const auto made = export_as("jsonl", records);
+  CHECK(made.files.at(0).path == "trials.jsonl");
+  std::istringstream stream(made.files[0].content);
+  std::size_t count = 0;
+  for (std::string line; std::getline(stream, line); ++count) {
+    const auto json = nlohmann::json::parse(line);
+    for (const auto& [name, value] : json.items()) CHECK_FALSE((value.is_structured() || value.is_null()));
+    CHECK(json.at("id") == records[count].trial.id());
+    CHECK(json.at("batch").is_number());
+    CHECK(json.at("tuning_tune_malloc").is_boolean());
+    for (const auto& metric : record::metrics()) {
+      const auto value = metric.value(records[count]);
+      CHECK(json.contains(report::column_name(metric)) == value.has_value());
+      if (value) CHECK(json.at(report::column_name(metric)).get<double>() == *value);
+    }
+    CHECK(json.contains("failure") == records[count].failure.has_value());
+  }
+  CHECK(count == records.size());
+  CHECK(export_as("jsonl", {}).files.empty());
+}
+
+TEST_CASE("no string of a record breaks a line of JSON Lines or a row of the batches' CSV") {
+  auto record = make_record(make_trial(3), {5000, 4000, 3000, 2000}, 8000);
+  record.trial.model = "a\nb\",\xff";
+  record.trial.cpus = {"0\n", "\"1"};
+  const auto lines = export_as("jsonl", {record}).files.at(0).content;
+  CHECK(std::count(lines.begin(), lines.end(), '\n') == 1);
+  CHECK(nlohmann::json::parse(lines).at("cpus") == "0\n | \"1");
+  CHECK(contains(export_as("batches", {record}).files.at(0).content, ",\"a\nb\"\",\xff\",3,"));
 }

@@ -96,12 +96,14 @@ TEST_CASE("the replies that describe machines, models and runs cross with all of
   report.peak_rss_bytes = 7;
   report.held_parameter_bytes = 8;
   report.state = {1.5, 9, 10};
+  report.conditions = {11, 12, host::CpuTime{13, 14, 15}};
   check(report, R"({"single_stream":)" + text_of_timeline(10) + R"(,"offline":)" + text_of_timeline(20) +
                     R"(,"single_stream_results":{"receive_begin":[30],"receive_end":[31],"completed":[32]},
     "offline_results":{"receive_begin":[40],"receive_end":[41],"completed":[42]},"max_abs_difference":0.5,
     "top1_agreement":0.25,"usage":{"user_time_ns":1,"system_time_ns":2,"minor_page_faults":3,"major_page_faults":4,
     "voluntary_context_switches":5,"involuntary_context_switches":6},"peak_rss_bytes":7,"held_parameter_bytes":8,
-    "state":{"load_average_1min":1.5,"available_memory_bytes":9,"cpu_frequency_hz":10}})");
+    "state":{"load_average_1min":1.5,"available_memory_bytes":9,"cpu_frequency_hz":10},
+    "conditions":{"probe_before_ns":11,"probe_after_ns":12,"time":{"wall_ns":13,"busy_ns":14,"stolen_ns":15}}})");
 }
 
 TEST_CASE("an envelope with another message, or none, holds no message of this type") {

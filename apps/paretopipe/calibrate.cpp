@@ -1,0 +1,136 @@
+#include "calibrate.hpp"
+
+#include <paretopipe/calibration/render.hpp>
+#include <paretopipe/core/version.hpp>
+#include <paretopipe/host/judgements.hpp>
+#include <paretopipe/host/observe.hpp>
+#include <paretopipe/launch/interrupt.hpp>
+#include <paretopipe/launch/stage_program.hpp>
+#include <paretopipe/report/output.hpp>
+#include <paretopipe/run/pipeline_executor.hpp>
+#include <paretopipe/run/sweep.hpp>
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include <CLI/CLI.hpp>
+
+#include "progress.hpp"
+
+namespace paretopipe::cli {
+namespace {
+
+constexpr std::size_t kStages = 2;
+/// A trial of the grid takes a few seconds; a stage that says nothing for so long will not come back.
+constexpr int kTrialTimeoutSeconds = 60;
+
+struct Options {
+  bool quick = false;
+  std::optional<int> repetitions;
+  std::string format = "table";
+  std::filesystem::path out;
+  std::vector<std::string> command_line;
+};
+
+calibration::Effort effort_of(const Options& options) {
+  auto effort =
+      options.quick ? calibration::Effort{.batches = 12, .warmup = 2, .repetitions = 1} : calibration::Effort{};
+  if (options.repetitions) effort.repetitions = *options.repetitions;
+  return effort;
+}
+
+/// Looked at before the measurement, whose own load is not to be seen.
+calibration::Conditions conditions_before() {
+  calibration::Conditions conditions;
+  conditions.host = host::read_host_context();
+  for (auto& finding : host::judge_cpus(host::observe(std::nullopt))) {
+    if (finding.level == host::Level::warning || finding.level == host::Level::problem)
+      conditions.findings.push_back(std::move(finding));
+  }
+  return conditions;
+}
+
+std::vector<record::TrialRecord> measure(const std::vector<plan::Trial>& trials, const record::Provenance& provenance) {
+  const launch::InterruptGuard interrupt;
+  run::ExecutorOptions executor_options;
+  executor_options.stage_program = launch::find_stage_program();
+  executor_options.timeout_s = kTrialTimeoutSeconds;
+  executor_options.interrupt_descriptor = interrupt.descriptor();
+  executor_options.provenance = provenance;
+  run::PipelineExecutor executor(executor_options);
+  Progress progress(trials.size(), 0);
+  std::vector<record::TrialRecord> records;
+  run::run_sweep(
+      trials, executor, [&](const record::TrialRecord& record) { records.push_back(record); }, progress.observer());
+  return records;
+}
+
+std::string render(const calibration::DataSheet& sheet, const std::string& format) {
+  if (format == "json") return calibration::render_json(sheet);
+  if (format == "markdown") return calibration::render_markdown(sheet);
+  return calibration::render_text(sheet);
+}
+
+/// Before minutes of measurement, not after.
+void check_folder_of(const std::filesystem::path& out) {
+  const auto folder = out.has_parent_path() ? out.parent_path() : ".";
+  if (!out.empty() && !std::filesystem::is_directory(folder)) {
+    throw UsageError(
+        fmt::format("--out {}: there is no folder {} to write it to; make it first", out.string(), folder.string()));
+  }
+}
+
+ExitCode run_calibrate(const Options& options) {
+  check_folder_of(options.out);
+  calibration::DataSheet sheet;
+  sheet.effort = effort_of(options);
+  sheet.conditions = conditions_before();
+  for (const auto& set : host::deal_cpus(host::current_affinity(), kStages)) sheet.cpus.push_back(host::to_string(set));
+  sheet.provenance = {std::string(version()), std::string(git_state()), options.command_line, {}};
+
+  const auto grid = options.quick ? calibration::quick_grid() : calibration::full_grid();
+  std::vector<record::TrialRecord> records;
+  try {
+    records = measure(calibration::trials_of(grid, sheet.effort, sheet.cpus), sheet.provenance);
+  } catch (const Interrupted&) {
+    fmt::print(stderr, "paretopipe: interrupted; a data sheet is of the whole grid, so nothing was written\n");
+    return ExitCode::interrupted;
+  }
+  sheet.provenance.started_at = records.front().provenance.started_at;
+  sheet.conditions.involuntary_context_switches = calibration::involuntary_context_switches(records);
+  sheet.cells = calibration::results_of(grid, records);
+
+  const auto text = render(sheet, options.format);
+  if (options.out.empty()) {
+    report::write_standard_output(text);
+  } else {
+    report::write_file(options.out, text);
+    fmt::print("{}; data sheet in {}\n", calibration::verdict(sheet), options.out.string());
+  }
+  return sheet.kept() ? ExitCode::success : ExitCode::negative;
+}
+
+}  // namespace
+
+void add_calibrate(CLI::App& app, Command& chosen, std::vector<std::string> command_line) {
+  const auto options = std::make_shared<Options>();
+  options->command_line = std::move(command_line);
+  auto* command = app.add_subcommand("calibrate", "Measure this tool's own error against models whose truth is known");
+  command->add_flag("--quick", options->quick, "A small grid, once: seconds instead of a minute or two");
+  command->add_option("--repeat", options->repetitions, "Repetitions of every cell (3; quick: 1)")
+      ->check(CLI::Range(1, 1000));
+  command->add_option("--format", options->format, "table, json or markdown")
+      ->check(CLI::IsMember({"table", "json", "markdown"}))
+      ->capture_default_str();
+  command->add_option("--out", options->out, "Write to a file, whole or not at all")->type_name("FILE");
+  command->footer([] {
+    std::string text = "Measured for every cell of the grid (a compute time, a payload, a network):\n";
+    for (const auto& quantity : calibration::quantities())
+      text += fmt::format("  {:<24}{}\n", quantity.name, quantity.meaning);
+    return text + "Exits with 1 if a median error is larger than 1 % of the truth and than 100 us.";
+  });
+  command->callback([options, &chosen] { chosen = [options] { return run_calibrate(*options); }; });
+}
+
+}  // namespace paretopipe::cli

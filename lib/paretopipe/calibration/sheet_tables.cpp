@@ -1,0 +1,79 @@
+#include <paretopipe/calibration/sheet_tables.hpp>
+#include <paretopipe/core/units.hpp>
+
+#include <cmath>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace paretopipe::calibration {
+namespace {
+
+std::string signed_duration(double ns) {
+  return fmt::format("{}{}", ns < 0 ? "-" : "+", format_duration(std::abs(ns)));
+}
+
+std::string error_cell(const Reading& reading) {
+  const auto error = reading.error_ns();
+  if (!error) return "-";
+  return fmt::format("{}{}", signed_duration(*error), *reading.kept() ? "" : " !");
+}
+
+std::string duration_text(Nanoseconds duration) {
+  return format_duration(static_cast<double>(duration.count()));
+}
+
+}  // namespace
+
+TextTable error_table(const DataSheet& sheet) {
+  TextTable table{{"network", "blocks", "payload B"}, 1, {}};
+  for (const auto& quantity : quantities()) table.headings.emplace_back(quantity.heading);
+  for (const auto& [cell, readings, failures] : sheet.cells) {
+    std::vector<std::string> row{cell.emulated ? "emulated" : "loopback", duration_text(cell.compute),
+                                 std::to_string(cell.payload_bytes)};
+    for (const auto& reading : readings) row.push_back(error_cell(reading));
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+TextTable summary_table(const DataSheet& sheet) {
+  TextTable table{{"quantity", "worst cell", "cells", "kept", "median error", "worst error"}, 2, {}};
+  for (const auto& summary : sheet.summary()) {
+    table.rows.push_back({std::string(summary.quantity->name), describe(summary.worst_cell),
+                          std::to_string(summary.cells), std::to_string(summary.kept),
+                          format_duration(summary.median_error_ns), signed_duration(summary.worst_error_ns)});
+  }
+  return table;
+}
+
+std::vector<std::string> preamble(const DataSheet& sheet) {
+  const auto& host = sheet.conditions.host;
+  const auto network = calibration_network().forward;
+  return {fmt::format("paretopipe {} on {} ({} CPUs, {}), {}", sheet.provenance.version, host.hostname, host.cpu_count,
+                      host.cpu_model, sheet.provenance.started_at),
+          fmt::format("Error = measured - truth, the median over {} repetition(s) of {} batches after {} to warm up. "
+                      "Promised: within {:g} % of the truth or {}, whichever is larger; ! marks what is not.",
+                      sheet.effort.repetitions, sheet.effort.batches, sheet.effort.warmup, kRelativeBound * 100,
+                      format_duration(kAbsoluteBoundNs)),
+          fmt::format("Truth: synthetic blocks take the time they are told; over the emulated network a transfer takes "
+                      "d + B/r ({}). How long the bare loopback takes is not known, so no error is stated for it.",
+                      config::describe(network))};
+}
+
+std::vector<std::string> remarks(const DataSheet& sheet) {
+  std::vector<std::string> sentences;
+  for (const auto& finding : sheet.conditions.findings) {
+    sentences.push_back(fmt::format("The machine was not at rest or not fit ({}: {}), and the errors contain it: {}.",
+                                    finding.name, finding.observed, finding.why));
+  }
+  for (const auto& [cell, readings, failures] : sheet.cells) {
+    for (const auto& failure : failures)
+      sentences.push_back(fmt::format("{}: no result ({})", describe(cell), failure));
+  }
+  sentences.push_back(fmt::format("Threads of the stages were pushed off their CPUs {} time(s).",
+                                  sheet.conditions.involuntary_context_switches));
+  return sentences;
+}
+
+}  // namespace paretopipe::calibration

@@ -1,0 +1,39 @@
+#include <paretopipe/core/clock.hpp>
+#include <paretopipe/host/compute_probe.hpp>
+
+#include <algorithm>
+#include <array>
+
+namespace paretopipe::host {
+namespace {
+
+constexpr int kPieces = 15;
+constexpr int kRounds = 120'000;
+
+/// Four chains that do not wait for one another keep the multiplier busy: a single one would leave room in which a
+/// neighbour on the same core would go unnoticed. The multiplier is Knuth's MMIX generator's.
+std::uint64_t arithmetic(std::uint64_t seed) {
+  std::array<std::uint64_t, 4> chains{seed, seed + 1, seed + 2, seed + 3};
+  for (int round = 0; round < kRounds; ++round) {
+    for (auto& chain : chains) chain = chain * 6364136223846793005U + 1442695040888963407U;
+  }
+  return chains[0] ^ chains[1] ^ chains[2] ^ chains[3];
+}
+
+}  // namespace
+
+std::int64_t compute_probe_ns() {
+  std::array<std::int64_t, kPieces> durations{};
+  std::uint64_t value = 1;
+  for (auto& duration : durations) {
+    const auto begin = now_ns();
+    value = arithmetic(value);
+    // Without a reader the compiler would take the arithmetic away.
+    asm volatile("" : : "r"(value));
+    duration = now_ns() - begin;
+  }
+  std::nth_element(durations.begin(), durations.begin() + kPieces / 2, durations.end());
+  return durations[kPieces / 2];
+}
+
+}  // namespace paretopipe::host

@@ -1,0 +1,135 @@
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/report/csv.hpp>
+#include <paretopipe/report/format.hpp>
+#include <paretopipe/stats/breakdown.hpp>
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "layouts.hpp"
+
+namespace paretopipe::report {
+namespace {
+
+using record::Part;
+
+/// In the order in which a batch passes them at one stage.
+constexpr std::array kParts{Part::transfer, Part::decode, Part::queue, Part::compute, Part::encode, Part::send_queue};
+
+std::string part_column(Part part, int stage) {
+  return fmt::format("{}_stage{}_ns", nlohmann::json(part).get<std::string>(), stage);
+}
+
+std::vector<std::string> heading(int stages) {
+  std::vector<std::string> cells{"id",    "model", "split",    "repetition", "status",
+                                 "phase", "depth", "sequence", "warmup",     "latency_ns"};
+  for (int s = 0; s < stages; ++s) {
+    for (const auto part : kParts) cells.push_back(part_column(part, s));
+  }
+  for (int s = 0; s < stages; ++s) {
+    for (const auto name : kStageMomentNames) cells.push_back(fmt::format("{}_stage{}_ns", name, s));
+  }
+  for (const auto name : kResultMomentNames) cells.push_back(fmt::format("result_{}_ns", name));
+  return cells;
+}
+
+/// The rows of one phase, for a table of `columns` stages.
+class PhaseRows {
+ public:
+  PhaseRows(const record::TrialRecord& record, const record::PhaseSamples& samples, int columns)
+      : record_(record),
+        samples_(samples),
+        columns_(columns),
+        breakdown_(stats::breakdown(samples)),
+        stages_(stats::stage_count(samples)) {}
+
+  std::string text(const char* phase) const {
+    std::string text;
+    for (std::size_t batch = 0; batch < breakdown_.latency_ns.size(); ++batch) text += row(phase, batch);
+    return text;
+  }
+
+ private:
+  std::string row(const char* phase, std::size_t batch) const {
+    const auto& trial = record_.trial;
+    const bool warmup = batch < static_cast<std::size_t>(samples_.warmup);
+    std::vector<std::string> cells{trial.id(),
+                                   trial.model,
+                                   split_number(trial),
+                                   std::to_string(trial.repetition),
+                                   to_string(record_.status),
+                                   phase,
+                                   std::to_string(samples_.depth),
+                                   std::to_string(batch),
+                                   warmup ? "true" : "false",
+                                   std::to_string(breakdown_.latency_ns[batch])};
+    append_parts(cells, batch);
+    append_moments(cells, batch);
+    return csv_line(cells);
+  }
+
+  /// A part that this pipeline does not have (a transfer, where all is local) has an empty cell.
+  void append_parts(std::vector<std::string>& cells, std::size_t batch) const {
+    for (int s = 0; s < columns_; ++s) {
+      for (const auto part : kParts) {
+        const auto found = std::find_if(breakdown_.parts.begin(), breakdown_.parts.end(),
+                                        [&](const auto& series) { return series.part == part && series.stage == s; });
+        cells.push_back(found == breakdown_.parts.end() ? "" : std::to_string(found->ns[batch]));
+      }
+    }
+  }
+
+  void append_moments(std::vector<std::string>& cells, std::size_t batch) const {
+    for (int s = 0; s < columns_; ++s) {
+      for (const auto moment : kStageMoments) {
+        cells.push_back(s < stages_ ? std::to_string((samples_.stages[static_cast<std::size_t>(s)].*moment)[batch])
+                                    : "");
+      }
+    }
+    for (const auto moment : kResultMoments) cells.push_back(std::to_string((samples_.results.*moment)[batch]));
+  }
+
+  const record::TrialRecord& record_;
+  const record::PhaseSamples& samples_;
+  int columns_;
+  stats::Breakdown breakdown_;
+  int stages_;
+};
+
+std::string rows_of(const record::TrialRecord& record, int columns) {
+  try {
+    return PhaseRows(record, *record.single_stream, columns).text("single_stream") +
+           PhaseRows(record, *record.offline, columns).text("offline");
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("{}: {}", printable(record.trial.label()), error.what()));
+  }
+}
+
+bool has_samples(const record::TrialRecord& record) {
+  return record.single_stream && record.offline;
+}
+
+}  // namespace
+
+Export export_batches(std::span<const record::TrialRecord> records) {
+  int stages = 0;
+  for (const auto& record : records) {
+    if (!has_samples(record)) continue;
+    stages = std::max({stages, stats::stage_count(*record.single_stream), stats::stage_count(*record.offline)});
+  }
+  Export result;
+  auto text = csv_line(heading(stages));
+  for (const auto& record : records) {
+    if (has_samples(record)) {
+      text += rows_of(record, stages);
+    } else {
+      result.left_out.push_back(fmt::format("{} has no samples", printable(record.trial.label())));
+    }
+  }
+  if (stages > 0) result.files.push_back({"batches.csv", std::move(text)});
+  return result;
+}
+
+}  // namespace paretopipe::report

@@ -1,0 +1,141 @@
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/report/format.hpp>
+#include <paretopipe/report/trace_tracks.hpp>
+#include <paretopipe/report/trial_selection.hpp>
+#include <paretopipe/stats/breakdown.hpp>
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "layouts.hpp"
+
+namespace paretopipe::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Models of many blocks have names longer than a file may have.
+constexpr std::size_t kModelCharacters = 64;
+
+/// The format counts microseconds. Three decimals of these keep every nanosecond: spans are shorter than 2^53 ns.
+double microseconds(std::int64_t ns) {
+  return static_cast<double>(ns) / 1000;
+}
+
+Json metadata(const char* what, int process, int track, const char* key, const Json& value) {
+  Json event{{"name", what}, {"ph", "M"}, {"pid", process}};
+  if (track > 0) event["tid"] = track;
+  event["args"][key] = value;
+  return event;
+}
+
+std::string process_name(const record::TrialRecord& record, int stage, int stages) {
+  if (stage == stages) return "batches";
+  if (static_cast<std::size_t>(stage) >= record.stages.size()) return fmt::format("stage {}", stage);
+  const auto blocks = record.stages[static_cast<std::size_t>(stage)].blocks;
+  if (blocks.empty()) return fmt::format("stage {}: no block", stage);
+  return fmt::format("stage {}: blocks {} to {} of {}", stage, blocks.begin + 1, blocks.end, record.trial.block_count);
+}
+
+void append_names(Json& events, const record::TrialRecord& record, const std::vector<TraceTrack>& tracks, int stages) {
+  for (int process = 1; process <= stages + 1; ++process) {
+    events.push_back(metadata("process_name", process, 0, "name", process_name(record, process - 1, stages)));
+    // What concerns the whole pipeline stands on top.
+    events.push_back(metadata("process_sort_index", process, 0, "sort_index", process > stages ? 0 : process));
+  }
+  for (const auto& track : tracks) {
+    events.push_back(metadata("thread_name", track.process, track.id, "name", track.name));
+    events.push_back(metadata("thread_sort_index", track.process, track.id, "sort_index", track.id));
+  }
+}
+
+Json event_of(const Span& span, const TraceTrack& track) {
+  Json event{{"name", span.name},
+             {"cat", fmt::format("{},{}{}", to_string(span.kind), span.phase, span.warmup ? ",warmup" : "")},
+             {"ph", "X"},
+             {"ts", microseconds(span.begin_ns)},
+             {"dur", microseconds(span.end_ns - span.begin_ns)},
+             {"pid", track.process},
+             {"tid", track.id},
+             {"args", {{"phase", span.phase}}}};
+  if (span.batch) {
+    event["args"]["batch"] = *span.batch;
+    event["args"]["warmup"] = span.warmup;
+  }
+  if (span.payload_bytes) event["args"]["payload_bytes"] = *span.payload_bytes;
+  return event;
+}
+
+void append_spans(Json& events, const std::vector<TraceTrack>& tracks) {
+  struct Entry {
+    const Span* span;
+    const TraceTrack* track;
+  };
+  std::vector<Entry> entries;
+  for (const auto& track : tracks) {
+    for (const auto* span : track.spans) entries.push_back({span, &track});
+  }
+  std::stable_sort(entries.begin(), entries.end(),
+                   [](const auto& a, const auto& b) { return a.span->begin_ns < b.span->begin_ns; });
+  for (const auto& [span, track] : entries) events.push_back(event_of(*span, *track));
+}
+
+/// Viewers show this as the trace's description; nothing in it is needed to draw.
+Json about(const record::TrialRecord& record) {
+  return {{"program", fmt::format("paretopipe {}", record.provenance.version)},
+          {"trial", record.trial.id()},
+          {"label", record.trial.label()},
+          {"status", to_string(record.status)},
+          {"started_at", record.provenance.started_at},
+          {"time", fmt::format("from the first batch of the SingleStream phase; the Offline phase is drawn {} ms "
+                               "after its end, for the pause in between is not recorded",
+                               kPhaseGapNs / 1'000'000)}};
+}
+
+std::string to_text(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+/// One event a line, for whoever looks into the file without a viewer.
+std::string trace_of(const record::TrialRecord& record) {
+  const auto spans = trace_spans(record);
+  const int stages = stats::stage_count(*record.offline);
+  const auto tracks = lay_out_tracks(spans, stages);
+  auto events = Json::array();
+  append_names(events, record, tracks, stages);
+  append_spans(events, tracks);
+  auto text = fmt::format("{{\"displayTimeUnit\":\"ms\",\"otherData\":{},\"traceEvents\":[", to_text(about(record)));
+  for (const auto& event : events) text += fmt::format("{}\n{}", &event == &events.front() ? "" : ",", to_text(event));
+  return text + "\n]}\n";
+}
+
+}  // namespace
+
+Export export_trace(std::span<const record::TrialRecord> records) {
+  if (records.empty()) return {};
+  if (records.size() > 1) {
+    throw UsageError(
+        fmt::format("a trace shows one trial, and there are {}; choose one with --trial, or --split and "
+                    "--repetition:\n{}",
+                    records.size(), describe_trials(records)));
+  }
+  const auto& record = records.front();
+  if (!record.single_stream || !record.offline) {
+    return {{},
+            {fmt::format("{} has no samples to draw: {}", printable(record.trial.label()),
+                         record.failure ? printable(describe(*record.failure)) : "the record holds none")}};
+  }
+  const auto& trial = record.trial;
+  const auto name =
+      fmt::format("{}_split_{}_repetition_{}_{}.trace.json", file_name(trial.model).substr(0, kModelCharacters),
+                  file_name(split_number(trial)), trial.repetition + 1, trial.id().substr(0, 8));
+  try {
+    return {{{name, trace_of(record)}}, {}};
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("{}: {}", printable(trial.label()), error.what()));
+  }
+}
+
+}  // namespace paretopipe::report

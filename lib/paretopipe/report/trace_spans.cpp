@@ -1,0 +1,184 @@
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/report/trace_spans.hpp>
+#include <paretopipe/stats/breakdown.hpp>
+#include <paretopipe/stats/utilisation.hpp>
+
+#include <algorithm>
+#include <functional>
+
+#include <fmt/format.h>
+
+namespace paretopipe::report {
+namespace {
+
+using Moments = std::vector<std::int64_t>;
+using record::Part;
+
+/// Beyond this (eleven days) microseconds could no longer be written exactly to the nanosecond.
+constexpr std::int64_t kLongestNs = 1'000'000'000'000'000;
+
+/// The spans of one phase, in the phase's own time base.
+class PhaseSpans {
+ public:
+  PhaseSpans(const record::TrialRecord& record, const record::PhaseSamples& samples, std::string phase)
+      : record_(record),
+        samples_(samples),
+        phase_(std::move(phase)),
+        breakdown_(stats::breakdown(samples)),
+        stages_(stats::stage_count(samples)) {}
+
+  std::vector<Span> make() {
+    add_batches();
+    add_parts();
+    if (stages_ > 1) add_details();
+    const auto end = *std::max_element(samples_.results.completed.begin(), samples_.results.completed.end());
+    add({.kind = SpanKind::phase, .name = phase_, .stage = kPipeline, .track = "phase", .begin_ns = 0, .end_ns = end});
+    if (phase_ == "offline") add_bubbles();
+    return std::move(spans_);
+  }
+
+ private:
+  void add(Span span) {
+    if (span.begin_ns < 0 || span.end_ns < span.begin_ns || span.end_ns > kLongestNs) {
+      const auto whose = span.batch ? fmt::format(" of batch {}", *span.batch) : "";
+      throw UsageError(fmt::format(
+          "the samples are damaged, or bring clocks together that do not agree: in the {} phase, {}{} lasts from "
+          "{} ns to {} ns",
+          phase_, span.name, whose, span.begin_ns, span.end_ns));
+    }
+    span.phase = phase_;
+    span.warmup = span.batch && *span.batch < samples_.warmup;
+    spans_.push_back(std::move(span));
+  }
+
+  /// One span a batch, from moment to moment; none where that took no time.
+  void add_each(const Span& pattern, const Moments& begin, const Moments& end) {
+    for (std::size_t i = 0; i < begin.size(); ++i) {
+      if (begin[i] == end[i]) continue;
+      auto span = pattern;
+      span.begin_ns = begin[i];
+      span.end_ns = end[i];
+      span.batch = static_cast<int>(i);
+      add(std::move(span));
+    }
+  }
+
+  void add_batches() {
+    const Span latency{.kind = SpanKind::batch, .name = "latency", .stage = kPipeline, .track = "batches"};
+    add_each(latency, samples_.stages.front().receive_begin, samples_.results.completed);
+  }
+
+  void add_parts() {
+    auto reached = samples_.stages.front().receive_begin;
+    for (const auto& [part, stage, durations] : breakdown_.parts) {
+      auto end = reached;
+      std::transform(end.begin(), end.end(), durations.begin(), end.begin(), std::plus<>());
+      add_each(pattern_of(part, stage), reached, end);
+      reached = std::move(end);
+    }
+  }
+
+  Span pattern_of(Part part, int stage) const {
+    Span span{.kind = SpanKind::part, .name = nlohmann::json(part).get<std::string>(), .stage = stage};
+    switch (part) {
+      case Part::queue:
+        span.track = "queue";
+        break;
+      case Part::compute:
+      case Part::encode:
+        span.track = "compute";
+        break;
+      case Part::send_queue:
+        span.track = "send queue";
+        break;
+      case Part::decode:
+        span.track = "receive";
+        break;
+      case Part::transfer:  // the breakdown names the receiver; the link hangs on the sender
+        span.stage = (stage + stages_ - 1) % stages_;
+        span.track = stage == 0 ? "link back to stage 0" : fmt::format("link to stage {}", stage);
+        if (const auto link = static_cast<std::size_t>(span.stage); link < record_.links.size())
+          span.payload_bytes = record_.links[link].payload_bytes;
+        break;
+    }
+    return span;
+  }
+
+  void add_details() {
+    for (int s = 0; s < stages_; ++s) {
+      const auto& stage = samples_.stages[static_cast<std::size_t>(s)];
+      add_each({.kind = SpanKind::detail, .name = "send", .stage = s, .track = "send"}, stage.send_begin,
+               stage.send_end);
+      const Span receive{.kind = SpanKind::detail, .name = "receive", .stage = s, .track = "receive"};
+      if (s > 0) {
+        add_each(receive, stage.receive_begin, stage.receive_end);
+      } else {
+        add_each(receive, samples_.results.receive_begin, samples_.results.receive_end);
+      }
+    }
+  }
+
+  void add_bubbles() {
+    const auto window = stats::completion_window(samples_);
+    add({.kind = SpanKind::phase,
+         .name = "throughput window",
+         .stage = kPipeline,
+         .track = "throughput window",
+         .begin_ns = window.first,
+         .end_ns = window.last});
+    for (int s = 0; s < stages_; ++s) {
+      for (const auto& [begin, end] : stats::bubbles(samples_.stages[static_cast<std::size_t>(s)], window)) {
+        add({.kind = SpanKind::bubble,
+             .name = "bubble",
+             .stage = s,
+             .track = "bubble",
+             .begin_ns = begin,
+             .end_ns = end});
+      }
+    }
+  }
+
+  const record::TrialRecord& record_;
+  const record::PhaseSamples& samples_;
+  std::string phase_;
+  stats::Breakdown breakdown_;
+  int stages_;
+  std::vector<Span> spans_;
+};
+
+}  // namespace
+
+std::string to_string(SpanKind kind) {
+  switch (kind) {
+    case SpanKind::phase:
+      return "phase";
+    case SpanKind::batch:
+      return "batch";
+    case SpanKind::part:
+      return "part";
+    case SpanKind::detail:
+      return "detail";
+    case SpanKind::bubble:
+      break;
+  }
+  return "bubble";
+}
+
+std::vector<Span> trace_spans(const record::TrialRecord& record) {
+  if (!record.single_stream || !record.offline) throw UsageError("the record holds no samples of both phases");
+  if (stats::stage_count(*record.single_stream) != stats::stage_count(*record.offline))
+    throw UsageError("the samples are damaged: the phases are of different numbers of stages");
+  auto spans = PhaseSpans(record, *record.single_stream, "single_stream").make();
+  const auto end = std::max_element(spans.begin(), spans.end(), [](const auto& a, const auto& b) {
+                     return a.end_ns < b.end_ns;
+                   })->end_ns;
+  for (auto& span : PhaseSpans(record, *record.offline, "offline").make()) {
+    span.begin_ns += end + kPhaseGapNs;
+    span.end_ns += end + kPhaseGapNs;
+    spans.push_back(std::move(span));
+  }
+  std::stable_sort(spans.begin(), spans.end(), [](const auto& a, const auto& b) { return a.begin_ns < b.begin_ns; });
+  return spans;
+}
+
+}  // namespace paretopipe::report

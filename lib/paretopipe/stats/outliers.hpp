@@ -1,0 +1,11 @@
+#pragma once
+#include <paretopipe/record/record.hpp>
+
+namespace paretopipe::stats {
+
+/// The measured batches far out of line (fence.hpp): in the SingleStream phase by their latency, in the Offline phase
+/// by the time since the completion before theirs. They stay in every statistic: an outlier is something to explain,
+/// not to remove. Throws UsageError for damaged samples (see breakdown()).
+record::Outliers find_outliers(const record::PhaseSamples& single_stream, const record::PhaseSamples& offline);
+
+}  // namespace paretopipe::stats

@@ -1,0 +1,183 @@
+#include <paretopipe/calibration/render.hpp>
+
+#include <algorithm>
+#include <sstream>
+
+#include <nlohmann/json.hpp>
+#include <support/catch.hpp>
+#include <support/message_of.hpp>
+
+#include "perfect.hpp"
+
+using namespace paretopipe;
+using namespace paretopipe::calibration;
+using support::contains;
+using testing::measured;
+using testing::sheet_of;
+
+namespace {
+
+const Cell kLoopback{std::chrono::milliseconds(5), 200'000, false};
+const Cell kEmulated{std::chrono::milliseconds(5), 200'000, true};
+const Cell kLong{std::chrono::milliseconds(50), 4'000, true};
+
+const Reading& reading(const DataSheet& sheet, const std::string& name, std::size_t cell = 0) {
+  for (const auto& reading : sheet.cells.at(cell).readings) {
+    if (reading.quantity->name == name) return reading;
+  }
+  throw std::logic_error("no such quantity");
+}
+
+DataSheet one_cell(const Cell& cell, const testing::Offsets& offsets) {
+  return sheet_of({cell}, {measured(cell, 0, offsets)});
+}
+
+}  // namespace
+
+TEST_CASE("an instrument without error has a data sheet that says so") {
+  const auto sheet = sheet_of(full_grid(), testing::measured_grid(full_grid()));
+  CHECK(sheet.kept());
+  const auto summary = sheet.summary();
+  CHECK(summary.size() == quantities().size());
+  for (const auto& quantity : summary) {
+    INFO(quantity.quantity->name);
+    CHECK(quantity.kept == quantity.cells);
+    CHECK(std::abs(quantity.worst_error_ns) <= 2 * testing::kWait);
+  }
+  CHECK(contains(verdict(sheet), "kept: 117 of 117"));
+}
+
+TEST_CASE("truth is the model's and the emulated network's: d + B/r with the frame's header") {
+  const auto sheet = one_cell(kEmulated, {});
+  CHECK(reading(sheet, "transfer").truth_ns == 20e6 + 200'064 * 16);
+  CHECK(reading(sheet, "transfer_back").truth_ns == 20e6 + 104 * 16);
+  CHECK(reading(sheet, "compute_stage1").truth_ns == 5e6);
+  CHECK(reading(sheet, "latency").truth_ns == 2 * 5e6 + 40e6 + 200'168 * 16);
+  CHECK(reading(sheet, "period").truth_ns == 5e6);
+  CHECK(reading(sheet, "overhead").truth_ns == 0);
+  const Cell slow_link{std::chrono::milliseconds(2), 2'000'000, true};
+  CHECK(reading(one_cell(slow_link, {}), "period").truth_ns == 2'000'064 * 16);
+}
+
+TEST_CASE("what the bare loopback takes is measured but not judged") {
+  const auto sheet = one_cell(kLoopback, {});
+  for (const auto* unknown : {"latency", "transfer", "transfer_back"}) {
+    CHECK_FALSE(reading(sheet, unknown).truth_ns);
+    CHECK_FALSE(reading(sheet, unknown).kept());
+    CHECK(reading(sheet, unknown).measured_ns.size() == 1);
+  }
+  CHECK(reading(sheet, "latency_less_transfers").truth_ns == 1e7);
+  CHECK(reading(sheet, "period").truth_ns == 5e6);
+  // Slower than a block, it might set the pace.
+  const auto slow = sheet_of({kLoopback}, {measured(kLoopback, 0, {}, 6'000'000)});
+  CHECK_FALSE(reading(slow, "period").truth_ns);
+  CHECK(slow.summary().size() == quantities().size() - 4);
+}
+
+TEST_CASE("an error beyond 1 % and 100 us is not kept, on either side") {
+  const auto kept = [](const char* quantity, const Cell& cell, const testing::Offsets& offsets) {
+    return *reading(one_cell(cell, offsets), quantity).kept();
+  };
+  CHECK(kept("compute_stage0", kEmulated, {.compute_ns = 100'000}));
+  CHECK_FALSE(kept("compute_stage0", kEmulated, {.compute_ns = 100'001}));
+  CHECK_FALSE(kept("compute_stage1", kEmulated, {.compute_ns = -100'001}));
+  CHECK(kept("compute_stage0", kLong, {.compute_ns = 500'000}));
+  CHECK_FALSE(kept("compute_stage0", kLong, {.compute_ns = 500'001}));
+  CHECK_FALSE(kept("transfer", kEmulated, {.transfer_ns = 240'001}));
+  CHECK_FALSE(kept("latency", kEmulated, {.transfer_ns = 600'000}));
+  CHECK_FALSE(kept("period", kLoopback, {.period_ns = 100'001}));
+  CHECK_FALSE(one_cell(kEmulated, {.transfer_ns = 240'001}).kept());
+}
+
+TEST_CASE("the median repetition decides, and the worst is told") {
+  const auto sheet = sheet_of(
+      {kEmulated}, {measured(kEmulated, 0, {.compute_ns = 10}), measured(kEmulated, 1, {.compute_ns = -900'000}),
+                    measured(kEmulated, 2, {.compute_ns = 30})});
+  CHECK(reading(sheet, "compute_stage0").error_ns() == 10.0);
+  CHECK(reading(sheet, "compute_stage0").worst_error_ns() == -900'000.0);
+  CHECK(sheet.kept());
+}
+
+TEST_CASE("the summary names the worst cell of a quantity") {
+  const auto sheet = sheet_of({kLoopback, kEmulated, kLong},
+                              {measured(kLoopback, 0, {.compute_ns = 10}),
+                               measured(kEmulated, 0, {.compute_ns = -7000}), measured(kLong, 0, {.compute_ns = 500})});
+  for (const auto& quantity : sheet.summary()) {
+    if (quantity.quantity->name != "compute_stage0") continue;
+    CHECK(quantity.cells == 3);
+    CHECK(quantity.worst_error_ns == -7000);
+    CHECK(quantity.median_error_ns == 500);
+    CHECK(quantity.worst_cell == kEmulated);
+  }
+}
+
+TEST_CASE("a trial without a result, or over another network than asked for, is a failure of its cell") {
+  auto failed = testing::make_failure(trial_of(kEmulated, {}, {}, 0), "killed | by signal 9");
+  auto invalid = measured(kLoopback, 0, {});
+  invalid.status = record::Status::invalid;
+  invalid.failure = record::Failure{"network", std::nullopt, "the rate is off"};
+  const auto sheet = sheet_of({kLoopback, kEmulated, kLong}, {failed, invalid});
+  CHECK_FALSE(sheet.kept());
+  CHECK(sheet.summary().empty());
+  CHECK(sheet.cells[0].failures == std::vector<std::string>{"network: the rate is off"});
+  CHECK(sheet.cells[1].failures == std::vector<std::string>{"run, stage 1: killed | by signal 9"});
+  CHECK(sheet.cells[2].failures == std::vector<std::string>{"it was not measured"});
+  CHECK(contains(render_text(sheet), "killed | by signal 9"));
+  CHECK(contains(render_markdown(sheet), "killed \\| by signal 9"));
+  CHECK(contains(verdict(sheet), "MISSED: 0 of 0 errors are within the promise; 3 trial(s) have no result"));
+  CHECK(nlohmann::json::parse(render_json(sheet))["kept"] == false);
+}
+
+TEST_CASE("one failed repetition keeps a cell from being kept, though its errors are small") {
+  auto records = testing::measured_grid({kEmulated});
+  records.push_back(testing::make_failure(trial_of(kEmulated, {}, {}, 3), "gone"));
+  const auto sheet = sheet_of({kEmulated}, records);
+  CHECK(*reading(sheet, "latency").kept());
+  CHECK_FALSE(sheet.kept());
+}
+
+TEST_CASE("a machine that was not at rest is reported with the errors") {
+  auto sheet = sheet_of({kEmulated}, testing::measured_grid({kEmulated}));
+  CHECK_FALSE(contains(render_text(sheet), "not at rest"));
+  sheet.conditions.findings = {{"load", host::Level::warning, "7.5 over\x1b[2J the last minute", "it takes time", ""}};
+  for (const auto& text : {render_text(sheet), render_markdown(sheet)}) {
+    CHECK(contains(text, "not at rest"));
+    CHECK(contains(text, "7.5 over?"));
+    CHECK(contains(text, "9 time(s)"));
+  }
+}
+
+TEST_CASE("the data sheet's JSON has what a report needs, and no number that is not one") {
+  const auto sheet = sheet_of({kLoopback, kEmulated}, testing::measured_grid({kLoopback, kEmulated}));
+  const auto text = render_json(sheet);
+  CHECK_FALSE(contains(text, "null"));
+  const auto json = nlohmann::json::parse(text);
+  CHECK(json.at("schema") == 1);
+  CHECK(json.at("kind") == "calibration");
+  CHECK(json.at("kept") == true);
+  CHECK(json.at("cells").size() == 2);
+  CHECK(json.at("cells")[1].at("network") == "emulated");
+  CHECK(json.at("summary").size() == quantities().size());
+  for (const auto& cell : json.at("cells")) {
+    CHECK(cell.at("readings").size() == quantities().size());
+    for (const auto& reading : cell.at("readings")) {
+      CHECK(reading.at("measured_ns").size() == 3);
+      CHECK(reading.contains("truth_ns") == reading.contains("kept"));
+    }
+  }
+}
+
+TEST_CASE("every row of the data sheet's tables has a cell for every heading, and marks what is not kept") {
+  const auto sheet = sheet_of({kLoopback, kEmulated},
+                              {measured(kLoopback, 0, {}), measured(kEmulated, 0, {.transfer_ns = 2'000'000})});
+  const auto text = render_text(sheet);
+  CHECK(contains(text, "+2.00 ms !"));
+  CHECK(contains(text, "MISSED"));
+  std::ptrdiff_t bars = 0;
+  std::istringstream lines(render_markdown(sheet));
+  for (std::string line; std::getline(lines, line);) {
+    const auto found = std::count(line.begin(), line.end(), '|');
+    if (bars > 0 && found > 0) CHECK(found == bars);
+    bars = found;
+  }
+}

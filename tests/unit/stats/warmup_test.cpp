@@ -1,0 +1,108 @@
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/stats/outliers.hpp>
+#include <paretopipe/stats/pace.hpp>
+#include <paretopipe/stats/warmup.hpp>
+
+#include <algorithm>
+#include <vector>
+
+#include <support/catch.hpp>
+
+#include "samples.hpp"
+
+using namespace paretopipe;
+using stats::leading_slow;
+
+namespace {
+
+using Series = std::vector<std::int64_t>;
+
+constexpr int kWarmup = 2;
+const testing::Durations kAlone{5000, 4000, 3000, 2000, 50'000};
+const testing::Durations kLoaded{5000, 4000, 3000, 2000, 10'000};
+
+record::PhaseSamples single_stream() {
+  return testing::regular_samples(kAlone, 14, kWarmup, 1);
+}
+
+record::PhaseSamples offline() {
+  return testing::regular_samples(kLoaded, 14, kWarmup, 4);
+}
+
+/// From `batch` on everything comes later, as after one slow batch in a full pipeline.
+void delay_completions(record::PhaseSamples& samples, std::size_t batch, std::int64_t by) {
+  auto& completed = samples.results.completed;
+  std::for_each(completed.begin() + static_cast<std::ptrdiff_t>(batch), completed.end(),
+                [by](auto& moment) { moment += by; });
+}
+
+}  // namespace
+
+TEST_CASE("the slow durations at the beginning are warm-up, up to the first that is not", "[warmup]") {
+  CHECK(leading_slow(Series{100, 100, 100, 100, 100, 100, 100, 100}) == 0);
+  CHECK(leading_slow(Series{900, 100, 100, 100, 100, 100, 100, 100}) == 1);
+  CHECK(leading_slow(Series{900, 300, 100, 900, 100, 100, 100, 100}) == 2);
+}
+
+TEST_CASE("a slow duration that does not stand at the beginning is no warm-up", "[warmup]") {
+  CHECK(leading_slow(Series{100, 900, 100, 100, 100, 100, 100, 100}) == 0);
+  CHECK(leading_slow(Series{100, 100, 100, 100, 100, 100, 100, 900}) == 0);
+}
+
+TEST_CASE("at most half of the durations are warm-up, however the machine settles", "[warmup]") {
+  CHECK(leading_slow(Series{900, 900, 900, 900, 100, 100, 100, 100}) == 4);
+  CHECK(leading_slow(Series{900, 800, 700, 600, 500, 400, 300, 200}) == 0);  // no settled half to compare with
+}
+
+TEST_CASE("a spread of the settled half is not taken for warm-up of the other", "[warmup]") {
+  CHECK(leading_slow(Series{150, 120, 90, 110, 80, 120, 100, 140}) == 0);
+}
+
+TEST_CASE("of fewer than eight durations nothing is said", "[warmup]") {
+  CHECK(leading_slow(Series{900, 100, 100, 100, 100, 100, 100}) == 0);
+  CHECK(leading_slow(Series{}) == 0);
+}
+
+TEST_CASE("a phase that settles late loses its first measured batches too", "[warmup]") {
+  auto alone = single_stream();
+  CHECK(stats::settled_latency_warmup(alone) == kWarmup);
+  alone.results.completed[kWarmup] += 30'000;
+  alone.results.completed[kWarmup + 1] += 20'000;
+  CHECK(stats::settled_latency_warmup(alone) == kWarmup + 2);
+
+  auto loaded = offline();
+  CHECK(stats::settled_throughput_warmup(loaded) == kWarmup);
+  delay_completions(loaded, kWarmup + 1, 90'000);
+  CHECK(stats::settled_throughput_warmup(loaded) == kWarmup + 1);
+}
+
+TEST_CASE("a slow batch among the warm-up ones lengthens nothing", "[warmup]") {
+  auto alone = single_stream();
+  alone.results.completed[kWarmup - 1] += 30'000;
+  CHECK(stats::settled_latency_warmup(alone) == kWarmup);
+}
+
+TEST_CASE("an outlier is named by its batch, in the phase in which it was one", "[outliers]") {
+  auto alone = single_stream();
+  auto loaded = offline();
+  CHECK(stats::find_outliers(alone, loaded).empty());
+  alone.results.completed[7] += 10'000;
+  delay_completions(loaded, 9, 50'000);
+  const auto found = stats::find_outliers(alone, loaded);
+  CHECK(found.single_stream == std::vector{7});
+  CHECK(found.offline == std::vector{9});
+}
+
+TEST_CASE("a slow warm-up batch is no outlier", "[outliers]") {
+  auto alone = single_stream();
+  alone.results.completed[0] += 30'000;
+  CHECK(stats::find_outliers(alone, offline()).single_stream.empty());
+}
+
+TEST_CASE("samples of unequal lengths are refused by all that look at a phase's pace", "[warmup]") {
+  auto damaged = single_stream();
+  damaged.results.completed.pop_back();
+  CHECK_THROWS_AS(stats::settled_latency_warmup(damaged), UsageError);
+  CHECK_THROWS_AS(stats::settled_throughput_warmup(damaged), UsageError);
+  CHECK_THROWS_AS(stats::find_outliers(damaged, offline()), UsageError);
+}
