@@ -49,8 +49,7 @@ ExitCode run_frontier(const Options& options) {
   }
 
   const auto report = report::make_frontier_report(set.records, std::move(objectives), std::move(analysis));
-  const auto text = render(report, options);
-  deliver(text, options.out);
+  deliver(render(report, options), options.out);
   const bool any = std::any_of(report.groups.begin(), report.groups.end(),
                                [](const auto& group) { return group.recommendation.has_value(); });
   return any ? ExitCode::success : ExitCode::negative;

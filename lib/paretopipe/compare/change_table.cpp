@@ -85,14 +85,14 @@ ChangeTable make_rule_table(const Comparison& comparison) {
   return table;
 }
 
-std::vector<std::string> findings(const Comparison& comparison) {
+std::vector<std::string> findings(const Comparison& comparison, std::span<const ConfigurationChange> group) {
   std::vector<std::string> sentences;
-  for (const auto& configuration : comparison.configurations) {
+  for (const auto& configuration : group) {
     for (std::size_t i = 0; i < comparison.request.rules.size(); ++i) {
       if (configuration.outcomes[i] == Outcome::held) continue;
       const auto& rule = comparison.request.rules[i];
-      sentences.push_back(fmt::format("{}, {}: {}: {}", to_string(configuration.outcomes[i]), rule.text(),
-                                      describe(configuration.trial),
+      sentences.push_back(fmt::format("{}: {} at split {}: {}", to_string(configuration.outcomes[i]), rule.text(),
+                                      report::split_label(configuration.trial),
                                       explain(rule, comparison.change_of(configuration, i))));
     }
   }

@@ -23,7 +23,7 @@ std::vector<std::span<const ConfigurationChange>> groups_of(const Comparison& co
 /// One row a rule: how often it held, was broken and could not be decided.
 ChangeTable make_rule_table(const Comparison& comparison);
 
-/// A sentence for every check that is broken or could not be decided.
-std::vector<std::string> findings(const Comparison& comparison);
+/// A sentence for every check of `group` that is broken or could not be decided.
+std::vector<std::string> findings(const Comparison& comparison, std::span<const ConfigurationChange> group);
 
 }  // namespace paretopipe::compare

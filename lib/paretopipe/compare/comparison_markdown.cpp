@@ -32,12 +32,10 @@ std::string list(const std::vector<std::string>& sentences) {
 
 std::string render_markdown(const Comparison& comparison) {
   auto text = fmt::format("**{}**\n", conclusion(comparison));
-  if (!comparison.request.rules.empty()) {
-    text += '\n' + draw(make_rule_table(comparison)) + list(findings(comparison));
-  }
+  if (!comparison.request.rules.empty()) text += '\n' + draw(make_rule_table(comparison));
   for (const auto& group : groups_of(comparison)) {
-    text += fmt::format("\n### {}\n\n{}", report::markdown_escaped(report::group_title(group.front().trial)),
-                        draw(make_change_table(group, "–")));
+    text += fmt::format("\n### {}\n\n{}{}", report::markdown_escaped(report::group_title(group.front().trial)),
+                        draw(make_change_table(group, "–")), list(findings(comparison, group)));
   }
   return text + list(notes(comparison));
 }

@@ -25,12 +25,11 @@ std::string list(const std::vector<std::string>& sentences) {
 
 std::string render_text(const Comparison& comparison, const report::TextStyle& style) {
   auto text = conclusion(comparison) + '\n';
-  if (!comparison.request.rules.empty()) {
-    text += '\n' + draw(make_rule_table(comparison), style) + list(findings(comparison));
-  }
+  if (!comparison.request.rules.empty()) text += '\n' + draw(make_rule_table(comparison), style);
   for (const auto& group : groups_of(comparison)) {
-    text += fmt::format("\n{}\n\n{}", report::printable(report::group_title(group.front().trial)),
-                        draw(make_change_table(group, style.unicode ? "–" : "-"), style));
+    text += fmt::format("\n{}\n\n{}{}", report::printable(report::group_title(group.front().trial)),
+                        draw(make_change_table(group, style.unicode ? "–" : "-"), style),
+                        list(findings(comparison, group)));
   }
   return text + list(notes(comparison));
 }

@@ -6,8 +6,8 @@
 
 namespace paretopipe::compare {
 
-/// For a terminal: the conclusion, what became of the rules, a table for each group of configurations, and notes: what
-/// is on one side only, machines that differ, repetitions that do not count.
+/// For a terminal: the conclusion, what became of the rules, for each group of configurations a table and the checks
+/// that did not hold, and notes: what is on one side only, machines that differ, repetitions that do not count.
 std::string render_text(const Comparison& comparison, const report::TextStyle& style);
 
 /// The same in GitHub's Markdown, for pull requests and job summaries.

@@ -40,11 +40,11 @@ compare::Comparison with_model(const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("text says the conclusion first, then rules, findings, changes and notes") {
+TEST_CASE("text says the conclusion first, then rules, changes, findings and notes") {
   const auto text = compare::render_text(a_regression(), {});
   CHECK(text.starts_with("Regression: 1 of 4 checks is broken, 2 could not be decided.\n"));
   CHECK(contains(text, "throughput < -5%         0       1          1"));
-  CHECK(contains(text, "broken, throughput < -5%: resnet18, batch 8"));
+  CHECK(contains(text, "broken: throughput < -5% at split 3/10: throughput went from"));
   CHECK(contains(text, "past the threshold and beyond noise"));
   CHECK(contains(text, "2 repetitions against 2 are too few to tell that from noise"));
   CHECK(contains(text, "only in base.jsonl: resnet18"));
@@ -82,7 +82,7 @@ TEST_CASE("Markdown has the same as tables and lists, broken rules and worse row
   CHECK(markdown.starts_with("**Regression: 1 of 4 checks is broken, 2 could not be decided.**\n"));
   CHECK(contains(markdown, "| fails on | held | broken | undecided |\n| --- | ---: | ---: | ---: |\n"));
   CHECK(contains(markdown, "| **throughput \\< -5%** | **0** | **1** | **1** |"));
-  CHECK(contains(markdown, "- broken, throughput \\< -5%: resnet18"));
+  CHECK(contains(markdown, "- broken: throughput \\< -5% at split 3/10"));
   CHECK(contains(markdown, "### resnet18, batch 8"));
   CHECK(contains(markdown, "| **3/10** | **throughput** |"));
 }
