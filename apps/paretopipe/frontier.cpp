@@ -48,10 +48,11 @@ ExitCode run_frontier(const Options& options) {
     return ExitCode::negative;
   }
 
-  const auto text =
-      render(report::make_frontier_report(set.records, std::move(objectives), std::move(analysis)), options);
-  deliver(text, options.out);
-  return ExitCode::success;
+  const auto report = report::make_frontier_report(set.records, std::move(objectives), std::move(analysis));
+  deliver(render(report, options), options.out);
+  const bool any = std::any_of(report.groups.begin(), report.groups.end(),
+                               [](const auto& group) { return group.recommendation.has_value(); });
+  return any ? ExitCode::success : ExitCode::negative;
 }
 
 std::string metric_help() {

@@ -21,6 +21,8 @@
 #include "merge.hpp"
 #include "models.hpp"
 #include "net.hpp"
+#include "plot.hpp"
+#include "report.hpp"
 #include "sweep.hpp"
 
 namespace {
@@ -53,6 +55,8 @@ ExitCode run(int argc, char** argv) {
   cli::add_models(app, chosen);
   cli::add_sweep(app, chosen, {argv, argv + argc});
   cli::add_frontier(app, chosen);
+  cli::add_report(app, chosen);
+  cli::add_plot(app, chosen);
   cli::add_merge(app, chosen);
   cli::add_compare(app, chosen);
   cli::add_export(app, chosen);

@@ -69,6 +69,7 @@ TEST_CASE("the frontier is one per network, and says how it moves") {
   CHECK(contains(frontier.output, "over unshaped (emulated"));
   CHECK(contains(frontier.output, "over slow (emulated: 2.00 ms, 100 Mbit/s)"));
   CHECK(contains(frontier.output, "How the frontier moves"));
+  CHECK(contains(frontier.output, "Whatever the network (unshaped, slow): "));
 }
 
 TEST_CASE("a sweep over networks resumes, and its dry run names them") {

@@ -11,24 +11,27 @@
 namespace paretopipe::compare {
 namespace {
 
-/// Text for an attribute's value. Of what XML 1.0 cannot hold at all, printable() has taken the control characters;
-/// U+FFFE and U+FFFF, in UTF-8 EF BF BE and EF BF BF, are left.
+/// The two characters that XML 1.0 cannot hold and printable(), which takes control characters, leaves: U+FFFE and
+/// U+FFFF, in UTF-8 EF BF BE and EF BF BF.
+bool is_forbidden(std::string_view text) {
+  return text.starts_with("\xef\xbf\xbe") || text.starts_with("\xef\xbf\xbf");
+}
+
+/// Text for an attribute's value.
 std::string xml_attribute(std::string_view text) {
-  auto clean = report::printable(text);
-  for (const std::string_view forbidden : {"\xef\xbf\xbe", "\xef\xbf\xbf"}) {
-    for (auto at = clean.find(forbidden); at != std::string::npos; at = clean.find(forbidden, at)) {
-      clean.replace(at, forbidden.size(), "?");
-    }
-  }
+  constexpr std::string_view kSpecial = "&<>\"'";
+  constexpr std::string_view kEntities[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&apos;"};
+  const auto clean = report::printable(text);
   std::string escaped;
-  for (const char c : clean) {
-    constexpr std::string_view special = "&<>\"'";
-    constexpr std::string_view entities[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&apos;"};
-    const auto found = special.find(c);
-    if (found == std::string_view::npos) {
-      escaped += c;
+  for (std::size_t i = 0; i < clean.size(); ++i) {
+    const auto found = kSpecial.find(clean[i]);
+    if (found != std::string_view::npos) {
+      escaped += kEntities[found];
+    } else if (is_forbidden(std::string_view(clean).substr(i))) {
+      escaped += '?';
+      i += 2;
     } else {
-      escaped += entities[found];
+      escaped += clean[i];
     }
   }
   return escaped;

@@ -13,6 +13,8 @@
 namespace paretopipe::report {
 namespace {
 
+constexpr double kSure = 0.95;  ///< share of the resamples from which on a choice needs no hedge
+
 bool is_endpoint(const FrontierRow& row) {
   return row.configuration.trial.all_local() || row.configuration.trial.all_remote();
 }
@@ -83,10 +85,29 @@ std::string hedged_verdict(const FrontierGroup& group, const FrontierRow& chosen
   return text;
 }
 
+/// The row that resampling picks most often instead of `chosen`; none where it never picks another.
+const FrontierRow* rival_of(const FrontierGroup& group, const FrontierRow& chosen) {
+  const FrontierRow* rival = nullptr;
+  for (const auto& row : group.rows) {
+    if (&row == &chosen || row.balanced_probability.value_or(0) == 0) continue;
+    if (rival == nullptr || *row.balanced_probability > *rival->balanced_probability) rival = &row;
+  }
+  return rival;
+}
+
 std::string hedge(const FrontierGroup& group, const FrontierRow& chosen) {
-  if (!chosen.frontier_probability) return "; one repetition cannot tell merit from noise";
-  if (chosen.alike.empty()) return "";
-  return fmt::format("; the repetitions cannot tell it from {}", split_list(group, chosen.alike));
+  if (!chosen.balanced_probability) return "; one repetition cannot tell merit from noise";
+  std::string text;
+  const auto* rival = rival_of(group, chosen);
+  if (rival != nullptr && *chosen.balanced_probability < kSure) {
+    text +=
+        fmt::format("; not sure: {} of the resamples pick it, {} pick {}", probability(*chosen.balanced_probability),
+                    probability(*rival->balanced_probability), split_number(rival->configuration.trial));
+  }
+  if (!chosen.alike.empty()) {
+    text += fmt::format("; the repetitions cannot tell it from {}", split_list(group, chosen.alike));
+  }
+  return text;
 }
 
 std::size_t count_compared(const FrontierGroup& group) {
@@ -124,6 +145,26 @@ std::string endpoint_clauses(const FrontierReport& report, const NetworkFamily& 
   return text;
 }
 
+bool alike_everywhere(const FrontierReport& report, const NetworkFamily& family, const RobustCandidate& left,
+                      const RobustCandidate& right) {
+  for (std::size_t i = 0; i < family.groups.size(); ++i) {
+    const auto& alike = report.groups[family.groups[i]].rows[left.rows[i]].alike;
+    if (!std::binary_search(alike.begin(), alike.end(), right.rows[i])) return false;
+  }
+  return true;
+}
+
+std::string robust_hedge(const FrontierReport& report, const NetworkFamily& family) {
+  const auto& chosen = family.candidates[*family.robust];
+  std::vector<std::size_t> alike;  // rows of the first group
+  for (const auto& candidate : family.candidates) {
+    if (alike_everywhere(report, family, chosen, candidate)) alike.push_back(candidate.rows.front());
+  }
+  if (alike.empty()) return "";
+  return fmt::format("; over no network can the repetitions tell it from {}",
+                     split_list(report.groups[family.groups.front()], alike));
+}
+
 }  // namespace
 
 std::string headline(const FrontierReport& report, const FrontierGroup& group) {
@@ -133,8 +174,10 @@ std::string headline(const FrontierReport& report, const FrontierGroup& group) {
     return fmt::format("Nothing to choose from: only split {} was compared, with {}.",
                        split_label(chosen.configuration.trial), bare_values(report, chosen));
   }
-  return fmt::format("{}: {}{}{}.", hedged_verdict(group, chosen), values_with_best(report, group, chosen),
-                     alternative_clause(report, group, chosen), hedge(group, chosen));
+  const bool best = group.recommendation->balanced.worst_regret == 0;
+  return fmt::format("{}{}: {}{}{}.", hedged_verdict(group, chosen), best ? "" : ", as the best compromise",
+                     values_with_best(report, group, chosen), alternative_clause(report, group, chosen),
+                     hedge(group, chosen));
 }
 
 std::string robust_headline(const FrontierReport& report, const NetworkFamily& family) {
@@ -148,7 +191,8 @@ std::string robust_headline(const FrontierReport& report, const NetworkFamily& f
                           ? std::string("the best everywhere")
                           : fmt::format("at worst {} from the best ({})", percent(chosen.worst_regret),
                                         place_of(report, family, chosen));
-  return fmt::format("{}: {}, {}{}.", which, what, regret, endpoint_clauses(report, family));
+  return fmt::format("{}: {}, {}{}{}.", which, what, regret, endpoint_clauses(report, family),
+                     robust_hedge(report, family));
 }
 
 }  // namespace paretopipe::report

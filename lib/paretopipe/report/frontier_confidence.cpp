@@ -55,26 +55,52 @@ Resampled resample(const FrontierRow& row, std::span<const record::TrialRecord> 
   return {values.front().size(), stats::resampled_medians(values, seed)};
 }
 
+/// One joint resample of the rows that take part: [objective][position among them].
+Columns columns_of(const std::vector<Resampled>& resampled, const std::vector<std::size_t>& rows,
+                   std::size_t objectives, std::size_t resample) {
+  Columns columns(objectives);
+  for (std::size_t i = 0; i < objectives; ++i) {
+    for (const auto row : rows) columns[i].push_back(resampled[row].medians[i][resample]);
+  }
+  return columns;
+}
+
+std::vector<std::size_t> frontier_of(const Columns& columns, const std::vector<frontier::Sense>& senses) {
+  frontier::Points points(senses);
+  points.reserve(columns.front().size());
+  std::vector<std::optional<double>> values(columns.size());
+  for (std::size_t point = 0; point < columns.front().size(); ++point) {
+    for (std::size_t i = 0; i < columns.size(); ++i) values[i] = columns[i][point];
+    points.add(values);
+  }
+  return frontier::find_frontier(points).members;
+}
+
+std::size_t balanced_of(const Columns& columns, const std::vector<frontier::Sense>& senses) {
+  Columns regrets;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    regrets.push_back(frontier::relative_regret(senses[i], columns[i]));
+  }
+  return frontier::least_worst(regrets)->option;
+}
+
 void add_probabilities(FrontierGroup& group, const std::vector<Resampled>& resampled,
-                       const std::vector<Objective>& objectives) {
+                       const std::vector<frontier::Sense>& senses) {
   std::vector<std::size_t> rows;  // those that take part
   for (std::size_t row = 0; row < resampled.size(); ++row) {
     if (resampled[row].repetitions > 0) rows.push_back(row);
   }
-  std::vector<int> times(resampled.size());
-  std::vector<std::optional<double>> values(objectives.size());
+  if (rows.empty()) return;
+  std::vector<int> on_frontier(rows.size()), balanced(rows.size());
   for (std::size_t resample = 0; resample < stats::kResamples; ++resample) {
-    frontier::Points points(senses_of(objectives));
-    points.reserve(rows.size());
-    for (const auto row : rows) {
-      for (std::size_t i = 0; i < values.size(); ++i) values[i] = resampled[row].medians[i][resample];
-      points.add(values);
-    }
-    for (const auto member : frontier::find_frontier(points).members) ++times[rows[member]];
+    const auto columns = columns_of(resampled, rows, senses.size(), resample);
+    for (const auto member : frontier_of(columns, senses)) ++on_frontier[member];
+    ++balanced[balanced_of(columns, senses)];
   }
-  for (const auto row : rows) {
-    if (resampled[row].repetitions < 2) continue;
-    group.rows[row].frontier_probability = static_cast<double>(times[row]) / stats::kResamples;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (resampled[rows[i]].repetitions < 2) continue;
+    group.rows[rows[i]].frontier_probability = static_cast<double>(on_frontier[i]) / stats::kResamples;
+    group.rows[rows[i]].balanced_probability = static_cast<double>(balanced[i]) / stats::kResamples;
   }
 }
 
@@ -117,7 +143,7 @@ void add_confidence(FrontierGroup& group, std::span<const record::TrialRecord> r
     add_intervals(row, records, objectives, own_seed);
     resampled.push_back(resample(row, records, objectives, own_seed));
   }
-  add_probabilities(group, resampled, objectives);
+  add_probabilities(group, resampled, senses_of(objectives));
   add_alike(group, resampled);
 }
 

@@ -44,6 +44,7 @@ void append_objectives(Json& json, const FrontierReport& report, const FrontierG
   if (row.payload_bytes) json["payload_bytes"] = json_number(*row.payload_bytes);
   if (row.compared()) json["on_frontier"] = row.on_frontier;
   if (row.frontier_probability) json["frontier_probability"] = *row.frontier_probability;
+  if (row.balanced_probability) json["balanced_probability"] = *row.balanced_probability;
   if (row.dominated_by) {
     json["dominated_by"] = split_points(group.rows[*row.dominated_by]);
     json["behind"] = std::move(behind);

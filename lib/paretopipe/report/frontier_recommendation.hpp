@@ -9,8 +9,8 @@ std::optional<Recommendation> recommend(const FrontierGroup& group, const fronti
                                         const std::vector<Objective>& objectives);
 
 /// The families of a report whose groups are complete, each with the split to pick where the network is not known: of
-/// those compared over every network, "do not split" included, the one whose worst relative regret over all networks and
-/// objectives is smallest.
+/// those compared over every network, "do not split" included, the one whose worst relative regret over all networks
+/// and objectives is smallest.
 std::vector<NetworkFamily> make_families(const FrontierReport& report);
 
 }  // namespace paretopipe::report

@@ -54,18 +54,22 @@ void mark_frontier(FrontierGroup& group, const frontier::Points& points) {
   for (std::size_t i = 0; i < group.rows.size(); ++i) group.rows[i].dominated_by = found.dominator[i];
 }
 
+/// The worst measured value of an objective: the corner that nothing on the group's frontier is beyond.
+double worst_value(const FrontierGroup& group, const FrontierReport& report, std::size_t objective) {
+  std::vector<double> values;
+  for (const auto& row : group.rows) {
+    if (row.compared()) values.push_back(*row.values[objective]);
+  }
+  const auto [least, most] = std::minmax_element(values.begin(), values.end());
+  return report.objectives[objective].direction == record::Direction::min ? *most : *least;
+}
+
 void measure_volume(FrontierGroup& group, const frontier::Points& points, const FrontierReport& report) {
   if (!group.recommendation) return;
+  const auto& given = report.options.reference;
   for (std::size_t i = 0; i < report.objectives.size(); ++i) {
-    std::optional<double> worst = report.options.reference.empty() ? std::nullopt : report.options.reference[i];
-    const bool given = worst.has_value();
-    const bool less = report.objectives[i].direction == record::Direction::min;
-    for (const auto& row : group.rows) {
-      if (given || !row.compared()) continue;
-      const double value = *row.values[i];
-      worst = !worst ? value : less ? std::max(*worst, value) : std::min(*worst, value);
-    }
-    group.reference.push_back(*worst);
+    const bool is_given = !given.empty() && given[i].has_value();
+    group.reference.push_back(is_given ? *given[i] : worst_value(group, report, i));
   }
   if (report.objectives.size() <= 4) group.hypervolume = frontier::hypervolume(points, group.reference);
 }

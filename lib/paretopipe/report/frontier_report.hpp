@@ -26,9 +26,10 @@ struct FrontierRow {
   std::optional<std::size_t> dominated_by;  ///< a row of the same group that is on the frontier
   /// Share of joint resamples in which it is on the frontier; none for fewer than 2 repetitions.
   std::optional<double> frontier_probability;
-  std::vector<std::size_t> alike;       ///< rows that can be told from this one in no objective, ascending
-  std::vector<std::string> failures;    ///< what failed repetitions died of, each reason once
-  std::vector<std::string> deviations;  ///< why invalid repetitions do not count, each reason once
+  std::optional<double> balanced_probability;  ///< the same of being the balanced choice
+  std::vector<std::size_t> alike;              ///< rows that can be told from this one in no objective, ascending
+  std::vector<std::string> failures;           ///< what failed repetitions died of, each reason once
+  std::vector<std::string> deviations;         ///< why invalid repetitions do not count, each reason once
 
   bool complete() const;  ///< has every objective
   bool compared() const;  ///< complete, and keeps every constraint: only such rows make and meet the frontier

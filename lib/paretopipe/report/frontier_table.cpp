@@ -75,10 +75,6 @@ bool shows_payload(const FrontierReport& report) {
                      [](const auto& objective) { return objective.metric->name == "payload"; });
 }
 
-std::string with_likes(std::string reason, const FrontierGroup& group, const FrontierRow& row) {
-  return row.alike.empty() ? reason : fmt::format("{}; like {}", reason, split_list(group, row.alike));
-}
-
 }  // namespace
 
 FrontierTable make_table(const FrontierReport& report, const FrontierGroup& group, const TableMarks& marks) {
@@ -111,9 +107,11 @@ FrontierTable make_recommendation_table(const FrontierReport& report, const Fron
   const auto compared = [](const FrontierRow& row) { return row.compared(); };
   if (std::count_if(group.rows.begin(), group.rows.end(), compared) < 2) return table;
   const auto& recommendation = *group.recommendation;
+  std::vector<std::string> likes;
   const auto add = [&](std::string purpose, std::size_t index, std::string reason) {
     const auto& row = group.rows[index];
-    table.rows.push_back({std::move(purpose), short_label(row), with_likes(std::move(reason), group, row)});
+    table.rows.push_back({std::move(purpose), short_label(row), std::move(reason)});
+    likes.push_back(split_list(group, row.alike));
   };
   for (std::size_t i = 0; i < report.objectives.size(); ++i) {
     const auto& row = group.rows[recommendation.best[i]];
@@ -126,6 +124,9 @@ FrontierTable make_recommendation_table(const FrontierReport& report, const Fron
                   : fmt::format("at worst {} from the best, in {}", percent(regret),
                                 report.objectives[objective].metric->name));
   if (recommendation.knee) add("knee", *recommendation.knee, "the frontier bends most here");
+  if (std::all_of(likes.begin(), likes.end(), [](const auto& like) { return like.empty(); })) return table;
+  table.columns.push_back({"like", false, kAlike});
+  for (std::size_t i = 0; i < likes.size(); ++i) table.rows[i].push_back(likes[i]);
   return table;
 }
 

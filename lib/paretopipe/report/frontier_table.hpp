@@ -29,8 +29,8 @@ struct TableMarks {
 /// frontier, which splits are like it. Columns that would be empty are left out.
 FrontierTable make_table(const FrontierReport& report, const FrontierGroup& group, const TableMarks& marks);
 
-/// What to pick, and why: the best split in each objective, the balanced one, the knee. No rows where none was
-/// compared.
+/// What to pick, why, and what is like it: the best split in each objective, the balanced one, the knee. No rows where
+/// none was compared.
 FrontierTable make_recommendation_table(const FrontierReport& report, const FrontierGroup& group);
 
 }  // namespace paretopipe::report

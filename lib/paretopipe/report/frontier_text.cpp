@@ -29,7 +29,7 @@ Table draw(const FrontierTable& table, const std::vector<std::size_t>& chosen, c
   Table text(std::move(columns));
   for (std::size_t row = 0; row < table.rows.size(); ++row) {
     std::vector<std::string> cells;
-    for (const auto i : chosen) cells.push_back(table.rows[row][i]);
+    for (const auto i : chosen) cells.push_back(table.rows[row].at(i));
     text.add_row(std::move(cells), row < highlighted.size() && highlighted[row]);
   }
   return text;

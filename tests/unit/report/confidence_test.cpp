@@ -17,7 +17,8 @@ namespace {
 using Records = std::vector<record::TrialRecord>;
 
 report::FrontierReport report_of(const Records& records, std::uint64_t seed = 1) {
-  return report::make_frontier_report(records, report::parse_objectives({}), {.constraints = {}, .reference = {}, .seed = seed});
+  return report::make_frontier_report(records, report::parse_objectives({}),
+                                      {.constraints = {}, .reference = {}, .seed = seed});
 }
 
 /// The medians of two repetitions, drawn anew, with their probabilities.
@@ -29,8 +30,8 @@ std::array<std::pair<double, double>, 3> medians_of_two(double a, double b) {
 
 TEST_CASE("the probability of being on the frontier is what an enumeration of all resamples gives") {
   // Of two repetitions each: 1 has latencies 10 and 20 at throughputs 5 and 6, 2 has 12 and 16 at 5.5 and 5.7.
-  const auto report = report_of({measured(1, 0, 10, 5), measured(1, 1, 20, 6), measured(2, 0, 12, 5.5),
-                                 measured(2, 1, 16, 5.7)});
+  const auto report =
+      report_of({measured(1, 0, 10, 5), measured(1, 1, 20, 6), measured(2, 0, 12, 5.5), measured(2, 1, 16, 5.7)});
   double first = 0, second = 0;
   const auto latency1 = medians_of_two(10, 20), throughput1 = medians_of_two(5, 6);
   const auto latency2 = medians_of_two(12, 16), throughput2 = medians_of_two(5.5, 5.7);

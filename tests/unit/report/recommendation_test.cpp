@@ -70,8 +70,8 @@ TEST_CASE("what is recommended is the best in each objective, the balanced split
 
 TEST_CASE("the conclusion names the cut, what is best, and what not splitting gives") {
   CHECK(headline_of(trade()) ==
-        "Cut after block 5: latency_p50 24.0 ms (best 20.0 ms, at 10) and throughput 95 image/s (best 100 image/s, "
-        "at 3); not splitting (all local) gives 20.0 ms and 40 image/s.");
+        "Cut after block 5, as the best compromise: latency_p50 24.0 ms (best 20.0 ms, at 10) and throughput "
+        "95 image/s (best 100 image/s, at 3); not splitting (all local) gives 20.0 ms and 40 image/s.");
 }
 
 TEST_CASE("the conclusion is not to split where that is the best in everything") {
@@ -101,10 +101,28 @@ TEST_CASE("a cut that cannot be told from not splitting is no clear answer, and 
   CHECK(contains(headline_of({measured(5, 0, 20, 100)}), "Nothing to choose from: only split 5/10 was compared"));
 }
 
+TEST_CASE(
+    "a balanced choice that resampling does not keep is not sure, and the conclusion says what it picks instead") {
+  Records records;
+  for (int repetition = 0; repetition < 6; ++repetition) {
+    const double noise = repetition * 0.5 - 1.25;
+    records.push_back(measured(5, repetition, 20 + noise, 60));
+    records.push_back(measured(7, repetition, 10, 30 + noise));  // either is about twice the other in one objective
+  }
+  const auto report = report_of(records);
+  const auto& group = report.groups[0];
+  const auto& chosen = group.rows[group.recommendation->balanced.option];
+  const auto& other = group.rows[1 - group.recommendation->balanced.option];
+  CHECK(*chosen.balanced_probability + *other.balanced_probability == Approx(1));
+  REQUIRE(*chosen.balanced_probability < 0.95);
+  CHECK(contains(report::headline(report, group), "; not sure: " + report::probability(*chosen.balanced_probability)));
+  CHECK(row_of(report_of(trade()), 5).balanced_probability == 1.0);
+  CHECK_FALSE(contains(headline_of(trade()), "not sure"));
+}
+
 TEST_CASE("constraints exclude before anything is compared, and the rest is as if the excluded were not there") {
   const auto report = report_of(trade(), {"latency_p50 < 30ms", "throughput > 50"});
-  CHECK(row_of(report, 3).violations ==
-        std::vector<std::string>{"latency_p50 is 40.0 ms, not latency_p50 < 30.0 ms"});
+  CHECK(row_of(report, 3).violations == std::vector<std::string>{"latency_p50 is 40.0 ms, not latency_p50 < 30.0 ms"});
   CHECK(row_of(report, 0).violations.size() == 2);
   CHECK_FALSE(row_of(report, 3).on_frontier);
   CHECK_FALSE(row_of(report, 3).dominated_by.has_value());
@@ -181,6 +199,21 @@ TEST_CASE("the robust split has the least worst regret over all networks, not sp
   CHECK(contains(report::render_csv(report), "robust"));
   CHECK(contains(report::render_text(report, {}), sentence));
   CHECK(contains(report::render_markdown(report), "Whatever the network"));
+}
+
+TEST_CASE("the robust split is hedged where another cannot be told from it over any network") {
+  Records records;
+  for (const auto* network : {"fast", "slowest"}) {
+    for (int repetition = 0; repetition < 4; ++repetition) {
+      records.push_back(measured(5, repetition, 20 + repetition, 100, network));
+      records.push_back(measured(7, repetition, 20.5 + repetition, 100, network));
+      records.push_back(measured(9, repetition, 20 + repetition, network == std::string("fast") ? 100 : 90, network));
+    }
+  }
+  const auto report = report_of(records);
+  const auto sentence = report::robust_headline(report, report.families.at(0));
+  CHECK(contains(sentence, "cut after block 5, the best everywhere"));
+  CHECK(contains(sentence, "; over no network can the repetitions tell it from 7."));
 }
 
 TEST_CASE("the robust split keeps the constraints over every network") {
