@@ -1,7 +1,6 @@
 #include "plot.hpp"
 
 #include <paretopipe/core/error.hpp>
-#include <paretopipe/record/store.hpp>
 #include <paretopipe/report/frontier_plot.hpp>
 #include <paretopipe/report/output.hpp>
 
@@ -13,6 +12,8 @@
 #include <vector>
 
 #include <CLI/CLI.hpp>
+
+#include "load_records.hpp"
 
 namespace paretopipe::cli {
 namespace {
@@ -55,8 +56,7 @@ ExitCode run_plot(const Options& options) {
   if (objectives.size() != 2) {
     throw UsageError(fmt::format("a plot has two axes and needs two objectives, not {}", objectives.size()));
   }
-  auto set = record::read_records(options.path);
-  for (const auto& warning : set.warnings) fmt::print(stderr, "warning: {}\n", warning);
+  auto set = load_records(options.path);
   const auto records = chosen_records(std::move(set.records), options);
   const auto plot = report::make_plot(records, report::make_frontier_report(records, std::move(objectives)));
   const auto is_empty = [](const auto& series) { return series.points.empty(); };

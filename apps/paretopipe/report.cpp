@@ -3,7 +3,6 @@
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/page/page.hpp>
 #include <paretopipe/page/page_data.hpp>
-#include <paretopipe/record/store.hpp>
 #include <paretopipe/report/output.hpp>
 
 #include <cstdio>
@@ -11,6 +10,8 @@
 #include <string>
 
 #include <CLI/CLI.hpp>
+
+#include "load_records.hpp"
 
 namespace paretopipe::cli {
 namespace {
@@ -22,8 +23,7 @@ struct Options {
 
 ExitCode run_report(const Options& options) {
   page::require_renderer();
-  const auto set = record::read_records(options.path);
-  for (const auto& warning : set.warnings) fmt::print(stderr, "warning: {}\n", warning);
+  const auto set = load_records(options.path);
   if (set.records.empty()) {
     fmt::print(stderr, "{}: it holds no trial, so there is nothing to report\n", options.path);
     return ExitCode::negative;
