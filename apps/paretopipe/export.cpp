@@ -1,7 +1,6 @@
 #include "export.hpp"
 
 #include <paretopipe/core/error.hpp>
-#include <paretopipe/record/store.hpp>
 #include <paretopipe/report/export_layout.hpp>
 #include <paretopipe/report/output.hpp>
 #include <paretopipe/report/trial_selection.hpp>
@@ -13,6 +12,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "load_records.hpp"
+
 namespace paretopipe::cli {
 namespace {
 
@@ -23,16 +24,9 @@ struct Options {
   std::string out;
 };
 
-void make_folder(const std::filesystem::path& folder) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) throw system_error("make the folder " + folder.string(), error.value());
-}
-
 ExitCode run_export(const Options& options) {
   const auto& layout = report::find_export_layout(options.layout);
-  const auto set = record::read_records(options.path);
-  for (const auto& warning : set.warnings) fmt::print(stderr, "warning: {}\n", warning);
+  const auto set = load_records(options.path);
   const auto made = layout.make(report::select_trials(set.records, options.selection));
   for (const auto& sentence : made.left_out) fmt::print(stderr, "left out: {}\n", sentence);
   if (made.files.empty()) {
@@ -41,7 +35,7 @@ ExitCode run_export(const Options& options) {
   }
   const std::filesystem::path folder = options.out;
   for (const auto& file : made.files) {
-    make_folder((folder / file.path).parent_path());
+    report::make_folder((folder / file.path).parent_path());
     report::write_file(folder / file.path, file.content);
   }
   if (made.files.size() == 1) {

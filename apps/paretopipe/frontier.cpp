@@ -1,23 +1,20 @@
 #include "frontier.hpp"
 
 #include <paretopipe/core/error.hpp>
-#include <paretopipe/record/store.hpp>
-#include <paretopipe/report/output.hpp>
+#include <paretopipe/report/constraint.hpp>
+#include <paretopipe/report/reference_point.hpp>
 #include <paretopipe/report/render.hpp>
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
-#include <filesystem>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include <sys/ioctl.h>
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
+
+#include "load_records.hpp"
+#include "terminal.hpp"
 
 namespace paretopipe::cli {
 namespace {
@@ -25,51 +22,24 @@ namespace {
 struct Options {
   std::string path;
   std::vector<std::string> objectives;
+  std::vector<std::string> constraints;
+  std::vector<std::string> reference;
   std::string format = "table";
   std::string out;
 };
-
-std::string environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value ? value : "";
-}
-
-/// The terminal's width; a file or pipe gets the classic one.
-int terminal_width() {
-  winsize size{};
-  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
-  return report::TextStyle{}.width;
-}
-
-/// The locale that decides about characters (POSIX: LC_ALL over LC_CTYPE over LANG) is one of UTF-8.
-bool locale_is_utf8() {
-  for (const auto* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
-    auto value = environment(name);
-    if (value.empty()) continue;
-    std::transform(value.begin(), value.end(), value.begin(), [](unsigned char c) { return std::tolower(c); });
-    return value.find("utf-8") != std::string::npos || value.find("utf8") != std::string::npos;
-  }
-  return false;
-}
-
-report::TextStyle text_style(const Options& options) {
-  if (!options.out.empty()) return {.unicode = locale_is_utf8()};
-  // https://no-color.org: any value but an empty one.
-  const bool colour = ::isatty(STDOUT_FILENO) && environment("NO_COLOR").empty() && environment("TERM") != "dumb";
-  return {.width = terminal_width(), .colour = colour, .unicode = locale_is_utf8()};
-}
 
 std::string render(const report::FrontierReport& report, const Options& options) {
   if (options.format == "csv") return report::render_csv(report);
   if (options.format == "json") return report::render_json(report);
   if (options.format == "markdown") return report::render_markdown(report);
-  return report::render_text(report, text_style(options));
+  return report::render_text(report, text_style(options.out));
 }
 
 ExitCode run_frontier(const Options& options) {
   auto objectives = report::parse_objectives(options.objectives);
-  const auto set = record::read_records(options.path);
-  for (const auto& warning : set.warnings) fmt::print(stderr, "warning: {}\n", warning);
+  report::FrontierOptions analysis{.constraints = report::parse_constraints(options.constraints),
+                                   .reference = report::parse_reference(options.reference, objectives)};
+  const auto set = load_records(options.path);
   const auto ok = [](const record::TrialRecord& record) { return record.status == record::Status::ok; };
   if (std::none_of(set.records.begin(), set.records.end(), ok)) {
     const auto why =
@@ -78,13 +48,11 @@ ExitCode run_frontier(const Options& options) {
     return ExitCode::negative;
   }
 
-  const auto text = render(report::make_frontier_report(set.records, std::move(objectives)), options);
-  if (options.out.empty()) {
-    report::write_standard_output(text);
-  } else {
-    report::write_file(options.out, text);
-  }
-  return ExitCode::success;
+  const auto report = report::make_frontier_report(set.records, std::move(objectives), std::move(analysis));
+  deliver(render(report, options), options.out);
+  const bool any = std::any_of(report.groups.begin(), report.groups.end(),
+                               [](const auto& group) { return group.recommendation.has_value(); });
+  return any ? ExitCode::success : ExitCode::negative;
 }
 
 std::string metric_help() {
@@ -105,6 +73,14 @@ void add_frontier(CLI::App& app, Command& chosen) {
   command->add_option("--objective", options->objectives, "Metric[:min|max]; repeatable (latency_p50 and throughput)")
       ->type_name("METRIC")
       ->allow_extra_args(false);  // one a flag, or it would swallow the path
+  command->add_option("--where", options->constraints, "Only splits that keep it: 'latency_p95 < 80ms'; repeatable")
+      ->type_name("CONSTRAINT")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--reference", options->reference,
+                   "The hypervolume counts up to here: latency_p50=500ms; repeatable (the worst measured of each)")
+      ->type_name("METRIC=VALUE")
+      ->allow_extra_args(false);
   command->add_option("--format", options->format, "table, csv, json or markdown")
       ->check(CLI::IsMember({"table", "csv", "json", "markdown"}))
       ->capture_default_str();

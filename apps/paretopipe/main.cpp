@@ -14,11 +14,15 @@
 
 #include "calibrate.hpp"
 #include "command.hpp"
+#include "compare.hpp"
 #include "doctor.hpp"
 #include "export.hpp"
 #include "frontier.hpp"
+#include "merge.hpp"
 #include "models.hpp"
 #include "net.hpp"
+#include "plot.hpp"
+#include "report.hpp"
 #include "sweep.hpp"
 
 namespace {
@@ -51,6 +55,10 @@ ExitCode run(int argc, char** argv) {
   cli::add_models(app, chosen);
   cli::add_sweep(app, chosen, {argv, argv + argc});
   cli::add_frontier(app, chosen);
+  cli::add_report(app, chosen);
+  cli::add_plot(app, chosen);
+  cli::add_merge(app, chosen);
+  cli::add_compare(app, chosen);
   cli::add_export(app, chosen);
   cli::add_net(app, chosen);
   cli::add_calibrate(app, chosen, {argv, argv + argc});

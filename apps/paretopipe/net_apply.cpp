@@ -2,6 +2,7 @@
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/core/units.hpp>
 #include <paretopipe/launch/interrupt.hpp>
+#include <paretopipe/shaping/interface_mtu.hpp>
 #include <paretopipe/shaping/lease.hpp>
 #include <paretopipe/shaping/read_back.hpp>
 
@@ -88,13 +89,16 @@ ExitCode run_apply(const Options& options) {
   const auto duration = lease_duration(options.duration);
   const auto profile = config::load_network_profile(options.profile);
   const auto& conditions = conditions_of(profile, options.direction);
-  const shaping::LeaseTerms terms{options.target.interface, plan_peer_shaping(options.target, conditions), duration};
-  for (const auto& warning : peer_warnings(options.target, conditions)) fmt::print(stderr, "note: {}\n", warning);
+  auto target = options.target;
+  // Where there is no such interface, tc will say so.
+  target.mtu = shaping::interface_mtu(target.interface).value_or(target.mtu);
+  const shaping::LeaseTerms terms{target.interface, plan_peer_shaping(target, conditions), duration};
+  for (const auto& warning : shaping::warnings(conditions)) fmt::print(stderr, "note: {}\n", warning);
 
   const launch::InterruptGuard interrupt;
   shaping::Lease lease({std::filesystem::read_symlink("/proc/self/exe").string(), "net", kKeeper}, terms);
   const auto applied = checked_read_back(lease, conditions);
-  fmt::print("applied {} ({}) on {}\nread back: {}\n", profile.name, options.direction, describe(options.target),
+  fmt::print("applied {} ({}) on {}\nread back: {}\n", profile.name, options.direction, describe(target),
              describe(applied));
   say_until_when(duration);
 

@@ -1,4 +1,5 @@
 #include <paretopipe/core/error.hpp>
+#include <paretopipe/shaping/interface_mtu.hpp>
 #include <paretopipe/shaping/peer_shaping.hpp>
 
 #include <memory>
@@ -24,11 +25,21 @@ struct Options {
 /// Without a peer, what people would type: everything that leaves the interface is shaped.
 shaping::PeerPlan plan(const Options& options, const config::LinkConditions& conditions) {
   if (!options.peer.empty()) {
-    return shaping::plan_peer_shaping({options.interface, options.peer, options.port}, conditions);
+    shaping::PeerTarget target{options.interface, options.peer, options.port};
+    target.mtu = shaping::interface_mtu(options.interface).value_or(target.mtu);  // it may be another device's
+    return shaping::plan_peer_shaping(target, conditions);
   }
   if (options.port) throw UsageError("--port needs --peer: a port alone does not say whose");
   shaping::check_interface_name(options.interface);
   return {shaping::shape_commands(options.interface, conditions), shaping::clear_command(options.interface)};
+}
+
+/// With a peer, the plan itself sees to it.
+void say_how_to_cut(const std::string& interface) {
+  fmt::print(stderr,
+             "note: {} may hand netem up to 64 KiB of TCP at once, which it delays, loses and paces as one packet; to "
+             "have it take frame by frame, run \"{}\" before (65535 after)\n",
+             interface, to_line(shaping::offload_off_command(interface)));
 }
 
 ExitCode run_plan(const Options& options) {
@@ -45,10 +56,9 @@ ExitCode run_plan(const Options& options) {
   if (options.peer.empty()) {
     fmt::print(stderr, "note: without --peer these shape all that leaves {}, SSH included; `net apply` refuses that\n",
                options.interface);
+    if (shaping::needs_netem(conditions)) say_how_to_cut(options.interface);
   }
-  for (const auto& warning : shaping::peer_warnings({options.interface, options.peer, options.port}, conditions)) {
-    fmt::print(stderr, "note: {}\n", warning);
-  }
+  for (const auto& warning : shaping::warnings(conditions)) fmt::print(stderr, "note: {}\n", warning);
   return ExitCode::success;
 }
 

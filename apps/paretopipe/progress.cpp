@@ -21,8 +21,11 @@ std::string clock_text(Clock::duration duration) {
 
 }  // namespace
 
-Progress::Progress(std::size_t remaining, std::size_t already_done)
-    : terminal_(::isatty(STDERR_FILENO) != 0), remaining_(remaining), already_done_(already_done) {}
+Progress::Progress(std::size_t remaining, std::size_t already_done, bool adaptive)
+    : terminal_(::isatty(STDERR_FILENO) != 0),
+      remaining_(remaining),
+      already_done_(already_done),
+      adaptive_(adaptive) {}
 
 run::SweepObserver Progress::observer() {
   return {[this](const plan::Trial& trial) { starting(trial); },
@@ -33,11 +36,11 @@ run::SweepObserver Progress::observer() {
 void Progress::starting(const plan::Trial& trial) {
   if (!terminal_) return;
   std::string left;
-  if (completed_ > 0) {
+  if (completed_ > 0 && !adaptive_) {
     left = fmt::format("  {} left", clock_text((Clock::now() - begin_) / completed_ * (remaining_ - completed_)));
   }
-  fmt::print(stderr, "{}[{}/{}] {}{}", kClearLine, already_done_ + completed_ + 1, already_done_ + remaining_,
-             trial.label(), left);
+  fmt::print(stderr, "{}[{}/{}{}] {}{}", kClearLine, already_done_ + completed_ + 1, adaptive_ ? "at most " : "",
+             already_done_ + remaining_, trial.label(), left);
   std::fflush(stderr);
   shown_ = true;
 }

@@ -10,8 +10,9 @@ namespace paretopipe::cli {
 /// between trials only.
 class Progress {
  public:
-  /// `already_done` trials are counted in the display but not in the estimate.
-  Progress(std::size_t remaining, std::size_t already_done);
+  /// `already_done` trials are counted in the display but not in the estimate. Of an adaptive sweep `remaining` is only
+  /// the most that there may be, and nothing is estimated from it.
+  Progress(std::size_t remaining, std::size_t already_done, bool adaptive);
   ~Progress() { finish(); }
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -31,6 +32,7 @@ class Progress {
   bool shown_ = false;
   std::size_t remaining_;
   std::size_t already_done_;
+  bool adaptive_;
   std::size_t completed_ = 0;
   Clock::time_point begin_ = Clock::now();
 };

@@ -25,6 +25,12 @@ fi
 for block in "${blocks[@]}"; do
   echo "== $block"
   cat "$block"
-  bash -euo pipefail "$block" < /dev/null
+  status=0
+  bash -euo pipefail "$block" < /dev/null || status=$?
+  if [[ $status == 3 ]] && grep -q '^paretopipe report ' "$block"; then
+    echo "SKIPPED: this build has no charting library, so that no report page was written." >&2
+  elif [[ $status != 0 ]]; then
+    exit "$status"
+  fi
 done
 echo "${#blocks[@]} blocks of the README ran"

@@ -1,6 +1,8 @@
 // Sweeps over networks, as from a shell. What depends on the kernel is in shaping/; a relay works everywhere.
 #include <algorithm>
+#include <csignal>
 #include <set>
+#include <thread>
 
 #include <support/catch.hpp>
 #include <support/message_of.hpp>
@@ -10,11 +12,22 @@
 using namespace paretopipe;
 using namespace paretopipe::testing;
 using support::contains;
+using namespace std::chrono_literals;
 
 namespace {
 
 const Shell::Words kOverNetworks =
     kSweep + Shell::Words{"--network", "unshaped", "--network", "./slow.json", "--shaping", "emulated"};
+
+/// False if the running sweep has not written so many within half a minute.
+bool wait_for_records(const Shell& shell, std::size_t count) {
+  const auto deadline = Clock::now() + 30s;
+  while (!std::filesystem::exists(shell.records_file()) || shell.records().size() < count) {
+    if (Clock::now() >= deadline) return false;
+    std::this_thread::sleep_for(10ms);
+  }
+  return true;
+}
 
 void write_slow_network(const Shell& shell) {
   support::write_file(shell.folder() / "slow.json", R"({"both": {"delay": "2 ms", "rate": "100 Mbit/s"}})");
@@ -56,6 +69,7 @@ TEST_CASE("the frontier is one per network, and says how it moves") {
   CHECK(contains(frontier.output, "over unshaped (emulated"));
   CHECK(contains(frontier.output, "over slow (emulated: 2.00 ms, 100 Mbit/s)"));
   CHECK(contains(frontier.output, "How the frontier moves"));
+  CHECK(contains(frontier.output, "Whatever the network (unshaped, slow): "));
 }
 
 TEST_CASE("a sweep over networks resumes, and its dry run names them") {
@@ -71,6 +85,28 @@ TEST_CASE("a sweep over networks resumes, and its dry run names them") {
   CHECK(before == kTrials);
   REQUIRE(shell.run(kOverNetworks + Shell::Words{"--resume"}).exit_code <= 1);
   CHECK(shell.records().size() == 2 * kTrials);
+}
+
+TEST_CASE("a sweep that is ended while it probes a very slow network ends within moments and keeps its records") {
+  const int signal = GENERATE(SIGINT, SIGTERM);
+  const Shell shell;
+  // The probe takes five round trips of 2 s and two transfers of twice as long.
+  support::write_file(shell.folder() / "slow.json", R"({"both": {"delay": "1 s", "rate": "100 kbit/s"}})");
+  auto sweep = shell.start(kOverNetworks);
+  REQUIRE(wait_for_records(shell, kTrials));  // those over the network that comes first
+  std::this_thread::sleep_for(500ms);         // it probes by now, and for long
+  const auto stages = support::watch(support::children_of(sweep.pid()));
+  CHECK(stages.size() == 2);
+  const auto asked = Clock::now();
+  ::kill(sweep.pid(), signal);
+  const auto outcome = sweep.wait();
+  CHECK(Clock::now() - asked < 3s);  // a second, and patience with a busy machine
+  INFO(outcome.errors);
+  CHECK(outcome.exit_code == 130);
+  CHECK(contains(outcome.errors, "--resume continues"));
+  CHECK(support::all_ended(stages));
+  CHECK(shell.records().size() == kTrials);
+  for (const auto& record : shell.records()) CHECK(record.trial.network.name == "unshaped");
 }
 
 TEST_CASE("a network that cannot be had is a sentence, and nothing is made") {

@@ -1,4 +1,5 @@
 // What a person types, right and wrong, and what the driver answers: exit codes and sentences.
+#include <nlohmann/json.hpp>
 #include <support/catch.hpp>
 #include <support/message_of.hpp>
 
@@ -34,6 +35,28 @@ TEST_CASE("the frontier of a sweep comes in every format, on standard output or 
   CHECK(shell.run({"frontier", "out/records.jsonl", "--objective", "payload:min"}).exit_code == 0);
 }
 
+TEST_CASE("constraints and a reference go into the frontier, and where nothing keeps them the exit code says so") {
+  const Shell shell;
+  REQUIRE(shell.run(kSweep).exit_code == 0);
+  const auto met = shell.run({"frontier", "out", "--where", "latency_p95 < 100s", "--where", "throughput > 0.001",
+                              "--reference", "latency_p50=1000s", "--format", "json"});
+  CHECK(met.exit_code == 0);
+  const auto json = nlohmann::json::parse(met.output);
+  CHECK(json["constraints"].size() == 2);
+  const auto& group = json["groups"][0];
+  CHECK(group["reference"]["latency_p50_ns"] == 1'000'000'000'000);
+  CHECK(group["hypervolume"].get<double>() > 0);
+  for (const auto& split : group["splits"]) {
+    const auto& interval = split["intervals"]["latency_p50_ns"];
+    CHECK(interval[0].get<double>() <= split["latency_p50_ns"].get<double>());
+    CHECK(interval[1].get<double>() >= split["latency_p50_ns"].get<double>());
+    CHECK(split["frontier_probability"].get<double>() <= 1);
+  }
+  const auto unmet = shell.run({"frontier", "out", "--where", "throughput > 1000 G/s"});
+  CHECK(unmet.exit_code == 1);
+  CHECK(contains(unmet.output, "No split can be recommended"));
+}
+
 TEST_CASE("a wrong request is answered by exit code 2 and the name of what is wrong, and makes nothing") {
   struct Wrong {
     Shell::Words words;
@@ -63,6 +86,10 @@ TEST_CASE("a wrong request is answered by exit code 2 and the name of what is wr
       {{"frontier", "nowhere"}, "nowhere"},
       {{"frontier", "nowhere", "--format", "xml"}, "xml"},
       {{"frontier", "nowhere", "--objective", "beauty:max"}, "beauty"},
+      {{"frontier", "nowhere", "--where", "latency_p59 < 5ms"}, "did you mean \"latency_p"},
+      {{"frontier", "nowhere", "--where", "latency_p95 < 5 MiB"}, "unit of time"},
+      {{"frontier", "nowhere", "--where", "latency_p95"}, "is not a constraint"},
+      {{"frontier", "nowhere", "--reference", "payload=1MB"}, "Its objectives: latency_p50, throughput"},
       {{"export", "nowhere", "--out", "x"}, "nowhere"},
       {{"export", "nowhere", "--layout", "yaml", "--out", "x"}, "yaml"},
       {{"doctor", "--format", "xml"}, "xml"},
@@ -163,7 +190,8 @@ TEST_CASE("output that a full disk cuts off is an error in every command") {
 TEST_CASE("help and version are successes") {
   const Shell shell;
   CHECK(contains(shell.run({"--version"}).output, "paretopipe "));
-  for (const std::string command : {"models", "sweep", "frontier", "export", "calibrate", "doctor"}) {
+  for (const std::string command :
+       {"models", "sweep", "frontier", "merge", "compare", "export", "calibrate", "doctor"}) {
     const auto help = shell.run({command, "--help"});
     CHECK(help.exit_code == 0);
     CHECK(contains(help.output, "--"));

@@ -27,81 +27,71 @@ void require_recovery(run::PipelineExecutor& executor, const plan::Trial& failed
   CHECK(support::own_children().size() == failed.cpus.size());
 }
 
-struct Death {
-  std::string fault;
+struct Fault {
+  std::string text;
   int stage;
 };
+
+/// The fault makes a trial at these splits a failure that names its stage, and of this trial alone.
+void check_failure(const Fault& fault, std::vector<int> splits, const std::string& phase, const std::string& reason) {
+  CAPTURE(fault.text);
+  const FaultOnce once(fault.text);
+  run::PipelineExecutor executor(options_with(kFakeStage));
+  const auto trial = trial_at(std::move(splits));
+  const auto record = executor.run(trial);
+  require_failure(record, phase, reason);
+  CHECK(record.failure->stage == fault.stage);
+  require_recovery(executor, trial);
+}
+
+void check_death(const Fault& fault, std::vector<int> splits, const std::string& phase = "run") {
+  check_failure(fault, std::move(splits), phase, "stage " + std::to_string(fault.stage) + " was killed by signal 9");
+}
+
+void check_own_words(const Fault& fault, std::vector<int> splits) {
+  check_failure(fault, std::move(splits), "run", "the block broke on purpose");
+}
+
+/// The fault makes the output of a trial another one than the unsplit model's, which is noticed.
+void check_wrong_output(const std::string& fault_text) {
+  CAPTURE(fault_text);
+  const FaultOnce fault(fault_text);
+  run::PipelineExecutor executor(options_with(kFakeStage));
+  const auto record = executor.run(trial_at({1}));
+  require_failure(record, "check", "the output differs from the unsplit model's");
+  CHECK(record.fidelity->max_abs_difference > 0);
+  CHECK(executor.run(trial_at({1})).status == record::Status::ok);
+}
 
 }  // namespace
 
 TEST_CASE("a stage that is killed in the middle of a trial is named, and the next trial gets new processes") {
   // Split 1: stage 0 has block 0, stage 1 blocks 1 and 2. The first, a middle and the last batch of the trial.
-  const auto death = GENERATE(Death{"kill@0-1@1", 0}, Death{"kill@0-1@7", 0}, Death{"kill@0-1@16", 0},
-                              Death{"kill@1-3@1", 1}, Death{"kill@1-3@7", 1}, Death{"kill@1-3@16", 1});
-  CAPTURE(death.fault);
-  const FaultOnce fault(death.fault);
-  run::PipelineExecutor executor(options_with(kFakeStage));
-  const auto trial = trial_at({1});
-  const auto record = executor.run(trial);
-  require_failure(record, "run", "was killed by signal 9");
-  CHECK(record.failure->stage == death.stage);
-  CHECK(contains(record.failure->reason, "stage " + std::to_string(death.stage)));
-  require_recovery(executor, trial);
+  check_death(GENERATE(Fault{"kill@0-1@1", 0}, Fault{"kill@0-1@7", 0}, Fault{"kill@0-1@16", 0}, Fault{"kill@1-3@1", 1},
+                       Fault{"kill@1-3@7", 1}, Fault{"kill@1-3@16", 1}),
+              {1});
 }
 
 TEST_CASE("of three stages the one that died is named, whichever complains first") {
-  const auto death = GENERATE(Death{"kill@0-1@5", 0}, Death{"kill@1-2@5", 1}, Death{"kill@2-3@5", 2});
-  CAPTURE(death.fault);
-  const FaultOnce fault(death.fault);
-  run::PipelineExecutor executor(options_with(kFakeStage));
-  const auto trial = trial_at({1, 2});
-  const auto record = executor.run(trial);
-  require_failure(record, "run", "was killed by signal 9");
-  CHECK(record.failure->stage == death.stage);
-  require_recovery(executor, trial);
+  check_death(GENERATE(Fault{"kill@0-1@5", 0}, Fault{"kill@1-2@5", 1}, Fault{"kill@2-3@5", 2}), {1, 2});
 }
 
 TEST_CASE("a stage that dies where all is local is named") {
-  const FaultOnce fault("kill@0-3@12");  // the source runs the whole model 8 times for the reference outputs
-  run::PipelineExecutor executor(options_with(kFakeStage));
-  const auto trial = trial_at({3});
-  const auto record = executor.run(trial);
-  require_failure(record, "run", "was killed by signal 9");
-  CHECK(record.failure->stage == 0);
-  require_recovery(executor, trial);
+  check_death({"kill@0-3@12", 0}, {3});  // the source runs the whole model 8 times for the reference outputs
 }
 
 TEST_CASE("a stage that dies while it prepares is a failure to load, and only of this trial") {
-  const FaultOnce fault("kill@0-3@2");
-  run::PipelineExecutor executor(options_with(kFakeStage));
-  const auto trial = trial_at({1});
-  const auto record = executor.run(trial);
-  require_failure(record, "load", "was killed by signal 9");
-  CHECK(record.failure->stage == 0);
-  require_recovery(executor, trial);
+  check_death({"kill@0-3@2", 0}, {1}, "load");
 }
 
 TEST_CASE("an error inside of a block is reported with its own words, not with a neighbour's broken link") {
-  const auto error = GENERATE(Death{"throw@0-1@1", 0}, Death{"throw@0-1@9", 0}, Death{"throw@1-3@1", 1},
-                              Death{"throw@1-3@9", 1}, Death{"throw@1-3@16", 1});
-  CAPTURE(error.fault);
-  const FaultOnce fault(error.fault);
-  run::PipelineExecutor executor(options_with(kFakeStage));
-  const auto trial = trial_at({1});
-  const auto record = executor.run(trial);
-  require_failure(record, "run", "the block broke on purpose");
-  CHECK(record.failure->stage == error.stage);
-  require_recovery(executor, trial);
+  check_own_words(GENERATE(Fault{"throw@0-1@1", 0}, Fault{"throw@0-1@9", 0}, Fault{"throw@1-3@1", 1},
+                           Fault{"throw@1-3@9", 1}, Fault{"throw@1-3@16", 1}),
+                  {1});
 }
 
 TEST_CASE("an error in any of three stages is reported with its own words") {
-  const auto error = GENERATE(Death{"throw@0-1@6", 0}, Death{"throw@1-2@6", 1}, Death{"throw@2-3@6", 2});
-  CAPTURE(error.fault);
-  const FaultOnce fault(error.fault);
-  run::PipelineExecutor executor(options_with(kFakeStage));
-  const auto record = executor.run(trial_at({1, 2}));
-  require_failure(record, "run", "the block broke on purpose");
-  CHECK(record.failure->stage == error.stage);
+  check_own_words(GENERATE(Fault{"throw@0-1@6", 0}, Fault{"throw@1-2@6", 1}, Fault{"throw@2-3@6", 2}), {1, 2});
 }
 
 TEST_CASE("a reason that every trial of the model would have ends the sweep instead of filling it with failures") {
@@ -112,24 +102,11 @@ TEST_CASE("a reason that every trial of the model would have ends the sweep inst
 }
 
 TEST_CASE("one flipped bit of an activation or a result makes the trial a failure, not a fast result") {
-  const auto fault_text = GENERATE(as<std::string>{}, "wrong@0-1@1", "wrong@0-1@16", "wrong@1-3@1", "wrong@1-3@16");
-  CAPTURE(fault_text);
-  const FaultOnce fault(fault_text);
-  run::PipelineExecutor executor(options_with(kFakeStage));
-  const auto record = executor.run(trial_at({1}));
-  require_failure(record, "check", "the output differs from the unsplit model's");
-  CHECK(record.fidelity->max_abs_difference > 0);
-  CHECK(executor.run(trial_at({1})).status == record::Status::ok);
+  check_wrong_output(GENERATE(as<std::string>{}, "wrong@0-1@1", "wrong@0-1@16", "wrong@1-3@1", "wrong@1-3@16"));
 }
 
 TEST_CASE("NaN in the output is a difference, and its record is still JSON") {
-  const auto fault_text = GENERATE(as<std::string>{}, "nan@0-1@3", "nan@1-3@3", "nan@1-3@16");
-  CAPTURE(fault_text);
-  const FaultOnce fault(fault_text);
-  run::PipelineExecutor executor(options_with(kFakeStage));
-  const auto record = executor.run(trial_at({1}));
-  require_failure(record, "check", "the output differs from the unsplit model's");
-  CHECK(record.fidelity->max_abs_difference > 0);
+  check_wrong_output(GENERATE(as<std::string>{}, "nan@0-1@3", "nan@1-3@3", "nan@1-3@16"));
 }
 
 TEST_CASE("a model whose own output is NaN is refused: nothing could be checked against it") {

@@ -1,3 +1,5 @@
+#include <paretopipe/launch/file_descriptor.hpp>
+
 #include <csignal>
 #include <thread>
 
@@ -9,9 +11,11 @@
 #include <support/message_of.hpp>
 
 #include "executor_fixture.hpp"
+#include "shaping/machine_state.hpp"
 
 using namespace paretopipe;
 using namespace paretopipe::testing;
+using namespace std::chrono_literals;
 using support::contains;
 
 namespace {
@@ -88,6 +92,35 @@ TEST_CASE("a person's interruption in the middle of a trial ends it at once, and
   }
   CHECK(support::own_children().empty());
   ::close(interrupt);
+}
+
+TEST_CASE("a person's interruption while a very slow network is probed ends that at once") {
+  const auto kind = GENERATE(config::Shaping::netem, config::Shaping::emulated);
+  CAPTURE(to_string(kind));
+  if (kind == config::Shaping::netem && !support::can(support::capabilities().tbf)) return;
+  const auto before = support::machine_state();
+  const launch::FileDescriptor interrupt(::eventfd(0, EFD_CLOEXEC));
+  auto trial = trial_at({1});
+  trial.shaping = kind;
+  trial.network.name = "slow";
+  trial.network.forward.rate_bit_per_s = trial.network.backward.rate_bit_per_s = 100'000;  // a probe takes 12 s
+  auto options = options_with(kFakeStage);
+  options.interrupt_descriptor = interrupt.get();
+  Clock::time_point interrupted;
+  {
+    run::PipelineExecutor executor(options);
+    executor.describe(trial);  // the stages are there, so that little else than the probe is left to interrupt
+    std::thread person([&] {
+      std::this_thread::sleep_for(500ms);
+      interrupted = Clock::now();
+      ::eventfd_write(interrupt.get(), 1);
+    });
+    CHECK_THROWS_AS(executor.run(trial), Interrupted);
+    person.join();
+  }
+  CHECK(Clock::now() - interrupted < 3s);
+  CHECK(support::own_children().empty());
+  CHECK(support::machine_state() == before);
 }
 
 TEST_CASE("an interruption before the first trial starts nothing that is left") {

@@ -47,6 +47,24 @@ TEST_CASE("a trial runs over every kind of link, and its record says what the li
   CHECK(*record.network->backward_bit_per_s < 45e6);
   // 4 kB at 80 Mbit/s, less the bucket that the kernel's shaping must have.
   if (kind == Shaping::emulated) CHECK(record.summary->links.front().transfer_p50_ns >= 4000 * 8 / 0.08 * 0.9);
+  // Only a relay can be late, and only of this trial it tells: every batch there and back in a few pieces, no probe.
+  REQUIRE(record.network->lateness.has_value() == (kind == Shaping::emulated));
+  if (kind == Shaping::netem) return;
+  const auto& lateness = *record.network->lateness;
+  const auto batches = 2 * (trial.warmup + trial.batches);
+  CHECK(lateness.deliveries >= 2 * batches);
+  CHECK(lateness.deliveries <= 20 * batches);
+  CHECK(lateness.max_ns > 0);
+  CHECK(lateness.max_ns >= lateness.p99_ns);
+}
+
+TEST_CASE("a trial that sends nothing over an emulated link has no lateness") {
+  run::PipelineExecutor executor(options_with(kFakeStage));
+  auto trial = trial_over(Shaping::emulated);
+  trial.split_points = {kBlocks};
+  const auto record = executor.run(trial);
+  REQUIRE(record.network.has_value());
+  CHECK_FALSE(record.network->lateness.has_value());
 }
 
 TEST_CASE("a network is applied anew when a trial wants another one, on the same stage processes") {

@@ -41,6 +41,9 @@ struct Networks {
     return words;
   }
 
+  /// Runs the driver in the first network, to its end.
+  support::Outcome run(const Words& words) const { return run_driver(words, &pair); }
+
   std::string qdiscs() const { return pair.run_in(0, {"tc", "qdisc", "show"}); }
 
   /// Qdiscs, classes and filters of the interface.
@@ -58,10 +61,11 @@ struct Networks {
 
 const Words kClear{"net", "clear", "--interface", NamespacePair::interface(0)};
 
-std::string port_of_peer(int socket) {
+/// `which`: getsockname or getpeername.
+std::string port(int (*which)(int, sockaddr*, socklen_t*), int socket) {
   sockaddr_in address{};
   socklen_t size = sizeof address;
-  REQUIRE(::getpeername(socket, reinterpret_cast<sockaddr*>(&address), &size) == 0);
+  REQUIRE(which(socket, reinterpret_cast<sockaddr*>(&address), &size) == 0);
   return std::to_string(ntohs(address.sin_port));
 }
 
@@ -77,12 +81,31 @@ double rate_of(const Connection& connection) {
   return shaping::probe_link(connection.first.get(), connection.second.get(), options).forward_bit_per_s;
 }
 
-/// The keeper of a lease whose owner is `driver`.
-pid_t keeper_of(const RunningDriver& driver) {
-  const auto children = support::children_of(driver.pid());
-  REQUIRE(children.size() == 1);
-  return children.front();
-}
+/// A lease that lasts longer than any test, with its shaping in place.
+class LongLease {
+ public:
+  explicit LongLease(const Networks& networks, const Words& more = {})
+      : owner_(networks.apply("600s", more), &networks.pair), said_(owner_.wait_for("until ")) {}
+
+  const std::string& said() const { return said_; }
+
+  pid_t keeper() const {
+    const auto children = support::children_of(owner_.pid());
+    REQUIRE(children.size() == 1);
+    return children.front();
+  }
+
+  support::Outcome wait() { return owner_.wait(); }
+
+  support::Outcome end_by(int signal) {
+    ::kill(owner_.pid(), signal);
+    return wait();
+  }
+
+ private:
+  RunningDriver owner_;
+  std::string said_;
+};
 
 }  // namespace
 
@@ -92,9 +115,8 @@ TEST_CASE("traffic to the peer's port is slow, all other traffic is not, and aft
   const auto shaped = networks.pair.connect();
   const auto other = networks.pair.connect();
   const auto before = rate_of(shaped);
-  RunningDriver driver(networks.apply("600s", {"--port", port_of_peer(shaped.first.get())}), &networks.pair);
-  const auto said = driver.wait_for("until ");
-  CHECK(contains(said, "read back: 20 Mbit/s"));
+  LongLease lease(networks, {"--port", port(::getpeername, shaped.first.get())});
+  CHECK(contains(lease.said(), "read back: 20 Mbit/s"));
 
   const auto slow = rate_of(shaped);
   const auto fast = rate_of(other);
@@ -103,23 +125,17 @@ TEST_CASE("traffic to the peer's port is slow, all other traffic is not, and aft
   CHECK(slow > 0.5 * 20e6);
   CHECK(fast > 3 * slow);
 
-  ::kill(driver.pid(), SIGINT);
-  CHECK(driver.wait().exit_code == 130);
+  CHECK(lease.end_by(SIGINT).exit_code == 130);
   CHECK(rate_of(shaped) > 3 * slow);
 }
 
 TEST_CASE("a port is the peer's or this host's", "[net]") {
   if (!can_shape_peers()) return;
   const Networks networks;
-  auto connection = networks.pair.connect();
-  sockaddr_in own{};
-  socklen_t size = sizeof own;
-  REQUIRE(::getsockname(connection.first.get(), reinterpret_cast<sockaddr*>(&own), &size) == 0);
-  RunningDriver driver(networks.apply("600s", {"--port", std::to_string(ntohs(own.sin_port))}), &networks.pair);
-  driver.wait_for("until ");
+  const auto connection = networks.pair.connect();
+  LongLease lease(networks, {"--port", port(::getsockname, connection.first.get())});
   CHECK(rate_of(connection) < 1.05 * 20e6);
-  ::kill(driver.pid(), SIGTERM);
-  CHECK(driver.wait().exit_code == 130);
+  CHECK(lease.end_by(SIGTERM).exit_code == 130);
 }
 
 TEST_CASE("nothing is left when the lease is over, after Ctrl-C, and after SIGTERM", "[net]") {
@@ -127,18 +143,16 @@ TEST_CASE("nothing is left when the lease is over, after Ctrl-C, and after SIGTE
   const Networks networks;
   const auto before = networks.qdiscs();
   SECTION("over") {
-    const auto outcome = run_driver(networks.apply("1s"), &networks.pair);
+    const auto outcome = networks.run(networks.apply("1s"));
     INFO(outcome.errors);
     CHECK(outcome.exit_code == 0);
     CHECK(contains(outcome.output, "stage1: removed (the lease is over)"));
   }
   SECTION("a signal") {
     const int signal = GENERATE(SIGINT, SIGTERM);
-    RunningDriver driver(networks.apply("600s"), &networks.pair);
-    driver.wait_for("until ");
+    LongLease lease(networks);
     CHECK(networks.qdiscs() != before);
-    ::kill(driver.pid(), signal);
-    const auto outcome = driver.wait();
+    const auto outcome = lease.end_by(signal);
     CHECK(outcome.exit_code == 130);
     CHECK(contains(outcome.output, "stage1: removed (interrupted)"));
   }
@@ -149,23 +163,19 @@ TEST_CASE("nothing is left when either of the two processes is killed", "[net]")
   if (!can_shape_peers()) return;
   const Networks networks;
   const auto before = networks.qdiscs();
-  RunningDriver driver(networks.apply("600s"), &networks.pair);
-  driver.wait_for("until ");
-  const auto keeper = keeper_of(driver);
+  LongLease lease(networks);
+  const auto keeper = lease.keeper();
   const support::ProcessWatch watched(keeper);
   SECTION("the one that was started") {
-    ::kill(driver.pid(), SIGKILL);
-    CHECK(driver.wait().exit_code == 128 + SIGKILL);
+    CHECK(lease.end_by(SIGKILL).exit_code == 128 + SIGKILL);
   }
   SECTION("its keeper") {
     ::kill(keeper, SIGKILL);
-    const auto outcome = driver.wait();
-    CHECK(contains(outcome.output, "stage1: removed (the keeper of the lease was killed)"));
+    CHECK(contains(lease.wait().output, "stage1: removed (the keeper of the lease was killed)"));
   }
   SECTION("its keeper is told to end") {
     ::kill(keeper, SIGTERM);
-    const auto outcome = driver.wait();
-    CHECK(contains(outcome.output, "stage1: removed (the keeper of the lease was told to end)"));
+    CHECK(contains(lease.wait().output, "stage1: removed (the keeper of the lease was told to end)"));
   }
   CHECK(watched.ended());
   CHECK(networks.qdiscs() == before);
@@ -175,25 +185,23 @@ TEST_CASE("what two killed processes left is removed by clear, which says so if 
   if (!can_shape_peers()) return;
   const Networks networks;
   const auto before = networks.qdiscs();
-  RunningDriver driver(networks.apply("600s"), &networks.pair);
-  driver.wait_for("until ");
-  const auto keeper = keeper_of(driver);
+  LongLease lease(networks);
+  const auto keeper = lease.keeper();
   const support::ProcessWatch watched(keeper);
   ::kill(keeper, SIGSTOP);
-  ::kill(driver.pid(), SIGKILL);
-  driver.wait();
+  lease.end_by(SIGKILL);
   ::kill(keeper, SIGKILL);
   REQUIRE(watched.ended());
   REQUIRE(networks.qdiscs() != before);
 
-  const auto refused = run_driver(networks.apply("600s"), &networks.pair);
+  const auto refused = networks.run(networks.apply("600s"));
   CHECK(refused.exit_code == 3);
   CHECK(contains(refused.errors, "paretopipe net clear --interface stage1"));
-  const auto cleared = run_driver(kClear, &networks.pair);
+  const auto cleared = networks.run(kClear);
   CHECK(cleared.exit_code == 0);
   CHECK(cleared.output == "stage1: removed what `net apply` had added\n");
   CHECK(networks.qdiscs() == before);
-  const auto again = run_driver(kClear, &networks.pair);
+  const auto again = networks.run(kClear);
   CHECK(again.exit_code == 0);
   CHECK(again.output == "stage1: nothing of ours is applied\n");
 }
@@ -207,20 +215,18 @@ TEST_CASE("somebody else's root qdisc is refused and stays, whether there before
   SECTION("before") {
     networks.pair.run_in(0, foreign);
     const auto before = networks.qdiscs();
-    const auto outcome = run_driver(networks.apply("600s"), &networks.pair);
+    const auto outcome = networks.run(networks.apply("600s"));
     CHECK(outcome.exit_code == 3);
     CHECK(contains(outcome.errors, "stage1 has a root qdisc that somebody made (tbf 1:)"));
-    CHECK(contains(run_driver(kClear, &networks.pair).output, "nothing of ours"));
+    CHECK(contains(networks.run(kClear).output, "nothing of ours"));
     CHECK(networks.qdiscs() == before);
   }
   SECTION("meanwhile") {
-    RunningDriver driver(networks.apply("600s"), &networks.pair);
-    driver.wait_for("until ");
-    run_driver(kClear, &networks.pair);
+    LongLease lease(networks);
+    networks.run(kClear);
     networks.pair.run_in(0, foreign);
     const auto before = networks.qdiscs();
-    ::kill(driver.pid(), SIGTERM);
-    CHECK(contains(driver.wait().output, "nothing to remove, somebody did it meanwhile"));
+    CHECK(contains(lease.end_by(SIGTERM).output, "nothing to remove, somebody did it meanwhile"));
     CHECK(networks.qdiscs() == before);
   }
 }
@@ -228,14 +234,12 @@ TEST_CASE("somebody else's root qdisc is refused and stays, whether there before
 TEST_CASE("an interface has one lease at a time, even when the first one's shaping was cleared", "[net]") {
   if (!can_shape_peers()) return;
   const Networks networks;
-  RunningDriver driver(networks.apply("600s"), &networks.pair);
-  driver.wait_for("until ");
-  run_driver(kClear, &networks.pair);
-  const auto second = run_driver(networks.apply("600s"), &networks.pair);
+  LongLease lease(networks);
+  networks.run(kClear);
+  const auto second = networks.run(networks.apply("600s"));
   CHECK(second.exit_code == 3);
   CHECK(contains(second.errors, "another `paretopipe net apply` runs on stage1"));
-  ::kill(driver.pid(), SIGTERM);
-  driver.wait();
+  lease.end_by(SIGTERM);
 }
 
 TEST_CASE("plan prints just what apply runs, and what undoes it", "[net]") {
@@ -257,11 +261,9 @@ TEST_CASE("plan prints just what apply runs, and what undoes it", "[net]") {
   }
   CHECK(undoing);
   CHECK(networks.all() == before);
-  RunningDriver driver(networks.apply("600s", {"--port", "5000"}), &networks.pair);
-  driver.wait_for("until ");
+  LongLease lease(networks, {"--port", "5000"});
   CHECK(networks.all() == planned);
-  ::kill(driver.pid(), SIGTERM);
-  driver.wait();
+  lease.end_by(SIGTERM);
   CHECK(networks.all() == before);
 }
 
@@ -271,8 +273,7 @@ TEST_CASE("what the kernel refuses is a sentence, and nothing is left", "[net]")
   const auto before = networks.qdiscs();
   SECTION("no such interface") {
     const auto outcome =
-        run_driver({"net", "apply", networks.slow(), "--interface", "nosuch0", "--peer", "10.0.0.2", "--for", "1s"},
-                   &networks.pair);
+        networks.run({"net", "apply", networks.slow(), "--interface", "nosuch0", "--peer", "10.0.0.2", "--for", "1s"});
     CHECK(outcome.exit_code == 3);
     CHECK(contains(outcome.errors, "`ip link` lists the interfaces there are"));
   }
@@ -281,8 +282,8 @@ TEST_CASE("what the kernel refuses is a sentence, and nothing is left", "[net]")
       SUCCEED("this kernel has netem");
       return;
     }
-    const auto outcome = run_driver(
-        {"net", "apply", "wifi", "--interface", "stage1", "--peer", "10.0.0.2", "--for", "600s"}, &networks.pair);
+    const auto outcome =
+        networks.run({"net", "apply", "wifi", "--interface", "stage1", "--peer", "10.0.0.2", "--for", "600s"});
     CHECK(outcome.exit_code == 3);
     CHECK(contains(outcome.errors, "sudo modprobe sch_netem"));
   }

@@ -2,6 +2,8 @@
 #include <paretopipe/config/network_profile.hpp>
 #include <paretopipe/wire/rendezvous.hpp>
 
+#include <csignal>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -20,6 +22,7 @@
 using namespace paretopipe;
 using namespace paretopipe::testing;
 using support::contains;
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -44,12 +47,19 @@ void be_a_stranger(const std::string& address) {
   CHECK(::recv(socket.get(), &byte, 1, 0) <= 0);
 }
 
+/// Whoever calls next: a descriptor.
+int accept_one(const wire::Listener& listener) {
+  pollfd event{listener.native_handle(), POLLIN, 0};
+  ::poll(&event, 1, 30'000);
+  return ::accept4(listener.native_handle(), nullptr, nullptr, SOCK_CLOEXEC);
+}
+
 /// A port that answers every caller with `words`, once.
 class Stranger {
  public:
   explicit Stranger(std::string words)
       : thread_([this, words = std::move(words)] {
-          const launch::FileDescriptor caller(accept_one());
+          const launch::FileDescriptor caller(accept_one(listener_));
           ::send(caller.get(), words.data(), words.size(), MSG_NOSIGNAL);
           std::string heard(4096, '\0');
           while (::recv(caller.get(), heard.data(), heard.size(), 0) > 0) {
@@ -59,12 +69,6 @@ class Stranger {
   const std::string& name() const { return listener_.name(); }
 
  private:
-  int accept_one() const {
-    pollfd event{listener_.native_handle(), POLLIN, 0};
-    ::poll(&event, 1, 30'000);
-    return ::accept4(listener_.native_handle(), nullptr, nullptr, SOCK_CLOEXEC);
-  }
-
   wire::Listener listener_{"127.0.0.1", 0};
   std::thread thread_;
 };
@@ -128,6 +132,26 @@ TEST_CASE("a stranger's port is refused with what it said", "[net]") {
     CHECK(outcome.exit_code == 3);
     CHECK(contains(outcome.errors, "does not answer like a probe"));
   }
+}
+
+TEST_CASE("a probe that a person ends, at either end, ends at once", "[net]") {
+  const int signal = GENERATE(SIGINT, SIGTERM);
+  std::optional<RunningDriver> probe;
+  wire::Listener silent("127.0.0.1", 0);
+  launch::FileDescriptor caller;
+  SECTION("the one that measures, of a server that says nothing") {
+    probe.emplace(Words{"net", "probe", silent.name()});
+    caller = launch::FileDescriptor(accept_one(silent));
+    REQUIRE(caller.get() >= 0);
+  }
+  SECTION("the one that serves") {
+    probe.emplace(Words{"net", "probe", "--listen", "127.0.0.1:0", "--keep"});
+    address_of(*probe);
+  }
+  const auto asked = Clock::now();
+  ::kill(probe->pid(), signal);
+  CHECK(probe->wait().exit_code == 128 + signal);
+  CHECK(Clock::now() - asked < 2s);
 }
 
 TEST_CASE("nobody at the address is a sentence within seconds", "[net]") {

@@ -21,7 +21,38 @@ SplitSelection read_splits(const nlohmann::json& json) {
   }
 }
 
+/// 5, "auto", or {"precision": 0.01, "trials": 30, "budget_s": 60}: auto with other bounds than the usual ones.
+Repeat read_repeat(const nlohmann::json& json) {
+  if (json.is_number_integer()) {
+    const nlohmann::json object{{"repeat", json}};
+    Repeat repeat;
+    ObjectReader(object, "experiment").read("repeat", repeat.trials);
+    return repeat;
+  }
+  Repeat repeat{.adaptive = true, .trials = kMostAdaptiveTrials};
+  if (json == "auto") return repeat;
+  if (!json.is_object()) {
+    throw UsageError(fmt::format(
+        "experiment.repeat is {}; it must be a number of trials, \"auto\", or an object that says when auto ends",
+        json.dump()));
+  }
+  ObjectReader reader(json, "experiment.repeat");
+  reader.read("trials", repeat.trials);
+  reader.read("precision", repeat.precision);
+  reader.read("budget_s", repeat.budget_s);
+  reader.refuse_unknown_keys();
+  return repeat;
+}
+
 }  // namespace
+
+void to_json(nlohmann::json& json, const Repeat& repeat) {
+  if (!repeat.adaptive) {
+    json = repeat.trials;
+    return;
+  }
+  json = {{"trials", repeat.trials}, {"precision", repeat.precision}, {"budget_s", repeat.budget_s}};
+}
 
 void to_json(nlohmann::json& json, const ComputeTuning& tuning) {
   json = {{"flush_denormals", tuning.flush_denormals},
@@ -64,7 +95,7 @@ Experiment experiment_from_json(const nlohmann::json& json, const Experiment& de
   reader.read("batch", experiment.batch);
   reader.read("batches", experiment.batches);
   reader.read("warmup", experiment.warmup);
-  reader.read("repeat", experiment.repeat);
+  if (const auto* repeat = reader.find("repeat")) experiment.repeat = read_repeat(*repeat);
   reader.read("depth", experiment.depth);
   reader.read("seed", experiment.seed);
   reader.read("data", experiment.data);

@@ -25,15 +25,26 @@ struct ComputeTuning {
   bool operator==(const ComputeTuning&) const = default;
 };
 
+/// How many trials of every split. Adaptive: as many as it takes, and none for what is beaten (run/adaptive_sweep.hpp).
+struct Repeat {
+  bool adaptive = false;
+  int trials = 5;           ///< of every split; the most of it where adaptive
+  double precision = 0.02;  ///< adaptive: half of the 95 % interval of every objective, as a share of its median
+  int budget_s = 0;         ///< adaptive: seconds after which no further round begins; 0: no limit
+
+  bool operator==(const Repeat&) const = default;
+};
+inline constexpr int kMostAdaptiveTrials = 20;
+
 /// What is to be measured, as a file or flags say it. Every field has a default; `validate` says what is out of range.
 struct Experiment {
   std::vector<std::string> models{"mobilenet_v2"};
   SplitSelection splits;
   int num_classes = 10;
-  int batch = 1;           ///< images per batch
-  int batches = 32;        ///< measured batches of each phase
-  int warmup = 4;          ///< batches run and dropped before each phase
-  int repeat = 5;          ///< trials of every split
+  int batch = 1;     ///< images per batch
+  int batches = 32;  ///< measured batches of each phase
+  int warmup = 4;    ///< batches run and dropped before each phase
+  Repeat repeat;
   int depth = 4;           ///< batches in flight in the Offline phase
   std::uint64_t seed = 1;  ///< of weights, random inputs and the order of trials
   std::string data = "fashion-mnist";
@@ -51,6 +62,7 @@ struct Experiment {
 void to_json(nlohmann::json& json, const SplitSelection& splits);
 void from_json(const nlohmann::json& json, SplitSelection& splits);
 void to_json(nlohmann::json& json, const ComputeTuning& tuning);
+void to_json(nlohmann::json& json, const Repeat& repeat);
 /// For records, which a program wrote: every key is required.
 void from_json(const nlohmann::json& json, ComputeTuning& tuning);
 void to_json(nlohmann::json& json, const Experiment& experiment);

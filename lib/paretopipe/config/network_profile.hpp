@@ -59,6 +59,19 @@ std::string to_string(Shaping shaping);
 /// "auto" gives nothing: whichever this machine can do. Throws UsageError for unknown words.
 std::optional<Shaping> parse_shaping(const std::string& text);
 
+/// How late an emulated link handed on what passed it during a trial: after the moments that its conditions had set,
+/// because the machine had other things to do than to let the relay work.
+struct Lateness {
+  std::int64_t tolerance_ns = 0;  ///< more than this is late
+  std::int64_t deliveries = 0;    ///< pieces of the streams that passed, 1 or more; a piece is 1.5 to 64 kB
+  std::int64_t late = 0;          ///< of those
+  std::int64_t mean_ns = 0;       ///< over all deliveries
+  std::int64_t p99_ns = 0;        ///< at most 6 % more than it was
+  std::int64_t max_ns = 0;
+
+  bool operator==(const Lateness&) const = default;
+};
+
 /// What a network really did to the links of a pipeline: as the kernel tells what it applied, and as a probe over the
 /// very links measured it. Absent numbers were not measured.
 struct NetworkEvidence {
@@ -66,6 +79,7 @@ struct NetworkEvidence {
   std::optional<std::int64_t> round_trip_ns;  ///< median of small messages forth and back
   std::optional<double> forward_bit_per_s;    ///< goodput of a long transfer
   std::optional<double> backward_bit_per_s;
+  std::optional<Lateness> lateness;     ///< of an emulated link that something passed during the trial
   std::vector<std::string> deviations;  ///< sentences; if there is one, nothing was measured under these conditions
 
   bool operator==(const NetworkEvidence&) const = default;
@@ -78,6 +92,8 @@ void to_json(nlohmann::json& json, const NetworkProfile& profile);
 void from_json(const nlohmann::json& json, NetworkProfile& profile);
 void to_json(nlohmann::json& json, const Shaping& shaping);
 void from_json(const nlohmann::json& json, Shaping& shaping);
+void to_json(nlohmann::json& json, const Lateness& lateness);
+void from_json(const nlohmann::json& json, Lateness& lateness);
 void to_json(nlohmann::json& json, const NetworkEvidence& evidence);
 void from_json(const nlohmann::json& json, NetworkEvidence& evidence);
 

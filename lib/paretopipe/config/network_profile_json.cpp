@@ -89,11 +89,26 @@ void from_json(const nlohmann::json& json, Shaping& shaping) {
   shaping = *known;
 }
 
+void to_json(nlohmann::json& json, const Lateness& lateness) {
+  json = {{"tolerance_ns", lateness.tolerance_ns}, {"deliveries", lateness.deliveries}, {"late", lateness.late},
+          {"mean_ns", lateness.mean_ns},           {"p99_ns", lateness.p99_ns},         {"max_ns", lateness.max_ns}};
+}
+
+void from_json(const nlohmann::json& json, Lateness& lateness) {
+  json.at("tolerance_ns").get_to(lateness.tolerance_ns);
+  json.at("deliveries").get_to(lateness.deliveries);
+  json.at("late").get_to(lateness.late);
+  json.at("mean_ns").get_to(lateness.mean_ns);
+  json.at("p99_ns").get_to(lateness.p99_ns);
+  json.at("max_ns").get_to(lateness.max_ns);
+}
+
 void to_json(nlohmann::json& json, const NetworkEvidence& evidence) {
   json = {{"read_back", evidence.read_back}, {"deviations", evidence.deviations}};
   write_optional(json, "round_trip_ns", evidence.round_trip_ns);
   write_optional(json, "forward_bit_per_s", evidence.forward_bit_per_s);
   write_optional(json, "backward_bit_per_s", evidence.backward_bit_per_s);
+  write_optional(json, "lateness", evidence.lateness);
 }
 
 void from_json(const nlohmann::json& json, NetworkEvidence& evidence) {
@@ -102,6 +117,7 @@ void from_json(const nlohmann::json& json, NetworkEvidence& evidence) {
   read_optional(json, "round_trip_ns", evidence.round_trip_ns);
   read_optional(json, "forward_bit_per_s", evidence.forward_bit_per_s);
   read_optional(json, "backward_bit_per_s", evidence.backward_bit_per_s);
+  read_optional(json, "lateness", evidence.lateness);
 }
 
 }  // namespace paretopipe::config

@@ -33,7 +33,8 @@ void check_ranges(const Experiment& experiment) {
       Range{"batch", experiment.batch, 1, 65'536},
       Range{"batches", experiment.batches, 2, kMaxBatches},
       Range{"warmup", experiment.warmup, 0, kMaxBatches},
-      Range{"repeat", experiment.repeat, 1, 10'000},
+      Range{"repeat", experiment.repeat.trials, 1, 10'000},
+      Range{"repeat.budget_s", experiment.repeat.budget_s, 0, kNoLimit},
       Range{"depth", experiment.depth, 1, 256},
       Range{"threads_per_stage", experiment.threads_per_stage, 1, 1024},
       Range{"repeat_slow", experiment.repeat_slow, 0, 100},
@@ -44,6 +45,12 @@ void check_ranges(const Experiment& experiment) {
     const auto bound = max == kNoLimit ? fmt::format("at least {}", min) : fmt::format("from {} to {}", min, max);
     throw UsageError(fmt::format("experiment.{} is {}; it must be {}", key, value, bound));
   }
+}
+
+void check_precision(const Repeat& repeat) {
+  if (repeat.precision > 0 && repeat.precision < 1) return;
+  throw UsageError(fmt::format("experiment.repeat.precision is {}; it must be between 0 and 1, such as 0.02 for 2 %",
+                               repeat.precision));
 }
 
 /// Names go into JSON, which is UTF-8: into the identity of a trial, its record, and the messages to the stages.
@@ -126,6 +133,7 @@ void validate(const Experiment& experiment) {
   check_models(experiment.models);
   check_splits(experiment.splits);
   check_ranges(experiment);
+  check_precision(experiment.repeat);
   check_data(experiment.data);
   check_cpus(experiment.cpus);
   check_networks(experiment);

@@ -87,6 +87,12 @@ std::string format_count(double count) {
   return format_with(kCounts, count);
 }
 
+double parse_count(std::string_view text) {
+  const auto quantity = split_quantity(text, "a number", "940, 3.5k or 1.5 M");
+  if (const auto* unit = find_unit(kCounts, quantity.unit)) return quantity.value * unit->factor;
+  throw UsageError(fmt::format("\"{}\" is not a number; write it like 940, 3.5k or 1.5 M", text));
+}
+
 Nanoseconds parse_duration(std::string_view text) {
   const auto quantity = split_quantity(text, "a duration", "5ms, 1.5s, 250us or 800ns");
   if (const auto* unit = find_unit(kDurations, quantity.unit)) {

@@ -16,6 +16,10 @@ std::string format_bytes(double bytes);
 /// A plain count with SI suffixes: "940", "3.50 M", "312 M".
 std::string format_count(double count);
 
+/// "940", "3.5k", "1.5 M": a plain number, with or without an SI suffix. Throws UsageError for anything else, negative
+/// values included.
+double parse_count(std::string_view text);
+
 /// "5ms", "1.5 s", "250us", "800ns". Throws UsageError for anything else, negative values included.
 Nanoseconds parse_duration(std::string_view text);
 

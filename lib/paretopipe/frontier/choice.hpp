@@ -11,8 +11,9 @@ namespace paretopipe::frontier {
 
 /// How far each of an objective's values lies from the best of them: as ratios less one, v / best - 1 where less is
 /// better and best / v - 1 where more is, so that half the throughput weighs as much as twice the latency (relative
-/// regret: Kouvelis and Yu, "Robust Discrete Optimization and Its Applications", 1997). Where a value is not positive no
-/// ratio means anything: then the share of the way from the best to the worst value. The best has 0. Values are finite.
+/// regret: Kouvelis and Yu, "Robust Discrete Optimization and Its Applications", 1997). Where a value is not positive
+/// no ratio means anything: then the share of the way from the best to the worst value. The best has 0. Values are
+/// finite.
 std::vector<double> relative_regret(Sense sense, std::span<const double> values);
 
 struct Choice {
@@ -22,8 +23,8 @@ struct Choice {
 };
 
 /// The option whose largest regret is smallest (Savage, "The Theory of Statistical Decision", 1951), where
-/// `regrets[case][option]`; among equal ones that of the smaller sum, then the first, so that no other option is as good
-/// in every case and better in one. None without options or cases.
+/// `regrets[case][option]`; among equal ones that of the smaller sum, then the first, so that no other option is as
+/// good in every case and better in one. None without options or cases.
 std::optional<Choice> least_worst(std::span<const std::vector<double>> regrets);
 
 /// The knee of a frontier: every cost scaled so that its best on the frontier is 0 and its worst 1, the member with the

@@ -15,8 +15,9 @@ struct Hypervolume {
   std::optional<double> share;
 };
 
-/// Exact, for one to four objectives. `reference` has one value an objective, in the units and directions of the points;
-/// a point that is not better than it in every objective adds nothing, nor does an incomplete or a dominated one.
+/// Exact, for one to four objectives. `reference` has one value an objective, in the units and directions of the
+/// points; a point that is not better than it in every objective adds nothing, nor does an incomplete or a dominated
+/// one.
 ///
 /// Two and three objectives in O(n log n): a sweep along the last objective that keeps the area of a staircase in the
 /// first two (Fonseca, Paquete and López-Ibáñez, "An Improved Dimension-Sweep Algorithm for the Hypervolume Indicator",

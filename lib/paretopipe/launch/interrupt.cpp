@@ -1,9 +1,11 @@
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/launch/interrupt.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
+#include <vector>
 
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -23,6 +25,15 @@ void on_signal(int) {
   const std::uint64_t one = 1;
   [[maybe_unused]] const auto written = ::write(g_event, &one, sizeof one);
   errno = saved;
+}
+
+/// Rounded up, so that a deadline has really passed when poll says so; cut to an hour, for "never" is more than poll
+/// can count.
+int poll_timeout(Clock::time_point deadline) {
+  // Compared before subtracting: "never" is time_point::max().
+  const auto now = Clock::now();
+  const auto rest = deadline > now ? std::min<Nanoseconds>(deadline - now, std::chrono::hours(1)) : Nanoseconds(0);
+  return static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(rest).count());
 }
 
 }  // namespace
@@ -51,6 +62,21 @@ int InterruptGuard::descriptor() const {
 
 bool InterruptGuard::requested() const {
   return g_requested != 0;
+}
+
+int poll_interruptibly(std::span<pollfd> events, Clock::time_point deadline, int interrupt_descriptor,
+                       const std::string& attempt) {
+  std::vector<pollfd> all(events.begin(), events.end());
+  all.push_back({interrupt_descriptor, POLLIN, 0});
+  for (;;) {
+    const int ready = ::poll(all.data(), all.size(), poll_timeout(deadline));
+    if (ready < 0 && errno != EINTR) throw system_error(attempt, errno);
+    if (ready > 0 && all.back().revents != 0) throw Interrupted();
+    if (ready > 0) break;
+    if (ready == 0 && Clock::now() >= deadline) return 0;
+  }
+  std::copy_n(all.begin(), events.size(), events.begin());
+  return static_cast<int>(std::ranges::count_if(events, [](const pollfd& event) { return event.revents != 0; }));
 }
 
 }  // namespace paretopipe::launch

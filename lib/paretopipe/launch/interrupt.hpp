@@ -1,4 +1,10 @@
 #pragma once
+#include <paretopipe/core/clock.hpp>
+
+#include <span>
+#include <string>
+
+#include <poll.h>
 
 namespace paretopipe::launch {
 
@@ -16,5 +22,12 @@ class InterruptGuard {
   int descriptor() const;
   bool requested() const;
 };
+
+/// poll(2) that a person can end. Returns how many of `events` are ready, and 0 only once the deadline has passed.
+/// `interrupt_descriptor`: of an InterruptGuard, or -1 where nobody can interrupt; throws Interrupted when it is
+/// readable, even if something else is ready, too. Throws EnvironmentError, which begins with `attempt`, if the kernel
+/// refuses. Clock::time_point::max() waits for ever.
+int poll_interruptibly(std::span<pollfd> events, Clock::time_point deadline, int interrupt_descriptor,
+                       const std::string& attempt);
 
 }  // namespace paretopipe::launch

@@ -72,7 +72,7 @@ std::vector<Trial> plan_trials(const config::Experiment& experiment,
     const auto splits = splits_of(experiment.splits, model);
     for (const auto& network : networks.profiles) {
       auto trial = make_trial(experiment, model, network, networks.shaping);
-      for (trial.repetition = 0; trial.repetition < experiment.repeat; ++trial.repetition) {
+      for (trial.repetition = 0; trial.repetition < experiment.repeat.trials; ++trial.repetition) {
         auto order = splits;
         shuffle(order, shuffle_seed(experiment, model.model, trial.repetition));
         for (const int split : order) {

@@ -1,6 +1,8 @@
 #include <paretopipe/core/hash.hpp>
 #include <paretopipe/plan/trial.hpp>
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -28,6 +30,19 @@ std::string Trial::id() const {
   // Objects are kept sorted by key, and numbers are written as the shortest text that reads back as the same: one text
   // for one trial. Paths need not be UTF-8; what the record's line will say instead has the same identity.
   return to_hex(fnv1a64(nlohmann::json(*this).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)));
+}
+
+std::string Trial::configuration_id() const {
+  auto trial = *this;
+  trial.repetition = 0;
+  return trial.id();
+}
+
+std::string Trial::group_id() const {
+  auto trial = *this;
+  trial.repetition = 0;
+  std::fill(trial.split_points.begin(), trial.split_points.end(), 0);
+  return trial.id();
 }
 
 void to_json(nlohmann::json& json, const Trial& trial) {

@@ -48,6 +48,12 @@ struct Trial {
   /// The identity: 16 hexadecimal digits, FNV-1a of the canonical JSON. The same on every machine and release that
   /// knows the same fields; resume, merge and compare find a trial by it.
   std::string id() const;
+
+  /// The identity of the trial without its repetition: what medians are over.
+  std::string configuration_id() const;
+
+  /// The identity of the trial without its repetition and split points: what a frontier is drawn within.
+  std::string group_id() const;
 };
 
 void to_json(nlohmann::json& json, const Trial& trial);

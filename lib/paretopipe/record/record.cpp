@@ -6,32 +6,47 @@ namespace paretopipe::record {
 
 namespace {
 
-void write(nlohmann::json& json, const Failure& failure) {
-  json = {{"phase", failure.phase}, {"reason", failure.reason}};
-  write_optional(json, "stage", failure.stage);
-}
-
-void read(const nlohmann::json& json, Failure& failure) {
-  json.at("phase").get_to(failure.phase);
-  json.at("reason").get_to(failure.reason);
-  read_optional(json, "stage", failure.stage);
-}
-
 /// A record whose `status` is a word that this release does not know must not be read as the enum's first value.
-Status read_status(const nlohmann::json& json) {
-  const auto word = json.get<std::string>();
+Status parse_status(std::string_view word) {
   for (const auto status : {Status::ok, Status::failed, Status::invalid}) {
     if (word == to_string(status)) return status;
   }
   throw UsageError(fmt::format("the status \"{}\" is unknown; known: ok, failed, invalid", word));
 }
 
-/// The same of the words in a summary: to JSON and back they must be what they were.
-void check_parts(const nlohmann::json& summary) {
-  for (const auto& entry : summary.at("breakdown")) {
-    const auto& word = entry.at("part");
-    if (nlohmann::json(word.get<Part>()) == word) continue;
-    throw UsageError(fmt::format("the part {} of the breakdown is unknown", word.dump()));
+/// The library's message without the code in front of it.
+std::string reason_of(const nlohmann::json::exception& error) {
+  const std::string text = error.what();
+  const auto end = text.find("] ");
+  return end == std::string::npos ? text : text.substr(end + 2);
+}
+
+template <class T>
+void read_field(const nlohmann::json& json, const char* key, T& value) {
+  try {
+    json.at(key).get_to(value);
+  } catch (const nlohmann::json::exception& error) {
+    throw UsageError(
+        fmt::format("the record's \"{}\" lacks a field or has one of the wrong type ({})", key, reason_of(error)));
+  }
+}
+
+template <class T>
+void read_optional_field(const nlohmann::json& json, const char* key, std::optional<T>& value) {
+  value.reset();
+  if (json.contains(key)) read_field(json, key, value.emplace());
+}
+
+/// JSON's own conversions take 8.5 for 8, true for 1 and an unknown word for an enum's first value. What was understood
+/// must be what is written. Fields that only one of them has are another release's, and no harm.
+void check_understood(const nlohmann::json& json, const TrialRecord& record) {
+  const nlohmann::json understood = record;
+  for (const auto& difference : nlohmann::json::diff(understood, json)) {
+    if (difference.at("op") != "replace") continue;
+    const nlohmann::json::json_pointer place(difference.at("path").get<std::string>());
+    throw UsageError(fmt::format("the record's \"{}\" is {}, which would be read as {}: was it edited by hand?",
+                                 place.to_string().substr(1), difference.at("value").dump(),
+                                 understood.at(place).dump()));
   }
 }
 
@@ -39,14 +54,28 @@ void check_schema(const nlohmann::json& json) {
   if (!json.is_object() || !json.contains("schema") || !json["schema"].is_number_integer()) {
     throw UsageError("this is not a paretopipe record: it has no \"schema\" number");
   }
-  const auto schema = json["schema"].get<std::int64_t>();
-  if (schema != kSchemaVersion) {
-    throw UsageError(fmt::format("the record has schema {}, and this paretopipe reads schema {}; {}", schema,
-                                 kSchemaVersion, schema > kSchemaVersion ? "use a newer paretopipe" : "measure again"));
+  const auto& schema = json["schema"];
+  // The library takes numbers beyond 63 bits for negative ones as soon as it compares them with signed ones.
+  const bool newer = schema.is_number_unsigned() ? schema.get<std::uint64_t>() > std::uint64_t{kSchemaVersion}
+                                                 : schema.get<std::int64_t>() > kSchemaVersion;
+  if (newer || schema != kSchemaVersion) {
+    throw UsageError(fmt::format("the record has schema {}, and this paretopipe reads schema {}; {}", schema.dump(),
+                                 kSchemaVersion, newer ? "use a newer paretopipe" : "measure again"));
   }
 }
 
 }  // namespace
+
+void to_json(nlohmann::json& json, const Failure& failure) {
+  json = {{"phase", failure.phase}, {"reason", failure.reason}};
+  write_optional(json, "stage", failure.stage);
+}
+
+void from_json(const nlohmann::json& json, Failure& failure) {
+  json.at("phase").get_to(failure.phase);
+  json.at("reason").get_to(failure.reason);
+  read_optional(json, "stage", failure.stage);
+}
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Provenance, version, git_state, command_line, started_at)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ClockRelation, same_clock, offset_before_ns, offset_after_ns, error_bound_ns)
@@ -98,7 +127,7 @@ void to_json(nlohmann::json& json, const TrialRecord& record) {
           {"trial", record.trial},           {"status", to_string(record.status)},
           {"provenance", record.provenance}, {"stages", record.stages},
           {"clocks", record.clocks},         {"links", record.links}};
-  if (record.failure) write(json["failure"], *record.failure);
+  write_optional(json, "failure", record.failure);
   write_optional(json, "network", record.network);
   write_optional(json, "single_stream", record.single_stream);
   write_optional(json, "offline", record.offline);
@@ -109,25 +138,21 @@ void to_json(nlohmann::json& json, const TrialRecord& record) {
 
 void from_json(const nlohmann::json& json, TrialRecord& record) {
   check_schema(json);
-  try {
-    json.at("trial").get_to(record.trial);
-    record.status = read_status(json.at("status"));
-    json.at("provenance").get_to(record.provenance);
-    json.at("stages").get_to(record.stages);
-    json.at("clocks").get_to(record.clocks);
-    json.at("links").get_to(record.links);
-    record.failure.reset();
-    if (const auto found = json.find("failure"); found != json.end()) read(*found, record.failure.emplace());
-    read_optional(json, "network", record.network);
-    read_optional(json, "single_stream", record.single_stream);
-    read_optional(json, "offline", record.offline);
-    read_optional(json, "outliers", record.outliers);
-    read_optional(json, "fidelity", record.fidelity);
-    read_optional(json, "summary", record.summary);
-    if (record.summary) check_parts(json["summary"]);
-  } catch (const nlohmann::json::exception& error) {
-    throw UsageError(fmt::format("the record lacks a field or has one of the wrong type ({})", error.what()));
-  }
+  read_field(json, "trial", record.trial);
+  std::string status;
+  read_field(json, "status", status);
+  record.status = parse_status(status);
+  read_field(json, "provenance", record.provenance);
+  read_field(json, "stages", record.stages);
+  read_field(json, "clocks", record.clocks);
+  read_field(json, "links", record.links);
+  read_optional_field(json, "failure", record.failure);
+  read_optional_field(json, "network", record.network);
+  read_optional_field(json, "single_stream", record.single_stream);
+  read_optional_field(json, "offline", record.offline);
+  read_optional_field(json, "outliers", record.outliers);
+  read_optional_field(json, "fidelity", record.fidelity);
+  read_optional_field(json, "summary", record.summary);
   if (const auto id = json.value("id", nlohmann::json()); id != record.trial.id()) {
     throw UsageError(
         fmt::format("the record's id {} does not belong to its trial (that would be {}): was it edited by hand?",
@@ -138,6 +163,7 @@ void from_json(const nlohmann::json& json, TrialRecord& record) {
     throw UsageError(
         "an ok or invalid record must have samples, fidelity and a summary, and a failed or invalid one its failure");
   }
+  check_understood(json, record);
 }
 
 }  // namespace paretopipe::record

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
-#include <fstream>
 #include <unordered_map>
 
 #include <fcntl.h>
@@ -14,26 +13,6 @@
 
 namespace paretopipe::record {
 namespace {
-
-constexpr const char* kFileName = "records.jsonl";
-
-std::string read_file(const std::filesystem::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream)
-    throw UsageError(
-        fmt::format("cannot read records from {}: {}", file.string(), std::generic_category().message(errno)));
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
-
-TrialRecord parse_line(std::string_view line, const std::filesystem::path& file, int number) {
-  try {
-    return nlohmann::json::parse(line).get<TrialRecord>();
-  } catch (const nlohmann::json::exception& error) {
-    throw UsageError(fmt::format("{}:{}: this line is not JSON ({})", file.string(), number, error.what()));
-  } catch (const UsageError& error) {
-    throw UsageError(fmt::format("{}:{}: {}", file.string(), number, error.what()));
-  }
-}
 
 /// A trial that was measured again (a failure, then --resume) counts once, as its last record says.
 std::vector<TrialRecord> keep_last_of_each(std::vector<TrialRecord> records) {
@@ -48,7 +27,7 @@ std::vector<TrialRecord> keep_last_of_each(std::vector<TrialRecord> records) {
 
 /// Length of the file up to and including its last newline.
 off_t whole_lines_length(const std::filesystem::path& file) {
-  const auto text = read_file(file);
+  const auto text = read_text_of(file);
   const auto end = text.rfind('\n');
   return end == std::string::npos ? 0 : static_cast<off_t>(end + 1);
 }
@@ -69,32 +48,14 @@ int flush(int descriptor) {
 
 }  // namespace
 
-RecordSet read_records(const std::filesystem::path& path) {
-  const auto file = std::filesystem::is_directory(path) ? path / kFileName : path;
-  if (!std::filesystem::exists(file)) {
-    throw UsageError(fmt::format("there are no records at {}; `paretopipe sweep --out {}` makes some", file.string(),
-                                 path.string()));
-  }
-  const auto text = read_file(file);
+RecordSet read_records(const std::filesystem::path& path, const RecordCheck& check) {
   RecordSet set;
-  std::vector<TrialRecord> records;
-  std::string_view rest = text;
-  for (int number = 1; !rest.empty(); ++number) {
-    const auto end = rest.find('\n');
-    if (end == std::string_view::npos) {
-      set.warnings.push_back(
-          fmt::format("{}:{}: the last line is unfinished (the sweep was killed while writing it) and was ignored",
-                      file.string(), number));
-      break;
-    }
-    if (end > 0) records.push_back(parse_line(rest.substr(0, end), file, number));
-    rest.remove_prefix(end + 1);
-  }
-  set.records = keep_last_of_each(std::move(records));
+  set.warnings = visit_records(path, check, [&](RecordLine&& line) { set.records.push_back(std::move(line.record)); });
+  set.records = keep_last_of_each(std::move(set.records));
   return set;
 }
 
-RecordStore::RecordStore(const std::filesystem::path& folder, bool resume) : file_(folder / kFileName) {
+RecordStore::RecordStore(const std::filesystem::path& folder, bool resume) : file_(folder / kRecordsFileName) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) throw system_error(fmt::format("make the results folder {}", folder.string()), error.value());

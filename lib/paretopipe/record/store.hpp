@@ -1,5 +1,5 @@
 #pragma once
-#include <paretopipe/record/record.hpp>
+#include <paretopipe/record/record_file.hpp>
 
 #include <filesystem>
 #include <string>
@@ -13,10 +13,9 @@ struct RecordSet {
   std::vector<std::string> warnings;  ///< sentences, e.g. that an unfinished last line was ignored
 };
 
-/// Reads `path`, a records file or a folder that holds records.jsonl. A last line without its newline is what a kill in
-/// the middle of a write leaves: it is ignored with a warning. Anything else that is wrong throws UsageError with file
-/// and line.
-RecordSet read_records(const std::filesystem::path& path);
+/// Reads `path`, a records file or a folder that holds records.jsonl, as visit_records() does. Whoever uses what the
+/// records measured has stats::check_summary look at each.
+RecordSet read_records(const std::filesystem::path& path, const RecordCheck& check = {});
 
 /// Append-only records.jsonl of one sweep, locked against a second writer for as long as the object lives.
 class RecordStore {

@@ -89,11 +89,16 @@ std::string describe(const record::Failure& failure) {
                        : fmt::format("{}: {}", failure.phase, failure.reason);
 }
 
-std::vector<Setting> settings_of(const plan::Trial& trial) {
+std::vector<Setting> flattened(const nlohmann::json& object) {
+  auto flat = nlohmann::ordered_json::object();
+  append_settings(flat, "", object);
   std::vector<Setting> settings;
-  const auto flat = flat_settings(trial);
   for (const auto& [name, value] : flat.items()) settings.push_back({name, to_text(value)});
   return settings;
+}
+
+std::vector<Setting> settings_of(const plan::Trial& trial) {
+  return flattened(flat_settings(trial));
 }
 
 nlohmann::ordered_json flat_settings(const plan::Trial& trial) {

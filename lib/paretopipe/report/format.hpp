@@ -37,6 +37,9 @@ struct Setting {
   std::string value;
 };
 
+/// A JSON object by name and text: nested names joined with '_', lists with " | ".
+std::vector<Setting> flattened(const nlohmann::json& object);
+
 /// Everything that decides a trial apart from its model, split points and repetition, by name. Taken from the trial's
 /// own JSON, so that no setting can be forgotten here.
 std::vector<Setting> settings_of(const plan::Trial& trial);

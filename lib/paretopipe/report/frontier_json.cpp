@@ -3,6 +3,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "frontier_conclusion.hpp"
+#include "frontier_notes.hpp"
+#include "frontier_words.hpp"
+
 namespace paretopipe::report {
 namespace {
 
@@ -14,15 +18,47 @@ Json to_json(const Objective& objective) {
           {"direction", objective.direction == record::Direction::min ? "min" : "max"}};
 }
 
-Json to_json(const FrontierReport& report, const FrontierGroup& group, const FrontierRow& row) {
-  const auto& trial = row.configuration.trial;
-  Json json{{"split_points", trial.split_points}, {"label", split_label(trial)}};
+Json split_points(const FrontierRow& row) {
+  return row.configuration.trial.split_points;
+}
+
+Json split_points(const FrontierGroup& group, const std::vector<std::size_t>& rows) {
+  Json json = Json::array();
+  for (const auto row : rows) json.push_back(split_points(group.rows[row]));
+  return json;
+}
+
+/// Everything that a row says of its objectives: medians under their own names, then by objective what belongs to them.
+void append_objectives(Json& json, const FrontierReport& report, const FrontierGroup& group, const FrontierRow& row) {
+  Json intervals, behind;
   for (std::size_t i = 0; i < row.values.size(); ++i) {
-    if (row.values[i]) json[column_name(*report.objectives[i].metric)] = json_number(*row.values[i]);
+    const auto name = column_name(*report.objectives[i].metric);
+    if (row.values[i]) json[name] = json_number(*row.values[i]);
+    if (row.intervals[i]) intervals[name] = {json_number(row.intervals[i]->low), json_number(row.intervals[i]->high)};
+    if (row.dominated_by) behind[name] = json_number(*row.values[i] - *group.rows[*row.dominated_by].values[i]);
+  }
+  if (!intervals.empty()) {
+    json["intervals"] = std::move(intervals);
+    json["interval_coverage_at_most"] = stats::coverage_bound(row.configuration.ok.size());
   }
   if (row.payload_bytes) json["payload_bytes"] = json_number(*row.payload_bytes);
-  if (row.complete()) json["on_frontier"] = row.on_frontier;
-  if (row.dominated_by) json["dominated_by"] = group.rows[*row.dominated_by].configuration.trial.split_points;
+  if (row.compared()) json["on_frontier"] = row.on_frontier;
+  if (row.frontier_probability) json["frontier_probability"] = *row.frontier_probability;
+  if (row.balanced_probability) json["balanced_probability"] = *row.balanced_probability;
+  if (row.dominated_by) {
+    json["dominated_by"] = split_points(group.rows[*row.dominated_by]);
+    json["behind"] = std::move(behind);
+  }
+}
+
+Json to_json(const FrontierReport& report, const FrontierGroup& group, std::size_t index) {
+  const auto& row = group.rows[index];
+  Json json{{"split_points", split_points(row)}, {"label", split_label(row.configuration.trial)}};
+  append_objectives(json, report, group, row);
+  if (!row.alike.empty()) json["indistinguishable_from"] = split_points(group, row.alike);
+  const auto purposes = recommended_for(report, group, index);
+  if (!purposes.empty()) json["recommended_for"] = purposes;
+  if (!row.violations.empty()) json["excluded_by"] = row.violations;
   json["repetitions_ok"] = row.configuration.ok.size();
   json["repetitions_failed"] = row.configuration.failed.size();
   json["repetitions_invalid"] = row.configuration.invalid.size();
@@ -31,21 +67,66 @@ Json to_json(const FrontierReport& report, const FrontierGroup& group, const Fro
   return json;
 }
 
+Json recommendations(const FrontierReport& report, const FrontierGroup& group) {
+  const auto& recommendation = *group.recommendation;
+  Json json = Json::array();
+  for (std::size_t i = 0; i < report.objectives.size(); ++i) {
+    json.push_back({{"for", superlative(report.objectives[i])},
+                    {"split_points", split_points(group.rows[recommendation.best[i]])}});
+  }
+  json.push_back({{"for", "balanced"},
+                  {"split_points", split_points(group.rows[recommendation.balanced.option])},
+                  {"worst_regret", recommendation.balanced.worst_regret},
+                  {"worst_in", report.objectives[recommendation.balanced.worst_case].metric->name}});
+  if (recommendation.knee) {
+    json.push_back({{"for", "knee"}, {"split_points", split_points(group.rows[*recommendation.knee])}});
+  }
+  return json;
+}
+
 Json to_json(const FrontierReport& report, const FrontierGroup& group) {
   nlohmann::json settings = group.settings();
   settings.erase("split_points");
   settings.erase("repetition");
-  Json splits = Json::array();
-  for (const auto& row : group.rows) splits.push_back(to_json(report, group, row));
-  return {{"settings", Json(settings)}, {"splits", std::move(splits)}};
+  Json json{{"settings", Json(settings)}, {"conclusion", headline(report, group)}, {"splits", Json::array()}};
+  for (std::size_t row = 0; row < group.rows.size(); ++row) json["splits"].push_back(to_json(report, group, row));
+  if (group.recommendation) json["recommendations"] = recommendations(report, group);
+  for (std::size_t i = 0; i < group.reference.size(); ++i) {
+    json["reference"][column_name(*report.objectives[i].metric)] = json_number(group.reference[i]);
+  }
+  if (group.hypervolume) json["hypervolume"] = json_number(group.hypervolume->volume);
+  if (group.hypervolume && group.hypervolume->share) json["hypervolume_share"] = *group.hypervolume->share;
+  return json;
+}
+
+Json to_json(const FrontierReport& report, const NetworkFamily& family) {
+  Json networks = Json::array(), candidates = Json::array();
+  for (const auto index : family.groups) networks.push_back(report.groups[index].settings().network.name);
+  const auto& first = report.groups[family.groups.front()];
+  for (const auto& candidate : family.candidates) {
+    candidates.push_back({{"split_points", split_points(first.rows[candidate.rows.front()])},
+                          {"worst_regret", candidate.worst_regret},
+                          {"worst_in", report.objectives[candidate.worst_objective].metric->name},
+                          {"worst_network", networks[candidate.worst_group]}});
+  }
+  Json json{{"groups", family.groups}, {"networks", networks}, {"conclusion", robust_headline(report, family)}};
+  if (family.robust) json["robust"] = candidates[*family.robust]["split_points"];
+  json["candidates"] = std::move(candidates);
+  return json;
 }
 
 }  // namespace
 
 std::string render_json(const FrontierReport& report) {
-  Json json{{"objectives", Json::array()}, {"groups", Json::array()}};
+  Json json{{"objectives", Json::array()},
+            {"bootstrap", {{"resamples", stats::kResamples}, {"seed", report.options.seed}, {"level", 0.95}}},
+            {"constraints", Json::array()},
+            {"groups", Json::array()},
+            {"network_families", Json::array()}};
   for (const auto& objective : report.objectives) json["objectives"].push_back(to_json(objective));
+  for (const auto& constraint : report.options.constraints) json["constraints"].push_back(constraint.label());
   for (const auto& group : report.groups) json["groups"].push_back(to_json(report, group));
+  for (const auto& family : report.families) json["network_families"].push_back(to_json(report, family));
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 

@@ -4,36 +4,51 @@
 
 #include <fmt/format.h>
 
+#include "frontier_conclusion.hpp"
 #include "frontier_movement.hpp"
+#include "frontier_notes.hpp"
 
 namespace paretopipe::report {
 namespace {
 
+const TableMarks kMarks{"nothing", "–", "–"};
+
 /// Rows of `bold` are those to be stressed; none for a table without them.
 std::string render_table(const FrontierTable& table, const std::vector<bool>& bold) {
-  std::string text = markdown_line(table.headings) + '|';
-  for (const bool numeric : table.numeric) text += numeric ? " ---: |" : " --- |";
+  std::vector<std::string> headings;
+  for (const auto& column : table.columns) headings.push_back(column.heading);
+  std::string text = markdown_line(headings) + '|';
+  for (const auto& column : table.columns) text += column.numeric ? " ---: |" : " --- |";
   text += '\n';
   for (std::size_t i = 0; i < table.rows.size(); ++i) text += markdown_line(table.rows[i], i < bold.size() && bold[i]);
   return text;
 }
 
-std::string render_movement(const FrontierReport& report, const std::vector<std::size_t>& family) {
-  return fmt::format("\n### How the frontier moves with the network: {}\n\n{}",
-                     markdown_escaped(report.groups[family.front()].settings().model),
-                     render_table(make_movement_table(report, family, "–"), {}));
+std::string render_movement(const FrontierReport& report, const NetworkFamily& family) {
+  return fmt::format("\n### How the frontier moves with the network: {}\n\n{}\n\n{}",
+                     markdown_escaped(report.groups[family.groups.front()].settings().model),
+                     markdown_escaped(robust_headline(report, family)),
+                     render_table(make_movement_table(report, family, kMarks.missing), {}));
+}
+
+std::string render_notes(const FrontierReport& report, const FrontierGroup& group) {
+  auto sentences = legend(report, group);
+  sentences.push_back(members_sentence(report, group));
+  if (auto volume = volume_sentence(report, group); !volume.empty()) sentences.push_back(std::move(volume));
+  for (auto& remark : remarks(report, group)) sentences.push_back(std::move(remark));
+  std::string text;
+  for (const auto& sentence : sentences) text += fmt::format("- {}\n", markdown_escaped(sentence));
+  return text;
 }
 
 std::string render_group(const FrontierReport& report, const FrontierGroup& group) {
-  const auto table = make_table(report, group, "yes", "–");
-  std::string text = fmt::format("### {}\n\n{}\n\n", markdown_escaped(group_title(group.settings())),
-                                 markdown_escaped(conclusion(report, group)));
   std::vector<bool> bold;
   for (const auto& row : group.rows) bold.push_back(row.on_frontier);
-  text += render_table(table, bold);
-  const auto notes = remarks(report, group);
-  if (!notes.empty()) text += '\n';
-  for (const auto& note : notes) text += fmt::format("- {}\n", markdown_escaped(note));
+  auto text = fmt::format("### {}\n\n{}\n\n{}\n{}", markdown_escaped(group_title(group.settings())),
+                          markdown_escaped(headline(report, group)),
+                          render_table(make_table(report, group, kMarks), bold), render_notes(report, group));
+  const auto recommended = make_recommendation_table(report, group);
+  if (!recommended.rows.empty()) text += '\n' + render_table(recommended, {});
   return text;
 }
 
@@ -45,7 +60,7 @@ std::string render_markdown(const FrontierReport& report) {
     if (!text.empty()) text += '\n';
     text += render_group(report, group);
   }
-  for (const auto& family : network_families(report)) text += render_movement(report, family);
+  for (const auto& family : report.families) text += render_movement(report, family);
   return text;
 }
 

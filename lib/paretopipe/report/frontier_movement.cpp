@@ -2,67 +2,40 @@
 
 #include <paretopipe/report/format.hpp>
 
-#include <algorithm>
-#include <map>
-#include <string>
-
 #include <fmt/format.h>
-#include <fmt/ranges.h>
+
+#include "frontier_words.hpp"
 
 namespace paretopipe::report {
 namespace {
 
 std::string frontier_splits(const FrontierGroup& group, const std::string& missing_mark) {
-  std::vector<std::string> splits;
-  for (const auto& row : group.rows) {
-    if (row.on_frontier) splits.push_back(split_number(row.configuration.trial));
+  std::vector<std::size_t> members;
+  for (std::size_t i = 0; i < group.rows.size(); ++i) {
+    if (group.rows[i].on_frontier) members.push_back(i);
   }
-  return splits.empty() ? missing_mark : fmt::format("{}", fmt::join(splits, ", "));
+  return members.empty() ? missing_mark : split_list(group, members);
 }
 
 /// "20: 31.2 ms"
 std::string best_split(const FrontierReport& report, const FrontierGroup& group, std::size_t objective,
                        const std::string& missing_mark) {
-  const auto& [metric, direction] = report.objectives[objective];
-  const FrontierRow* best = nullptr;
-  for (const auto& row : group.rows) {
-    const auto& value = row.values[objective];
-    if (!value) continue;
-    const bool better = best == nullptr || (direction == record::Direction::min ? *value < *best->values[objective]
-                                                                                : *value > *best->values[objective]);
-    if (better) best = &row;
-  }
-  if (best == nullptr) return missing_mark;
-  return fmt::format("{}: {}", split_number(best->configuration.trial),
-                     format_value(*best->values[objective], metric->unit));
+  if (!group.recommendation) return missing_mark;
+  const auto& best = group.rows[group.recommendation->best[objective]];
+  return fmt::format("{}: {}", split_number(best.configuration.trial),
+                     format_value(*best.values[objective], report.objectives[objective].metric->unit));
 }
 
 }  // namespace
 
-std::vector<std::vector<std::size_t>> network_families(const FrontierReport& report) {
-  std::vector<std::vector<std::size_t>> families;
-  std::map<std::string, std::size_t> places;
-  for (std::size_t i = 0; i < report.groups.size(); ++i) {
-    auto trial = report.groups[i].settings();
-    trial.network = {};
-    trial.repetition = 0;
-    std::fill(trial.split_points.begin(), trial.split_points.end(), 0);
-    const auto [place, added] = places.try_emplace(trial.id(), families.size());
-    if (added) families.emplace_back();
-    families[place->second].push_back(i);
-  }
-  std::erase_if(families, [](const auto& family) { return family.size() < 2; });
-  return families;
-}
-
-FrontierTable make_movement_table(const FrontierReport& report, const std::vector<std::size_t>& family,
+FrontierTable make_movement_table(const FrontierReport& report, const NetworkFamily& family,
                                   const std::string& missing_mark) {
-  FrontierTable table{{"network", "conditions", "frontier"}, {false, false, false}, {}};
-  for (const auto& objective : report.objectives) {
-    table.headings.push_back(fmt::format("best {}", objective.metric->name));
-    table.numeric.push_back(false);
+  FrontierTable table{{{"network", false, 0}, {"conditions", false, 1000}, {"frontier", false, 0}}, {}};
+  for (std::size_t i = 0; i < report.objectives.size(); ++i) {
+    const auto name = report.objectives[i].metric->name;
+    table.columns.push_back({fmt::format("best {}", name), false, static_cast<int>(i)});
   }
-  for (const auto index : family) {
+  for (const auto index : family.groups) {
     const auto& group = report.groups[index];
     const auto& network = group.settings().network;
     std::vector<std::string> cells{printable(network.name), describe(network), frontier_splits(group, missing_mark)};

@@ -3,6 +3,13 @@
 #include <paretopipe/report/frontier_report.hpp>
 
 #include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "frontier_confidence.hpp"
+#include "frontier_recommendation.hpp"
+#include "objective_sense.hpp"
 
 namespace paretopipe::report {
 namespace {
@@ -18,18 +25,65 @@ std::vector<std::string> distinct_reasons(std::span<const record::TrialRecord> r
   return reasons;
 }
 
-void mark_frontier(FrontierGroup& group, const std::vector<Objective>& objectives) {
-  std::vector<frontier::Sense> senses;
-  for (const auto& objective : objectives) {
-    const bool less = objective.direction == record::Direction::min;
-    senses.push_back(less ? frontier::Sense::minimise : frontier::Sense::maximise);
+std::vector<std::string> violations_of(const stats::Configuration& configuration,
+                                       const std::vector<Constraint>& constraints) {
+  std::vector<std::string> violations;
+  if (configuration.ok.empty()) return violations;
+  for (const auto& constraint : constraints) {
+    const auto& metric = *constraint.metric;
+    const auto value = configuration.median(metric);
+    if (value && constraint.holds(*value)) continue;
+    violations.push_back(
+        value ? fmt::format("{} is {}, not {}", metric.name, format_value(*value, metric.unit), constraint.label())
+              : fmt::format("it has no {}, so not {}", metric.name, constraint.label()));
   }
-  frontier::Points points(std::move(senses));
-  for (const auto& row : group.rows) points.add(row.values);
+  return violations;
+}
 
+/// A point for every row; one that lacks everything for a row that is not compared.
+frontier::Points points_of(const FrontierGroup& group, const std::vector<Objective>& objectives) {
+  frontier::Points points(senses_of(objectives));
+  const std::vector<std::optional<double>> nothing(objectives.size());
+  for (const auto& row : group.rows) points.add(row.compared() ? row.values : nothing);
+  return points;
+}
+
+void mark_frontier(FrontierGroup& group, const frontier::Points& points) {
   const auto found = frontier::find_frontier(points);
   for (const auto member : found.members) group.rows[member].on_frontier = true;
   for (std::size_t i = 0; i < group.rows.size(); ++i) group.rows[i].dominated_by = found.dominator[i];
+}
+
+/// The worst measured value of an objective: the corner that nothing on the group's frontier is beyond.
+double worst_value(const FrontierGroup& group, const FrontierReport& report, std::size_t objective) {
+  std::vector<double> values;
+  for (const auto& row : group.rows) {
+    if (row.compared()) values.push_back(*row.values[objective]);
+  }
+  const auto [least, most] = std::minmax_element(values.begin(), values.end());
+  return report.objectives[objective].direction == record::Direction::min ? *most : *least;
+}
+
+void measure_volume(FrontierGroup& group, const frontier::Points& points, const FrontierReport& report) {
+  if (!group.recommendation) return;
+  const auto& given = report.options.reference;
+  for (std::size_t i = 0; i < report.objectives.size(); ++i) {
+    const bool is_given = !given.empty() && given[i].has_value();
+    group.reference.push_back(is_given ? *given[i] : worst_value(group, report, i));
+  }
+  if (report.objectives.size() <= 4) group.hypervolume = frontier::hypervolume(points, group.reference);
+}
+
+FrontierRow make_row(std::span<const record::TrialRecord> records, stats::Configuration configuration,
+                     const FrontierReport& report) {
+  FrontierRow row;
+  for (const auto& objective : report.objectives) row.values.push_back(configuration.median(*objective.metric));
+  row.payload_bytes = configuration.median(record::find_metric("payload"));
+  row.violations = violations_of(configuration, report.options.constraints);
+  row.failures = distinct_reasons(records, configuration.failed);
+  row.deviations = distinct_reasons(records, configuration.invalid);
+  row.configuration = std::move(configuration);
+  return row;
 }
 
 }  // namespace
@@ -38,22 +92,25 @@ bool FrontierRow::complete() const {
   return std::find(values.begin(), values.end(), std::nullopt) == values.end();
 }
 
-FrontierReport make_frontier_report(std::span<const record::TrialRecord> records, std::vector<Objective> objectives) {
-  FrontierReport report{std::move(objectives), {}};
-  const auto& payload = record::find_metric("payload");
+bool FrontierRow::compared() const {
+  return complete() && violations.empty();
+}
+
+FrontierReport make_frontier_report(std::span<const record::TrialRecord> records, std::vector<Objective> objectives,
+                                    FrontierOptions options) {
+  FrontierReport report{std::move(objectives), std::move(options), {}, {}};
   for (auto& measured : stats::aggregate(records)) {
     auto& group = report.groups.emplace_back();
     for (auto& configuration : measured.configurations) {
-      FrontierRow row;
-      for (const auto& objective : report.objectives) row.values.push_back(configuration.median(*objective.metric));
-      row.payload_bytes = configuration.median(payload);
-      row.failures = distinct_reasons(records, configuration.failed);
-      row.deviations = distinct_reasons(records, configuration.invalid);
-      row.configuration = std::move(configuration);
-      group.rows.push_back(std::move(row));
+      group.rows.push_back(make_row(records, std::move(configuration), report));
     }
-    mark_frontier(group, report.objectives);
+    const auto points = points_of(group, report.objectives);
+    mark_frontier(group, points);
+    add_confidence(group, records, report.objectives, report.options.seed);
+    group.recommendation = recommend(group, points, report.objectives);
+    measure_volume(group, points, report);
   }
+  report.families = make_families(report);
   return report;
 }
 

@@ -1,8 +1,13 @@
 #pragma once
+#include <paretopipe/frontier/choice.hpp>
+#include <paretopipe/frontier/hypervolume.hpp>
+#include <paretopipe/report/constraint.hpp>
 #include <paretopipe/report/objective.hpp>
 #include <paretopipe/stats/aggregate.hpp>
+#include <paretopipe/stats/bootstrap.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -14,28 +19,71 @@ namespace paretopipe::report {
 struct FrontierRow {
   stats::Configuration configuration;
   std::vector<std::optional<double>> values;  ///< medians over the ok repetitions, parallel to the objectives
+  std::vector<std::optional<stats::Interval>> intervals;  ///< of the values, 95 %; none for fewer than 2 repetitions
   std::optional<double> payload_bytes;
+  std::vector<std::string> violations;  ///< which constraints it does not keep, in words; they exclude it
   bool on_frontier = false;
   std::optional<std::size_t> dominated_by;  ///< a row of the same group that is on the frontier
-  std::vector<std::string> failures;        ///< what failed repetitions died of, each reason once
-  std::vector<std::string> deviations;      ///< why invalid repetitions do not count, each reason once
+  /// Share of joint resamples in which it is on the frontier; none for fewer than 2 repetitions.
+  std::optional<double> frontier_probability;
+  std::optional<double> balanced_probability;  ///< the same of being the balanced choice
+  std::vector<std::size_t> alike;              ///< rows that can be told from this one in no objective, ascending
+  std::vector<std::string> failures;           ///< what failed repetitions died of, each reason once
+  std::vector<std::string> deviations;         ///< why invalid repetitions do not count, each reason once
 
-  bool complete() const;  ///< has every objective; a row that has not cannot be compared
+  bool complete() const;  ///< has every objective
+  bool compared() const;  ///< complete, and keeps every constraint: only such rows make and meet the frontier
+};
+
+/// The rows that one would pick. All of them are on the frontier.
+struct Recommendation {
+  std::vector<std::size_t> best;    ///< parallel to the objectives: a row with the best value
+  frontier::Choice balanced;        ///< the row whose worst relative regret over the objectives is smallest
+  std::vector<double> regrets;      ///< of every row: the worst over the objectives; 0 for rows that were not compared
+  std::optional<std::size_t> knee;  ///< see frontier::find_knee()
 };
 
 /// The splits of one model under the same settings, by ascending split points.
 struct FrontierGroup {
   std::vector<FrontierRow> rows;
+  std::optional<Recommendation> recommendation;      ///< none where no row was compared
+  std::vector<double> reference;                     ///< one value an objective; empty where no row was compared
+  std::optional<frontier::Hypervolume> hypervolume;  ///< up to the reference; none for more than 4 objectives
 
   const plan::Trial& settings() const { return rows.front().configuration.trial; }
+};
+
+/// A split that was measured over every network of a family, and where it fares worst.
+struct RobustCandidate {
+  std::vector<std::size_t> rows;  ///< parallel to the family's groups
+  double worst_regret = 0;        ///< relative to the best split of each network in each objective
+  std::size_t worst_group = 0;    ///< index into the family's groups
+  std::size_t worst_objective = 0;
+};
+
+/// Groups that differ in their network only.
+struct NetworkFamily {
+  std::vector<std::size_t> groups;          ///< indices into the report's, two or more
+  std::vector<RobustCandidate> candidates;  ///< compared over every network, by ascending split points
+  std::optional<std::size_t> robust;        ///< the candidate with the least worst regret
+};
+
+struct FrontierOptions {
+  std::vector<Constraint> constraints;
+  /// Of the hypervolume, parallel to the objectives or empty; missing values are the worst of each group.
+  std::vector<std::optional<double>> reference;
+  std::uint64_t seed = 1;  ///< of all resampling
 };
 
 /// One frontier for each group. What every output format shows.
 struct FrontierReport {
   std::vector<Objective> objectives;
+  FrontierOptions options;
   std::vector<FrontierGroup> groups;
+  std::vector<NetworkFamily> families;
 };
 
-FrontierReport make_frontier_report(std::span<const record::TrialRecord> records, std::vector<Objective> objectives);
+FrontierReport make_frontier_report(std::span<const record::TrialRecord> records, std::vector<Objective> objectives,
+                                    FrontierOptions options = {});
 
 }  // namespace paretopipe::report

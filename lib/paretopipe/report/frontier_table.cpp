@@ -3,12 +3,61 @@
 #include <paretopipe/report/format.hpp>
 
 #include <algorithm>
+#include <functional>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "frontier_words.hpp"
+
 namespace paretopipe::report {
 namespace {
+
+// What is left out first where room is short. Between the objectives, the later one.
+constexpr int kObjective = 1, kInterval = 100, kProbability = 200, kAlike = 201, kRepetitions = 202, kPayload = 203;
+
+using CellOf = std::function<std::string(const FrontierRow&)>;
+
+void add_column(FrontierTable& table, const FrontierGroup& group, FrontierColumn column, const CellOf& cell_of) {
+  table.columns.push_back(std::move(column));
+  table.rows.resize(group.rows.size());
+  for (std::size_t i = 0; i < group.rows.size(); ++i) table.rows[i].push_back(cell_of(group.rows[i]));
+}
+
+/// Unless `exists` is true of no row.
+void add_optional(FrontierTable& table, const FrontierGroup& group, FrontierColumn column, const CellOf& cell_of,
+                  const std::function<bool(const FrontierRow&)>& exists) {
+  if (std::any_of(group.rows.begin(), group.rows.end(), exists)) add_column(table, group, std::move(column), cell_of);
+}
+
+void add_objective(FrontierTable& table, const FrontierReport& report, const FrontierGroup& group, std::size_t i,
+                   const TableMarks& marks) {
+  const auto& metric = *report.objectives[i].metric;
+  const int order = static_cast<int>(i);
+  add_column(table, group, {std::string(metric.name), true, i == 0 ? 0 : kObjective + order}, [&](const auto& row) {
+    return row.values[i] ? format_value(*row.values[i], metric.unit) : marks.missing;
+  });
+  add_optional(
+      table, group, {"95 %", true, kInterval + order},
+      [&](const auto& row) {
+        if (!row.intervals[i]) return marks.missing;
+        return format_interval(*row.intervals[i], *row.values[i], metric.unit, marks.to);
+      },
+      [&](const auto& row) { return row.intervals[i].has_value(); });
+}
+
+/// What beats it and by how much; a failed row says so in its repetitions.
+std::string standing(const FrontierReport& report, const FrontierGroup& group, const FrontierRow& row,
+                     const TableMarks& marks) {
+  if (row.on_frontier) return marks.unbeaten;
+  if (row.dominated_by) {
+    return fmt::format("{} {}", split_number(group.rows[*row.dominated_by].configuration.trial),
+                       shortfall(report, group, row));
+  }
+  if (!row.violations.empty()) return "excluded";
+  return row.configuration.ok.empty() ? "failed" : "not compared";
+}
 
 std::string repetitions(const stats::Configuration& configuration) {
   std::vector<std::string> counts;
@@ -21,83 +70,64 @@ std::string repetitions(const stats::Configuration& configuration) {
   return fmt::format("{}", fmt::join(counts, ", "));
 }
 
-/// Why a row is not on the frontier; a failed one says so in its repetitions.
-std::string standing(const FrontierGroup& group, const FrontierRow& row) {
-  if (row.dominated_by) {
-    return fmt::format("beaten by {}", split_number(group.rows[*row.dominated_by].configuration.trial));
-  }
-  return row.configuration.ok.empty() ? "" : "not compared";
-}
-
-std::vector<const record::Metric*> value_columns(const FrontierReport& report) {
-  std::vector<const record::Metric*> columns;
-  for (const auto& objective : report.objectives) columns.push_back(objective.metric);
-  const auto* payload = &record::find_metric("payload");
-  if (std::find(columns.begin(), columns.end(), payload) == columns.end()) columns.push_back(payload);
-  return columns;
+bool shows_payload(const FrontierReport& report) {
+  return std::any_of(report.objectives.begin(), report.objectives.end(),
+                     [](const auto& objective) { return objective.metric->name == "payload"; });
 }
 
 }  // namespace
 
-FrontierTable make_table(const FrontierReport& report, const FrontierGroup& group, const std::string& frontier_mark,
-                         const std::string& missing_mark) {
-  FrontierTable table{{"split"}, {false}, {}};
-  const auto columns = value_columns(report);
-  for (const auto* metric : columns) {
-    table.headings.emplace_back(metric->name);
-    table.numeric.push_back(true);
+FrontierTable make_table(const FrontierReport& report, const FrontierGroup& group, const TableMarks& marks) {
+  FrontierTable table;
+  add_column(table, group, {"split", false, 0}, short_label);
+  for (std::size_t i = 0; i < report.objectives.size(); ++i) add_objective(table, report, group, i, marks);
+  if (!shows_payload(report)) {
+    add_column(table, group, {"payload", true, kPayload}, [&](const auto& row) {
+      return row.payload_bytes ? format_value(*row.payload_bytes, "B") : marks.missing;
+    });
   }
-  for (const auto* heading : {"frontier", "repetitions"}) {
-    table.headings.emplace_back(heading);
-    table.numeric.push_back(false);
-  }
-  for (const auto& row : group.rows) {
-    std::vector<std::string> cells{split_label(row.configuration.trial)};
-    for (const auto* metric : columns) {
-      const auto value = row.configuration.median(*metric);
-      cells.push_back(value ? format_value(*value, metric->unit) : missing_mark);
-    }
-    cells.push_back(row.on_frontier ? frontier_mark : standing(group, row));
-    cells.push_back(repetitions(row.configuration));
-    table.rows.push_back(std::move(cells));
-  }
+  add_column(table, group, {"beaten by", false, 0},
+             [&](const auto& row) { return standing(report, group, row, marks); });
+  add_optional(
+      table, group, {"P", true, kProbability},
+      [&](const auto& row) {
+        return row.frontier_probability ? probability(*row.frontier_probability) : marks.missing;
+      },
+      [](const auto& row) { return row.frontier_probability.has_value(); });
+  add_optional(
+      table, group, {"like", false, kAlike}, [&](const auto& row) { return split_list(group, row.alike); },
+      [](const auto& row) { return !row.alike.empty(); });
+  add_column(table, group, {"repetitions", false, kRepetitions},
+             [](const auto& row) { return repetitions(row.configuration); });
   return table;
 }
 
-std::string conclusion(const FrontierReport& report, const FrontierGroup& group) {
-  std::vector<std::string> objectives, members;
-  for (const auto& objective : report.objectives) objectives.push_back(objective.label());
-  for (const auto& row : group.rows) {
-    if (row.on_frontier) members.push_back(split_number(row.configuration.trial));
+FrontierTable make_recommendation_table(const FrontierReport& report, const FrontierGroup& group) {
+  FrontierTable table{{{"recommended for", false, 0}, {"split", false, 0}, {"why", false, 0}}, {}};
+  const auto compared = [](const FrontierRow& row) { return row.compared(); };
+  if (std::count_if(group.rows.begin(), group.rows.end(), compared) < 2) return table;
+  const auto& recommendation = *group.recommendation;
+  std::vector<std::string> likes;
+  const auto add = [&](std::string purpose, std::size_t index, std::string reason) {
+    const auto& row = group.rows[index];
+    table.rows.push_back({std::move(purpose), short_label(row), std::move(reason)});
+    likes.push_back(split_list(group, row.alike));
+  };
+  for (std::size_t i = 0; i < report.objectives.size(); ++i) {
+    const auto& row = group.rows[recommendation.best[i]];
+    add(superlative(report.objectives[i]), recommendation.best[i],
+        format_value(*row.values[i], report.objectives[i].metric->unit));
   }
-  if (members.empty()) return "No split has all the objectives: there is no frontier.";
-  return fmt::format("{} of {} split{} {} on the frontier of {}: {}.", members.size(), group.rows.size(),
-                     group.rows.size() == 1 ? "" : "s", members.size() == 1 ? "is" : "are",
-                     fmt::join(objectives, " and "), fmt::join(members, ", "));
-}
-
-std::vector<std::string> remarks(const FrontierReport& report, const FrontierGroup& group) {
-  std::vector<std::string> sentences;
-  for (const auto& row : group.rows) {
-    const auto& configuration = row.configuration;
-    const auto& trial = configuration.trial;
-    for (const auto& failure : row.failures) {
-      sentences.push_back(fmt::format("split {} failed in {} of {} repetitions: {}", split_label(trial),
-                                      configuration.failed.size(), configuration.count(), printable(failure)));
-    }
-    for (const auto& deviation : row.deviations) {
-      sentences.push_back(fmt::format("split {} does not count in {} of {} repetitions: {}", split_label(trial),
-                                      configuration.invalid.size(), configuration.count(), printable(deviation)));
-    }
-    if (configuration.ok.empty() || row.complete()) continue;
-    std::vector<std::string> lacking;
-    for (std::size_t i = 0; i < row.values.size(); ++i) {
-      if (!row.values[i]) lacking.emplace_back(report.objectives[i].metric->name);
-    }
-    sentences.push_back(
-        fmt::format("split {} has no {} and was not compared", split_label(trial), fmt::join(lacking, ", ")));
-  }
-  return sentences;
+  const auto& [balanced, regret, objective] = recommendation.balanced;
+  add("balanced", balanced,
+      regret == 0 ? "the best in everything"
+                  : fmt::format("at worst {} from the best, in {}", percent(regret),
+                                report.objectives[objective].metric->name));
+  if (recommendation.knee) add("knee", *recommendation.knee, "the frontier bends most here");
+  if (std::all_of(likes.begin(), likes.end(), [](const auto& like) { return like.empty(); })) return table;
+  table.columns.push_back({"like", false, kAlike});
+  for (std::size_t i = 0; i < likes.size(); ++i) table.rows[i].push_back(likes[i]);
+  return table;
 }
 
 }  // namespace paretopipe::report

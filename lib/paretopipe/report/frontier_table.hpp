@@ -6,20 +6,31 @@
 
 namespace paretopipe::report {
 
-/// The table that people see, whatever it is drawn with.
+struct FrontierColumn {
+  std::string heading;
+  bool numeric = false;  ///< to be aligned at the right
+  int dispensable = 0;   ///< where room is short the highest is left out first; 0 never is
+};
+
+/// A table that people see, whatever it is drawn with.
 struct FrontierTable {
-  std::vector<std::string> headings;
-  std::vector<bool> numeric;  ///< columns to be aligned at the right
+  std::vector<FrontierColumn> columns;
   std::vector<std::vector<std::string>> rows;
 };
 
-FrontierTable make_table(const FrontierReport& report, const FrontierGroup& group, const std::string& frontier_mark,
-                         const std::string& missing_mark);
+/// The signs that a medium has.
+struct TableMarks {
+  std::string unbeaten;  ///< what beats a split on the frontier
+  std::string missing;
+  std::string to;  ///< between the ends of an interval
+};
 
-/// "3 of 21 splits are on the frontier of latency_p50:min and throughput:max: 7, 12, 20."
-std::string conclusion(const FrontierReport& report, const FrontierGroup& group);
+/// One row a split: its values with their intervals, what beats it and by how much, the probability of being on the
+/// frontier, which splits are like it. Columns that would be empty are left out.
+FrontierTable make_table(const FrontierReport& report, const FrontierGroup& group, const TableMarks& marks);
 
-/// A sentence for every split that failed, or that cannot be compared because it lacks an objective.
-std::vector<std::string> remarks(const FrontierReport& report, const FrontierGroup& group);
+/// What to pick, why, and what is like it: the best split in each objective, the balanced one, the knee. No rows where
+/// none was compared.
+FrontierTable make_recommendation_table(const FrontierReport& report, const FrontierGroup& group);
 
 }  // namespace paretopipe::report

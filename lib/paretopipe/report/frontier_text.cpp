@@ -3,39 +3,74 @@
 #include <paretopipe/report/scatter.hpp>
 #include <paretopipe/report/table.hpp>
 
-#include <fmt/format.h>
+#include <algorithm>
+#include <numeric>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "frontier_conclusion.hpp"
 #include "frontier_movement.hpp"
+#include "frontier_notes.hpp"
 
 namespace paretopipe::report {
 namespace {
 
-const char* missing_mark(const TextStyle& style) {
-  return style.unicode ? "–" : "-";
+TableMarks marks_of(const TextStyle& style) {
+  return style.unicode ? TableMarks{"● nothing", "–", "–"} : TableMarks{"* nothing", "-", "-"};
 }
 
-Table without_rows(const FrontierTable& table) {
+/// The columns of `table` that are chosen, as text; the rows of `highlighted` stand out, none of an empty one.
+Table draw(const FrontierTable& table, const std::vector<std::size_t>& chosen, const std::vector<bool>& highlighted) {
   std::vector<Table::Column> columns;
-  for (std::size_t i = 0; i < table.headings.size(); ++i) {
-    columns.push_back({table.headings[i], table.numeric[i] ? Align::right : Align::left});
+  for (const auto i : chosen) {
+    columns.push_back({table.columns[i].heading, table.columns[i].numeric ? Align::right : Align::left});
   }
-  return Table(std::move(columns));
+  Table text(std::move(columns));
+  for (std::size_t row = 0; row < table.rows.size(); ++row) {
+    std::vector<std::string> cells;
+    for (const auto i : chosen) cells.push_back(table.rows[row].at(i));
+    text.add_row(std::move(cells), row < highlighted.size() && highlighted[row]);
+  }
+  return text;
+}
+
+/// As many columns as fit the width, the dispensable ones left out and named below.
+std::string fit(const FrontierTable& table, const std::vector<bool>& highlighted, const TextStyle& style) {
+  std::vector<std::size_t> chosen(table.columns.size());
+  std::iota(chosen.begin(), chosen.end(), std::size_t{0});
+  std::vector<std::string> left_out;
+  while (true) {
+    const auto text = draw(table, chosen, highlighted);
+    const auto first = std::max_element(chosen.begin(), chosen.end(), [&](std::size_t left, std::size_t right) {
+      return table.columns[left].dispensable < table.columns[right].dispensable;
+    });
+    if (text.width() <= static_cast<std::size_t>(style.width) || table.columns[*first].dispensable == 0) {
+      if (left_out.empty()) return text.to_text(style);
+      return fmt::format("{}Left out for want of room: {}. All of it: --format markdown, csv or json.\n",
+                         text.to_text(style), fmt::join(left_out, ", "));
+    }
+    left_out.push_back(table.columns[*first].heading);
+    chosen.erase(first);
+  }
 }
 
 std::string render_table(const FrontierReport& report, const FrontierGroup& group, const TextStyle& style) {
-  const auto table = make_table(report, group, style.unicode ? "●" : "*", missing_mark(style));
-  auto text = without_rows(table);
-  for (std::size_t i = 0; i < table.rows.size(); ++i) text.add_row(table.rows[i], group.rows[i].on_frontier);
-  return text.to_text(style);
+  std::vector<bool> on_frontier;
+  for (const auto& row : group.rows) on_frontier.push_back(row.on_frontier);
+  return fit(make_table(report, group, marks_of(style)), on_frontier, style);
 }
 
-std::string render_movement(const FrontierReport& report, const std::vector<std::size_t>& family,
-                            const TextStyle& style) {
-  const auto table = make_movement_table(report, family, missing_mark(style));
-  auto text = without_rows(table);
-  for (const auto& row : table.rows) text.add_row(row);
-  return fmt::format("\n\nHow the frontier moves with the network: {}\n\n{}",
-                     printable(report.groups[family.front()].settings().model), text.to_text(style));
+std::string render_recommendations(const FrontierReport& report, const FrontierGroup& group, const TextStyle& style) {
+  const auto table = make_recommendation_table(report, group);
+  return table.rows.empty() ? "" : '\n' + fit(table, {}, style);
+}
+
+std::string render_movement(const FrontierReport& report, const NetworkFamily& family, const TextStyle& style) {
+  const auto model = printable(report.groups[family.groups.front()].settings().model);
+  return fmt::format("\n\nHow the frontier moves with the network: {}\n\n{}\n\n{}", model,
+                     robust_headline(report, family),
+                     fit(make_movement_table(report, family, marks_of(style).missing), {}, style));
 }
 
 ScatterAxis axis(const Objective& objective) {
@@ -55,11 +90,14 @@ std::string render_plot(const FrontierReport& report, const FrontierGroup& group
 }
 
 std::string render_group(const FrontierReport& report, const FrontierGroup& group, const TextStyle& style) {
-  std::string text = printable(group_title(group.settings())) + "\n\n";
+  std::string text = fmt::format("{}\n\n{}\n\n", printable(group_title(group.settings())), headline(report, group));
   text += render_table(report, group, style);
+  for (const auto& sentence : legend(report, group)) text += sentence + '\n';
   text += render_plot(report, group, style);
-  text += fmt::format("\n{}\n", conclusion(report, group));
+  text += fmt::format("\n{}\n", members_sentence(report, group));
+  if (const auto volume = volume_sentence(report, group); !volume.empty()) text += volume + '\n';
   for (const auto& remark : remarks(report, group)) text += fmt::format("  {}\n", remark);
+  text += render_recommendations(report, group, style);
   return text;
 }
 
@@ -71,7 +109,7 @@ std::string render_text(const FrontierReport& report, const TextStyle& style) {
     if (!text.empty()) text += "\n\n";
     text += render_group(report, group, style);
   }
-  for (const auto& family : network_families(report)) text += render_movement(report, family, style);
+  for (const auto& family : report.families) text += render_movement(report, family, style);
   return text;
 }
 

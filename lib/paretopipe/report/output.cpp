@@ -86,6 +86,12 @@ void write_file(const std::filesystem::path& file, std::string_view text) {
   temporary.commit(target);
 }
 
+void make_folder(const std::filesystem::path& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) throw system_error("make the folder " + folder.string(), error.value());
+}
+
 void write_standard_output(std::string_view text) {
   if (std::fflush(stdout) != 0) throw system_error("write to standard output", errno);
   write_all(STDOUT_FILENO, text, "write to standard output");

@@ -1,3 +1,4 @@
+#include <paretopipe/report/axis_scale.hpp>
 #include <paretopipe/report/format.hpp>
 #include <paretopipe/report/scatter.hpp>
 #include <paretopipe/report/table.hpp>
@@ -10,8 +11,6 @@
 
 namespace paretopipe::report {
 namespace {
-
-constexpr double kLogarithmicFrom = 30;  // ratio of the largest to the smallest value
 
 struct Glyphs {
   const char* frontier;

@@ -1,6 +1,7 @@
 #include <paretopipe/report/table.hpp>
 
 #include <algorithm>
+#include <numeric>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -36,13 +37,23 @@ void Table::add_row(std::vector<std::string> cells, bool highlighted) {
   rows_.push_back({std::move(cells), highlighted});
 }
 
-std::string Table::to_text(const TextStyle& style) const {
+std::vector<std::size_t> Table::column_widths() const {
   std::vector<std::size_t> widths;
   for (std::size_t column = 0; column < columns_.size(); ++column) {
     std::size_t width = display_width(columns_[column].heading);
     for (const auto& row : rows_) width = std::max(width, display_width(row.cells[column]));
     widths.push_back(width);
   }
+  return widths;
+}
+
+std::size_t Table::width() const {
+  const auto widths = column_widths();
+  return std::accumulate(widths.begin(), widths.end(), widths.empty() ? 0 : kGap * (widths.size() - 1));
+}
+
+std::string Table::to_text(const TextStyle& style) const {
+  const auto widths = column_widths();
   const auto line_of = [&](auto cell_at) {
     std::string line;
     for (std::size_t column = 0; column < columns_.size(); ++column) {
@@ -53,9 +64,7 @@ std::string Table::to_text(const TextStyle& style) const {
   };
 
   std::string text = line_of([&](std::size_t column) { return columns_[column].heading; }) + '\n';
-  std::size_t total = kGap * (widths.empty() ? 0 : widths.size() - 1);
-  for (const auto width : widths) total += width;
-  for (std::size_t i = 0; i < total; ++i) text += style.unicode ? "─" : "-";
+  for (std::size_t i = 0; i < width(); ++i) text += style.unicode ? "─" : "-";
   text += '\n';
   for (const auto& row : rows_) {
     const auto line = line_of([&](std::size_t column) { return row.cells[column]; });

@@ -1,6 +1,7 @@
 #pragma once
 #include <paretopipe/report/text_style.hpp>
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +23,9 @@ class Table {
   /// One cell a column. A highlighted row is bold green where there is colour.
   void add_row(std::vector<std::string> cells, bool highlighted = false);
 
+  /// Columns of the terminal that it takes.
+  std::size_t width() const;
+
   /// Heading, rule, rows; every line ends with a newline and has no blanks before it.
   std::string to_text(const TextStyle& style = {}) const;
 
@@ -30,6 +34,8 @@ class Table {
     std::vector<std::string> cells;
     bool highlighted = false;
   };
+
+  std::vector<std::size_t> column_widths() const;
 
   std::vector<Column> columns_;
   std::vector<Row> rows_;

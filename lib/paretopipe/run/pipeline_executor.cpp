@@ -1,5 +1,6 @@
 #include <paretopipe/run/pipeline_executor.hpp>
 #include <paretopipe/run/trial_assembly.hpp>
+#include <paretopipe/shaping/emulated_lateness.hpp>
 
 #include <algorithm>
 #include <ctime>
@@ -98,7 +99,7 @@ void PipelineExecutor::ensure_pipeline(const plan::Trial& trial) {
 void PipelineExecutor::ensure_network(const plan::Trial& trial) {
   if (applied_ == trial.network && network_evidence_.deviations.empty()) return;
   applied_.reset();
-  network_evidence_ = network_->apply(trial.network);
+  network_evidence_ = network_->apply(trial.network, options_.interrupt_descriptor);
   applied_ = trial.network;
 }
 
@@ -131,17 +132,27 @@ void PipelineExecutor::ensure_loaded(const plan::Trial& trial) {
   loaded_request_ = request;
 }
 
+/// What the probe before the trial found, and how the links behaved during it.
+config::NetworkEvidence PipelineExecutor::evidence_after_trial() const {
+  auto evidence = network_evidence_;
+  evidence.lateness = network_->lateness();
+  if (!evidence.lateness) return evidence;
+  for (auto& sentence : shaping::judge(*evidence.lateness)) evidence.deviations.push_back(std::move(sentence));
+  return evidence;
+}
+
 record::TrialRecord PipelineExecutor::run_loaded(const plan::Trial& trial) {
   const auto requests = make_run_requests(trial, model_, loaded_source_, next_tag_++);
   const auto before = pipeline_->probe_clocks();
   TrialEvidence evidence;
+  network_->begin_trial();
   evidence.reports = pipeline_->run(requests);
   const auto after = pipeline_->probe_clocks();
   for (std::size_t i = 0; i < evidence.reports.size(); ++i) {
     evidence.configured.push_back(pipeline_->configured()[i]);
     evidence.clocks.push_back(before[i] && after[i] ? ClockAlignment(*before[i], *after[i]) : ClockAlignment());
   }
-  if (trial.shaping != config::Shaping::none) evidence.network = network_evidence_;
+  if (trial.shaping != config::Shaping::none) evidence.network = evidence_after_trial();
   return assemble_record(trial, model_, evidence);
 }
 

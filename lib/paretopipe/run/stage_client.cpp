@@ -1,3 +1,4 @@
+#include <paretopipe/launch/interrupt.hpp>
 #include <paretopipe/run/stage_client.hpp>
 #include <paretopipe/wire/errors.hpp>
 
@@ -15,11 +16,6 @@ namespace {
 
 /// A closed link is seen a moment before the process behind it can be reaped.
 constexpr int kReapTimeoutMs = 1000;
-/// Milliseconds for poll: rounded up, so that a deadline has really passed when poll says so.
-int remaining_ms(Clock::time_point deadline) {
-  const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
-  return static_cast<int>(std::clamp<std::int64_t>(left, 0, 1 << 30));
-}
 
 [[noreturn]] void give_up(const std::vector<StageClient*>& silent) {
   if (silent.size() == 1) {
@@ -91,16 +87,14 @@ void for_each_reply(const std::vector<StageClient*>& stages, const WaitLimits& l
   auto waiting = stages;
   std::optional<StageError> effect;
   while (!waiting.empty()) {
-    std::vector<pollfd> events{{limits.interrupt_descriptor, POLLIN, 0}};
+    std::vector<pollfd> events;
     for (const auto* stage : waiting) events.push_back({stage->descriptor(), POLLIN, 0});
-    const int ready = ::poll(events.data(), events.size(), remaining_ms(limits.deadline));
-    if (ready < 0 && errno != EINTR) throw system_error("wait for the stages", errno);
-    if (ready > 0 && events.front().revents != 0) throw Interrupted();
+    const int ready =
+        launch::poll_interruptibly(events, limits.deadline, limits.interrupt_descriptor, "wait for the stages");
     if (ready == 0) give_up(waiting);
-    if (ready < 0) continue;
     std::vector<StageClient*> silent;
     for (std::size_t i = 0; i < waiting.size(); ++i) {
-      if (events[i + 1].revents == 0) {
+      if (events[i].revents == 0) {
         silent.push_back(waiting[i]);
         continue;
       }

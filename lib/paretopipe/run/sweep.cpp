@@ -77,11 +77,4 @@ void Sweep::count(const record::TrialRecord& record, bool disturbed) {
   if (record.outliers) ++counts_.with_outliers;
 }
 
-SweepCounts run_sweep(const std::vector<plan::Trial>& trials, TrialExecutor& executor, const Sweep::Keep& keep,
-                      const SweepObserver& observer, Repeats repeats) {
-  Sweep sweep(executor, keep, observer, trials.size(), repeats);
-  for (const auto& trial : trials) sweep.run(trial);
-  return sweep.counts();
-}
-
 }  // namespace paretopipe::run

@@ -62,8 +62,4 @@ class Sweep {
   SweepCounts counts_;
 };
 
-/// All of `trials`, in their order.
-SweepCounts run_sweep(const std::vector<plan::Trial>& trials, TrialExecutor& executor, const Sweep::Keep& keep,
-                      const SweepObserver& observer, Repeats repeats = {});
-
 }  // namespace paretopipe::run

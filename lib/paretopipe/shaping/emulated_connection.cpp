@@ -53,13 +53,13 @@ Clock::time_point EmulatedConnection::next_due() const {
   return std::min(forward_.next_due(), backward_.next_due());
 }
 
-void EmulatedConnection::advance(std::span<const pollfd, 2> ready) {
+void EmulatedConnection::advance(std::span<const pollfd, 2> ready, LatenessMeter& lateness) {
   if (!connected_) {
     if (ready[1].revents != 0) finish_connecting();
     return;
   }
-  relay(forward_, backward_, ready[0], ready[1]);
-  relay(backward_, forward_, ready[1], ready[0]);
+  relay(forward_, backward_, ready[0], ready[1], lateness);
+  relay(backward_, forward_, ready[1], ready[0], lateness);
   end_if_done();
 }
 
@@ -75,14 +75,15 @@ void EmulatedConnection::finish_connecting() {
   connected_ = true;
 }
 
-void EmulatedConnection::relay(EmulatedLane& lane, EmulatedLane& opposite, const pollfd& from, const pollfd& to) {
+void EmulatedConnection::relay(EmulatedLane& lane, EmulatedLane& opposite, const pollfd& from, const pollfd& to,
+                               LatenessMeter& lateness) {
   // An error or a hang-up counts as readable and writable: the call then says what it is.
   constexpr short kTrouble = POLLERR | POLLHUP | POLLNVAL;
   if ((from.revents & (POLLIN | kTrouble)) != 0 && lane.wants_to_read()) lane.read_from(from.fd);
   const bool writable = (to.revents & (POLLOUT | kTrouble)) != 0;
   if (lane.blocked() && !writable) return;
   const int socket = &lane == &forward_ ? target_.get() : caller_.get();
-  lane.write_to(socket);
+  lane.write_to(socket, Clock::now(), lateness);
   if (lane.state() == State::receiver_lost) opposite.sender_is_lost();
 }
 

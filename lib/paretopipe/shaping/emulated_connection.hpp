@@ -35,8 +35,8 @@ class EmulatedConnection {
   std::array<pollfd, 2> waits_for() const;
   Clock::time_point next_due() const;
 
-  /// Does what can be done without waiting. `ready` is what came of waits_for().
-  void advance(std::span<const pollfd, 2> ready);
+  /// Does what can be done without waiting. `ready` is what came of waits_for(); `lateness` counts what is handed on.
+  void advance(std::span<const pollfd, 2> ready, LatenessMeter& lateness);
 
   /// Nothing more will come of it.
   bool over() const { return over_; }
@@ -45,7 +45,7 @@ class EmulatedConnection {
 
  private:
   void finish_connecting();
-  void relay(EmulatedLane& lane, EmulatedLane& opposite, const pollfd& from, const pollfd& to);
+  void relay(EmulatedLane& lane, EmulatedLane& opposite, const pollfd& from, const pollfd& to, LatenessMeter& lateness);
   void end_if_done();
   void end(bool broken);
   void fail(int error);

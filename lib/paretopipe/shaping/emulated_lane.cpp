@@ -65,11 +65,13 @@ void EmulatedLane::end(End how) {
   end_due_ = schedule_.deliver(Clock::now(), 0);
 }
 
-void EmulatedLane::write_to(int socket) {
+void EmulatedLane::write_to(int socket, Clock::time_point now, LatenessMeter& lateness) {
   if (state_ != State::open) return;
+  for (; !chunks_.empty() && chunks_.front().due <= now; chunks_.pop_front()) {
+    due_ += chunks_.front().bytes;
+    if (!blocked_) lateness.add(now - chunks_.front().due);
+  }
   blocked_ = false;
-  const auto now = Clock::now();
-  for (; !chunks_.empty() && chunks_.front().due <= now; chunks_.pop_front()) due_ += chunks_.front().bytes;
   if (!pass_on(socket)) {
     break_off();
   } else if (held_.size() == 0 && end_ != End::none && end_due_ <= now) {

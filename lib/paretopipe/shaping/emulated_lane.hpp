@@ -1,5 +1,6 @@
 #pragma once
 #include <paretopipe/shaping/emulated_byte_queue.hpp>
+#include <paretopipe/shaping/emulated_lateness.hpp>
 #include <paretopipe/shaping/emulated_schedule.hpp>
 
 #include <deque>
@@ -27,8 +28,9 @@ class EmulatedLane {
   /// Takes what is there, but not all of a flood: others want their turn.
   void read_from(int socket);
 
-  /// Writes what is due.
-  void write_to(int socket);
+  /// Writes what is due at `now`, and notes how late that is. What fell due while the receiver's socket was full is not
+  /// noted: no relay can hand on what nobody takes.
+  void write_to(int socket, Clock::time_point now, LatenessMeter& lateness);
 
   /// The socket that this lane reads from turned out to be lost: what ends there was no orderly end.
   void sender_is_lost() { sender_lost_ = true; }

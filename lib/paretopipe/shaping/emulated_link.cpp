@@ -2,6 +2,7 @@
 #include <paretopipe/launch/file_descriptor.hpp>
 #include <paretopipe/shaping/emulated_connection.hpp>
 #include <paretopipe/shaping/emulated_link.hpp>
+#include <paretopipe/shaping/tolerance.hpp>
 #include <paretopipe/wire/rendezvous.hpp>
 
 #include <algorithm>
@@ -91,6 +92,15 @@ class EmulatedLink::Relay {
     });
   }
 
+  void watch_lateness(Nanoseconds tolerance) {
+    change([&] { lateness_ = LatenessMeter(tolerance); });
+  }
+
+  LatenessMeter lateness() const {
+    const std::lock_guard lock(mutex_);
+    return lateness_;
+  }
+
   std::string last_problem() const {
     const std::lock_guard lock(mutex_);
     return problem_;
@@ -120,6 +130,7 @@ class EmulatedLink::Relay {
   std::optional<EmulatedTarget> target_;
   std::list<EmulatedConnection> connections_;
   std::uint64_t connections_so_far_ = 0;
+  LatenessMeter lateness_{tolerance_of(Nanoseconds(0))};
   std::vector<pollfd> waiting_;      ///< the wake-up, the listener, then two for every connection
   Clock::time_point accept_from_{};  ///< not before this
   std::string problem_;
@@ -173,7 +184,7 @@ void EmulatedLink::Relay::wait(std::unique_lock<std::mutex>& lock) {
 void EmulatedLink::Relay::advance() {
   std::size_t place = 2;
   for (auto& connection : connections_) {
-    connection.advance(std::span(waiting_).subspan(place).first<2>());
+    connection.advance(std::span(waiting_).subspan(place).first<2>(), lateness_);
     place += 2;
     if (!connection.failure().empty()) problem_ = connection.failure();
   }
@@ -225,6 +236,14 @@ void EmulatedLink::set_conditions(const config::LinkConditions& forward, const c
                                   std::uint64_t seed) {
   refuse_unsupported(forward, backward);
   relay_->set_conditions({forward, backward, seed});
+}
+
+void EmulatedLink::watch_lateness(Nanoseconds tolerance) {
+  relay_->watch_lateness(tolerance);
+}
+
+LatenessMeter EmulatedLink::lateness() const {
+  return relay_->lateness();
 }
 
 std::string EmulatedLink::last_problem() const {

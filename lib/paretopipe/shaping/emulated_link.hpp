@@ -1,5 +1,6 @@
 #pragma once
 #include <paretopipe/config/network_profile.hpp>
+#include <paretopipe/shaping/emulated_lateness.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -26,8 +27,8 @@ namespace paretopipe::shaping {
 ///
 /// One thread relays, and wakes to the nanosecond as far as the kernel lets it: some 4000 times a second at 500 Mbit/s,
 /// which costs less than half a core with sender and receiver included. Where other work keeps every core busy it gets
-/// its turn late, by milliseconds, and delays grow by as much. Lateness does not add up: each byte's time is fixed when
-/// it arrives.
+/// its turn late, by milliseconds, and delays grow by as much; lateness() tells. Lateness does not add up: each byte's
+/// time is fixed when it is read, which is the one wait that lateness() does not see.
 ///
 /// All functions may be called from any thread.
 class EmulatedLink {
@@ -55,6 +56,12 @@ class EmulatedLink {
   /// from `seed`. Throws UsageError for conditions that it cannot keep, which changes nothing.
   void set_conditions(const config::LinkConditions& forward, const config::LinkConditions& backward,
                       std::uint64_t seed);
+
+  /// Counts anew how late the link hands on what passes it, of whichever connection. More than `tolerance` is late.
+  void watch_lateness(Nanoseconds tolerance);
+
+  /// What was counted since then; before that, since the beginning and with a tolerance of 1 ms.
+  LatenessMeter lateness() const;
 
   /// What last went wrong with a connection, as a sentence to add to an error that this has led to; empty if nothing
   /// has.

@@ -1,5 +1,6 @@
 #include <paretopipe/core/units.hpp>
 #include <paretopipe/shaping/probe.hpp>
+#include <paretopipe/shaping/tolerance.hpp>
 
 #include <algorithm>
 #include <array>
@@ -13,8 +14,6 @@ namespace {
 using namespace std::chrono_literals;
 using Seconds = std::chrono::duration<double>;
 
-constexpr double kTolerance = 0.05;
-constexpr Nanoseconds kRoundTripTolerance = 1ms;
 constexpr std::int64_t kPingFrameBytes = 67;  // one byte, and the headers of TCP, IP and Ethernet
 
 Nanoseconds time_at(double bytes, std::int64_t rate_bit_per_s) {
@@ -87,8 +86,7 @@ std::vector<std::string> judge(const config::NetworkProfile& profile, const Prob
   const auto jitter = forward.jitter + backward.jitter;
   const bool scattered = jitter > 0ns || forward.reorder > 0 || backward.reorder > 0;
   const auto measured = scattered ? probe.round_trip_median : probe.round_trip_min;
-  const auto share = std::chrono::duration_cast<Nanoseconds>(kTolerance * expected.round_trip_most);
-  const auto tolerance = std::max(kRoundTripTolerance, share) + jitter;
+  const auto tolerance = tolerance_of(expected.round_trip_most) + jitter;
 
   std::vector<std::string> sentences;
   if (measured < expected.round_trip_least - tolerance || measured > expected.round_trip_most + tolerance) {

@@ -1,10 +1,13 @@
 #include <paretopipe/core/error.hpp>
+#include <paretopipe/launch/interrupt.hpp>
 #include <paretopipe/shaping/child_descriptors.hpp>
 #include <paretopipe/shaping/namespace_pair.hpp>
 
+#include <array>
 #include <cerrno>
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -14,7 +17,7 @@
 namespace paretopipe::shaping {
 namespace {
 
-constexpr int kConnectTimeoutS = 20;  // a connection over a lossy link may need several attempts
+constexpr std::chrono::seconds kConnectTimeout(20);  // a connection over a lossy link may need several attempts
 
 /// A socket belongs for life to the namespace in which it was made, whoever uses it.
 launch::FileDescriptor socket_in(const std::vector<int>& namespaces) {
@@ -43,19 +46,33 @@ sockaddr* generic(sockaddr_in& address) {
   return reinterpret_cast<sockaddr*>(&address);
 }
 
-launch::FileDescriptor accept_within(int listener, int timeout_ms) {
-  pollfd event{listener, POLLIN, 0};
-  while (::poll(&event, 1, timeout_ms) < 0 && errno == EINTR) {
+/// Waits for one event of poll(2), as long as a connection may take.
+void wait_for(int socket, short event, Clock::time_point deadline, int interrupt_descriptor) {
+  constexpr const char* kAttempt = "connect two namespaces";
+  std::array events{pollfd{socket, event, 0}};
+  if (launch::poll_interruptibly(events, deadline, interrupt_descriptor, kAttempt) > 0) return;
+  throw EnvironmentError(fmt::format("{}: nothing came through within {} s", kAttempt, kConnectTimeout.count()));
+}
+
+/// The socket is non-blocking while it connects, and blocking again afterwards.
+void connect_within(int socket, sockaddr_in address, Clock::time_point deadline, int interrupt_descriptor) {
+  const char* attempt = "connect two namespaces";
+  const int flags = ::fcntl(socket, F_GETFL);
+  check(attempt, ::fcntl(socket, F_SETFL, flags | O_NONBLOCK));
+  if (::connect(socket, generic(address), sizeof address) != 0) {
+    if (errno != EINPROGRESS && errno != EINTR) throw system_error(attempt, errno);
+    wait_for(socket, POLLOUT, deadline, interrupt_descriptor);
+    int error = 0;
+    socklen_t size = sizeof error;
+    check(attempt, ::getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size));
+    if (error != 0) throw system_error(attempt, error);
   }
-  if (event.revents == 0) throw EnvironmentError("accept a connection between two namespaces: none came within 20 s");
-  launch::FileDescriptor connection(::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC));
-  if (connection.get() < 0) throw system_error("accept a connection between two namespaces", errno);
-  return connection;
+  check(attempt, ::fcntl(socket, F_SETFL, flags));
 }
 
 }  // namespace
 
-std::pair<launch::FileDescriptor, launch::FileDescriptor> NamespacePair::connect() const {
+std::pair<launch::FileDescriptor, launch::FileDescriptor> NamespacePair::connect(int interrupt_descriptor) const {
   const auto listener = socket_in(descriptors(0));
   auto second = socket_in(descriptors(1));
   auto address = address_of(NamespacePair::address(0));
@@ -64,12 +81,11 @@ std::pair<launch::FileDescriptor, launch::FileDescriptor> NamespacePair::connect
   check("listen in a namespace", ::listen(listener.get(), 1));
   check("ask for a socket's address", ::getsockname(listener.get(), generic(address), &length));
 
-  const timeval patience{kConnectTimeoutS, 0};
-  check("limit a connection's time", ::setsockopt(second.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience));
-  check("connect two namespaces", ::connect(second.get(), generic(address), length));
-  const timeval none{};
-  check("lift a connection's limit", ::setsockopt(second.get(), SOL_SOCKET, SO_SNDTIMEO, &none, sizeof none));
-  auto first = accept_within(listener.get(), kConnectTimeoutS * 1000);
+  const auto deadline = Clock::now() + kConnectTimeout;
+  connect_within(second.get(), address, deadline, interrupt_descriptor);
+  wait_for(listener.get(), POLLIN, deadline, interrupt_descriptor);
+  launch::FileDescriptor first(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
+  if (first.get() < 0) throw system_error("accept a connection between two namespaces", errno);
 
   const int on = 1;
   for (const int socket : {first.get(), second.get()}) {

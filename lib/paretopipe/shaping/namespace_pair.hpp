@@ -43,8 +43,9 @@ class NamespacePair {
   std::string run_in(std::size_t stage, const Command& command) const;
 
   /// A TCP connection over the very link, both ends of which are this process's: .first in the network of stage 0,
-  /// .second in that of stage 1. Small writes are sent at once (TCP_NODELAY).
-  std::pair<launch::FileDescriptor, launch::FileDescriptor> connect() const;
+  /// .second in that of stage 1. Small writes are sent at once (TCP_NODELAY). Takes the link's round trip; throws
+  /// Interrupted as soon as `interrupt_descriptor` (-1: nobody can interrupt) is readable.
+  std::pair<launch::FileDescriptor, launch::FileDescriptor> connect(int interrupt_descriptor = -1) const;
 
   /// Sentences on what could not be set, so that long links may be slower than they should. Empty if all is well.
   const std::vector<std::string>& warnings() const { return warnings_; }

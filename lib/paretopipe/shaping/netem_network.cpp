@@ -16,11 +16,12 @@ class NetemNetwork final : public Network {
 
   Endpoint route(int, int to, std::uint16_t port) override { return {address(to), port}; }
 
-  config::NetworkEvidence apply(const config::NetworkProfile& profile) override {
+  config::NetworkEvidence apply(const config::NetworkProfile& profile, int interrupt_descriptor) override {
     link_.reset();  // the former one goes first: an interface has one root qdisc
     link_.emplace(pair_, profile);
-    const auto [first, second] = pair_.connect();
-    const auto probe = probe_link(first.get(), second.get(), brief_probe_options(profile));
+    const auto [first, second] = pair_.connect(interrupt_descriptor);
+    const auto options = brief_probe_options(profile, interrupt_descriptor);
+    const auto probe = probe_link(first.get(), second.get(), options);
     auto evidence = evidence_of(profile, link_->read_back(), probe, kTcpPayloadShare);
     for (auto& difference : link_->differences()) evidence.deviations.push_back(std::move(difference));
     return evidence;

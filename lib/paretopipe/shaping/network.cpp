@@ -22,12 +22,19 @@ Endpoint Network::route(int, int, std::uint16_t port) {
   return {kLoopback, port};
 }
 
-config::NetworkEvidence Network::apply(const config::NetworkProfile& profile) {
+config::NetworkEvidence Network::apply(const config::NetworkProfile& profile, int) {
   if (profile.shaped()) {
     throw UsageError(fmt::format("the network {} cannot be had without shaping", profile.name));
   }
-  return {
-      .read_back = profile, .round_trip_ns = {}, .forward_bit_per_s = {}, .backward_bit_per_s = {}, .deviations = {}};
+  config::NetworkEvidence evidence;
+  evidence.read_back = profile;
+  return evidence;
+}
+
+void Network::begin_trial() {}
+
+std::optional<config::Lateness> Network::lateness() const {
+  return std::nullopt;
 }
 
 config::NetworkEvidence evidence_of(const config::NetworkProfile& asked, const config::NetworkProfile& read_back,
@@ -36,14 +43,16 @@ config::NetworkEvidence evidence_of(const config::NetworkProfile& asked, const c
           .round_trip_ns = probe.round_trip_median.count(),
           .forward_bit_per_s = probe.forward_bit_per_s,
           .backward_bit_per_s = probe.backward_bit_per_s,
+          .lateness = {},
           .deviations = judge(asked, probe, payload_share)};
 }
 
-ProbeOptions brief_probe_options(const config::NetworkProfile& profile) {
+ProbeOptions brief_probe_options(const config::NetworkProfile& profile, int interrupt_descriptor) {
   constexpr Nanoseconds kPatience = std::chrono::seconds(2);
   auto options = probe_options(profile);
   const auto round_trip = std::max<Nanoseconds>(expectation(profile).round_trip_most, std::chrono::microseconds(1));
   options.round_trips = std::clamp(static_cast<int>(kPatience / round_trip), 5, options.round_trips);
+  options.interrupt_descriptor = interrupt_descriptor;
   return options;
 }
 

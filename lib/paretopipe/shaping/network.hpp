@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,8 +31,15 @@ class Network {
 
   /// Puts `profile` on the links, whose connections stay; reads back what was applied; and, if anything is shaped,
   /// measures it over the very links, which takes seconds on a slow one and needs them idle. Throws UsageError for a
-  /// profile that this kind of network cannot do.
-  virtual config::NetworkEvidence apply(const config::NetworkProfile& profile);
+  /// profile that this kind of network cannot do, and Interrupted as soon as `interrupt_descriptor` (-1: nobody can
+  /// interrupt) is readable; the profile is then on the links or not, and has to be applied again.
+  virtual config::NetworkEvidence apply(const config::NetworkProfile& profile, int interrupt_descriptor);
+
+  /// Says that a trial begins: lateness() tells of what passes from now on.
+  virtual void begin_trial();
+
+  /// How late the links handed on what passed them; none if nothing did, and where it is the kernel that keeps time.
+  virtual std::optional<config::Lateness> lateness() const;
 };
 
 /// `none`: this host's loopback, which can do the unshaped profile only.

@@ -15,6 +15,6 @@ config::NetworkEvidence evidence_of(const config::NetworkProfile& asked, const c
                                     const Probe& probe, double payload_share);
 
 /// As much probing as a link of this profile needs, but no more than a person would wait for between two trials.
-ProbeOptions brief_probe_options(const config::NetworkProfile& profile);
+ProbeOptions brief_probe_options(const config::NetworkProfile& profile, int interrupt_descriptor);
 
 }  // namespace paretopipe::shaping

@@ -54,6 +54,17 @@ std::vector<Command> frame_commands(const std::string& interface) {
            "burst", "1000000b", "cburst", "1000000b", "quantum", "60000"}};
 }
 
+/// A tbf cuts what is larger than its bucket into frames before it hands them down. This one's rate is more than any
+/// interface has, and its bucket holds one full frame and not two, in the steps in which the kernel counts at that rate
+/// (64 ns). What waits is below it, so that its own limit, which tc wants to be told, has no effect.
+Command cut_command(const PeerTarget& target) {
+  constexpr std::int64_t kStepBytes = 800;
+  const auto steps = (target.mtu * 3 / 2 + kStepBytes - 1) / kStepBytes;
+  return {"tc",     "qdisc",   "add", "dev",  target.interface, "parent", class_id(),
+          "handle", handle(3), "tbf", "rate", "100gbit",        "burst",  fmt::format("{}b", steps * kStepBytes),
+          "limit",  "1000000b"};
+}
+
 /// `port_field`: "dport", "sport", or nothing for all traffic.
 Command filter_command(const PeerTarget& target, const Peer& peer, std::string_view port_field) {
   const bool v4 = peer.family == Family::v4;
@@ -123,10 +134,12 @@ void check_interface_name(const std::string& interface) {
 PeerPlan plan_peer_shaping(const PeerTarget& target, const config::LinkConditions& conditions) {
   check_interface_name(target.interface);
   const auto filters = filter_commands(target);
-  const auto shapers = shape_commands(target.interface, conditions,
-                                      {{"parent", class_id()}, static_cast<std::uint16_t>(kPeerHandle + 1)});
+  const bool cut = needs_netem(conditions);
+  const Place place{{"parent", cut ? handle(3) + "1" : class_id()}, kPeerHandle + 1};
+  const auto shapers = shape_commands(target.interface, conditions, place);
   if (shapers.empty()) throw UsageError("the profile shapes nothing in this direction, so there is nothing to apply");
   PeerPlan plan{frame_commands(target.interface), undo_command(target.interface)};
+  if (cut) plan.apply.push_back(cut_command(target));
   plan.apply.insert(plan.apply.end(), shapers.begin(), shapers.end());
   // Last, so that no packet gets in before all is there.
   plan.apply.insert(plan.apply.end(), filters.begin(), filters.end());
@@ -159,17 +172,6 @@ config::LinkConditions read_back_peer(const std::string& tc_json) {
     if (its_handle == handle(1) || its_handle == handle(2)) shapers.push_back(qdisc);
   }
   return read_back(shapers.dump());
-}
-
-std::vector<std::string> peer_warnings(const PeerTarget& target, const config::LinkConditions& conditions) {
-  auto sentences = warnings(conditions);
-  if (needs_netem(conditions)) {
-    sentences.push_back(fmt::format(
-        "{0} may hand netem up to 64 KiB of TCP at once, which it delays, loses and paces as one packet; to have it "
-        "take frame by frame, `ip link set dev {0} gso_max_segs 1` before (65535 after)",
-        target.interface));
-  }
-  return sentences;
 }
 
 }  // namespace paretopipe::shaping

@@ -15,6 +15,7 @@ struct PeerTarget {
   std::string interface;
   std::string peer;                   ///< a numeric IPv4 or IPv6 address
   std::optional<std::uint16_t> port;  ///< of TCP
+  std::int64_t mtu = 1500;            ///< of the interface (interface_mtu.hpp): larger packets would be dropped
 };
 
 /// For people: "eth0 to 192.168.1.7 port 5000".
@@ -34,8 +35,10 @@ struct PeerPlan {
 constexpr std::uint16_t kPeerHandle = 0x7a7a;
 
 /// An htb root with a single class, below which are the qdiscs of shape_commands, and filters that lead the peer's
-/// traffic there. What no filter knows (SSH, for instance) passes directly: htb's `default 0`. Throws UsageError for a
-/// peer that is not a numeric address, and for conditions that shape nothing.
+/// traffic there. What no filter knows (SSH, for instance) passes directly: htb's `default 0`. TCP hands an interface
+/// up to 64 KiB at a time (segmentation offload), which netem would delay, lose and pace as one packet; a tbf above it
+/// cuts that into frames, and limits nothing. So the interface's own offload, which is other traffic's too, stays as it
+/// is. Throws UsageError for a peer that is not a numeric address, and for conditions that shape nothing.
 PeerPlan plan_peer_shaping(const PeerTarget& target, const config::LinkConditions& conditions);
 
 /// Removes the root qdisc of a plan, and no other: the kernel compares the handle.
@@ -56,8 +59,5 @@ RootQdisc root_qdisc(const std::string& tc_json);
 
 /// What a plan's qdiscs do, by the same JSON. Throws EnvironmentError if they are not there.
 config::LinkConditions read_back_peer(const std::string& tc_json);
-
-/// Sentences on what a person should know before this is applied to a real interface. Empty if all is well.
-std::vector<std::string> peer_warnings(const PeerTarget& target, const config::LinkConditions& conditions);
 
 }  // namespace paretopipe::shaping

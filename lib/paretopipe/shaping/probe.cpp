@@ -1,9 +1,11 @@
 #include <paretopipe/core/error.hpp>
+#include <paretopipe/launch/interrupt.hpp>
 #include <paretopipe/shaping/probe.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <span>
 #include <string_view>
 
 #include <netinet/in.h>
@@ -14,16 +16,13 @@
 namespace paretopipe::shaping {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-constexpr int kPatienceMs = 30'000;
+constexpr Nanoseconds kPatience = std::chrono::seconds(30);
+constexpr const char* kAttempt = "probe a link";
 
 /// Waits until one of the descriptors can do what it is asked for.
-void wait_for(std::array<pollfd, 2>& events, std::size_t count) {
-  int ready = 0;
-  do ready = ::poll(events.data(), count, kPatienceMs);
-  while (ready < 0 && errno == EINTR);
-  if (ready < 0) throw system_error("probe a link", errno);
-  if (ready == 0) throw EnvironmentError("probe a link: it delivered nothing for 30 s");
+void wait_for(std::span<pollfd> events, int interrupt_descriptor) {
+  if (launch::poll_interruptibly(events, Clock::now() + kPatience, interrupt_descriptor, kAttempt) > 0) return;
+  throw EnvironmentError("probe a link: it delivered nothing for 30 s");
 }
 
 /// Bytes sent, or 0 if none can be sent right now.
@@ -43,20 +42,21 @@ std::int64_t try_receive(int socket, std::vector<char>& buffer) {
   throw system_error("probe a link: receive", errno);
 }
 
-void carry_one_byte(int from, int to) {
+void carry_one_byte(int from, int to, int interrupt_descriptor) {
   std::vector<char> byte(1);
-  std::array events{pollfd{from, POLLOUT, 0}, pollfd{}};
-  while (try_send(from, byte, 1) == 0) wait_for(events, 1);
-  events[0] = pollfd{to, POLLIN, 0};
-  while (try_receive(to, byte) == 0) wait_for(events, 1);
+  std::array writable{pollfd{from, POLLOUT, 0}};
+  while (try_send(from, byte, 1) == 0) wait_for(writable, interrupt_descriptor);
+  std::array readable{pollfd{to, POLLIN, 0}};
+  while (try_receive(to, byte) == 0) wait_for(readable, interrupt_descriptor);
 }
 
-std::vector<Nanoseconds> round_trips(int first, int second, int count) {
+std::vector<Nanoseconds> round_trips(int first, int second, const ProbeOptions& options) {
   std::vector<Nanoseconds> durations;
+  const int count = std::max(1, options.round_trips);
   for (int index = 0; index <= count; ++index) {
     const auto begin = Clock::now();
-    carry_one_byte(first, second);
-    carry_one_byte(second, first);
+    carry_one_byte(first, second, options.interrupt_descriptor);
+    carry_one_byte(second, first, options.interrupt_descriptor);
     if (index > 0) durations.push_back(Clock::now() - begin);  // the first one finds everything cold
   }
   std::sort(durations.begin(), durations.end());
@@ -109,7 +109,7 @@ std::vector<Arrival> transfer(int from, int to, const ProbeOptions& options, std
     if (!sending && received == sent) return arrivals;
     const auto credit = most_in_flight - (sent - received);
     std::array events{pollfd{to, POLLIN, 0}, pollfd{from, POLLOUT, 0}};
-    wait_for(events, sending && credit > 0 ? 2 : 1);
+    wait_for(std::span(events).first(sending && credit > 0 ? 2 : 1), options.interrupt_descriptor);
     if (events[1].revents != 0) sent += try_send(from, data, credit);
     if (events[0].revents == 0) continue;
     if (const auto got = try_receive(to, buffer); got > 0) {
@@ -141,7 +141,7 @@ double goodput(int from, int to, const ProbeOptions& options, std::int64_t most_
 }  // namespace
 
 Probe probe_link(int first, int second, const ProbeOptions& options) {
-  const auto durations = round_trips(first, second, std::max(1, options.round_trips));
+  const auto durations = round_trips(first, second, options);
   Probe probe;
   probe.round_trip_min = durations.front();
   probe.round_trip_median = durations[durations.size() / 2];

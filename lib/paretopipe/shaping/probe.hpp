@@ -23,6 +23,7 @@ struct ProbeOptions {
   std::int64_t forward_in_flight = std::numeric_limits<std::int64_t>::max();
   std::int64_t backward_in_flight = std::numeric_limits<std::int64_t>::max();
   std::int64_t most_bytes = 2'000'000'000;  ///< a transfer ends here at the latest, and its second half counts
+  int interrupt_descriptor = -1;            ///< readable when a person wants to stop; -1: nobody can
 };
 
 /// Suits a link of this profile. Settling takes the round trips of a slow start from ten segments to what is under way
@@ -46,7 +47,8 @@ void from_json(const nlohmann::json& json, Probe& probe);
 /// Measures a link both of whose ends are here: `first` and `second` are the descriptors of a connected pair of stream
 /// sockets, over whatever lies between them. The round trip is that of one byte sent back and forth, with nothing else
 /// under way; then a long transfer runs in each direction. Blocks for about round_trips round trips, and twice settling
-/// + measuring. The link is empty before and after. Throws EnvironmentError if it ends, or delivers nothing for 30 s.
+/// + measuring. The link is empty before and after. Throws EnvironmentError if it ends, or delivers nothing for 30 s;
+/// and Interrupted at once, with bytes under way.
 Probe probe_link(int first, int second, const ProbeOptions& options);
 
 /// What part of a rate is payload. qdiscs count frames, of which TCP's payload is 1448 of 1514 bytes.

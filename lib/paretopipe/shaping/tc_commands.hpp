@@ -42,7 +42,7 @@ struct Place {
 ///   and nothing passes. It is computed (default_burst_bytes); one that was asked for is kept, see warnings().
 /// - tbf's queue has no default in tc; it is computed (default_queue_latency).
 /// - Super-packets: TCP hands an interface up to 64 KiB at a time (TSO, GSO), which netem delays, loses and paces as
-///   one packet, and tbf has to cut up: see offload_off_command.
+///   one packet, and tbf has to cut up: see offload_off_command, and plan_peer_shaping for an interface of others.
 /// - Jitter reorders: see kOrderKeepingRate.
 /// - A delay counts once in the round trip, for it is on one egress. Both directions' delays add up to the round trip.
 std::vector<Command> shape_commands(const std::string& interface, const config::LinkConditions& conditions,

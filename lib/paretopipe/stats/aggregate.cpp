@@ -8,17 +8,6 @@
 namespace paretopipe::stats {
 namespace {
 
-std::string configuration_id(plan::Trial trial) {
-  trial.repetition = 0;
-  return trial.id();
-}
-
-std::string group_id(plan::Trial trial) {
-  trial.repetition = 0;
-  std::fill(trial.split_points.begin(), trial.split_points.end(), 0);
-  return trial.id();
-}
-
 /// The element of `items` that was first asked for under `key`, made on that occasion.
 template <class T>
 T& find_or_add(std::vector<T>& items, std::unordered_map<std::string, std::size_t>& places, const std::string& key) {
@@ -63,7 +52,7 @@ std::vector<ConfigurationGroup> aggregate(std::span<const record::TrialRecord> r
   std::unordered_map<std::string, std::size_t> places;
   for (std::size_t i = 0; i < records.size(); ++i) {
     const auto& record = records[i];
-    auto& configuration = find_or_add(configurations, places, configuration_id(record.trial));
+    auto& configuration = find_or_add(configurations, places, record.trial.configuration_id());
     if (configuration.count() == 0) configuration.trial = record.trial;
     records_of(configuration, record.status).push_back(i);
   }
@@ -72,7 +61,7 @@ std::vector<ConfigurationGroup> aggregate(std::span<const record::TrialRecord> r
   std::unordered_map<std::string, std::size_t> group_places;
   for (auto& configuration : configurations) {
     configuration.medians = medians_of(records, configuration.ok);
-    auto& group = find_or_add(groups, group_places, group_id(configuration.trial));
+    auto& group = find_or_add(groups, group_places, configuration.trial.group_id());
     group.configurations.push_back(std::move(configuration));
   }
   for (auto& group : groups) {

@@ -1,9 +1,12 @@
 #include <paretopipe/core/error.hpp>
+#include <paretopipe/launch/file_descriptor.hpp>
 #include <paretopipe/shaping/probe.hpp>
 #include <paretopipe/shaping/shaped_link.hpp>
 
 #include <array>
+#include <thread>
 
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -70,6 +73,29 @@ TEST_CASE("a link that ends while it is probed is an error", "[probe]") {
   REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM, 0, pair.data()) == 0);
   ::shutdown(pair[0], SHUT_WR);
   CHECK_THROWS_AS(shaping::probe_link(pair[0], pair[1], {}), EnvironmentError);
+  for (const int end : pair) ::close(end);
+}
+
+TEST_CASE("a person ends a probe at once", "[probe]") {
+  std::array<int, 2> pair{};
+  REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM, 0, pair.data()) == 0);
+  const launch::FileDescriptor interrupt(::eventfd(0, EFD_CLOEXEC));
+  shaping::ProbeOptions options;
+  options.settling = 1h;  // unless interrupted
+  options.interrupt_descriptor = interrupt.get();
+  SECTION("before it has begun") {
+    ::eventfd_write(interrupt.get(), 1);
+    CHECK_THROWS_AS(shaping::probe_link(pair[0], pair[1], options), Interrupted);
+  }
+  SECTION("in the middle of a transfer") {
+    options.round_trips = 1;
+    std::thread person([&] {
+      std::this_thread::sleep_for(50ms);  // it may also begin later: then it is interrupted as it begins
+      ::eventfd_write(interrupt.get(), 1);
+    });
+    CHECK_THROWS_AS(shaping::probe_link(pair[0], pair[1], options), Interrupted);
+    person.join();
+  }
   for (const int end : pair) ::close(end);
 }
 

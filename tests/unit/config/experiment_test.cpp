@@ -19,7 +19,7 @@ Experiment unusual_experiment() {
           .batch = 8,
           .batches = 100,
           .warmup = 0,
-          .repeat = 3,
+          .repeat = {.adaptive = true, .trials = 30, .precision = 0.01, .budget_s = 60},
           .depth = 2,
           .seed = 18446744073709551615u,
           .data = "cifar10:/data/cifar",
@@ -46,6 +46,19 @@ std::string refusal(const char* text) {
 TEST_CASE("an experiment comes back from its JSON as it was", "[experiment]") {
   CHECK(experiment_from_json(json(unusual_experiment())) == unusual_experiment());
   CHECK(experiment_from_json(json(Experiment{})) == Experiment{});
+}
+
+TEST_CASE("repetitions are a number, auto, or auto with other bounds", "[experiment]") {
+  const auto repeat = [](const char* text) { return experiment_from_json(json::parse(text)).repeat; };
+  CHECK(repeat(R"({"repeat": 7})") == Repeat{.adaptive = false, .trials = 7});
+  CHECK(repeat(R"({"repeat": "auto"})") == Repeat{.adaptive = true, .trials = 20});
+  CHECK(repeat(R"({"repeat": {}})") == Repeat{.adaptive = true, .trials = 20});
+  CHECK(repeat(R"({"repeat": {"precision": 0.01, "budget_s": 9}})") ==
+        Repeat{.adaptive = true, .trials = 20, .precision = 0.01, .budget_s = 9});
+  CHECK(refusal(R"({"repeat": "Auto"})").find("a number of trials, \"auto\"") != std::string::npos);
+  CHECK(refusal(R"({"repeat": 2.5})").find("experiment.repeat is 2.5") == 0);
+  CHECK(refusal(R"({"repeat": 3000000000})") == "experiment.repeat has the wrong type or range: 3000000000");
+  CHECK(refusal(R"({"repeat": {"precison": 0.1}})").find("experiment.repeat has an unknown key \"precison\"") == 0);
 }
 
 TEST_CASE("every field of an experiment has a key, and every key changes something", "[experiment]") {

@@ -149,3 +149,16 @@ TEST_CASE("a profile survives its JSON in a record, and what is not shaped is le
   CHECK(json(forward).at("queue_latency_ns") == 400'000'000);
   CHECK(json(profile.backward).dump() == R"({"delay_ns":1000000})");
 }
+
+TEST_CASE("what a network did survives its JSON in a record, and what was not measured is left out", "[network]") {
+  NetworkEvidence evidence;
+  CHECK(json(evidence).dump() == R"({"deviations":[],"read_back":{"backward":{},"forward":{},"name":"unshaped"}})");
+  CHECK(json(evidence).get<NetworkEvidence>() == evidence);  // as in records of before lateness was measured
+  evidence.round_trip_ns = 40'000'000;
+  evidence.forward_bit_per_s = 4.8e6;
+  evidence.lateness = Lateness{1'000'000, 500, 3, 60'000, 900'000, 8'000'000};
+  evidence.deviations = {"late"};
+  CHECK(json(evidence).get<NetworkEvidence>() == evidence);
+  CHECK(json(evidence).at("lateness").dump() ==
+        R"({"deliveries":500,"late":3,"max_ns":8000000,"mean_ns":60000,"p99_ns":900000,"tolerance_ns":1000000})");
+}

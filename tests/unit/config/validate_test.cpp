@@ -41,8 +41,7 @@ TEST_CASE("every number is accepted at its bounds and refused beside them, by na
   const auto bound = GENERATE(
       Bound{"num_classes", &Experiment::num_classes, 1, 1'000'000}, Bound{"batch", &Experiment::batch, 1, 65'536},
       Bound{"batches", &Experiment::batches, 2, 50'000}, Bound{"warmup", &Experiment::warmup, 0, 50'000},
-      Bound{"repeat", &Experiment::repeat, 1, 10'000}, Bound{"depth", &Experiment::depth, 1, 256},
-      Bound{"threads_per_stage", &Experiment::threads_per_stage, 1, 1024});
+      Bound{"depth", &Experiment::depth, 1, 256}, Bound{"threads_per_stage", &Experiment::threads_per_stage, 1, 1024});
   const auto with = [&](int value) {
     return refusal([&](Experiment& experiment) { experiment.*bound.field = value; });
   };
@@ -53,6 +52,20 @@ TEST_CASE("every number is accepted at its bounds and refused beside them, by na
   CHECK(with(bound.min - 1) == name + " is " + std::to_string(bound.min - 1) + range);
   CHECK(with(bound.max + 1) == name + " is " + std::to_string(bound.max + 1) + range);
   CHECK_FALSE(with(std::numeric_limits<int>::min()).empty());
+}
+
+TEST_CASE("repetitions are bounded, and so is what ends an adaptive sweep", "[validate]") {
+  const auto with = [](config::Repeat repeat) {
+    return refusal([&](Experiment& experiment) { experiment.repeat = repeat; });
+  };
+  CHECK(with({.trials = 1}).empty());
+  CHECK(with({.trials = 10'000}).empty());
+  CHECK(with({.trials = 0}) == "experiment.repeat is 0; it must be from 1 to 10000");
+  CHECK(with({.adaptive = true, .precision = 0.999}).empty());
+  for (const double precision : {0.0, 1.0, -0.01, std::numeric_limits<double>::quiet_NaN()}) {
+    CHECK_FALSE(with({.adaptive = true, .precision = precision}).empty());
+  }
+  CHECK(with({.adaptive = true, .budget_s = -1}) == "experiment.repeat.budget_s is -1; it must be at least 0");
 }
 
 TEST_CASE("a trial may take a second or any longer time", "[validate]") {

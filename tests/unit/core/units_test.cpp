@@ -121,3 +121,13 @@ TEST_CASE("probabilities are read as percentages or plain numbers", "[units]") {
   CAPTURE(text);
   CHECK_THROWS_AS(parse_probability(text), UsageError);
 }
+
+TEST_CASE("counts are read with and without an SI suffix, and nothing else", "[units]") {
+  CHECK(parse_count("940") == 940);
+  CHECK(parse_count("0.25") == 0.25);
+  CHECK(parse_count("3.5k") == 3500);
+  CHECK(parse_count("1.5 M") == 1.5e6);
+  for (const auto* text : {"", "k", "-1", "nan", "inf", "1e999", "5 %", "5 ms", "5 5", "1,5"}) {
+    CHECK_THROWS_AS(parse_count(text), UsageError);
+  }
+}

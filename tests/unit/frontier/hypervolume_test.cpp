@@ -142,7 +142,8 @@ TEST_CASE("order, duplicates, dominated and incomplete points do not change the 
   }
 }
 
-TEST_CASE("the hypervolume scales with each objective's unit, moves with its origin, and knows no preferred direction") {
+TEST_CASE(
+    "the hypervolume scales with each objective's unit, moves with its origin, and knows no preferred direction") {
   std::mt19937 random(24);
   for (std::size_t objectives = 1; objectives <= 4; ++objectives) {
     const auto rows = whole_rows(random, 25, objectives, 16);

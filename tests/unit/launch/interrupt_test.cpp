@@ -1,16 +1,27 @@
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/launch/file_descriptor.hpp>
 #include <paretopipe/launch/interrupt.hpp>
 
+#include <array>
+#include <cerrno>
 #include <csignal>
 #include <optional>
+#include <thread>
 
+#include <fcntl.h>
 #include <poll.h>
+#include <unistd.h>
 
 #include <support/catch.hpp>
 
 #include "shell_child.hpp"
 
 using namespace paretopipe::testing;
+using namespace std::chrono_literals;
+using paretopipe::Clock;
+using paretopipe::Interrupted;
 using paretopipe::launch::InterruptGuard;
+using paretopipe::launch::poll_interruptibly;
 
 namespace {
 
@@ -37,6 +48,21 @@ class OwnHandler {
  private:
   int signal_;
   struct sigaction former_ {};
+};
+
+/// What can be read from, and written to.
+struct Pipe {
+  Pipe() {
+    std::array<int, 2> ends{};
+    REQUIRE(::pipe2(ends.data(), O_CLOEXEC) == 0);
+    out = paretopipe::launch::FileDescriptor(ends[0]);
+    in = paretopipe::launch::FileDescriptor(ends[1]);
+  }
+  void fill() const { REQUIRE(::write(in.get(), "x", 1) == 1); }
+  pollfd readable() const { return {out.get(), POLLIN, 0}; }
+
+  paretopipe::launch::FileDescriptor out;
+  paretopipe::launch::FileDescriptor in;
 };
 
 }  // namespace
@@ -101,4 +127,60 @@ TEST_CASE("a system call under way that a signal interrupts leaves errno to its 
 TEST_CASE("a child does not get the guard's descriptor") {
   const InterruptGuard guard;
   CHECK((::fcntl(guard.descriptor(), F_GETFD) & FD_CLOEXEC) != 0);
+}
+
+TEST_CASE("a wait ends with what it waits for, and says which of it that was") {
+  const Pipe silent;
+  const Pipe full;
+  full.fill();
+  std::array events{silent.readable(), full.readable()};
+  const InterruptGuard guard;
+  for (const int interrupt : {-1, guard.descriptor()}) {
+    CHECK(poll_interruptibly(events, Clock::time_point::max(), interrupt, "wait") == 1);
+    CHECK(events[0].revents == 0);
+    CHECK(events[1].revents == POLLIN);
+  }
+}
+
+TEST_CASE("a wait for nothing ends at its deadline and not before, also one that is over already") {
+  const Pipe silent;
+  std::array events{silent.readable()};
+  for (const auto patience : {-1h, 0h}) CHECK(poll_interruptibly(events, Clock::now() + patience, -1, "wait") == 0);
+  const auto deadline = Clock::now() + 20ms;
+  CHECK(poll_interruptibly(events, deadline, -1, "wait") == 0);
+  CHECK(Clock::now() >= deadline);
+}
+
+TEST_CASE("a person ends a wait, before it has begun or in its midst, even if there is something to do") {
+  const OwnHandler before(SIGINT);
+  const InterruptGuard guard;
+  const Pipe pipe;
+  std::array events{pipe.readable()};
+  const auto wait = [&] { poll_interruptibly(events, Clock::time_point::max(), guard.descriptor(), "wait"); };
+  SECTION("before") {
+    std::raise(SIGINT);
+  }
+  SECTION("with something to read") {
+    pipe.fill();
+    std::raise(SIGINT);
+  }
+  std::thread person;
+  SECTION("in its midst") {
+    // The handler runs in the waiting thread, so the kernel interrupts its poll, too.
+    person = std::thread([waiting = ::pthread_self()] { ::pthread_kill(waiting, SIGINT); });
+  }
+  CHECK_THROWS_AS(wait(), Interrupted);
+  if (person.joinable()) person.join();
+}
+
+TEST_CASE("a signal that is no interruption does not end a wait") {
+  const OwnHandler other(SIGUSR1);
+  const Pipe silent;
+  std::array events{silent.readable()};
+  const auto deadline = Clock::now() + 50ms;
+  std::thread stranger([waiting = ::pthread_self()] { ::pthread_kill(waiting, SIGUSR1); });
+  CHECK(poll_interruptibly(events, deadline, -1, "wait") == 0);
+  CHECK(Clock::now() >= deadline);
+  stranger.join();
+  CHECK(g_own_handler_calls == 1);
 }

@@ -45,7 +45,7 @@ std::vector<Trial> plan_one(const config::Experiment& experiment, std::size_t bl
 
 TEST_CASE("every repetition visits every split and both endpoints once", "[plan]") {
   config::Experiment experiment;
-  experiment.repeat = 3;
+  experiment.repeat.trials = 3;
   const auto trials = plan_one(experiment, 5);
   REQUIRE(trials.size() == 18);
   for (int repetition = 0; repetition < 3; ++repetition) {
@@ -56,7 +56,7 @@ TEST_CASE("every repetition visits every split and both endpoints once", "[plan]
 TEST_CASE("repetitions follow one another, and so do models", "[plan]") {
   config::Experiment experiment;
   experiment.models = {"zebra", "ant"};
-  experiment.repeat = 2;
+  experiment.repeat.trials = 2;
   const auto trials = plan_trials(experiment, {model_of("zebra", 3), model_of("ant", 2)});
   std::vector<std::pair<std::string, int>> groups;
   for (const auto& trial : trials) {
@@ -69,7 +69,7 @@ TEST_CASE("repetitions follow one another, and so do models", "[plan]") {
 TEST_CASE("the shuffled order is the same on every platform and release", "[plan]") {
   // Constants: an experiment that is resumed, or repeated elsewhere, must run in the order that its seed stands for.
   config::Experiment experiment;
-  experiment.repeat = 2;
+  experiment.repeat.trials = 2;
   const auto trials = plan_one(experiment, 9);
   CHECK(order_of(trials, "mobilenet_v2", 0) == std::vector<int>{8, 1, 9, 2, 7, 3, 0, 4, 6, 5});
   CHECK(order_of(trials, "mobilenet_v2", 1) == std::vector<int>{3, 4, 2, 7, 5, 6, 0, 1, 8, 9});
@@ -77,7 +77,7 @@ TEST_CASE("the shuffled order is the same on every platform and release", "[plan
 
 TEST_CASE("seeds and repetitions are shuffled apart", "[plan]") {
   config::Experiment experiment;
-  experiment.repeat = 2;
+  experiment.repeat.trials = 2;
   const auto first = plan_one(experiment, 20);
   experiment.seed = 2;
   const auto second = plan_one(experiment, 20);
@@ -87,10 +87,10 @@ TEST_CASE("seeds and repetitions are shuffled apart", "[plan]") {
 
 TEST_CASE("more repetitions or models leave the order of the others as it was", "[plan]") {
   config::Experiment small;
-  small.repeat = 1;
+  small.repeat.trials = 1;
   config::Experiment large;
   large.models = {"resnet18", "mobilenet_v2"};
-  large.repeat = 4;
+  large.repeat.trials = 4;
   const auto alone = plan_one(small, 12);
   const auto among = plan_trials(large, {model_of("resnet18", 10), model_of("mobilenet_v2", 12)});
   CHECK(order_of(alone, "mobilenet_v2", 0) == order_of(among, "mobilenet_v2", 0));
@@ -98,7 +98,7 @@ TEST_CASE("more repetitions or models leave the order of the others as it was", 
 
 TEST_CASE("the shuffle is unbiased: every order of three comes up equally often", "[plan]") {
   config::Experiment experiment;
-  experiment.repeat = 6000;
+  experiment.repeat.trials = 6000;
   const auto trials = plan_one(experiment, 2);
   std::map<std::vector<int>, int> counts;
   for (std::size_t first = 0; first < trials.size(); first += 3) {
@@ -112,7 +112,7 @@ TEST_CASE("the shuffle is unbiased: every order of three comes up equally often"
 TEST_CASE("chosen splits are planned and no others", "[plan]") {
   config::Experiment experiment;
   experiment.splits = config::parse_splits("0,2-3,5");
-  experiment.repeat = 1;
+  experiment.repeat.trials = 1;
   CHECK(sorted(order_of(plan_one(experiment, 5), "mobilenet_v2", 0)) == std::vector<int>{0, 2, 3, 5});
 }
 
@@ -133,7 +133,7 @@ TEST_CASE("a trial carries everything of the experiment that decides the run", "
   experiment.batch = 2;
   experiment.batches = 3;
   experiment.warmup = 5;
-  experiment.repeat = 1;
+  experiment.repeat.trials = 1;
   experiment.depth = 7;
   experiment.seed = 11;
   experiment.data = "random";
@@ -161,7 +161,7 @@ TEST_CASE("a trial carries everything of the experiment that decides the run", "
 
 TEST_CASE("no two trials of a plan share an identity", "[plan]") {
   config::Experiment experiment;
-  experiment.repeat = 10;
+  experiment.repeat.trials = 10;
   std::map<std::string, int> ids;
   for (const auto& trial : plan_one(experiment, 30)) ++ids[trial.id()];
   CHECK(ids.size() == 310);

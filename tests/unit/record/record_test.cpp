@@ -108,6 +108,9 @@ TEST_CASE("a record of another schema is refused with what to do") {
   CHECK(contains(complaint_about(value), "use a newer paretopipe"));
   value["schema"] = 0;
   CHECK(contains(complaint_about(value), "measure again"));
+  value["schema"] = 18446744073709551615U;
+  CHECK(contains(complaint_about(value), "18446744073709551615"));
+  CHECK(contains(complaint_about(value), "use a newer paretopipe"));
   value["schema"] = 1e300;
   CHECK(contains(complaint_about(value), "not a paretopipe record"));
   value.erase("schema");
@@ -147,6 +150,37 @@ TEST_CASE("a word that this release does not know is not read as one that it kno
   value = ok_record();
   value["summary"]["breakdown"][0]["part"] = "teleport";
   CHECK(contains(complaint_about(value), "teleport"));
+}
+
+TEST_CASE("a number that would be read as another one is refused, whichever it is") {
+  const json whole = ok_record();
+  for_each_value(whole, json::json_pointer(), [&](const json::json_pointer& place) {
+    if (!whole.at(place).is_number_integer() || place.to_string() == "/schema") return;
+    for (const json& other : {json(whole.at(place).get<double>() + 0.5), json(true), json(1e300)}) {
+      json damaged = whole;
+      damaged[place] = other;
+      CAPTURE(place.to_string(), other.dump());
+      CHECK_THROWS_AS(damaged.get<TrialRecord>(), UsageError);
+    }
+  });
+  json value = whole;
+  value["links"][0]["payload_bytes"] = 8000.25;
+  CHECK(contains(complaint_about(value),
+                 "the record's \"links/0/payload_bytes\" is 8000.25, which would be read as 8000"));
+}
+
+TEST_CASE("a field that this release does not know is no damage") {
+  json value = ok_record();
+  value["weather"] = "fair";
+  value["summary"]["colour"] = {1, 2, 3};
+  CHECK(value.get<TrialRecord>() == ok_record());
+}
+
+TEST_CASE("what is wrong is said without the JSON library's codes") {
+  json value = ok_record();
+  value["trial"].erase("batch");
+  CHECK(complaint_about(value) ==
+        "the record's \"trial\" lacks a field or has one of the wrong type (key 'batch' not found)");
 }
 
 TEST_CASE("a record whose trial was edited by hand is refused") {

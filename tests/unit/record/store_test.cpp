@@ -118,6 +118,73 @@ TEST_CASE("a damaged line is an error that names file and line") {
   }
 }
 
+TEST_CASE("a complaint about a record names its trial, where there is one to name") {
+  const support::TemporaryFolder folder;
+  const auto file = folder.path() / "records.jsonl";
+  nlohmann::json newer = ok_record(1);
+  newer["schema"] = record::kSchemaVersion + 1;
+  support::write_file(file, line_of(ok_record(0)) + newer.dump() + "\n");
+  CHECK(complaint_of_reading(file) ==
+        fmt::format(
+            "{}:2: trial \"{}\": the record has schema 2, and this paretopipe reads schema 1; use a newer paretopipe",
+            file.string(), ok_record(1).trial.id()));
+}
+
+TEST_CASE("another program's file is refused, with and without a line feed at its end") {
+  const support::TemporaryFolder folder;
+  const auto file = folder.path() / "records.jsonl";
+  for (const std::string foreign :
+       {"split,latency\n1,2", "[1, 2]", "{\"latency\": 5}", "{}", "{\n  \"schema\": 1\n}",
+        "\x7f"
+        "ELF\x01\x02",
+        "7", "\"text\"", "null", "{\"a\": nonsense", "\xff\xfe{\"schema\": 1}", "{\"schema\": 1e999}"}) {
+    CAPTURE(foreign);
+    for (const auto* end : {"", "\n"}) {
+      support::write_file(file, foreign + end);
+      CHECK(contains(complaint_of_reading(file), file.string() + ":1: "));
+    }
+  }
+}
+
+TEST_CASE("zeros at the end of a file, as power that fails leaves them, are an unfinished line") {
+  const support::TemporaryFolder folder;
+  const auto file = folder.path() / "records.jsonl";
+  const auto good = line_of(ok_record());
+  for (const auto& cut : {std::string(), good.substr(0, 100), good.substr(0, good.size() - 1)}) {
+    support::write_file(file, good + cut + std::string(1000, '\0'));
+    const auto set = read_records(file);
+    CHECK(set.records.size() == 1);
+    CHECK(set.warnings.size() == 1);
+  }
+}
+
+TEST_CASE("a line of a million brackets is refused like any other") {
+  const support::TemporaryFolder folder;
+  const auto file = folder.path() / "records.jsonl";
+  support::write_file(file, std::string(1'000'000, '[') + std::string(1'000'000, ']') + "\n");
+  CHECK(contains(complaint_of_reading(file), file.string() + ":1: this is not a paretopipe record"));
+}
+
+TEST_CASE("what cannot be read is an error that names it and the reason, and no defect") {
+  const support::TemporaryFolder folder;
+  std::filesystem::create_directory(folder.path() / "records.jsonl");
+  CHECK(contains(complaint_of_reading(folder.path()), "Is a directory"));
+  CHECK(contains(complaint_of_reading(folder.path() / std::string(5000, 'x')), "File name too long"));
+  std::filesystem::create_symlink("circle", folder.path() / "circle");
+  CHECK(contains(complaint_of_reading(folder.path() / "circle"), "symbolic links"));
+}
+
+TEST_CASE("what a reader's own check says of a record comes with file, line and trial") {
+  const support::TemporaryFolder folder;
+  const auto file = folder.path() / "records.jsonl";
+  append_all(folder.path(), {ok_record(0), ok_record(1)});
+  const auto check = [](const TrialRecord& record) {
+    if (record.trial.repetition == 1) throw UsageError("I do not like it");
+  };
+  CHECK(support::message_of<UsageError>([&] { read_records(file, check); }) ==
+        fmt::format("{}:2: trial \"{}\": I do not like it", file.string(), ok_record(1).trial.id()));
+}
+
 TEST_CASE("a line that is finished but damaged is not cut off by a resume") {
   const support::TemporaryFolder folder;
   const auto file = folder.path() / "records.jsonl";

@@ -1,4 +1,7 @@
 #include <paretopipe/report/render.hpp>
+#include <paretopipe/report/table.hpp>
+
+#include <sstream>
 
 #include <nlohmann/json.hpp>
 #include <support/catch.hpp>
@@ -60,7 +63,7 @@ TEST_CASE("a split that lacks an objective is not compared, and the text says so
 
 TEST_CASE("every format is what its golden file says") {
   const auto report = report_of(testing::sweep());
-  const auto text = report::render_text(report, {.width = 90, .colour = false, .unicode = true});
+  const auto text = report::render_text(report, {.width = 80, .colour = false, .unicode = true});
   CHECK(text == golden("frontier.txt", text));
   const auto csv = report::render_csv(report);
   CHECK(csv == golden("frontier.csv", csv));
@@ -87,10 +90,10 @@ TEST_CASE("a payload objective does not appear twice") {
   const auto report = report_of(testing::sweep(), {"payload", "latency_p50"});
   const auto csv = report::render_csv(report);
   const auto heading = csv.substr(0, csv.find('\n'));
-  CHECK(heading.find("payload_bytes") == heading.rfind("payload_bytes"));
+  CHECK(heading.find(",payload_bytes,") == heading.rfind(",payload_bytes,"));
   const auto text = report::render_markdown(report);
-  const auto first = text.find("payload |");
-  CHECK(text.find("payload |", first + 1) > text.find("| 0/10"));
+  const auto first = text.find("| payload |");
+  CHECK(text.find("| payload |", first + 1) > text.find("| 10 local"));
 }
 
 TEST_CASE("one objective needs no plot, and three are drawn in the first two") {
@@ -98,6 +101,35 @@ TEST_CASE("one objective needs no plot, and three are drawn in the first two") {
   const auto text = report::render_text(report_of(testing::sweep(), {"latency_p50", "throughput", "payload"}), {});
   CHECK(contains(text, "latency_p50 (less is better)"));
   CHECK(contains(text, "throughput (more is better)"));
+}
+
+TEST_CASE("no table is wider than the terminal, and what is left out for it is named") {
+  auto records = testing::sweep();
+  const auto unshaped = records.size();
+  for (std::size_t i = 0; i < unshaped; ++i) {
+    auto slow = records[i];
+    slow.trial.network.name = "slow";
+    slow.trial.network.forward.delay = std::chrono::milliseconds(20);
+    records.push_back(slow);
+  }
+  const std::vector<std::string> many{"latency_p50", "throughput", "payload", "peak_rss", "goodput", "bubble", "queue"};
+  for (const auto& objectives : {std::vector<std::string>{}, many}) {
+    const auto report = report_of(records, objectives);
+    for (const int width : {80, 100}) {
+      std::istringstream text(report::render_text(report, {.width = width, .colour = false, .unicode = true}));
+      int rules = 0;
+      for (std::string line; std::getline(text, line);) {
+        if (!line.starts_with("──")) continue;
+        ++rules;
+        CHECK(report::display_width(line) <= static_cast<std::size_t>(width));
+      }
+      CHECK(rules >= 5);
+    }
+  }
+  CHECK(contains(report::render_text(report_of(records), {}), "Left out for want of room: payload, repetitions."));
+  const auto roomy = report::render_text(report_of(records), {.width = 200, .colour = false, .unicode = true});
+  CHECK_FALSE(contains(roomy, "Left out"));
+  CHECK(contains(roomy, "1 ok, 1 failed"));
 }
 
 TEST_CASE("hostile names neither drive the terminal nor break the tables") {
@@ -132,7 +164,7 @@ TEST_CASE("groups that differ in their network only are told to move, in text an
   }
   const auto report = report_of(records);
   REQUIRE(report.groups.size() == 4);
-  const auto text = report::render_text(report, {});
+  const auto text = report::render_text(report, {.width = 100});
   CHECK(contains(text, "How the frontier moves with the network: resnet18"));
   CHECK(contains(text, "20.0 ms"));
   CHECK(contains(text, "10: 18.1 ms"));  // the best latency, with its split
@@ -150,7 +182,7 @@ TEST_CASE("invalid repetitions are shown with their reason and enter no number")
   records.push_back(invalid);
   const auto report = report_of(records);
   CHECK(row_of(report, 10).values == before);
-  const auto text = report::render_text(report, {});
+  const auto text = report::render_text(report, {.width = 120});
   CHECK(contains(text, "2 ok, 1 invalid"));
   CHECK(contains(text, "does not count in 1 of 3 repetitions: network: the round trip is 23 ms"));
 }

@@ -33,6 +33,13 @@ class FakeExecutor final : public run::TrialExecutor {
   std::function<TrialRecord(const plan::Trial&)> action_;
 };
 
+run::SweepCounts run_all(const std::vector<plan::Trial>& trials, run::TrialExecutor& executor,
+                         const run::Sweep::Keep& keep, const run::SweepObserver& observer, run::Repeats repeats = {}) {
+  run::Sweep sweep(executor, keep, observer, trials.size(), repeats);
+  for (const auto& trial : trials) sweep.run(trial);
+  return sweep.counts();
+}
+
 std::vector<plan::Trial> a_plan() {
   return {make_trial(3), make_trial(0), make_trial(10), make_trial(3, 1), make_trial(0, 1)};
 }
@@ -71,7 +78,7 @@ struct SlowSweep {
   std::vector<TrialRecord> kept;
   FakeExecutor executor{make_slow};
   run::SweepCounts run(const std::vector<plan::Trial>& trials, run::Repeats repeats) {
-    return run::run_sweep(
+    return run_all(
         trials, executor, [this](const TrialRecord& record) { kept.push_back(record); }, {}, repeats);
   }
 };
@@ -84,7 +91,7 @@ TEST_CASE("trials run in the plan's order, and each record is kept before anythi
     log.note("run", trial);
     return make_ok(trial);
   });
-  const auto counts = run::run_sweep({make_trial(3), make_trial(0)}, executor, log.keep(), log.observer());
+  const auto counts = run_all({make_trial(3), make_trial(0)}, executor, log.keep(), log.observer());
   CHECK(log.events() == "start 3.0; run 3.0; keep 3.0; finish 3.0; start 0.0; run 0.0; keep 0.0; finish 0.0; ");
   CHECK(counts.ok == 2);
   CHECK(counts.failed == 0);
@@ -94,8 +101,7 @@ TEST_CASE("a failed trial is kept like any other, and the sweep goes on") {
   std::vector<TrialRecord> kept;
   FakeExecutor executor(
       [](const plan::Trial& trial) { return trial.repetition == 0 ? make_failure(trial, "killed") : make_ok(trial); });
-  const auto counts =
-      run::run_sweep(a_plan(), executor, [&](const TrialRecord& record) { kept.push_back(record); }, {});
+  const auto counts = run_all(a_plan(), executor, [&](const TrialRecord& record) { kept.push_back(record); }, {});
   CHECK(counts.ok == 2);
   CHECK(counts.failed == 3);
   REQUIRE(kept.size() == 5);
@@ -104,7 +110,7 @@ TEST_CASE("a failed trial is kept like any other, and the sweep goes on") {
 
 TEST_CASE("no trials are no error") {
   FakeExecutor executor(make_ok);
-  const auto counts = run::run_sweep({}, executor, [](const TrialRecord&) {}, {});
+  const auto counts = run_all({}, executor, [](const TrialRecord&) {}, {});
   CHECK(counts.ok + counts.failed == 0);
 }
 
@@ -115,7 +121,7 @@ TEST_CASE("an interruption ends the sweep, what was kept stays kept, and the tri
     if (++runs == 2) throw Interrupted();
     return make_ok(trial);
   });
-  CHECK_THROWS_AS(run::run_sweep(a_plan(), executor, log.keep(), log.observer()), Interrupted);
+  CHECK_THROWS_AS(run_all(a_plan(), executor, log.keep(), log.observer()), Interrupted);
   CHECK(log.events() == "start 3.0; keep 3.0; finish 3.0; start 0.0; ");
 }
 
@@ -126,7 +132,7 @@ TEST_CASE("a record that cannot be kept ends the sweep: nobody measures for noth
     return make_ok(trial);
   });
   const auto full = [](const TrialRecord&) { throw EnvironmentError("No space left on device"); };
-  CHECK_THROWS_AS(run::run_sweep(a_plan(), executor, full, {}), EnvironmentError);
+  CHECK_THROWS_AS(run_all(a_plan(), executor, full, {}), EnvironmentError);
   CHECK(runs == 1);
 }
 
@@ -155,7 +161,7 @@ TEST_CASE("a sweep that is interrupted anywhere and resumed measures every trial
     const auto keep = [&](const TrialRecord& record) { kept.push_back(record); };
     for (int attempt = 0; attempt < 2; ++attempt) {
       try {
-        run::run_sweep(remaining_trials(a_plan(), kept), executor, keep, {});
+        run_all(remaining_trials(a_plan(), kept), executor, keep, {});
       } catch (const Interrupted&) {
       }
     }
@@ -171,7 +177,7 @@ TEST_CASE("a trial that fell into a slow window is kept as invalid and measured 
   Log log;
   std::vector<TrialRecord> kept;
   const auto keep = [&](const TrialRecord& record) { kept.push_back(record); };
-  const auto counts = run::run_sweep({make_trial(3)}, executor, keep, log.observer());
+  const auto counts = run_all({make_trial(3)}, executor, keep, log.observer());
   CHECK(log.events() == "start 3.0; finish 3.0; ");
   CHECK(counts.repeated == 1);
   CHECK(counts.disturbed == 0);
@@ -226,7 +232,7 @@ TEST_CASE("trials that settled late or hold outliers are counted") {
     if (trial.repetition == 0) record.outliers = record::Outliers{{}, {5}};
     return record;
   });
-  const auto counts = run::run_sweep(a_plan(), executor, [](const TrialRecord&) {}, {});
+  const auto counts = run_all(a_plan(), executor, [](const TrialRecord&) {}, {});
   CHECK(counts.settled_late == 2);
   CHECK(counts.with_outliers == 3);
 }

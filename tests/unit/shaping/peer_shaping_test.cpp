@@ -76,12 +76,26 @@ TEST_CASE("an IPv6 peer is matched by IPv6's filters, written as the kernel writ
         "0xff match ip6 dport 5000 0xffff flowid 7a7a:1");
 }
 
-TEST_CASE("netem with tbf below it goes below the class as they are, with the handles that follow", "[peer]") {
+TEST_CASE("netem with tbf below it goes below the class, and below what cuts super-packets for it", "[peer]") {
   const auto published = config::load_network_profile("published");
   const auto typed = lines({"eth0", "10.0.0.2", std::nullopt}, published.forward);
-  REQUIRE(typed.size() == 5);
-  CHECK(typed[2] == "tc qdisc add dev eth0 parent 7a7a:1 handle 7a7b: netem limit 1000 delay 200ms");
-  CHECK(typed[3] == "tc qdisc add dev eth0 parent 7a7b:1 handle 7a7c: tbf rate 5000000bit burst 4096b latency 400ms");
+  REQUIRE(typed.size() == 6);
+  CHECK(typed[2] == "tc qdisc add dev eth0 parent 7a7a:1 handle 7a7d: tbf rate 100gbit burst 2400b limit 1000000b");
+  CHECK(typed[3] == "tc qdisc add dev eth0 parent 7a7d:1 handle 7a7b: netem limit 1000 delay 200ms");
+  CHECK(typed[4] == "tc qdisc add dev eth0 parent 7a7b:1 handle 7a7c: tbf rate 5000000bit burst 4096b latency 400ms");
+}
+
+TEST_CASE("what cuts super-packets lets one frame of any interface pass, with its headers and two VLAN tags",
+          "[peer]") {
+  LinkConditions delayed;
+  delayed.delay = 5ms;
+  for (const std::int64_t mtu : {68, 576, 1280, 1500, 9000, 65'536}) {
+    const auto cut = plan_peer_shaping({"eth0", "10.0.0.2", {}, mtu}, delayed).apply.at(2);
+    const auto burst = std::stoll(cut.at(13));
+    CAPTURE(mtu, burst);
+    CHECK(burst >= mtu + 22);
+    if (mtu >= 1280) CHECK(burst < 2 * (mtu - 60));  // the payload of two, whose headers are cut to one
+  }
 }
 
 TEST_CASE("what undoes a plan names the handle, so that nobody else's qdisc is removed", "[peer]") {
@@ -124,15 +138,6 @@ TEST_CASE("what is applied for a peer is read back from below the class alone", 
   CHECK(read_back_peer("[" + frame + "," + paces + "," + other + "]").rate_bit_per_s == 20'000'000);
   CHECK_FALSE(read_back_peer("[" + frame + "]").shaped());
   CHECK_THROWS_AS(read_back_peer("[" + other + "]"), EnvironmentError);
-}
-
-TEST_CASE("a person hears that netem gets many frames at once, and how to change that", "[peer]") {
-  LinkConditions delayed;
-  delayed.delay = 5ms;
-  const auto warnings = peer_warnings({"eth0", "10.0.0.2", {}}, delayed);
-  REQUIRE(warnings.size() == 1);
-  CHECK(contains(warnings.front(), "ip link set dev eth0 gso_max_segs 1"));
-  CHECK(peer_warnings({"eth0", "10.0.0.2", {}}, paced(20'000'000)).empty());
 }
 
 TEST_CASE("the terms of a lease survive the way to its keeper, and its outcome the way back", "[peer]") {

@@ -1,0 +1,98 @@
+#include "compare.hpp"
+
+#include <paretopipe/compare/render.hpp>
+#include <paretopipe/core/error.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "load_records.hpp"
+#include "terminal.hpp"
+
+namespace paretopipe::cli {
+namespace {
+
+struct Options {
+  std::string base;
+  std::string now;
+  std::vector<std::string> metrics{"latency_p50", "latency_p95", "throughput"};
+  std::vector<std::string> rules;
+  bool strict = false;
+  std::string format = "text";
+  std::string out;
+};
+
+compare::Request request_of(const Options& options) {
+  compare::Request request;
+  request.strict = options.strict;
+  const auto look_at = [&](const record::Metric& metric) {
+    const auto known = std::find(request.metrics.begin(), request.metrics.end(), &metric);
+    if (known == request.metrics.end()) request.metrics.push_back(&metric);
+  };
+  for (const auto& name : options.metrics) look_at(record::find_metric(name));
+  for (const auto& text : options.rules) {
+    request.rules.push_back(compare::parse_rule(text));
+    look_at(*request.rules.back().metric);
+  }
+  return request;
+}
+
+std::string render(const compare::Comparison& comparison, const Options& options) {
+  if (options.format == "json") return compare::render_json(comparison);
+  if (options.format == "junit") return compare::render_junit(comparison);
+  if (options.format == "markdown") return compare::render_markdown(comparison);
+  return compare::render_text(comparison, text_style(options.out));
+}
+
+ExitCode run_compare(const Options& options) {
+  auto request = request_of(options);
+  if (options.rules.empty() && (options.strict || options.format == "junit")) {
+    throw UsageError("--format junit and --strict are about rules: give at least one --fail-on");
+  }
+  const auto base = load_records(options.base);
+  const auto now = load_records(options.now);
+  const auto comparison =
+      compare::compare({options.base, base.records}, {options.now, now.records}, std::move(request));
+  deliver(render(comparison, options), options.out);
+  return comparison.regression() ? ExitCode::negative : ExitCode::success;
+}
+
+constexpr const char* kHelp =
+    "A change is beyond noise if the Mann-Whitney U test over the repetitions has p < 0.05, the 95 % bootstrap "
+    "interval of\n"
+    "the ratio of the medians does not contain 1, and medians and ranks moved the same way. --fail-on is broken by a\n"
+    "change that is past its threshold and beyond noise, and by a configuration of which no new repetition succeeded.\n"
+    "With fewer than 4 repetitions on both sides (or 3 against 5) nothing can be decided: such a check does not fail,\n"
+    "and the report says so; with --strict it fails. `paretopipe frontier --help` lists the metrics.\n"
+    "Exit codes: 0 no rule is broken; 1 one is; 2 bad input, or no configuration in both.";
+
+}  // namespace
+
+void add_compare(CLI::App& app, Command& chosen) {
+  auto* command =
+      app.add_subcommand("compare", "Show what changed beyond noise between two sweeps; fail on regressions");
+  const auto options = std::make_shared<Options>();
+  command->add_option("base", options->base, "Results folder or records file to compare with")->required();
+  command->add_option("new", options->now, "Results folder or records file to judge")->required();
+  command
+      ->add_option("--fail-on", options->rules, "'METRIC < -N%' or 'METRIC > +N%': exit 1 on such a change; repeatable")
+      ->type_name("RULE")
+      ->allow_extra_args(false);
+  command->add_option("--metric", options->metrics, "Metric to show; repeatable (latency_p50, latency_p95, throughput)")
+      ->type_name("METRIC")
+      ->allow_extra_args(false);
+  command->add_flag("--strict", options->strict, "Fail as well where a rule cannot be decided");
+  command->add_option("--format", options->format, "text, markdown, json or junit")
+      ->check(CLI::IsMember({"text", "markdown", "json", "junit"}))
+      ->capture_default_str();
+  command->add_option("--out", options->out, "Write to a file, whole or not at all")->type_name("FILE");
+  command->footer(kHelp);
+  command->callback([options, &chosen] { chosen = [options] { return run_compare(*options); }; });
+}
+
+}  // namespace paretopipe::cli

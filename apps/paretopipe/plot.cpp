@@ -1,0 +1,88 @@
+#include "plot.hpp"
+
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/record/store.hpp>
+#include <paretopipe/report/frontier_plot.hpp>
+#include <paretopipe/report/output.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+namespace paretopipe::cli {
+namespace {
+
+struct Options {
+  std::string path;
+  std::string out;
+  std::vector<std::string> objectives;
+  std::vector<std::string> models;
+  std::vector<std::string> networks;
+  std::vector<int> batches;
+};
+
+void check_format(const std::filesystem::path& out) {
+  if (out.extension() == ".svg") return;
+  throw UsageError(
+      fmt::format("cannot plot to {}: plots are written as SVG, to a file whose name ends in .svg. For a PNG, convert "
+                  "it: rsvg-convert --zoom 2 front.svg --output front.png (in Debian's librsvg2-bin)",
+                  out.string()));
+}
+
+/// True for every value where nothing was chosen.
+template <class T>
+bool chosen_by(const std::vector<T>& choice, const T& value) {
+  return choice.empty() || std::find(choice.begin(), choice.end(), value) != choice.end();
+}
+
+std::vector<record::TrialRecord> chosen_records(std::vector<record::TrialRecord> records, const Options& options) {
+  std::erase_if(records, [&](const auto& record) {
+    const auto& trial = record.trial;
+    return !chosen_by(options.models, trial.model) || !chosen_by(options.networks, trial.network.name) ||
+           !chosen_by(options.batches, trial.batch);
+  });
+  return records;
+}
+
+ExitCode run_plot(const Options& options) {
+  check_format(options.out);
+  auto objectives = report::parse_objectives(options.objectives);
+  if (objectives.size() != 2) {
+    throw UsageError(fmt::format("a plot has two axes and needs two objectives, not {}", objectives.size()));
+  }
+  auto set = record::read_records(options.path);
+  for (const auto& warning : set.warnings) fmt::print(stderr, "warning: {}\n", warning);
+  const auto records = chosen_records(std::move(set.records), options);
+  const auto plot = report::make_plot(records, report::make_frontier_report(records, std::move(objectives)));
+  const auto is_empty = [](const auto& series) { return series.points.empty(); };
+  if (std::all_of(plot.series.begin(), plot.series.end(), is_empty)) {
+    fmt::print(stderr, "{}: no trial that was chosen has both numbers, so there is nothing to plot\n", options.path);
+    return ExitCode::negative;
+  }
+  report::write_file(options.out, report::render_svg(plot));
+  return ExitCode::success;
+}
+
+}  // namespace
+
+void add_plot(CLI::App& app, Command& chosen) {
+  auto* command = app.add_subcommand("plot", "Draw the frontier as a picture for papers and READMEs");
+  const auto options = std::make_shared<Options>();
+  command->add_option("path", options->path, "Results folder, or a records file")->required();
+  command->add_option("-o,--out", options->out, "The picture, FILE.svg")->type_name("FILE")->required();
+  const auto add = [&](const char* flag, auto& values, const char* meaning, const char* type) {
+    command->add_option(flag, values, meaning)->type_name(type)->allow_extra_args(false);  // one a flag; repeatable
+  };
+  add("--objective", options->objectives, "Metric[:min|max], x then y (latency_p50 and throughput)", "METRIC");
+  add("--model", options->models, "Only this model; repeatable", "NAME");
+  add("--network", options->networks, "Only this network; repeatable", "NAME");
+  add("--batch", options->batches, "Only this batch; repeatable", "N");
+  command->callback([options, &chosen] { chosen = [options] { return run_plot(*options); }; });
+}
+
+}  // namespace paretopipe::cli

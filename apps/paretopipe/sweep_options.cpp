@@ -1,0 +1,150 @@
+#include "sweep_options.hpp"
+
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/core/units.hpp>
+#include <paretopipe/host/cpu_set.hpp>
+
+#include <chrono>
+#include <limits>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace paretopipe::cli {
+namespace {
+
+constexpr int kStages = 2;
+
+template <class T>
+void override_with(T& value, const std::optional<T>& flag) {
+  if (flag) value = *flag;
+}
+
+/// Rounded up to whole seconds, which is what rounds of trials can keep.
+int seconds_of_budget(const std::string& text) {
+  const auto seconds = std::chrono::ceil<std::chrono::seconds>(parse_duration(text)).count();
+  if (seconds < 1 || seconds > std::numeric_limits<int>::max()) {
+    throw UsageError(fmt::format("--budget is \"{}\"; it must be at least a second, such as 90s", text));
+  }
+  return static_cast<int>(seconds);
+}
+
+/// "auto", or a number of trials.
+config::Repeat parse_repeat(const std::string& text) {
+  if (text == "auto") return {.adaptive = true, .trials = config::kMostAdaptiveTrials};
+  const auto number = nlohmann::json::parse(text, nullptr, false);
+  if (number.is_number_integer()) return config::experiment_from_json({{"repeat", number}}).repeat;
+  throw UsageError(fmt::format("--repeat is \"{}\"; it must be a number of trials, or auto", text));
+}
+
+/// Flags over file: `--precision 1%` alone changes the precision of a file's auto.
+void override_repeat(config::Repeat& repeat, const SweepOptions& options) {
+  if (options.repeat) repeat = parse_repeat(*options.repeat);
+  if (!repeat.adaptive && (options.precision || options.max_repeat || options.budget)) {
+    throw UsageError("--precision, --max-repeat and --budget say when --repeat auto ends; add it");
+  }
+  if (options.precision) repeat.precision = parse_probability(*options.precision);
+  override_with(repeat.trials, options.max_repeat);
+  if (options.budget) repeat.budget_s = seconds_of_budget(*options.budget);
+}
+
+void add_workload_options(CLI::App& command, SweepOptions& options) {
+  const std::string group = "What is measured";
+  command.add_option("experiment", options.experiment_file, "Experiment file (configs/README.md); flags win over it");
+  command.add_option("--model", options.models, "Model; may be given several times (`paretopipe models` lists them)")
+      ->group(group);
+  command.add_option("--split", options.splits, "Split points: all, or a list such as 0,3-7,10")->group(group);
+  command.add_option("--classes", options.num_classes, "Number of classes of the model's head (10)")->group(group);
+  command.add_option("--data", options.data, "Input: fashion-mnist[:DIR], cifar10[:DIR] or random (fashion-mnist)")
+      ->group(group);
+  command.add_option("--batch", options.batch, "Images per batch (1)")->group(group);
+  command.add_option("--batches", options.batches, "Measured batches in each phase (32)")->group(group);
+  command.add_option("--warmup", options.warmup, "Batches run and dropped before each phase (4)")->group(group);
+  command.add_option("--repeat", options.repeat, "Trials of every split (5), or auto: as many as it takes")
+      ->group(group);
+  command.add_option("--precision", options.precision, "--repeat auto: half of the 95 % intervals (2 %)")->group(group);
+  command.add_option("--max-repeat", options.max_repeat, "--repeat auto: the most trials of a split (20)")
+      ->group(group);
+  command
+      .add_option("--budget", options.budget, "--repeat auto: no further round after this time, e.g. 90s (no limit)")
+      ->group(group);
+  command
+      .add_option("--repeat-slow", options.repeat_slow,
+                  "How often a trial that fell into a slow window of the machine is measured again (2)")
+      ->group(group);
+  command.add_option("--depth", options.depth, "Batches in flight while throughput is measured (4)")->group(group);
+  command.add_option("--seed", options.seed, "Seed of weights, random inputs and the order of trials (1)")
+      ->group(group);
+}
+
+void add_network_options(CLI::App& command, SweepOptions& options) {
+  const std::string group = "What lies between the stages";
+  command
+      .add_option("--network", options.networks,
+                  "Network profile, by name or file; may be given several times (`paretopipe net show` lists them)")
+      ->allow_extra_args(false)
+      ->group(group);
+  command
+      .add_option("--shaping", options.shaping,
+                  "netem (the kernel, between network namespaces), emulated (a relay in userspace), none, or auto")
+      ->group(group);
+}
+
+void add_stage_options(CLI::App& command, SweepOptions& options) {
+  const std::string group = "How stages compute";
+  command.add_option("--threads-per-stage", options.threads_per_stage, "Compute threads of each stage (1)")
+      ->group(group);
+  command.add_option("--cpus", options.cpus, "CPU list of a stage, e.g. 0-3; once per stage (the CPUs are dealt out)")
+      ->group(group);
+  command.add_flag("--no-flush-denormals", options.no_flush_denormals, "Compute with denormal numbers")->group(group);
+  command.add_flag("--no-malloc-tuning", options.no_malloc_tuning, "Leave glibc's malloc thresholds alone")
+      ->group(group);
+  command.add_flag("--active-openmp-wait", options.active_openmp_wait, "Let idle OpenMP threads spin")->group(group);
+  command
+      .add_option("--trial-timeout", options.trial_timeout_s, "Seconds after which a silent stage is given up (600)")
+      ->group(group);
+}
+
+}  // namespace
+
+void add_sweep_options(CLI::App& command, SweepOptions& options) {
+  add_workload_options(command, options);
+  add_network_options(command, options);
+  add_stage_options(command, options);
+  command.add_option("--out", options.out, "Folder of the records (results/NAME)");
+  command.add_flag("--resume", options.resume, "Continue a sweep: run what has no ok record yet");
+  command.add_flag("--dry-run", options.dry_run, "Print the plan and run nothing");
+}
+
+config::Experiment experiment_of(const SweepOptions& options) {
+  auto experiment =
+      options.experiment_file.empty() ? config::Experiment{} : config::load_experiment(options.experiment_file);
+  if (!options.models.empty()) experiment.models = options.models;
+  if (options.splits) experiment.splits = config::parse_splits(*options.splits);
+  override_with(experiment.num_classes, options.num_classes);
+  override_with(experiment.batch, options.batch);
+  override_with(experiment.batches, options.batches);
+  override_with(experiment.warmup, options.warmup);
+  override_repeat(experiment.repeat, options);
+  override_with(experiment.depth, options.depth);
+  override_with(experiment.seed, options.seed);
+  override_with(experiment.data, options.data);
+  override_with(experiment.threads_per_stage, options.threads_per_stage);
+  override_with(experiment.repeat_slow, options.repeat_slow);
+  override_with(experiment.trial_timeout_s, options.trial_timeout_s);
+  if (!options.cpus.empty()) experiment.cpus = options.cpus;
+  if (!options.networks.empty()) experiment.networks = options.networks;
+  override_with(experiment.shaping, options.shaping);
+  if (options.no_flush_denormals) experiment.tuning.flush_denormals = false;
+  if (options.no_malloc_tuning) experiment.tuning.tune_malloc = false;
+  if (options.active_openmp_wait) experiment.tuning.passive_openmp_wait = false;
+
+  if (experiment.cpus.empty()) {
+    for (const auto& set : host::deal_cpus(host::current_affinity(), kStages))
+      experiment.cpus.push_back(host::to_string(set));
+  }
+  config::validate(experiment);
+  return experiment;
+}
+
+}  // namespace paretopipe::cli

@@ -1,0 +1,51 @@
+#pragma once
+#include <paretopipe/config/experiment.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+namespace paretopipe::cli {
+
+/// What the command line said; what it did not say comes from the experiment file, then from the defaults.
+struct SweepOptions {
+  std::filesystem::path experiment_file;
+  std::vector<std::string> models;
+  std::optional<std::string> splits;
+  std::optional<int> num_classes;
+  std::optional<int> batch;
+  std::optional<int> batches;
+  std::optional<int> warmup;
+  std::optional<std::string> repeat;
+  std::optional<std::string> precision;
+  std::optional<int> max_repeat;
+  std::optional<std::string> budget;
+  std::optional<int> depth;
+  std::optional<std::uint64_t> seed;
+  std::optional<std::string> data;
+  std::optional<int> threads_per_stage;
+  std::vector<std::string> cpus;
+  std::vector<std::string> networks;
+  std::optional<std::string> shaping;
+  std::optional<int> repeat_slow;
+  std::optional<int> trial_timeout_s;
+  bool no_flush_denormals = false;
+  bool no_malloc_tuning = false;
+  bool active_openmp_wait = false;
+  std::filesystem::path out;
+  bool resume = false;
+  bool dry_run = false;
+  std::vector<std::string> command_line;
+};
+
+/// Adds the flags of `sweep`, which fill `options` when the command line is parsed.
+void add_sweep_options(CLI::App& command, SweepOptions& options);
+
+/// What the options ask for, with the machine's CPUs dealt out to stages that name none. Throws UsageError.
+config::Experiment experiment_of(const SweepOptions& options);
+
+}  // namespace paretopipe::cli

@@ -1,0 +1,63 @@
+#pragma once
+#include <paretopipe/compare/judge.hpp>
+#include <paretopipe/stats/aggregate.hpp>
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace paretopipe::compare {
+
+/// One side of a comparison.
+struct Side {
+  std::string name;  ///< what the user calls it: the path
+  std::span<const record::TrialRecord> records;
+};
+
+/// What a comparison is to look at.
+struct Request {
+  std::vector<const record::Metric*> metrics;  ///< those of the rules must be among them
+  std::vector<Rule> rules;
+  bool strict = false;  ///< an undecided rule counts as a broken one
+};
+
+/// How many repetitions a configuration has on one side.
+struct Repetitions {
+  std::size_t ok = 0;
+  std::size_t failed = 0;
+  std::size_t invalid = 0;
+};
+
+/// A configuration that both sides have.
+struct ConfigurationChange {
+  plan::Trial trial;  ///< its repetition means nothing
+  Repetitions base;
+  Repetitions now;
+  std::vector<Change> changes;    ///< parallel to the request's metrics
+  std::vector<Outcome> outcomes;  ///< parallel to the request's rules
+};
+
+/// Everything that any output format shows.
+struct Comparison {
+  Request request;
+  std::string base_name;
+  std::string new_name;
+  std::vector<std::string> base_machines;  ///< that the ok records were measured on, each once; see machines_of()
+  std::vector<std::string> new_machines;
+  std::vector<ConfigurationChange> configurations;  ///< in the base's order, groups together, by ascending split points
+  std::vector<plan::Trial> only_base;               ///< configurations that one side alone has
+  std::vector<plan::Trial> only_new;
+
+  /// Over all configurations and rules.
+  std::size_t count(Outcome outcome) const;
+  /// The change that `rule` (an index) looks at.
+  const Change& change_of(const ConfigurationChange& configuration, std::size_t rule) const;
+  /// A rule is broken, or, if the request is strict, undecided.
+  bool regression() const;
+};
+
+/// Pairs configurations by the identity of their trials without the repetition. Throws UsageError when no configuration
+/// is on both sides.
+Comparison compare(const Side& base, const Side& now, Request request);
+
+}  // namespace paretopipe::compare

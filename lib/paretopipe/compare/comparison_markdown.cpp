@@ -1,0 +1,43 @@
+#include <paretopipe/compare/render.hpp>
+#include <paretopipe/report/format.hpp>
+#include <paretopipe/report/markdown.hpp>
+
+#include <fmt/format.h>
+
+#include "change_table.hpp"
+#include "wording.hpp"
+
+namespace paretopipe::compare {
+namespace {
+
+std::string draw(const ChangeTable& table) {
+  std::vector<std::string> headings;
+  std::string rule = "|";
+  for (const auto& column : table.columns) {
+    headings.push_back(column.heading);
+    rule += column.align == report::Align::right ? " ---: |" : " --- |";
+  }
+  auto text = report::markdown_line(headings) + rule + '\n';
+  for (std::size_t i = 0; i < table.rows.size(); ++i) text += report::markdown_line(table.rows[i], table.worse[i]);
+  return text;
+}
+
+std::string list(const std::vector<std::string>& sentences) {
+  std::string text = sentences.empty() ? "" : "\n";
+  for (const auto& sentence : sentences) text += fmt::format("- {}\n", report::markdown_escaped(sentence));
+  return text;
+}
+
+}  // namespace
+
+std::string render_markdown(const Comparison& comparison) {
+  auto text = fmt::format("**{}**\n", conclusion(comparison));
+  if (!comparison.request.rules.empty()) text += '\n' + draw(make_rule_table(comparison));
+  for (const auto& group : groups_of(comparison)) {
+    text += fmt::format("\n### {}\n\n{}{}", report::markdown_escaped(report::group_title(group.front().trial)),
+                        draw(make_change_table(group, "–")), list(findings(comparison, group)));
+  }
+  return text + list(notes(comparison));
+}
+
+}  // namespace paretopipe::compare

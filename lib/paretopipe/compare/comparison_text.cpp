@@ -1,0 +1,37 @@
+#include <paretopipe/compare/render.hpp>
+#include <paretopipe/report/format.hpp>
+
+#include <fmt/format.h>
+
+#include "change_table.hpp"
+#include "wording.hpp"
+
+namespace paretopipe::compare {
+namespace {
+
+std::string draw(const ChangeTable& table, const report::TextStyle& style) {
+  report::Table drawn(table.columns);
+  for (const auto& row : table.rows) drawn.add_row(row);
+  return drawn.to_text(style);
+}
+
+std::string list(const std::vector<std::string>& sentences) {
+  std::string text = sentences.empty() ? "" : "\n";
+  for (const auto& sentence : sentences) text += fmt::format("  {}\n", sentence);
+  return text;
+}
+
+}  // namespace
+
+std::string render_text(const Comparison& comparison, const report::TextStyle& style) {
+  auto text = conclusion(comparison) + '\n';
+  if (!comparison.request.rules.empty()) text += '\n' + draw(make_rule_table(comparison), style);
+  for (const auto& group : groups_of(comparison)) {
+    text += fmt::format("\n{}\n\n{}{}", report::printable(report::group_title(group.front().trial)),
+                        draw(make_change_table(group, style.unicode ? "–" : "-"), style),
+                        list(findings(comparison, group)));
+  }
+  return text + list(notes(comparison));
+}
+
+}  // namespace paretopipe::compare

@@ -1,0 +1,141 @@
+#include "wording.hpp"
+
+#include <paretopipe/report/format.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>  // fmt::join, from fmt 11 on
+
+namespace paretopipe::compare {
+namespace {
+
+std::string measured_change(const Change& change) {
+  const auto unit = change.metric->unit;
+  auto text = fmt::format("{} went from {} to {}", change.metric->name, report::format_value(*change.base_median, unit),
+                          report::format_value(*change.new_median, unit));
+  if (!change.ratio) return text;
+  text += fmt::format(", {}", percent_of(*change.ratio));
+  if (change.interval) {
+    text +=
+        fmt::format(" (95 % interval {} to {})", percent_of(change.interval->low), percent_of(change.interval->high));
+  }
+  return text;
+}
+
+std::string why_too_few(const Change& change) {
+  if (!change.measured()) return fmt::format("neither side has {}", change.metric->name);
+  if (change.base_count == 0) return fmt::format("the base has no {}", change.metric->name);
+  if (change.new_count == 0) return fmt::format("the new records have no {}", change.metric->name);
+  return fmt::format("{}; {} repetitions against {} are too few to tell that from noise", measured_change(change),
+                     change.base_count, change.new_count);
+}
+
+std::string quantity(std::size_t count, const char* what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+void note_one_sided(std::vector<std::string>& sentences, const std::vector<plan::Trial>& trials,
+                    const std::string& name) {
+  for (const auto& trial : trials) {
+    sentences.push_back(fmt::format("only in {}: {}", report::printable(name), describe(trial)));
+  }
+}
+
+void note_lacking_repetitions(std::vector<std::string>& sentences, const plan::Trial& trial,
+                              const Repetitions& repetitions, const std::string& name) {
+  const auto lacking = repetitions.failed + repetitions.invalid;
+  if (lacking == 0) return;
+  sentences.push_back(fmt::format("{} of {} do not count in {}: {}", lacking,
+                                  quantity(lacking + repetitions.ok, "repetition"), report::printable(name),
+                                  describe(trial)));
+}
+
+}  // namespace
+
+std::string percent_of(double ratio) {
+  const double percent = (ratio - 1) * 100;
+  if (std::abs(percent) < 0.0005) return "0.0 %";
+  return std::abs(percent) < 0.05 ? fmt::format("{:+.3f} %", percent) : fmt::format("{:+.1f} %", percent);
+}
+
+std::string to_string(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::better:
+      return "better";
+    case Verdict::worse:
+      return "worse";
+    case Verdict::no_change:
+      return "no change";
+    case Verdict::too_few:
+      return "too few repetitions";
+    case Verdict::lost:
+      return "lost";
+  }
+  return "";
+}
+
+std::string to_string(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::held:
+      return "held";
+    case Outcome::broken:
+      return "broken";
+    case Outcome::undecided:
+      return "undecided";
+  }
+  return "";
+}
+
+std::string describe(const plan::Trial& trial) {
+  return report::printable(fmt::format("{}, split {}", report::group_title(trial), report::split_label(trial)));
+}
+
+std::string explain(const Rule& rule, const Change& change) {
+  if (change.verdict == Verdict::lost) return "not one of the new repetitions succeeded";
+  if (change.verdict == Verdict::too_few) return why_too_few(change);
+  const auto test = fmt::format("{}, p = {:.2g}", measured_change(change), change.test->p_value);
+  if (apply(rule, change) == Outcome::broken) return fmt::format("{}: past the threshold and beyond noise", test);
+  return fmt::format("{}: {}", test, change.beyond_noise() ? "not past the threshold" : "no change beyond noise");
+}
+
+std::string conclusion(const Comparison& comparison) {
+  if (comparison.request.rules.empty()) {
+    std::size_t worse = 0;
+    std::size_t better = 0;
+    for (const auto& configuration : comparison.configurations) {
+      for (const auto& change : configuration.changes) {
+        worse += change.verdict == Verdict::worse || change.verdict == Verdict::lost ? 1 : 0;
+        better += change.verdict == Verdict::better ? 1 : 0;
+      }
+    }
+    return fmt::format("{} worse and {} better, beyond noise, in {}; no rule was given.", worse, better,
+                       quantity(comparison.configurations.size(), "configuration"));
+  }
+  const auto broken = comparison.count(Outcome::broken);
+  const auto undecided = comparison.count(Outcome::undecided);
+  const auto checks = comparison.configurations.size() * comparison.request.rules.size();
+  auto text = fmt::format("{}: {} of {} {} broken", comparison.regression() ? "Regression" : "No regression", broken,
+                          quantity(checks, "check"), broken == 1 ? "is" : "are");
+  if (undecided > 0) text += fmt::format(", {} could not be decided", undecided);
+  return text + '.';
+}
+
+std::vector<std::string> notes(const Comparison& comparison) {
+  std::vector<std::string> sentences;
+  if (comparison.base_machines != comparison.new_machines) {
+    sentences.push_back(report::printable(
+        fmt::format("the base was measured on {}, the new records on {}: a change may be the machine's",
+                    fmt::join(comparison.base_machines, " and "), fmt::join(comparison.new_machines, " and "))));
+  }
+  for (const auto& configuration : comparison.configurations) {
+    note_lacking_repetitions(sentences, configuration.trial, configuration.base, comparison.base_name);
+    note_lacking_repetitions(sentences, configuration.trial, configuration.now, comparison.new_name);
+  }
+  note_one_sided(sentences, comparison.only_base, comparison.base_name);
+  note_one_sided(sentences, comparison.only_new, comparison.new_name);
+  return sentences;
+}
+
+}  // namespace paretopipe::compare

@@ -1,0 +1,119 @@
+#include <paretopipe/core/units.hpp>
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "page_parts.hpp"
+
+namespace paretopipe::page {
+namespace {
+
+/// The least and the greatest of what was seen.
+class Range {
+ public:
+  void add(double value) {
+    low_ = seen_ ? std::min(low_, value) : value;
+    high_ = seen_ ? std::max(high_, value) : value;
+    seen_ = true;
+  }
+  Json to_json() const { return seen_ ? Json::array({low_, high_}) : Json::array(); }
+
+ private:
+  bool seen_ = false;
+  double low_ = 0;
+  double high_ = 0;
+};
+
+/// One machine and set-up in one place of the pipeline.
+struct Place {
+  int stage = 0;
+  host::HostContext host;
+  nlohmann::json compute{};
+  std::string cpus;
+  int trials = 0;
+  Range load{}, available{}, frequency{};
+
+  bool is_of(int other, const record::StageReport& report) const {
+    return stage == other && host == report.host && compute == report.compute && cpus == report.cpus;
+  }
+
+  void add(const host::HostState& state) {
+    ++trials;
+    load.add(state.load_average_1min);
+    available.add(static_cast<double>(state.available_memory_bytes));
+    if (state.cpu_frequency_hz) frequency.add(static_cast<double>(*state.cpu_frequency_hz));
+  }
+};
+
+Json place_data(const Place& place) {
+  auto machine = nlohmann::json(place.host);
+  machine["memory_bytes"] = format_bytes(static_cast<double>(place.host.memory_bytes));
+  return {{"stage", place.stage},
+          {"trials", place.trials},
+          {"machine", to_json(report::flattened(machine))},
+          {"cpus", place.cpus},
+          {"compute", to_json(report::flattened(place.compute))},
+          {"load_average_1min", place.load.to_json()},
+          {"available_memory_bytes", place.available.to_json()},
+          {"cpu_frequency_hz", place.frequency.to_json()}};
+}
+
+std::vector<std::string> distinct(Records records, std::string (*text)(const record::Provenance&)) {
+  std::vector<std::string> texts;
+  for (const auto& record : records) {
+    auto one = text(record.provenance);
+    if (std::find(texts.begin(), texts.end(), one) == texts.end()) texts.push_back(std::move(one));
+  }
+  return texts;
+}
+
+std::int64_t count(Records records, record::Status status) {
+  return std::count_if(records.begin(), records.end(), [&](const auto& record) { return record.status == status; });
+}
+
+}  // namespace
+
+Json stages_data(Records records) {
+  std::vector<Place> places;
+  for (const auto& record : records) {
+    for (std::size_t i = 0; i < record.stages.size(); ++i) {
+      const auto& report = record.stages[i];
+      const auto stage = static_cast<int>(i);
+      auto place = std::find_if(places.begin(), places.end(), [&](const auto& p) { return p.is_of(stage, report); });
+      if (place == places.end()) {
+        places.push_back({.stage = stage, .host = report.host, .compute = report.compute, .cpus = report.cpus});
+        place = std::prev(places.end());
+      }
+      place->add(report.state);
+    }
+  }
+  auto json = Json::array();
+  for (const auto& place : places) json.push_back(place_data(place));
+  return json;
+}
+
+Json provenance_data(Records records) {
+  // ISO 8601 in UTC sorts as text.
+  std::set<std::string> starts;
+  for (const auto& record : records) {
+    if (!record.provenance.started_at.empty()) starts.insert(record.provenance.started_at);
+  }
+  Json json{
+      {"versions", distinct(records, [](const auto& p) { return fmt::format("{} ({})", p.version, p.git_state); })},
+      {"commands", distinct(records, [](const auto& p) { return fmt::format("{}", fmt::join(p.command_line, " ")); })},
+      {"trials", records.size()},
+      {"ok", count(records, record::Status::ok)},
+      {"failed", count(records, record::Status::failed)},
+      {"invalid", count(records, record::Status::invalid)}};
+  if (!starts.empty()) {
+    json["first"] = *starts.begin();
+    json["last"] = *starts.rbegin();
+  }
+  return json;
+}
+
+}  // namespace paretopipe::page

@@ -1,0 +1,84 @@
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/core/version.hpp>
+#include <paretopipe/page/embedded_json.hpp>
+#include <paretopipe/page/page.hpp>
+
+#include <algorithm>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "assets.hpp"
+
+namespace paretopipe::page {
+namespace {
+
+constexpr std::string_view kMark = "@@";
+
+struct Part {
+  std::string_view place;
+  std::string_view text;
+};
+
+/// Puts every part in its @@place@@. What is put in is not looked at again, whatever it holds.
+std::string filled(std::string_view html, std::span<const Part> parts) {
+  std::string page;
+  while (true) {
+    const auto begin = html.find(kMark);
+    page += html.substr(0, begin);
+    if (begin == std::string_view::npos) return page;
+    html.remove_prefix(begin + kMark.size());
+    const auto end = html.find(kMark);
+    const auto name = html.substr(0, end);
+    const auto part = std::find_if(parts.begin(), parts.end(), [&](const auto& p) { return p.place == name; });
+    if (end == std::string_view::npos || part == parts.end()) {
+      throw std::logic_error(fmt::format("page.html has no part for its place {}", name));
+    }
+    page += part->text;
+    html.remove_prefix(end + kMark.size());
+  }
+}
+
+/// As text of an element.
+std::string escaped(std::string_view text) {
+  std::string html;
+  for (const char c : text) {
+    if (c == '<') {
+      html += "&lt;";
+    } else if (c == '&') {
+      html += "&amp;";
+    } else {
+      html += c;
+    }
+  }
+  return html;
+}
+
+}  // namespace
+
+void require_renderer() {
+  if (!assets().echarts.empty()) return;
+  throw EnvironmentError(
+      "a report page cannot be written: this paretopipe was built without Apache ECharts, which draws its charts. Run "
+      "scripts/fetch-echarts where npm and a network are, then build again");
+}
+
+std::string render_page(const nlohmann::ordered_json& data) {
+  require_renderer();
+  const auto& parts = assets();
+  const auto json = embedded_json(data);
+  const auto writer = escaped(fmt::format("paretopipe {} ({})", version(), git_state()));
+  const auto notice = escaped(parts.notice);
+  const auto licence = escaped(parts.licence);
+  const std::vector<Part> places{{"script_hashes", parts.script_hashes},
+                                 {"style", parts.style},
+                                 {"writer", writer},
+                                 {"notice", notice},
+                                 {"licence", licence},
+                                 {"data", json},
+                                 {"echarts", parts.echarts},
+                                 {"scripts", parts.scripts}};
+  return filled(parts.html, places);
+}
+
+}  // namespace paretopipe::page

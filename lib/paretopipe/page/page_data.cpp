@@ -1,0 +1,37 @@
+#include <paretopipe/page/page_data.hpp>
+#include <paretopipe/record/metric.hpp>
+
+#include "page_parts.hpp"
+
+namespace paretopipe::page {
+namespace {
+
+Json metrics_data() {
+  auto metrics = Json::array();
+  for (const auto& metric : record::metrics()) {
+    metrics.push_back({{"name", metric.name},
+                       {"unit", metric.unit},
+                       {"better", metric.better == record::Direction::min ? "min" : "max"},
+                       {"meaning", metric.meaning}});
+  }
+  return metrics;
+}
+
+}  // namespace
+
+Json to_json(const std::vector<report::Setting>& settings) {
+  auto json = Json::array();
+  for (const auto& setting : settings) json.push_back({{"name", setting.name}, {"value", setting.value}});
+  return json;
+}
+
+nlohmann::ordered_json make_page_data(std::span<const record::TrialRecord> records) {
+  Json data{{"metrics", metrics_data()}, {"groups", Json::array()}};
+  const auto frontiers = report::make_frontier_report(records, report::parse_objectives({"latency_p50", "throughput"}));
+  for (const auto& group : frontiers.groups) data["groups"].push_back(group_data(records, group));
+  data["stages"] = stages_data(records);
+  data["provenance"] = provenance_data(records);
+  return data;
+}
+
+}  // namespace paretopipe::page

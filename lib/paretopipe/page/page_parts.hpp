@@ -1,0 +1,28 @@
+#pragma once
+#include <paretopipe/report/format.hpp>
+#include <paretopipe/report/frontier_report.hpp>
+
+#include <span>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+/// The pieces of make_page_data().
+namespace paretopipe::page {
+
+using Json = nlohmann::ordered_json;
+using Records = std::span<const record::TrialRecord>;
+
+/// [{name, value}, …]
+Json to_json(const std::vector<report::Setting>& settings);
+
+Json group_data(Records records, const report::FrontierGroup& group);
+Json split_data(Records records, const report::FrontierGroup& group, const report::FrontierRow& row);
+
+/// The machines and set-ups of the stages, each once, with the range of what changed from trial to trial.
+Json stages_data(Records records);
+
+/// What produced the records, and how many there are.
+Json provenance_data(Records records);
+
+}  // namespace paretopipe::page

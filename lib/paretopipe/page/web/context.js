@@ -1,0 +1,43 @@
+// What the numbers were measured on and by: networks, machines, provenance.
+
+function drawNetworks() {
+  const headings = ['network', 'asked for', 'measured round trip', 'measured rate forward', 'measured rate back'];
+  const seen = (value, unit) => value === undefined ? '–' : formatValue(value, unit);
+  const rows = passingGroups().map(({model, batch, network, conditions, evidence}) => [
+    `${brief(network)}, ${brief(model)}, batch ${batch}`, conditions, seen(evidence.round_trip_ns, 'ns'),
+    seen(evidence.forward_bit_per_s, 'bit/s'), seen(evidence.backward_bit_per_s, 'bit/s'),
+  ]);
+  byId('networks').replaceChildren(
+      element('thead', {}, element('tr', {}, ...headings.map(heading => element('th', {scope: 'col'}, heading)))),
+      element('tbody', {}, ...rows.map(([first, ...rest]) => element(
+          'tr', {}, element('th', {scope: 'row'}, first), ...rest.map(text => element('td', {}, text))))));
+}
+
+function formatRange([low, high], write) {
+  return low === high ? write(low) : `${write(low)} to ${write(high)}`;
+}
+
+function stageSection(place) {
+  const ranges = [
+    ['load_average_1min', threeDigits], ['available_memory_bytes', value => formatValue(value, 'B')],
+    ['cpu_frequency_hz', value => `${threeDigits(value / 1e9)} GHz`],
+  ].filter(([name]) => place[name].length > 0).map(([name, write]) => [name, formatRange(place[name], write)]);
+  const settings = [...place.machine, {name: 'cpus of the stage', value: place.cpus}, ...place.compute];
+  const pairs = settings.filter(({value}) => value !== '').map(({name, value}) => [name, value]);
+  const cpu = place.machine.find(({name}) => name === 'cpu_model')?.value ?? '';
+  return element('details', {},
+                 element('summary', {}, `Stage ${place.stage}: ${cpu}, CPUs ${place.cpus} (${place.trials} trials)`),
+                 element('dl', {}, ...definitions([...ranges, ...pairs])));
+}
+
+function drawContext() {
+  byId('stages').replaceChildren(...report.stages.map(stageSection));
+  const {versions, commands, first, last, trials, ok, failed, invalid} = report.provenance;
+  const pairs = [
+    ['Trials', `${trials}: ${ok} ok, ${failed} failed, ${invalid} invalid`],
+    ...(first ? [['Measured', first === last ? first : `${first} to ${last}`]] : []),
+    ...versions.map(version => ['By paretopipe', version]),
+    ...commands.map(command => ['Command', element('code', {}, command)]),
+  ];
+  byId('provenance').replaceChildren(...definitions(pairs));
+}

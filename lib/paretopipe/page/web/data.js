@@ -1,0 +1,68 @@
+// The records' data and which part of it is shown.
+
+const report = JSON.parse(byId('data').textContent);
+const metricNamed = new Map(report.metrics.map(metric => [metric.name, metric]));
+
+// What all groups that pass the filters differ in says which is which.
+const FILTERS = [
+  {key: 'model', label: 'Model', all: false},
+  {key: 'network', label: 'Network', all: true},
+  {key: 'batch', label: 'Batch', all: true},
+];
+
+// A filter that is null lets everything pass.
+const shown = {model: null, network: null, batch: null, group: null};
+
+function distinct(key) {
+  return [...new Set(report.groups.map(group => group[key]))];
+}
+
+function passingGroups() {
+  return report.groups.filter(group => FILTERS.every(({key}) => shown[key] === null || group[key] === shown[key]));
+}
+
+// The group whose details are shown: the chosen one, as long as it passes the filters.
+function detailGroup() {
+  const groups = passingGroups();
+  return groups.includes(shown.group) ? shown.group : groups[0];
+}
+
+// As short as tells the passing groups apart.
+function nameOf(group) {
+  const groups = passingGroups();
+  const differing = FILTERS.filter(({key}) => new Set(groups.map(other => other[key])).size > 1);
+  const name = differing.map(({key}) => key === 'batch' ? `batch ${group.batch}` : brief(group[key])).join(', ');
+  const same = groups.filter(other => differing.every(({key}) => other[key] === group[key]));
+  return same.length > 1 || name === '' ? brief(group.title) : name;
+}
+
+// [median] or [median, low, high]; undefined where the split has no such number.
+function metricOf(split, name) {
+  return split.metrics[name];
+}
+
+// "12.3 [12.1, 12.6] ms", or "–" for none.
+function formatWithInterval(split, name) {
+  const value = metricOf(split, name);
+  if (!value) return '–';
+  const {unit} = metricNamed.get(name);
+  if (value.length < 3) return formatValue(value[0], unit);
+  const scale = scaleFor(value[0], unit);
+  const [median, low, high] = value.map(one => threeDigits(one / scale.step));
+  return `${median} [${low}, ${high}] ${scale.name}`.trim();
+}
+
+function isCompared(split) {
+  return split.on_frontier !== undefined;
+}
+
+function standing(split) {
+  if (split.on_frontier) return 'yes';
+  if (split.dominated_by !== undefined) return `beaten by ${split.dominated_by}`;
+  return split.ok > 0 ? 'not compared' : '–';
+}
+
+function repetitions(split) {
+  return ['ok', 'failed', 'invalid'].filter(status => split[status] > 0)
+      .map(status => `${split[status]} ${status}`).join(', ');
+}

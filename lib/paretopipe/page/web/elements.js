@@ -1,0 +1,35 @@
+// Everything that the page shows is made here, as elements with text: nothing that a record says is ever read as HTML.
+
+// element('td', {class: 'number'}, 'text', anotherElement, …). Attributes that are null are left out.
+function element(name, attributes = {}, ...children) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (value !== null) made.setAttribute(key, value);
+  }
+  made.append(...children.filter(child => child !== null && child !== ''));
+  return made;
+}
+
+function byId(id) {
+  return document.getElementById(id);
+}
+
+// Names may be as long as a synthetic model's: what does not fit is left out of the middle.
+function brief(text, most = 80) {
+  return text.length <= most ? text : `${text.slice(0, most - 20)} … ${text.slice(-16)}`;
+}
+
+// [[term, text or element], …] as the content of a <dl>.
+function definitions(pairs) {
+  return pairs.flatMap(([term, meaning]) => [element('dt', {}, term), element('dd', {}, meaning)]);
+}
+
+// What hovering shows: a heading and rows of name and value, with the colour of what they belong to where there is one.
+function hoverCard(heading, rows) {
+  const cells = rows.map(([name, value, colour = null]) => {
+    const mark = element('span', {class: 'swatch'});
+    if (colour) mark.style.background = colour;
+    return element('tr', {}, element('th', {}, colour ? mark : null, name), element('td', {}, value));
+  });
+  return element('div', {class: 'card'}, element('strong', {}, heading), element('table', {}, ...cells));
+}

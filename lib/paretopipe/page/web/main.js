@@ -1,0 +1,97 @@
+// Puts the page together and redraws what a filter, the window or the colour scheme changes.
+
+function best(group, name) {
+  const direction = metricNamed.get(name).better === 'min' ? 1 : -1;
+  return group.splits.filter(isCompared).reduce(
+      (found, split) => !found || direction * (metricOf(split, name)[0] - metricOf(found, name)[0]) < 0 ? split : found, null);
+}
+
+function conclusion(group) {
+  const fastest = best(group, X), busiest = best(group, Y);
+  if (!fastest) return `${nameOf(group)}: no split was measured, so there is no frontier.`;
+  const members = group.splits.filter(split => split.on_frontier).length;
+  return `${nameOf(group)}: lowest latency at split ${fastest.label}, ${formatWithInterval(fastest, X)}; highest throughput at split ` +
+      `${busiest.label}, ${formatWithInterval(busiest, Y)}; ${members} of ${group.splits.length} splits on the frontier.`;
+}
+
+function intervalNote() {
+  const least = Math.min(...passingGroups().map(group => group.repetitions));
+  if (least < 2) return 'none, for a split that was measured once has no interval.';
+  const covered = Math.min(...passingGroups().map(group => group.coverage_bound));
+  return `95 % intervals of the median (bootstrap)` +
+      (covered < 0.95 ? `; with ${least} repetitions no interval can cover more than ${formatShare(covered)}.` : '.');
+}
+
+function redraw() {
+  drawFilters();
+  const groups = passingGroups();
+  byId('conclusion').replaceChildren(...groups.map(group => element('span', {}, conclusion(group))));
+  byId('interval-note').textContent = intervalNote();
+  for (const note of document.getElementsByClassName('detail-of')) note.textContent = groups.length > 1 ? nameOf(detailGroup()) : '';
+  drawCharts();
+  drawTable();
+  drawNetworks();
+}
+
+function drawCharts() {
+  drawFrontier();
+  drawBreakdown();
+  drawActivations();
+  drawUtilisation();
+}
+
+// `choices`: [[text, value], …]
+function select(label, choices, chosen, choose) {
+  const options = choices.map(([text], index) => element('option', {value: index}, brief(String(text))));
+  const made = element('select', {'data-filter': label}, ...options);
+  made.selectedIndex = choices.findIndex(([, value]) => value === chosen);
+  made.addEventListener('change', () => {
+    choose(choices[made.selectedIndex][1]);
+    redraw();
+  });
+  return element('label', {}, `${label} `, made);
+}
+
+function drawFilters() {
+  const filters = FILTERS.map(({key, label, all}) => {
+    const choices = distinct(key).map(value => [value, value]);
+    if (all && choices.length > 1) choices.unshift(['all', null]);
+    return select(label, choices, shown[key], value => shown[key] = value);
+  });
+  const groups = passingGroups();
+  if (groups.length > 1) {
+    filters.push(select('Details of', groups.map(group => [nameOf(group), group]), detailGroup(), group => shown.group = group));
+  }
+  const focused = document.activeElement?.getAttribute('data-filter');
+  byId('filters').replaceChildren(...filters);
+  if (focused) byId('filters').querySelector(`[data-filter="${focused}"]`)?.focus();
+}
+
+function start() {
+  document.title = `Where to cut ${distinct('model').map(model => brief(model)).join(', ')}`;
+  byId('title').textContent = document.title;
+  shown.model = distinct('model')[0];
+  shown.batch = distinct('batch')[0];
+  if (distinct('network').length === 1) shown.network = distinct('network')[0];
+  byId('filters').addEventListener('submit', event => event.preventDefault());
+  byId('all-metrics').addEventListener('change', drawTable);
+  redraw();
+  drawContext();
+  addEventListener('resize', () => {
+    resizeCharts();
+    drawFrontier();  // its labels go where there is room
+  });
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', drawCharts);
+  addEventListener('beforeprint', () => printing(true));
+  addEventListener('afterprint', () => printing(false));
+}
+
+// Paper is light and narrower than a screen, and shows what is folded on it.
+function printing(now) {
+  document.documentElement.classList.toggle('printing', now);
+  for (const folded of document.querySelectorAll('main details')) folded.open = now;
+  resizeCharts();
+  drawCharts();
+}
+
+start();

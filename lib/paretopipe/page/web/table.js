@@ -1,0 +1,64 @@
+// All numbers of the splits that pass the filters.
+
+const MAIN_METRICS = ['latency_p50', 'latency_p95', 'throughput', 'compute', 'transfer', 'queue', 'payload', 'goodput',
+  'bottleneck_utilisation', 'peak_rss'];
+
+const sorting = {column: null, descending: false};
+
+// {heading, title, text(row), key(row), numeric}; what a row has no key for comes last.
+function columns(groups) {
+  const names = byId('all-metrics').checked ? [...metricNamed.keys()] : MAIN_METRICS;
+  const metric = name => ({
+    heading: name, title: metricNamed.get(name).meaning, numeric: true,
+    text: ({split}) => formatWithInterval(split, name), key: ({split}) => metricOf(split, name)?.[0],
+  });
+  return [
+    {heading: 'split', title: 'Blocks on stage 0 / all blocks', text: ({split}) => split.label, key: ({place}) => place},
+    ...(groups.length > 1 ? [{heading: 'of', title: 'What the split was measured under', text: ({group}) => nameOf(group), key: ({group}) => nameOf(group)}] : []),
+    {heading: 'frontier', title: 'Whether no other split beats this one', text: ({split}) => standing(split), key: ({split}) => standing(split)},
+    ...names.map(metric),
+    {heading: 'repetitions', title: 'How often it was measured', text: ({split}) => repetitions(split), key: ({split}) => split.ok, numeric: true},
+  ];
+}
+
+function sortedRows(groups, column) {
+  const rows = groups.flatMap(group => group.splits.map((split, place) => ({group, split, place})));
+  if (!column) return rows;
+  const compare = (a, b) => {
+    const left = column.key(a), right = column.key(b);
+    if (left === undefined || right === undefined) return (left === undefined) - (right === undefined);
+    return (left < right ? -1 : left > right ? 1 : 0) * (sorting.descending ? -1 : 1);
+  };
+  return rows.sort(compare);
+}
+
+function sortBy(heading) {
+  sorting.descending = sorting.column === heading && !sorting.descending;
+  sorting.column = heading;
+  drawTable();
+}
+
+function headingCell({heading, title, numeric}) {
+  const sorted = sorting.column === heading ? (sorting.descending ? 'descending' : 'ascending') : null;
+  const button = element('button', {type: 'button', title}, heading);
+  button.addEventListener('click', () => sortBy(heading));
+  return element('th', {scope: 'col', 'aria-sort': sorted, class: numeric ? 'number' : null}, button);
+}
+
+function tableRow(row, shownColumns) {
+  const [first, ...rest] = shownColumns;
+  return element('tr', {class: row.split.on_frontier ? 'frontier' : null}, element('th', {scope: 'row'}, first.text(row)),
+                 ...rest.map(column => element('td', {class: column.numeric ? 'number' : null}, column.text(row))));
+}
+
+function drawTable() {
+  const groups = passingGroups();
+  const shownColumns = columns(groups);
+  const rows = sortedRows(groups, shownColumns.find(column => column.heading === sorting.column));
+  byId('splits').replaceChildren(
+      element('thead', {}, element('tr', {}, ...shownColumns.map(headingCell))),
+      element('tbody', {}, ...rows.map(row => tableRow(row, shownColumns))));
+  const reasons = groups.flatMap(group => group.splits.flatMap(
+      split => split.reasons.map(reason => `Split ${split.label} · ${nameOf(group)}: ${reason}`)));
+  byId('reasons').replaceChildren(...reasons.map(reason => element('li', {}, reason)));
+}

@@ -1,0 +1,17 @@
+// Colours come from page.css, so that light, dark and print have one source.
+
+function cssColour(name) {
+  return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+}
+
+function theme() {
+  return {
+    font: getComputedStyle(document.body).fontFamily,
+    text: cssColour('text'),
+    muted: cssColour('muted'),
+    line: cssColour('line'),
+    page: cssColour('page'),
+    series: Array.from({length: 8}, (_, i) => cssColour(`series-${i + 1}`)),
+    symbols: ['circle', 'triangle', 'diamond', 'rect', 'pin', 'arrow', 'roundRect', 'emptyCircle'],
+  };
+}

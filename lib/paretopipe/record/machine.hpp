@@ -1,0 +1,14 @@
+#pragma once
+#include <paretopipe/record/record.hpp>
+
+#include <string>
+#include <vector>
+
+namespace paretopipe::record {
+
+/// The machines that a record's stages ran on, each once, in the order of the stages: "pi (Cortex-A72, 4 CPUs)". Empty
+/// for a record whose stages say nothing, such as one that failed at launch. Of the same machine records say the same;
+/// that two machines have different names is their owner's business.
+std::vector<std::string> machines_of(const TrialRecord& record);
+
+}  // namespace paretopipe::record

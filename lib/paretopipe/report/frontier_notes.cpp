@@ -1,0 +1,126 @@
+#include "frontier_notes.hpp"
+
+#include <paretopipe/report/format.hpp>
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "frontier_words.hpp"
+
+namespace paretopipe::report {
+namespace {
+
+constexpr std::size_t kEnoughRepetitions = 6;  ///< from which on coverage_bound() leaves room for 95 %
+
+struct Range {
+  std::size_t fewest = 0;
+  std::size_t most = 0;
+};
+
+Range repetitions_behind_intervals(const FrontierGroup& group) {
+  Range range;
+  for (const auto& row : group.rows) {
+    if (!row.frontier_probability) continue;
+    const auto repetitions = row.configuration.ok.size();
+    range.fewest = range.most == 0 ? repetitions : std::min(range.fewest, repetitions);
+    range.most = std::max(range.most, repetitions);
+  }
+  return range;
+}
+
+}  // namespace
+
+std::string members_sentence(const FrontierReport& report, const FrontierGroup& group) {
+  std::vector<std::string> objectives;
+  for (const auto& objective : report.objectives) objectives.push_back(objective.label());
+  std::vector<std::size_t> members;
+  for (std::size_t i = 0; i < group.rows.size(); ++i) {
+    if (group.rows[i].on_frontier) members.push_back(i);
+  }
+  if (members.empty()) return "No split was compared: there is no frontier.";
+  return fmt::format("{} of {} split{} {} on the frontier of {}: {}.", members.size(), group.rows.size(),
+                     group.rows.size() == 1 ? "" : "s", members.size() == 1 ? "is" : "are",
+                     fmt::join(objectives, " and "), split_list(group, members));
+}
+
+std::string volume_sentence(const FrontierReport& report, const FrontierGroup& group) {
+  if (!group.hypervolume || !group.hypervolume->share) return "";
+  std::vector<std::string> values;
+  for (std::size_t i = 0; i < report.objectives.size(); ++i) {
+    const auto& metric = *report.objectives[i].metric;
+    const bool given = !report.options.reference.empty() && report.options.reference[i];
+    values.push_back(fmt::format("{} {} ({})", metric.name, format_value(group.reference[i], metric.unit),
+                                 given ? "as given" : "the worst"));
+  }
+  return fmt::format("Hypervolume: {} of the box from the best of each objective to the reference {}.",
+                     percent(*group.hypervolume->share), fmt::join(values, ", "));
+}
+
+std::vector<std::string> legend(const FrontierReport& report, const FrontierGroup& group) {
+  const auto [fewest, most] = repetitions_behind_intervals(group);
+  if (most == 0) return {"One repetition a split: nothing tells merit from noise; sweep with --repeat 6 or more."};
+  const auto range = fewest == most ? fmt::format("{}", fewest) : fmt::format("{} to {}", fewest, most);
+  std::vector<std::string> sentences{
+      fmt::format("95 %: bootstrap interval of the median of {} repetitions, {} resamples, seed {}.", range,
+                  stats::kResamples, report.options.seed),
+      "P: share of the resamples in which the split is on the frontier."};
+  const auto has_alike = [](const FrontierRow& row) { return !row.alike.empty(); };
+  if (std::any_of(group.rows.begin(), group.rows.end(), has_alike)) {
+    sentences.emplace_back("like: splits that differ from it by more than noise in no objective.");
+  }
+  if (fewest < kEnoughRepetitions) {
+    sentences.push_back(fmt::format("Of {} repetitions an interval covers the true median in at most {:.3g} %.", fewest,
+                                    100 * stats::coverage_bound(fewest)));
+  }
+  return sentences;
+}
+
+std::vector<std::string> remarks(const FrontierReport& report, const FrontierGroup& group) {
+  std::vector<std::string> sentences;
+  for (const auto& row : group.rows) {
+    const auto& configuration = row.configuration;
+    const auto& trial = configuration.trial;
+    for (const auto& failure : row.failures) {
+      sentences.push_back(fmt::format("split {} failed in {} of {} repetitions: {}", split_label(trial),
+                                      configuration.failed.size(), configuration.count(), printable(failure)));
+    }
+    for (const auto& deviation : row.deviations) {
+      sentences.push_back(fmt::format("split {} does not count in {} of {} repetitions: {}", split_label(trial),
+                                      configuration.invalid.size(), configuration.count(), printable(deviation)));
+    }
+    if (!row.violations.empty()) {
+      sentences.push_back(fmt::format("split {} is excluded: {}", split_label(trial), fmt::join(row.violations, "; ")));
+    }
+    if (configuration.ok.empty() || row.complete()) continue;
+    std::vector<std::string> lacking;
+    for (std::size_t i = 0; i < row.values.size(); ++i) {
+      if (!row.values[i]) lacking.emplace_back(report.objectives[i].metric->name);
+    }
+    sentences.push_back(
+        fmt::format("split {} has no {} and was not compared", split_label(trial), fmt::join(lacking, ", ")));
+  }
+  return sentences;
+}
+
+std::vector<std::string> recommended_for(const FrontierReport& report, const FrontierGroup& group, std::size_t row) {
+  std::vector<std::string> purposes;
+  if (!group.recommendation) return purposes;
+  const auto& recommendation = *group.recommendation;
+  for (std::size_t i = 0; i < report.objectives.size(); ++i) {
+    if (recommendation.best[i] == row) purposes.push_back(superlative(report.objectives[i]));
+  }
+  if (recommendation.balanced.option == row) purposes.emplace_back("balanced");
+  if (recommendation.knee == row) purposes.emplace_back("knee");
+  for (const auto& family : report.families) {
+    if (!family.robust) continue;
+    const auto& rows = family.candidates[*family.robust].rows;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (&report.groups[family.groups[i]] == &group && rows[i] == row) purposes.emplace_back("robust");
+    }
+  }
+  return purposes;
+}
+
+}  // namespace paretopipe::report

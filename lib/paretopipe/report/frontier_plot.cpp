@@ -1,0 +1,92 @@
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/report/format.hpp>
+#include <paretopipe/report/frontier_plot.hpp>
+#include <paretopipe/report/metric_interval.hpp>
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include <fmt/ranges.h>
+
+namespace paretopipe::report {
+namespace {
+
+PlotAxis axis_of(const Objective& objective) {
+  return {std::string(objective.metric->name), std::string(objective.metric->unit), objective.direction};
+}
+
+PlotSeries series_of(std::span<const record::TrialRecord> records, const FrontierReport& report,
+                     const FrontierGroup& group) {
+  const auto& x = *report.objectives[0].metric;
+  const auto& y = *report.objectives[1].metric;
+  PlotSeries series;
+  for (const auto& row : group.rows) {
+    if (!row.values[0] || !row.values[1]) continue;
+    const auto& chosen = row.configuration.ok;
+    series.points.push_back({*row.values[0], *row.values[1], metric_interval(records, chosen, x),
+                             metric_interval(records, chosen, y), split_number(row.configuration.trial),
+                             row.on_frontier});
+  }
+  return series;
+}
+
+std::vector<Setting> named_settings(const FrontierGroup& group) {
+  auto settings = settings_of(group.settings());
+  settings.insert(settings.begin(), {"model", group.settings().model});
+  return settings;
+}
+
+/// The settings in which the groups differ. What a network does to each direction is left to its name, and the number
+/// of blocks to the model's.
+std::set<std::string> differences(const FrontierReport& report) {
+  std::set<std::string> names;
+  const auto first = named_settings(report.groups.front());
+  for (const auto& group : report.groups) {
+    const auto settings = named_settings(group);
+    for (std::size_t i = 0; i < settings.size(); ++i) {
+      if (settings[i].value != first.at(i).value) names.insert(settings[i].name);
+    }
+  }
+  if (names.contains("model")) names.erase("block_count");
+  if (names.contains("network_name")) {
+    for (const auto* implied : {"network_forward", "network_backward", "shaping"}) names.erase(implied);
+  }
+  return names;
+}
+
+std::string name_of(const FrontierGroup& group, const std::set<std::string>& names) {
+  std::vector<std::string> parts;
+  for (const auto& [name, value] : named_settings(group)) {
+    if (!names.contains(name)) continue;
+    const bool speaks_for_itself = name == "model" || name == "network_name";
+    parts.push_back(speaks_for_itself ? value : fmt::format("{} {}", name, value));
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+}  // namespace
+
+Plot make_plot(std::span<const record::TrialRecord> records, const FrontierReport& report) {
+  if (report.objectives.size() < 2) throw UsageError("a plot needs two objectives, one an axis");
+  if (report.groups.size() > kMostSeries) {
+    throw UsageError(
+        fmt::format("{} frontiers cannot be told apart in one plot, {} can; choose some of them with "
+                    "--model, --network and --batch",
+                    report.groups.size(), kMostSeries));
+  }
+  Plot plot{"", axis_of(report.objectives[0]), axis_of(report.objectives[1]), {}};
+  if (report.groups.empty()) return plot;
+  const auto names = differences(report);
+  std::vector<std::string> titles;
+  for (const auto& group : report.groups) {
+    auto series = series_of(records, report, group);
+    series.name = name_of(group, names);
+    plot.series.push_back(std::move(series));
+    titles.push_back(group_title(group.settings()));
+  }
+  plot.title = fmt::format("{}", fmt::join(titles, "; "));
+  return plot;
+}
+
+}  // namespace paretopipe::report

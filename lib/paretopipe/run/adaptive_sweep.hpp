@@ -1,0 +1,28 @@
+#pragma once
+#include <paretopipe/config/experiment.hpp>
+#include <paretopipe/run/sweep.hpp>
+
+#include <span>
+#include <vector>
+
+namespace paretopipe::run {
+
+/// How the splits of an adaptive sweep ended.
+struct AdaptiveOutcome {
+  int settled = 0;
+  int dominated = 0;
+  int open = 0;     ///< neither, when the trials or the budget were used up
+  int trials = 0;   ///< that were run, of
+  int planned = 0;  ///< which all repetitions of all splits would have been
+};
+
+/// Runs as many repetitions of every split as it takes (round_verdict.hpp). `plan` holds all that may be run, as
+/// plan_trials() orders them: model by model, network by network, repetition by repetition. One repetition of every
+/// split is a round; after it, splits about which nothing more is to be learnt are left out of the next ones.
+///
+/// `known`: records of an earlier run of the same sweep, whose trials are not run again. The budget counts from now, is
+/// shared out equally among the groups that are left, and is looked at between rounds. Throws what Sweep::run throws.
+AdaptiveOutcome run_adaptive_sweep(const std::vector<plan::Trial>& plan, std::span<const record::TrialRecord> known,
+                                   Sweep& sweep, const config::Repeat& repeat);
+
+}  // namespace paretopipe::run

@@ -1,0 +1,191 @@
+// The page that `paretopipe report` writes, in a real browser: what a reader sees, hovers over, filters and prints.
+// page_test.sh runs it, with CHROMIUM (the program) and PAGES (the folder that browser-pages wrote).
+
+import assert from 'node:assert/strict';
+import {join} from 'node:path';
+import {after, test} from 'node:test';
+
+import {Browser} from './browser.mjs';
+
+const browser = new Browser(process.env.CHROMIUM);
+after(() => browser.close());
+
+function open(name, view = {}) {
+  return browser.open(join(process.env.PAGES, `${name}.html`), view);
+}
+
+function isQuiet(page) {
+  assert.deepEqual(page.complaints, []);
+  assert.equal(page.requests.length, 1, `more than the page itself was asked for: ${page.requests}`);
+}
+
+// Chooses as a reader does: what the option says.
+function choose(page, filter, text) {
+  return page.evaluate(`(() => {
+    const select = document.querySelector('[data-filter="${filter}"]');
+    select.selectedIndex = [...select.options].findIndex(option => option.text === ${JSON.stringify(text)});
+    select.dispatchEvent(new Event('change'));
+  })()`);
+}
+
+function tableRows(page) {
+  return page.evaluate(`[...document.querySelectorAll('#splits tbody tr')].map(row => [...row.cells].map(cell => cell.textContent))`);
+}
+
+// Moves the mouse onto the mark of a split in the frontier chart; what the card says.
+async function hoverOver(page, split) {
+  const at = await page.evaluate(`(() => {
+    const chart = chartIn('frontier-chart'), box = byId('frontier-chart').getBoundingClientRect();
+    const [x, y] = chart.convertToPixel({xAxisIndex: 0, yAxisIndex: 0}, place(detailGroup().splits.find(one => one.split === '${split}')));
+    return {x: box.x + x, y: box.y + y};
+  })()`);
+  await page.moveMouse(at.x - 40, at.y);
+  await page.moveMouse(at.x, at.y);
+  return cardIn(page, 'frontier-chart');
+}
+
+function cardIn(page, chart) {
+  return page.evaluate(`new Promise(resolve => setTimeout(() => resolve(document.querySelector('#${chart} .card')?.innerText), 100))`);
+}
+
+for (const name of ['networks', 'hostile', 'many', 'single', 'failed']) {
+  for (const [width, dark] of [[1400, false], [1400, true], [390, false]]) {
+    test(`the page "${name}" opens quietly and fits, ${width} pixels wide, ${dark ? 'dark' : 'light'}`, async () => {
+      const page = await open(name, {width, dark});
+      isQuiet(page);
+      assert.ok(await page.evaluate('document.documentElement.scrollWidth') <= width, 'wider than the window');
+      assert.equal(await page.evaluate(`document.querySelectorAll('.chart svg').length`), 4);
+    });
+  }
+}
+
+test('the table has every split that passes the filters, with its numbers and intervals', async () => {
+  const page = await open('networks');
+  await choose(page, 'Network', 'unshaped');
+  const rows = await tableRows(page);
+  assert.deepEqual(rows.map(([split]) => split), ['0/10 all remote', '3/10', '5/10', '6/10', '7/10', '10/10 all local']);
+  const local = rows[5];
+  assert.ok(local.some(text => /^18\.1 \[18\.0, 18\.2\] ms$/.test(text)), local.join(' | '));
+  assert.equal(local[1], 'yes');
+  assert.ok((await page.evaluate(`byId('reasons').textContent`)).includes('killed by signal 9'));
+});
+
+test('filters by model, network and batch change the charts, the table and the conclusion', async () => {
+  const page = await open('networks');
+  assert.equal((await tableRows(page)).length, 12);
+  const legend = () => page.evaluate(`byId('frontier-chart').textContent`);
+  assert.match(await legend(), /unshaped/);
+  await choose(page, 'Network', 'slow (emulated)');
+  assert.equal((await tableRows(page)).length, 6);
+  assert.doesNotMatch(await legend(), /unshaped/);
+  await choose(page, 'Batch', '1');
+  assert.deepEqual((await tableRows(page)).map(([split]) => split), ['7/10']);
+  assert.match(await page.evaluate(`byId('conclusion').textContent`), /batch 1,.*lowest latency at split 7\/10/);
+  isQuiet(page);
+});
+
+test('a filter that lets nothing pass any more falls back to what exists', async () => {
+  const page = await open('networks');
+  await choose(page, 'Details of', 'slow (emulated)');
+  assert.match(await page.evaluate(`document.querySelector('.detail-of').textContent`), /slow/);
+  await choose(page, 'Network', 'unshaped');
+  assert.equal(await page.evaluate(`detailGroup().network`), 'unshaped');
+  isQuiet(page);
+});
+
+test('hovering over a split shows its numbers', async () => {
+  const page = await open('networks');
+  await choose(page, 'Network', 'unshaped');
+  const card = await hoverOver(page, '10');
+  assert.match(card, /Split 10\/10 all local/);
+  assert.match(card, /latency_p50\s+18\.1 \[18\.0, 18\.2\] ms/);
+  assert.match(card, /throughput\s+44\d \[/);
+  isQuiet(page);
+});
+
+test('hovering over the bars tells the parts, which add up', async () => {
+  const page = await open('networks');
+  const {x, y} = await page.evaluate(`(() => {
+    byId('breakdown-chart').scrollIntoView();
+    const box = byId('breakdown-chart').getBoundingClientRect();
+    const [x] = chartIn('breakdown-chart').convertToPixel({xAxisIndex: 0, yAxisIndex: 0}, ['3', 0]);
+    return {x: box.x + x, y: box.y + box.height / 2};
+  })()`);
+  await page.moveMouse(x - 5, y);
+  await page.moveMouse(x, y);
+  const card = await cardIn(page, 'breakdown-chart');
+  assert.match(card, /Split 3\/10: 25\.0 ms/);
+  assert.match(card, /transfer to stage 1\s+12\.0 ms \(48 %\)/);
+});
+
+test('headings sort the table, there and back, and say so', async () => {
+  const page = await open('networks');
+  await choose(page, 'Network', 'unshaped');
+  const press = () => page.evaluate(`[...document.querySelectorAll('#splits button')].find(one => one.textContent === 'latency_p50').click()`);
+  const order = async () => (await tableRows(page)).map(([split]) => split.split('/')[0]);
+  await press();
+  assert.deepEqual(await order(), ['10', '7', '3', '5', '0', '6']);
+  assert.equal(await page.evaluate(`document.querySelectorAll('[aria-sort="ascending"]').length`), 1);
+  await press();
+  assert.deepEqual(await order(), ['0', '5', '3', '7', '10', '6'], 'what has no number stays last');
+});
+
+test('all metrics are there on demand', async () => {
+  const page = await open('networks');
+  const few = await page.evaluate(`document.querySelectorAll('#splits thead th').length`);
+  await page.evaluate(`byId('all-metrics').click()`);
+  const headings = await page.evaluate(`[...document.querySelectorAll('#splits thead th')].map(th => th.textContent)`);
+  assert.ok(headings.length > few);
+  for (const name of await page.evaluate('[...metricNamed.keys()]')) assert.ok(headings.includes(name), name);
+});
+
+test('hostile strings are shown as the text that they are', async () => {
+  const page = await open('hostile');
+  const seen = await page.evaluate(`({
+    title: byId('title').textContent, conclusion: byId('conclusion').textContent, table: byId('splits').textContent,
+    reasons: byId('reasons').textContent, stages: byId('stages').textContent, provenance: byId('provenance').textContent,
+    chart: byId('frontier-chart').textContent,
+  })`);
+  for (const [place, text] of Object.entries(seen)) assert.ok(text.includes('<img src=x onerror=hacked()>'), `${place}: ${text}`);
+  const card = await hoverOver(page, '10');
+  assert.ok(card.includes('onerror'), card);
+  assert.equal(await page.evaluate(`document.querySelectorAll('img, b').length`), 0);
+  assert.equal(await page.evaluate(`document.scripts.length`), 3);
+  isQuiet(page);
+});
+
+test('the policy of the page lets no other script run and no request leave', async () => {
+  const page = await open('single');
+  await page.evaluate(`document.body.append(Object.assign(document.createElement('script'), {textContent: 'globalThis.injected = true'}))`);
+  assert.equal(await page.evaluate('globalThis.injected ?? false'), false);
+  const fetched = await page.evaluate(`fetch('http://127.0.0.1:9/').then(() => 'answered', error => error.name)`);
+  assert.equal(fetched, 'TypeError');
+  assert.equal(page.complaints.filter(text => text.includes('Content Security Policy')).length >= 2, true, page.complaints.join('\n'));
+});
+
+test('a chart has a name for those who do not see it, and every control one too', async () => {
+  const page = await open('networks');
+  const unnamed = await page.evaluate(`[
+    ...[...document.querySelectorAll('.chart')].filter(one => one.getAttribute('role') !== 'img' || !one.getAttribute('aria-label')),
+    ...[...document.querySelectorAll('select, input')].filter(one => !one.labels.length),
+  ].length`);
+  assert.equal(unnamed, 0);
+});
+
+test('dark and light differ, and a change of the scheme is followed', async () => {
+  const page = await open('networks', {dark: true});
+  const ink = () => page.evaluate(`getComputedStyle(document.querySelector('#frontier-chart text')).fill`);
+  const dark = await ink();
+  await page.send('Emulation.setEmulatedMedia', {features: [{name: 'prefers-color-scheme', value: 'light'}]});
+  await page.evaluate(`new Promise(resolve => requestAnimationFrame(() => requestAnimationFrame(resolve)))`);
+  assert.notEqual(await ink(), dark);
+});
+
+test('printing draws for paper and leaves the screen as it was', async () => {
+  const page = await open('networks', {dark: true});
+  const before = await page.evaluate(`byId('frontier-chart').querySelector('svg').outerHTML.length`);
+  assert.ok((await page.pdf()).subarray(0, 5).equals(Buffer.from('%PDF-')));
+  assert.equal(await page.evaluate(`document.documentElement.className`), '');
+  assert.equal(await page.evaluate(`byId('frontier-chart').querySelector('svg').outerHTML.length`), before);
+  isQuiet(page);
+});

@@ -1,0 +1,111 @@
+#include <support/catch.hpp>
+#include <support/file_size_limit.hpp>
+#include <support/message_of.hpp>
+
+#include "driver_fixture.hpp"
+
+using namespace paretopipe;
+using support::contains;
+using testing::kSweep;
+using testing::Shell;
+using testing::operator+;
+
+namespace {
+
+/// A swept folder, once for all tests of this file that need no other.
+Shell& swept() {
+  static Shell shell;
+  static const bool done = shell.run(kSweep).exit_code == 0;
+  if (!done) throw std::runtime_error("the sweep failed");
+  return shell;
+}
+
+std::string file(const Shell& shell, const char* name) {
+  return support::read_file(shell.folder() / name);
+}
+
+/// Whether the driver was built with the charting library. If not, it must say so, and nothing more can be tested.
+bool has_charts(const support::Outcome& outcome) {
+  if (outcome.exit_code != 3) return true;
+  CHECK(contains(outcome.errors, "scripts/fetch-echarts"));
+  WARN("SKIPPED: the report was NOT tested: " << outcome.errors);
+  return false;
+}
+
+}  // namespace
+
+TEST_CASE("report writes one page with all splits of the sweep") {
+  const auto outcome = swept().run({"report", "out", "-o", "page.html"});
+  if (!has_charts(outcome)) return;
+  REQUIRE(outcome.exit_code == 0);
+  const auto page = file(swept(), "page.html");
+  CHECK(page.starts_with("<!doctype html>"));
+  CHECK(contains(page, "\"label\":\"3/3 all local\""));
+  CHECK(page.ends_with("</html>\n"));
+}
+
+TEST_CASE("the same records make the same page and the same plot") {
+  const auto made = [](const Shell::Words& words) {
+    const auto outcome = swept().run(words + Shell::Words{"-o", "made.svg"});
+    return has_charts(outcome) ? file(swept(), "made.svg") : "";
+  };
+  for (const auto* command : {"report", "plot"}) CHECK(made({command, "out"}) == made({command, "out"}));
+}
+
+TEST_CASE("plot draws what was chosen") {
+  REQUIRE(swept()
+              .run({"plot", "out", "--objective", "payload", "--objective", "latency_p95", "-o", "plot.svg"})
+              .exit_code == 0);
+  const auto svg = file(swept(), "plot.svg");
+  CHECK(svg.starts_with("<svg "));
+  CHECK(contains(svg, "payload (less is better)"));
+  const auto none = swept().run({"plot", "out", "--batch", "7", "-o", "none.svg"});
+  CHECK(none.exit_code == 1);
+  CHECK(contains(none.errors, "nothing to plot"));
+}
+
+TEST_CASE("a picture that plot cannot write is refused before anything is read, with how to get it") {
+  const Shell shell;
+  const auto outcome = shell.run({"plot", "missing", "-o", "front.png"});
+  CHECK(outcome.exit_code == 2);
+  CHECK(contains(outcome.errors, "rsvg-convert"));
+  CHECK(shell.folder_is_empty());
+}
+
+TEST_CASE("one objective or three are not a plot") {
+  CHECK(swept().run({"plot", "out", "--objective", "payload", "-o", "x.svg"}).exit_code == 2);
+  CHECK(swept()
+            .run({"plot", "out", "--objective", "payload", "--objective", "throughput", "--objective", "latency_p50",
+                  "-o", "x.svg"})
+            .exit_code == 2);
+}
+
+TEST_CASE("records that are missing or damaged make neither page nor plot") {
+  const Shell shell;
+  support::write_file(shell.folder() / "damaged.jsonl", "{\"schema\": 1}\n");
+  for (const auto* path : {"missing", "damaged.jsonl"}) {
+    CHECK(shell.run({"plot", path, "-o", "x.svg"}).exit_code == 2);
+    const auto outcome = shell.run({"report", path, "-o", "x.html"});
+    if (has_charts(outcome)) CHECK(outcome.exit_code == 2);
+  }
+  CHECK_FALSE(std::filesystem::exists(shell.folder() / "x.svg"));
+  CHECK_FALSE(std::filesystem::exists(shell.folder() / "x.html"));
+}
+
+TEST_CASE("records without a trial are a negative answer") {
+  const Shell shell;
+  support::write_file(shell.folder() / "empty.jsonl", "");
+  CHECK(shell.run({"plot", "empty.jsonl", "-o", "x.svg"}).exit_code == 1);
+  const auto outcome = shell.run({"report", "empty.jsonl", "-o", "x.html"});
+  if (has_charts(outcome)) CHECK(outcome.exit_code == 1);
+}
+
+TEST_CASE("a full disk leaves the earlier page and plot as they were") {
+  auto& shell = swept();
+  for (const auto* name : {"full.html", "full.svg"}) support::write_file(shell.folder() / name, "earlier");
+  const support::FileSizeLimit limit(1000);
+  CHECK(shell.run({"plot", "out", "-o", "full.svg"}).exit_code == 3);
+  CHECK(shell.run({"report", "out", "-o", "full.html"}).exit_code == 3);
+  CHECK(file(shell, "full.svg") == "earlier");
+  CHECK(file(shell, "full.html") == "earlier");
+}

@@ -1,0 +1,162 @@
+#include <paretopipe/compare/render.hpp>
+
+#include <algorithm>
+
+#include <nlohmann/json.hpp>
+#include <support/catch.hpp>
+#include <support/message_of.hpp>
+
+#include "sweeps.hpp"
+
+using namespace paretopipe;
+using namespace paretopipe::testing;
+using nlohmann::json;
+using support::contains;
+
+namespace {
+
+const std::vector<std::string> kRules{"throughput < -5%", "latency_p50 > +1000%"};
+
+compare::Comparison a_regression(bool strict = false) {
+  auto asked = request({"latency_p50", "throughput"}, kRules);
+  asked.strict = strict;
+  return comparison_of(repetitions(kBefore, 3) + repetitions({10'000, 10'001}, 5) + repetitions(kBefore, 7),
+                       repetitions(kSlower, 3) + repetitions({10'000, 10'001}, 5) + repetitions(kBefore, 10), asked);
+}
+
+std::string all_formats(const compare::Comparison& comparison) {
+  return compare::render_text(comparison, {}) + compare::render_markdown(comparison) +
+         compare::render_json(comparison) + compare::render_junit(comparison);
+}
+
+compare::Comparison with_model(const std::string& name) {
+  auto base = repetitions(kBefore);
+  auto now = repetitions(kSlower);
+  for (auto* records : {&base, &now}) {
+    for (auto& record : *records) record.trial.model = name;
+  }
+  return comparison_of(base, now, request({"throughput"}, {"throughput < -5%"}));
+}
+
+}  // namespace
+
+TEST_CASE("text says the conclusion first, then rules, changes, findings and notes") {
+  const auto text = compare::render_text(a_regression(), {});
+  CHECK(text.starts_with("Regression: 1 of 4 checks is broken, 2 could not be decided.\n"));
+  CHECK(contains(text, "throughput < -5%         0       1          1"));
+  CHECK(contains(text, "broken: throughput < -5% at split 3/10: throughput went from"));
+  CHECK(contains(text, "past the threshold and beyond noise"));
+  CHECK(contains(text, "2 repetitions against 2 are too few to tell that from noise"));
+  CHECK(contains(text, "only in base.jsonl: resnet18"));
+  CHECK(contains(text, "split 7/10"));
+  CHECK(contains(text, "only in new.jsonl: resnet18"));
+  CHECK(contains(text, "split 10/10 all local"));
+  CHECK(contains(text, "worse"));
+  CHECK(contains(text, "too few repetitions"));
+}
+
+TEST_CASE("without rules the conclusion counts what changed") {
+  const auto text =
+      compare::render_text(comparison_of(repetitions(kBefore), repetitions(kSlower), request({"throughput"})), {});
+  CHECK(text.starts_with("1 worse and 0 better, beyond noise, in 1 configuration; no rule was given.\n"));
+}
+
+TEST_CASE("different machines are said, equal ones are not") {
+  auto base = repetitions(kBefore);
+  auto now = repetitions(kBefore);
+  const auto asked = request({"throughput"});
+  for (auto& record : now) record.stages[0].host.hostname = "other";
+  CHECK(contains(compare::render_text(comparison_of(base, now, asked), {}), "a change may be the machine's"));
+  CHECK_FALSE(contains(compare::render_text(comparison_of(base, base, asked), {}), "machine's"));
+}
+
+TEST_CASE("repetitions that do not count are said") {
+  auto now = repetitions(kAlike);
+  now[0] = make_failure(make_trial(3, 0), "killed");
+  const auto text = compare::render_text(comparison_of(repetitions(kBefore), now, request({"throughput"})), {});
+  CHECK(contains(text, "1 of 5 repetitions do not count in new.jsonl: resnet18"));
+}
+
+TEST_CASE("Markdown has the same as tables and lists, broken rules and worse rows in bold") {
+  const auto markdown = compare::render_markdown(a_regression());
+  CHECK(markdown.starts_with("**Regression: 1 of 4 checks is broken, 2 could not be decided.**\n"));
+  CHECK(contains(markdown, "| fails on | held | broken | undecided |\n| --- | ---: | ---: | ---: |\n"));
+  CHECK(contains(markdown, "| **throughput \\< -5%** | **0** | **1** | **1** |"));
+  CHECK(contains(markdown, "- broken: throughput \\< -5% at split 3/10"));
+  CHECK(contains(markdown, "### resnet18, batch 8"));
+  CHECK(contains(markdown, "| **3/10** | **throughput** |"));
+}
+
+TEST_CASE("JSON has every number, and no key for what has no value") {
+  const auto document = json::parse(compare::render_json(a_regression()));
+  CHECK(document["regression"] == true);
+  CHECK(document["base"]["path"] == "base.jsonl");
+  REQUIRE(document["configurations"].size() == 2);
+  const auto& configuration = document["configurations"][0];
+  CHECK(configuration["split_points"] == std::vector{3});
+  CHECK(configuration["settings"]["batch"] == 8);
+  CHECK(configuration["new_repetitions"] == json{{"ok", 5}, {"failed", 0}, {"invalid", 0}});
+  const auto& throughput = configuration["changes"][1];
+  CHECK(throughput["metric"] == "throughput");
+  CHECK(throughput["ratio"].get<double>() ==
+        throughput["new_median"].get<double>() / throughput["base_median"].get<double>());
+  CHECK(throughput["ratio_interval"].size() == 2);
+  CHECK(throughput["p_value"].get<double>() == Approx(2.0 / 252));
+  CHECK(throughput["p_value_is_exact"] == true);
+  CHECK(throughput["cliffs_delta"] == -1.0);
+  CHECK(throughput["verdict"] == "worse");
+  CHECK(configuration["checks"][0]["outcome"] == "broken");
+  CHECK(configuration["checks"][1]["outcome"] == "held");
+  CHECK(document["only_in_base"][0]["split_points"] == std::vector{7});
+  CHECK(document["only_in_new"][0]["split_points"] == std::vector{10});
+  CHECK_FALSE(contains(document.dump(), "null"));
+}
+
+TEST_CASE("JUnit XML has a testcase for every rule and configuration: passed, failed or skipped") {
+  const auto xml = compare::render_junit(a_regression());
+  CHECK(xml.starts_with(
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+      "<testsuites tests=\"4\" failures=\"1\" errors=\"0\" skipped=\"2\">\n"
+      "  <testsuite name=\"paretopipe compare\" tests=\"4\" failures=\"1\" errors=\"0\" skipped=\"2\">\n"));
+  CHECK(contains(xml,
+                 "name=\"split 3/10: throughput &lt; -5%\"><failure type=\"broken\" message=\"throughput went from"));
+  CHECK(contains(xml, "name=\"split 3/10: latency_p50 &gt; +1000%\"></testcase>"));
+  CHECK(contains(xml, "name=\"split 5/10: throughput &lt; -5%\"><skipped message=\""));
+  CHECK(xml.ends_with("  </testsuite>\n</testsuites>\n"));
+}
+
+TEST_CASE("in a strict request JUnit's undecided testcases fail") {
+  const auto xml = compare::render_junit(a_regression(true));
+  CHECK(contains(xml, "tests=\"4\" failures=\"3\" errors=\"0\" skipped=\"0\""));
+  CHECK(contains(xml, "<failure type=\"undecided\""));
+  CHECK_FALSE(contains(xml, "<skipped"));
+}
+
+TEST_CASE("a hostile name leaves its place in no format") {
+  const std::string hostile = "a\"b'<script>&amp;]]>|`x`\x1b[2J\n\x01\xef\xbf\xbf\xef\xbf\xbe";
+  const auto comparison = with_model(hostile);
+  const auto xml = compare::render_junit(comparison);
+  CHECK(contains(xml, "classname=\"a&quot;b&apos;&lt;script&gt;&amp;amp;]]&gt;|`x`?[2J????, batch 8"));
+  const auto markdown = compare::render_markdown(comparison);
+  CHECK(contains(markdown, "\\<script\\>\\&amp;\\]\\]\\>\\|\\`x\\`?\\[2J"));
+  CHECK(json::parse(compare::render_json(comparison))["configurations"][0]["settings"]["model"] == hostile);
+  for (const char control : {'\x1b', '\x01'}) {
+    for (const auto& text : {compare::render_text(comparison, {}), markdown, xml, compare::render_json(comparison)}) {
+      CHECK(text.find(control) == std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("no format writes NaN or infinity, not even where the base has nothing") {
+  auto base = repetitions(kBefore);
+  for (auto& record : base) record.links[0].payload_bytes = 0;
+  const auto comparison =
+      comparison_of(base, repetitions(kBefore), request({"payload", "throughput"}, {"payload > +5%"}));
+  auto text = all_formats(comparison);
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
+  for (const auto* word : {"nan", "inf ", "inf%", "infinity", "null"}) {
+    CAPTURE(word);
+    CHECK_FALSE(contains(text, word));
+  }
+  CHECK(comparison.regression());
+}

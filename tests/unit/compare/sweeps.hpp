@@ -1,0 +1,43 @@
+#pragma once
+#include <paretopipe/compare/comparison.hpp>
+
+#include <string>
+#include <vector>
+
+#include "../stats/samples.hpp"
+
+namespace paretopipe::testing {
+
+using Records = std::vector<record::TrialRecord>;
+
+/// One ok record a value: repetitions of one split whose stage 0 computes that long, in microseconds; the slowest step.
+inline Records repetitions(const std::vector<std::int64_t>& compute_us, int split = 3) {
+  Records records;
+  for (const auto us : compute_us) {
+    records.push_back(make_record(make_trial(split, static_cast<int>(records.size())),
+                                  {us * 1000, 4'000'000, 3'000'000, 20'000}, 8000));
+  }
+  return records;
+}
+
+inline Records operator+(Records records, const Records& more) {
+  records.insert(records.end(), more.begin(), more.end());
+  return records;
+}
+
+inline const std::vector<std::int64_t> kBefore{10'000, 10'100, 10'200, 10'300, 10'400};
+inline const std::vector<std::int64_t> kSlower{12'000, 12'100, 12'200, 12'300, 12'400};
+inline const std::vector<std::int64_t> kAlike{10'010, 10'110, 10'190, 10'290, 10'390};
+
+inline compare::Request request(const std::vector<std::string>& metrics, const std::vector<std::string>& rules = {}) {
+  compare::Request request;
+  for (const auto& name : metrics) request.metrics.push_back(&record::find_metric(name));
+  for (const auto& text : rules) request.rules.push_back(compare::parse_rule(text));
+  return request;
+}
+
+inline compare::Comparison comparison_of(const Records& base, const Records& now, compare::Request request) {
+  return compare::compare({"base.jsonl", base}, {"new.jsonl", now}, std::move(request));
+}
+
+}  // namespace paretopipe::testing

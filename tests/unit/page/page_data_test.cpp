@@ -1,0 +1,123 @@
+#include <paretopipe/page/page_data.hpp>
+
+#include <string>
+
+#include <support/catch.hpp>
+
+#include "../record/records.hpp"
+#include "../report/sweep.hpp"
+
+using namespace paretopipe;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+const Json& split_of(const Json& data, const std::string& split) {
+  for (const auto& one : data.at("groups").at(0).at("splits")) {
+    if (one.at("split") == split) return one;
+  }
+  throw std::out_of_range("no such split");
+}
+
+}  // namespace
+
+TEST_CASE("every group of the records is there, with its splits in their order") {
+  const auto data = page::make_page_data(testing::sweep());
+  REQUIRE(data.at("groups").size() == 2);
+  const auto& group = data.at("groups").at(0);
+  CHECK(group.at("model") == "resnet18");
+  CHECK(group.at("batch") == 8);
+  CHECK(group.at("network") == "unshaped");
+  std::vector<std::string> splits;
+  for (const auto& split : group.at("splits")) splits.push_back(split.at("split"));
+  CHECK(splits == std::vector<std::string>{"0", "3", "5", "6", "7", "10"});
+}
+
+TEST_CASE("a split knows whether it is on the frontier, and what beats it") {
+  const auto data = page::make_page_data(testing::sweep());
+  CHECK(split_of(data, "10").at("on_frontier") == true);
+  CHECK(split_of(data, "0").at("on_frontier") == false);
+  CHECK(split_of(data, "0").contains("dominated_by"));
+}
+
+TEST_CASE("a median has its interval between the repetitions, and none where there was one repetition") {
+  const auto data = page::make_page_data(testing::sweep());
+  const auto& twice = split_of(data, "5").at("metrics").at("latency_p50");
+  REQUIRE(twice.size() == 3);
+  CHECK(twice.at(1) < twice.at(0));
+  CHECK(twice.at(0) < twice.at(2));
+  CHECK(split_of(data, "3").at("metrics").at("latency_p50").size() == 1);
+}
+
+TEST_CASE("a split without a measurement has no number at all, and says why") {
+  const auto data = page::make_page_data(testing::sweep());
+  const auto& failed = split_of(data, "6");
+  CHECK(failed.at("metrics").empty());
+  CHECK(failed.at("breakdown").empty());
+  CHECK(failed.at("utilisation").empty());
+  CHECK_FALSE(failed.contains("on_frontier"));
+  CHECK(failed.at("failed") == 2);
+  CHECK(failed.at("reasons") == Json{"run, stage 1: killed by signal 9"});
+}
+
+TEST_CASE("the parts of the breakdown add up to the mean of the mean latencies") {
+  const auto records = testing::sweep();
+  const auto data = page::make_page_data(records);
+  double sum = 0;
+  for (const auto& part : split_of(data, "5").at("breakdown")) sum += part.at("ns").get<double>();
+  CHECK(sum == Approx((records[4].summary->latency.mean_ns + records[5].summary->latency.mean_ns) / 2));
+}
+
+TEST_CASE("activations are what crosses forward at each depth, and nothing where all is local") {
+  const auto data = page::make_page_data(testing::sweep());
+  const Json expected{{0, 4'816'896}, {3, 3'211'264}, {5, 1'605'632}, {7, 802'816}};
+  CHECK(data.at("groups").at(0).at("activations") == expected);
+}
+
+TEST_CASE("every cut of a longer pipeline is a depth of its own") {
+  auto record = testing::ok_record();
+  record.trial.split_points = {3, 7};
+  record.links = {{0, 1, 1000, 64}, {1, 2, 500, 64}, {2, 0, 40, 64}};
+  const auto data = page::make_page_data(std::vector{record});
+  CHECK(data.at("groups").at(0).at("activations") == Json{{3, 1000}, {7, 500}});
+}
+
+TEST_CASE("utilisation is one median a stage") {
+  auto records = std::vector{testing::ok_record(0), testing::ok_record(1), testing::ok_record(2)};
+  records[1].summary->stages[1].utilisation = 0.9;
+  records[2].summary->stages[1].utilisation = 0.7;
+  const auto data = page::make_page_data(records);
+  CHECK(split_of(data, "5").at("utilisation") == Json{0.75, 0.7});
+}
+
+TEST_CASE("machines are told once, with the range of what changed") {
+  auto records = std::vector{testing::ok_record(0), testing::ok_record(1)};
+  records[1].stages[0].state.load_average_1min = 3;
+  const auto stages = page::make_page_data(records).at("stages");
+  REQUIRE(stages.size() == 2);
+  CHECK(stages.at(0).at("trials") == 2);
+  CHECK(stages.at(0).at("load_average_1min") == Json{0.25, 3.0});
+  CHECK(stages.at(1).at("load_average_1min") == Json{1.25, 1.25});
+}
+
+TEST_CASE("a stage that moved to another machine is told apart") {
+  auto records = std::vector{testing::ok_record(0), testing::ok_record(1)};
+  records[1].stages[1].host.hostname = "other";
+  CHECK(page::make_page_data(records).at("stages").size() == 3);
+}
+
+TEST_CASE("provenance counts the trials and tells each command once") {
+  const std::vector records{testing::ok_record(0), testing::ok_record(1), testing::failed_record(2)};
+  const auto provenance = page::make_page_data(records).at("provenance");
+  CHECK(provenance.at("trials") == 3);
+  CHECK(provenance.at("failed") == 1);
+  CHECK(provenance.at("first") == "2026-01-01T00:00:00Z");
+  CHECK(provenance.at("commands").at(0) == "paretopipe sweep --out x y");
+}
+
+TEST_CASE("no records make an empty document") {
+  const auto data = page::make_page_data({});
+  CHECK(data.at("groups").empty());
+  CHECK(data.at("stages").empty());
+  CHECK_FALSE(data.at("provenance").contains("first"));
+}

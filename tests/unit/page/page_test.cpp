@@ -1,0 +1,83 @@
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/page/page.hpp>
+#include <paretopipe/page/page_data.hpp>
+
+#include <string>
+
+#include <support/catch.hpp>
+#include <support/message_of.hpp>
+
+#include "../report/sweep.hpp"
+
+using namespace paretopipe;
+using support::contains;
+using support::message_of;
+
+namespace {
+
+/// Without the charting library there is nothing but a refusal to test.
+bool built_with_charts() {
+  try {
+    page::require_renderer();
+    return true;
+  } catch (const EnvironmentError& error) {
+    WARN("SKIPPED: the page was NOT tested: " << error.what());
+    return false;
+  }
+}
+
+std::size_t count(const std::string& text, const std::string& part) {
+  std::size_t found = 0;
+  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+  return found;
+}
+
+/// What stands in the element that holds the data.
+std::string data_in(const std::string& html) {
+  const std::string opening = "id=\"data\">";
+  const auto begin = html.find(opening) + opening.size();
+  return html.substr(begin, html.find("</script>", begin) - begin);
+}
+
+}  // namespace
+
+TEST_CASE("without the charting library the page is refused, with what to do") {
+  if (built_with_charts()) return;
+  const auto message = message_of<EnvironmentError>([] { page::render_page({}); });
+  CHECK(contains(message, "scripts/fetch-echarts"));
+}
+
+TEST_CASE("the page holds the data that it was given") {
+  if (!built_with_charts()) return;
+  const auto data = page::make_page_data(testing::sweep());
+  CHECK(nlohmann::ordered_json::parse(data_in(page::render_page(data))) == data);
+}
+
+TEST_CASE("the page asks for nothing from elsewhere, and forbids it") {
+  if (!built_with_charts()) return;
+  const auto html = page::render_page(page::make_page_data(testing::sweep()));
+  const auto policy = html.substr(0, html.find("<style>"));
+  CHECK(contains(policy, "default-src 'none'; script-src 'sha256-"));
+  CHECK(count(policy, "'sha256-") == 2);
+  CHECK_FALSE(contains(html, "@@"));
+  CHECK(count(html, "<script>") == 2);
+  const auto markup = html.substr(0, html.find("<script"));
+  for (const auto* reference : {" src=", "<link", "url(", "@import"}) CHECK(count(markup, reference) == 0);
+}
+
+TEST_CASE("hostile names of models, networks and machines, and reasons of failures, add no markup to the page") {
+  if (!built_with_charts()) return;
+  const std::string hostile = "</script><img src=x onerror=alert(1)>@@scripts@@<!--";
+  auto records = testing::sweep();
+  const auto plain = page::render_page(page::make_page_data(records));
+  for (auto& record : records) {
+    record.trial.model = hostile;
+    record.trial.network.name = hostile;
+    record.provenance.command_line = {hostile};
+    for (auto& stage : record.stages) stage.host.hostname = hostile;
+    if (record.failure) record.failure->reason = hostile;
+  }
+  const auto html = page::render_page(page::make_page_data(records));
+  for (const auto* opening : {"<script", "</script", "<img", "<!--"})
+    CHECK(count(html, opening) == count(plain, opening));
+}

@@ -1,0 +1,146 @@
+#include <paretopipe/run/adaptive_sweep.hpp>
+
+#include <functional>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <support/catch.hpp>
+
+#include "../stats/samples.hpp"
+
+using namespace paretopipe;
+using record::TrialRecord;
+
+namespace {
+
+/// Latency and throughput of a split's trial.
+struct Numbers {
+  double latency_ns;
+  double throughput;
+};
+
+/// Answers every trial with made-up numbers, and counts the trials of each split.
+class FakeExecutor final : public run::TrialExecutor {
+ public:
+  explicit FakeExecutor(std::function<Numbers(const plan::Trial&)> numbers) : numbers_(std::move(numbers)) {}
+
+  TrialRecord run(const plan::Trial& trial) override {
+    ++runs[trial.split_points.front()];
+    const auto numbers = numbers_(trial);
+    TrialRecord record;
+    record.trial = trial;
+    record.summary.emplace();
+    record.summary->latency.p50_ns = numbers.latency_ns;
+    record.summary->throughput_image_per_s = numbers.throughput;
+    return record;
+  }
+
+  std::map<int, int> runs;
+
+ private:
+  std::function<Numbers(const plan::Trial&)> numbers_;
+};
+
+std::vector<plan::Trial> a_plan(const std::vector<int>& splits, int repetitions,
+                                const std::vector<std::string>& models = {"m"}) {
+  std::vector<plan::Trial> plan;
+  for (const auto& model : models) {
+    for (int repetition = 0; repetition < repetitions; ++repetition) {
+      for (const int split : splits) {
+        plan.push_back(testing::make_trial(split, repetition));
+        plan.back().model = model;
+      }
+    }
+  }
+  return plan;
+}
+
+/// Split 1 is on the frontier, 2 too, and 3 is beaten by far.
+Numbers clear_cut(const plan::Trial& trial) {
+  static const std::map<int, Numbers> numbers{{1, {100, 50}}, {2, {200, 90}}, {3, {300, 20}}};
+  return numbers.at(trial.split_points.front());
+}
+
+struct AdaptiveRun {
+  FakeExecutor executor;
+  std::vector<TrialRecord> kept;
+  run::AdaptiveOutcome outcome;
+
+  AdaptiveRun(std::function<Numbers(const plan::Trial&)> numbers, const std::vector<plan::Trial>& plan,
+              const config::Repeat& repeat, const std::vector<TrialRecord>& known = {})
+      : executor(std::move(numbers)) {
+    run::Sweep sweep(
+        executor, [this](const TrialRecord& record) { kept.push_back(record); }, {}, plan.size());
+    outcome = run::run_adaptive_sweep(plan, known, sweep, repeat);
+  }
+};
+
+const config::Repeat kAuto{.adaptive = true, .trials = 20};
+
+}  // namespace
+
+TEST_CASE("what is beaten by far is left after three repetitions, what is precise after five") {
+  const AdaptiveRun sweep(clear_cut, a_plan({1, 2, 3}, 20), kAuto);
+  CHECK(sweep.executor.runs == std::map<int, int>{{1, 5}, {2, 5}, {3, 3}});
+  CHECK(sweep.outcome.settled == 2);
+  CHECK(sweep.outcome.dominated == 1);
+  CHECK(sweep.outcome.open == 0);
+  CHECK(sweep.outcome.trials == 13);
+  CHECK(sweep.outcome.planned == 60);
+}
+
+TEST_CASE("effort goes to the split whose numbers spread, until its trials are used up") {
+  const auto spread = [](const plan::Trial& trial) {
+    auto numbers = clear_cut(trial);
+    if (trial.split_points.front() == 2) numbers.throughput *= trial.repetition % 2 == 0 ? 1 : 2;
+    return numbers;
+  };
+  const AdaptiveRun sweep(spread, a_plan({1, 2, 3}, 12), {.adaptive = true, .trials = 12});
+  CHECK(sweep.executor.runs == std::map<int, int>{{1, 5}, {2, 12}, {3, 3}});
+  CHECK(sweep.outcome.open == 1);
+}
+
+TEST_CASE("every record is kept, in the order of the plan's rounds") {
+  const auto plan = a_plan({1, 2, 3}, 20);
+  const AdaptiveRun sweep(clear_cut, plan, kAuto);
+  REQUIRE(sweep.kept.size() == 13);
+  for (std::size_t i = 0; i < 9; ++i) CHECK(sweep.kept[i].trial == plan[i]);
+}
+
+TEST_CASE("groups are judged apart: what a split is worth for one model says nothing of another") {
+  const auto by_model = [](const plan::Trial& trial) {
+    return trial.model == "a" ? clear_cut(trial) : Numbers{100, 50};
+  };
+  const AdaptiveRun sweep(by_model, a_plan({1, 3}, 20, {"a", "b"}), kAuto);
+  CHECK(sweep.executor.runs == std::map<int, int>{{1, 10}, {3, 3 + 5}});
+}
+
+TEST_CASE("records of an interrupted run are not measured again, and count for the verdicts") {
+  const auto plan = a_plan({1, 2, 3}, 20);
+  const AdaptiveRun whole(clear_cut, plan, kAuto);
+  for (std::size_t interrupted_at = 0; interrupted_at <= whole.kept.size(); ++interrupted_at) {
+    const std::vector<TrialRecord> known(whole.kept.begin(),
+                                         whole.kept.begin() + static_cast<std::ptrdiff_t>(interrupted_at));
+    const AdaptiveRun rest(clear_cut, plan, kAuto, known);
+    CHECK(rest.kept.size() == whole.kept.size() - interrupted_at);
+    CHECK(rest.outcome.settled == 2);
+  }
+}
+
+TEST_CASE("when the budget is spent no further round begins, and what was not decided is said to be so") {
+  const auto slow = [](const plan::Trial& trial) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(600));
+    return clear_cut(trial);
+  };
+  const AdaptiveRun sweep(slow, a_plan({1, 2}, 20), {.adaptive = true, .trials = 20, .budget_s = 1});
+  CHECK(sweep.executor.runs == std::map<int, int>{{1, 1}, {2, 1}});
+  CHECK(sweep.outcome.open == 2);
+}
+
+TEST_CASE("a plan without trials ends at once") {
+  const AdaptiveRun sweep(clear_cut, {}, {.adaptive = true, .trials = 20, .budget_s = 1});
+  CHECK(sweep.kept.empty());
+  CHECK(sweep.outcome.planned == 0);
+}
