@@ -59,11 +59,12 @@ std::vector<record::TrialRecord> measure(const std::vector<plan::Trial>& trials,
   executor_options.interrupt_descriptor = interrupt.descriptor();
   executor_options.provenance = provenance;
   run::PipelineExecutor executor(executor_options);
-  Progress progress(trials.size(), 0);
+  Progress progress(trials.size(), 0, false);
   std::vector<record::TrialRecord> records;
   // Nothing is measured again: how far off the instrument is on this machine, slow windows included, is the question.
-  run::run_sweep(trials, executor, [&](const record::TrialRecord& record) { records.push_back(record); },
-                 progress.observer(), {.per_trial = 0});
+  run::Sweep sweep(executor, [&](const record::TrialRecord& record) { records.push_back(record); }, progress.observer(),
+                   trials.size(), {.per_trial = 0});
+  for (const auto& trial : trials) sweep.run(trial);
   return records;
 }
 
