@@ -63,7 +63,7 @@ std::vector<record::TrialRecord> measure(const std::vector<plan::Trial>& trials,
   std::vector<record::TrialRecord> records;
   // Nothing is measured again: how far off the instrument is on this machine, slow windows included, is the question.
   run::Sweep sweep(executor, [&](const record::TrialRecord& record) { records.push_back(record); }, progress.observer(),
-                   trials.size(), {.per_trial = 0, .share = 0});
+                   trials.size(), {.per_trial = 0});
   for (const auto& trial : trials) sweep.run(trial);
   return records;
 }
@@ -100,7 +100,6 @@ ExitCode run_calibrate(const Options& options) {
     return ExitCode::interrupted;
   }
   sheet.provenance.started_at = records.front().provenance.started_at;
-  sheet.conditions.involuntary_context_switches = calibration::involuntary_context_switches(records);
   sheet.cells = calibration::results_of(grid, records);
 
   const auto text = render(sheet, options.format);
