@@ -59,10 +59,12 @@ std::vector<record::TrialRecord> measure(const std::vector<plan::Trial>& trials,
   executor_options.interrupt_descriptor = interrupt.descriptor();
   executor_options.provenance = provenance;
   run::PipelineExecutor executor(executor_options);
-  Progress progress(trials.size(), 0);
+  Progress progress(trials.size(), 0, false);
   std::vector<record::TrialRecord> records;
-  run::run_sweep(
-      trials, executor, [&](const record::TrialRecord& record) { records.push_back(record); }, progress.observer());
+  // Nothing is measured again: how far off the instrument is on this machine, slow windows included, is the question.
+  run::Sweep sweep(executor, [&](const record::TrialRecord& record) { records.push_back(record); }, progress.observer(),
+                   trials.size(), {.per_trial = 0});
+  for (const auto& trial : trials) sweep.run(trial);
   return records;
 }
 
@@ -98,7 +100,6 @@ ExitCode run_calibrate(const Options& options) {
     return ExitCode::interrupted;
   }
   sheet.provenance.started_at = records.front().provenance.started_at;
-  sheet.conditions.involuntary_context_switches = calibration::involuntary_context_switches(records);
   sheet.cells = calibration::results_of(grid, records);
 
   const auto text = render(sheet, options.format);

@@ -5,7 +5,7 @@
 #include <paretopipe/host/host_context.hpp>
 #include <paretopipe/host/observe.hpp>
 #include <paretopipe/launch/stage_program.hpp>
-#include <paretopipe/shaping/capabilities.hpp>
+#include <paretopipe/shaping/kernel/capabilities.hpp>
 
 #include <algorithm>
 #include <filesystem>

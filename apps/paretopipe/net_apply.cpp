@@ -2,9 +2,9 @@
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/core/units.hpp>
 #include <paretopipe/launch/interrupt.hpp>
-#include <paretopipe/shaping/interface_mtu.hpp>
-#include <paretopipe/shaping/lease.hpp>
-#include <paretopipe/shaping/read_back.hpp>
+#include <paretopipe/shaping/interface/interface_mtu.hpp>
+#include <paretopipe/shaping/interface/lease.hpp>
+#include <paretopipe/shaping/kernel/read_back.hpp>
 
 #include <array>
 #include <cerrno>

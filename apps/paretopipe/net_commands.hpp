@@ -1,6 +1,6 @@
 #pragma once
 #include <paretopipe/config/network_profile.hpp>
-#include <paretopipe/shaping/tc_commands.hpp>
+#include <paretopipe/shaping/kernel/tc_commands.hpp>
 
 #include <string>
 

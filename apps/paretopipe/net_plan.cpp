@@ -1,6 +1,6 @@
 #include <paretopipe/core/error.hpp>
-#include <paretopipe/shaping/interface_mtu.hpp>
-#include <paretopipe/shaping/peer_shaping.hpp>
+#include <paretopipe/shaping/interface/interface_mtu.hpp>
+#include <paretopipe/shaping/interface/peer_shaping.hpp>
 
 #include <memory>
 #include <optional>

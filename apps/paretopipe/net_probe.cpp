@@ -2,7 +2,7 @@
 #include <paretopipe/core/units.hpp>
 #include <paretopipe/report/output.hpp>
 #include <paretopipe/report/table.hpp>
-#include <paretopipe/shaping/remote_probe.hpp>
+#include <paretopipe/shaping/probe/remote_probe.hpp>
 
 #include <cstdio>
 #include <memory>

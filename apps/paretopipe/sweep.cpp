@@ -10,6 +10,7 @@
 #include <paretopipe/run/pipeline_executor.hpp>
 #include <paretopipe/run/sweep.hpp>
 #include <paretopipe/shaping/choose_shaping.hpp>
+#include <paretopipe/stats/check_summary.hpp>
 
 #include <filesystem>
 #include <memory>
@@ -125,7 +126,7 @@ ExitCode run_sweep_command(const SweepOptions& options) {
   // Only now, so that a wrong request leaves no folder behind.
   record::RecordStore store(folder, options.resume);
   std::vector<record::TrialRecord> known;
-  if (options.resume) known = record::read_records(store.file()).records;
+  if (options.resume) known = record::read_records(store.file(), stats::check_summary).records;
   const auto trials = run::remaining_trials(plan, known);
   const auto done_before = plan.size() - trials.size();
   Progress progress(trials.size(), done_before, experiment.repeat.adaptive);

@@ -1,8 +1,10 @@
 # paretopipe_library(NAME [SOURCES ...] HEADERS ... [DEPENDS ...] [PRIVATE_DEPENDS ...])
-# One library a folder: lib/paretopipe/NAME becomes the target paretopipe::NAME. Its headers are included as
-# <paretopipe/NAME/x.hpp>, and each must compile alone (target all_verify_interface_header_sets).
+# One library a folder: lib/paretopipe/NAME becomes the target paretopipe::NAME, with _ for the / of a folder in a folder.
+# Its headers are included as <paretopipe/NAME/x.hpp>, and each must compile alone (target
+# all_verify_interface_header_sets).
 function(paretopipe_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;HEADERS;DEPENDS;PRIVATE_DEPENDS" ${ARGN})
+  string(REPLACE "/" "_" name ${name})
   set(target paretopipe_${name})
   add_library(${target} STATIC ${ARG_SOURCES})
   add_library(paretopipe::${name} ALIAS ${target})

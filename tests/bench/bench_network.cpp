@@ -5,7 +5,7 @@
 #include <paretopipe/host/cpu_set.hpp>
 #include <paretopipe/launch/stage_program.hpp>
 #include <paretopipe/run/pipeline_executor.hpp>
-#include <paretopipe/shaping/probe.hpp>
+#include <paretopipe/shaping/probe/probe.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 // `net apply` and `net clear`, for real, on the interfaces of networks that exist for a test.
-#include <paretopipe/shaping/peer_shaping.hpp>
-#include <paretopipe/shaping/probe.hpp>
+#include <paretopipe/shaping/interface/peer_shaping.hpp>
+#include <paretopipe/shaping/probe/probe.hpp>
 
 #include <csignal>
 #include <sstream>

@@ -1,7 +1,7 @@
 #include "net_fixture.hpp"
 
 #include <paretopipe/core/error.hpp>
-#include <paretopipe/shaping/peer_shaping.hpp>
+#include <paretopipe/shaping/interface/peer_shaping.hpp>
 
 #include <array>
 #include <cerrno>

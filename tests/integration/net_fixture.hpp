@@ -1,6 +1,6 @@
 #pragma once
 #include <paretopipe/launch/file_descriptor.hpp>
-#include <paretopipe/shaping/namespace_pair.hpp>
+#include <paretopipe/shaping/kernel/namespace_pair.hpp>
 
 #include <optional>
 #include <string>

@@ -1,9 +1,13 @@
 #include <paretopipe/calibration/data_sheet.hpp>
 #include <paretopipe/report/format.hpp>
+#include <paretopipe/stats/disturbances.hpp>
 #include <paretopipe/stats/quantile.hpp>
 
 #include <algorithm>
 #include <cmath>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace paretopipe::calibration {
 namespace {
@@ -19,6 +23,11 @@ bool is_of(const Cell& cell, const plan::Trial& trial) {
 
 /// Truths are of each repetition, for they may depend on what it found; they agree but for whether one is known.
 void add(CellResult& result, const record::TrialRecord& record) {
+  const auto disturbed = stats::disturbances(record);
+  if (!disturbed.empty()) {
+    result.disturbances.push_back(
+        fmt::format("repetition {}: {}", record.trial.repetition + 1, fmt::join(disturbed, "; ")));
+  }
   for (auto& reading : result.readings) {
     const auto measured = reading.quantity->measured_ns(record);
     reading.measured_ns.push_back(measured);
@@ -55,14 +64,15 @@ std::vector<QuantitySummary> DataSheet::summary() const {
   for (std::size_t q = 0; q < quantities().size(); ++q) {
     QuantitySummary summary{.quantity = &quantities()[q], .worst_cell = {}};
     std::vector<double> magnitudes;
-    for (const auto& [cell, readings, failures] : cells) {
-      const auto error = readings[q].error_ns();
+    for (const auto& result : cells) {
+      const auto& reading = result.readings[q];
+      const auto error = reading.error_ns();
       if (!error) continue;
       magnitudes.push_back(std::abs(*error));
-      summary.kept += *readings[q].kept() ? 1 : 0;
+      summary.kept += *reading.kept() ? 1 : 0;
       if (++summary.cells > 1 && !farther_from_zero(*error, summary.worst_error_ns)) continue;
       summary.worst_error_ns = *error;
-      summary.worst_cell = cell;
+      summary.worst_cell = result.cell;
     }
     if (summary.cells == 0) continue;
     summary.median_error_ns = *stats::median(std::move(magnitudes));
@@ -95,14 +105,6 @@ std::vector<CellResult> results_of(const std::vector<Cell>& grid, std::span<cons
     results.push_back(std::move(result));
   }
   return results;
-}
-
-std::int64_t involuntary_context_switches(std::span<const record::TrialRecord> records) {
-  std::int64_t sum = 0;
-  for (const auto& record : records) {
-    for (const auto& stage : record.stages) sum += stage.usage.involuntary_context_switches;
-  }
-  return sum;
 }
 
 }  // namespace paretopipe::calibration

@@ -36,6 +36,10 @@ struct CellResult {
   Cell cell;
   std::vector<Reading> readings;      ///< parallel to quantities(); without numbers if no repetition was ok
   std::vector<std::string> failures;  ///< sentences: repetitions without a result, or over another network than asked
+
+  /// Sentences on what else went on during a repetition (stats::disturbances), one a disturbed repetition. It counts
+  /// all the same: an instrument is to be known as it is used.
+  std::vector<std::string> disturbances{};
 };
 
 /// One quantity over all cells that know its truth.
@@ -51,8 +55,7 @@ struct QuantitySummary {
 /// What surrounded the measurement and may explain errors.
 struct Conditions {
   host::HostContext host;
-  std::vector<host::Finding> findings;            ///< warnings and problems of the CPUs before it began; empty at rest
-  std::int64_t involuntary_context_switches = 0;  ///< of all stages over all trials: threads that lost their CPU
+  std::vector<host::Finding> findings;  ///< warnings and problems of the CPUs before it began; empty at rest
 };
 
 /// The data sheet of an instrument.
@@ -71,9 +74,6 @@ struct DataSheet {
 
 /// The cells' results from the records of trials_of(): a record belongs to the cell whose trial it is.
 std::vector<CellResult> results_of(const std::vector<Cell>& grid, std::span<const record::TrialRecord> records);
-
-/// Sum over all stages and records.
-std::int64_t involuntary_context_switches(std::span<const record::TrialRecord> records);
 
 /// Version of the data sheet's JSON. results/README.md documents it.
 inline constexpr int kSchemaVersion = 1;

@@ -34,6 +34,7 @@ Json to_json(const CellResult& result) {
     if (!reading.measured_ns.empty()) json["readings"].push_back(to_json(reading));
   }
   if (!result.failures.empty()) json["failures"] = result.failures;
+  if (!result.disturbances.empty()) json["disturbances"] = result.disturbances;
   return json;
 }
 
@@ -66,7 +67,6 @@ void to_json(nlohmann::json& json, const DataSheet& sheet) {
             {"started_at", sheet.provenance.started_at}}},
           {"host", sheet.conditions.host},
           {"findings", sheet.conditions.findings},
-          {"involuntary_context_switches", sheet.conditions.involuntary_context_switches},
           {"batches", sheet.effort.batches},
           {"warmup", sheet.effort.warmup},
           {"repetitions", sheet.effort.repetitions},

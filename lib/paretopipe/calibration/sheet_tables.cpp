@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 namespace paretopipe::calibration {
 namespace {
@@ -28,10 +27,11 @@ std::string duration_text(Nanoseconds duration) {
 TextTable error_table(const DataSheet& sheet) {
   TextTable table{{"network", "blocks", "payload B"}, 1, {}};
   for (const auto& quantity : quantities()) table.headings.emplace_back(quantity.heading);
-  for (const auto& [cell, readings, failures] : sheet.cells) {
+  for (const auto& result : sheet.cells) {
+    const auto& cell = result.cell;
     std::vector<std::string> row{cell.emulated ? "emulated" : "loopback", duration_text(cell.compute),
                                  std::to_string(cell.payload_bytes)};
-    for (const auto& reading : readings) row.push_back(error_cell(reading));
+    for (const auto& reading : result.readings) row.push_back(error_cell(reading));
     table.rows.push_back(std::move(row));
   }
   return table;
@@ -64,15 +64,20 @@ std::vector<std::string> preamble(const DataSheet& sheet) {
 std::vector<std::string> remarks(const DataSheet& sheet) {
   std::vector<std::string> sentences;
   for (const auto& finding : sheet.conditions.findings) {
-    sentences.push_back(fmt::format("The machine was not at rest or not fit ({}: {}), and the errors contain it: {}.",
-                                    finding.name, finding.observed, finding.why));
+    sentences.push_back(fmt::format("Before it began ({}: {}): {}.", finding.name, finding.observed, finding.why));
   }
-  for (const auto& [cell, readings, failures] : sheet.cells) {
-    for (const auto& failure : failures)
-      sentences.push_back(fmt::format("{}: no result ({})", describe(cell), failure));
+  std::size_t disturbed = 0;
+  std::string example;
+  for (const auto& result : sheet.cells) {
+    for (const auto& failure : result.failures)
+      sentences.push_back(fmt::format("{}: no result ({})", describe(result.cell), failure));
+    if (disturbed == 0 && !result.disturbances.empty())
+      example = fmt::format("{}, {}", describe(result.cell), result.disturbances.front());
+    disturbed += result.disturbances.size();
   }
-  sentences.push_back(fmt::format("Threads of the stages were pushed off their CPUs {} time(s).",
-                                  sheet.conditions.involuntary_context_switches));
+  if (disturbed > 0)
+    sentences.push_back(
+        fmt::format("{} trial(s) were disturbed, and the errors contain it; the first: {}.", disturbed, example));
   return sentences;
 }
 

@@ -15,7 +15,8 @@
 ///   - the 95 % bootstrap interval of the ratio of the medians does not contain 1 (where there is a ratio), and
 ///   - medians and ranks have moved in the same direction.
 /// It cannot be decided with too few repetitions: where not even samples that do not overlap would have p < 0.05. That
-/// takes 4 against 4, 3 against 5 or 2 against 8. Nothing here corrects for the number of comparisons that are made:
+/// takes 4 against 4, 3 against 5 or 2 against 8. Intervals of few repetitions are optimistic (stats::coverage_bound),
+/// so that neither of the two decides alone. Nothing here corrects for the number of comparisons that are made:
 /// thresholds are what keeps a gate over many splits quiet.
 namespace paretopipe::compare {
 

@@ -11,7 +11,7 @@ Status parse_status(std::string_view word) {
   for (const auto status : {Status::ok, Status::failed, Status::invalid}) {
     if (word == to_string(status)) return status;
   }
-  throw UsageError(fmt::format("the status \"{}\" is unknown; known: ok, failed, invalid", word));
+  throw UsageError(fmt::format("the status {} is unknown; known: ok, failed, invalid", nlohmann::json(word).dump()));
 }
 
 /// The library's message without the code in front of it.

@@ -1,6 +1,5 @@
 #include <paretopipe/run/pipeline_executor.hpp>
 #include <paretopipe/run/trial_assembly.hpp>
-#include <paretopipe/shaping/emulated_lateness.hpp>
 
 #include <algorithm>
 #include <ctime>
@@ -132,15 +131,6 @@ void PipelineExecutor::ensure_loaded(const plan::Trial& trial) {
   loaded_request_ = request;
 }
 
-/// What the probe before the trial found, and how the links behaved during it.
-config::NetworkEvidence PipelineExecutor::evidence_after_trial() const {
-  auto evidence = network_evidence_;
-  evidence.lateness = network_->lateness();
-  if (!evidence.lateness) return evidence;
-  for (auto& sentence : shaping::judge(*evidence.lateness)) evidence.deviations.push_back(std::move(sentence));
-  return evidence;
-}
-
 record::TrialRecord PipelineExecutor::run_loaded(const plan::Trial& trial) {
   const auto requests = make_run_requests(trial, model_, loaded_source_, next_tag_++);
   const auto before = pipeline_->probe_clocks();
@@ -152,7 +142,7 @@ record::TrialRecord PipelineExecutor::run_loaded(const plan::Trial& trial) {
     evidence.configured.push_back(pipeline_->configured()[i]);
     evidence.clocks.push_back(before[i] && after[i] ? ClockAlignment(*before[i], *after[i]) : ClockAlignment());
   }
-  if (trial.shaping != config::Shaping::none) evidence.network = evidence_after_trial();
+  if (trial.shaping != config::Shaping::none) network_->end_trial(evidence.network.emplace(network_evidence_));
   return assemble_record(trial, model_, evidence);
 }
 

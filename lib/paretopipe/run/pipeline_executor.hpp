@@ -39,7 +39,6 @@ class PipelineExecutor final : public TrialExecutor {
   void ensure_network(const plan::Trial& trial);
   void ensure_loaded(const plan::Trial& trial);
   record::TrialRecord run_loaded(const plan::Trial& trial);
-  config::NetworkEvidence evidence_after_trial() const;
   std::vector<config::BlockRange> blocks_needed(const plan::Trial& trial) const;
 
   ExecutorOptions options_;

@@ -1,7 +1,7 @@
 #include <paretopipe/core/error.hpp>
-#include <paretopipe/shaping/capabilities.hpp>
 #include <paretopipe/shaping/choose_shaping.hpp>
-#include <paretopipe/shaping/emulated_schedule.hpp>
+#include <paretopipe/shaping/emulated/schedule.hpp>
+#include <paretopipe/shaping/kernel/capabilities.hpp>
 
 #include <algorithm>
 

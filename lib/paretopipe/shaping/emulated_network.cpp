@@ -1,4 +1,4 @@
-#include <paretopipe/shaping/emulated_link.hpp>
+#include <paretopipe/shaping/emulated/link.hpp>
 #include <paretopipe/wire/link.hpp>
 #include <paretopipe/wire/rendezvous.hpp>
 
@@ -49,10 +49,12 @@ class EmulatedNetwork final : public Network {
     for (auto& link : links_) link.watch_lateness(tolerance_);
   }
 
-  std::optional<config::Lateness> lateness() const override {
+  void end_trial(config::NetworkEvidence& evidence) const override {
     LatenessMeter both(tolerance_);
     for (const auto& link : links_) both.add(link.lateness());
-    return both.summary();
+    evidence.lateness = both.summary();
+    if (!evidence.lateness) return;
+    for (auto& sentence : judge(*evidence.lateness)) evidence.deviations.push_back(std::move(sentence));
   }
 
  private:

@@ -1,4 +1,4 @@
-#include <paretopipe/shaping/shaped_link.hpp>
+#include <paretopipe/shaping/kernel/shaped_link.hpp>
 
 #include <optional>
 

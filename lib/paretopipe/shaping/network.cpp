@@ -33,9 +33,7 @@ config::NetworkEvidence Network::apply(const config::NetworkProfile& profile, in
 
 void Network::begin_trial() {}
 
-std::optional<config::Lateness> Network::lateness() const {
-  return std::nullopt;
-}
+void Network::end_trial(config::NetworkEvidence&) const {}
 
 config::NetworkEvidence evidence_of(const config::NetworkProfile& asked, const config::NetworkProfile& read_back,
                                     const Probe& probe, double payload_share) {

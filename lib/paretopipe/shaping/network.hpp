@@ -1,18 +1,13 @@
 #pragma once
 #include <paretopipe/config/network_profile.hpp>
+#include <paretopipe/shaping/probe/endpoint.hpp>
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 namespace paretopipe::shaping {
-
-struct Endpoint {
-  std::string host;
-  std::uint16_t port = 0;
-};
 
 /// What lies between the two stages of a pipeline, for as long as it lives: stages come and go on it, profiles replace
 /// one another. One thread at a time. Every function throws EnvironmentError for what this machine refuses.
@@ -35,11 +30,10 @@ class Network {
   /// interrupt) is readable; the profile is then on the links or not, and has to be applied again.
   virtual config::NetworkEvidence apply(const config::NetworkProfile& profile, int interrupt_descriptor);
 
-  /// Says that a trial begins: lateness() tells of what passes from now on.
+  /// Around every trial. The end adds to what apply() returned how the links behaved meanwhile: how late they handed on
+  /// what passed them, and a sentence if that touched the trial. Nothing where it is the kernel that keeps time.
   virtual void begin_trial();
-
-  /// How late the links handed on what passed them; none if nothing did, and where it is the kernel that keeps time.
-  virtual std::optional<config::Lateness> lateness() const;
+  virtual void end_trial(config::NetworkEvidence& evidence) const;
 };
 
 /// `none`: this host's loopback, which can do the unshaped profile only.

@@ -1,6 +1,6 @@
 #pragma once
 #include <paretopipe/shaping/network.hpp>
-#include <paretopipe/shaping/probe.hpp>
+#include <paretopipe/shaping/probe/probe.hpp>
 
 namespace paretopipe::shaping {
 

@@ -1,5 +1,5 @@
 #include <paretopipe/core/error.hpp>
-#include <paretopipe/shaping/emulated_link.hpp>
+#include <paretopipe/shaping/emulated/link.hpp>
 
 #include <future>
 #include <memory>

@@ -1,4 +1,4 @@
-#include <paretopipe/shaping/emulated_link.hpp>
+#include <paretopipe/shaping/emulated/link.hpp>
 
 #include <algorithm>
 #include <cmath>

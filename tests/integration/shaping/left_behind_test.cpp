@@ -1,7 +1,7 @@
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/launch/child_process.hpp>
-#include <paretopipe/shaping/namespace_pair.hpp>
-#include <paretopipe/shaping/shaped_link.hpp>
+#include <paretopipe/shaping/kernel/namespace_pair.hpp>
+#include <paretopipe/shaping/kernel/shaped_link.hpp>
 
 #include <array>
 #include <csignal>

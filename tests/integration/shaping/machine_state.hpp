@@ -1,5 +1,5 @@
 #pragma once
-#include <paretopipe/shaping/capabilities.hpp>
+#include <paretopipe/shaping/kernel/capabilities.hpp>
 
 #include <set>
 #include <string>

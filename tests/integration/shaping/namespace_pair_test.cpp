@@ -1,6 +1,6 @@
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/launch/command.hpp>
-#include <paretopipe/shaping/namespace_pair.hpp>
+#include <paretopipe/shaping/kernel/namespace_pair.hpp>
 
 #include <filesystem>
 #include <string>

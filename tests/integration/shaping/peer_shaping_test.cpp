@@ -1,7 +1,7 @@
 // What the plan for a peer does to the packets of a real TCP connection, whose sender hands over super-packets.
-#include <paretopipe/shaping/interface_mtu.hpp>
-#include <paretopipe/shaping/namespace_pair.hpp>
-#include <paretopipe/shaping/peer_shaping.hpp>
+#include <paretopipe/shaping/interface/interface_mtu.hpp>
+#include <paretopipe/shaping/interface/peer_shaping.hpp>
+#include <paretopipe/shaping/kernel/namespace_pair.hpp>
 
 #include <string>
 

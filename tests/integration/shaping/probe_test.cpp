@@ -1,7 +1,7 @@
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/launch/file_descriptor.hpp>
-#include <paretopipe/shaping/probe.hpp>
-#include <paretopipe/shaping/shaped_link.hpp>
+#include <paretopipe/shaping/kernel/shaped_link.hpp>
+#include <paretopipe/shaping/probe/probe.hpp>
 
 #include <array>
 #include <thread>

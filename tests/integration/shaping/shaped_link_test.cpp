@@ -1,5 +1,5 @@
 #include <paretopipe/core/error.hpp>
-#include <paretopipe/shaping/shaped_link.hpp>
+#include <paretopipe/shaping/kernel/shaped_link.hpp>
 
 #include <string>
 

@@ -137,14 +137,21 @@ TEST_CASE("one failed repetition keeps a cell from being kept, though its errors
 }
 
 TEST_CASE("a machine that was not at rest is reported with the errors") {
-  auto sheet = sheet_of({kEmulated}, testing::measured_grid({kEmulated}));
-  CHECK_FALSE(contains(render_text(sheet), "not at rest"));
+  auto records = testing::measured_grid({kLoopback, kEmulated});
+  CHECK_FALSE(contains(render_text(sheet_of({kLoopback, kEmulated}, records)), "disturbed"));
+  records[3].stages[1].usage.major_page_faults = 12;  // the second repetition over the emulated network
+  records[5].stages[0].usage.major_page_faults = 1;
+  auto sheet = sheet_of({kLoopback, kEmulated}, records);
   sheet.conditions.findings = {{"load", host::Level::warning, "7.5 over\x1b[2J the last minute", "it takes time", ""}};
+  CHECK(sheet.cells[0].disturbances.empty());
+  CHECK(sheet.cells[1].disturbances.size() == 2);
+  CHECK(reading(sheet, "latency", 1).measured_ns.size() == 3);  // it counts all the same
   for (const auto& text : {render_text(sheet), render_markdown(sheet)}) {
-    CHECK(contains(text, "not at rest"));
     CHECK(contains(text, "7.5 over?"));
-    CHECK(contains(text, "9 time(s)"));
+    CHECK(contains(text, "2 trial(s) were disturbed"));
+    CHECK(contains(text, "5.00 ms, 200000 B, emulated, repetition 2: stage 1 waited 12 times for pages from disk"));
   }
+  CHECK(nlohmann::json::parse(render_json(sheet))["cells"][1]["disturbances"].size() == 2);
 }
 
 TEST_CASE("the data sheet's JSON has what a report needs, and no number that is not one") {

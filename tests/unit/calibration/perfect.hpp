@@ -25,7 +25,6 @@ inline record::TrialRecord measured(const calibration::Cell& cell, int repetitio
   record.trial = calibration::trial_of(cell, {}, {"0", "1"}, repetition);
   record.links = {{0, 1, cell.payload_bytes, 64}, {1, 0, 40, 64}};
   record.stages.resize(2);
-  record.stages[0].usage.involuntary_context_switches = 3;
   Durations durations{block + offsets.compute_ns, travel(cell.payload_bytes + 64) + offsets.transfer_ns,
                       block + offsets.compute_ns, travel(104)};
   durations.interval = 1'000'000'000;
@@ -41,7 +40,6 @@ inline calibration::DataSheet sheet_of(const std::vector<calibration::Cell>& gri
   calibration::DataSheet sheet;
   sheet.provenance = {"0.1.0", "abcdef", {"paretopipe", "calibrate"}, "2026-01-01T00:00:00Z"};
   sheet.conditions.host.hostname = "host";
-  sheet.conditions.involuntary_context_switches = calibration::involuntary_context_switches(records);
   sheet.cpus = {"0", "1"};
   sheet.cells = calibration::results_of(grid, records);
   return sheet;

@@ -1,4 +1,4 @@
-#include <paretopipe/shaping/emulated_byte_queue.hpp>
+#include <paretopipe/shaping/emulated/byte_queue.hpp>
 
 #include <cstdint>
 #include <random>

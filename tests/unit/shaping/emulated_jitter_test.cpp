@@ -1,4 +1,4 @@
-#include <paretopipe/shaping/emulated_jitter.hpp>
+#include <paretopipe/shaping/emulated/jitter.hpp>
 
 #include <algorithm>
 #include <cmath>

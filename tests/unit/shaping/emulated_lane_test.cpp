@@ -1,6 +1,6 @@
 // A lane between two pairs of sockets, at moments that the test chooses: nothing waits.
 #include <paretopipe/launch/file_descriptor.hpp>
-#include <paretopipe/shaping/emulated_lane.hpp>
+#include <paretopipe/shaping/emulated/lane.hpp>
 
 #include <array>
 #include <string>

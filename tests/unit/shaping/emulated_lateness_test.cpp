@@ -1,4 +1,4 @@
-#include <paretopipe/shaping/emulated_lateness.hpp>
+#include <paretopipe/shaping/emulated/lateness.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include <paretopipe/shaping/emulated_schedule.hpp>
+#include <paretopipe/shaping/emulated/schedule.hpp>
 
 #include <chrono>
 #include <cmath>

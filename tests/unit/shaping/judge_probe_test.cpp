@@ -1,4 +1,4 @@
-#include <paretopipe/shaping/probe.hpp>
+#include <paretopipe/shaping/probe/probe.hpp>
 
 #include <string>
 #include <vector>

@@ -1,6 +1,6 @@
 #include <paretopipe/core/error.hpp>
-#include <paretopipe/shaping/lease.hpp>
-#include <paretopipe/shaping/peer_shaping.hpp>
+#include <paretopipe/shaping/interface/lease.hpp>
+#include <paretopipe/shaping/interface/peer_shaping.hpp>
 
 #include <string>
 #include <vector>

@@ -1,5 +1,5 @@
 #include <paretopipe/core/error.hpp>
-#include <paretopipe/shaping/read_back.hpp>
+#include <paretopipe/shaping/kernel/read_back.hpp>
 
 #include <string>
 #include <vector>

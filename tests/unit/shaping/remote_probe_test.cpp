@@ -1,6 +1,6 @@
 #include <paretopipe/config/network_profile.hpp>
 #include <paretopipe/core/error.hpp>
-#include <paretopipe/shaping/remote_probe.hpp>
+#include <paretopipe/shaping/probe/remote_probe.hpp>
 
 #include <support/catch.hpp>
 

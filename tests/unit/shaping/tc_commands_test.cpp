@@ -1,4 +1,4 @@
-#include <paretopipe/shaping/tc_commands.hpp>
+#include <paretopipe/shaping/kernel/tc_commands.hpp>
 
 #include <string>
 #include <vector>

@@ -1,0 +1,69 @@
+#pragma once
+#include <paretopipe/shaping/emulated/byte_queue.hpp>
+#include <paretopipe/shaping/emulated/lateness.hpp>
+#include <paretopipe/shaping/emulated/schedule.hpp>
+
+#include <deque>
+#include <optional>
+
+// Internal to shaping.
+namespace paretopipe::shaping {
+
+/// One direction of one connection: takes bytes from one socket, holds each until its time, and gives them to the
+/// other. Never waits. The end of the stream, or its loss, is held as long as bytes are.
+class EmulatedLane {
+ public:
+  EmulatedLane(const config::LinkConditions& conditions, std::uint64_t seed);
+
+  /// For what comes from now on.
+  void set_conditions(const config::LinkConditions& conditions, std::uint64_t seed);
+
+  bool wants_to_read() const { return state_ == State::open && end_ == End::none && held_.size() < limit_; }
+  /// The receiver's socket was full: nothing goes on before it can be written to.
+  bool blocked() const { return blocked_; }
+  /// When there is something to write: in the past if at once, time_point::max() if not before something is read or the
+  /// receiver's socket can be written to.
+  Clock::time_point next_due() const;
+
+  /// Takes what is there, but not all of a flood: others want their turn.
+  void read_from(int socket);
+
+  /// Writes what is due at `now`, and notes how late that is. What fell due while the receiver's socket was full is not
+  /// noted: no relay can hand on what nobody takes.
+  void write_to(int socket, Clock::time_point now, LatenessMeter& lateness);
+
+  /// The socket that this lane reads from turned out to be lost: what ends there was no orderly end.
+  void sender_is_lost() { sender_lost_ = true; }
+
+  /// Open; or what came last and has been passed on: the stream's orderly end, or the sender's loss; or there is nobody
+  /// to pass anything on to.
+  enum class State { open, ended, sender_lost, receiver_lost };
+  State state() const { return state_; }
+
+ private:
+  enum class End { none, orderly, reset };
+  struct Chunk {
+    Clock::time_point due;
+    std::size_t bytes;
+  };
+
+  void schedule(std::size_t bytes);
+  void end(End how);
+  bool pass_on(int socket);
+  void pass_on_the_end(int socket);
+  void break_off();
+
+  EmulatedSchedule schedule_;
+  std::size_t chunk_;
+  std::size_t limit_;
+  EmulatedByteQueue held_;
+  std::deque<Chunk> chunks_;  ///< those that are not due yet, oldest first
+  std::size_t due_ = 0;       ///< how many of the bytes held may go now
+  Clock::time_point end_due_{};
+  End end_ = End::none;
+  bool blocked_ = false;
+  bool sender_lost_ = false;
+  State state_ = State::open;
+};
+
+}  // namespace paretopipe::shaping

@@ -1,0 +1,177 @@
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/shaping/interface/peer_shaping.hpp>
+#include <paretopipe/shaping/kernel/read_back.hpp>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
+#include <fmt/format.h>
+
+namespace paretopipe::shaping {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t kLongestInterfaceName = 15;  // IFNAMSIZ, less the zero at its end
+
+std::string handle(int offset = 0) {
+  return fmt::format("{:x}:", kPeerHandle + offset);
+}
+
+std::string class_id() {
+  return handle() + "1";
+}
+
+enum class Family { v4, v6 };
+
+struct Peer {
+  Family family;
+  std::string address;  ///< as the kernel writes it
+};
+
+Peer parse_peer(const std::string& text) {
+  std::array<unsigned char, sizeof(in6_addr)> bytes{};
+  std::array<char, INET6_ADDRSTRLEN> written{};
+  for (const auto& [family, number] : {std::pair(Family::v4, AF_INET), std::pair(Family::v6, AF_INET6)}) {
+    if (::inet_pton(number, text.c_str(), bytes.data()) != 1) continue;
+    return {family, ::inet_ntop(number, bytes.data(), written.data(), written.size())};
+  }
+  throw UsageError(fmt::format(
+      "the peer \"{}\" is not an IP address; write it like 192.168.1.7 or fe80::1 (getent ahosts NAME looks one up)",
+      text));
+}
+
+/// One class that never waits by itself: faster than any interface, and with a burst that is no limit at that rate.
+/// The quantum, which is of no consequence without a second class, keeps the kernel from warning about the rate.
+std::vector<Command> frame_commands(const std::string& interface) {
+  return {{"tc", "qdisc", "add", "dev", interface, "root", "handle", handle(), "htb", "default", "0", "direct_qlen",
+           "1000"},
+          {"tc", "class", "add", "dev", interface, "parent", handle(), "classid", class_id(), "htb", "rate", "100gbit",
+           "burst", "1000000b", "cburst", "1000000b", "quantum", "60000"}};
+}
+
+/// A tbf cuts what is larger than its bucket into frames before it hands them down. This one's rate is more than any
+/// interface has, and its bucket holds one full frame and not two, in the steps in which the kernel counts at that rate
+/// (64 ns). What waits is below it, so that its own limit, which tc wants to be told, has no effect.
+Command cut_command(const PeerTarget& target) {
+  constexpr std::int64_t kStepBytes = 800;
+  const auto steps = (target.mtu * 3 / 2 + kStepBytes - 1) / kStepBytes;
+  return {"tc",     "qdisc",   "add", "dev",  target.interface, "parent", class_id(),
+          "handle", handle(3), "tbf", "rate", "100gbit",        "burst",  fmt::format("{}b", steps * kStepBytes),
+          "limit",  "1000000b"};
+}
+
+/// `port_field`: "dport", "sport", or nothing for all traffic.
+Command filter_command(const PeerTarget& target, const Peer& peer, std::string_view port_field) {
+  const bool v4 = peer.family == Family::v4;
+  const std::string ip = v4 ? "ip" : "ip6";
+  Command command{"tc",
+                  "filter",
+                  "add",
+                  "dev",
+                  target.interface,
+                  "parent",
+                  handle(),
+                  "protocol",
+                  v4 ? "ip" : "ipv6",
+                  "prio",
+                  "1",
+                  "u32",
+                  "match",
+                  ip,
+                  "dst",
+                  peer.address + (v4 ? "/32" : "/128")};
+  const auto append = [&](std::initializer_list<std::string> words) { command.insert(command.end(), words); };
+  if (!port_field.empty()) {
+    append({"match", ip, "protocol", "6", "0xff"});
+    append({"match", ip, std::string(port_field), std::to_string(target.port.value()), "0xffff"});
+  }
+  append({"flowid", class_id()});
+  return command;
+}
+
+std::vector<Command> filter_commands(const PeerTarget& target) {
+  const auto peer = parse_peer(target.peer);
+  if (!target.port) return {filter_command(target, peer, "")};
+  return {filter_command(target, peer, "dport"), filter_command(target, peer, "sport")};
+}
+
+json parse_qdiscs(const std::string& tc_json) {
+  try {
+    return json::parse(tc_json);
+  } catch (const json::exception& error) {
+    throw EnvironmentError(fmt::format("read which qdiscs there are: {}; tc printed: {}", error.what(), tc_json));
+  }
+}
+
+RootQdisc owner_of(const json& qdisc) {
+  const auto kind = qdisc.at("kind").get<std::string>();
+  const auto its_handle = qdisc.at("handle").get<std::string>();
+  const auto name = fmt::format("{} {}", kind, its_handle);
+  if (its_handle == "0:") return {RootOwner::kernel, name};
+  return {kind == "htb" && its_handle == handle() ? RootOwner::paretopipe : RootOwner::somebody, name};
+}
+
+}  // namespace
+
+std::string describe(const PeerTarget& target) {
+  return fmt::format("{} to {}{}", target.interface, target.peer,
+                     target.port ? fmt::format(" port {}", *target.port) : "");
+}
+
+void check_interface_name(const std::string& interface) {
+  const auto odd = [](unsigned char c) { return c <= ' ' || c == '/' || c == ':' || c == 0x7f; };
+  if (interface.empty() || interface.size() > kLongestInterfaceName || interface.front() == '-' || interface == "." ||
+      interface == ".." || std::any_of(interface.begin(), interface.end(), odd)) {
+    throw UsageError(fmt::format("\"{}\" cannot be an interface's name; `ip link` lists those there are", interface));
+  }
+}
+
+PeerPlan plan_peer_shaping(const PeerTarget& target, const config::LinkConditions& conditions) {
+  check_interface_name(target.interface);
+  const auto filters = filter_commands(target);
+  const bool cut = needs_netem(conditions);
+  const Place place{{"parent", cut ? handle(3) + "1" : class_id()}, kPeerHandle + 1};
+  const auto shapers = shape_commands(target.interface, conditions, place);
+  if (shapers.empty()) throw UsageError("the profile shapes nothing in this direction, so there is nothing to apply");
+  PeerPlan plan{frame_commands(target.interface), undo_command(target.interface)};
+  if (cut) plan.apply.push_back(cut_command(target));
+  plan.apply.insert(plan.apply.end(), shapers.begin(), shapers.end());
+  // Last, so that no packet gets in before all is there.
+  plan.apply.insert(plan.apply.end(), filters.begin(), filters.end());
+  return plan;
+}
+
+Command undo_command(const std::string& interface) {
+  return {"tc", "qdisc", "del", "dev", interface, "root", "handle", handle()};
+}
+
+RootQdisc root_qdisc(const std::string& tc_json) {
+  const auto qdiscs = parse_qdiscs(tc_json);
+  try {
+    for (const auto& qdisc : qdiscs) {
+      if (qdisc.value("root", false)) return owner_of(qdisc);
+    }
+  } catch (const json::exception& error) {
+    throw EnvironmentError(fmt::format("read which root qdisc there is: {}; tc printed: {}", error.what(), tc_json));
+  }
+  return {};
+}
+
+config::LinkConditions read_back_peer(const std::string& tc_json) {
+  if (root_qdisc(tc_json).owner != RootOwner::paretopipe) {
+    throw EnvironmentError("read back what is applied: the root qdisc that was added is not there any more");
+  }
+  auto shapers = json::array();
+  for (const auto& qdisc : parse_qdiscs(tc_json)) {
+    const auto its_handle = qdisc.value("handle", "");
+    if (its_handle == handle(1) || its_handle == handle(2)) shapers.push_back(qdisc);
+  }
+  return read_back(shapers.dump());
+}
+
+}  // namespace paretopipe::shaping

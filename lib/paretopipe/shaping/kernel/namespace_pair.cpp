@@ -1,0 +1,205 @@
+#include <paretopipe/core/control_descriptor.hpp>
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/launch/command.hpp>
+#include <paretopipe/shaping/kernel/child_descriptors.hpp>
+#include <paretopipe/shaping/kernel/namespace_pair.hpp>
+
+#include <cerrno>
+#include <cstring>
+
+#include <fcntl.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <fmt/ranges.h>
+
+namespace paretopipe::shaping {
+namespace {
+
+constexpr int kCommandTimeoutMs = 10'000;
+
+/// Async-signal-safe, like all that follows up to the next comment of this kind.
+bool write_file(const char* path, const char* text) {
+  const int file = ::open(path, O_WRONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  const auto length = static_cast<ssize_t>(std::strlen(text));
+  const bool written = ::write(file, text, static_cast<std::size_t>(length)) == length;
+  ::close(file);
+  return written;
+}
+
+/// Root inside is the user outside, and nobody else is known inside.
+bool unshare_user(ChildAnswer& answer, const char* user_map, const char* group_map) {
+  return answer.check("make a user namespace", ::unshare(CLONE_NEWUSER) == 0) &&
+         answer.check("forbid setgroups in a user namespace", write_file("/proc/self/setgroups", "deny")) &&
+         answer.check("map the user into a user namespace", write_file("/proc/self/uid_map", user_map)) &&
+         answer.check("map the group into a user namespace", write_file("/proc/self/gid_map", group_map)) &&
+         answer.add("open a user namespace", ::open("/proc/self/ns/user", O_RDONLY | O_CLOEXEC));
+}
+
+bool unshare_network(ChildAnswer& answer) {
+  return answer.check("make a network namespace", ::unshare(CLONE_NEWNET) == 0) &&
+         answer.add("open a network namespace", ::open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC));
+}
+
+bool enter(ChildAnswer& answer, const std::vector<int>& namespaces) {
+  for (const int descriptor : namespaces) {
+    if (!answer.check("enter a namespace", ::setns(descriptor, 0) == 0)) return false;
+  }
+  return true;
+}
+// From here on, memory may be allocated again.
+
+std::vector<launch::FileDescriptor> privileged_networks() {
+  return descriptors_from_child([](ChildAnswer& answer) { return unshare_network(answer) && unshare_network(answer); });
+}
+
+std::vector<launch::FileDescriptor> unprivileged_networks() {
+  const auto user_map = fmt::format("0 {} 1\n", ::geteuid());
+  const auto group_map = fmt::format("0 {} 1\n", ::getegid());
+  return descriptors_from_child([&](ChildAnswer& answer) {
+    return unshare_user(answer, user_map.c_str(), group_map.c_str()) && unshare_network(answer) &&
+           unshare_network(answer);
+  });
+}
+
+constexpr const char* kMend =
+    "The kernel must allow it: run as root (in a container: with the capability SYS_ADMIN), or let users have user "
+    "namespaces "
+    "with sysctl user.max_user_namespaces=15000, on Debian and Ubuntu also kernel.unprivileged_userns_clone=1 and "
+    "kernel.apparmor_restrict_unprivileged_userns=0, where these exist";
+
+/// What a program said, without the line's end.
+std::string words_of(std::string output) {
+  while (output.ends_with('\n')) output.pop_back();
+  return output;
+}
+
+std::string hardware_address(std::size_t stage) {
+  return fmt::format("02:00:00:00:00:{:02x}", stage + 1);  // 02: administered locally
+}
+
+}  // namespace
+
+NamespacePair::NamespacePair() {
+  make_namespaces();
+  tune_tcp();
+  join();
+}
+
+void NamespacePair::make_namespaces() {
+  std::vector<launch::FileDescriptor> made;
+  try {
+    made = privileged_networks();
+  } catch (const EnvironmentError& privileged) {
+    try {
+      made = unprivileged_networks();
+    } catch (const EnvironmentError& unprivileged) {
+      throw EnvironmentError(
+          fmt::format("{}; and without privilege, {}. {}", privileged.what(), unprivileged.what(), kMend));
+    }
+  }
+  if (made.size() > kStages) user_ = std::move(made.front());
+  for (std::size_t stage = 0; stage < kStages; ++stage)
+    networks_[stage] = std::move(made[made.size() - kStages + stage]);
+}
+
+void NamespacePair::join() {
+  // The second end is born in the other namespace, of which ip gets to know by an inherited descriptor: it has no name.
+  launch::ChildCommand command;
+  command.argv = {launch::find_program("ip", "iproute2").string(),
+                  "link",
+                  "add",
+                  "name",
+                  interface(0),
+                  "address",
+                  hardware_address(0),
+                  "type",
+                  "veth",
+                  "peer",
+                  "name",
+                  interface(1),
+                  "address",
+                  hardware_address(1),
+                  "netns",
+                  fmt::format("/proc/self/fd/{}", kControlDescriptor)};
+  command.namespaces = descriptors(0);
+  launch::FileDescriptor peer(::fcntl(networks_[1].get(), F_DUPFD_CLOEXEC, 0));
+  if (peer.get() < 0) throw system_error("duplicate a descriptor", errno);
+  const auto result = launch::run_command(command, kCommandTimeoutMs, std::move(peer));
+  if (!result.succeeded) {
+    throw EnvironmentError(fmt::format("join two network namespaces by a veth pair: {} {}: {}",
+                                       fmt::join(command.argv, " "), result.how_it_ended, words_of(result.output)));
+  }
+  for (std::size_t stage = 0; stage < kStages; ++stage) {
+    const auto other = 1 - stage;
+    const auto device = interface(stage);
+    run_in(stage, {"ip", "link", "set", "dev", "lo", "up"});
+    run_in(stage, offload_off_command(device));
+    run_in(stage, {"ip", "address", "add", address(stage) + "/30", "dev", device});
+    run_in(stage, {"ip", "link", "set", "dev", device, "up"});
+    run_in(stage, {"ip", "neighbour", "replace", address(other), "lladdr", hardware_address(other), "dev", device,
+                   "nud", "permanent"});
+  }
+}
+
+void NamespacePair::tune_tcp() {
+  struct Setting {
+    const char* file;
+    const char* value;
+  };
+  // 500 Mbit/s over a round trip of 400 ms are 25 MB under way, of which the kernel's books count twice as much.
+  static constexpr std::array settings{Setting{"/proc/sys/net/ipv4/tcp_rmem", "4096 131072 134217728"},
+                                       Setting{"/proc/sys/net/ipv4/tcp_wmem", "4096 65536 134217728"},
+                                       Setting{"/proc/sys/net/ipv4/tcp_slow_start_after_idle", "0"},
+                                       Setting{"/proc/sys/net/ipv4/tcp_no_metrics_save", "1"}};
+  for (std::size_t stage = 0; stage < kStages; ++stage) {
+    const auto namespaces = descriptors(stage);
+    try {
+      descriptors_from_child([&](ChildAnswer& answer) {
+        bool all = enter(answer, namespaces);
+        // Without IPv6 the kernel sends nothing of its own accord over a link that is to be measured. A kernel that has
+        // no such file has no IPv6.
+        if (all) write_file("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1");
+        for (const auto& setting : settings)
+          all = all && answer.check(setting.file, write_file(setting.file, setting.value));
+        return all;
+      });
+    } catch (const EnvironmentError& error) {
+      warnings_.push_back(
+          fmt::format("TCP in the network of stage {} keeps the kernel's settings, with which a long fast link "
+                      "cannot be filled: write {}",
+                      stage, error.what()));
+    }
+  }
+}
+
+std::vector<int> NamespacePair::descriptors(std::size_t stage) const {
+  std::vector<int> namespaces;
+  if (unprivileged()) namespaces.push_back(user_.get());
+  namespaces.push_back(networks_.at(stage).get());
+  return namespaces;
+}
+
+std::string NamespacePair::address(std::size_t stage) {
+  return fmt::format("10.0.0.{}", stage + 1);
+}
+
+std::string NamespacePair::interface(std::size_t stage) {
+  return fmt::format("stage{}", 1 - stage);  // named after where it leads
+}
+
+std::string NamespacePair::run_in(std::size_t stage, const Command& command) const {
+  launch::ChildCommand child;
+  child.argv = command;
+  child.argv.front() = launch::find_program(command.front(), "iproute2").string();
+  child.namespaces = descriptors(stage);
+  const auto result = launch::run_command(child, kCommandTimeoutMs);
+  if (!result.succeeded) {
+    throw EnvironmentError(fmt::format("run \"{}\" in the network of stage {}: it {}: {}", fmt::join(command, " "),
+                                       stage, result.how_it_ended, words_of(result.output)));
+  }
+  return result.output;
+}
+
+}  // namespace paretopipe::shaping

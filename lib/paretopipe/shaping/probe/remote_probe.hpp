@@ -1,0 +1,98 @@
+#pragma once
+#include <paretopipe/core/clock.hpp>
+#include <paretopipe/shaping/probe/endpoint.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+// What a real network between two hosts does, measured over TCP: what people do by hand with ping and iperf. One host
+// serves, the other probes. (probe.hpp is for links both of whose ends are here.)
+namespace paretopipe::shaping {
+
+struct RemoteProbeOptions {
+  int round_trips = 50;
+  Nanoseconds settling{std::chrono::milliseconds(1000)};   ///< of a transfer, until TCP's slow start is over; dropped
+  Nanoseconds measuring{std::chrono::milliseconds(2000)};  ///< of a transfer, after that
+  std::function<void(const std::string&)> progress{};      ///< told what is being measured; may be empty
+};
+
+/// The longest settling + measuring that a server agrees to.
+constexpr Nanoseconds kLongestTransfer{std::chrono::seconds(60)};
+
+struct RemoteProbe {
+  int round_trips = 0;
+  Nanoseconds round_trip_min{0};
+  Nanoseconds round_trip_median{0};
+  Nanoseconds round_trip_deviation{0};  ///< standard deviation
+  double forward_bit_per_s = 0;         ///< goodput from here to there: payload that arrived
+  double backward_bit_per_s = 0;
+
+  bool operator==(const RemoteProbe&) const = default;
+};
+
+void to_json(nlohmann::json& json, const RemoteProbe& probe);
+
+/// Measures the network to a ProbeServer: small messages forth and back with nothing else under way, then a long
+/// transfer in each direction. Blocks for about round_trips round trips (at most 5 s of them) and twice settling +
+/// measuring; whoever is silent for 10 s is given up. Throws EnvironmentError if the server cannot be reached within
+/// 5 s, if it is not one, and if the connection is lost.
+RemoteProbe probe_host(const Endpoint& server, const RemoteProbeOptions& options);
+
+/// A profile file (configs/networks/README.md) that does to a link what the probe found: half the median round trip as
+/// delay of each direction; as its jitter the round trip's standard deviation / sqrt(2), for the variances of two
+/// directions add up; as rate the goodput and the headers. Rates and delays beyond what a profile may say are cut to
+/// that.
+nlohmann::json suggest_profile(const RemoteProbe& probe, const std::string& description);
+
+/// The other end of a probe.
+class ProbeServer {
+ public:
+  /// Throws EnvironmentError if the address cannot be had. Port 0 lets the kernel choose.
+  explicit ProbeServer(const Endpoint& address);
+  ~ProbeServer();
+  ProbeServer(const ProbeServer&) = delete;
+  ProbeServer& operator=(const ProbeServer&) = delete;
+
+  /// "127.0.0.1:5000", with the port really bound.
+  const std::string& name() const;
+
+  /// Waits for a prober, for ever, and serves it. Strangers are turned away. Returns the prober's address; throws
+  /// EnvironmentError if the probe comes to a premature end.
+  std::string serve_one();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// The goodput of a transfer by the arrivals of its bytes, without what came before it settled and after its end.
+class GoodputMeter {
+ public:
+  GoodputMeter(Nanoseconds settling, Nanoseconds measuring) : settling_(settling), measuring_(measuring) {}
+
+  /// `bytes` arrived at the time `at`, which never goes back.
+  void add(Nanoseconds at, std::int64_t bytes);
+
+  /// None if too little arrived to tell.
+  std::optional<double> bit_per_s() const;
+
+ private:
+  struct Arrival {
+    Nanoseconds at;
+    std::int64_t total;
+  };
+
+  Nanoseconds settling_;
+  Nanoseconds measuring_;
+  std::int64_t total_ = 0;
+  std::optional<Nanoseconds> start_;
+  std::optional<Arrival> first_;
+  std::optional<Arrival> last_;
+};
+
+}  // namespace paretopipe::shaping
