@@ -18,7 +18,11 @@ using Matrix = std::vector<Row>;
 
 Points points_of(const std::vector<Sense>& senses, const Matrix& rows) {
   Points points(senses);
-  for (const auto& row : rows) points.add(std::vector<std::optional<double>>(row.begin(), row.end()));
+  for (const auto& row : rows) {
+    std::vector<std::optional<double>> values;
+    for (const double value : row) values.push_back(value);
+    points.add(values);
+  }
   return points;
 }
 
@@ -135,7 +139,7 @@ TEST_CASE("order, duplicates, dominated and incomplete points do not change the 
     for (auto& value : worse) ++value;
     rows.push_back(worse);
     auto points = points_of(all_less(objectives), rows);
-    points.add(std::vector<std::optional<double>>(objectives, std::nullopt));
+    points.add(std::vector<std::optional<double>>(objectives));
     CHECK(hypervolume(points, reference).volume == volume);
     rows.push_back(Row(objectives, -1.0));
     CHECK(hypervolume(points_of(all_less(objectives), rows), reference).volume > volume);

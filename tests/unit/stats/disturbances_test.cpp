@@ -17,9 +17,9 @@ constexpr std::int64_t kSecond = 1'000'000'000;
 /// Two stages on CPUs of their own that used 0.4 s each of one second, on cores of constant speed.
 record::TrialRecord calm_record() {
   auto record = testing::make_record(testing::make_trial(3), {5000, 4000, 3000, 2000, 0}, 8000);
-  record.stages[0].cpus = "0";
-  record.stages[1].cpus = "1";
-  for (auto& stage : record.stages) {
+  for (std::size_t i = 0; i < record.stages.size(); ++i) {
+    auto& stage = record.stages[i];
+    stage.cpus = std::to_string(i);
     stage.usage.user_time_ns = 4 * kSecond / 10;
     stage.conditions = host::CpuConditions{1000, 1000, host::CpuTime{kSecond, 4 * kSecond / 10, 0}};
   }
@@ -49,7 +49,7 @@ TEST_CASE("what the host of a virtual machine took is a disturbance", "[disturba
 TEST_CASE("stages that share CPUs do not disturb each other", "[disturbances]") {
   auto record = calm_record();
   for (auto& stage : record.stages) {
-    stage.cpus = "0";
+    stage.cpus = record.stages[0].cpus;
     stage.conditions->time->busy_ns = 8 * kSecond / 10;
   }
   CHECK(stats::disturbances(record).empty());
