@@ -37,9 +37,9 @@ const std::set<int> kSplits{0, 1, 9, 10};
 
 TEST_CASE("a sweep of ResNet-18 on real images measures every split, and no output differs from the unsplit model's") {
   const support::TemporaryFolder folder;
-  const auto sweep = paretopipe_in(
-      folder,
-      "sweep --model resnet18 --split 0,1,9,10 --batch 2 --batches 3 --warmup 1 --repeat 2 --depth 2 --out out");
+  const auto sweep = paretopipe_in(folder,
+                                   "sweep --model resnet18 --split 0,1,9,10 --batch 2 --batches 3 --warmup 1 --repeat "
+                                   "2 --repeat-slow 0 --depth 2 --out out");
   INFO(sweep.output);
   REQUIRE(sweep.exit_code == 0);
   const auto set = record::read_records(folder.path() / "out");
@@ -71,8 +71,8 @@ TEST_CASE("a sweep of ResNet-18 on real images measures every split, and no outp
 TEST_CASE(
     "the parts of every batch's latency add up to it exactly in a real sweep, and payloads are the activations'") {
   const support::TemporaryFolder folder;
-  const auto sweep =
-      paretopipe_in(folder, "sweep --model mobilenet_v2 --split 0,7 --batches 4 --warmup 1 --repeat 1 --out out");
+  const auto sweep = paretopipe_in(
+      folder, "sweep --model mobilenet_v2 --split 0,7 --batches 4 --warmup 1 --repeat 1 --repeat-slow 0 --out out");
   INFO(sweep.output);
   REQUIRE(sweep.exit_code == 0);
   for (const auto& record : record::read_records(folder.path() / "out").records) {

@@ -18,11 +18,23 @@ using support::write_file;
 namespace {
 
 /// Two splits in five repetitions, of a model whose blocks take long enough to have a rhythm.
-const Shell::Words kBase{"sweep",     "--model",  "synthetic:1ms/4kB,1ms",
-                         "--split",   "1,2",      "--data",
-                         "random",    "--out",    "base",
-                         "--batches", "4",        "--warmup",
-                         "1",         "--repeat", "5"};
+const Shell::Words kBase{"sweep",
+                         "--model",
+                         "synthetic:1ms/4kB,1ms",
+                         "--split",
+                         "1,2",
+                         "--data",
+                         "random",
+                         "--out",
+                         "base",
+                         "--batches",
+                         "4",
+                         "--warmup",
+                         "1",
+                         "--repeat",
+                         "5",
+                         "--repeat-slow",
+                         "0"};
 
 /// Of a busy machine, too.
 constexpr double kFarBeyondNoise = 20;

@@ -96,7 +96,8 @@ TEST_CASE("where every trial failed there is no frontier, and the exit code says
   const Shell shell;
   const support::FaultOnce fault("throw@0-1@3");
   const Shell::Words one_trial{
-      "sweep", "--model", "synthetic:0ms/4kB,0ms", "--data", "random", "--split", "1", "--repeat", "1", "--out", "out"};
+      "sweep", "--model", "synthetic:0ms/4kB,0ms", "--data", "random", "--split", "1", "--repeat", "1",
+      "--out", "out",     "--repeat-slow",         "0"};
   CHECK(shell.run(one_trial).exit_code == 1);
   const auto frontier = shell.run({"frontier", "out"});
   CHECK(frontier.exit_code == 1);

@@ -20,7 +20,8 @@ Shell::Words sweep_into(const std::string& out, const std::string& batch) {
           "random",    "--batch",  batch,
           "--batches", "4",        "--warmup",
           "1",         "--repeat", "4",
-          "--out",     out};
+          "--out",     out,        "--repeat-slow",
+          "0"};
 }
 
 std::string records_in(const Shell& shell, const std::string& folder) {

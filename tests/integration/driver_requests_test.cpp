@@ -71,6 +71,12 @@ TEST_CASE("a wrong request is answered by exit code 2 and the name of what is wr
       {{"sweep", "--batch"}, "--batch"},
       {{"sweep", "--batches", "1"}, "batches"},
       {{"sweep", "--repeat", "-3"}, "repeat"},
+      {{"sweep", "--repeat", "often"}, "a number of trials, or auto"},
+      {{"sweep", "--precision", "1%"}, "--repeat auto"},
+      {{"sweep", "--repeat", "auto", "--precision", "0"}, "precision"},
+      {{"sweep", "--repeat", "auto", "--budget", "soon"}, "soon"},
+      {{"sweep", "--repeat", "auto", "--budget", "0s"}, "at least a second"},
+      {{"sweep", "--repeat-slow", "-1"}, "repeat_slow"},
       {{"sweep", "--depth", "0"}, "depth"},
       {{"sweep", "--split", "9-3"}, "9-3"},
       {{"sweep", "--cpus", "0"}, "one for each of the 2 stages"},
@@ -173,6 +179,50 @@ TEST_CASE("a damaged records file is refused with the number of the line") {
   const auto answer = shell.run({"frontier", "out"});
   CHECK(answer.exit_code == 2);
   CHECK(contains(answer.errors, "records.jsonl:2:"));
+}
+
+namespace {
+
+const Shell::Words kAdaptiveSweep{"sweep",
+                                  "--model",
+                                  "synthetic:0ms/4kB,0ms/64kB,0ms",
+                                  "--data",
+                                  "random",
+                                  "--out",
+                                  "out",
+                                  "--batches",
+                                  "4",
+                                  "--repeat",
+                                  "auto",
+                                  "--max-repeat",
+                                  "6",
+                                  "--precision",
+                                  "50%",
+                                  "--repeat-slow",
+                                  "0"};
+
+}  // namespace
+
+TEST_CASE("an adaptive sweep says what it decided, ends within its bounds, and has nothing left to do afterwards") {
+  const Shell shell;
+  const auto sweep = shell.run(kAdaptiveSweep);
+  INFO(sweep.output << sweep.errors);
+  CHECK(sweep.exit_code == 0);
+  CHECK(contains(sweep.output, "splits measured to within 50 %"));
+  const auto records = shell.records();
+  CHECK(records.size() >= 4 * 3);
+  CHECK(records.size() <= 4 * 6);
+  const auto again = shell.run(kAdaptiveSweep + Shell::Words{"--resume"});
+  CHECK(again.exit_code == 0);
+  CHECK(contains(again.output, " 0 of at most 24 trials run"));
+  CHECK(shell.records().size() == records.size());
+}
+
+TEST_CASE("the plan of an adaptive sweep is the most that it may run") {
+  const Shell shell;
+  const auto plan = shell.run(kAdaptiveSweep + Shell::Words{"--dry-run"});
+  CHECK(plan.exit_code == 0);
+  CHECK(contains(plan.output, "at most 24 trials would be run"));
 }
 
 TEST_CASE("output that a full disk cuts off is an error in every command") {

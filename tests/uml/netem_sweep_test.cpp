@@ -38,6 +38,8 @@ TEST_CASE("MobileNetV2 is swept over a kernel's netem with delay, rate and loss,
                           "./uplink.json",
                           "--shaping",
                           "netem",
+                          "--repeat-slow",
+                          "0",
                           "--out",
                           "out"},
                          folder.path());
