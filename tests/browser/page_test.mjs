@@ -149,7 +149,7 @@ test('what disturbed the trials is listed with its cause, for those that pass th
   await page.evaluate(`document.querySelector('#disturbances summary').click()`);
   const rows = await page.evaluate(`[...document.querySelectorAll('#disturbances tbody tr')].map(row => [...row.cells].map(cell => cell.innerText))`);
   assert.deepEqual(rows, [
-    ['5/10', '1', 'outliers: batch 7 of the latency run; outliers: batches 5-7,9 of the throughput run', 'stage 1 waited 12 times for pages from disk'],
+    ['5/10', '1', 'outliers: batch 7 of the latency run and batches 5-7,9 of the throughput run', 'stage 1 waited 12 times for pages from disk'],
     ['5/10', '2', 'measured again', `other processes used 31 % of stage 0's CPUs (0)`],
     ['5/10', '2', 'outliers: batch 3 of the latency run', 'not known'],
     ['7/10', '1', 'measured again', `other processes used 31 % of stage 0's CPUs (0)`],

@@ -31,10 +31,17 @@ void add_late(std::vector<std::string>& phrases, int batches, std::string_view r
       fmt::format("the warm-up of the {} became {} batch{} longer", run, batches, batches == 1 ? "" : "es"));
 }
 
-void add_outliers(std::vector<std::string>& phrases, const std::vector<int>& batches, std::string_view run) {
+void add_batches(std::vector<std::string>& phrases, const std::vector<int>& batches, std::string_view run) {
   if (batches.empty()) return;
   phrases.push_back(
-      fmt::format("outliers: batch{} {} of the {}", batches.size() == 1 ? "" : "es", format_number_list(batches), run));
+      fmt::format("batch{} {} of the {}", batches.size() == 1 ? "" : "es", format_number_list(batches), run));
+}
+
+void add_outliers(std::vector<std::string>& phrases, const record::Outliers& outliers) {
+  std::vector<std::string> batches;
+  add_batches(batches, outliers.single_stream, kLatencyRun);
+  add_batches(batches, outliers.offline, kThroughputRun);
+  if (!batches.empty()) phrases.push_back(fmt::format("outliers: {}", fmt::join(batches, " and ")));
 }
 
 /// "1 trial with a longer warm-up", "2 trials …"; nothing for none.
@@ -72,8 +79,7 @@ std::string what_happened(const Incident& incident) {
   std::vector<std::string> phrases;
   add_late(phrases, incident.late_single_stream, kLatencyRun);
   add_late(phrases, incident.late_offline, kThroughputRun);
-  add_outliers(phrases, incident.outliers.single_stream, kLatencyRun);
-  add_outliers(phrases, incident.outliers.offline, kThroughputRun);
+  add_outliers(phrases, incident.outliers);
   if (phrases.empty()) return "disturbed, and counts all the same";
   return fmt::format("{}", fmt::join(phrases, "; "));
 }

@@ -57,7 +57,7 @@ TEST_CASE("outliers are named by batch and run, with what the record shows of th
   const auto incident = report::incident_of(eventful()[0], false);
   REQUIRE(incident);
   CHECK(report::what_happened(*incident) ==
-        "outliers: batch 7 of the latency run; outliers: batches 4-6,9 of the throughput run");
+        "outliers: batch 7 of the latency run and batches 4-6,9 of the throughput run");
   CHECK(incident->disturbances == std::vector<std::string>{"stage 1 waited 12 times for pages from disk"});
 }
 
