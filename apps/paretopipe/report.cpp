@@ -1,11 +1,11 @@
 #include "report.hpp"
 
 #include <paretopipe/core/error.hpp>
+#include <paretopipe/core/notice.hpp>
 #include <paretopipe/page/page.hpp>
 #include <paretopipe/page/page_data.hpp>
 #include <paretopipe/report/output.hpp>
 
-#include <cstdio>
 #include <memory>
 #include <string>
 
@@ -25,11 +25,11 @@ ExitCode run_report(const Options& options) {
   page::require_renderer();
   const auto set = load_records(options.path);
   if (set.records.empty()) {
-    fmt::print(stderr, "{}: it holds no trial, so there is nothing to report\n", options.path);
+    print_notice("{}: it holds no trial, so there is nothing to report\n", options.path);
     return ExitCode::negative;
   }
   report::write_file(options.out, page::render_page(page::make_page_data(set.records)));
-  fmt::print(stderr, "{}: open it in a browser\n", options.out);
+  print_notice("{}: open it in a browser\n", options.out);
   return ExitCode::success;
 }
 

@@ -1,6 +1,7 @@
 #include "sweep.hpp"
 
 #include <paretopipe/config/experiment.hpp>
+#include <paretopipe/core/notice.hpp>
 #include <paretopipe/core/version.hpp>
 #include <paretopipe/launch/interrupt.hpp>
 #include <paretopipe/launch/stage_program.hpp>
@@ -35,7 +36,7 @@ plan::Networks networks_of(const config::Experiment& experiment) {
   networks.profiles.clear();
   for (const auto& name : experiment.networks) networks.profiles.push_back(config::load_network_profile(name));
   const auto choice = shaping::choose_shaping(config::parse_shaping(experiment.shaping), networks.profiles);
-  if (!choice.warning.empty()) fmt::print(stderr, "warning: {}\n", choice.warning);
+  if (!choice.warning.empty()) print_notice("warning: {}\n", choice.warning);
   networks.shaping = choice.kind;
   return networks;
 }
@@ -142,8 +143,8 @@ ExitCode run_sweep_command(const SweepOptions& options) {
     }
   } catch (const Interrupted&) {
     progress.finish();
-    fmt::print(stderr, "paretopipe: interrupted; what was measured is in {}, and --resume continues\n",
-               store.file().string());
+    print_notice("paretopipe: interrupted; what was measured is in {}, and --resume continues\n",
+                 store.file().string());
     return ExitCode::interrupted;
   }
   progress.finish();
