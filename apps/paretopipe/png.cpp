@@ -7,9 +7,10 @@
 #include <array>
 #include <cerrno>
 
-#include <fmt/format.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#include <fmt/format.h>
 
 namespace paretopipe::cli {
 namespace {

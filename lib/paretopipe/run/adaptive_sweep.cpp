@@ -69,7 +69,7 @@ class GroupRounds {
 
  private:
   Verdict verdict_of(const plan::Trial& trial) const {
-    const auto found = verdicts_.find(trial.split_points.front());
+    const auto found = verdicts_.find(trial.split_points);
     return found == verdicts_.end() ? Verdict::open : found->second;
   }
 
@@ -100,7 +100,7 @@ class GroupRounds {
   const config::Repeat& repeat_;
   const Now& now_;
   std::vector<record::TrialRecord> records_;
-  std::map<int, Verdict> verdicts_;
+  Verdicts verdicts_;
   int trials_run_ = 0;
 };
 

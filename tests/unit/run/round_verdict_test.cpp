@@ -9,7 +9,7 @@
 
 using namespace paretopipe;
 using run::Verdict;
-using Verdicts = std::map<int, Verdict>;
+using Verdicts = std::map<int, Verdict>;  // by the only split point
 
 namespace {
 
@@ -46,7 +46,9 @@ std::vector<record::TrialRecord> group_of(const std::vector<Repetitions>& splits
 }
 
 Verdicts judge(const std::vector<record::TrialRecord>& group) {
-  return run::judge_round(group, kPrecision, 1);
+  Verdicts verdicts;
+  for (const auto& [points, verdict] : run::judge_round(group, kPrecision, 1)) verdicts[points.front()] = verdict;
+  return verdicts;
 }
 
 Verdicts judge(const std::vector<Repetitions>& splits) {
