@@ -2,11 +2,11 @@
 
 #include <paretopipe/calibration/data_sheet.hpp>
 #include <paretopipe/core/error.hpp>
+#include <paretopipe/core/notice.hpp>
 #include <paretopipe/page/page.hpp>
 #include <paretopipe/page/page_data.hpp>
 #include <paretopipe/report/output.hpp>
 
-#include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -42,12 +42,12 @@ ExitCode run_report(const Options& options) {
   page::require_renderer();
   const auto set = load_records(options.path);
   if (set.records.empty()) {
-    fmt::print(stderr, "{}: it holds no trial, so there is nothing to report\n", options.path);
+    print_notice("{}: it holds no trial, so there is nothing to report\n", options.path);
     return ExitCode::negative;
   }
   const page::Supplement supplement{.replaced = set.replaced, .data_sheet = find_data_sheet(options)};
   report::write_file(options.out, page::render_page(page::make_page_data(set.records, supplement)));
-  fmt::print(stderr, "{}: open it in a browser\n", options.out);
+  print_notice("{}: open it in a browser\n", options.out);
   return ExitCode::success;
 }
 

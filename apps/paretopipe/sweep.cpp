@@ -1,9 +1,12 @@
 #include "sweep.hpp"
 
 #include <paretopipe/config/experiment.hpp>
+#include <paretopipe/core/notice.hpp>
 #include <paretopipe/core/version.hpp>
+#include <paretopipe/host/cpu_set.hpp>
 #include <paretopipe/launch/interrupt.hpp>
 #include <paretopipe/launch/stage_program.hpp>
+#include <paretopipe/plan/partitions.hpp>
 #include <paretopipe/plan/plan.hpp>
 #include <paretopipe/record/store.hpp>
 #include <paretopipe/run/adaptive_sweep.hpp>
@@ -14,6 +17,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <set>
 
 #include "progress.hpp"
 #include "sweep_options.hpp"
@@ -35,7 +39,7 @@ plan::Networks networks_of(const config::Experiment& experiment) {
   networks.profiles.clear();
   for (const auto& name : experiment.networks) networks.profiles.push_back(config::load_network_profile(name));
   const auto choice = shaping::choose_shaping(config::parse_shaping(experiment.shaping), networks.profiles);
-  if (!choice.warning.empty()) fmt::print(stderr, "warning: {}\n", choice.warning);
+  if (!choice.warning.empty()) print_notice("warning: {}\n", choice.warning);
   networks.shaping = choice.kind;
   return networks;
 }
@@ -61,6 +65,18 @@ std::vector<config::ModelDescription> describe_models(const config::Experiment& 
   for (const auto& model : experiment.models)
     models.push_back(executor.describe(trial_settings(experiment, model, shaping)));
   return models;
+}
+
+/// Of every model, where the partitions depend on them; else nothing.
+std::vector<std::vector<double>> time_blocks(const config::Experiment& experiment,
+                                             const std::vector<config::ModelDescription>& models,
+                                             const plan::Networks& networks, run::PipelineExecutor& executor) {
+  std::vector<std::vector<double>> times;
+  if (!plan::needs_block_times(experiment)) return times;
+  for (const auto& model : models) {
+    times.push_back(executor.time_blocks(trial_settings(experiment, model.model, networks.shaping), model));
+  }
+  return times;
 }
 
 void print_plan(const std::vector<plan::Trial>& trials, const std::vector<config::ModelDescription>& models,
@@ -110,14 +126,29 @@ ExitCode conclude(const run::SweepCounts& counts, int ok_before, const std::file
   return counts.failed == 0 ? ExitCode::success : ExitCode::negative;
 }
 
+/// Stages that compute on one CPU take turns, which no deployment on devices of their own would do.
+void warn_of_shared_cpus(const config::Experiment& experiment) {
+  std::set<int> taken;
+  for (const auto& list : experiment.cpus) {
+    for (const int cpu : host::parse_cpu_list(list)) {
+      if (taken.insert(cpu).second) continue;
+      print_notice("warning: CPU {} computes for more than one stage, so throughput is less than that of {} devices\n",
+                   cpu, experiment.stages);
+      return;
+    }
+  }
+}
+
 ExitCode run_sweep_command(const SweepOptions& options) {
   const auto experiment = experiment_of(options);
+  warn_of_shared_cpus(experiment);
   const auto folder = results_folder(options, experiment);
   const auto networks = networks_of(experiment);
   const launch::InterruptGuard interrupt;
   run::PipelineExecutor executor(executor_options(options, experiment, interrupt));
   const auto models = describe_models(experiment, networks.shaping, executor);
-  const auto plan = plan::plan_trials(experiment, models, networks);
+  const auto plan =
+      plan::plan_trials(experiment, models, networks, time_blocks(experiment, models, networks, executor));
   if (options.dry_run) {
     print_plan(plan, models, folder, experiment.repeat.adaptive);
     return ExitCode::success;
@@ -142,8 +173,8 @@ ExitCode run_sweep_command(const SweepOptions& options) {
     }
   } catch (const Interrupted&) {
     progress.finish();
-    fmt::print(stderr, "paretopipe: interrupted; what was measured is in {}, and --resume continues\n",
-               store.file().string());
+    print_notice("paretopipe: interrupted; what was measured is in {}, and --resume continues\n",
+                 store.file().string());
     return ExitCode::interrupted;
   }
   progress.finish();

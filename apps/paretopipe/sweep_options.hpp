@@ -16,6 +16,9 @@ struct SweepOptions {
   std::filesystem::path experiment_file;
   std::vector<std::string> models;
   std::optional<std::string> splits;
+  std::optional<int> stages;
+  std::vector<std::string> partitions;
+  std::optional<int> max_partitions;
   std::optional<int> num_classes;
   std::optional<int> batch;
   std::optional<int> batches;

@@ -67,11 +67,30 @@ TEST_CASE("plot draws what was chosen") {
   CHECK(contains(none.errors, "nothing to plot"));
 }
 
-TEST_CASE("a picture that plot cannot write is refused before anything is read, with how to get it") {
+TEST_CASE("plot draws a PNG where the program that it needs is installed, and else says which one to install") {
+  const auto outcome = swept().run({"plot", "out", "-o", "front.png"});
+  if (outcome.exit_code == 3) {
+    CHECK(contains(outcome.errors, "install the package librsvg2-bin"));
+    WARN("SKIPPED: the PNG was NOT tested: " << outcome.errors);
+    return;
+  }
+  REQUIRE(outcome.exit_code == 0);
+  const auto png = file(swept(), "front.png");
+  CHECK(png.starts_with("\x89PNG\r\n\x1a\n"));
+  CHECK(contains(png, "IEND"));
+}
+
+TEST_CASE("a picture that plot cannot write is refused before anything is read") {
   const Shell shell;
-  const auto outcome = shell.run({"plot", "missing", "-o", "front.png"});
-  CHECK(outcome.exit_code == 2);
-  CHECK(contains(outcome.errors, "rsvg-convert"));
+  const auto unknown = shell.run({"plot", "missing", "-o", "front.gif"});
+  CHECK(unknown.exit_code == 2);
+  CHECK(contains(unknown.errors, ".svg or .png"));
+  CHECK(shell.folder_is_empty());
+  if (std::filesystem::exists("/usr/sbin/rsvg-convert")) return;  // where programs are looked for whatever PATH says
+  const support::ScopedVariable nothing_installed("PATH", "/nowhere");
+  const auto no_program = shell.run({"plot", "missing", "-o", "front.png"});
+  CHECK(no_program.exit_code == 3);
+  CHECK(contains(no_program.errors, "install the package librsvg2-bin"));
   CHECK(shell.folder_is_empty());
 }
 

@@ -183,23 +183,8 @@ TEST_CASE("a damaged records file is refused with the number of the line") {
 
 namespace {
 
-const Shell::Words kAdaptiveSweep{"sweep",
-                                  "--model",
-                                  "synthetic:0ms/4kB,0ms/64kB,0ms",
-                                  "--data",
-                                  "random",
-                                  "--out",
-                                  "out",
-                                  "--batches",
-                                  "4",
-                                  "--repeat",
-                                  "auto",
-                                  "--max-repeat",
-                                  "6",
-                                  "--precision",
-                                  "50%",
-                                  "--repeat-slow",
-                                  "0"};
+const Shell::Words kAdaptiveSweep =
+    kInstantSweep + Shell::Words{"--repeat", "auto", "--max-repeat", "6", "--precision", "50%"};
 
 }  // namespace
 
@@ -235,6 +220,17 @@ TEST_CASE("output that a full disk cuts off is an error in every command") {
     CHECK(answer.exit_code == 3);
     CHECK(contains(answer.errors, "No space left on device"));
   }
+}
+
+TEST_CASE("a sentence that nobody can be told changes neither the answer nor the exit code") {
+  const Shell shell;
+  const auto exit_code_without_stderr = [&](const std::string& arguments) {
+    const auto command = std::string(PARETOPIPE_BIN_DIR) + "/paretopipe " + arguments + " 2> /dev/full";
+    return support::Program({"/bin/sh", "-c", command}, shell.folder()).wait().exit_code;
+  };
+  CHECK(exit_code_without_stderr("frontier nothing-here") == 2);
+  CHECK(exit_code_without_stderr("sweep --model nothing-such") == 2);
+  CHECK(exit_code_without_stderr("net plan published --interface eth0") == 0);
 }
 
 TEST_CASE("help and version are successes") {

@@ -69,6 +69,9 @@ void from_json(const nlohmann::json& json, ComputeTuning& tuning) {
 void to_json(nlohmann::json& json, const Experiment& experiment) {
   json = {{"models", experiment.models},
           {"splits", experiment.splits},
+          {"stages", experiment.stages},
+          {"partitions", experiment.partitions},
+          {"max_partitions", experiment.max_partitions},
           {"num_classes", experiment.num_classes},
           {"batch", experiment.batch},
           {"batches", experiment.batches},
@@ -91,6 +94,9 @@ Experiment experiment_from_json(const nlohmann::json& json, const Experiment& de
   ObjectReader reader(json, "experiment");
   reader.read("models", experiment.models);
   if (const auto* splits = reader.find("splits")) experiment.splits = read_splits(*splits);
+  reader.read("stages", experiment.stages);
+  reader.read("partitions", experiment.partitions);
+  reader.read("max_partitions", experiment.max_partitions);
   reader.read("num_classes", experiment.num_classes);
   reader.read("batch", experiment.batch);
   reader.read("batches", experiment.batches);

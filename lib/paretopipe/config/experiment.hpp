@@ -1,4 +1,6 @@
 #pragma once
+#include <paretopipe/config/partition.hpp>
+
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -9,7 +11,7 @@
 
 namespace paretopipe::config {
 
-/// Which split points to measure. `all` is every k from 0 (all remote) to N (all local), N included.
+/// Which split points of two stages to measure. `all` is every k from 0 (all remote) to N (all local), N included.
 struct SplitSelection {
   bool all = true;
   std::vector<int> points;  ///< meaningful when `all` is false; sorted, no duplicates
@@ -39,7 +41,10 @@ inline constexpr int kMostAdaptiveTrials = 20;
 /// What is to be measured, as a file or flags say it. Every field has a default; `validate` says what is out of range.
 struct Experiment {
   std::vector<std::string> models{"mobilenet_v2"};
-  SplitSelection splits;
+  SplitSelection splits;                  ///< of two stages
+  int stages = 2;                         ///< 2 … kMostStages
+  std::vector<std::string> partitions{};  ///< see parse_partition; empty: `splits` of two stages, "all" of more
+  int max_partitions = 0;                 ///< how many of "all" to choose by chance, beside the endpoints; 0: every one
   int num_classes = 10;
   int batch = 1;     ///< images per batch
   int batches = 32;  ///< measured batches of each phase

@@ -28,6 +28,9 @@ class PipelineExecutor final : public TrialExecutor {
   /// The model at the trial settings of `trial` (its splits and block count are not read): asks a stage.
   config::ModelDescription describe(const plan::Trial& trial);
 
+  /// The time that stage 0 computes at each block of the model that describe() told of, in nanoseconds.
+  std::vector<double> time_blocks(const plan::Trial& trial, const config::ModelDescription& model);
+
   /// Says which trials will come, so that every stage makes ready once, before the first of them, all the blocks that
   /// it will need of their model.
   void expect(const std::vector<plan::Trial>& trials) { expected_ = trials; }
@@ -44,6 +47,7 @@ class PipelineExecutor final : public TrialExecutor {
   ExecutorOptions options_;
   std::vector<plan::Trial> expected_;
   std::optional<config::Shaping> shaping_;
+  int network_stages_ = 0;
   std::unique_ptr<shaping::Network> network_;  // outlives the pipeline
   std::optional<config::NetworkProfile> applied_;
   config::NetworkEvidence network_evidence_;

@@ -11,7 +11,7 @@ using nlohmann::json;
 
 namespace {
 
-/// Every field differs from its default.
+/// Every field differs from its default, but for those of partitions, which rule split points out.
 Experiment unusual_experiment() {
   return {.models = {"resnet18", "synthetic:5ms/2MB,3ms"},
           .splits = {.all = false, .points = {0, 2, 3}},
@@ -64,8 +64,9 @@ TEST_CASE("repetitions are a number, auto, or auto with other bounds", "[experim
 TEST_CASE("every field of an experiment has a key, and every key changes something", "[experiment]") {
   const auto usual = json(Experiment{});
   const auto unusual = json(unusual_experiment());
-  REQUIRE(usual.size() == 17);
+  REQUIRE(usual.size() == 20);
   for (const auto& item : unusual.items()) {
+    if (item.key() == "stages" || item.key().ends_with("partitions")) continue;  // partition_test.cpp
     CAPTURE(item.key());
     CHECK(usual.at(item.key()) != item.value());
     CHECK(experiment_from_json({{item.key(), item.value()}}) != Experiment{});
