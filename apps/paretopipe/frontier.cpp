@@ -48,7 +48,8 @@ ExitCode run_frontier(const Options& options) {
     return ExitCode::negative;
   }
 
-  const auto report = report::make_frontier_report(set.records, std::move(objectives), std::move(analysis));
+  const auto report =
+      report::make_frontier_report(set.records, std::move(objectives), std::move(analysis), set.replaced);
   deliver(render(report, options), options.out);
   const bool any = std::any_of(report.groups.begin(), report.groups.end(),
                                [](const auto& group) { return group.recommendation.has_value(); });
