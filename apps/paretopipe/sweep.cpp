@@ -1,6 +1,7 @@
 #include "sweep.hpp"
 
 #include <paretopipe/config/experiment.hpp>
+#include <paretopipe/core/sha256.hpp>
 #include <paretopipe/core/version.hpp>
 #include <paretopipe/launch/interrupt.hpp>
 #include <paretopipe/launch/stage_program.hpp>
@@ -40,6 +41,11 @@ plan::Networks networks_of(const config::Experiment& experiment) {
   return networks;
 }
 
+/// Of the file of weights; empty without one.
+std::string weights_sha256(const config::Experiment& experiment) {
+  return experiment.weights.empty() ? std::string() : sha256_of_file(experiment.weights);
+}
+
 /// A trial with the settings that a model's description depends on, before there is a plan.
 plan::Trial trial_settings(const config::Experiment& experiment, const std::string& model, config::Shaping shaping) {
   plan::Trial trial;
@@ -56,10 +62,13 @@ plan::Trial trial_settings(const config::Experiment& experiment, const std::stri
 }
 
 std::vector<config::ModelDescription> describe_models(const config::Experiment& experiment, config::Shaping shaping,
-                                                      run::PipelineExecutor& executor) {
+                                                      const std::string& weights, run::PipelineExecutor& executor) {
   std::vector<config::ModelDescription> models;
-  for (const auto& model : experiment.models)
-    models.push_back(executor.describe(trial_settings(experiment, model, shaping)));
+  for (const auto& model : experiment.models) {
+    auto trial = trial_settings(experiment, model, shaping);
+    trial.weights_sha256 = weights;
+    models.push_back(executor.describe(trial));
+  }
   return models;
 }
 
@@ -80,6 +89,7 @@ run::ExecutorOptions executor_options(const SweepOptions& options, const config:
   executor.stage_program = launch::find_stage_program();
   executor.timeout_s = experiment.trial_timeout_s;
   executor.interrupt_descriptor = interrupt.descriptor();
+  if (!experiment.weights.empty()) executor.weights = std::filesystem::absolute(experiment.weights).string();
   executor.provenance = {std::string(version()), std::string(git_state()), options.command_line, {}};
   return executor;
 }
@@ -116,8 +126,9 @@ ExitCode run_sweep_command(const SweepOptions& options) {
   const auto networks = networks_of(experiment);
   const launch::InterruptGuard interrupt;
   run::PipelineExecutor executor(executor_options(options, experiment, interrupt));
-  const auto models = describe_models(experiment, networks.shaping, executor);
-  const auto plan = plan::plan_trials(experiment, models, networks);
+  const auto weights = weights_sha256(experiment);
+  const auto models = describe_models(experiment, networks.shaping, weights, executor);
+  const auto plan = plan::plan_trials(experiment, models, networks, weights);
   if (options.dry_run) {
     print_plan(plan, models, folder, experiment.repeat.adaptive);
     return ExitCode::success;

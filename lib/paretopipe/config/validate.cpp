@@ -113,6 +113,15 @@ void check_data(const std::string& data) {
   if (colon + 1 == data.size()) throw UsageError(fmt::format("experiment.data is \"{}\"; it names no folder", data));
 }
 
+void check_weights(const Experiment& experiment) {
+  if (experiment.weights.empty()) return;
+  check_text("weights", experiment.weights);
+  if (experiment.models.size() == 1) return;
+  throw UsageError(
+      fmt::format("experiment.weights is \"{}\", and a file holds the weights of one model; name one model, not {}",
+                  experiment.weights, experiment.models.size()));
+}
+
 void check_cpus(const std::vector<std::string>& cpus) {
   if (!cpus.empty() && cpus.size() != kStages) {
     throw UsageError(fmt::format(
@@ -135,6 +144,7 @@ void validate(const Experiment& experiment) {
   check_ranges(experiment);
   check_precision(experiment.repeat);
   check_data(experiment.data);
+  check_weights(experiment);
   check_cpus(experiment.cpus);
   check_networks(experiment);
 }

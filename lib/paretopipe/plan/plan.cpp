@@ -65,13 +65,15 @@ Trial make_trial(const config::Experiment& experiment, const config::ModelDescri
 }  // namespace
 
 std::vector<Trial> plan_trials(const config::Experiment& experiment,
-                               const std::vector<config::ModelDescription>& models, const Networks& networks) {
+                               const std::vector<config::ModelDescription>& models, const Networks& networks,
+                               const std::string& weights_sha256) {
   if (models.size() != experiment.models.size()) throw std::invalid_argument("plan_trials: one description per model");
   std::vector<Trial> trials;
   for (const auto& model : models) {
     const auto splits = splits_of(experiment.splits, model);
     for (const auto& network : networks.profiles) {
       auto trial = make_trial(experiment, model, network, networks.shaping);
+      trial.weights_sha256 = weights_sha256;
       for (trial.repetition = 0; trial.repetition < experiment.repeat.trials; ++trial.repetition) {
         auto order = splits;
         shuffle(order, shuffle_seed(experiment, model.model, trial.repetition));

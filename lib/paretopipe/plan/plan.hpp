@@ -16,9 +16,10 @@ struct Networks {
 /// repetition visits all its splits once, in an order shuffled by the seed, so that drift of the machine does not look
 /// like a split's merit. Pure: the same arguments give the same plan on every platform.
 ///
-/// `models` holds the description of each of the experiment's models, in the same order.
-/// Throws UsageError for a split point outside 0 … N.
+/// `models` holds the description of each of the experiment's models, in the same order; `weights_sha256` is that of
+/// the file of weights, where the experiment names one. Throws UsageError for a split point outside 0 … N.
 std::vector<Trial> plan_trials(const config::Experiment& experiment,
-                               const std::vector<config::ModelDescription>& models, const Networks& networks = {});
+                               const std::vector<config::ModelDescription>& models, const Networks& networks = {},
+                               const std::string& weights_sha256 = {});
 
 }  // namespace paretopipe::plan

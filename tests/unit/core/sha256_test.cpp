@@ -23,9 +23,7 @@ TEST_CASE("the SHA-256 of a file is that of FIPS 180-4's examples", "[sha256]") 
 }
 
 TEST_CASE("a file that cannot be read has no SHA-256", "[sha256]") {
-  const auto refusal = [](const char* file) {
-    return support::message_of<UsageError>([&] { sha256_of_file(file); });
-  };
+  const auto refusal = [](const char* file) { return support::message_of<UsageError>([&] { sha256_of_file(file); }); };
   CHECK(refusal("/nowhere/file") == "read /nowhere/file: No such file or directory");
   CHECK(refusal("/") == "read /: Is a directory");
 }
