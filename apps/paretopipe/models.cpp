@@ -1,5 +1,6 @@
 #include "models.hpp"
 
+#include <paretopipe/core/error.hpp>
 #include <paretopipe/core/units.hpp>
 #include <paretopipe/launch/stage_program.hpp>
 #include <paretopipe/report/table.hpp>
@@ -15,6 +16,7 @@ struct Options {
   std::string model;
   int batch = 1;
   int num_classes = 10;
+  std::string weights;
   std::string format = "table";
 };
 
@@ -56,6 +58,7 @@ void print_model(const config::ModelDescription& model) {
 ExitCode run_models(const Options& options) {
   const auto program = launch::find_stage_program();
   if (options.model.empty()) {
+    if (!options.weights.empty()) throw UsageError("--weights is about one model; name it");
     const auto models = run::list_models(program);
     if (options.format == "json") {
       fmt::print("{}\n", nlohmann::json(models).dump(2));
@@ -64,7 +67,8 @@ ExitCode run_models(const Options& options) {
     }
     return ExitCode::success;
   }
-  const auto model = run::describe_model(program, {options.model, options.num_classes, options.batch, 1, "random"});
+  const auto model =
+      run::describe_model(program, {options.model, options.num_classes, options.batch, 1, "random", options.weights});
   if (options.format == "json") {
     fmt::print("{}\n", nlohmann::json(model).dump(2));
   } else {
@@ -85,6 +89,7 @@ void add_models(CLI::App& app, Command& chosen) {
   command->add_option("--classes", options->num_classes, "Number of classes")
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
+  command->add_option("--weights", options->weights, "Check that this file of weights fits the model (see sweep)");
   command->add_option("--format", options->format, "table or json")
       ->check(CLI::IsMember({"table", "json"}))
       ->capture_default_str();

@@ -2,6 +2,7 @@
 
 #include <paretopipe/config/experiment.hpp>
 #include <paretopipe/core/notice.hpp>
+#include <paretopipe/core/sha256.hpp>
 #include <paretopipe/core/version.hpp>
 #include <paretopipe/host/cpu_set.hpp>
 #include <paretopipe/launch/interrupt.hpp>
@@ -44,8 +45,14 @@ plan::Networks networks_of(const config::Experiment& experiment) {
   return networks;
 }
 
+/// Of the file of weights; empty without one.
+std::string weights_sha256(const config::Experiment& experiment) {
+  return experiment.weights.empty() ? std::string() : sha256_of_file(experiment.weights);
+}
+
 /// A trial with the settings that a model's description depends on, before there is a plan.
-plan::Trial trial_settings(const config::Experiment& experiment, const std::string& model, config::Shaping shaping) {
+plan::Trial trial_settings(const config::Experiment& experiment, const std::string& model, config::Shaping shaping,
+                           const std::string& weights_sha256) {
   plan::Trial trial;
   trial.model = model;
   trial.num_classes = experiment.num_classes;
@@ -56,25 +63,28 @@ plan::Trial trial_settings(const config::Experiment& experiment, const std::stri
   trial.cpus = experiment.cpus;
   trial.tuning = experiment.tuning;
   trial.shaping = shaping;
+  trial.weights_sha256 = weights_sha256;
   return trial;
 }
 
 std::vector<config::ModelDescription> describe_models(const config::Experiment& experiment, config::Shaping shaping,
-                                                      run::PipelineExecutor& executor) {
+                                                      const std::string& weights, run::PipelineExecutor& executor) {
   std::vector<config::ModelDescription> models;
-  for (const auto& model : experiment.models)
-    models.push_back(executor.describe(trial_settings(experiment, model, shaping)));
+  for (const auto& model : experiment.models) {
+    models.push_back(executor.describe(trial_settings(experiment, model, shaping, weights)));
+  }
   return models;
 }
 
 /// Of every model, where the partitions depend on them; else nothing.
 std::vector<std::vector<double>> time_blocks(const config::Experiment& experiment,
                                              const std::vector<config::ModelDescription>& models,
-                                             const plan::Networks& networks, run::PipelineExecutor& executor) {
+                                             config::Shaping shaping, const std::string& weights,
+                                             run::PipelineExecutor& executor) {
   std::vector<std::vector<double>> times;
   if (!plan::needs_block_times(experiment)) return times;
   for (const auto& model : models) {
-    times.push_back(executor.time_blocks(trial_settings(experiment, model.model, networks.shaping), model));
+    times.push_back(executor.time_blocks(trial_settings(experiment, model.model, shaping, weights), model));
   }
   return times;
 }
@@ -96,6 +106,7 @@ run::ExecutorOptions executor_options(const SweepOptions& options, const config:
   executor.stage_program = launch::find_stage_program();
   executor.timeout_s = experiment.trial_timeout_s;
   executor.interrupt_descriptor = interrupt.descriptor();
+  if (!experiment.weights.empty()) executor.weights = std::filesystem::absolute(experiment.weights).string();
   executor.provenance = {std::string(version()), std::string(git_state()), options.command_line, {}};
   return executor;
 }
@@ -146,9 +157,10 @@ ExitCode run_sweep_command(const SweepOptions& options) {
   const auto networks = networks_of(experiment);
   const launch::InterruptGuard interrupt;
   run::PipelineExecutor executor(executor_options(options, experiment, interrupt));
-  const auto models = describe_models(experiment, networks.shaping, executor);
-  const auto plan =
-      plan::plan_trials(experiment, models, networks, time_blocks(experiment, models, networks, executor));
+  plan::Groundwork groundwork{.weights_sha256 = weights_sha256(experiment)};
+  const auto models = describe_models(experiment, networks.shaping, groundwork.weights_sha256, executor);
+  groundwork.block_times = time_blocks(experiment, models, networks.shaping, groundwork.weights_sha256, executor);
+  const auto plan = plan::plan_trials(experiment, models, networks, groundwork);
   if (options.dry_run) {
     print_plan(plan, models, folder, experiment.repeat.adaptive);
     return ExitCode::success;

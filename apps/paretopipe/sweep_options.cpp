@@ -78,6 +78,9 @@ void add_workload_options(CLI::App& command, SweepOptions& options) {
   command.add_option("--classes", options.num_classes, "Number of classes of the model's head (10)")->group(group);
   command.add_option("--data", options.data, "Input: fashion-mnist[:DIR], cifar10[:DIR] or random (fashion-mnist)")
       ->group(group);
+  command
+      .add_option("--weights", options.weights, "The model's weights: .safetensors, or .pth as torch.save writes it")
+      ->group(group);
   command.add_option("--batch", options.batch, "Images per batch (1)")->group(group);
   command.add_option("--batches", options.batches, "Measured batches in each phase (32)")->group(group);
   command.add_option("--warmup", options.warmup, "Batches run and dropped before each phase (4)")->group(group);
@@ -150,6 +153,7 @@ config::Experiment experiment_of(const SweepOptions& options) {
   override_with(experiment.depth, options.depth);
   override_with(experiment.seed, options.seed);
   override_with(experiment.data, options.data);
+  override_with(experiment.weights, options.weights);
   override_with(experiment.threads_per_stage, options.threads_per_stage);
   override_with(experiment.repeat_slow, options.repeat_slow);
   override_with(experiment.trial_timeout_s, options.trial_timeout_s);

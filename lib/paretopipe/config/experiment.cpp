@@ -80,6 +80,7 @@ void to_json(nlohmann::json& json, const Experiment& experiment) {
           {"depth", experiment.depth},
           {"seed", experiment.seed},
           {"data", experiment.data},
+          {"weights", experiment.weights},
           {"threads_per_stage", experiment.threads_per_stage},
           {"cpus", experiment.cpus},
           {"tuning", experiment.tuning},
@@ -105,6 +106,7 @@ Experiment experiment_from_json(const nlohmann::json& json, const Experiment& de
   reader.read("depth", experiment.depth);
   reader.read("seed", experiment.seed);
   reader.read("data", experiment.data);
+  reader.read("weights", experiment.weights);
   reader.read("threads_per_stage", experiment.threads_per_stage);
   reader.read("cpus", experiment.cpus);
   if (const auto* tuning = reader.find("tuning")) experiment.tuning = read_tuning(*tuning, experiment.tuning);

@@ -135,6 +135,15 @@ void check_data(const std::string& data) {
   if (colon + 1 == data.size()) throw UsageError(fmt::format("experiment.data is \"{}\"; it names no folder", data));
 }
 
+void check_weights(const Experiment& experiment) {
+  if (experiment.weights.empty()) return;
+  check_text("weights", experiment.weights);
+  if (experiment.models.size() == 1) return;
+  throw UsageError(
+      fmt::format("experiment.weights is \"{}\", and a file holds the weights of one model; name one model, not {}",
+                  experiment.weights, experiment.models.size()));
+}
+
 void check_cpus(const std::vector<std::string>& cpus, int stages) {
   if (!cpus.empty() && cpus.size() != static_cast<std::size_t>(stages)) {
     throw UsageError(fmt::format(
@@ -158,6 +167,7 @@ void validate(const Experiment& experiment) {
   check_partitions(experiment);
   check_precision(experiment.repeat);
   check_data(experiment.data);
+  check_weights(experiment);
   check_cpus(experiment.cpus, experiment.stages);
   check_networks(experiment);
 }

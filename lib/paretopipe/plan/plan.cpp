@@ -50,15 +50,17 @@ Trial make_trial(const config::Experiment& experiment, const config::ModelDescri
 
 std::vector<Trial> plan_trials(const config::Experiment& experiment,
                                const std::vector<config::ModelDescription>& models, const Networks& networks,
-                               const std::vector<std::vector<double>>& block_times) {
+                               const Groundwork& groundwork) {
   if (models.size() != experiment.models.size()) throw std::invalid_argument("plan_trials: one description per model");
   std::vector<Trial> trials;
   for (std::size_t i = 0; i < models.size(); ++i) {
     const auto& model = models[i];
+    const auto& times = groundwork.block_times;
     const auto partitions =
-        block_times.empty() ? partitions_of(experiment, model) : partitions_of(experiment, model, block_times.at(i));
+        times.empty() ? partitions_of(experiment, model) : partitions_of(experiment, model, times.at(i));
     for (const auto& network : networks.profiles) {
       auto trial = make_trial(experiment, model, network, networks.shaping);
+      trial.weights_sha256 = groundwork.weights_sha256;
       for (trial.repetition = 0; trial.repetition < experiment.repeat.trials; ++trial.repetition) {
         auto order = partitions;
         shuffle(order, shuffle_seed(experiment, model.model, trial.repetition));

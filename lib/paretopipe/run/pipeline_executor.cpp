@@ -22,10 +22,6 @@ std::string utc_now() {
   return text;
 }
 
-stage::ModelRequest request_of(const plan::Trial& trial) {
-  return {trial.model, trial.num_classes, trial.batch, trial.seed, trial.data};
-}
-
 PipelineOptions pipeline_options(const ExecutorOptions& options, const plan::Trial& trial) {
   PipelineOptions result;
   result.command.program = options.stage_program;
@@ -52,6 +48,11 @@ bool contains(config::BlockRange outer, config::BlockRange inner) {
 }  // namespace
 
 PipelineExecutor::PipelineExecutor(ExecutorOptions options) : options_(std::move(options)) {}
+
+stage::ModelRequest PipelineExecutor::request_of(const plan::Trial& trial) const {
+  const auto weights = trial.weights_sha256.empty() ? std::string() : options_.weights;
+  return {trial.model, trial.num_classes, trial.batch, trial.seed, trial.data, weights};
+}
 
 config::ModelDescription PipelineExecutor::describe(const plan::Trial& trial) {
   ensure_pipeline(trial);

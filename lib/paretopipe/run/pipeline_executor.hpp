@@ -14,6 +14,7 @@ struct ExecutorOptions {
   std::filesystem::path stage_program;
   int timeout_s = 600;
   int interrupt_descriptor = -1;
+  std::string weights;            ///< file of the trials that have a weights_sha256
   record::Provenance provenance;  ///< started_at is filled in for every trial
 };
 
@@ -38,6 +39,7 @@ class PipelineExecutor final : public TrialExecutor {
   record::TrialRecord run(const plan::Trial& trial) override;
 
  private:
+  stage::ModelRequest request_of(const plan::Trial& trial) const;
   void ensure_pipeline(const plan::Trial& trial);
   void ensure_network(const plan::Trial& trial);
   void ensure_loaded(const plan::Trial& trial);

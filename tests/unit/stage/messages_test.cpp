@@ -11,9 +11,9 @@ using nlohmann::json;
 
 namespace {
 
-const ModelRequest kRequest{"resnet18", 100, 8, 18446744073709551615U, "cifar10:/data"};
+const ModelRequest kRequest{"resnet18", 100, 8, 18446744073709551615U, "cifar10:/data", "/w.pth"};
 const char* const kRequestText =
-    R"({"model":"resnet18","num_classes":100,"batch":8,"seed":18446744073709551615,"data":"cifar10:/data"})";
+    R"({"model":"resnet18","num_classes":100,"batch":8,"seed":18446744073709551615,"data":"cifar10:/data","weights":"/w.pth"})";
 const wire::TensorSpec kSpec{wire::DType::bfloat16, wire::MemoryFormat::channels_last, {1, 2, 3, 4}};
 const char* const kSpecText = R"({"dtype":"bfloat16","memory_format":"channels_last","shape":[1,2,3,4]})";
 
