@@ -4,9 +4,9 @@
 #include <ATen/ops/embedding.h>
 #include <fmt/format.h>
 
-// Liu et al., "RoBERTa: a robustly optimized BERT pretraining approach", arXiv:1907.11692: the base model as a classifier
-// of sequences, as Hugging Face's RobertaForSequenceClassification has it. Sequences are full: nothing is padding, so
-// there is no mask, and positions count from the first.
+// Liu et al., "RoBERTa: a robustly optimized BERT pretraining approach", arXiv:1907.11692: the base model as a
+// classifier of sequences, as Hugging Face's RobertaForSequenceClassification has it. Sequences are full: nothing is
+// padding, so there is no mask, and positions count from the first.
 namespace paretopipe::model {
 namespace {
 
