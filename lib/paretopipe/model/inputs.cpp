@@ -74,7 +74,29 @@ at::Tensor noise(const Model& model, const stage::ModelRequest& request, int ind
   return batch;
 }
 
-/// Null for noise.
+/// Any but the first four of the vocabulary, which mean begin, padding, end and unknown; a sequence begins with the
+/// first and ends with the third.
+at::Tensor random_tokens(const Model& model, const stage::ModelRequest& request, int index) {
+  constexpr std::int64_t kBegin = 0;
+  constexpr std::int64_t kEnd = 2;
+  constexpr std::int64_t kFirstWord = 4;
+  auto batch = at::empty(model.input_shape(request.batch), at::kLong);
+  const std::span tokens(batch.data_ptr<std::int64_t>(), static_cast<std::size_t>(batch.numel()));
+  const auto words = static_cast<std::uint64_t>(model.vocabulary - kFirstWord);
+  const auto key = sequence_key(request.seed, "input", std::to_string(index));
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    tokens[i] = kFirstWord + static_cast<std::int64_t>(hashed_bits(key, i) % words);
+  }
+  batch.select(1, 0).fill_(kBegin);
+  batch.select(1, -1).fill_(kEnd);
+  return batch;
+}
+
+at::Tensor random_input(const Model& model, const stage::ModelRequest& request, int index) {
+  return model.takes_tokens() ? random_tokens(model, request, index) : noise(model, request, index);
+}
+
+/// Null for random inputs.
 const DataSet* find_data_set(std::string_view name, std::string_view data) {
   if (data == kRandom) return nullptr;
   const auto found = std::ranges::find(kDataSets, name, &DataSet::name);
@@ -92,6 +114,9 @@ std::vector<at::Tensor> make_input_batches(const Model& model, const stage::Mode
   const std::string_view data = request.data;
   const auto colon = data.find(':');
   const auto* set = find_data_set(data.substr(0, colon), data);
+  if (model.takes_tokens() && set != nullptr) {
+    throw UsageError(fmt::format("{} takes tokens, and {} holds images; say --data random", model.name, data));
+  }
   std::optional<Images> images;
   if (set != nullptr) {
     images = read_images(*set, colon == data.npos ? set->default_folder : data.substr(colon + 1));
@@ -100,7 +125,7 @@ std::vector<at::Tensor> make_input_batches(const Model& model, const stage::Mode
   for (int i = 0; i < count; ++i) {
     const auto first = std::int64_t{i} * request.batch;
     batches.push_back(images ? resize_and_normalise(gather(*images, first, request.batch), model.input_side)
-                             : noise(model, request, i));
+                             : random_input(model, request, i));
   }
   return batches;
 }

@@ -120,6 +120,14 @@ Range range_of(const json& value, std::size_t data_bytes) {
   return {ends[0], ends[1]};
 }
 
+void check_alignment(std::int64_t position, std::int64_t element) {
+  if (position % element == 0) return;
+  throw UsageError(
+      fmt::format("its bytes begin at {} of the file, which is no multiple of the {} of an element; save it again with "
+                  "a newer safetensors",
+                  position, element));
+}
+
 StoredTensor tensor_of(const json& entry, const Parts& parts) {
   constexpr std::array<const char*, 3> kKeys{"dtype", "shape", "data_offsets"};
   for (const auto* key : kKeys) {
@@ -137,13 +145,7 @@ StoredTensor tensor_of(const json& entry, const Parts& parts) {
     throw UsageError(fmt::format("{} of shape [{}] is not the {} bytes that it has", to_string(tensor.dtype),
                                  fmt::join(tensor.shape, ", "), range.end - range.begin));
   }
-  const auto position = static_cast<std::int64_t>(parts.data_offset) + range.begin;
-  if (position % size != 0) {
-    throw UsageError(
-        fmt::format("its bytes begin at {} of the file, which is no multiple of the {} of an element; save it again "
-                    "with a newer safetensors",
-                    position, size));
-  }
+  check_alignment(static_cast<std::int64_t>(parts.data_offset) + range.begin, size);
   tensor.strides = layout->strides;
   tensor.bytes = parts.data.subspan(static_cast<std::size_t>(range.begin), static_cast<std::size_t>(*bytes));
   return tensor;
