@@ -1,5 +1,4 @@
 // `paretopipe export` on records of real runs: what was measured, in the layouts of other programs.
-#include <cmath>
 #include <map>
 #include <sstream>
 
@@ -7,12 +6,15 @@
 #include <support/catch.hpp>
 #include <support/file_size_limit.hpp>
 #include <support/message_of.hpp>
+#include <support/trace_events.hpp>
 
 #include "driver_fixture.hpp"
 
 using namespace paretopipe;
 using namespace paretopipe::testing;
 using support::contains;
+using support::joined_events;
+using support::nanoseconds;
 
 namespace {
 
@@ -24,10 +26,6 @@ std::filesystem::path only_file(const std::filesystem::path& folder) {
   return files.size() == 1 ? files.front() : std::filesystem::path{};
 }
 
-std::int64_t nanoseconds(const nlohmann::json& microseconds) {
-  return std::llround(microseconds.get<double>() * 1000);
-}
-
 /// Of every batch of a phase: the sum of its parts, and its latency.
 struct Sums {
   std::int64_t parts = 0;
@@ -36,7 +34,7 @@ struct Sums {
 
 std::map<std::pair<std::string, int>, Sums> sums_of(const nlohmann::json& trace) {
   std::map<std::pair<std::string, int>, Sums> sums;
-  for (const auto& event : trace.at("traceEvents")) {
+  for (const auto& event : joined_events(trace)) {
     const auto kind = event.value("cat", "");
     if (!kind.starts_with("part,") && !kind.starts_with("batch,")) continue;
     auto& sum = sums[{event["args"]["phase"], event["args"]["batch"]}];
@@ -72,7 +70,7 @@ TEST_CASE("the trace of a real trial shows its latencies and bubbles") {
   for (const auto& [batch, sum] : sums) CHECK(sum.parts == sum.latency);
   std::map<int, std::int64_t> idle;
   std::int64_t window = 0;
-  for (const auto& event : trace["traceEvents"]) {
+  for (const auto& event : joined_events(trace)) {
     if (event["name"] == "bubble") idle[event["pid"].get<int>() - 1] += nanoseconds(event["dur"]);
     if (event["name"] == "throughput window") window = nanoseconds(event["dur"]);
   }

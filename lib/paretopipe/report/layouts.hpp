@@ -20,10 +20,12 @@ Export export_batches(std::span<const record::TrialRecord> records);
 Export export_jsonl(std::span<const record::TrialRecord> records);
 
 /// One trial in the JSON Object Format of the Trace Event Format that Chrome's tracing defined and Perfetto reads
-/// ("Trace Event Format", Duane et al., Google). All spans (trace_spans.hpp) are complete events ("ph": "X") in
-/// microseconds with three decimals, in the order of their beginnings; a process is a stage, a thread is what one thing
+/// ("Trace Event Format", Duane et al., Google). All spans (trace_spans.hpp) are a begin and an end event ("ph": "B"
+/// and "E") in microseconds with three decimals, in the order of time; a process is a stage, a thread is what one thing
 /// at a time can happen on. `cat` holds the kind of span, the phase, and "warmup" where it is; `args` the batch's
-/// number. Throws UsageError with the candidates for more than one trial.
+/// number. Complete events ("X") would need half the lines, but a viewer that adds their begin and duration is off by a
+/// rounding, and one span that ends where the next one begins would overlap it.
+/// Throws UsageError with the candidates for more than one trial.
 Export export_trace(std::span<const record::TrialRecord> records);
 
 /// The JSON files of the Python tool ParetoPipe, one for each split: MODEL_split_K_metrics.json. Its notebooks draw one

@@ -51,12 +51,12 @@ void append_names(Json& events, const record::TrialRecord& record, const std::ve
   }
 }
 
-Json event_of(const Span& span, const TraceTrack& track) {
+/// A span's begin or end. Both say all of the span, for there are viewers that find the end belonging to a begin by it.
+Json event_of(const char* kind, std::int64_t ns, const Span& span, const TraceTrack& track) {
   Json event{{"name", span.name},
              {"cat", fmt::format("{},{}{}", to_string(span.kind), span.phase, span.warmup ? ",warmup" : "")},
-             {"ph", "X"},
-             {"ts", microseconds(span.begin_ns)},
-             {"dur", microseconds(span.end_ns - span.begin_ns)},
+             {"ph", kind},
+             {"ts", microseconds(ns)},
              {"pid", track.process},
              {"tid", track.id},
              {"args", {{"phase", span.phase}}}};
@@ -70,16 +70,23 @@ Json event_of(const Span& span, const TraceTrack& track) {
 
 void append_spans(Json& events, const std::vector<TraceTrack>& tracks) {
   struct Entry {
+    std::int64_t ns;
+    bool begins;  // at the same moment what ends comes first
     const Span* span;
     const TraceTrack* track;
+    auto when() const { return std::pair(ns, begins); }
   };
   std::vector<Entry> entries;
   for (const auto& track : tracks) {
-    for (const auto* span : track.spans) entries.push_back({span, &track});
+    for (const auto* span : track.spans) {
+      entries.push_back({span->begin_ns, true, span, &track});
+      entries.push_back({span->end_ns, false, span, &track});
+    }
   }
-  std::stable_sort(entries.begin(), entries.end(),
-                   [](const auto& a, const auto& b) { return a.span->begin_ns < b.span->begin_ns; });
-  for (const auto& [span, track] : entries) events.push_back(event_of(*span, *track));
+  std::stable_sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.when() < b.when(); });
+  for (const auto& [ns, begins, span, track] : entries) {
+    events.push_back(event_of(begins ? "B" : "E", ns, *span, *track));
+  }
 }
 
 /// Viewers show this as the trace's description; nothing in it is needed to draw.

@@ -6,7 +6,7 @@
 
 namespace paretopipe::report {
 
-/// One row of a viewer. Spans on it never overlap: complete events of a row must nest, and what waits in a queue side
+/// One row of a viewer. Spans on it never overlap: what is on a row must nest, and what waits in a queue side
 /// by side does not.
 struct TraceTrack {
   int process = 0;                 ///< from 1: the stages in their order, then what belongs to no stage

@@ -6,7 +6,6 @@
 #include <paretopipe/stats/breakdown.hpp>
 #include <paretopipe/stats/utilisation.hpp>
 
-#include <cmath>
 #include <map>
 #include <random>
 #include <set>
@@ -15,11 +14,14 @@
 #include <nlohmann/json.hpp>
 #include <support/catch.hpp>
 #include <support/message_of.hpp>
+#include <support/trace_events.hpp>
 
 #include "sweep.hpp"
 
 using namespace paretopipe;
 using support::contains;
+using support::joined_events;
+using support::nanoseconds;
 using testing::make_record;
 using testing::make_trial;
 
@@ -31,10 +33,6 @@ nlohmann::json trace_of(const record::TrialRecord& record) {
   const auto made = report::find_export_layout("trace").make(std::vector{record});
   REQUIRE(made.files.size() == 1);
   return nlohmann::json::parse(made.files.front().content);
-}
-
-std::int64_t nanoseconds(const nlohmann::json& microseconds) {
-  return std::llround(microseconds.get<double>() * 1000);
 }
 
 bool is(const nlohmann::json& event, const std::string& kind) {
@@ -78,7 +76,7 @@ using Batch = std::pair<std::string, int>;  ///< phase, sequence number
 
 std::map<Batch, std::int64_t> sums(const nlohmann::json& trace, const std::string& kind) {
   std::map<Batch, std::int64_t> result;
-  for (const auto& event : trace.at("traceEvents")) {
+  for (const auto& event : joined_events(trace)) {
     if (is(event, kind)) result[{event["args"]["phase"], event["args"]["batch"]}] += nanoseconds(event["dur"]);
   }
   return result;
@@ -86,7 +84,7 @@ std::map<Batch, std::int64_t> sums(const nlohmann::json& trace, const std::strin
 
 }  // namespace
 
-TEST_CASE("a trace is in the trace-event format: complete events by time, rows whose spans never overlap, named") {
+TEST_CASE("a trace is in the trace-event format: events by time, rows whose spans never overlap, named") {
   const auto record = GENERATE(make_record(make_trial(3), kMade, 8000), make_record(make_trial(10), kMade, 0),
                                make_record(make_trial(0), kMade, 8000), crowded_record(), random_record(1, 3));
   const auto trace = trace_of(record);
@@ -96,14 +94,14 @@ TEST_CASE("a trace is in the trace-event format: complete events by time, rows w
   std::map<std::pair<int, int>, std::int64_t> reached;
   double before = 0;
   int spans = 0;
-  for (const auto& event : trace.at("traceEvents")) {
+  for (const auto& event : joined_events(trace)) {
     const int process = event.at("pid");
     if (event.at("ph") == "M") {
       if (event.at("name") == "process_name") CHECK(processes.insert(process).second);
       if (event.at("name") == "thread_name") CHECK(named.insert({process, event.at("tid")}).second);
       continue;
     }
-    REQUIRE(event.at("ph") == "X");
+    REQUIRE(event.at("ph") == "B");
     ++spans;
     CHECK(event.at("ts").get<double>() >= before);
     before = event.at("ts");
@@ -145,7 +143,7 @@ TEST_CASE("the bubbles of a trace are the summary's") {
   const auto window = stats::completion_window(*record.offline);
   std::map<int, std::int64_t> idle;
   std::int64_t drawn_window = 0;
-  for (const auto& event : trace["traceEvents"]) {
+  for (const auto& event : joined_events(trace)) {
     if (is(event, "bubble")) idle[event["pid"].get<int>() - 1] += nanoseconds(event["dur"]);
     if (event["name"] == "throughput window") drawn_window = nanoseconds(event.value("dur", nlohmann::json(0)));
     if (is(event, "bubble")) CHECK(event["args"]["phase"] == "offline");
@@ -162,7 +160,7 @@ TEST_CASE("a trace says of every span to which phase it belongs, and marks warm-
   std::map<std::string, std::set<int>> warmup;
   std::int64_t single_stream_end = 0;
   std::int64_t offline_begin = INT64_MAX;
-  for (const auto& event : trace["traceEvents"]) {
+  for (const auto& event : joined_events(trace)) {
     if (event["ph"] == "M") continue;
     const std::string phase = event["args"]["phase"];
     const auto begin = nanoseconds(event["ts"]);
@@ -180,10 +178,10 @@ TEST_CASE("a trace shows what happened where: links at their senders, and the li
   const auto trace = trace_of(make_record(make_trial(3), kMade, 8000));
   std::map<std::tuple<int, int>, std::string> rows;
   std::set<std::tuple<std::string, std::string, int>> seen;
-  for (const auto& event : trace["traceEvents"]) {
+  for (const auto& event : joined_events(trace)) {
     const std::tuple row{event["pid"].get<int>(), event.value("tid", 0)};
     if (event["name"] == "thread_name") rows[row] = event["args"]["name"];
-    if (event["ph"] == "X") seen.insert({event["name"], rows.at(row), event["pid"]});
+    if (event["ph"] == "B") seen.insert({event["name"], rows.at(row), event["pid"]});
     if (event["name"] == "transfer") CHECK(event["args"]["payload_bytes"] == (event["pid"] == 1 ? 8000 : 320));
   }
   for (const auto& expected : {std::tuple("compute", "compute", 1),
