@@ -9,10 +9,10 @@
 //
 //   zoo           the table of models; alexnet … inception hold one architecture each, as a list of block plans
 //   block, layers a block is built alone, from its name, and owns tensors with torchvision's state_dict names
-//   weights       every weight is a hash of (seed, model, tensor name, index): the same on every machine and release
 //   describe      one measured run of the chain: shapes, bytes, parameters, multiply-accumulates
-//   inputs        Fashion-MNIST, CIFAR-10 or noise, resized and normalised
-//   runtime       threads, denormals, malloc: applied and read back
+//
+// Every weight is a hash of (seed, model, tensor name, index): the same on every machine and release
+// (compute/hashed_numbers.hpp).
 namespace paretopipe::model {
 
 /// LibTorch as the pipeline sees it. Computes in float32, in eager mode, contiguous (NCHW), without autograd.

@@ -15,6 +15,7 @@ struct Model {
   int block_count;
   std::vector<BlockPlan> (*plan)(std::int64_t num_classes);  ///< the whole chain, in order
 
+  std::vector<std::int64_t> sample_shape() const { return {3, input_side, input_side}; }
   std::vector<std::int64_t> input_shape(std::int64_t batch) const { return {batch, 3, input_side, input_side}; }
 };
 

@@ -1,9 +1,9 @@
+#include <paretopipe/compute/hashed_numbers.hpp>
 #include <paretopipe/core/hash.hpp>
-#include <paretopipe/model/weights.hpp>
 
 #include <fmt/format.h>
 
-namespace paretopipe::model {
+namespace paretopipe::compute {
 
 float hashed_normal(std::uint64_t key, std::uint64_t index) {
   const std::uint64_t bits = hashed_bits(key, index);
@@ -26,4 +26,4 @@ void fill_normal(std::span<float> values, std::uint64_t key) {
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = hashed_normal(key, i);
 }
 
-}  // namespace paretopipe::model
+}  // namespace paretopipe::compute

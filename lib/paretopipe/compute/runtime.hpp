@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace paretopipe::model {
+namespace paretopipe::compute {
 
 /// Applies the options to LibTorch, to malloc and to the calling thread, and reads back what holds:
 ///   backend          "libtorch"
@@ -20,4 +20,4 @@ namespace paretopipe::model {
 /// Throws UsageError for fewer than one thread.
 nlohmann::json configure_runtime(const stage::ComputeOptions& options);
 
-}  // namespace paretopipe::model
+}  // namespace paretopipe::compute

@@ -3,7 +3,7 @@
 #include <span>
 #include <string_view>
 
-namespace paretopipe::model {
+namespace paretopipe::compute {
 
 /// The `index`-th number of the pseudo-random sequence that `key` names: uniform in [-1, 1), a multiple of 2^-23, hence
 /// exact in float32. It is splitmix64's output function (Steele, Lea, Flood, "Fast splittable pseudorandom number
@@ -32,4 +32,4 @@ void fill_uniform(std::span<float> values, std::uint64_t key, float bound);
 /// values[i] = hashed_normal(key, i)
 void fill_normal(std::span<float> values, std::uint64_t key);
 
-}  // namespace paretopipe::model
+}  // namespace paretopipe::compute

@@ -3,7 +3,7 @@
 
 #include <ATen/record_function.h>
 
-namespace paretopipe::model {
+namespace paretopipe::compute {
 
 /// Counts the multiply-accumulates of the convolutions and matrix products that LibTorch runs on this thread while the
 /// object lives, as LibTorch's own profiler sees them: after dispatch, so that what is counted is what was computed.
@@ -22,4 +22,4 @@ class MultiplyAccumulateCounter {
   at::CallbackHandle handle_;
 };
 
-}  // namespace paretopipe::model
+}  // namespace paretopipe::compute

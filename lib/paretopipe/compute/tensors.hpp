@@ -4,7 +4,7 @@
 #include <ATen/core/Tensor.h>
 
 // Between the pipeline's view of a tensor and LibTorch's, without copying. Call these under c10::InferenceMode.
-namespace paretopipe::model {
+namespace paretopipe::compute {
 
 /// A tensor on the activation's memory, which it keeps alive. Throws Error(internal) if spec and bytes disagree.
 at::Tensor to_tensor(stage::Activation activation);
@@ -16,4 +16,4 @@ stage::Activation to_activation(at::Tensor tensor);
 /// Uninitialised memory, aligned to 64 bytes.
 stage::Activation allocate_activation(const wire::TensorSpec& spec);
 
-}  // namespace paretopipe::model
+}  // namespace paretopipe::compute

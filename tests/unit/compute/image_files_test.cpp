@@ -1,15 +1,16 @@
+#include <paretopipe/compute/image_files.hpp>
 #include <paretopipe/core/error.hpp>
-#include <paretopipe/model/image_files.hpp>
 
 #include <zlib.h>
 
 #include <support/catch.hpp>
+#include <support/image_folder.hpp>
+#include <support/thrown.hpp>
 
-#include "temp_folder.hpp"
-#include "thrown.hpp"
-
-namespace paretopipe::model {
+namespace paretopipe::compute {
 namespace {
+
+using namespace support;
 
 constexpr std::uint32_t kMagic = 0x803;
 
@@ -19,7 +20,7 @@ void check_refused(Images (*read)(const std::filesystem::path&), const std::file
   check_throws<EnvironmentError>([&] { read(file); }, {file.string(), reason});
 }
 
-std::vector<std::uint8_t> compressed(const std::vector<std::uint8_t>& bytes, const TempFolder& folder) {
+std::vector<std::uint8_t> compressed(const std::vector<std::uint8_t>& bytes, const ImageFolder& folder) {
   const auto path = folder.path() / "compressed";
   gzFile file = gzopen(path.c_str(), "wb");
   REQUIRE(gzwrite(file, bytes.data(), static_cast<unsigned>(bytes.size())) == static_cast<int>(bytes.size()));
@@ -29,7 +30,7 @@ std::vector<std::uint8_t> compressed(const std::vector<std::uint8_t>& bytes, con
 }
 
 TEST_CASE("an IDX file is read, plain or compressed") {
-  const TempFolder folder;
+  const ImageFolder folder;
   const auto bytes = idx_file({kMagic, 3, 4, 5}, 60);
   for (const auto& content : {bytes, compressed(bytes, folder)}) {
     const auto images = read_idx_images(folder.write("images", content));
@@ -43,14 +44,14 @@ TEST_CASE("an IDX file is read, plain or compressed") {
 }
 
 TEST_CASE("a truncated IDX file is refused with its name and what is missing") {
-  const TempFolder folder;
+  const ImageFolder folder;
   const auto path = folder.write("images", idx_file({kMagic, 3, 4, 5}, 59));
   check_refused(read_idx_images, path, "truncated: 59 of 60");
   check_refused(read_idx_images, folder.write("images", {}), "bytes of header");
 }
 
 TEST_CASE("a truncated or damaged gzip file is refused") {
-  const TempFolder folder;
+  const ImageFolder folder;
   const auto whole = compressed(idx_file({kMagic, 30, 20, 20}, 12000), folder);
   auto truncated = whole;
   truncated.resize(whole.size() / 2);
@@ -61,12 +62,12 @@ TEST_CASE("a truncated or damaged gzip file is refused") {
 }
 
 TEST_CASE("an IDX file of labels, or no IDX file at all, is refused by its magic number") {
-  const TempFolder folder;
+  const ImageFolder folder;
   check_refused(read_idx_images, folder.write("labels", idx_file({0x801, 10}, 20)), "0x00000801");
 }
 
 TEST_CASE("an IDX header is checked before memory is allocated") {
-  const TempFolder folder;
+  const ImageFolder folder;
   const auto header = GENERATE(values<std::vector<std::uint32_t>>({
       {kMagic, 0, 28, 28},
       {kMagic, 10, 0, 28},
@@ -80,7 +81,7 @@ TEST_CASE("an IDX header is checked before memory is allocated") {
 }
 
 TEST_CASE("an IDX file that is longer than its header says is refused") {
-  const TempFolder folder;
+  const ImageFolder folder;
   const auto path = folder.write("images", idx_file({kMagic, 3, 4, 5}, 61));
   check_refused(read_idx_images, path, "more data");
 }
@@ -90,7 +91,7 @@ TEST_CASE("a file that is not there is an environment error with its name") {
 }
 
 TEST_CASE("a CIFAR-10 file is read, and its labels are left out") {
-  const TempFolder folder;
+  const ImageFolder folder;
   const auto images = read_cifar10_images(folder.write("test_batch.bin", cifar10_file(3)));
   CHECK(images.count == 3);
   CHECK(images.channels == 3);
@@ -103,7 +104,7 @@ TEST_CASE("a CIFAR-10 file is read, and its labels are left out") {
 }
 
 TEST_CASE("a truncated, damaged or empty CIFAR-10 file is refused with its name") {
-  const TempFolder folder;
+  const ImageFolder folder;
   auto bytes = cifar10_file(3);
   bytes.pop_back();
   const auto path = folder.write("test_batch.bin", bytes);
@@ -115,4 +116,4 @@ TEST_CASE("a truncated, damaged or empty CIFAR-10 file is refused with its name"
 }
 
 }  // namespace
-}  // namespace paretopipe::model
+}  // namespace paretopipe::compute

@@ -7,20 +7,20 @@
 
 #include <unistd.h>
 
-namespace paretopipe::model {
+namespace paretopipe::support {
 
-/// An empty folder that is gone at the end of the test.
-class TempFolder {
+/// A folder for files of images, that is gone at the end of the test.
+class ImageFolder {
  public:
-  TempFolder() {
+  ImageFolder() {
     static std::atomic<int> counter = 0;
-    const auto name = "paretopipe-model-" + std::to_string(getpid()) + "-" + std::to_string(counter++);
+    const auto name = "paretopipe-images-" + std::to_string(getpid()) + "-" + std::to_string(counter++);
     path_ = std::filesystem::temp_directory_path() / name;
     std::filesystem::create_directories(path_);
   }
-  ~TempFolder() { std::filesystem::remove_all(path_); }
-  TempFolder(const TempFolder&) = delete;
-  TempFolder& operator=(const TempFolder&) = delete;
+  ~ImageFolder() { std::filesystem::remove_all(path_); }
+  ImageFolder(const ImageFolder&) = delete;
+  ImageFolder& operator=(const ImageFolder&) = delete;
 
   const std::filesystem::path& path() const { return path_; }
 
@@ -56,4 +56,4 @@ inline std::vector<std::uint8_t> cifar10_file(int count) {
   return bytes;
 }
 
-}  // namespace paretopipe::model
+}  // namespace paretopipe::support

@@ -1,7 +1,7 @@
+#include <paretopipe/compute/hashed_numbers.hpp>
+#include <paretopipe/compute/image_files.hpp>
+#include <paretopipe/compute/inputs.hpp>
 #include <paretopipe/core/error.hpp>
-#include <paretopipe/model/image_files.hpp>
-#include <paretopipe/model/inputs.hpp>
-#include <paretopipe/model/weights.hpp>
 
 #include <algorithm>
 #include <filesystem>
@@ -12,7 +12,7 @@
 #include <ATen/ops/upsample_bilinear2d.h>
 #include <fmt/ranges.h>
 
-namespace paretopipe::model {
+namespace paretopipe::compute {
 namespace {
 
 constexpr std::string_view kRandom = "random";
@@ -59,16 +59,17 @@ at::Tensor gather(const Images& images, std::int64_t first, std::int64_t batch) 
   return pixels;
 }
 
-at::Tensor resize_and_normalise(const at::Tensor& pixels, std::int64_t side) {
+at::Tensor resize_and_normalise(const at::Tensor& pixels, const std::vector<std::int64_t>& sample_shape) {
   const auto mean = at::tensor({0.485F, 0.456F, 0.406F}).view({1, 3, 1, 1});
   const auto deviation = at::tensor({0.229F, 0.224F, 0.225F}).view({1, 3, 1, 1});
-  const std::array<std::int64_t, 2> size{side, side};
+  const std::array<std::int64_t, 2> size{sample_shape[1], sample_shape[2]};
   const auto resized = at::upsample_bilinear2d(pixels.to(at::kFloat).div_(255), size, /*align_corners=*/false);
   return resized.sub(mean).div_(deviation);  // a single grey channel broadcasts to three
 }
 
-at::Tensor noise(const Model& model, const stage::ModelRequest& request, int index) {
-  auto batch = at::empty(model.input_shape(request.batch), at::kFloat);
+at::Tensor noise(std::vector<std::int64_t> shape, const stage::ModelRequest& request, int index) {
+  shape.insert(shape.begin(), request.batch);
+  auto batch = at::empty(shape, at::kFloat);
   const std::span values(batch.data_ptr<float>(), static_cast<std::size_t>(batch.numel()));
   fill_normal(values, sequence_key(request.seed, "input", std::to_string(index)));
   return batch;
@@ -85,24 +86,32 @@ const DataSet* find_data_set(std::string_view name, std::string_view data) {
   return &*found;
 }
 
+void check_takes_images(const std::vector<std::int64_t>& sample_shape, std::string_view data) {
+  if (sample_shape.size() == 3 && sample_shape.front() == 3) return;
+  throw UsageError(fmt::format("{} gives images of 3 channels, and the model takes samples of {}; use --data random",
+                               data, fmt::join(sample_shape, "x")));
+}
+
 }  // namespace
 
-std::vector<at::Tensor> make_input_batches(const Model& model, const stage::ModelRequest& request, int count) {
+std::vector<at::Tensor> make_input_batches(const std::vector<std::int64_t>& sample_shape,
+                                           const stage::ModelRequest& request, int count) {
   if (request.batch < 1) throw UsageError(fmt::format("a batch has at least one image, not {}", request.batch));
   const std::string_view data = request.data;
   const auto colon = data.find(':');
   const auto* set = find_data_set(data.substr(0, colon), data);
   std::optional<Images> images;
   if (set != nullptr) {
+    check_takes_images(sample_shape, data);
     images = read_images(*set, colon == data.npos ? set->default_folder : data.substr(colon + 1));
   }
   std::vector<at::Tensor> batches;
   for (int i = 0; i < count; ++i) {
     const auto first = std::int64_t{i} * request.batch;
-    batches.push_back(images ? resize_and_normalise(gather(*images, first, request.batch), model.input_side)
-                             : noise(model, request, i));
+    batches.push_back(images ? resize_and_normalise(gather(*images, first, request.batch), sample_shape)
+                             : noise(sample_shape, request, i));
   }
   return batches;
 }
 
-}  // namespace paretopipe::model
+}  // namespace paretopipe::compute

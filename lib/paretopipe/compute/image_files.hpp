@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <vector>
 
-namespace paretopipe::model {
+namespace paretopipe::compute {
 
 /// Decoded images of one size.
 struct Images {
@@ -26,4 +26,4 @@ Images read_idx_images(const std::filesystem::path& path);
 /// 3 x 32 x 32 pixels. Plain or gzip.
 Images read_cifar10_images(const std::filesystem::path& path);
 
-}  // namespace paretopipe::model
+}  // namespace paretopipe::compute

@@ -1,5 +1,5 @@
+#include <paretopipe/compute/runtime.hpp>
 #include <paretopipe/core/error.hpp>
-#include <paretopipe/model/runtime.hpp>
 
 #include <algorithm>
 #include <array>
@@ -19,7 +19,7 @@
 #include <c10/core/InferenceMode.h>
 #include <torch/version.h>
 
-namespace paretopipe::model {
+namespace paretopipe::compute {
 namespace {
 
 void set_threads(int threads) {
@@ -120,4 +120,4 @@ nlohmann::json configure_runtime(const stage::ComputeOptions& options) {
           {"glibc_tunables", environment("GLIBC_TUNABLES")}};
 }
 
-}  // namespace paretopipe::model
+}  // namespace paretopipe::compute

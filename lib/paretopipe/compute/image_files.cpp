@@ -1,5 +1,5 @@
+#include <paretopipe/compute/image_files.hpp>
 #include <paretopipe/core/error.hpp>
-#include <paretopipe/model/image_files.hpp>
 
 #include <array>
 #include <cerrno>
@@ -10,7 +10,7 @@
 
 #include <zlib.h>
 
-namespace paretopipe::model {
+namespace paretopipe::compute {
 namespace {
 
 [[noreturn]] void fail(const std::filesystem::path& path, const std::string& reason) {
@@ -125,4 +125,4 @@ Images read_cifar10_images(const std::filesystem::path& path) {
   return images;
 }
 
-}  // namespace paretopipe::model
+}  // namespace paretopipe::compute

@@ -1,10 +1,10 @@
+#include <paretopipe/compute/tensors.hpp>
 #include <paretopipe/core/error.hpp>
-#include <paretopipe/model/tensors.hpp>
 
 #include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
 
-namespace paretopipe::model {
+namespace paretopipe::compute {
 namespace {
 
 at::ScalarType scalar_type(wire::DType dtype) {
@@ -81,4 +81,4 @@ stage::Activation allocate_activation(const wire::TensorSpec& spec) {
   return activation;
 }
 
-}  // namespace paretopipe::model
+}  // namespace paretopipe::compute

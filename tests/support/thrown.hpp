@@ -5,7 +5,7 @@
 
 #include <support/catch.hpp>
 
-namespace paretopipe::model {
+namespace paretopipe::support {
 
 /// Checks that `action` throws an E whose message contains all parts.
 template <class E, class Action>
@@ -23,4 +23,4 @@ void check_throws(Action action, std::initializer_list<std::string_view> parts) 
   FAIL("nothing was thrown");
 }
 
-}  // namespace paretopipe::model
+}  // namespace paretopipe::support
