@@ -25,6 +25,7 @@ std::filesystem::path results_folder(const SweepOptions& options, const config::
   if (!options.out.empty()) return options.out;
   if (!options.experiment_file.empty()) return std::filesystem::path("results") / options.experiment_file.stem();
   const auto& model = experiment.models.front();
+  if (config::names_archive(model)) return std::filesystem::path("results") / std::filesystem::path(model).stem();
   return std::filesystem::path("results") / model.substr(0, model.find(':'));
 }
 
@@ -40,10 +41,25 @@ plan::Networks networks_of(const config::Experiment& experiment) {
   return networks;
 }
 
+std::vector<config::ModelSource> find_sources(const config::Experiment& experiment) {
+  std::vector<config::ModelSource> sources;
+  for (const auto& model : experiment.models) {
+    auto source = config::find_source(model, experiment.input, experiment.cuts);
+    for (const auto& other : sources) {
+      if (!source.archive || source.archive != other.archive) continue;
+      throw UsageError(fmt::format("{} and {} are the same file; name it once", other.file.string(), model));
+    }
+    sources.push_back(std::move(source));
+  }
+  return sources;
+}
+
 /// A trial with the settings that a model's description depends on, before there is a plan.
-plan::Trial trial_settings(const config::Experiment& experiment, const std::string& model, config::Shaping shaping) {
+plan::Trial trial_settings(const config::Experiment& experiment, const config::ModelSource& model,
+                           config::Shaping shaping) {
   plan::Trial trial;
-  trial.model = model;
+  trial.model = model.name;
+  trial.archive = model.archive;
   trial.num_classes = experiment.num_classes;
   trial.batch = experiment.batch;
   trial.seed = experiment.seed;
@@ -55,11 +71,11 @@ plan::Trial trial_settings(const config::Experiment& experiment, const std::stri
   return trial;
 }
 
-std::vector<config::ModelDescription> describe_models(const config::Experiment& experiment, config::Shaping shaping,
-                                                      run::PipelineExecutor& executor) {
+std::vector<config::ModelDescription> describe_models(const config::Experiment& experiment,
+                                                      const std::vector<config::ModelSource>& sources,
+                                                      config::Shaping shaping, run::PipelineExecutor& executor) {
   std::vector<config::ModelDescription> models;
-  for (const auto& model : experiment.models)
-    models.push_back(executor.describe(trial_settings(experiment, model, shaping)));
+  for (const auto& source : sources) models.push_back(executor.describe(trial_settings(experiment, source, shaping)));
   return models;
 }
 
@@ -75,11 +91,15 @@ void print_plan(const std::vector<plan::Trial>& trials, const std::vector<config
 }
 
 run::ExecutorOptions executor_options(const SweepOptions& options, const config::Experiment& experiment,
+                                      const std::vector<config::ModelSource>& sources,
                                       const launch::InterruptGuard& interrupt) {
   run::ExecutorOptions executor;
   executor.stage_program = launch::find_stage_program();
   executor.timeout_s = experiment.trial_timeout_s;
   executor.interrupt_descriptor = interrupt.descriptor();
+  for (const auto& source : sources) {
+    if (source.archive) executor.archives[source.archive->sha256] = source.file;
+  }
   executor.provenance = {std::string(version()), std::string(git_state()), options.command_line, {}};
   return executor;
 }
@@ -113,10 +133,11 @@ ExitCode conclude(const run::SweepCounts& counts, int ok_before, const std::file
 ExitCode run_sweep_command(const SweepOptions& options) {
   const auto experiment = experiment_of(options);
   const auto folder = results_folder(options, experiment);
+  const auto sources = find_sources(experiment);
   const auto networks = networks_of(experiment);
   const launch::InterruptGuard interrupt;
-  run::PipelineExecutor executor(executor_options(options, experiment, interrupt));
-  const auto models = describe_models(experiment, networks.shaping, executor);
+  run::PipelineExecutor executor(executor_options(options, experiment, sources, interrupt));
+  const auto models = describe_models(experiment, sources, networks.shaping, executor);
   const auto plan = plan::plan_trials(experiment, models, networks);
   if (options.dry_run) {
     print_plan(plan, models, folder, experiment.repeat.adaptive);

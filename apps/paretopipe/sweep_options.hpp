@@ -27,6 +27,8 @@ struct SweepOptions {
   std::optional<int> depth;
   std::optional<std::uint64_t> seed;
   std::optional<std::string> data;
+  std::optional<std::string> input;
+  std::optional<std::string> cuts;
   std::optional<int> threads_per_stage;
   std::vector<std::string> cpus;
   std::vector<std::string> networks;

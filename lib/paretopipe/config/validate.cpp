@@ -1,3 +1,4 @@
+#include <paretopipe/config/archive.hpp>
 #include <paretopipe/config/experiment.hpp>
 #include <paretopipe/config/network_profile.hpp>
 #include <paretopipe/core/error.hpp>
@@ -73,6 +74,16 @@ void check_models(const std::vector<std::string>& models) {
   }
 }
 
+void check_archives(const Experiment& experiment) {
+  const auto& models = experiment.models;
+  check_text("cuts", experiment.cuts);
+  check_archive_settings(models, experiment.input, experiment.cuts);
+  if (experiment.num_classes != Experiment{}.num_classes && std::all_of(models.begin(), models.end(), names_archive)) {
+    throw UsageError(fmt::format("experiment.num_classes is {}, but the head of {} is what it is; leave it out",
+                                 experiment.num_classes, models.front()));
+  }
+}
+
 void check_networks(const Experiment& experiment) {
   const auto& networks = experiment.networks;
   if (networks.empty()) throw UsageError("experiment.networks is empty; name at least one network profile");
@@ -131,6 +142,7 @@ void check_cpus(const std::vector<std::string>& cpus) {
 
 void validate(const Experiment& experiment) {
   check_models(experiment.models);
+  check_archives(experiment);
   check_splits(experiment.splits);
   check_ranges(experiment);
   check_precision(experiment.repeat);

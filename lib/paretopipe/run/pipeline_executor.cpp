@@ -19,10 +19,6 @@ std::string utc_now() {
   return text;
 }
 
-stage::ModelRequest request_of(const plan::Trial& trial) {
-  return {trial.model, trial.num_classes, trial.batch, trial.seed, trial.data};
-}
-
 PipelineOptions pipeline_options(const ExecutorOptions& options, const plan::Trial& trial) {
   PipelineOptions result;
   result.command.program = options.stage_program;
@@ -49,6 +45,12 @@ bool contains(config::BlockRange outer, config::BlockRange inner) {
 }  // namespace
 
 PipelineExecutor::PipelineExecutor(ExecutorOptions options) : options_(std::move(options)) {}
+
+stage::ModelRequest PipelineExecutor::request_of(const plan::Trial& trial) const {
+  stage::ModelRequest request{trial.model, trial.num_classes, trial.batch, trial.seed, trial.data, trial.archive};
+  if (trial.archive) request.model = options_.archives.at(trial.archive->sha256).string();
+  return request;
+}
 
 config::ModelDescription PipelineExecutor::describe(const plan::Trial& trial) {
   ensure_pipeline(trial);

@@ -2,6 +2,7 @@
 #include <paretopipe/run/pipeline.hpp>
 #include <paretopipe/run/trial_executor.hpp>
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,7 +15,8 @@ struct ExecutorOptions {
   std::filesystem::path stage_program;
   int timeout_s = 600;
   int interrupt_descriptor = -1;
-  record::Provenance provenance;  ///< started_at is filled in for every trial
+  std::map<std::string, std::filesystem::path> archives;  ///< where the files lie, by their SHA-256
+  record::Provenance provenance;                          ///< started_at is filled in for every trial
 };
 
 /// Runs trials on a real pipeline of stage processes. They are started for the first trial, kept from trial to trial,
@@ -39,6 +41,7 @@ class PipelineExecutor final : public TrialExecutor {
   void ensure_network(const plan::Trial& trial);
   void ensure_loaded(const plan::Trial& trial);
   record::TrialRecord run_loaded(const plan::Trial& trial);
+  stage::ModelRequest request_of(const plan::Trial& trial) const;
   std::vector<config::BlockRange> blocks_needed(const plan::Trial& trial) const;
 
   ExecutorOptions options_;

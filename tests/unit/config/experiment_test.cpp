@@ -13,7 +13,7 @@ namespace {
 
 /// Every field differs from its default.
 Experiment unusual_experiment() {
-  return {.models = {"resnet18", "synthetic:5ms/2MB,3ms"},
+  return {.models = {"resnet18", "synthetic:5ms/2MB,3ms", "./net.pt"},
           .splits = {.all = false, .points = {0, 2, 3}},
           .num_classes = 1000,
           .batch = 8,
@@ -29,7 +29,9 @@ Experiment unusual_experiment() {
           .networks = {"wifi", "lte"},
           .shaping = "emulated",
           .repeat_slow = 0,
-          .trial_timeout_s = 60};
+          .trial_timeout_s = 60,
+          .input = "3x32x32",
+          .cuts = "layer*"};
 }
 
 std::string refusal(const char* text) {
