@@ -1,12 +1,11 @@
 #include <paretopipe/core/control_descriptor.hpp>
+#include <paretopipe/core/notice.hpp>
 #include <paretopipe/core/version.hpp>
 #include <paretopipe/model/model_backend.hpp>
 #include <paretopipe/script/script_backend.hpp>
 #include <paretopipe/stage/session.hpp>
 #include <paretopipe/synthetic/synthetic_backend.hpp>
 #include <paretopipe/wire/link.hpp>
-
-#include <cstdio>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -41,10 +40,10 @@ int main(int argc, char** argv) {
   try {
     return static_cast<int>(run(argc, argv));
   } catch (const paretopipe::Error& error) {
-    fmt::print(stderr, "paretopipe-stage: {}\n", error.what());
+    paretopipe::print_notice("paretopipe-stage: {}\n", error.what());
     return static_cast<int>(error.code());
   } catch (const std::exception& error) {
-    fmt::print(stderr, "paretopipe-stage: a defect of paretopipe: {}\n", error.what());
+    paretopipe::print_notice("paretopipe-stage: a defect of paretopipe: {}\n", error.what());
     return static_cast<int>(ExitCode::internal);
   }
 }

@@ -1,6 +1,7 @@
 #include "calibrate.hpp"
 
 #include <paretopipe/calibration/render.hpp>
+#include <paretopipe/core/notice.hpp>
 #include <paretopipe/core/version.hpp>
 #include <paretopipe/host/judgements.hpp>
 #include <paretopipe/host/observe.hpp>
@@ -96,7 +97,7 @@ ExitCode run_calibrate(const Options& options) {
   try {
     records = measure(calibration::trials_of(grid, sheet.effort, sheet.cpus), sheet.provenance);
   } catch (const Interrupted&) {
-    fmt::print(stderr, "paretopipe: interrupted; a data sheet is of the whole grid, so nothing was written\n");
+    print_notice("paretopipe: interrupted; a data sheet is of the whole grid, so nothing was written\n");
     return ExitCode::interrupted;
   }
   sheet.provenance.started_at = records.front().provenance.started_at;

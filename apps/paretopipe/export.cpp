@@ -1,6 +1,7 @@
 #include "export.hpp"
 
 #include <paretopipe/core/error.hpp>
+#include <paretopipe/core/notice.hpp>
 #include <paretopipe/report/export_layout.hpp>
 #include <paretopipe/report/output.hpp>
 #include <paretopipe/report/trial_selection.hpp>
@@ -28,9 +29,9 @@ ExitCode run_export(const Options& options) {
   const auto& layout = report::find_export_layout(options.layout);
   const auto set = load_records(options.path);
   const auto made = layout.make(report::select_trials(set.records, options.selection));
-  for (const auto& sentence : made.left_out) fmt::print(stderr, "left out: {}\n", sentence);
+  for (const auto& sentence : made.left_out) print_notice("left out: {}\n", sentence);
   if (made.files.empty()) {
-    fmt::print(stderr, "{}: nothing to export\n", options.path);
+    print_notice("{}: nothing to export\n", options.path);
     return ExitCode::negative;
   }
   const std::filesystem::path folder = options.out;
@@ -39,9 +40,9 @@ ExitCode run_export(const Options& options) {
     report::write_file(folder / file.path, file.content);
   }
   if (made.files.size() == 1) {
-    fmt::print(stderr, "{}\n", (folder / made.files.front().path).string());
+    print_notice("{}\n", (folder / made.files.front().path).string());
   } else {
-    fmt::print(stderr, "{} files in {}\n", made.files.size(), folder.string());
+    print_notice("{} files in {}\n", made.files.size(), folder.string());
   }
   return ExitCode::success;
 }

@@ -1,12 +1,12 @@
 #include "frontier.hpp"
 
 #include <paretopipe/core/error.hpp>
+#include <paretopipe/core/notice.hpp>
 #include <paretopipe/report/constraint.hpp>
 #include <paretopipe/report/reference_point.hpp>
 #include <paretopipe/report/render.hpp>
 
 #include <algorithm>
-#include <cstdio>
 #include <memory>
 #include <string>
 #include <vector>
@@ -44,11 +44,12 @@ ExitCode run_frontier(const Options& options) {
   if (std::none_of(set.records.begin(), set.records.end(), ok)) {
     const auto why =
         set.records.empty() ? "it holds no trial" : fmt::format("all {} trials failed", set.records.size());
-    fmt::print(stderr, "{}: {}, so there is no frontier\n", options.path, why);
+    print_notice("{}: {}, so there is no frontier\n", options.path, why);
     return ExitCode::negative;
   }
 
-  const auto report = report::make_frontier_report(set.records, std::move(objectives), std::move(analysis));
+  const auto report =
+      report::make_frontier_report(set.records, std::move(objectives), std::move(analysis), set.replaced);
   deliver(render(report, options), options.out);
   const bool any = std::any_of(report.groups.begin(), report.groups.end(),
                                [](const auto& group) { return group.recommendation.has_value(); });

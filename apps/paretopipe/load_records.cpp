@@ -1,5 +1,6 @@
 #include "load_records.hpp"
 
+#include <paretopipe/core/notice.hpp>
 #include <paretopipe/stats/check_summary.hpp>
 
 #include <cstdio>
@@ -9,7 +10,7 @@
 namespace paretopipe::cli {
 
 void print_warnings(std::span<const std::string> warnings) {
-  for (const auto& warning : warnings) fmt::print(stderr, "warning: {}\n", warning);
+  for (const auto& warning : warnings) print_notice("warning: {}\n", warning);
 }
 
 record::RecordSet load_records(const std::filesystem::path& path) {

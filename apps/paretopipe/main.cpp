@@ -1,4 +1,5 @@
 #include <paretopipe/core/error.hpp>
+#include <paretopipe/core/notice.hpp>
 #include <paretopipe/core/suggest.hpp>
 #include <paretopipe/core/version.hpp>
 
@@ -6,6 +7,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -82,10 +84,13 @@ int main(int argc, char** argv) {
   try {
     return static_cast<int>(run(argc, argv));
   } catch (const paretopipe::Error& error) {
-    fmt::print(stderr, "paretopipe: {}\n", error.what());
+    paretopipe::print_notice("paretopipe: {}\n", error.what());
     return static_cast<int>(error.code());
+  } catch (const std::system_error& error) {  // what fmt throws of an output that cannot be written
+    paretopipe::print_notice("paretopipe: {}\n", error.what());
+    return static_cast<int>(paretopipe::ExitCode::environment);
   } catch (const std::exception& error) {
-    fmt::print(stderr, "paretopipe: a defect of paretopipe: {}\n", error.what());
+    paretopipe::print_notice("paretopipe: a defect of paretopipe: {}\n", error.what());
     return static_cast<int>(paretopipe::ExitCode::internal);
   }
 }

@@ -1,6 +1,7 @@
 #include "merge.hpp"
 
 #include <paretopipe/core/error.hpp>
+#include <paretopipe/core/notice.hpp>
 #include <paretopipe/record/merge.hpp>
 #include <paretopipe/report/output.hpp>
 #include <paretopipe/stats/check_summary.hpp>
@@ -43,7 +44,7 @@ ExitCode run_merge(const Options& options) {
   const auto merged = record::merge({options.paths.begin(), options.paths.end()}, stats::check_summary);
   print_warnings(merged.warnings);
   if (merged.trials == 0) {
-    fmt::print(stderr, "{}: no trial to merge, so nothing was written\n", fmt::join(options.paths, ", "));
+    print_notice("{}: no trial to merge, so nothing was written\n", fmt::join(options.paths, ", "));
     return ExitCode::negative;
   }
   if (!file.parent_path().empty()) report::make_folder(file.parent_path());

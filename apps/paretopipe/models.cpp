@@ -1,6 +1,7 @@
 #include "models.hpp"
 
 #include <paretopipe/config/archive.hpp>
+#include <paretopipe/core/error.hpp>
 #include <paretopipe/core/units.hpp>
 #include <paretopipe/launch/stage_program.hpp>
 #include <paretopipe/report/table.hpp>
@@ -18,6 +19,7 @@ struct Options {
   int num_classes = 10;
   std::string input;
   std::string cuts = config::kDefaultCuts;
+  std::string weights;
   std::string format = "table";
 };
 
@@ -59,14 +61,15 @@ void print_model(const config::ModelDescription& model) {
 stage::ModelRequest request_of(const Options& options) {
   config::check_archive_settings({options.model}, options.input, options.cuts);
   const auto source = config::find_source(options.model, options.input, options.cuts);
-  stage::ModelRequest request{source.name, options.num_classes, options.batch, 1, "random", source.archive};
-  if (source.archive) request.model = source.file.string();
-  return request;
+  const auto model = source.archive ? source.file.string() : source.name;
+  return {model, options.num_classes, options.batch, 1, "random", options.weights, source.archive};
 }
 
 ExitCode run_models(const Options& options) {
   const auto program = launch::find_stage_program();
   if (options.model.empty()) {
+    if (!options.weights.empty()) throw UsageError("--weights is about one model; name it");
+    if (!options.input.empty()) throw UsageError("--input is about one model; name it");
     const auto models = run::list_models(program);
     if (options.format == "json") {
       fmt::print("{}\n", nlohmann::json(models).dump(2));
@@ -100,6 +103,7 @@ void add_models(CLI::App& app, Command& chosen) {
   command->add_option("--input", options->input, "Shape of one sample of an archive, e.g. 3x224x224");
   command->add_option("--cuts", options->cuts, "Where an archive can be cut: unit, all, modules or a pattern")
       ->capture_default_str();
+  command->add_option("--weights", options->weights, "Check that this file of weights fits the model (see sweep)");
   command->add_option("--format", options->format, "table or json")
       ->check(CLI::IsMember({"table", "json"}))
       ->capture_default_str();

@@ -1,5 +1,6 @@
 #include <paretopipe/core/control_descriptor.hpp>
 #include <paretopipe/core/error.hpp>
+#include <paretopipe/core/notice.hpp>
 #include <paretopipe/core/units.hpp>
 #include <paretopipe/launch/interrupt.hpp>
 #include <paretopipe/shaping/interface/interface_mtu.hpp>
@@ -93,7 +94,7 @@ ExitCode run_apply(const Options& options) {
   // Where there is no such interface, tc will say so.
   target.mtu = shaping::interface_mtu(target.interface).value_or(target.mtu);
   const shaping::LeaseTerms terms{target.interface, plan_peer_shaping(target, conditions), duration};
-  for (const auto& warning : shaping::warnings(conditions)) fmt::print(stderr, "note: {}\n", warning);
+  for (const auto& warning : shaping::warnings(conditions)) print_notice("note: {}\n", warning);
 
   const launch::InterruptGuard interrupt;
   shaping::Lease lease({std::filesystem::read_symlink("/proc/self/exe").string(), "net", kKeeper}, terms);

@@ -1,4 +1,5 @@
 #include <paretopipe/core/error.hpp>
+#include <paretopipe/core/notice.hpp>
 #include <paretopipe/shaping/interface/interface_mtu.hpp>
 #include <paretopipe/shaping/interface/peer_shaping.hpp>
 
@@ -36,10 +37,10 @@ shaping::PeerPlan plan(const Options& options, const config::LinkConditions& con
 
 /// With a peer, the plan itself sees to it.
 void say_how_to_cut(const std::string& interface) {
-  fmt::print(stderr,
-             "note: {} may hand netem up to 64 KiB of TCP at once, which it delays, loses and paces as one packet; to "
-             "have it take frame by frame, run \"{}\" before (65535 after)\n",
-             interface, to_line(shaping::offload_off_command(interface)));
+  print_notice(
+      "note: {} may hand netem up to 64 KiB of TCP at once, which it delays, loses and paces as one packet; to "
+      "have it take frame by frame, run \"{}\" before (65535 after)\n",
+      interface, to_line(shaping::offload_off_command(interface)));
 }
 
 ExitCode run_plan(const Options& options) {
@@ -54,11 +55,11 @@ ExitCode run_plan(const Options& options) {
   for (const auto& command : planned.apply) fmt::print("{}\n", to_line(command));
   fmt::print("# undo:\n{}\n", to_line(planned.undo));
   if (options.peer.empty()) {
-    fmt::print(stderr, "note: without --peer these shape all that leaves {}, SSH included; `net apply` refuses that\n",
-               options.interface);
+    print_notice("note: without --peer these shape all that leaves {}, SSH included; `net apply` refuses that\n",
+                 options.interface);
     if (shaping::needs_netem(conditions)) say_how_to_cut(options.interface);
   }
-  for (const auto& warning : shaping::warnings(conditions)) fmt::print(stderr, "note: {}\n", warning);
+  for (const auto& warning : shaping::warnings(conditions)) print_notice("note: {}\n", warning);
   return ExitCode::success;
 }
 

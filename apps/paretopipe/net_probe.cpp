@@ -1,4 +1,5 @@
 #include <paretopipe/core/error.hpp>
+#include <paretopipe/core/notice.hpp>
 #include <paretopipe/core/units.hpp>
 #include <paretopipe/report/output.hpp>
 #include <paretopipe/report/table.hpp>
@@ -36,7 +37,7 @@ ExitCode serve(const Options& options) {
       fmt::print("served a probe of {}\n", server.serve_one());
     } catch (const EnvironmentError& error) {
       if (!options.keep) throw;
-      fmt::print(stderr, "paretopipe: {}\n", error.what());
+      print_notice("paretopipe: {}\n", error.what());
     }
   } while (options.keep);
   return ExitCode::success;
@@ -50,7 +51,7 @@ shaping::RemoteProbeOptions probe_options(const Options& options) {
   }
   chosen.settling = std::max(chosen.measuring / 2, Nanoseconds(std::chrono::milliseconds(200)));
   if (::isatty(STDERR_FILENO) != 0) {
-    chosen.progress = [](const std::string& what) { fmt::print(stderr, "measuring {} …\n", what); };
+    chosen.progress = [](const std::string& what) { print_notice("measuring {} …\n", what); };
   }
   return chosen;
 }

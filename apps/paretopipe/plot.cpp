@@ -1,6 +1,7 @@
 #include "plot.hpp"
 
 #include <paretopipe/core/error.hpp>
+#include <paretopipe/core/notice.hpp>
 #include <paretopipe/report/frontier_plot.hpp>
 #include <paretopipe/report/output.hpp>
 
@@ -14,6 +15,7 @@
 #include <CLI/CLI.hpp>
 
 #include "load_records.hpp"
+#include "png.hpp"
 
 namespace paretopipe::cli {
 namespace {
@@ -27,12 +29,16 @@ struct Options {
   std::vector<int> batches;
 };
 
-void check_format(const std::filesystem::path& out) {
-  if (out.extension() == ".svg") return;
-  throw UsageError(
-      fmt::format("cannot plot to {}: plots are written as SVG, to a file whose name ends in .svg. For a PNG, convert "
-                  "it: rsvg-convert --zoom 2 front.svg --output front.png (in Debian's librsvg2-bin)",
-                  out.string()));
+using Render = std::string (*)(const report::Plot& plot);
+
+/// What the file's name asks for. Throws UsageError, and EnvironmentError where this machine cannot do it.
+Render renderer_for(const std::filesystem::path& out) {
+  if (out.extension() == ".svg") return report::render_svg;
+  if (out.extension() == ".png") {
+    require_png_renderer();
+    return [](const report::Plot& plot) { return render_png(report::render_svg(plot)); };
+  }
+  throw UsageError(fmt::format("cannot plot to {}: a picture's name ends in .svg or .png", out.string()));
 }
 
 /// True for every value where nothing was chosen.
@@ -51,7 +57,7 @@ std::vector<record::TrialRecord> chosen_records(std::vector<record::TrialRecord>
 }
 
 ExitCode run_plot(const Options& options) {
-  check_format(options.out);
+  const auto render = renderer_for(options.out);
   auto objectives = report::parse_objectives(options.objectives);
   if (objectives.size() != 2) {
     throw UsageError(fmt::format("a plot has two axes and needs two objectives, not {}", objectives.size()));
@@ -61,10 +67,10 @@ ExitCode run_plot(const Options& options) {
   const auto plot = report::make_plot(report::make_frontier_report(records, std::move(objectives)));
   const auto is_empty = [](const auto& series) { return series.points.empty(); };
   if (std::all_of(plot.series.begin(), plot.series.end(), is_empty)) {
-    fmt::print(stderr, "{}: no trial that was chosen has both numbers, so there is nothing to plot\n", options.path);
+    print_notice("{}: no trial that was chosen has both numbers, so there is nothing to plot\n", options.path);
     return ExitCode::negative;
   }
-  report::write_file(options.out, report::render_svg(plot));
+  report::write_file(options.out, render(plot));
   return ExitCode::success;
 }
 
@@ -74,7 +80,9 @@ void add_plot(CLI::App& app, Command& chosen) {
   auto* command = app.add_subcommand("plot", "Draw the frontier as a picture for papers and READMEs");
   const auto options = std::make_shared<Options>();
   command->add_option("path", options->path, "Results folder, or a records file")->required();
-  command->add_option("-o,--out", options->out, "The picture, FILE.svg")->type_name("FILE")->required();
+  command->add_option("-o,--out", options->out, "The picture, FILE.svg or FILE.png (needs rsvg-convert)")
+      ->type_name("FILE")
+      ->required();
   const auto add = [&](const char* flag, auto& values, const char* meaning, const char* type) {
     command->add_option(flag, values, meaning)->type_name(type)->allow_extra_args(false);  // one a flag; repeatable
   };

@@ -1,6 +1,7 @@
 #include "progress.hpp"
 
-#include <cstdio>
+#include <paretopipe/core/notice.hpp>
+
 #include <string>
 
 #include <unistd.h>
@@ -39,26 +40,25 @@ void Progress::starting(const plan::Trial& trial) {
   if (completed_ > 0 && !adaptive_) {
     left = fmt::format("  {} left", clock_text((Clock::now() - begin_) / completed_ * (remaining_ - completed_)));
   }
-  fmt::print(stderr, "{}[{}/{}{}] {}{}", kClearLine, already_done_ + completed_ + 1, adaptive_ ? "at most " : "",
-             already_done_ + remaining_, trial.label(), left);
-  std::fflush(stderr);
+  print_notice("{}[{}/{}{}] {}{}", kClearLine, already_done_ + completed_ + 1, adaptive_ ? "at most " : "",
+               already_done_ + remaining_, trial.label(), left);
   shown_ = true;
 }
 
 void Progress::finished(const record::TrialRecord& record) {
   ++completed_;
   if (record.failure) {
-    fmt::print(stderr, "{}{} failed ({}): {}\n", terminal_ ? kClearLine : "", record.trial.label(),
-               record.failure->phase, record.failure->reason);
+    print_notice("{}{} failed ({}): {}\n", terminal_ ? kClearLine : "", record.trial.label(), record.failure->phase,
+                 record.failure->reason);
   }
 }
 
 void Progress::repeating(const record::TrialRecord& record) {
-  fmt::print(stderr, "{}{}: {}\n", terminal_ ? kClearLine : "", record.trial.label(), record.failure->reason);
+  print_notice("{}{}: {}\n", terminal_ ? kClearLine : "", record.trial.label(), record.failure->reason);
 }
 
 void Progress::finish() {
-  if (shown_) fmt::print(stderr, "{}", kClearLine);
+  if (shown_) print_notice("{}", kClearLine);
   shown_ = false;
 }
 

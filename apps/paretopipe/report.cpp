@@ -1,35 +1,53 @@
 #include "report.hpp"
 
+#include <paretopipe/calibration/data_sheet.hpp>
 #include <paretopipe/core/error.hpp>
+#include <paretopipe/core/notice.hpp>
 #include <paretopipe/page/page.hpp>
 #include <paretopipe/page/page_data.hpp>
 #include <paretopipe/report/output.hpp>
 
-#include <cstdio>
+#include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 #include "load_records.hpp"
 
 namespace paretopipe::cli {
 namespace {
 
+/// Where a data sheet is looked for: beside the records.
+constexpr const char* kDataSheetName = "calibration.json";
+
 struct Options {
   std::string path;
   std::string out;
+  std::optional<std::string> calibration;
 };
+
+/// The data sheet that was asked for, else the one beside the records, where there is one.
+std::optional<calibration::DataSheet> find_data_sheet(const Options& options) {
+  if (options.calibration) return calibration::read_data_sheet(*options.calibration);
+  const auto beside = record::records_file(options.path).parent_path() / kDataSheetName;
+  std::error_code unknown;  // reading says more
+  if (!std::filesystem::exists(beside, unknown)) return std::nullopt;
+  return calibration::read_data_sheet(beside);
+}
 
 ExitCode run_report(const Options& options) {
   page::require_renderer();
   const auto set = load_records(options.path);
   if (set.records.empty()) {
-    fmt::print(stderr, "{}: it holds no trial, so there is nothing to report\n", options.path);
+    print_notice("{}: it holds no trial, so there is nothing to report\n", options.path);
     return ExitCode::negative;
   }
-  report::write_file(options.out, page::render_page(page::make_page_data(set.records)));
-  fmt::print(stderr, "{}: open it in a browser\n", options.out);
+  const page::Supplement supplement{.replaced = set.replaced, .data_sheet = find_data_sheet(options)};
+  report::write_file(options.out, page::render_page(page::make_page_data(set.records, supplement)));
+  print_notice("{}: open it in a browser\n", options.out);
   return ExitCode::success;
 }
 
@@ -40,6 +58,12 @@ void add_report(CLI::App& app, Command& chosen) {
   const auto options = std::make_shared<Options>();
   command->add_option("path", options->path, "Results folder, or a records file")->required();
   command->add_option("-o,--out", options->out, "The page, written whole or not at all")->type_name("FILE")->required();
+  command
+      ->add_option("--calibration", options->calibration,
+                   fmt::format("Data sheet to show, as `calibrate --format json` writes it ({} beside the records, if "
+                               "there is one)",
+                               kDataSheetName))
+      ->type_name("FILE");
   command->callback([options, &chosen] { chosen = [options] { return run_report(*options); }; });
 }
 

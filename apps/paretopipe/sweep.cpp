@@ -1,9 +1,14 @@
 #include "sweep.hpp"
 
+#include <paretopipe/config/archive.hpp>
 #include <paretopipe/config/experiment.hpp>
+#include <paretopipe/core/notice.hpp>
+#include <paretopipe/core/sha256.hpp>
 #include <paretopipe/core/version.hpp>
+#include <paretopipe/host/cpu_set.hpp>
 #include <paretopipe/launch/interrupt.hpp>
 #include <paretopipe/launch/stage_program.hpp>
+#include <paretopipe/plan/partitions.hpp>
 #include <paretopipe/plan/plan.hpp>
 #include <paretopipe/record/store.hpp>
 #include <paretopipe/run/adaptive_sweep.hpp>
@@ -14,6 +19,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <set>
 
 #include "progress.hpp"
 #include "sweep_options.hpp"
@@ -36,7 +42,7 @@ plan::Networks networks_of(const config::Experiment& experiment) {
   networks.profiles.clear();
   for (const auto& name : experiment.networks) networks.profiles.push_back(config::load_network_profile(name));
   const auto choice = shaping::choose_shaping(config::parse_shaping(experiment.shaping), networks.profiles);
-  if (!choice.warning.empty()) fmt::print(stderr, "warning: {}\n", choice.warning);
+  if (!choice.warning.empty()) print_notice("warning: {}\n", choice.warning);
   networks.shaping = choice.kind;
   return networks;
 }
@@ -54,12 +60,16 @@ std::vector<config::ModelSource> find_sources(const config::Experiment& experime
   return sources;
 }
 
-/// A trial with the settings that a model's description depends on, before there is a plan.
-plan::Trial trial_settings(const config::Experiment& experiment, const config::ModelSource& model,
-                           config::Shaping shaping) {
+/// Of the file of weights; empty without one.
+std::string weights_sha256(const config::Experiment& experiment) {
+  return experiment.weights.empty() ? std::string() : sha256_of_file(experiment.weights);
+}
+
+/// A trial of each model with the settings that its description depends on, before there is a plan.
+std::vector<plan::Trial> trial_settings(const config::Experiment& experiment,
+                                        const std::vector<config::ModelSource>& sources, config::Shaping shaping,
+                                        const std::string& weights_sha256) {
   plan::Trial trial;
-  trial.model = model.name;
-  trial.archive = model.archive;
   trial.num_classes = experiment.num_classes;
   trial.batch = experiment.batch;
   trial.seed = experiment.seed;
@@ -68,15 +78,30 @@ plan::Trial trial_settings(const config::Experiment& experiment, const config::M
   trial.cpus = experiment.cpus;
   trial.tuning = experiment.tuning;
   trial.shaping = shaping;
-  return trial;
+  trial.weights_sha256 = weights_sha256;
+  std::vector<plan::Trial> settings;
+  for (const auto& source : sources) {
+    trial.model = source.name;
+    trial.archive = source.archive;
+    settings.push_back(trial);
+  }
+  return settings;
 }
 
-std::vector<config::ModelDescription> describe_models(const config::Experiment& experiment,
-                                                      const std::vector<config::ModelSource>& sources,
-                                                      config::Shaping shaping, run::PipelineExecutor& executor) {
+std::vector<config::ModelDescription> describe_models(const std::vector<plan::Trial>& settings,
+                                                      run::PipelineExecutor& executor) {
   std::vector<config::ModelDescription> models;
-  for (const auto& source : sources) models.push_back(executor.describe(trial_settings(experiment, source, shaping)));
+  for (const auto& trial : settings) models.push_back(executor.describe(trial));
   return models;
+}
+
+/// Of every model.
+std::vector<std::vector<double>> time_blocks(const std::vector<plan::Trial>& settings,
+                                             const std::vector<config::ModelDescription>& models,
+                                             run::PipelineExecutor& executor) {
+  std::vector<std::vector<double>> times;
+  for (std::size_t i = 0; i < models.size(); ++i) times.push_back(executor.time_blocks(settings[i], models[i]));
+  return times;
 }
 
 void print_plan(const std::vector<plan::Trial>& trials, const std::vector<config::ModelDescription>& models,
@@ -97,6 +122,7 @@ run::ExecutorOptions executor_options(const SweepOptions& options, const config:
   executor.stage_program = launch::find_stage_program();
   executor.timeout_s = experiment.trial_timeout_s;
   executor.interrupt_descriptor = interrupt.descriptor();
+  if (!experiment.weights.empty()) executor.weights = std::filesystem::absolute(experiment.weights).string();
   for (const auto& source : sources) {
     if (source.archive) executor.archives[source.archive->sha256] = source.file;
   }
@@ -130,15 +156,32 @@ ExitCode conclude(const run::SweepCounts& counts, int ok_before, const std::file
   return counts.failed == 0 ? ExitCode::success : ExitCode::negative;
 }
 
+/// Stages that compute on one CPU take turns, which no deployment on devices of their own would do.
+void warn_of_shared_cpus(const config::Experiment& experiment) {
+  std::set<int> taken;
+  for (const auto& list : experiment.cpus) {
+    for (const int cpu : host::parse_cpu_list(list)) {
+      if (taken.insert(cpu).second) continue;
+      print_notice("warning: CPU {} computes for more than one stage, so throughput is less than that of {} devices\n",
+                   cpu, experiment.stages);
+      return;
+    }
+  }
+}
+
 ExitCode run_sweep_command(const SweepOptions& options) {
   const auto experiment = experiment_of(options);
+  warn_of_shared_cpus(experiment);
   const auto folder = results_folder(options, experiment);
   const auto sources = find_sources(experiment);
   const auto networks = networks_of(experiment);
   const launch::InterruptGuard interrupt;
   run::PipelineExecutor executor(executor_options(options, experiment, sources, interrupt));
-  const auto models = describe_models(experiment, sources, networks.shaping, executor);
-  const auto plan = plan::plan_trials(experiment, models, networks);
+  plan::Groundwork groundwork{.weights_sha256 = weights_sha256(experiment)};
+  const auto settings = trial_settings(experiment, sources, networks.shaping, groundwork.weights_sha256);
+  const auto models = describe_models(settings, executor);
+  if (plan::needs_block_times(experiment)) groundwork.block_times = time_blocks(settings, models, executor);
+  const auto plan = plan::plan_trials(experiment, models, networks, groundwork);
   if (options.dry_run) {
     print_plan(plan, models, folder, experiment.repeat.adaptive);
     return ExitCode::success;
@@ -163,8 +206,8 @@ ExitCode run_sweep_command(const SweepOptions& options) {
     }
   } catch (const Interrupted&) {
     progress.finish();
-    fmt::print(stderr, "paretopipe: interrupted; what was measured is in {}, and --resume continues\n",
-               store.file().string());
+    print_notice("paretopipe: interrupted; what was measured is in {}, and --resume continues\n",
+                 store.file().string());
     return ExitCode::interrupted;
   }
   progress.finish();

@@ -13,8 +13,6 @@
 namespace paretopipe::cli {
 namespace {
 
-constexpr int kStages = 2;
-
 template <class T>
 void override_with(T& value, const std::optional<T>& flag) {
   if (flag) value = *flag;
@@ -48,6 +46,17 @@ void override_repeat(config::Repeat& repeat, const SweepOptions& options) {
   if (options.budget) repeat.budget_s = seconds_of_budget(*options.budget);
 }
 
+/// Split points and partitions say the same in two ways: a flag of one replaces both of a file.
+void override_partitions(config::Experiment& experiment, const SweepOptions& options) {
+  override_with(experiment.stages, options.stages);
+  override_with(experiment.max_partitions, options.max_partitions);
+  if (options.splits || !options.partitions.empty()) {
+    experiment.splits = {};
+    experiment.partitions = options.partitions;
+  }
+  if (options.splits) experiment.splits = config::parse_splits(*options.splits);
+}
+
 void add_workload_options(CLI::App& command, SweepOptions& options) {
   const std::string group = "What is measured";
   command.add_option("experiment", options.experiment_file, "Experiment file (configs/README.md); flags win over it");
@@ -58,9 +67,24 @@ void add_workload_options(CLI::App& command, SweepOptions& options) {
   command.add_option("--input", options.input, "Shape of one sample of an archive, e.g. 3x224x224")->group(group);
   command.add_option("--cuts", options.cuts, "Where an archive can be cut: unit, all, modules or a pattern (unit)")
       ->group(group);
-  command.add_option("--split", options.splits, "Split points: all, or a list such as 0,3-7,10")->group(group);
+  command.add_option("--split", options.splits, "Split points of two stages: all, or a list such as 0,3-7,10")
+      ->group(group);
+  command.add_option("--stages", options.stages, "Stages that a model is cut into, 2 to 16 (2)")->group(group);
+  command
+      .add_option("--partitions", options.partitions,
+                  "How to cut it into them: all, split points such as 4,9,14, or a scheme (equal-load, front-load, "
+                  "front-heavy, middle-load, end-load, end-heavy, equal-time); may be given several times")
+      ->allow_extra_args(false)
+      ->group(group);
+  command
+      .add_option("--max-partitions", options.max_partitions,
+                  "Of all partitions, choose so many by chance, beside the endpoints (every one)")
+      ->group(group);
   command.add_option("--classes", options.num_classes, "Number of classes of the model's head (10)")->group(group);
   command.add_option("--data", options.data, "Input: fashion-mnist[:DIR], cifar10[:DIR] or random (fashion-mnist)")
+      ->group(group);
+  command
+      .add_option("--weights", options.weights, "The model's weights: .safetensors, or .pth as torch.save writes it")
       ->group(group);
   command.add_option("--batch", options.batch, "Images per batch (1)")->group(group);
   command.add_option("--batches", options.batches, "Measured batches in each phase (32)")->group(group);
@@ -125,9 +149,9 @@ config::Experiment experiment_of(const SweepOptions& options) {
   auto experiment =
       options.experiment_file.empty() ? config::Experiment{} : config::load_experiment(options.experiment_file);
   if (!options.models.empty()) experiment.models = options.models;
-  if (options.splits) experiment.splits = config::parse_splits(*options.splits);
   override_with(experiment.input, options.input);
   override_with(experiment.cuts, options.cuts);
+  override_partitions(experiment, options);
   override_with(experiment.num_classes, options.num_classes);
   override_with(experiment.batch, options.batch);
   override_with(experiment.batches, options.batches);
@@ -136,6 +160,7 @@ config::Experiment experiment_of(const SweepOptions& options) {
   override_with(experiment.depth, options.depth);
   override_with(experiment.seed, options.seed);
   override_with(experiment.data, options.data);
+  override_with(experiment.weights, options.weights);
   override_with(experiment.threads_per_stage, options.threads_per_stage);
   override_with(experiment.repeat_slow, options.repeat_slow);
   override_with(experiment.trial_timeout_s, options.trial_timeout_s);
@@ -147,7 +172,7 @@ config::Experiment experiment_of(const SweepOptions& options) {
   if (options.active_openmp_wait) experiment.tuning.passive_openmp_wait = false;
 
   if (experiment.cpus.empty()) {
-    for (const auto& set : host::deal_cpus(host::current_affinity(), kStages))
+    for (const auto& set : host::deal_cpus(host::current_affinity(), experiment.stages))
       experiment.cpus.push_back(host::to_string(set));
   }
   config::validate(experiment);

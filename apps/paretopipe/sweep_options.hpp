@@ -16,6 +16,9 @@ struct SweepOptions {
   std::filesystem::path experiment_file;
   std::vector<std::string> models;
   std::optional<std::string> splits;
+  std::optional<int> stages;
+  std::vector<std::string> partitions;
+  std::optional<int> max_partitions;
   std::optional<int> num_classes;
   std::optional<int> batch;
   std::optional<int> batches;
@@ -29,6 +32,7 @@ struct SweepOptions {
   std::optional<std::string> data;
   std::optional<std::string> input;
   std::optional<std::string> cuts;
+  std::optional<std::string> weights;
   std::optional<int> threads_per_stage;
   std::vector<std::string> cpus;
   std::vector<std::string> networks;

@@ -6,7 +6,7 @@ find_package(fmt REQUIRED)
 find_package(nlohmann_json 3.10 REQUIRED)
 find_package(CLI11 2.1 REQUIRED)
 find_package(ZLIB REQUIRED)
-find_package(OpenSSL 3.0 REQUIRED COMPONENTS Crypto)
+find_package(OpenSSL REQUIRED COMPONENTS Crypto)
 
 # Header-only Asio: newer Boosts ship only the CMake package, older ones only what FindBoost knows.
 find_package(Boost 1.74 CONFIG QUIET)
@@ -28,6 +28,8 @@ if(PARETOPIPE_BUILD_STAGE)
   target_link_libraries(paretopipe_torch INTERFACE ${TORCH_LIBRARIES})
   separate_arguments(TORCH_FLAGS NATIVE_COMMAND "${TORCH_CXX_FLAGS}")
   target_compile_options(paretopipe_torch INTERFACE ${TORCH_FLAGS})
+  # LibTorch is built for release, and without NDEBUG its headers declare members that it does not have.
+  target_compile_definitions(paretopipe_torch INTERFACE NDEBUG)
 endif()
 
 if(PARETOPIPE_BUILD_TESTS)

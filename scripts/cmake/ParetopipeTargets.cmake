@@ -1,3 +1,26 @@
+# One precompiled header for all libraries, and one for all tests, of a build that asks for them. The dev and release
+# presets do not, so that every file is known to include what it uses.
+function(paretopipe_precompile target kind)
+  if(NOT PARETOPIPE_PRECOMPILE)
+    return()
+  endif()
+  set(pch paretopipe_${kind}_pch)
+  if(NOT TARGET ${pch})
+    set(empty ${PROJECT_BINARY_DIR}/${pch}.cpp)
+    file(CONFIGURE OUTPUT ${empty} CONTENT "")
+    add_library(${pch} OBJECT ${empty})
+    target_link_libraries(${pch} PRIVATE fmt::fmt nlohmann_json::nlohmann_json paretopipe_warnings)
+    target_precompile_headers(${pch} PRIVATE
+      <algorithm> <filesystem> <functional> <map> <memory> <optional> <string> <utility> <vector>
+      <fmt/format.h> <nlohmann/json.hpp>)
+    if(kind STREQUAL "test")
+      target_link_libraries(${pch} PRIVATE paretopipe_test_main)
+      target_precompile_headers(${pch} PRIVATE <support/catch.hpp>)
+    endif()
+  endif()
+  target_precompile_headers(${target} REUSE_FROM ${pch})
+endfunction()
+
 # paretopipe_library(NAME [SOURCES ...] HEADERS ... [DEPENDS ...] [PRIVATE_DEPENDS ...])
 # One library a folder: lib/paretopipe/NAME becomes the target paretopipe::NAME, with _ for the / of a folder in a folder.
 # Its headers are included as <paretopipe/NAME/x.hpp>, and each must compile alone (target
@@ -10,6 +33,7 @@ function(paretopipe_library name)
   add_library(paretopipe::${name} ALIAS ${target})
   target_sources(${target} PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}/lib FILES ${ARG_HEADERS})
   target_link_libraries(${target} PUBLIC ${ARG_DEPENDS} PRIVATE ${ARG_PRIVATE_DEPENDS} paretopipe_warnings)
+  paretopipe_precompile(${target} library)
   if(PARETOPIPE_BUILD_TESTS)
     set_target_properties(${target} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON)
   endif()
@@ -21,6 +45,7 @@ function(paretopipe_test name)
   cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;DEPENDS;LABELS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE ${ARG_DEPENDS} paretopipe_test_main paretopipe_warnings)
+  paretopipe_precompile(${name} test)
   add_test(NAME ${name} COMMAND ${name})
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 120)

@@ -18,7 +18,7 @@ int main(int argc, char** argv) {
   try {
     const auto backend = model::make_model_backend();
     backend->configure({});
-    const stage::ModelRequest request{argv[1], 1000, std::atoi(argv[2]), 1, "random"};
+    const stage::ModelRequest request{argv[1], 1000, std::atoi(argv[2]), 1, "random", ""};
     const config::BlockRange all{0, backend->describe(request).block_count()};
     backend->load(request, all);
     const auto inputs = backend->make_inputs(request, 1);

@@ -48,7 +48,7 @@ function cardIn(page, chart) {
   return page.evaluate(`new Promise(resolve => setTimeout(() => resolve(document.querySelector('#${chart} .card')?.innerText), 100))`);
 }
 
-for (const name of ['networks', 'hostile', 'many', 'single', 'failed']) {
+for (const name of ['networks', 'disturbed', 'hostile', 'many', 'single', 'failed']) {
   for (const [width, dark] of [[1400, false], [1400, true], [390, false]]) {
     test(`the page "${name}" opens quietly and fits, ${width} pixels wide, ${dark ? 'dark' : 'light'}`, async () => {
       const page = await open(name, {width, dark});
@@ -139,12 +139,48 @@ test('all metrics are there on demand', async () => {
   for (const name of await page.evaluate('[...metricNamed.keys()]')) assert.ok(headings.includes(name), name);
 });
 
+test('what disturbed the trials is listed with its cause, for those that pass the filters, and nothing where nothing did', async () => {
+  const page = await open('disturbed');
+  const shown = () => page.evaluate(`byId('disturbance-section').checkVisibility()`);
+  await choose(page, 'Network', 'unshaped');
+  assert.ok(await shown());
+  assert.equal(await page.evaluate(`document.querySelector('#disturbances summary').textContent`),
+               '2 measurements made again; 1 trial disturbed, but counted; 1 trial with a longer warm-up; 2 trials with outliers');
+  await page.evaluate(`document.querySelector('#disturbances summary').click()`);
+  const rows = await page.evaluate(`[...document.querySelectorAll('#disturbances tbody tr')].map(row => [...row.cells].map(cell => cell.innerText))`);
+  assert.deepEqual(rows, [
+    ['5/10', '1', 'outliers: batch 7 of the latency run and batches 5-7,9 of the throughput run', 'stage 1 waited 12 times for pages from disk'],
+    ['5/10', '2', 'measured again', `other processes used 31 % of stage 0's CPUs (0)`],
+    ['5/10', '2', 'outliers: batch 3 of the latency run', 'not known'],
+    ['7/10', '1', 'measured again', `other processes used 31 % of stage 0's CPUs (0)`],
+    ['7/10', '1', 'the warm-up of the throughput run became 2 batches longer', 'not known'],
+  ]);
+  await choose(page, 'Network', 'slow (emulated)');
+  assert.ok(!await shown());
+  isQuiet(page);
+});
+
+test('the data sheet says its verdict, its errors and why it may not be of these machines', async () => {
+  const page = await open('disturbed');
+  const text = await page.evaluate(`byId('calibration').innerText`);
+  assert.match(text, /^MISSED: \d+ of 117 errors are within the promise/);
+  assert.match(text, /This sheet was made on bench \(Some CPU, 4 CPUs\), and the trials ran on/);
+  assert.match(text, /2026-01-01T00:00:00Z/);
+  assert.match(text, /Before it began \(load: bench\)/);
+  assert.match(text, /transfer\s+[\d.]+ ms, \d+ B, emulated\s+9\s+\d\s+\d+ us\s+\+24\d us/);
+  assert.equal(await page.evaluate(`document.querySelectorAll('#calibration details tbody tr').length`), 18);
+  const other = await open('networks');
+  assert.ok(!await other.evaluate(`byId('calibration-section').checkVisibility()`));
+  assert.ok(!await other.evaluate(`byId('disturbance-section').checkVisibility()`));
+});
+
 test('hostile strings are shown as the text that they are', async () => {
   const page = await open('hostile');
   const seen = await page.evaluate(`({
     title: byId('title').textContent, conclusion: byId('conclusion').textContent, table: byId('splits').textContent,
     reasons: byId('reasons').textContent, stages: byId('stages').textContent, provenance: byId('provenance').textContent,
-    chart: byId('frontier-chart').textContent,
+    chart: byId('frontier-chart').textContent, disturbances: byId('disturbances').textContent,
+    calibration: byId('calibration').textContent,
   })`);
   for (const [place, text] of Object.entries(seen)) assert.ok(text.includes('<img src=x onerror=hacked()>'), `${place}: ${text}`);
   const card = await hoverOver(page, '10');
@@ -179,6 +215,21 @@ test('dark and light differ, and a change of the scheme is followed', async () =
   await page.send('Emulation.setEmulatedMedia', {features: [{name: 'prefers-color-scheme', value: 'light'}]});
   await page.evaluate(`new Promise(resolve => requestAnimationFrame(() => requestAnimationFrame(resolve)))`);
   assert.notEqual(await ink(), dark);
+});
+
+test('on paper a legend has all its names, and there is nothing to drag', async () => {
+  const page = await open('many', {width: 390});
+  const seen = () => page.evaluate(`({
+    text: byId('breakdown-chart').textContent, sliders: chartIn('breakdown-chart').getOption().dataZoom.length,
+  })`);
+  const screen = await seen();
+  assert.equal(screen.sliders, 1);
+  assert.match(screen.text, /1\/\d/, 'a phone shows the legend in parts');
+  await page.evaluate(`printing(true)`);
+  const paper = await seen();
+  assert.equal(paper.sliders, 0);
+  assert.match(paper.text, /encode and decode/);
+  assert.doesNotMatch(paper.text, /1\/\d/);
 });
 
 test('printing draws for paper and leaves the screen as it was', async () => {

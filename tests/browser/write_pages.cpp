@@ -12,6 +12,7 @@
 
 #include <support/files.hpp>
 
+#include "../unit/calibration/perfect.hpp"
 #include "../unit/record/records.hpp"
 #include "../unit/report/sweep.hpp"
 
@@ -45,6 +46,37 @@ Records networks() {
   return records;
 }
 
+/// The same trials as they went in a slow window: none of them counts.
+Records in_slow_window(const Records& trials, const std::string& reason) {
+  auto records = trials;
+  for (auto& record : records) {
+    record.status = record::Status::invalid;
+    record.failure = record::Failure{"conditions", std::nullopt, reason};
+  }
+  return records;
+}
+
+/// Outliers with and without a cause, and a warm-up that became longer.
+Records disturbed() {
+  auto records = networks();
+  records[4].outliers = record::Outliers{{7}, {5, 6, 7, 9}};
+  records[4].stages[1].usage.major_page_faults = 12;
+  records[5].outliers = record::Outliers{{3}, {}};
+  records[8].offline->warmup += 2;
+  return records;
+}
+
+calibration::DataSheet data_sheet(const std::string& word) {
+  const auto grid = calibration::full_grid();
+  auto records = testing::measured_grid(grid, {.compute_ns = 1700, .transfer_ns = 243'000});
+  records[3].stages[1].usage.major_page_faults = 12;
+  auto sheet = testing::sheet_of(grid, records);
+  sheet.conditions.host = testing::a_stage(0).host;
+  sheet.conditions.host.hostname = sheet.provenance.version = word;
+  sheet.conditions.findings = {{"load", host::Level::warning, word, "other programs take time", ""}};
+  return sheet;
+}
+
 Records hostile() {
   auto records = networks();
   for (auto& record : records) {
@@ -72,8 +104,9 @@ Records many() {
   return records;
 }
 
-void write(const std::filesystem::path& folder, const std::string& name, const Records& records) {
-  support::write_file(folder / (name + ".html"), page::render_page(page::make_page_data(records)));
+void write(const std::filesystem::path& folder, const std::string& name, const Records& records,
+           const page::Supplement& supplement = {}) {
+  support::write_file(folder / (name + ".html"), page::render_page(page::make_page_data(records, supplement)));
 }
 
 }  // namespace
@@ -83,7 +116,10 @@ int main(int argc, char** argv) {
   try {
     const std::filesystem::path folder = argv[1];
     write(folder, "networks", networks());
-    write(folder, "hostile", hostile());
+    const auto slow = in_slow_window({networks()[5], networks()[8]}, "other processes used 31 % of stage 0's CPUs (0)");
+    write(folder, "disturbed", disturbed(), {.replaced = slow, .data_sheet = data_sheet("bench")});
+    const auto hostile_slow = in_slow_window(hostile(), kHostile);
+    write(folder, "hostile", hostile(), {.replaced = hostile_slow, .data_sheet = data_sheet(kHostile)});
     write(folder, "many", many());
     write(folder, "single", {testing::ok_record()});
     write(folder, "failed", {testing::failed_record()});

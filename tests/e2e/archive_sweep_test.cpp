@@ -69,6 +69,23 @@ TEST_CASE("a sweep of an archive measures every cut, and no output differs from 
   CHECK(contains(frontier.output, "net.pt (cuts all, SHA-256 "));
 }
 
+TEST_CASE("an archive is cut into more than two stages too, also by the times of its blocks") {
+  const support::TemporaryFolder folder;
+  script::write_archive(folder.path(), kNet);
+  const auto sweep = paretopipe_in(folder.path(), sweep_of("net.pt", {"--cuts", "all", "--stages", "3", "--partitions",
+                                                                      "2,5", "--partitions", "equal-time"}));
+  INFO(sweep.output << sweep.errors);
+  REQUIRE(sweep.exit_code == 0);
+  bool listed = false;
+  for (const auto& record : record::read_records(folder.path() / "out").records) {
+    INFO(record.trial.label());
+    CHECK(record.trial.stage_count() == 3);
+    CHECK(record.fidelity->max_abs_difference == 0);
+    if (record.trial.split_points == std::vector<int>{2, 5}) listed = true;
+  }
+  CHECK(listed);
+}
+
 TEST_CASE("--resume knows an archive by its contents: the same elsewhere is done, a changed one is another") {
   const support::TemporaryFolder folder;
   script::write_archive(folder.path(), kNet);
@@ -121,6 +138,7 @@ TEST_CASE(
   refused(sweep_of("net.pt", {"--data", "fashion-mnist"}), "4x4x4");
   refused(sweep_of("net.pt", {"--cuts", "layer9"}), "\"layer9\"");
   refused(sweep_of("net.pt", {"--model", "./net.pt"}), "same file");
+  refused(sweep_of("net.pt", {"--weights", "text.pt"}), "has weights of its own");
   refused(sweep_of("resnet18"), "resnet18 has its own input");
   refused({"sweep", "--model", "net.pt", "--out", "out"}, "--input");
   refused({"models", "text.pt", "--input", "3x4x4"}, "is no zip file");

@@ -1,13 +1,17 @@
+#include <paretopipe/core/sha256.hpp>
 #include <paretopipe/record/store.hpp>
 #include <paretopipe/stats/breakdown.hpp>
 
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <set>
 #include <string>
 
 #include <sys/wait.h>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 #include <support/catch.hpp>
 #include <support/files.hpp>
 #include <support/temporary_folder.hpp>
@@ -32,6 +36,27 @@ Outcome paretopipe_in(const support::TemporaryFolder& folder, const std::string&
 
 /// ResNet-18 has 10 blocks: all remote, a cut with a large activation, one with a small activation, all local.
 const std::set<int> kSplits{0, 1, 9, 10};
+
+/// A file of weights that are all zero: the header says the names and shapes of the reference file, and the rest is a
+/// hole. The running variances of batch norms are zero too, which epsilon makes harmless.
+void write_hollow_weights(const std::filesystem::path& path, const std::string& model) {
+  const auto reference = nlohmann::json::parse(
+      support::read_file(fmt::format(PARETOPIPE_SOURCE_DIR "/tests/golden/torchvision/{}.json", model)));
+  auto header = nlohmann::json::object();
+  std::int64_t end = 0;
+  for (const auto& item : reference.at("tensors").items()) {
+    if (item.key().ends_with("num_batches_tracked")) continue;  // may be missing
+    std::int64_t bytes = 4;
+    for (const auto& dimension : item.value()) bytes *= dimension.get<std::int64_t>();
+    header[item.key()] = {{"dtype", "F32"}, {"shape", item.value()}, {"data_offsets", {end, end + bytes}}};
+    end += bytes;
+  }
+  auto text = header.dump();
+  text.resize((text.size() + 7) / 8 * 8, ' ');
+  const auto length = std::uint64_t{text.size()};
+  support::write_file(path, std::string(reinterpret_cast<const char*>(&length), sizeof(length)) + text);
+  std::filesystem::resize_file(path, sizeof(length) + length + static_cast<std::uint64_t>(end));
+}
 
 }  // namespace
 
@@ -91,6 +116,35 @@ TEST_CASE(
     CHECK(record.links.back().payload_bytes == 40);
     CHECK(record.links.front().header_bytes == 64);
   }
+}
+
+TEST_CASE("a sweep with weights out of a file checks them first, and has their SHA-256 in every record") {
+  const support::TemporaryFolder folder;
+  const auto file = folder.path() / "w.safetensors";
+  write_hollow_weights(file, "mobilenet_v2");
+  const auto refused = paretopipe_in(folder, "sweep --model alexnet --weights w.safetensors --data random --out out");
+  INFO(refused.output);
+  CHECK(refused.exit_code == 2);
+  CHECK(refused.output.find("does not fit alexnet: 14 tensors are missing") != std::string::npos);
+  CHECK_FALSE(std::filesystem::exists(folder.path() / "out"));
+
+  const std::string sweep =
+      "sweep --model mobilenet_v2 --weights w.safetensors --data random --split 7 --batches 2 --warmup 0 --repeat 1 "
+      "--repeat-slow 0 --out ";
+  const auto measured = paretopipe_in(folder, sweep + "out");
+  INFO(measured.output);
+  REQUIRE(measured.exit_code == 0);
+  const auto records = record::read_records(folder.path() / "out").records;
+  REQUIRE(records.size() == 1);
+  CHECK(records.front().trial.weights_sha256 == sha256_of_file(file));
+  CHECK(records.front().fidelity->max_abs_difference == 0);
+
+  // One byte of a tensor changes the identity: nothing is resumed.
+  std::fstream(file, std::ios::binary | std::ios::in | std::ios::out).seekp(-1, std::ios::end).put('\x3f');
+  const auto resumed = paretopipe_in(folder, sweep + "out --resume");
+  INFO(resumed.output);
+  REQUIRE(resumed.exit_code == 0);
+  CHECK(record::read_records(folder.path() / "out").records.size() == 2);
 }
 
 TEST_CASE("a missing data set ends the sweep with a sentence that says what to install, and exit code 3") {

@@ -34,31 +34,22 @@ class Shell {
   support::ScopedVariable stage_{"PARETOPIPE_STAGE", std::string(PARETOPIPE_BIN_DIR) + "/fake-stage"};
 };
 
-/// Four splits (0 … 3) of three blocks that take no time, two repetitions: eight trials of a few milliseconds. Nothing
-/// is measured again: how busy the machine is must decide no test.
-inline const Shell::Words kSweep{"sweep",
-                                 "--model",
-                                 "synthetic:0ms/4kB,0ms/64kB,0ms",
-                                 "--data",
-                                 "random",
-                                 "--out",
-                                 "out",
-                                 "--batches",
-                                 "4",
-                                 "--warmup",
-                                 "1",
-                                 "--repeat",
-                                 "2",
-                                 "--repeat-slow",
-                                 "0"};
-inline constexpr int kTrials = 8;
-/// Calls of the whole model in a trial: two phases of a warm-up and four measured batches.
-inline constexpr int kCallsOfATrial = 10;
-
 inline Shell::Words operator+(Shell::Words words, const Shell::Words& more) {
   words.insert(words.end(), more.begin(), more.end());
   return words;
 }
+
+/// Four splits (0 … 3) of three blocks that take no time. Nothing is measured again: how busy the machine is must
+/// decide no test.
+inline const Shell::Words kInstantSweep{
+    "sweep",         "--model", "synthetic:0ms/4kB,0ms/64kB,0ms", "--data", "random", "--out", "out", "--batches", "4",
+    "--repeat-slow", "0"};
+
+/// The same with a warm-up of one batch and two repetitions: eight trials of a few milliseconds.
+inline const Shell::Words kSweep = kInstantSweep + Shell::Words{"--warmup", "1", "--repeat", "2"};
+inline constexpr int kTrials = 8;
+/// Calls of the whole model in a trial: two phases of a warm-up and four measured batches.
+inline constexpr int kCallsOfATrial = 10;
 
 inline int count(const std::vector<record::TrialRecord>& records, record::Status status) {
   int found = 0;

@@ -90,17 +90,17 @@ TEST_CASE("a sweep over networks resumes, and its dry run names them") {
 TEST_CASE("a sweep that is ended while it probes a very slow network ends within moments and keeps its records") {
   const int signal = GENERATE(SIGINT, SIGTERM);
   const Shell shell;
-  // The probe takes five round trips of 2 s and two transfers of twice as long.
-  support::write_file(shell.folder() / "slow.json", R"({"both": {"delay": "1 s", "rate": "100 kbit/s"}})");
+  // Two transfers of fifty frames each: the probe takes more than two minutes.
+  support::write_file(shell.folder() / "slow.json", R"({"both": {"delay": "1 s", "rate": "10 kbit/s"}})");
   auto sweep = shell.start(kOverNetworks);
   REQUIRE(wait_for_records(shell, kTrials));  // those over the network that comes first
-  std::this_thread::sleep_for(500ms);         // it probes by now, and for long
+  std::this_thread::sleep_for(500ms);         // it most likely probes by now; whatever it does, it must end
   const auto stages = support::watch(support::children_of(sweep.pid()));
   CHECK(stages.size() == 2);
   const auto asked = Clock::now();
   ::kill(sweep.pid(), signal);
   const auto outcome = sweep.wait();
-  CHECK(Clock::now() - asked < 3s);  // a second, and patience with a busy machine
+  CHECK(Clock::now() - asked < 30s);  // moments, however busy the machine; not the probe's minutes
   INFO(outcome.errors);
   CHECK(outcome.exit_code == 130);
   CHECK(contains(outcome.errors, "--resume continues"));

@@ -1,3 +1,6 @@
+#include <algorithm>
+
+#include <nlohmann/json.hpp>
 #include <support/catch.hpp>
 #include <support/file_size_limit.hpp>
 #include <support/message_of.hpp>
@@ -64,11 +67,30 @@ TEST_CASE("plot draws what was chosen") {
   CHECK(contains(none.errors, "nothing to plot"));
 }
 
-TEST_CASE("a picture that plot cannot write is refused before anything is read, with how to get it") {
+TEST_CASE("plot draws a PNG where the program that it needs is installed, and else says which one to install") {
+  const auto outcome = swept().run({"plot", "out", "-o", "front.png"});
+  if (outcome.exit_code == 3) {
+    CHECK(contains(outcome.errors, "install the package librsvg2-bin"));
+    WARN("SKIPPED: the PNG was NOT tested: " << outcome.errors);
+    return;
+  }
+  REQUIRE(outcome.exit_code == 0);
+  const auto png = file(swept(), "front.png");
+  CHECK(png.starts_with("\x89PNG\r\n\x1a\n"));
+  CHECK(contains(png, "IEND"));
+}
+
+TEST_CASE("a picture that plot cannot write is refused before anything is read") {
   const Shell shell;
-  const auto outcome = shell.run({"plot", "missing", "-o", "front.png"});
-  CHECK(outcome.exit_code == 2);
-  CHECK(contains(outcome.errors, "rsvg-convert"));
+  const auto unknown = shell.run({"plot", "missing", "-o", "front.gif"});
+  CHECK(unknown.exit_code == 2);
+  CHECK(contains(unknown.errors, ".svg or .png"));
+  CHECK(shell.folder_is_empty());
+  if (std::filesystem::exists("/usr/sbin/rsvg-convert")) return;  // where programs are looked for whatever PATH says
+  const support::ScopedVariable nothing_installed("PATH", "/nowhere");
+  const auto no_program = shell.run({"plot", "missing", "-o", "front.png"});
+  CHECK(no_program.exit_code == 3);
+  CHECK(contains(no_program.errors, "install the package librsvg2-bin"));
   CHECK(shell.folder_is_empty());
 }
 
@@ -90,6 +112,68 @@ TEST_CASE("records that are missing or damaged make neither page nor plot") {
   }
   CHECK_FALSE(std::filesystem::exists(shell.folder() / "x.svg"));
   CHECK_FALSE(std::filesystem::exists(shell.folder() / "x.html"));
+}
+
+TEST_CASE("a data sheet is shown: the one that is named, else the one beside the records") {
+  const Shell shell;
+  REQUIRE(shell.run(kSweep).exit_code == 0);
+  const auto page = [&](const Shell::Words& words) {
+    const auto outcome = shell.run(Shell::Words{"report", "out", "-o", "page.html"} + words);
+    REQUIRE(outcome.exit_code == 0);
+    return file(shell, "page.html");
+  };
+  const auto made = shell.run({"calibrate", "--quick", "--format", "json", "--out", "sheet.json"});
+  REQUIRE(made.exit_code <= 1);  // how far off this machine is decides nothing here
+  if (!has_charts(shell.run({"report", "out", "-o", "page.html"}))) return;
+  CHECK_FALSE(contains(page({}), "\"calibration\":"));
+  CHECK(contains(page({"--calibration", "sheet.json"}), "\"calibration\":{\"kept\":"));
+  std::filesystem::copy(shell.folder() / "sheet.json", shell.folder() / "out" / "calibration.json");
+  const auto beside = page({});
+  CHECK(contains(beside, "\"calibration\":{\"kept\":"));
+  CHECK(contains(beside, "\"doubts\":[]"));  // one machine, one release
+  support::write_file(shell.folder() / "out" / "calibration.json", "{}");
+  CHECK(contains(page({"--calibration", "sheet.json"}), "\"calibration\":"));
+}
+
+TEST_CASE("a data sheet that is missing, damaged or of a later release is refused, and no page is written") {
+  const Shell shell;
+  std::filesystem::copy(swept().folder() / "out", shell.folder() / "out");
+  support::write_file(shell.folder() / "damaged.json", "{\"schema\": 1, \"kind\": \"calibra");
+  support::write_file(shell.folder() / "later.json", "{\"schema\": 2, \"kind\": \"calibration\"}");
+  const auto refused = [&](const Shell::Words& words, const char* name, const char* why) {
+    const auto outcome = shell.run(Shell::Words{"report", "out", "-o", "page.html"} + words);
+    if (!has_charts(outcome)) return;
+    CHECK(outcome.exit_code == 2);
+    CHECK(contains(outcome.errors, name));
+    CHECK(contains(outcome.errors, why));
+    CHECK(std::count(outcome.errors.begin(), outcome.errors.end(), '\n') == 1);
+    CHECK_FALSE(std::filesystem::exists(shell.folder() / "page.html"));
+  };
+  refused({"--calibration", "nowhere.json"}, "nowhere.json", "No such file");
+  refused({"--calibration", "out"}, "out", "Is a directory");
+  refused({"--calibration", "damaged.json"}, "damaged.json", "calibrate --format json");
+  refused({"--calibration", "later.json"}, "later.json", "use a newer paretopipe");
+  refused({"--calibration", "out/records.jsonl"}, "records.jsonl", "line 2");
+  std::filesystem::copy(shell.folder() / "damaged.json", shell.folder() / "out" / "calibration.json");
+  refused({}, "calibration.json", "calibrate --format json");
+}
+
+TEST_CASE("a trial that was measured again is told on the page and by frontier, and counts once") {
+  const Shell shell;
+  std::filesystem::copy(swept().folder() / "out", shell.folder() / "out");
+  auto slow = shell.records().front();
+  slow.status = record::Status::invalid;
+  slow.failure = record::Failure{"conditions", std::nullopt, "measured in a slow window, and again: <b>thieves</b>"};
+  const auto line = nlohmann::json(slow).dump() + '\n';
+  support::write_file(shell.records_file(), line + file(shell, "out/records.jsonl"));
+  CHECK(contains(shell.run({"frontier", "out"}).output, "1 measurement made again"));
+  const auto outcome = shell.run({"report", "out", "-o", "page.html"});
+  if (!has_charts(outcome)) return;
+  const auto page = file(shell, "page.html");
+  CHECK(contains(page, "\"happened\":\"measured again\""));
+  CHECK(contains(page, "thieves"));
+  CHECK_FALSE(contains(page, "<b>thieves"));
+  CHECK(contains(page, "\"trials\":8,"));
 }
 
 TEST_CASE("records without a trial are a negative answer") {

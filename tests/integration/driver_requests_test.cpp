@@ -82,6 +82,12 @@ TEST_CASE("a wrong request is answered by exit code 2 and the name of what is wr
       {{"sweep", "--cpus", "0"}, "one for each of the 2 stages"},
       {{"sweep", "--cpus", "0", "--cpus", "9999"}, "9999"},
       {{"sweep", "--data", "imagenet"}, "imagenet"},
+      {{"sweep", "--weights", "/nowhere/w.pth"}, "read /nowhere/w.pth: No such file"},
+      {{"sweep", "--weights", "/usr"}, "read /usr: Is a directory"},
+      {{"sweep", "--model", "alexnet", "--model", "vgg16", "--weights", "/etc/passwd"}, "the weights of one model"},
+      {{"sweep", "--model", "synthetic:0ms/4kB,0ms", "--data", "random", "--weights", "/etc/passwd"}, "has no weights"},
+      {{"models", "--weights", "/etc/passwd"}, "--weights is about one model"},
+      {{"models", "--input", "3x4x4"}, "--input is about one model"},
       {{"sweep", "no/such/experiment.json"}, "no/such/experiment.json"},
       {{"sweep", "--model", "synthetic:0ms/4kB,0ms", "--split", "7", "--data", "random"}, "7"},
       {{"sweep", "--model", "synthetic:0ms/4parsecs,0ms", "--data", "random"}, "4parsecs"},
@@ -183,23 +189,8 @@ TEST_CASE("a damaged records file is refused with the number of the line") {
 
 namespace {
 
-const Shell::Words kAdaptiveSweep{"sweep",
-                                  "--model",
-                                  "synthetic:0ms/4kB,0ms/64kB,0ms",
-                                  "--data",
-                                  "random",
-                                  "--out",
-                                  "out",
-                                  "--batches",
-                                  "4",
-                                  "--repeat",
-                                  "auto",
-                                  "--max-repeat",
-                                  "6",
-                                  "--precision",
-                                  "50%",
-                                  "--repeat-slow",
-                                  "0"};
+const Shell::Words kAdaptiveSweep =
+    kInstantSweep + Shell::Words{"--repeat", "auto", "--max-repeat", "6", "--precision", "50%"};
 
 }  // namespace
 
@@ -235,6 +226,17 @@ TEST_CASE("output that a full disk cuts off is an error in every command") {
     CHECK(answer.exit_code == 3);
     CHECK(contains(answer.errors, "No space left on device"));
   }
+}
+
+TEST_CASE("a sentence that nobody can be told changes neither the answer nor the exit code") {
+  const Shell shell;
+  const auto exit_code_without_stderr = [&](const std::string& arguments) {
+    const auto command = std::string(PARETOPIPE_BIN_DIR) + "/paretopipe " + arguments + " 2> /dev/full";
+    return support::Program({"/bin/sh", "-c", command}, shell.folder()).wait().exit_code;
+  };
+  CHECK(exit_code_without_stderr("frontier nothing-here") == 2);
+  CHECK(exit_code_without_stderr("sweep --model nothing-such") == 2);
+  CHECK(exit_code_without_stderr("net plan published --interface eth0") == 0);
 }
 
 TEST_CASE("help and version are successes") {

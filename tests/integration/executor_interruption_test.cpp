@@ -103,7 +103,7 @@ TEST_CASE("a person's interruption while a very slow network is probed ends that
   auto trial = trial_at({1});
   trial.shaping = kind;
   trial.network.name = "slow";
-  trial.network.forward.rate_bit_per_s = trial.network.backward.rate_bit_per_s = 100'000;  // a probe takes 12 s
+  trial.network.forward.rate_bit_per_s = trial.network.backward.rate_bit_per_s = 10'000;  // a probe takes minutes
   auto options = options_with(kFakeStage);
   options.interrupt_descriptor = interrupt.get();
   Clock::time_point interrupted;
@@ -111,14 +111,14 @@ TEST_CASE("a person's interruption while a very slow network is probed ends that
     run::PipelineExecutor executor(options);
     executor.describe(trial);  // the stages are there, so that little else than the probe is left to interrupt
     std::thread person([&] {
-      std::this_thread::sleep_for(500ms);
+      std::this_thread::sleep_for(500ms);  // it most likely probes by now; whatever it does, it must end
       interrupted = Clock::now();
       ::eventfd_write(interrupt.get(), 1);
     });
     CHECK_THROWS_AS(executor.run(trial), Interrupted);
     person.join();
   }
-  CHECK(Clock::now() - interrupted < 3s);
+  CHECK(Clock::now() - interrupted < 30s);
   CHECK(support::own_children().empty());
   CHECK(support::machine_state() == before);
 }

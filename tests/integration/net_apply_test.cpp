@@ -22,7 +22,7 @@
 using namespace paretopipe;
 using namespace paretopipe::testing;
 using namespace std::chrono_literals;
-using shaping::NamespacePair;
+using shaping::NamespaceRing;
 using support::contains;
 
 namespace {
@@ -35,7 +35,7 @@ struct Networks {
 
   Words apply(const std::string& duration, const Words& more = {}) const {
     Words words{
-        "net",   "apply", slow(), "--interface", NamespacePair::interface(0), "--peer", NamespacePair::address(1),
+        "net",   "apply", slow(), "--interface", NamespaceRing::interface(1), "--peer", NamespaceRing::address(1, 0),
         "--for", duration};
     words.insert(words.end(), more.begin(), more.end());
     return words;
@@ -50,16 +50,16 @@ struct Networks {
   std::string all() const {
     std::string text;
     for (const auto* what : {"qdisc", "class", "filter"}) {
-      text += pair.run_in(0, {"tc", what, "show", "dev", NamespacePair::interface(0)});
+      text += pair.run_in(0, {"tc", what, "show", "dev", NamespaceRing::interface(1)});
     }
     return text;
   }
 
   support::TemporaryFolder folder;
-  NamespacePair pair;
+  NamespaceRing pair;
 };
 
-const Words kClear{"net", "clear", "--interface", NamespacePair::interface(0)};
+const Words kClear{"net", "clear", "--interface", NamespaceRing::interface(1)};
 
 /// `which`: getsockname or getpeername.
 std::string port(int (*which)(int, sockaddr*, socklen_t*), int socket) {
@@ -209,7 +209,7 @@ TEST_CASE("what two killed processes left is removed by clear, which says so if 
 TEST_CASE("somebody else's root qdisc is refused and stays, whether there before or made meanwhile", "[net]") {
   if (!can_shape_peers()) return;
   const Networks networks;
-  const Words foreign{"tc",    "qdisc",  "add",  "dev",     NamespacePair::interface(0),
+  const Words foreign{"tc",    "qdisc",  "add",  "dev",     NamespaceRing::interface(1),
                       "root",  "handle", "1:",   "tbf",     "rate",
                       "5mbit", "burst",  "10kb", "latency", "50ms"};
   SECTION("before") {

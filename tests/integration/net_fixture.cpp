@@ -25,7 +25,7 @@ namespace {
 constexpr int kPatienceMs = 30'000;
 
 /// nsenter becomes the program that it starts, so that signals reach the driver.
-Words entering(const shaping::NamespacePair& networks) {
+Words entering(const shaping::NamespaceRing& networks) {
   const auto path = [](int descriptor) { return fmt::format("/proc/{}/fd/{}", ::getpid(), descriptor); };
   const auto descriptors = networks.descriptors(0);
   Words words{"/usr/bin/nsenter", "--net=" + path(descriptors.back())};
@@ -36,7 +36,7 @@ Words entering(const shaping::NamespacePair& networks) {
 
 }  // namespace
 
-RunningDriver::RunningDriver(const Words& arguments, const shaping::NamespacePair* networks) {
+RunningDriver::RunningDriver(const Words& arguments, const shaping::NamespaceRing* networks) {
   const auto pipe = folder_.path() / "output";
   if (::mkfifo(pipe.c_str(), 0600) != 0) throw system_error("make a pipe", errno);
   output_ = launch::FileDescriptor(::open(pipe.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
@@ -76,7 +76,7 @@ support::Outcome RunningDriver::wait() {
   return outcome;
 }
 
-support::Outcome run_driver(const Words& arguments, const shaping::NamespacePair* networks) {
+support::Outcome run_driver(const Words& arguments, const shaping::NamespaceRing* networks) {
   return RunningDriver(arguments, networks).wait();
 }
 
@@ -84,10 +84,10 @@ bool can_shape_peers() {
   static const shaping::Ability ability = [] {
     if (!support::capabilities().tbf.works) return support::capabilities().tbf;
     try {
-      const shaping::NamespacePair networks;
+      const shaping::NamespaceRing networks;
       config::LinkConditions paced;
       paced.rate_bit_per_s = 1'000'000;
-      const shaping::PeerTarget target{shaping::NamespacePair::interface(0), "10.0.0.2", 5000};
+      const shaping::PeerTarget target{shaping::NamespaceRing::interface(1), "10.0.0.2", 5000};
       for (const auto& command : plan_peer_shaping(target, paced).apply) networks.run_in(0, command);
       return shaping::Ability{true, ""};
     } catch (const EnvironmentError& error) {

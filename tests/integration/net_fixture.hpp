@@ -1,6 +1,6 @@
 #pragma once
 #include <paretopipe/launch/file_descriptor.hpp>
-#include <paretopipe/shaping/kernel/namespace_pair.hpp>
+#include <paretopipe/shaping/kernel/namespace_ring.hpp>
 
 #include <optional>
 #include <string>
@@ -17,7 +17,7 @@ using Words = std::vector<std::string>;
 class RunningDriver {
  public:
   /// `networks`: whose first network it runs in; none: this process's.
-  explicit RunningDriver(const Words& arguments, const shaping::NamespacePair* networks = nullptr);
+  explicit RunningDriver(const Words& arguments, const shaping::NamespaceRing* networks = nullptr);
 
   pid_t pid() const { return program_->pid(); }
 
@@ -39,7 +39,7 @@ class RunningDriver {
   std::optional<support::Program> program_;
 };
 
-support::Outcome run_driver(const Words& arguments, const shaping::NamespacePair* networks = nullptr);
+support::Outcome run_driver(const Words& arguments, const shaping::NamespaceRing* networks = nullptr);
 
 /// Whether this kernel has what shaping for one peer needs; a warning says what not.
 bool can_shape_peers();

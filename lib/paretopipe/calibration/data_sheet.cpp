@@ -12,6 +12,8 @@
 namespace paretopipe::calibration {
 namespace {
 
+using Measurements = std::vector<const record::TrialRecord*>;
+
 bool farther_from_zero(double left, double right) {
   return std::abs(left) > std::abs(right);
 }
@@ -21,57 +23,75 @@ bool is_of(const Cell& cell, const plan::Trial& trial) {
   return trial.model == own.model && trial.shaping == own.shaping;
 }
 
-/// Truths are of each repetition, for they may depend on what it found; they agree but for whether one is known.
-void add(CellResult& result, const record::TrialRecord& record) {
-  const auto disturbed = stats::disturbances(record);
-  if (!disturbed.empty()) {
-    result.disturbances.push_back(
-        fmt::format("repetition {}: {}", record.trial.repetition + 1, fmt::join(disturbed, "; ")));
+/// The errors of the repetitions that know the truth, which may depend on what they found; where known, it is the same.
+std::optional<Deviation> error_of(const Quantity& quantity, const Cell& cell, const Measurements& repetitions) {
+  std::vector<double> errors;
+  Deviation error;
+  for (const auto* record : repetitions) {
+    const auto truth = quantity.truth_ns(cell, *record);
+    if (!truth) continue;
+    error.truth_ns = *truth;
+    errors.push_back(quantity.measured_ns(*record) - *truth);
   }
-  for (auto& reading : result.readings) {
-    const auto measured = reading.quantity->measured_ns(record);
-    reading.measured_ns.push_back(measured);
-    if (const auto truth = reading.quantity->truth_ns(result.cell, record)) {
-      reading.truth_ns = truth;
-      reading.errors_ns.push_back(measured - *truth);
+  if (errors.empty()) return std::nullopt;
+  error.worst_ns = *std::min_element(errors.begin(), errors.end(), farther_from_zero);
+  error.median_ns = *stats::median(std::move(errors));
+  return error;
+}
+
+Reading reading_of(const Quantity& quantity, const Cell& cell, const Measurements& repetitions) {
+  Reading reading{.quantity = &quantity};
+  for (const auto* record : repetitions) reading.measured_ns.push_back(quantity.measured_ns(*record));
+  reading.error = error_of(quantity, cell, repetitions);
+  return reading;
+}
+
+void add_disturbances(CellResult& result, const record::TrialRecord& record) {
+  const auto disturbed = stats::disturbances(record);
+  if (disturbed.empty()) return;
+  result.disturbances.push_back(
+      fmt::format("repetition {}: {}", record.trial.repetition + 1, fmt::join(disturbed, "; ")));
+}
+
+CellResult result_of(const Cell& cell, std::span<const record::TrialRecord> records) {
+  CellResult result{cell, {}, {}};
+  Measurements repetitions;
+  for (const auto& record : records) {
+    if (!is_of(cell, record.trial)) continue;
+    if (record.status == record::Status::ok) {
+      repetitions.push_back(&record);
+      add_disturbances(result, record);
+    } else {
+      result.failures.push_back(report::describe(*record.failure));
     }
   }
+  if (result.failures.empty() && repetitions.empty()) result.failures.emplace_back("it was not measured");
+  for (const auto& quantity : quantities()) result.readings.push_back(reading_of(quantity, cell, repetitions));
+  return result;
 }
 
 }  // namespace
 
-std::optional<double> Reading::error_ns() const {
-  return stats::median(errors_ns);
+double Deviation::bound_ns() const {
+  return std::max(kAbsoluteBoundNs, kRelativeBound * truth_ns);
 }
 
-std::optional<double> Reading::worst_error_ns() const {
-  if (errors_ns.empty()) return std::nullopt;
-  return *std::min_element(errors_ns.begin(), errors_ns.end(), farther_from_zero);
-}
-
-std::optional<double> Reading::bound_ns() const {
-  if (!truth_ns) return std::nullopt;
-  return std::max(kAbsoluteBoundNs, kRelativeBound * *truth_ns);
-}
-
-std::optional<bool> Reading::kept() const {
-  if (errors_ns.empty()) return std::nullopt;
-  return std::abs(*error_ns()) <= *bound_ns();
+bool Deviation::kept() const {
+  return std::abs(median_ns) <= bound_ns();
 }
 
 std::vector<QuantitySummary> DataSheet::summary() const {
   std::vector<QuantitySummary> summaries;
   for (std::size_t q = 0; q < quantities().size(); ++q) {
-    QuantitySummary summary{.quantity = &quantities()[q], .worst_cell = {}};
+    QuantitySummary summary{.quantity = &quantities()[q]};
     std::vector<double> magnitudes;
     for (const auto& result : cells) {
-      const auto& reading = result.readings[q];
-      const auto error = reading.error_ns();
+      const auto& error = result.readings[q].error;
       if (!error) continue;
-      magnitudes.push_back(std::abs(*error));
-      summary.kept += *reading.kept() ? 1 : 0;
-      if (++summary.cells > 1 && !farther_from_zero(*error, summary.worst_error_ns)) continue;
-      summary.worst_error_ns = *error;
+      magnitudes.push_back(std::abs(error->median_ns));
+      summary.kept += error->kept() ? 1 : 0;
+      if (++summary.cells > 1 && !farther_from_zero(error->median_ns, summary.worst_error_ns)) continue;
+      summary.worst_error_ns = error->median_ns;
       summary.worst_cell = result.cell;
     }
     if (summary.cells == 0) continue;
@@ -89,21 +109,7 @@ bool DataSheet::kept() const {
 
 std::vector<CellResult> results_of(const std::vector<Cell>& grid, std::span<const record::TrialRecord> records) {
   std::vector<CellResult> results;
-  for (const auto& cell : grid) {
-    CellResult result{cell, {}, {}};
-    for (const auto& quantity : quantities()) result.readings.push_back({&quantity, {}, {}, {}});
-    for (const auto& record : records) {
-      if (!is_of(cell, record.trial)) continue;
-      if (record.status == record::Status::ok) {
-        add(result, record);
-      } else {
-        result.failures.push_back(report::describe(*record.failure));
-      }
-    }
-    if (result.failures.empty() && result.readings.front().measured_ns.empty())
-      result.failures.emplace_back("it was not measured");
-    results.push_back(std::move(result));
-  }
+  for (const auto& cell : grid) results.push_back(result_of(cell, records));
   return results;
 }
 

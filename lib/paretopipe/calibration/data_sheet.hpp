@@ -5,6 +5,7 @@
 #include <paretopipe/host/host_context.hpp>
 #include <paretopipe/record/record.hpp>
 
+#include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
@@ -16,20 +17,21 @@ namespace paretopipe::calibration {
 inline constexpr double kRelativeBound = 0.01;
 inline constexpr double kAbsoluteBoundNs = 100'000;
 
+/// measured - truth over the repetitions that know the truth.
+struct Deviation {
+  double truth_ns = 0;
+  double median_ns = 0;  ///< what the promise is about
+  double worst_ns = 0;   ///< of a repetition, the one farthest from 0
+
+  double bound_ns() const;
+  bool kept() const;
+};
+
 /// One quantity of one cell.
 struct Reading {
   const Quantity* quantity = nullptr;
-  std::vector<double> measured_ns;  ///< one a repetition that was ok
-  std::vector<double> errors_ns;    ///< measured - truth, one a repetition; none where the truth is unknown
-  std::optional<double> truth_ns;
-
-  /// Median of the errors: what the promise is about.
-  std::optional<double> error_ns() const;
-  /// The one farthest from 0.
-  std::optional<double> worst_error_ns() const;
-  std::optional<double> bound_ns() const;
-  /// Absent where the truth is unknown.
-  std::optional<bool> kept() const;
+  std::vector<double> measured_ns{};  ///< one a repetition that was ok
+  std::optional<Deviation> error{};   ///< absent where the truth is unknown
 };
 
 struct CellResult {
@@ -49,7 +51,7 @@ struct QuantitySummary {
   int kept = 0;
   double median_error_ns = 0;  ///< median over the cells of the error's magnitude
   double worst_error_ns = 0;   ///< of a cell, the one farthest from 0
-  Cell worst_cell;
+  Cell worst_cell{};
 };
 
 /// What surrounded the measurement and may explain errors.
@@ -75,9 +77,16 @@ struct DataSheet {
 /// The cells' results from the records of trials_of(): a record belongs to the cell whose trial it is.
 std::vector<CellResult> results_of(const std::vector<Cell>& grid, std::span<const record::TrialRecord> records);
 
-/// Version of the data sheet's JSON. results/README.md documents it.
+/// Version of the data sheet's JSON. results/README.md documents it; a reader refuses newer ones.
 inline constexpr int kSchemaVersion = 1;
 
 void to_json(nlohmann::json& json, const DataSheet& sheet);
+
+/// Throws UsageError for what is no data sheet, for a newer schema, for missing or mistyped fields, and for a verdict
+/// that does not follow from the errors (edited by hand).
+void from_json(const nlohmann::json& json, DataSheet& sheet);
+
+/// What `paretopipe calibrate --format json` wrote. Throws UsageError that begins with the file's name.
+DataSheet read_data_sheet(const std::filesystem::path& file);
 
 }  // namespace paretopipe::calibration

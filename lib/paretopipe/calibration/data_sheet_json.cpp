@@ -17,12 +17,12 @@ Json to_json(const Cell& cell) {
 
 Json to_json(const Reading& reading) {
   Json json{{"quantity", reading.quantity->name}, {"measured_ns", reading.measured_ns}};
-  if (!reading.errors_ns.empty()) {
-    json["truth_ns"] = *reading.truth_ns;
-    json["error_ns"] = *reading.error_ns();
-    json["worst_error_ns"] = *reading.worst_error_ns();
-    json["bound_ns"] = *reading.bound_ns();
-    json["kept"] = *reading.kept();
+  if (reading.error) {
+    json["truth_ns"] = reading.error->truth_ns;
+    json["error_ns"] = reading.error->median_ns;
+    json["worst_error_ns"] = reading.error->worst_ns;
+    json["bound_ns"] = reading.error->bound_ns();
+    json["kept"] = reading.error->kept();
   }
   return json;
 }
@@ -60,11 +60,7 @@ void to_json(nlohmann::json& json, const DataSheet& sheet) {
   json = {{"schema", kSchemaVersion},
           {"kind", "calibration"},
           {"kept", sheet.kept()},
-          {"provenance",
-           {{"version", sheet.provenance.version},
-            {"git_state", sheet.provenance.git_state},
-            {"command_line", sheet.provenance.command_line},
-            {"started_at", sheet.provenance.started_at}}},
+          {"provenance", sheet.provenance},
           {"host", sheet.conditions.host},
           {"findings", sheet.conditions.findings},
           {"batches", sheet.effort.batches},

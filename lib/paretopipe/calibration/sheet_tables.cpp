@@ -13,9 +13,8 @@ std::string signed_duration(double ns) {
 }
 
 std::string error_cell(const Reading& reading) {
-  const auto error = reading.error_ns();
-  if (!error) return "-";
-  return fmt::format("{}{}", signed_duration(*error), *reading.kept() ? "" : " !");
+  if (!reading.error) return "-";
+  return fmt::format("{}{}", signed_duration(reading.error->median_ns), reading.error->kept() ? "" : " !");
 }
 
 std::string duration_text(Nanoseconds duration) {

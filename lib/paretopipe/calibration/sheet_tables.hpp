@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-/// A data sheet as cells of text, whatever the tables look like. Internal to this folder.
+/// A data sheet as cells of text and sentences, whatever shows them.
 namespace paretopipe::calibration {
 
 struct TextTable {

@@ -67,15 +67,42 @@ at::Tensor resize_and_normalise(const at::Tensor& pixels, const std::vector<std:
   return resized.sub(mean).div_(deviation);  // a single grey channel broadcasts to three
 }
 
-at::Tensor noise(std::vector<std::int64_t> shape, const stage::ModelRequest& request, int index) {
+at::Tensor empty_batch(const Sample& sample, const stage::ModelRequest& request, at::ScalarType type) {
+  auto shape = sample.shape;
   shape.insert(shape.begin(), request.batch);
-  auto batch = at::empty(shape, at::kFloat);
+  return at::empty(shape, type);
+}
+
+at::Tensor noise(const Sample& sample, const stage::ModelRequest& request, int index) {
+  auto batch = empty_batch(sample, request, at::kFloat);
   const std::span values(batch.data_ptr<float>(), static_cast<std::size_t>(batch.numel()));
   fill_normal(values, sequence_key(request.seed, "input", std::to_string(index)));
   return batch;
 }
 
-/// Null for noise.
+/// Any but the first four of the vocabulary, which mean begin, padding, end and unknown; a sequence begins with the
+/// first and ends with the third.
+at::Tensor random_tokens(const Sample& sample, const stage::ModelRequest& request, int index) {
+  constexpr std::int64_t kBegin = 0;
+  constexpr std::int64_t kEnd = 2;
+  constexpr std::int64_t kFirstWord = 4;
+  auto batch = empty_batch(sample, request, at::kLong);
+  const std::span tokens(batch.data_ptr<std::int64_t>(), static_cast<std::size_t>(batch.numel()));
+  const auto words = static_cast<std::uint64_t>(sample.vocabulary - kFirstWord);
+  const auto key = sequence_key(request.seed, "input", std::to_string(index));
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    tokens[i] = kFirstWord + static_cast<std::int64_t>(hashed_bits(key, i) % words);
+  }
+  batch.select(1, 0).fill_(kBegin);
+  batch.select(1, -1).fill_(kEnd);
+  return batch;
+}
+
+at::Tensor random_input(const Sample& sample, const stage::ModelRequest& request, int index) {
+  return sample.is_tokens() ? random_tokens(sample, request, index) : noise(sample, request, index);
+}
+
+/// Null for random inputs.
 const DataSet* find_data_set(std::string_view name, std::string_view data) {
   if (data == kRandom) return nullptr;
   const auto found = std::ranges::find(kDataSets, name, &DataSet::name);
@@ -86,30 +113,30 @@ const DataSet* find_data_set(std::string_view name, std::string_view data) {
   return &*found;
 }
 
-void check_takes_images(const std::vector<std::int64_t>& sample_shape, std::string_view data) {
-  if (sample_shape.size() == 3 && sample_shape.front() == 3) return;
-  throw UsageError(fmt::format("{} gives images of 3 channels, and the model takes samples of {}; use --data random",
-                               data, fmt::join(sample_shape, "x")));
+void check_takes_images(const Sample& sample, const stage::ModelRequest& request) {
+  if (!sample.is_tokens() && sample.shape.size() == 3 && sample.shape.front() == 3) return;
+  const auto what = sample.is_tokens() ? "tokens" : fmt::format("samples of {}", fmt::join(sample.shape, "x"));
+  throw UsageError(fmt::format("{} takes {}, and {} gives images of 3 channels; use --data random", request.model, what,
+                               request.data));
 }
 
 }  // namespace
 
-std::vector<at::Tensor> make_input_batches(const std::vector<std::int64_t>& sample_shape,
-                                           const stage::ModelRequest& request, int count) {
+std::vector<at::Tensor> make_input_batches(const Sample& sample, const stage::ModelRequest& request, int count) {
   if (request.batch < 1) throw UsageError(fmt::format("a batch has at least one image, not {}", request.batch));
   const std::string_view data = request.data;
   const auto colon = data.find(':');
   const auto* set = find_data_set(data.substr(0, colon), data);
   std::optional<Images> images;
   if (set != nullptr) {
-    check_takes_images(sample_shape, data);
+    check_takes_images(sample, request);
     images = read_images(*set, colon == data.npos ? set->default_folder : data.substr(colon + 1));
   }
   std::vector<at::Tensor> batches;
   for (int i = 0; i < count; ++i) {
     const auto first = std::int64_t{i} * request.batch;
-    batches.push_back(images ? resize_and_normalise(gather(*images, first, request.batch), sample_shape)
-                             : noise(sample_shape, request, i));
+    batches.push_back(images ? resize_and_normalise(gather(*images, first, request.batch), sample.shape)
+                             : random_input(sample, request, i));
   }
   return batches;
 }

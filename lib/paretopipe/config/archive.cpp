@@ -1,6 +1,6 @@
 #include <paretopipe/config/archive.hpp>
 #include <paretopipe/core/error.hpp>
-#include <paretopipe/core/file_digest.hpp>
+#include <paretopipe/core/sha256.hpp>
 
 #include <algorithm>
 #include <array>

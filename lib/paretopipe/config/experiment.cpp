@@ -69,6 +69,9 @@ void from_json(const nlohmann::json& json, ComputeTuning& tuning) {
 void to_json(nlohmann::json& json, const Experiment& experiment) {
   json = {{"models", experiment.models},
           {"splits", experiment.splits},
+          {"stages", experiment.stages},
+          {"partitions", experiment.partitions},
+          {"max_partitions", experiment.max_partitions},
           {"num_classes", experiment.num_classes},
           {"batch", experiment.batch},
           {"batches", experiment.batches},
@@ -77,6 +80,7 @@ void to_json(nlohmann::json& json, const Experiment& experiment) {
           {"depth", experiment.depth},
           {"seed", experiment.seed},
           {"data", experiment.data},
+          {"weights", experiment.weights},
           {"threads_per_stage", experiment.threads_per_stage},
           {"cpus", experiment.cpus},
           {"tuning", experiment.tuning},
@@ -93,6 +97,9 @@ Experiment experiment_from_json(const nlohmann::json& json, const Experiment& de
   ObjectReader reader(json, "experiment");
   reader.read("models", experiment.models);
   if (const auto* splits = reader.find("splits")) experiment.splits = read_splits(*splits);
+  reader.read("stages", experiment.stages);
+  reader.read("partitions", experiment.partitions);
+  reader.read("max_partitions", experiment.max_partitions);
   reader.read("num_classes", experiment.num_classes);
   reader.read("batch", experiment.batch);
   reader.read("batches", experiment.batches);
@@ -101,6 +108,7 @@ Experiment experiment_from_json(const nlohmann::json& json, const Experiment& de
   reader.read("depth", experiment.depth);
   reader.read("seed", experiment.seed);
   reader.read("data", experiment.data);
+  reader.read("weights", experiment.weights);
   reader.read("threads_per_stage", experiment.threads_per_stage);
   reader.read("cpus", experiment.cpus);
   if (const auto* tuning = reader.find("tuning")) experiment.tuning = read_tuning(*tuning, experiment.tuning);

@@ -1,4 +1,6 @@
 #pragma once
+#include <paretopipe/config/partition.hpp>
+
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -9,7 +11,7 @@
 
 namespace paretopipe::config {
 
-/// Which split points to measure. `all` is every k from 0 (all remote) to N (all local), N included.
+/// Which split points of two stages to measure. `all` is every k from 0 (all remote) to N (all local), N included.
 struct SplitSelection {
   bool all = true;
   std::vector<int> points;  ///< meaningful when `all` is false; sorted, no duplicates
@@ -39,7 +41,10 @@ inline constexpr int kMostAdaptiveTrials = 20;
 /// What is to be measured, as a file or flags say it. Every field has a default; `validate` says what is out of range.
 struct Experiment {
   std::vector<std::string> models{"mobilenet_v2"};
-  SplitSelection splits;
+  SplitSelection splits;                  ///< of two stages
+  int stages = 2;                         ///< 2 … kMostStages
+  std::vector<std::string> partitions{};  ///< see parse_partition; empty: `splits` of two stages, "all" of more
+  int max_partitions = 0;                 ///< how many of "all" to choose by chance, beside the endpoints; 0: every one
   int num_classes = 10;
   int batch = 1;     ///< images per batch
   int batches = 32;  ///< measured batches of each phase
@@ -48,6 +53,7 @@ struct Experiment {
   int depth = 4;           ///< batches in flight in the Offline phase
   std::uint64_t seed = 1;  ///< of weights, random inputs and the order of trials
   std::string data = "fashion-mnist";
+  std::string weights{};  ///< file with the weights of the only model; empty: they are made of the seed
   int threads_per_stage = 1;
   std::vector<std::string> cpus;  ///< one CPU list per stage ("0", "0-3,8"); empty: the machine's CPUs are dealt out
   ComputeTuning tuning;
@@ -55,7 +61,7 @@ struct Experiment {
   std::string shaping = "auto";                   ///< auto, netem, emulated or none (parse_shaping)
   int repeat_slow = 2;  ///< how often a trial that fell into a slow window of the machine is measured again
   int trial_timeout_s = 600;
-  std::string input;  ///< shape of a sample of the archives among the models: "3x224x224"; empty: there are none
+  std::string input{};  ///< shape of a sample of the archives among the models: "3x224x224"; empty: there are none
   std::string cuts = "unit";  ///< what the blocks of the archives end at: unit, all, modules, or a pattern
 
   bool operator==(const Experiment&) const = default;

@@ -1,5 +1,6 @@
 #include <paretopipe/config/json_file.hpp>
 #include <paretopipe/core/error.hpp>
+#include <paretopipe/core/stored_json.hpp>
 
 #include <algorithm>
 #include <cerrno>
@@ -26,14 +27,11 @@ std::string read_file(const std::filesystem::path& file, std::string_view what) 
   return std::move(contents).str();
 }
 
-/// What the library says, without its identifiers and its own idea of the position.
-std::string reason_of(const nlohmann::json::exception& error) {
-  std::string_view text = error.what();
-  if (const auto prefix = text.find("] "); prefix != std::string_view::npos) text.remove_prefix(prefix + 2);
-  if (text.starts_with("parse error")) {
-    if (const auto position = text.find(": "); position != std::string_view::npos) text.remove_prefix(position + 2);
-  }
-  return std::string(text);
+/// What the library says, without its own idea of the position.
+std::string reason_without_position(const nlohmann::json::exception& error) {
+  const auto reason = reason_of(error);
+  const auto position = reason.starts_with("parse error") ? reason.find(": ") : std::string::npos;
+  return position == std::string::npos ? reason : reason.substr(position + 2);
 }
 
 /// The library keeps the last of two equal keys; a person who wrote both meant only one of them.
@@ -61,9 +59,9 @@ nlohmann::json parse_json_text(const std::string& text) {
   } catch (const nlohmann::json::parse_error& error) {
     const auto end = text.begin() + static_cast<std::ptrdiff_t>(std::min(error.byte, text.size()));
     const auto line = 1 + std::count(text.begin(), end, '\n');
-    throw UsageError(fmt::format("line {}: {}", line, reason_of(error)));
+    throw UsageError(fmt::format("line {}: {}", line, reason_without_position(error)));
   } catch (const nlohmann::json::exception& error) {
-    throw UsageError(reason_of(error));
+    throw UsageError(reason_without_position(error));
   }
 }
 

@@ -1,6 +1,7 @@
 #include <paretopipe/config/archive.hpp>
 #include <paretopipe/config/experiment.hpp>
 #include <paretopipe/config/network_profile.hpp>
+#include <paretopipe/config/partition.hpp>
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/core/suggest.hpp>
 #include <paretopipe/host/cpu_set.hpp>
@@ -8,14 +9,12 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <variant>
 
 #include <fmt/format.h>
 
 namespace paretopipe::config {
 namespace {
-
-/// One split point makes two stages.
-constexpr std::size_t kStages = 2;
 
 /// A stage reports the moments of all batches of a trial in one control message of at most 64 MiB.
 constexpr int kMaxBatches = 50'000;
@@ -30,6 +29,8 @@ struct Range {
 void check_ranges(const Experiment& experiment) {
   constexpr int kNoLimit = std::numeric_limits<int>::max();
   const std::array ranges{
+      Range{"stages", experiment.stages, 2, kMostStages},
+      Range{"max_partitions", experiment.max_partitions, 0, 10'000},
       Range{"num_classes", experiment.num_classes, 1, 1'000'000},
       Range{"batch", experiment.batch, 1, 65'536},
       Range{"batches", experiment.batches, 2, kMaxBatches},
@@ -108,6 +109,27 @@ void check_splits(const SplitSelection& splits) {
     throw UsageError(fmt::format("experiment.splits holds {}; it must be at least 0", points.front()));
 }
 
+void check_partitions(const Experiment& experiment) {
+  const auto& partitions = experiment.partitions;
+  if (!experiment.splits.all && (experiment.stages > 2 || !partitions.empty())) {
+    throw UsageError(
+        "experiment.splits are the split points of two stages; for more stages, or for a scheme, give partitions "
+        "instead");
+  }
+  bool all = partitions.empty() && experiment.stages > 2;
+  for (const auto& text : partitions) {
+    check_text("partitions", text);
+    try {
+      if (std::holds_alternative<AllPartitions>(parse_partition(text, experiment.stages))) all = true;
+    } catch (const UsageError& error) {
+      throw UsageError(fmt::format("experiment.partitions: {}", error.what()));
+    }
+  }
+  if (experiment.max_partitions > 0 && !all) {
+    throw UsageError("experiment.max_partitions chooses among all partitions, but partitions does not hold \"all\"");
+  }
+}
+
 void check_data(const std::string& data) {
   check_text("data", data);
   static const std::vector<std::string> kinds{"fashion-mnist", "cifar10", "random"};
@@ -124,10 +146,19 @@ void check_data(const std::string& data) {
   if (colon + 1 == data.size()) throw UsageError(fmt::format("experiment.data is \"{}\"; it names no folder", data));
 }
 
-void check_cpus(const std::vector<std::string>& cpus) {
-  if (!cpus.empty() && cpus.size() != kStages) {
+void check_weights(const Experiment& experiment) {
+  if (experiment.weights.empty()) return;
+  check_text("weights", experiment.weights);
+  if (experiment.models.size() == 1) return;
+  throw UsageError(
+      fmt::format("experiment.weights is \"{}\", and a file holds the weights of one model; name one model, not {}",
+                  experiment.weights, experiment.models.size()));
+}
+
+void check_cpus(const std::vector<std::string>& cpus, int stages) {
+  if (!cpus.empty() && cpus.size() != static_cast<std::size_t>(stages)) {
     throw UsageError(fmt::format(
-        "experiment.cpus holds {} list(s); it must hold one for each of the {} stages, or none", cpus.size(), kStages));
+        "experiment.cpus holds {} list(s); it must hold one for each of the {} stages, or none", cpus.size(), stages));
   }
   for (std::size_t stage = 0; stage < cpus.size(); ++stage) {
     try {
@@ -145,9 +176,11 @@ void validate(const Experiment& experiment) {
   check_archives(experiment);
   check_splits(experiment.splits);
   check_ranges(experiment);
+  check_partitions(experiment);
   check_precision(experiment.repeat);
   check_data(experiment.data);
-  check_cpus(experiment.cpus);
+  check_weights(experiment);
+  check_cpus(experiment.cpus, experiment.stages);
   check_networks(experiment);
 }
 

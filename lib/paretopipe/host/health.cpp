@@ -1,3 +1,4 @@
+#include <paretopipe/core/error.hpp>
 #include <paretopipe/host/health.hpp>
 #include <paretopipe/host/judgements.hpp>
 
@@ -35,12 +36,31 @@ std::string to_string(Level level) {
   return "problem";
 }
 
+namespace {
+
+Level parse_level(std::string_view word) {
+  for (const auto level : {Level::ok, Level::note, Level::warning, Level::problem}) {
+    if (word == to_string(level)) return level;
+  }
+  throw UsageError(fmt::format("the level {} of a finding is unknown", nlohmann::json(word).dump()));
+}
+
+}  // namespace
+
 void to_json(nlohmann::json& json, const Finding& finding) {
   json = {{"name", finding.name},
           {"level", to_string(finding.level)},
           {"observed", finding.observed},
           {"why", finding.why},
           {"mend", finding.mend}};
+}
+
+void from_json(const nlohmann::json& json, Finding& finding) {
+  json.at("name").get_to(finding.name);
+  finding.level = parse_level(json.at("level").get<std::string>());
+  json.at("observed").get_to(finding.observed);
+  json.at("why").get_to(finding.why);
+  json.at("mend").get_to(finding.mend);
 }
 
 }  // namespace paretopipe::host

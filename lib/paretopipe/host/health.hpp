@@ -69,4 +69,7 @@ Level worst(const std::vector<Finding>& findings);
 std::string to_string(Level level);
 void to_json(nlohmann::json& json, const Finding& finding);
 
+/// Throws UsageError for a level that does not exist, and what the JSON library throws for a missing field.
+void from_json(const nlohmann::json& json, Finding& finding);
+
 }  // namespace paretopipe::host

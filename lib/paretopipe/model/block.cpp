@@ -28,6 +28,8 @@ double weight_variance(Scheme scheme, at::IntArrayRef shape) {
       return 2.0 / static_cast<double>(fan_in(shape));
     case Scheme::he_fan_out:
       return 2.0 / static_cast<double>(fan_out(shape));
+    case Scheme::bert:
+      return 0.02 * 0.02;
     case Scheme::small:
       return 0.01 * 0.01;
   }
@@ -50,6 +52,10 @@ at::Tensor Scope::bias(at::IntArrayRef weight_shape, Scheme scheme) const {
   const auto size = weight_shape.front();
   if (scheme != Scheme::pytorch_default) return constant_parameter("bias", size, 0);
   return uniform("bias", {size}, 1.0 / std::sqrt(static_cast<double>(fan_in(weight_shape))));
+}
+
+at::Tensor Scope::parameter(std::string_view name, at::IntArrayRef shape, double deviation) const {
+  return uniform(name, shape, std::sqrt(3.0) * deviation);
 }
 
 at::Tensor Scope::constant_parameter(std::string_view name, std::int64_t size, float value) const {

@@ -10,7 +10,7 @@
 
 namespace paretopipe::model {
 
-/// A tensor of a block under its name in torchvision's state_dict, e.g. "layer1.0.conv1.weight".
+/// A tensor of a block under its name in the reference's state_dict, e.g. "layer1.0.conv1.weight".
 struct NamedTensor {
   std::string name;
   at::Tensor tensor;  ///< shared with the block's layers: writing to it changes what the block computes
@@ -23,6 +23,7 @@ enum class Scheme {
   pytorch_default,  ///< variance 1 / (3 fan_in), what torch.nn's constructors do
   he_fan_in,        ///< variance 2 / fan_in (He et al., "Delving deep into rectifiers", ICCV 2015)
   he_fan_out,       ///< variance 2 / fan_out, as torchvision initialises ResNet and VGG
+  bert,             ///< standard deviation 0.02 (Devlin et al., arXiv:1810.04805)
   small,            ///< standard deviation 0.01, as torchvision initialises the classifiers of VGG and MobileNetV2
 };
 
@@ -42,6 +43,9 @@ class Scope {
 
   /// "bias" of the layer whose weight has that shape.
   at::Tensor bias(at::IntArrayRef weight_shape, Scheme scheme) const;
+
+  /// Uniform with that standard deviation, for what is neither a layer's weight nor its bias.
+  at::Tensor parameter(std::string_view name, at::IntArrayRef shape, double deviation) const;
 
   at::Tensor constant_parameter(std::string_view name, std::int64_t size, float value) const;
   at::Tensor constant_buffer(std::string_view name, std::int64_t size, float value) const;

@@ -19,7 +19,7 @@ std::vector<std::int64_t> batched_shape(const at::Tensor& output, int batch) {
 config::ModelDescription describe_model(const Model& model, std::int64_t num_classes, int batch) {
   if (batch < 1) throw UsageError(fmt::format("a batch has at least one image, not {}", batch));
   if (num_classes < 1) throw UsageError(fmt::format("a classifier has at least one class, not {}", num_classes));
-  auto activation = at::zeros(model.input_shape(1), at::kFloat);
+  auto activation = at::zeros(model.input_shape(1), model.input_type());
   config::ModelDescription description;
   description.model = model.name;
   description.batch = batch;

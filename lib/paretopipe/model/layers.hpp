@@ -8,7 +8,7 @@
 // The layers that the architectures are written in, with the meaning and the tensor names of torch.nn's modules of the
 // same name in evaluation mode. Thin functions over ATen instead of torch::nn: those initialise every weight from the
 // global generator when they are constructed, and their headers take several times as long to compile.
-// All take and give N x C x H x W (linear: N x C), float32.
+// All take and give N x C x H x W (linear: N x C, or N x L x C for sequences of length L), float32.
 namespace paretopipe::model {
 
 using Pair = std::array<std::int64_t, 2>;  ///< height, width

@@ -6,6 +6,7 @@
 #include <paretopipe/model/block.hpp>
 #include <paretopipe/model/describe.hpp>
 #include <paretopipe/model/model_backend.hpp>
+#include <paretopipe/model/stored_weights.hpp>
 #include <paretopipe/model/zoo.hpp>
 
 #include <map>
@@ -19,6 +20,7 @@ struct Identity {
   std::string model;
   int num_classes = 0;
   std::uint64_t seed = 0;
+  std::string weights;
   bool operator==(const Identity&) const = default;
 };
 
@@ -32,7 +34,10 @@ class ModelBackend : public stage::Backend {
 
   config::ModelDescription describe(const stage::ModelRequest& request) override {
     return compute::with_libtorch("describe " + request.model, [&] {
-      return describe_model(find_model(request.model), request.num_classes, request.batch);
+      const auto& model = find_model(request.model);
+      auto description = describe_model(model, request.num_classes, request.batch);
+      if (!request.weights.empty()) check_weights(model, request.num_classes, weights::WeightsFile(request.weights));
+      return description;
     });
   }
 
@@ -56,8 +61,10 @@ class ModelBackend : public stage::Backend {
 
   std::vector<stage::Activation> make_inputs(const stage::ModelRequest& request, int count) override {
     return compute::with_libtorch("make inputs for " + request.model, [&] {
+      const auto& model = find_model(request.model);
+      const compute::Sample sample{model.sample_shape(), model.vocabulary};
       std::vector<stage::Activation> inputs;
-      for (auto& batch : compute::make_input_batches(find_model(request.model).sample_shape(), request, count)) {
+      for (auto& batch : compute::make_input_batches(sample, request, count)) {
         inputs.push_back(compute::to_activation(std::move(batch)));
       }
       return inputs;
@@ -85,17 +92,21 @@ class ModelBackend : public stage::Backend {
 
  private:
   void load_blocks(const Model& model, const stage::ModelRequest& request, config::BlockRange range) {
-    Identity wanted{request.model, request.num_classes, request.seed};
+    Identity wanted{request.model, request.num_classes, request.seed, request.weights};
     if (held_ != wanted) {
       blocks_.clear();
       held_ = std::move(wanted);
     }
     const auto plan = model.plan(request.num_classes);
     for (int i = range.begin; i < range.end; ++i) {
-      if (!blocks_.contains(i)) {
-        blocks_.emplace(i, build_block(model.name, plan[static_cast<std::size_t>(i)], request.seed));
-      }
+      if (!blocks_.contains(i)) blocks_.emplace(i, make_block(model, plan[static_cast<std::size_t>(i)], request));
     }
+  }
+
+  /// A file of weights is opened for every block, so that no more of it is in memory than one block's tensors.
+  static Block make_block(const Model& model, const BlockPlan& plan, const stage::ModelRequest& request) {
+    if (request.weights.empty()) return build_block(model.name, plan, request.seed);
+    return build_block(model.name, plan, weights::WeightsFile(request.weights));
   }
 
   const Block& block(int index) const {

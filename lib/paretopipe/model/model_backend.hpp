@@ -7,8 +7,10 @@
 
 // Real networks on LibTorch. This header is the folder's only public one and needs no LibTorch header.
 //
-//   zoo           the table of models; alexnet … inception hold one architecture each, as a list of block plans
+//   zoo           the table of models; alexnet … roberta hold one architecture each, as a list of block plans
 //   block, layers a block is built alone, from its name, and owns tensors with torchvision's state_dict names
+//   transformer   layers of encoders
+//   stored_weights  weights out of a file, by their names; lib/paretopipe/weights reads it
 //   describe      one measured run of the chain: shapes, bytes, parameters, multiply-accumulates
 //
 // Every weight is a hash of (seed, model, tensor name, index): the same on every machine and release

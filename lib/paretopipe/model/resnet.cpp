@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-// He et al., "Deep residual learning for image recognition", arXiv:1512.03385; ResNet-50 with the stride in the 3x3
-// convolution ("v1.5"), as torchvision has it.
+// He et al., "Deep residual learning for image recognition", arXiv:1512.03385; ResNet-50 and
+// -101 with the stride in the 3x3 convolution ("v1.5"), as torchvision has them.
 namespace paretopipe::model {
 namespace {
 
@@ -90,6 +90,10 @@ std::vector<BlockPlan> resnet18(std::int64_t num_classes) {
 
 std::vector<BlockPlan> resnet50(std::int64_t num_classes) {
   return resnet(bottleneck, 4, {3, 4, 6, 3}, num_classes);
+}
+
+std::vector<BlockPlan> resnet101(std::int64_t num_classes) {
+  return resnet(bottleneck, 4, {3, 4, 23, 3}, num_classes);
 }
 
 }  // namespace paretopipe::model

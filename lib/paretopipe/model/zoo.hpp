@@ -11,12 +11,22 @@ namespace paretopipe::model {
 /// A row of the table of models.
 struct Model {
   std::string_view name;
-  std::int64_t input_side;  ///< of the square RGB input, in pixels
+  std::int64_t input_side;  ///< of the square RGB input, in pixels; the length of a sequence of tokens
   int block_count;
   std::vector<BlockPlan> (*plan)(std::int64_t num_classes);  ///< the whole chain, in order
+  std::int64_t vocabulary = 0;  ///< the input is tokens below it, int64; 0: images, float32
 
-  std::vector<std::int64_t> sample_shape() const { return {3, input_side, input_side}; }
-  std::vector<std::int64_t> input_shape(std::int64_t batch) const { return {batch, 3, input_side, input_side}; }
+  bool takes_tokens() const { return vocabulary > 0; }
+  at::ScalarType input_type() const { return takes_tokens() ? at::kLong : at::kFloat; }
+  std::vector<std::int64_t> sample_shape() const {
+    if (takes_tokens()) return {input_side};
+    return {3, input_side, input_side};
+  }
+  std::vector<std::int64_t> input_shape(std::int64_t batch) const {
+    auto shape = sample_shape();
+    shape.insert(shape.begin(), batch);
+    return shape;
+  }
 };
 
 /// All of them. To add one, write its plan and a row.
@@ -25,12 +35,20 @@ std::span<const Model> models();
 /// Throws UsageError, listing the known names, for any other.
 const Model& find_model(std::string_view name);
 
-// One architecture a file. Each follows torchvision's module of the same name, and so do its tensor names.
+// One architecture a file. Each follows torchvision's module of the same name (densenet_cifar: pytorch-cifar's;
+// roberta_base: Hugging Face's), and so do its tensor names.
 std::vector<BlockPlan> alexnet(std::int64_t num_classes);
 std::vector<BlockPlan> vgg16(std::int64_t num_classes);
 std::vector<BlockPlan> resnet18(std::int64_t num_classes);
 std::vector<BlockPlan> resnet50(std::int64_t num_classes);
 std::vector<BlockPlan> mobilenet_v2(std::int64_t num_classes);
 std::vector<BlockPlan> inception_v3(std::int64_t num_classes);
+std::vector<BlockPlan> resnet101(std::int64_t num_classes);
+std::vector<BlockPlan> densenet121(std::int64_t num_classes);
+std::vector<BlockPlan> densenet_cifar(std::int64_t num_classes);
+std::vector<BlockPlan> vit_b_16(std::int64_t num_classes);
+
+inline constexpr std::int64_t kRobertaVocabulary = 50265;
+std::vector<BlockPlan> roberta_base(std::int64_t num_classes);
 
 }  // namespace paretopipe::model

@@ -76,17 +76,19 @@ Json group_data(Records records, const report::FrontierGroup& group) {
   auto splits = Json::array();
   for (const auto& row : group.rows) splits.push_back(split_data(records, group, row));
   const auto repetitions = fewest_repetitions(group);
-  return {{"title", report::group_title(trial)},
-          {"model", trial.model},
-          {"batch", trial.batch},
-          {"network", network_name(trial)},
-          {"conditions", config::describe(trial.network)},
-          {"evidence", evidence_data(records, group)},
-          {"settings", to_json(report::settings_of(trial))},
-          {"repetitions", repetitions},
-          {"coverage_bound", stats::coverage_bound(repetitions)},
-          {"splits", std::move(splits)},
-          {"activations", activations_data(records, group)}};
+  Json json{{"title", report::group_title(trial)},
+            {"model", trial.model},
+            {"batch", trial.batch},
+            {"network", network_name(trial)},
+            {"conditions", config::describe(trial.network)},
+            {"evidence", evidence_data(records, group)},
+            {"settings", to_json(report::settings_of(trial))},
+            {"repetitions", repetitions},
+            {"coverage_bound", stats::coverage_bound(repetitions)},
+            {"splits", std::move(splits)},
+            {"activations", activations_data(records, group)}};
+  if (!group.incidents.empty()) json["disturbances"] = disturbances_data(group);
+  return json;
 }
 
 }  // namespace paretopipe::page

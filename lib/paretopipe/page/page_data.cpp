@@ -26,9 +26,10 @@ Json to_json(const std::vector<report::Setting>& settings) {
   return json;
 }
 
-nlohmann::ordered_json make_page_data(std::span<const record::TrialRecord> records) {
+nlohmann::ordered_json make_page_data(std::span<const record::TrialRecord> records, const Supplement& supplement) {
   Json data{{"metrics", metrics_data()}, {"groups", Json::array()}};
-  const auto frontiers = report::make_frontier_report(records, report::parse_objectives({"latency_p50", "throughput"}));
+  const auto frontiers = report::make_frontier_report(records, report::parse_objectives({"latency_p50", "throughput"}),
+                                                      {}, supplement.replaced);
   for (const auto& group : frontiers.groups) {
     data["groups"].push_back(group_data(records, group));
     data["groups"].back()["headline"] = report::headline(frontiers, group);
@@ -38,6 +39,7 @@ nlohmann::ordered_json make_page_data(std::span<const record::TrialRecord> recor
     data["families"].push_back({{"groups", family.groups}, {"headline", report::robust_headline(frontiers, family)}});
   }
   data["stages"] = stages_data(records);
+  if (supplement.data_sheet) data["calibration"] = calibration_data(*supplement.data_sheet, records);
   data["provenance"] = provenance_data(records);
   return data;
 }

@@ -1,4 +1,5 @@
 #pragma once
+#include <paretopipe/calibration/data_sheet.hpp>
 #include <paretopipe/report/format.hpp>
 #include <paretopipe/report/frontier_report.hpp>
 
@@ -18,6 +19,12 @@ Json to_json(const std::vector<report::Setting>& settings);
 
 Json group_data(Records records, const report::FrontierGroup& group);
 Json split_data(Records records, const report::FrontierGroup& group, const report::FrontierRow& row);
+
+/// What went on while the group was measured.
+Json disturbances_data(const report::FrontierGroup& group);
+
+/// The data sheet as text, and what speaks against its being of the instrument that made the records.
+Json calibration_data(const calibration::DataSheet& sheet, Records records);
 
 /// The machines and set-ups of the stages, each once, with the range of what changed from trial to trial.
 Json stages_data(Records records);

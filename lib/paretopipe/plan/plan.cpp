@@ -1,9 +1,8 @@
-#include <paretopipe/core/error.hpp>
 #include <paretopipe/core/hash.hpp>
 #include <paretopipe/core/random.hpp>
+#include <paretopipe/plan/partitions.hpp>
 #include <paretopipe/plan/plan.hpp>
 
-#include <numeric>
 #include <random>
 #include <stdexcept>
 #include <utility>
@@ -14,7 +13,7 @@ namespace paretopipe::plan {
 namespace {
 
 /// Fisher and Yates, as Durstenfeld (1964) wrote it.
-void shuffle(std::vector<int>& values, std::uint64_t seed) {
+void shuffle(std::vector<config::SplitPoints>& values, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   for (std::size_t remaining = values.size(); remaining > 1; --remaining) {
     std::swap(values[remaining - 1], values[draw_below(random, remaining)]);
@@ -25,21 +24,6 @@ void shuffle(std::vector<int>& values, std::uint64_t seed) {
 /// others as it was.
 std::uint64_t shuffle_seed(const config::Experiment& experiment, const std::string& model, int repetition) {
   return fnv1a64(fmt::format("{}/{}/{}", experiment.seed, model, repetition));
-}
-
-std::vector<int> splits_of(const config::SplitSelection& selection, const config::ModelDescription& model) {
-  if (selection.all) {
-    std::vector<int> splits(static_cast<std::size_t>(model.block_count()) + 1);
-    std::iota(splits.begin(), splits.end(), 0);
-    return splits;
-  }
-  for (const int split : selection.points) {
-    if (split >= 0 && split <= model.block_count()) continue;
-    throw UsageError(
-        fmt::format("split point {} is outside of {}: it has split points 0 (all remote) to {} (all local)", split,
-                    model.model, model.block_count()));
-  }
-  return selection.points;
 }
 
 /// What all trials of a model over a network share.
@@ -66,18 +50,23 @@ Trial make_trial(const config::Experiment& experiment, const config::ModelDescri
 }  // namespace
 
 std::vector<Trial> plan_trials(const config::Experiment& experiment,
-                               const std::vector<config::ModelDescription>& models, const Networks& networks) {
+                               const std::vector<config::ModelDescription>& models, const Networks& networks,
+                               const Groundwork& groundwork) {
   if (models.size() != experiment.models.size()) throw std::invalid_argument("plan_trials: one description per model");
   std::vector<Trial> trials;
-  for (const auto& model : models) {
-    const auto splits = splits_of(experiment.splits, model);
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    const auto& model = models[i];
+    const auto& times = groundwork.block_times;
+    const auto partitions =
+        times.empty() ? partitions_of(experiment, model) : partitions_of(experiment, model, times.at(i));
     for (const auto& network : networks.profiles) {
       auto trial = make_trial(experiment, model, network, networks.shaping);
+      trial.weights_sha256 = groundwork.weights_sha256;
       for (trial.repetition = 0; trial.repetition < experiment.repeat.trials; ++trial.repetition) {
-        auto order = splits;
+        auto order = partitions;
         shuffle(order, shuffle_seed(experiment, model.model, trial.repetition));
-        for (const int split : order) {
-          trial.split_points = {split};
+        for (const auto& points : order) {
+          trial.split_points = points;
           trials.push_back(trial);
         }
       }

@@ -65,6 +65,8 @@ void to_json(nlohmann::json& json, const Trial& trial) {
     json["archive"] = *trial.archive;
     json.erase("num_classes");
   }
+  // Without a file, trials keep the identity that they had before there were files.
+  if (!trial.weights_sha256.empty()) json["weights_sha256"] = trial.weights_sha256;
   // Trials that nothing shapes keep the identity that they had before there were networks.
   if (trial.shaping == config::Shaping::none && trial.network == config::NetworkProfile{}) return;
   json["network"] = trial.network;
@@ -87,6 +89,7 @@ void from_json(const nlohmann::json& json, Trial& trial) {
   json.at("threads_per_stage").get_to(trial.threads_per_stage);
   json.at("cpus").get_to(trial.cpus);
   json.at("tuning").get_to(trial.tuning);
+  trial.weights_sha256 = json.value("weights_sha256", "");
   trial.network = json.value("network", config::NetworkProfile{});
   trial.shaping = json.value("shaping", config::Shaping::none);
 }

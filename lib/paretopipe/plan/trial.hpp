@@ -26,6 +26,7 @@ struct Trial {
   int repetition = 0;  ///< 0-based
   std::uint64_t seed = 1;
   std::string data;
+  std::string weights_sha256{};  ///< of the file of weights, 64 hexadecimal digits; empty: weights of the seed
   int threads_per_stage = 1;
   std::vector<std::string> cpus;  ///< one CPU list per stage
   config::ComputeTuning tuning;

@@ -1,5 +1,6 @@
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/core/json.hpp>
+#include <paretopipe/core/stored_json.hpp>
 #include <paretopipe/record/record.hpp>
 
 namespace paretopipe::record {
@@ -12,13 +13,6 @@ Status parse_status(std::string_view word) {
     if (word == to_string(status)) return status;
   }
   throw UsageError(fmt::format("the status {} is unknown; known: ok, failed, invalid", nlohmann::json(word).dump()));
-}
-
-/// The library's message without the code in front of it.
-std::string reason_of(const nlohmann::json::exception& error) {
-  const std::string text = error.what();
-  const auto end = text.find("] ");
-  return end == std::string::npos ? text : text.substr(end + 2);
 }
 
 template <class T>
@@ -37,33 +31,6 @@ void read_optional_field(const nlohmann::json& json, const char* key, std::optio
   if (json.contains(key)) read_field(json, key, value.emplace());
 }
 
-/// JSON's own conversions take 8.5 for 8, true for 1 and an unknown word for an enum's first value. What was understood
-/// must be what is written. Fields that only one of them has are another release's, and no harm.
-void check_understood(const nlohmann::json& json, const TrialRecord& record) {
-  const nlohmann::json understood = record;
-  for (const auto& difference : nlohmann::json::diff(understood, json)) {
-    if (difference.at("op") != "replace") continue;
-    const nlohmann::json::json_pointer place(difference.at("path").get<std::string>());
-    throw UsageError(fmt::format("the record's \"{}\" is {}, which would be read as {}: was it edited by hand?",
-                                 place.to_string().substr(1), difference.at("value").dump(),
-                                 understood.at(place).dump()));
-  }
-}
-
-void check_schema(const nlohmann::json& json) {
-  if (!json.is_object() || !json.contains("schema") || !json["schema"].is_number_integer()) {
-    throw UsageError("this is not a paretopipe record: it has no \"schema\" number");
-  }
-  const auto& schema = json["schema"];
-  // The library takes numbers beyond 63 bits for negative ones as soon as it compares them with signed ones.
-  const bool newer = schema.is_number_unsigned() ? schema.get<std::uint64_t>() > std::uint64_t{kSchemaVersion}
-                                                 : schema.get<std::int64_t>() > kSchemaVersion;
-  if (newer || schema != kSchemaVersion) {
-    throw UsageError(fmt::format("the record has schema {}, and this paretopipe reads schema {}; {}", schema.dump(),
-                                 kSchemaVersion, newer ? "use a newer paretopipe" : "measure again"));
-  }
-}
-
 }  // namespace
 
 void to_json(nlohmann::json& json, const Failure& failure) {
@@ -77,7 +44,6 @@ void from_json(const nlohmann::json& json, Failure& failure) {
   read_optional(json, "stage", failure.stage);
 }
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Provenance, version, git_state, command_line, started_at)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ClockRelation, same_clock, offset_before_ns, offset_after_ns, error_bound_ns)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PhaseSamples, warmup, depth, stages, results)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Outliers, single_stream, offline)
@@ -137,7 +103,7 @@ void to_json(nlohmann::json& json, const TrialRecord& record) {
 }
 
 void from_json(const nlohmann::json& json, TrialRecord& record) {
-  check_schema(json);
+  check_schema(json, kSchemaVersion, "record");
   read_field(json, "trial", record.trial);
   std::string status;
   read_field(json, "status", status);
@@ -163,7 +129,7 @@ void from_json(const nlohmann::json& json, TrialRecord& record) {
     throw UsageError(
         "an ok or invalid record must have samples, fidelity and a summary, and a failed or invalid one its failure");
   }
-  check_understood(json, record);
+  check_understood(json, record, "record");
 }
 
 }  // namespace paretopipe::record

@@ -42,6 +42,7 @@ struct Provenance {
 
   bool operator==(const Provenance&) const = default;
 };
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Provenance, version, git_state, command_line, started_at)
 
 /// What was really applied to, and used by, one stage in this trial.
 struct StageReport {

@@ -14,15 +14,17 @@
 namespace paretopipe::record {
 namespace {
 
-/// A trial that was measured again (a failure, then --resume) counts once, as its last record says.
-std::vector<TrialRecord> keep_last_of_each(std::vector<TrialRecord> records) {
+/// A trial that was measured again (a slow window; a failure, then --resume) counts once, as its last record says.
+void set_replaced_apart(RecordSet& set) {
   std::unordered_map<std::string, std::size_t> last;
-  for (std::size_t i = 0; i < records.size(); ++i) last[records[i].trial.id()] = i;
+  for (std::size_t i = 0; i < set.records.size(); ++i) last[set.records[i].trial.id()] = i;
   std::vector<TrialRecord> kept;
-  for (std::size_t i = 0; i < records.size(); ++i) {
-    if (last[records[i].trial.id()] == i) kept.push_back(std::move(records[i]));
+  for (std::size_t i = 0; i < set.records.size(); ++i) {
+    auto& record = set.records[i];
+    auto& place = last[record.trial.id()] == i ? kept : set.replaced;
+    place.push_back(std::move(record));
   }
-  return kept;
+  set.records = std::move(kept);
 }
 
 /// Length of the file up to and including its last newline.
@@ -51,7 +53,7 @@ int flush(int descriptor) {
 RecordSet read_records(const std::filesystem::path& path, const RecordCheck& check) {
   RecordSet set;
   set.warnings = visit_records(path, check, [&](RecordLine&& line) { set.records.push_back(std::move(line.record)); });
-  set.records = keep_last_of_each(std::move(set.records));
+  set_replaced_apart(set);
   return set;
 }
 

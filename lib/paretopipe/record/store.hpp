@@ -9,7 +9,8 @@ namespace paretopipe::record {
 
 /// The records of a sweep as read back.
 struct RecordSet {
-  std::vector<TrialRecord> records;   ///< in file order; of several records with one id only the last is kept
+  std::vector<TrialRecord> records;   ///< in file order; of several records with one id the last
+  std::vector<TrialRecord> replaced;  ///< the others, in file order: what was measured again, and counts no more
   std::vector<std::string> warnings;  ///< sentences, e.g. that an unfinished last line was ignored
 };
 

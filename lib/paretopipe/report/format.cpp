@@ -104,8 +104,8 @@ std::vector<Setting> settings_of(const plan::Trial& trial) {
 nlohmann::ordered_json flat_settings(const plan::Trial& trial) {
   nlohmann::json json = trial;
   for (const auto* key : {"model", "split_points", "repetition"}) json.erase(key);
-  // What is not shaped, and what a model is not, is left out of a trial's JSON; here every trial must have the same
-  // names.
+  // What is not shaped, weights of the seed, and what a model is not, are left out of a trial's JSON; here every trial
+  // must have the same names.
   if (trial.archive) {
     json["num_classes"] = "";
     json["archive"]["input_shape"] = fmt::format("{}", fmt::join(trial.archive->input_shape, "x"));
@@ -119,6 +119,7 @@ nlohmann::ordered_json flat_settings(const plan::Trial& trial) {
                      {"forward", text(trial.network.forward)},
                      {"backward", text(trial.network.backward)}};
   json["shaping"] = trial.shaping;
+  json["weights_sha256"] = trial.weights_sha256;
   auto settings = nlohmann::ordered_json::object();
   append_settings(settings, "", json);
   return settings;
@@ -133,11 +134,13 @@ std::string group_title(const plan::Trial& trial) {
   if (trial.shaping != config::Shaping::none) {
     title += fmt::format(", over {} ({}: {})", trial.network.name, to_string(trial.shaping), describe(trial.network));
   }
+  if (!trial.weights_sha256.empty()) title += fmt::format(", weights {}", trial.weights_sha256.substr(0, 12));
   const auto settings = settings_of(trial);
   const auto defaults = settings_of(plan::Trial{});
   for (std::size_t i = 0; i < settings.size(); ++i) {
     const auto& [name, value] = settings[i];
-    if (name == "shaping" || name.starts_with("network_") || name.starts_with("archive_") || value.empty()) continue;
+    if (name == "shaping" || name == "weights_sha256" || name.starts_with("network_")) continue;
+    if (name.starts_with("archive_") || value.empty()) continue;
     const auto shown = {"batch", "block_count", "data", "depth", "threads_per_stage"};
     if (std::find(shown.begin(), shown.end(), name) != shown.end() || value == defaults.at(i).value) continue;
     title += fmt::format(", {} {}", name, value);

@@ -84,6 +84,18 @@ Json recommendations(const FrontierReport& report, const FrontierGroup& group) {
   return json;
 }
 
+Json to_json(const Incident& incident) {
+  Json json{{"split_points", incident.split_points},
+            {"repetition", incident.repetition},
+            {"happened", what_happened(incident)}};
+  const auto& outliers = incident.outliers;
+  if (!outliers.single_stream.empty()) json["outliers_single_stream"] = outliers.single_stream;
+  if (!outliers.offline.empty()) json["outliers_offline"] = outliers.offline;
+  if (!incident.disturbances.empty()) json["disturbances"] = incident.disturbances;
+  if (!incident.reason.empty()) json["reason"] = incident.reason;
+  return json;
+}
+
 Json to_json(const FrontierReport& report, const FrontierGroup& group) {
   nlohmann::json settings = group.settings();
   settings.erase("split_points");
@@ -94,6 +106,7 @@ Json to_json(const FrontierReport& report, const FrontierGroup& group) {
   for (std::size_t i = 0; i < group.reference.size(); ++i) {
     json["reference"][column_name(*report.objectives[i].metric)] = json_number(group.reference[i]);
   }
+  for (const auto& incident : group.incidents) json["incidents"].push_back(to_json(incident));
   if (group.hypervolume) json["hypervolume"] = json_number(group.hypervolume->volume);
   if (group.hypervolume && group.hypervolume->share) json["hypervolume_share"] = *group.hypervolume->share;
   return json;

@@ -34,7 +34,9 @@ std::string render_movement(const FrontierReport& report, const NetworkFamily& f
 std::string render_notes(const FrontierReport& report, const FrontierGroup& group) {
   auto sentences = legend(report, group);
   sentences.push_back(members_sentence(report, group));
-  if (auto volume = volume_sentence(report, group); !volume.empty()) sentences.push_back(std::move(volume));
+  for (auto& sentence : {volume_sentence(report, group), incidents_sentence(group)}) {
+    if (!sentence.empty()) sentences.push_back(sentence);
+  }
   for (auto& remark : remarks(report, group)) sentences.push_back(std::move(remark));
   std::string text;
   for (const auto& sentence : sentences) text += fmt::format("- {}\n", markdown_escaped(sentence));

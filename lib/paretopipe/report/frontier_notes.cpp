@@ -58,6 +58,11 @@ std::string volume_sentence(const FrontierReport& report, const FrontierGroup& g
                      percent(*group.hypervolume->share), fmt::join(values, ", "));
 }
 
+std::string incidents_sentence(const FrontierGroup& group) {
+  const auto summary = summarise(group.incidents);
+  return summary.empty() ? "" : fmt::format("Disturbances (paretopipe report lists them): {}.", summary);
+}
+
 std::vector<std::string> legend(const FrontierReport& report, const FrontierGroup& group) {
   const auto [fewest, most] = repetitions_behind_intervals(group);
   if (most == 0) return {"One repetition a split: nothing tells merit from noise; sweep with --repeat 6 or more."};

@@ -16,6 +16,9 @@ std::string volume_sentence(const FrontierReport& report, const FrontierGroup& g
 /// What the table's columns say of uncertainty, and how little few repetitions can say.
 std::vector<std::string> legend(const FrontierReport& report, const FrontierGroup& group);
 
+/// How often a measurement was disturbed, made again, or held outliers; empty where none was.
+std::string incidents_sentence(const FrontierGroup& group);
+
 /// A sentence for every split that failed, that a constraint excludes, or that lacks an objective.
 std::vector<std::string> remarks(const FrontierReport& report, const FrontierGroup& group);
 

@@ -3,6 +3,7 @@
 #include <paretopipe/report/frontier_report.hpp>
 
 #include <algorithm>
+#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -74,6 +75,23 @@ void measure_volume(FrontierGroup& group, const frontier::Points& points, const 
   if (report.objectives.size() <= 4) group.hypervolume = frontier::hypervolume(points, group.reference);
 }
 
+/// Every record belongs to the group of its trial; a replaced one has its successor there.
+void add_incidents(FrontierReport& report, std::span<const record::TrialRecord> records,
+                   std::span<const record::TrialRecord> replaced) {
+  std::unordered_map<std::string, FrontierGroup*> groups;
+  for (auto& group : report.groups) groups[group.settings().group_id()] = &group;
+  const auto add = [&](std::span<const record::TrialRecord> some, bool again) {
+    for (const auto& record : some) {
+      const auto group = groups.find(record.trial.group_id());
+      auto incident = group == groups.end() ? std::nullopt : incident_of(record, again);
+      if (incident) group->second->incidents.push_back(std::move(*incident));
+    }
+  };
+  add(replaced, true);
+  add(records, false);
+  for (auto& group : report.groups) std::stable_sort(group.incidents.begin(), group.incidents.end(), comes_before);
+}
+
 FrontierRow make_row(std::span<const record::TrialRecord> records, stats::Configuration configuration,
                      const FrontierReport& report) {
   FrontierRow row;
@@ -97,7 +115,7 @@ bool FrontierRow::compared() const {
 }
 
 FrontierReport make_frontier_report(std::span<const record::TrialRecord> records, std::vector<Objective> objectives,
-                                    FrontierOptions options) {
+                                    FrontierOptions options, std::span<const record::TrialRecord> replaced) {
   FrontierReport report{std::move(objectives), std::move(options), {}, {}};
   for (auto& measured : stats::aggregate(records)) {
     auto& group = report.groups.emplace_back();
@@ -110,6 +128,7 @@ FrontierReport make_frontier_report(std::span<const record::TrialRecord> records
     group.recommendation = recommend(group, points, report.objectives);
     measure_volume(group, points, report);
   }
+  add_incidents(report, records, replaced);
   report.families = make_families(report);
   return report;
 }

@@ -2,6 +2,7 @@
 #include <paretopipe/frontier/choice.hpp>
 #include <paretopipe/frontier/hypervolume.hpp>
 #include <paretopipe/report/constraint.hpp>
+#include <paretopipe/report/incident.hpp>
 #include <paretopipe/report/objective.hpp>
 #include <paretopipe/stats/aggregate.hpp>
 #include <paretopipe/stats/bootstrap.hpp>
@@ -49,6 +50,7 @@ struct FrontierGroup {
   std::optional<Recommendation> recommendation;      ///< none where no row was compared
   std::vector<double> reference;                     ///< one value an objective; empty where no row was compared
   std::optional<frontier::Hypervolume> hypervolume;  ///< up to the reference; none for more than 4 objectives
+  std::vector<Incident> incidents;                   ///< by ascending split points, then repetitions
 
   const plan::Trial& settings() const { return rows.front().configuration.trial; }
 };
@@ -83,7 +85,8 @@ struct FrontierReport {
   std::vector<NetworkFamily> families;
 };
 
+/// `replaced`: earlier records of the same trials, which were measured again. They enter no number, and are told of.
 FrontierReport make_frontier_report(std::span<const record::TrialRecord> records, std::vector<Objective> objectives,
-                                    FrontierOptions options = {});
+                                    FrontierOptions options = {}, std::span<const record::TrialRecord> replaced = {});
 
 }  // namespace paretopipe::report

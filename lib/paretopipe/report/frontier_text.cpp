@@ -95,7 +95,9 @@ std::string render_group(const FrontierReport& report, const FrontierGroup& grou
   for (const auto& sentence : legend(report, group)) text += sentence + '\n';
   text += render_plot(report, group, style);
   text += fmt::format("\n{}\n", members_sentence(report, group));
-  if (const auto volume = volume_sentence(report, group); !volume.empty()) text += volume + '\n';
+  for (const auto& sentence : {volume_sentence(report, group), incidents_sentence(group)}) {
+    if (!sentence.empty()) text += sentence + '\n';
+  }
   for (const auto& remark : remarks(report, group)) text += fmt::format("  {}\n", remark);
   text += render_recommendations(report, group, style);
   return text;

@@ -1,4 +1,3 @@
-#include <paretopipe/core/clock.hpp>
 #include <paretopipe/run/adaptive_sweep.hpp>
 #include <paretopipe/run/round_verdict.hpp>
 
@@ -32,22 +31,22 @@ std::size_t count_groups(Trials plan) {
 }
 
 using Deadline = std::optional<Clock::time_point>;
+using Now = std::function<Clock::time_point()>;
 
-/// What is left until `end`, shared out equally among `groups`.
-Deadline share_of(Deadline end, std::size_t groups) {
+/// What is left from `now` until `end`, shared out equally among `groups`.
+Deadline share_of(Deadline end, std::size_t groups, Clock::time_point now) {
   if (!end) return std::nullopt;
-  const auto now = Clock::now();
   return now + std::max(*end - now, Clock::duration::zero()) / static_cast<int>(groups);
 }
 
 /// All rounds of one group.
 class GroupRounds {
  public:
-  GroupRounds(std::span<const record::TrialRecord> known, Sweep& sweep, const config::Repeat& repeat)
-      : known_(known), sweep_(sweep), repeat_(repeat) {}
+  GroupRounds(std::span<const record::TrialRecord> known, Sweep& sweep, const config::Repeat& repeat, const Now& now)
+      : known_(known), sweep_(sweep), repeat_(repeat), now_(now) {}
 
   void run(Trials group, Deadline deadline) {
-    while (!group.empty() && !(deadline && Clock::now() >= *deadline)) {
+    while (!group.empty() && !(deadline && now_() >= *deadline)) {
       const auto round =
           take_while(group, [](const auto& left, const auto& right) { return left.repetition == right.repetition; });
       run_round(round);
@@ -70,7 +69,7 @@ class GroupRounds {
 
  private:
   Verdict verdict_of(const plan::Trial& trial) const {
-    const auto found = verdicts_.find(trial.split_points.front());
+    const auto found = verdicts_.find(trial.split_points);
     return found == verdicts_.end() ? Verdict::open : found->second;
   }
 
@@ -99,23 +98,24 @@ class GroupRounds {
   std::span<const record::TrialRecord> known_;
   Sweep& sweep_;
   const config::Repeat& repeat_;
+  const Now& now_;
   std::vector<record::TrialRecord> records_;
-  std::map<int, Verdict> verdicts_;
+  Verdicts verdicts_;
   int trials_run_ = 0;
 };
 
 }  // namespace
 
 AdaptiveOutcome run_adaptive_sweep(const std::vector<plan::Trial>& plan, std::span<const record::TrialRecord> known,
-                                   Sweep& sweep, const config::Repeat& repeat) {
+                                   Sweep& sweep, const config::Repeat& repeat, const Now& now) {
   Deadline end;
-  if (repeat.budget_s > 0) end = Clock::now() + std::chrono::seconds(repeat.budget_s);
+  if (repeat.budget_s > 0) end = now() + std::chrono::seconds(repeat.budget_s);
   AdaptiveOutcome outcome;
   Trials rest(plan);
   for (auto groups = count_groups(rest); groups > 0; --groups) {
     const auto group = take_while(rest, same_group);
-    GroupRounds rounds(known, sweep, repeat);
-    rounds.run(group, share_of(end, groups));
+    GroupRounds rounds(known, sweep, repeat, now);
+    rounds.run(group, share_of(end, groups, now()));
     rounds.count(group, outcome);
     rest = rest.subspan(group.size());
   }

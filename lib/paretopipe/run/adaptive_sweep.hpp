@@ -1,7 +1,9 @@
 #pragma once
 #include <paretopipe/config/experiment.hpp>
+#include <paretopipe/core/clock.hpp>
 #include <paretopipe/run/sweep.hpp>
 
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -21,8 +23,10 @@ struct AdaptiveOutcome {
 /// split is a round; after it, splits about which nothing more is to be learnt are left out of the next ones.
 ///
 /// `known`: records of an earlier run of the same sweep, whose trials are not run again. The budget counts from now, is
-/// shared out equally among the groups that are left, and is looked at between rounds. Throws what Sweep::run throws.
+/// shared out equally among the groups that are left, and is looked at between rounds; `now` says what time it is.
+/// Throws what Sweep::run throws.
 AdaptiveOutcome run_adaptive_sweep(const std::vector<plan::Trial>& plan, std::span<const record::TrialRecord> known,
-                                   Sweep& sweep, const config::Repeat& repeat);
+                                   Sweep& sweep, const config::Repeat& repeat,
+                                   const std::function<Clock::time_point()>& now = Clock::now);
 
 }  // namespace paretopipe::run

@@ -72,6 +72,10 @@ config::ModelDescription Pipeline::describe(const stage::ModelRequest& request) 
   return ask<stage::Described>(std::vector<stage::Describe>{{request}}).front().description;
 }
 
+std::vector<std::int64_t> Pipeline::time_blocks(const stage::TimeBlocks& request) {
+  return ask<stage::BlockTimes>(std::vector{request}).front().compute_ns;
+}
+
 std::vector<stage::Loaded> Pipeline::load(const std::vector<stage::Load>& requests) {
   return ask<stage::Loaded>(requests);
 }

@@ -37,6 +37,9 @@ class Pipeline {
 
   config::ModelDescription describe(const stage::ModelRequest& request);
 
+  /// How long the source computes at each block of a model.
+  std::vector<std::int64_t> time_blocks(const stage::TimeBlocks& request);
+
   /// One request per stage. The replies are in the same order.
   std::vector<stage::Loaded> load(const std::vector<stage::Load>& requests);
 

@@ -10,6 +10,9 @@ namespace {
 /// Enough that no batch meets its own input still in the cache, few enough for a small device's memory.
 constexpr int kMaxDistinctInputs = 8;
 
+/// Enough for a median that a few interruptions do not move.
+constexpr int kTimingRounds = 9;
+
 std::string utc_now() {
   const std::time_t now = std::time(nullptr);
   std::tm parts{};
@@ -47,14 +50,20 @@ bool contains(config::BlockRange outer, config::BlockRange inner) {
 PipelineExecutor::PipelineExecutor(ExecutorOptions options) : options_(std::move(options)) {}
 
 stage::ModelRequest PipelineExecutor::request_of(const plan::Trial& trial) const {
-  stage::ModelRequest request{trial.model, trial.num_classes, trial.batch, trial.seed, trial.data, trial.archive};
-  if (trial.archive) request.model = options_.archives.at(trial.archive->sha256).string();
-  return request;
+  const auto weights = trial.weights_sha256.empty() ? std::string() : options_.weights;
+  const auto model = trial.archive ? options_.archives.at(trial.archive->sha256).string() : trial.model;
+  return {model, trial.num_classes, trial.batch, trial.seed, trial.data, weights, trial.archive};
 }
 
 config::ModelDescription PipelineExecutor::describe(const plan::Trial& trial) {
   ensure_pipeline(trial);
   return pipeline_->describe(request_of(trial));
+}
+
+std::vector<double> PipelineExecutor::time_blocks(const plan::Trial& trial, const config::ModelDescription& model) {
+  ensure_pipeline(trial);
+  const auto times = pipeline_->time_blocks({request_of(trial), model.block_count(), kTimingRounds});
+  return {times.begin(), times.end()};
 }
 
 record::TrialRecord PipelineExecutor::run(const plan::Trial& trial) {
@@ -84,14 +93,17 @@ record::TrialRecord PipelineExecutor::run(const plan::Trial& trial) {
 
 void PipelineExecutor::ensure_pipeline(const plan::Trial& trial) {
   const auto wanted = pipeline_options(options_, trial);
-  if (pipeline_ && shaping_ == trial.shaping && pipeline_options_->same_processes(wanted)) return;
+  const auto stages = static_cast<int>(trial.cpus.size());
+  const bool same_network = shaping_ == trial.shaping && network_stages_ == stages;
+  if (pipeline_ && same_network && pipeline_options_->same_processes(wanted)) return;
   pipeline_.reset();
   loaded_request_.reset();
-  if (shaping_ != trial.shaping) {
+  if (!same_network) {
     applied_.reset();
     shaping_.reset();
-    network_ = shaping::make_network(trial.shaping);
+    network_ = shaping::make_network(trial.shaping, stages);
     shaping_ = trial.shaping;
+    network_stages_ = stages;
   }
   pipeline_options_ = wanted;
   pipeline_.emplace(wanted, *network_);

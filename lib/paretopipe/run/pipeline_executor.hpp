@@ -15,6 +15,7 @@ struct ExecutorOptions {
   std::filesystem::path stage_program;
   int timeout_s = 600;
   int interrupt_descriptor = -1;
+  std::string weights;                                    ///< file of the trials that have a weights_sha256
   std::map<std::string, std::filesystem::path> archives;  ///< where the files lie, by their SHA-256
   record::Provenance provenance;                          ///< started_at is filled in for every trial
 };
@@ -29,6 +30,9 @@ class PipelineExecutor final : public TrialExecutor {
 
   /// The model at the trial settings of `trial` (its splits and block count are not read): asks a stage.
   config::ModelDescription describe(const plan::Trial& trial);
+
+  /// The time that stage 0 computes at each block of the model that describe() told of, in nanoseconds.
+  std::vector<double> time_blocks(const plan::Trial& trial, const config::ModelDescription& model);
 
   /// Says which trials will come, so that every stage makes ready once, before the first of them, all the blocks that
   /// it will need of their model.
@@ -47,6 +51,7 @@ class PipelineExecutor final : public TrialExecutor {
   ExecutorOptions options_;
   std::vector<plan::Trial> expected_;
   std::optional<config::Shaping> shaping_;
+  int network_stages_ = 0;
   std::unique_ptr<shaping::Network> network_;  // outlives the pipeline
   std::optional<config::NetworkProfile> applied_;
   config::NetworkEvidence network_evidence_;

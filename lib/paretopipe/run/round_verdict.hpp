@@ -1,4 +1,5 @@
 #pragma once
+#include <paretopipe/config/partition.hpp>
 #include <paretopipe/record/record.hpp>
 
 #include <cstdint>
@@ -15,6 +16,9 @@ enum class Verdict {
   dominated,  ///< no: it would not be on the frontier even if it were better by the asked-for precision
 };
 
+/// By split points.
+using Verdicts = std::map<config::SplitPoints, Verdict>;
+
 /// Repetitions of a split before anything is said of it. With three, no split is settled by chance alone: that takes
 /// the intervals of five, which cover 93.75 % at most (stats::coverage_bound).
 inline constexpr std::size_t kLeastToDrop = 3;
@@ -25,8 +29,8 @@ inline constexpr std::size_t kLeastToSettle = 5;
 ///
 /// `dominated` takes that no resample puts the split on the frontier of all splits, its latency divided and its
 /// throughput multiplied by 1 + precision. `settled` takes that half of each objective's 95 % interval is at most
-/// `precision` of its median. A split without enough ok records is open. Keyed by split point. Pure: the same records
+/// `precision` of its median. A split without enough ok records is open. Pure: the same records
 /// and seed give the same verdicts.
-std::map<int, Verdict> judge_round(std::span<const record::TrialRecord> group, double precision, std::uint64_t seed);
+Verdicts judge_round(std::span<const record::TrialRecord> group, double precision, std::uint64_t seed);
 
 }  // namespace paretopipe::run

@@ -1,5 +1,5 @@
 #include <paretopipe/core/error.hpp>
-#include <paretopipe/core/file_digest.hpp>
+#include <paretopipe/core/sha256.hpp>
 #include <paretopipe/script/chain.hpp>
 #include <paretopipe/script/choose_cuts.hpp>
 #include <paretopipe/script/container.hpp>

@@ -17,6 +17,9 @@ namespace {
 constexpr std::string_view kHowToMakeOne =
     "trace or script the model in Python and save it with torch.jit.save(torch.jit.trace(model.eval(), example), FILE)";
 
+constexpr std::string_view kPickle =
+    "it is a pickle of torch.save (a state_dict, which --weights takes for a built-in model, or a whole Python module)";
+
 [[noreturn]] void refuse(const std::filesystem::path& file, std::string_view what) {
   throw UsageError(fmt::format("{} is no TorchScript archive: {}; {}", file.string(), what, kHowToMakeOne));
 }
@@ -58,8 +61,7 @@ void check_parts(const std::filesystem::path& file) {
   const auto records = reader.getAllRecords();
   const auto is_code = [](const std::string& record) { return record.starts_with("code/") && record.ends_with(".py"); };
   if (!reader.hasRecord("constants.pkl") || std::none_of(records.begin(), records.end(), is_code)) {
-    refuse(file, reader.hasRecord("data.pkl") ? "it is a pickle of torch.save (a state_dict, or a whole Python module)"
-                                              : "it is some other zip file");
+    refuse(file, reader.hasRecord("data.pkl") ? kPickle : "it is some other zip file");
   }
   for (const auto& record : records) {
     if (is_code(record)) check_code(file, reader, record);

@@ -52,7 +52,7 @@ class ScriptBackend final : public stage::Backend {
     check(request);
     return guarded(ExitCode::internal, "make inputs for " + request.model, [&] {
       std::vector<stage::Activation> inputs;
-      for (auto& batch : compute::make_input_batches(request.archive->input_shape, request, count)) {
+      for (auto& batch : compute::make_input_batches({request.archive->input_shape}, request, count)) {
         inputs.push_back(compute::to_activation(std::move(batch)));
       }
       return inputs;
@@ -82,6 +82,9 @@ class ScriptBackend final : public stage::Backend {
   static void check(const stage::ModelRequest& request) {
     if (!request.archive) {
       throw UsageError(fmt::format("{} is asked for as an archive, without its input and SHA-256", request.model));
+    }
+    if (!request.weights.empty()) {
+      throw UsageError(fmt::format("{} has weights of its own; leave the file {} out", request.model, request.weights));
     }
     if (request.batch < 1) throw UsageError(fmt::format("a batch has at least one sample, not {}", request.batch));
   }

@@ -2,7 +2,7 @@
 #include <paretopipe/wire/link.hpp>
 #include <paretopipe/wire/rendezvous.hpp>
 
-#include <array>
+#include <deque>
 
 #include "networks.hpp"
 
@@ -25,9 +25,16 @@ std::pair<wire::Link, wire::Link> connect_through(EmulatedLink& link) {
   return {std::move(near), std::move(far)};
 }
 
-/// A relay before each stage. Each carries one direction of tensors: to stage 1 (the profile's forward), and back.
+/// A relay before each stage. Each carries one direction of tensors: on to the next stage (the profile's forward), or,
+/// the one before the first stage, the results back.
 class EmulatedNetwork final : public Network {
  public:
+  explicit EmulatedNetwork(int stages) {
+    for (int stage = 0; stage < stages; ++stage) {
+      links_.emplace_back(kLoopback, config::LinkConditions{}, config::LinkConditions{}, seed_of(stage));
+    }
+  }
+
   Endpoint route(int, int to, std::uint16_t port) override {
     auto& link = towards(to);
     link.lead_to(kLoopback, port);
@@ -35,14 +42,12 @@ class EmulatedNetwork final : public Network {
   }
 
   config::NetworkEvidence apply(const config::NetworkProfile& profile, int interrupt_descriptor) override {
-    towards(1).set_conditions({}, {}, kJitterSeed);
-    const auto [near, far] = connect_through(towards(1));
-    towards(1).set_conditions(profile.forward, profile.backward, kJitterSeed);
-    towards(0).set_conditions(profile.backward, profile.forward, kJitterSeed + 1);
     tolerance_ = lateness_tolerance(profile);
     const auto options = brief_probe_options(profile, interrupt_descriptor);
-    const auto probe = probe_link(near.native_handle(), far.native_handle(), options);
-    return evidence_of(profile, profile, probe, kPayloadShare);
+    std::vector<config::NetworkEvidence> found;
+    for (int stage = 1; stage < stage_count(); ++stage) found.push_back(apply_towards(stage, profile, options));
+    towards(0).set_conditions(profile.backward, profile.forward, seed_of(0));
+    return evidence_of_links(std::move(found));
   }
 
   void begin_trial() override {
@@ -50,25 +55,36 @@ class EmulatedNetwork final : public Network {
   }
 
   void end_trial(config::NetworkEvidence& evidence) const override {
-    LatenessMeter both(tolerance_);
-    for (const auto& link : links_) both.add(link.lateness());
-    evidence.lateness = both.summary();
+    LatenessMeter all(tolerance_);
+    for (const auto& link : links_) all.add(link.lateness());
+    evidence.lateness = all.summary();
     if (!evidence.lateness) return;
     for (auto& sentence : judge(*evidence.lateness)) evidence.deviations.push_back(std::move(sentence));
   }
 
  private:
+  static std::uint64_t seed_of(int stage) { return kJitterSeed + static_cast<std::uint64_t>(stage); }
+  int stage_count() const { return static_cast<int>(links_.size()); }
   EmulatedLink& towards(int stage) { return links_.at(static_cast<std::size_t>(stage)); }
 
-  std::array<EmulatedLink, kStages> links_{EmulatedLink{kLoopback, {}, {}, kJitterSeed},
-                                           EmulatedLink{kLoopback, {}, {}, kJitterSeed}};
+  /// The profile on the link from the stage before, and what a probe finds there.
+  config::NetworkEvidence apply_towards(int stage, const config::NetworkProfile& profile, const ProbeOptions& options) {
+    auto& link = towards(stage);
+    link.set_conditions({}, {}, seed_of(stage));
+    const auto [near, far] = connect_through(link);
+    link.set_conditions(profile.forward, profile.backward, seed_of(stage));
+    const auto probe = probe_link(near.native_handle(), far.native_handle(), options);
+    return evidence_of(profile, profile, probe, kPayloadShare);
+  }
+
+  std::deque<EmulatedLink> links_;  // a link does not move
   Nanoseconds tolerance_ = lateness_tolerance({});
 };
 
 }  // namespace
 
-std::unique_ptr<Network> make_emulated_network() {
-  return std::make_unique<EmulatedNetwork>();
+std::unique_ptr<Network> make_emulated_network(int stages) {
+  return std::make_unique<EmulatedNetwork>(stages);
 }
 
 }  // namespace paretopipe::shaping

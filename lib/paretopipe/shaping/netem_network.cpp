@@ -1,41 +1,61 @@
 #include <paretopipe/shaping/kernel/shaped_link.hpp>
 
-#include <optional>
+#include <deque>
+#include <utility>
 
 #include "networks.hpp"
 
 namespace paretopipe::shaping {
 namespace {
 
-/// Each stage in a network namespace of its own, and the kernel's qdiscs on the virtual link between them.
+/// Each stage in a network namespace of its own, and the kernel's qdiscs on the virtual links between them.
 class NetemNetwork final : public Network {
  public:
-  std::vector<int> namespaces(int stage) const override { return pair_.descriptors(static_cast<std::size_t>(stage)); }
+  explicit NetemNetwork(int stages) : ring_(static_cast<std::size_t>(stages)) {}
 
-  std::string address(int stage) const override { return NamespacePair::address(static_cast<std::size_t>(stage)); }
+  std::vector<int> namespaces(int stage) const override { return ring_.descriptors(static_cast<std::size_t>(stage)); }
 
-  Endpoint route(int, int to, std::uint16_t port) override { return {address(to), port}; }
+  /// Where the stage before connects to.
+  std::string address(int stage) const override {
+    const auto index = static_cast<std::size_t>(stage), stages = ring_.stage_count();
+    return NamespaceRing::address(index, (index + stages - 1) % stages);
+  }
+
+  Endpoint route(int from, int to, std::uint16_t port) override {
+    return {NamespaceRing::address(static_cast<std::size_t>(to), static_cast<std::size_t>(from)), port};
+  }
 
   config::NetworkEvidence apply(const config::NetworkProfile& profile, int interrupt_descriptor) override {
-    link_.reset();  // the former one goes first: an interface has one root qdisc
-    link_.emplace(pair_, profile);
-    const auto [first, second] = pair_.connect(interrupt_descriptor);
-    const auto options = brief_probe_options(profile, interrupt_descriptor);
-    const auto probe = probe_link(first.get(), second.get(), options);
-    auto evidence = evidence_of(profile, link_->read_back(), probe, kTcpPayloadShare);
-    for (auto& difference : link_->differences()) evidence.deviations.push_back(std::move(difference));
-    return evidence;
+    links_.clear();  // the former ones go first: an interface has one root qdisc
+    const auto last = ring_.stage_count() - 1;
+    const config::NetworkProfile way_back{profile.name, profile.backward, profile.forward};
+    if (last > 1) links_.emplace_back(ring_, way_back, last, 0);
+    std::vector<config::NetworkEvidence> found;
+    for (std::size_t stage = 0; stage < last; ++stage)
+      found.push_back(apply_from(stage, profile, interrupt_descriptor));
+    return evidence_of_links(std::move(found));
   }
 
  private:
-  NamespacePair pair_;
-  std::optional<ShapedLink> link_;
+  /// The profile on the link to the next stage, and what a probe finds there.
+  config::NetworkEvidence apply_from(std::size_t stage, const config::NetworkProfile& profile,
+                                     int interrupt_descriptor) {
+    const auto& link = links_.emplace_back(ring_, profile, stage, stage + 1);
+    const auto [first, second] = ring_.connect(interrupt_descriptor, stage, stage + 1);
+    const auto probe = probe_link(first.get(), second.get(), brief_probe_options(profile, interrupt_descriptor));
+    auto evidence = evidence_of(profile, link.read_back(), probe, kTcpPayloadShare);
+    for (auto& difference : link.differences()) evidence.deviations.push_back(std::move(difference));
+    return evidence;
+  }
+
+  NamespaceRing ring_;
+  std::deque<ShapedLink> links_;  // a link does not move
 };
 
 }  // namespace
 
-std::unique_ptr<Network> make_netem_network() {
-  return std::make_unique<NetemNetwork>();
+std::unique_ptr<Network> make_netem_network(int stages) {
+  return std::make_unique<NetemNetwork>(stages);
 }
 
 }  // namespace paretopipe::shaping

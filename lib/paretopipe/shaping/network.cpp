@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -45,6 +46,16 @@ config::NetworkEvidence evidence_of(const config::NetworkProfile& asked, const c
           .deviations = judge(asked, probe, payload_share)};
 }
 
+config::NetworkEvidence evidence_of_links(std::vector<config::NetworkEvidence> links) {
+  auto evidence = std::move(links.front());
+  for (std::size_t i = 1; i < links.size(); ++i) {
+    for (const auto& sentence : links[i].deviations) {
+      evidence.deviations.push_back(fmt::format("link {} to {}: {}", i, i + 1, sentence));
+    }
+  }
+  return evidence;
+}
+
 ProbeOptions brief_probe_options(const config::NetworkProfile& profile, int interrupt_descriptor) {
   constexpr Nanoseconds kPatience = std::chrono::seconds(2);
   auto options = probe_options(profile);
@@ -54,14 +65,14 @@ ProbeOptions brief_probe_options(const config::NetworkProfile& profile, int inte
   return options;
 }
 
-std::unique_ptr<Network> make_network(config::Shaping kind) {
+std::unique_ptr<Network> make_network(config::Shaping kind, int stages) {
   switch (kind) {
     case config::Shaping::none:
       return std::make_unique<Network>();
     case config::Shaping::netem:
-      return make_netem_network();
+      return make_netem_network(stages);
     case config::Shaping::emulated:
-      return make_emulated_network();
+      return make_emulated_network(stages);
   }
   throw std::logic_error("an unknown kind of shaping");
 }

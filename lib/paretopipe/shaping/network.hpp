@@ -9,8 +9,10 @@
 
 namespace paretopipe::shaping {
 
-/// What lies between the two stages of a pipeline, for as long as it lives: stages come and go on it, profiles replace
-/// one another. One thread at a time. Every function throws EnvironmentError for what this machine refuses.
+/// What lies between the stages of a pipeline, for as long as it lives: stages come and go on it, profiles replace one
+/// another. Every stage is joined to the next one by a link of its own, all of one profile; the results travel back
+/// from the last stage to the first, over a link whose `backward` conditions they meet. One thread at a time. Every
+/// function throws EnvironmentError for what this machine refuses.
 class Network {
  public:
   virtual ~Network() = default;
@@ -36,7 +38,7 @@ class Network {
   virtual void end_trial(config::NetworkEvidence& evidence) const;
 };
 
-/// `none`: this host's loopback, which can do the unshaped profile only.
-std::unique_ptr<Network> make_network(config::Shaping kind);
+/// For `stages` stages. `none`: this host's loopback, which can do the unshaped profile only.
+std::unique_ptr<Network> make_network(config::Shaping kind, int stages);
 
 }  // namespace paretopipe::shaping

@@ -38,6 +38,7 @@ struct ModelRequest {
   int batch = 1;
   std::uint64_t seed = 1;                    ///< of weights and of random inputs
   std::string data;                          ///< "fashion-mnist[:DIR]", "cifar10[:DIR]", "random"
+  std::string weights{};                     ///< file that holds them; empty: they are a function of the seed
   std::optional<config::Archive> archive{};  ///< of a model that is a file
   bool operator==(const ModelRequest&) const = default;
 };
@@ -58,14 +59,15 @@ class Backend {
   /// with what identifies the compute library (version, BLAS, instruction set); it goes into the record as it is.
   virtual nlohmann::json configure(const ComputeOptions& options) = 0;
 
-  /// The model's blocks at the request's batch size. Does not need `load`.
+  /// The model's blocks at the request's batch size. Does not need `load`. Throws UsageError if the request names a
+  /// file of weights that does not fit.
   virtual config::ModelDescription describe(const ModelRequest& request) = 0;
 
   /// Bytes of parameters and buffers of all blocks that are held, whether or not a trial uses them.
   virtual std::int64_t held_parameter_bytes() const = 0;
 
-  /// Makes the blocks of `range` ready for `forward`. Blocks of the same model (name, classes, seed) that are held
-  /// already are kept as they are; another model's are dropped.
+  /// Makes the blocks of `range` ready for `forward`. Blocks of the same model (name, classes, seed, weights) that are
+  /// held already are kept as they are; another model's are dropped.
   virtual void load(const ModelRequest& request, config::BlockRange range) = 0;
 
   /// `count` distinct batches of decoded, resized and normalised input for the request's model.

@@ -30,7 +30,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TensorSpec, dtype, memory_format, shape)
 namespace paretopipe::stage {
 
 /// Grows whenever a message changes its meaning: the driver refuses a stage of another version.
-inline constexpr int kControlProtocolVersion = 3;
+inline constexpr int kControlProtocolVersion = 4;
 
 /// The request failed; the stage goes on listening. After a failed `Run` its links are gone.
 struct Fault {
@@ -137,6 +137,21 @@ struct Loaded {
   wire::TensorSpec result;  ///< of the model; only from the source
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Loaded, held_parameter_bytes, input, result)
+
+/// Asks the source how long every block of a model takes alone: loads the whole model, and runs its blocks one by one.
+struct TimeBlocks {
+  static constexpr std::string_view kType = "time_blocks";
+  ModelRequest model;
+  int block_count = 0;
+  int rounds = 1;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TimeBlocks, model, block_count, rounds)
+
+struct BlockTimes {
+  static constexpr std::string_view kType = "block_times";
+  std::vector<std::int64_t> compute_ns;  ///< of each block: median over the rounds, a first one left out
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(BlockTimes, compute_ns)
 
 /// One trial: a SingleStream phase, then an Offline phase, each of warmup + batches batches. Sequence numbers run
 /// through both from 0. Goes to all stages that take part, which then only talk to each other until they report.

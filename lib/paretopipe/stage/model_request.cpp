@@ -4,11 +4,9 @@
 namespace paretopipe::stage {
 
 void to_json(nlohmann::json& json, const ModelRequest& request) {
-  json = {{"model", request.model},
-          {"num_classes", request.num_classes},
-          {"batch", request.batch},
-          {"seed", request.seed},
-          {"data", request.data}};
+  json = {{"model", request.model}, {"num_classes", request.num_classes},
+          {"batch", request.batch}, {"seed", request.seed},
+          {"data", request.data},   {"weights", request.weights}};
   write_optional(json, "archive", request.archive);
 }
 
@@ -18,6 +16,7 @@ void from_json(const nlohmann::json& json, ModelRequest& request) {
   json.at("batch").get_to(request.batch);
   json.at("seed").get_to(request.seed);
   json.at("data").get_to(request.data);
+  json.at("weights").get_to(request.weights);
   read_optional(json, "archive", request.archive);
 }
 

@@ -4,6 +4,7 @@
 #include <paretopipe/stage/messages.hpp>
 #include <paretopipe/stage/pipeline.hpp>
 #include <paretopipe/stage/session.hpp>
+#include <paretopipe/stage/time_blocks.hpp>
 #include <paretopipe/wire/errors.hpp>
 #include <paretopipe/wire/link.hpp>
 #include <paretopipe/wire/rendezvous.hpp>
@@ -42,6 +43,7 @@ class Session {
     if (const auto message = unwrap<Listen>(request)) return wrap(listen(*message));
     if (const auto message = unwrap<Join>(request)) return wrap(join(*message));
     if (const auto message = unwrap<Load>(request)) return wrap(load(*message));
+    if (const auto message = unwrap<TimeBlocks>(request)) return wrap(BlockTimes{time_blocks(*message, backend_)});
     if (const auto message = unwrap<Run>(request)) return wrap(run(*message));
     throw wire::ProtocolError(
         fmt::format("the driver sent a request that this stage does not know: {}", request.dump().substr(0, 80)));

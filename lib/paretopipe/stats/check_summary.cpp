@@ -1,9 +1,7 @@
 #include <paretopipe/core/error.hpp>
+#include <paretopipe/core/stored_json.hpp>
 #include <paretopipe/stats/check_summary.hpp>
 #include <paretopipe/stats/summarise.hpp>
-
-#include <algorithm>
-#include <cmath>
 
 namespace paretopipe::stats {
 namespace {
@@ -20,13 +18,6 @@ void check_batches(const record::PhaseSamples& samples, const plan::Trial& trial
                   batches, samples.warmup, asked, trial.warmup));
 }
 
-bool same(const json& recorded, const json& derived) {
-  if (!recorded.is_number() || !derived.is_number()) return recorded == derived;
-  const auto left = recorded.get<double>();
-  const auto right = derived.get<double>();
-  return std::abs(left - right) <= 1e-9 * std::max(std::abs(left), std::abs(right));
-}
-
 }  // namespace
 
 void check_summary(const record::TrialRecord& record) {
@@ -38,7 +29,7 @@ void check_summary(const record::TrialRecord& record) {
       json(summarise(*record.single_stream, *record.offline, record.trial.batch, record.links)).flatten();
   for (const auto& [place, value] : derived.items()) {
     const auto found = recorded.find(place);
-    if (found != recorded.end() && same(*found, value)) continue;
+    if (found != recorded.end() && nearly_equal(*found, value)) continue;
     throw UsageError(fmt::format("the record's \"summary{}\" is {}, and its samples say {}: was it edited by hand?",
                                  place, found == recorded.end() ? "missing" : found->dump(), value.dump()));
   }

@@ -90,6 +90,9 @@ class SyntheticBackend final : public stage::Backend {
   }
 
   config::ModelDescription describe(const stage::ModelRequest& request) override {
+    if (!request.weights.empty()) {
+      throw UsageError(fmt::format("{} has no weights; leave the file {} out", request.model, request.weights));
+    }
     return synthetic::describe(parse(request.model), request.batch, request.num_classes);
   }
 

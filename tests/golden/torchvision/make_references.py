@@ -3,7 +3,8 @@
 
     python3 tests/golden/torchvision/make_references.py [MODEL ...]
 
-writes MODEL.json next to this file; made with torchvision 0.14.1 on PyTorch 1.13 (Debian 12: python3-torchvision).
+writes MODEL.json next to this file. Two models that torchvision does not have are defined in densenet_cifar.py and
+roberta.py. Made with torchvision 0.14.1 on PyTorch 1.13 (Debian 12: python3-torchvision).
 Weights and input are formulas of tensor name and element index, so that no weight file is needed. The formulas use
 integers, one rounded multiplication or one rounded addition: the C++ test repeats them bit for bit.
 """
@@ -16,9 +17,14 @@ import numpy as np
 import torch
 import torchvision
 
-MODELS = ["alexnet", "vgg16", "resnet18", "resnet50", "mobilenet_v2", "inception_v3"]
+import densenet_cifar
+import roberta
+
+MODELS = ["alexnet", "vgg16", "resnet18", "resnet50", "mobilenet_v2", "inception_v3", "resnet101", "densenet121",
+          "densenet_cifar", "vit_b_16", "roberta_base"]
 NUM_CLASSES = 10
-SAMPLES = 32
+SAMPLES = {"resnet101": 8, "densenet121": 6, "densenet_cifar": 6}  # of a block's output: fewer where there are many blocks
+SIDES = {"inception_v3": 299, "densenet_cifar": 32}  # of the input, in pixels
 MASK = (1 << 64) - 1
 
 
@@ -59,7 +65,7 @@ def reference_values(name, shape):
         u = np.float32(0.25) * u
     elif name.endswith("bias"):
         u = np.float32(0.125) * u
-    elif len(shape) == 1:  # the weight of a batch norm
+    elif len(shape) == 1:  # the weight of a norm
         u = np.float32(1) + np.float32(0.25) * u
     else:
         fan_in = int(np.prod(shape[1:]))
@@ -71,7 +77,8 @@ def build(name):
     options = {"num_classes": NUM_CLASSES}
     if name == "inception_v3":
         options.update(init_weights=False, aux_logits=False, transform_input=False)
-    model = getattr(torchvision.models, name)(**options).eval()
+    module = {"densenet_cifar": densenet_cifar, "roberta_base": roberta}.get(name, torchvision.models)
+    model = getattr(module, name)(**options).eval()
     state = model.state_dict()
     for key, tensor in state.items():
         if tensor.is_floating_point():
@@ -85,6 +92,25 @@ def block_ends(name, model):
     if name.startswith("resnet"):
         units = [f"layer{layer}.{i}" for layer in range(1, 5) for i in range(len(modules[f"layer{layer}"]))]
         return [("stem", "maxpool")] + [(unit, unit) for unit in units] + [("head", "")]
+    if name == "densenet121":
+        blocks = [("stem", "features.pool0")]
+        for block, depth in enumerate([6, 12, 24, 16], 1):
+            names = [f"features.denseblock{block}.denselayer{i + 1}" for i in range(depth)]
+            names += [f"features.transition{block}"] if block < 4 else []
+            blocks += [(unit, unit) for unit in names]
+        return blocks + [("head", "")]
+    if name == "densenet_cifar":
+        blocks = [("stem", "conv1")]
+        for block, depth in enumerate([6, 12, 24, 16], 1):
+            names = [f"dense{block}.{i}" for i in range(depth)] + ([f"trans{block}"] if block < 4 else [])
+            blocks += [(unit, unit) for unit in names]
+        return blocks + [("head", "")]
+    if name == "roberta_base":
+        units = ["roberta.embeddings"] + [f"roberta.encoder.layer.{i}" for i in range(12)] + ["classifier"]
+        return [(unit, unit) for unit in units]
+    if name == "vit_b_16":
+        layers = [f"encoder.layers.encoder_layer_{i}" for i in range(12)]
+        return [("stem", "encoder.dropout")] + [(layer, layer) for layer in layers] + [("head", "")]
     if name == "inception_v3":
         stages = [key for key, _ in model.named_children() if key not in ("avgpool", "dropout", "fc")]
         return [(stage, stage) for stage in stages] + [("head", "")]
@@ -100,12 +126,14 @@ def rounded(value):
     return float(f"{float(value):.9g}")
 
 
-def summarise(block, output):
+def summarise(block, inputs, output, samples):
     """At once, because the next module may be an in-place ReLU."""
     if block == "avgpool":
         output = output.flatten(1)  # this block flattens as well
+    if "denselayer" in block:
+        output = torch.cat([*inputs[0], output], 1)  # what the next layer gets
     values = output.double().flatten().numpy()
-    indices = hashed_bits(fnv1a64("samples/" + block), 0, SAMPLES) % np.uint64(values.size)
+    indices = hashed_bits(fnv1a64("samples/" + block), 0, samples) % np.uint64(values.size)
     return {
         "name": block,
         "shape": list(output.shape),
@@ -116,17 +144,27 @@ def summarise(block, output):
     }
 
 
+def reference_input(name):
+    if name == "roberta_base":  # tokens; the first four mean something of their own
+        shape = (1, 128)
+        words = np.uint64(roberta.VOCABULARY - 4)
+        return shape, (hashed_bits(fnv1a64("input"), 0, 128) % words + np.uint64(4)).astype(np.int64)
+    side = SIDES.get(name, 224)
+    shape = (1, 3, side, side)
+    return shape, np.float32(2) * hashed_uniform("input", int(np.prod(shape)))
+
+
 def make_reference(name):
     model, tensors = build(name)
     modules = dict(model.named_modules())
     blocks = []
+    samples = SAMPLES.get(name, 32)
     for block, module in block_ends(name, model):
-        modules[module].register_forward_hook(lambda _m, _in, out, block=block: blocks.append(summarise(block, out)))
-    side = 299 if name == "inception_v3" else 224
-    shape = (1, 3, side, side)
-    pixels = np.float32(2) * hashed_uniform("input", int(np.prod(shape)))
+        modules[module].register_forward_hook(
+            lambda _m, inputs, out, block=block: blocks.append(summarise(block, inputs, out, samples)))
+    shape, values = reference_input(name)
     with torch.inference_mode():
-        logits = model(torch.from_numpy(pixels.reshape(shape)))
+        logits = model(torch.from_numpy(values.reshape(shape)))
     return {
         "model": name,
         "num_classes": NUM_CLASSES,

@@ -1,6 +1,6 @@
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/launch/child_process.hpp>
-#include <paretopipe/shaping/kernel/namespace_pair.hpp>
+#include <paretopipe/shaping/kernel/namespace_ring.hpp>
 #include <paretopipe/shaping/kernel/shaped_link.hpp>
 
 #include <array>
@@ -22,7 +22,7 @@
 
 using namespace paretopipe;
 using config::NetworkProfile;
-using shaping::NamespacePair;
+using shaping::NamespaceRing;
 using shaping::ShapedLink;
 using support::capabilities;
 using support::machine_state;
@@ -35,7 +35,7 @@ NetworkProfile paced() {
   return profile;
 }
 
-launch::ChildProcess start_stage(const NamespacePair& networks, std::size_t stage) {
+launch::ChildProcess start_stage(const NamespaceRing& networks, std::size_t stage) {
   launch::ChildCommand command;
   command.argv = {"/usr/bin/sleep", "600"};
   command.namespaces = networks.descriptors(stage);
@@ -76,13 +76,13 @@ struct Started {
   std::array<ino_t, 2> networks;
 };
 
-std::array<ino_t, 2> networks_of(const NamespacePair& networks) {
+std::array<ino_t, 2> networks_of(const NamespaceRing& networks) {
   return {support::network_id(networks.descriptors(0).back()), support::network_id(networks.descriptors(1).back())};
 }
 
 /// A driver: two stages in shaped networks. It says what it started, and then waits to be killed.
 void be_driver(int ready) {
-  const NamespacePair networks;
+  const NamespaceRing networks;
   const ShapedLink link(networks, paced());
   const auto first = start_stage(networks, 0);
   const auto second = start_stage(networks, 1);
@@ -138,7 +138,7 @@ TEST_CASE("while a pair lives there are two networks more, and afterwards none",
   const auto before = machine_state();
   std::array<ino_t, 2> ids{};
   {
-    const NamespacePair networks;
+    const NamespaceRing networks;
     const ShapedLink link(networks, paced());
     const auto connection = networks.connect();
     ids = networks_of(networks);
@@ -158,7 +158,7 @@ TEST_CASE("a profile that cannot be applied leaves nothing behind", "[left-behin
   auto impossible = paced();
   impossible.backward.rate_bit_per_s = 1;  // less than a byte per second, which tc refuses
   try {
-    const NamespacePair networks;
+    const NamespaceRing networks;
     const ShapedLink link(networks, impossible);
     FAIL("tc accepted a rate of less than a byte per second");
   } catch (const EnvironmentError&) {
@@ -180,7 +180,7 @@ TEST_CASE("without root a pair is made in a user namespace, shaped and connected
   if (!can_without_root()) return;
   const pid_t child = in_child([] {
     if (is_root()) become_nobody();
-    const NamespacePair networks;
+    const NamespaceRing networks;
     const ShapedLink link(networks, paced());
     const auto connection = networks.connect();
     const char byte = 'x';
@@ -193,7 +193,7 @@ TEST_CASE("without root a pair is made in a user namespace, shaped and connected
 
 TEST_CASE("a stage that is killed takes nothing of its network along", "[left-behind]") {
   if (!support::can(capabilities().tbf)) return;
-  const NamespacePair networks;
+  const NamespaceRing networks;
   const ShapedLink link(networks, paced());
   auto stage = start_stage(networks, 0);
   ::kill(stage.pid(), SIGKILL);

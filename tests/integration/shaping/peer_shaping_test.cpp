@@ -1,7 +1,7 @@
 // What the plan for a peer does to the packets of a real TCP connection, whose sender hands over super-packets.
 #include <paretopipe/shaping/interface/interface_mtu.hpp>
 #include <paretopipe/shaping/interface/peer_shaping.hpp>
-#include <paretopipe/shaping/kernel/namespace_pair.hpp>
+#include <paretopipe/shaping/kernel/namespace_ring.hpp>
 
 #include <string>
 
@@ -26,10 +26,10 @@ config::LinkConditions far_away() {
 }
 
 /// Bytes of the mean packet that waits in netem once the sender has sent what it may before an acknowledgement.
-double mean_packet(const NamespacePair& networks, int sender) {
+double mean_packet(const NamespaceRing& networks, int sender) {
   const std::string bytes(1 << 20, 'x');
   REQUIRE(::send(sender, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL) > 10'000);
-  const auto shown = networks.run_in(0, {"tc", "-s", "-j", "qdisc", "show", "dev", NamespacePair::interface(0)});
+  const auto shown = networks.run_in(0, {"tc", "-s", "-j", "qdisc", "show", "dev", NamespaceRing::interface(1)});
   for (const auto& qdisc : nlohmann::json::parse(shown)) {
     if (qdisc.at("kind") == "netem") return qdisc.at("backlog").get<double>() / qdisc.at("qlen").get<double>();
   }
@@ -41,12 +41,12 @@ double mean_packet(const NamespacePair& networks, int sender) {
 
 TEST_CASE("netem gets a peer's traffic frame by frame, though the interface takes super-packets", "[peer][netem]") {
   if (!support::can(capabilities().netem)) return;
-  const NamespacePair networks;
-  const auto interface = NamespacePair::interface(0);
+  const NamespaceRing networks;
+  const auto interface = NamespaceRing::interface(1);
   networks.run_in(0, {"ip", "link", "set", "dev", interface, "gso_max_segs", "65535"});
   const auto [sender, receiver] = networks.connect();
   SECTION("as planned") {
-    const auto plan = plan_peer_shaping({interface, NamespacePair::address(1), {}}, far_away());
+    const auto plan = plan_peer_shaping({interface, NamespaceRing::address(1, 0), {}}, far_away());
     for (const auto& command : plan.apply) networks.run_in(0, command);
     CHECK(mean_packet(networks, sender.get()) <= kFrameBytes);
   }

@@ -20,7 +20,7 @@
 using namespace paretopipe;
 using namespace std::chrono_literals;
 using config::NetworkProfile;
-using shaping::NamespacePair;
+using shaping::NamespaceRing;
 using shaping::Probe;
 using shaping::ShapedLink;
 using support::capabilities;
@@ -28,7 +28,7 @@ using support::capabilities;
 namespace {
 
 Probe probe_under(const NetworkProfile& profile) {
-  const NamespacePair networks;
+  const NamespaceRing networks;
   const ShapedLink link(networks, profile);
   const auto [first, second] = networks.connect();
   const auto probe = shaping::probe_link(first.get(), second.get(), shaping::probe_options(profile));

@@ -11,7 +11,7 @@
 using namespace paretopipe;
 using namespace std::chrono_literals;
 using config::NetworkProfile;
-using shaping::NamespacePair;
+using shaping::NamespaceRing;
 using shaping::ShapedLink;
 using support::capabilities;
 using support::contains;
@@ -27,10 +27,10 @@ NetworkProfile paced(std::int64_t forward, std::int64_t backward) {
   return profile;
 }
 
-std::string qdiscs(const NamespacePair& networks) {
+std::string qdiscs(const NamespaceRing& networks) {
   std::string all;
-  for (std::size_t stage = 0; stage < NamespacePair::kStages; ++stage) {
-    all += networks.run_in(stage, shaping::show_command(NamespacePair::interface(stage)));
+  for (std::size_t stage = 0; stage < 2; ++stage) {
+    all += networks.run_in(stage, shaping::show_command(NamespaceRing::interface(1 - stage)));
   }
   return all;
 }
@@ -39,7 +39,7 @@ std::string qdiscs(const NamespacePair& networks) {
 
 TEST_CASE("a rate in each direction is applied and read back from the kernel", "[shaped]") {
   if (!support::can(capabilities().tbf)) return;
-  const NamespacePair networks;
+  const NamespaceRing networks;
   const ShapedLink link(networks, paced(20'000'000, 5'000'000));
   CHECK(link.differences().empty());
   const auto applied = link.read_back();
@@ -51,7 +51,7 @@ TEST_CASE("a rate in each direction is applied and read back from the kernel", "
 
 TEST_CASE("a profile goes with the object that applied it, and another one can follow", "[shaped]") {
   if (!support::can(capabilities().tbf)) return;
-  const NamespacePair networks;
+  const NamespaceRing networks;
   const auto before = qdiscs(networks);
   {
     const ShapedLink link(networks, paced(20'000'000, 20'000'000));
@@ -67,7 +67,7 @@ TEST_CASE("a profile goes with the object that applied it, and another one can f
 
 TEST_CASE("an unshaped profile applies nothing", "[shaped]") {
   if (!support::can(capabilities().namespaces)) return;
-  const NamespacePair networks;
+  const NamespaceRing networks;
   const auto before = qdiscs(networks);
   const ShapedLink link(networks, NetworkProfile{});
   CHECK(qdiscs(networks) == before);
@@ -76,9 +76,9 @@ TEST_CASE("an unshaped profile applies nothing", "[shaped]") {
 
 TEST_CASE("a profile changed behind our back is noticed", "[shaped]") {
   if (!support::can(capabilities().tbf)) return;
-  const NamespacePair networks;
+  const NamespaceRing networks;
   const ShapedLink link(networks, paced(20'000'000, 20'000'000));
-  networks.run_in(1, {"tc", "qdisc", "replace", "dev", NamespacePair::interface(1), "root", "handle", "1:", "tbf",
+  networks.run_in(1, {"tc", "qdisc", "replace", "dev", NamespaceRing::interface(0), "root", "handle", "1:", "tbf",
                       "rate", "10mbit", "burst", "20kb", "latency", "50ms"});
   CHECK(link.differences() ==
         std::vector<std::string>{"backward: a rate of 20 Mbit/s was requested, but the kernel reports 10 Mbit/s"});
@@ -86,7 +86,7 @@ TEST_CASE("a profile changed behind our back is noticed", "[shaped]") {
 
 TEST_CASE("if one direction cannot be applied, neither is", "[shaped]") {
   if (!support::can(capabilities().tbf)) return;
-  const NamespacePair networks;
+  const NamespaceRing networks;
   const auto before = qdiscs(networks);
   auto profile = paced(20'000'000, 1);  // less than a byte per second, which tc refuses
   CHECK_THROWS_AS(ShapedLink(networks, profile), EnvironmentError);
@@ -99,7 +99,7 @@ TEST_CASE("a kernel without netem says so when a delay is applied", "[shaped]") 
     SUCCEED("this kernel has netem");
     return;
   }
-  const NamespacePair networks;
+  const NamespaceRing networks;
   const auto message =
       message_of<EnvironmentError>([&] { ShapedLink(networks, config::load_network_profile("published")); });
   CHECK(contains(message, "this kernel has no netem: load its module (sudo modprobe sch_netem)"));
@@ -107,7 +107,7 @@ TEST_CASE("a kernel without netem says so when a delay is applied", "[shaped]") 
 
 TEST_CASE("every shipped profile is applied and read back as it was requested", "[shaped][netem]") {
   if (!support::can(capabilities().netem)) return;
-  const NamespacePair networks;
+  const NamespaceRing networks;
   for (const auto& [name, description] : config::shipped_networks()) {
     CAPTURE(name);
     const ShapedLink link(networks, config::load_network_profile(name));
@@ -117,7 +117,7 @@ TEST_CASE("every shipped profile is applied and read back as it was requested", 
 
 TEST_CASE("every condition at once is applied and read back", "[shaped][netem]") {
   if (!support::can(capabilities().netem)) return;
-  const NamespacePair networks;
+  const NamespaceRing networks;
   NetworkProfile profile;
   auto& forward = profile.forward;
   forward.delay = 12'345us;

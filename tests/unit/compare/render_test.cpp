@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 #include <support/catch.hpp>
+#include <support/golden.hpp>
 #include <support/message_of.hpp>
 
 #include "sweeps.hpp"
@@ -12,6 +13,7 @@ using namespace paretopipe;
 using namespace paretopipe::testing;
 using nlohmann::json;
 using support::contains;
+using support::golden;
 
 namespace {
 
@@ -53,6 +55,18 @@ TEST_CASE("text says the conclusion first, then rules, changes, findings and not
   CHECK(contains(text, "split 10/10 all local"));
   CHECK(contains(text, "worse"));
   CHECK(contains(text, "too few repetitions"));
+}
+
+TEST_CASE("every format is what its golden file says") {
+  const auto comparison = a_regression();
+  const auto text = compare::render_text(comparison, {.width = 100, .colour = false, .unicode = true});
+  CHECK(text == golden("compare/comparison.txt", text));
+  const auto markdown = compare::render_markdown(comparison);
+  CHECK(markdown == golden("compare/comparison.md", markdown));
+  const auto document = compare::render_json(comparison);
+  CHECK(document == golden("compare/comparison.json", document));
+  const auto junit = compare::render_junit(comparison);
+  CHECK(junit == golden("compare/comparison.xml", junit));
 }
 
 TEST_CASE("without rules the conclusion counts what changed") {

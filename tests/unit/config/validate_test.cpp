@@ -54,6 +54,20 @@ TEST_CASE("every number is accepted at its bounds and refused beside them, by na
   CHECK_FALSE(with(std::numeric_limits<int>::min()).empty());
 }
 
+TEST_CASE("a file of weights is for one model", "[validate]") {
+  const auto with = [](std::vector<std::string> models) {
+    return refusal([&](Experiment& experiment) {
+      experiment.models = std::move(models);
+      experiment.weights = "w.pth";
+    });
+  };
+  CHECK(with({"resnet18"}).empty());
+  CHECK(with({"resnet18", "resnet50"}) ==
+        "experiment.weights is \"w.pth\", and a file holds the weights of one model; name one model, not 2");
+  CHECK(refusal([](Experiment& experiment) { experiment.weights = "\xff"; }) ==
+        "experiment.weights is not valid UTF-8");
+}
+
 TEST_CASE("repetitions are bounded, and so is what ends an adaptive sweep", "[validate]") {
   const auto with = [](config::Repeat repeat) {
     return refusal([&](Experiment& experiment) { experiment.repeat = repeat; });

@@ -2,6 +2,8 @@
 #include <paretopipe/model/model_backend.hpp>
 #include <paretopipe/model/zoo.hpp>
 
+#include <map>
+
 #include <support/catch.hpp>
 
 namespace paretopipe::model {
@@ -44,6 +46,9 @@ TEST_CASE("parameters and multiply-accumulates of 1000 classes are the published
       {"mobilenet_v2", 3'504'872, 0.301, 20},
       // torchvision counts its auxiliary head, 3,326,696 parameters, which takes no part in inference.
       {"inception_v3", 27'161'264 - 3'326'696, 5.713, 19},
+      {"resnet101", 44'549'160, 7.801, 35},
+      {"densenet121", 7'978'856, 2.834, 63},
+      {"vit_b_16", 86'567'656, 17.564, 14},
   }));
   INFO(published.model);
   const auto description = describe(published.model, 1000, 1);
@@ -57,7 +62,10 @@ TEST_CASE("the table's block counts and input sizes are those of the chains") {
   for (const auto& model : models()) {
     INFO(model.name);
     CHECK(model.plan(10).size() == static_cast<std::size_t>(model.block_count));
-    CHECK(model.input_side == (model.name == "inception_v3" ? 299 : 224));
+    const std::map<std::string_view, std::int64_t> unusual{
+        {"inception_v3", 299}, {"densenet_cifar", 32}, {"roberta_base", 128}};
+    CHECK(model.input_side == (unusual.contains(model.name) ? unusual.at(model.name) : 224));
+    CHECK(model.takes_tokens() == (model.name == "roberta_base"));
   }
 }
 
@@ -88,6 +96,39 @@ TEST_CASE("a block's numbers are those that one calculates by hand") {
   const auto head = describe("resnet18", 10, 1).blocks.at(9);
   CHECK(head.parameters == 512 * 10 + 10);
   CHECK(head.multiply_accumulates == 512 * 10);
+}
+
+TEST_CASE("DenseNet for CIFAR has the million of parameters that it is known for, and halves its pixels three times") {
+  const auto description = describe("densenet_cifar", 10, 1);
+  CHECK(totals(description).parameters == 1'000'618);
+  CHECK(description.input_shape == std::vector<std::int64_t>{1, 3, 32, 32});
+  const auto& blocks = description.blocks;
+  CHECK(blocks.at(6).name == "dense1.5");
+  CHECK(blocks.at(6).output_shape == std::vector<std::int64_t>{1, 96, 32, 32});  // 24 + 6 * 12
+  CHECK(blocks.at(7).name == "trans1");
+  CHECK(blocks.at(7).output_shape == std::vector<std::int64_t>{1, 48, 16, 16});
+  CHECK(blocks.at(61).output_shape == std::vector<std::int64_t>{1, 384, 4, 4});
+}
+
+TEST_CASE("an encoder layer's multiply-accumulates are those of its matrices and of its attention") {
+  const auto layer = describe("vit_b_16", 10, 1).blocks.at(1);
+  CHECK(layer.name == "encoder.layers.encoder_layer_0");
+  const std::int64_t tokens = 197;
+  const std::int64_t matrices = tokens * (4 * 768 * 768 + 2 * 768 * 3072);
+  CHECK(layer.multiply_accumulates == matrices + 2 * tokens * tokens * 768);  // q k^T, and its softmax times v
+  CHECK(layer.activation_bytes == 4 * tokens * 768);
+}
+
+TEST_CASE("RoBERTa has the parameters that its weights for two classes are published with, and takes tokens") {
+  const auto description = describe("roberta_base", 2, 3);
+  CHECK(totals(description).parameters == 124'647'170);
+  CHECK(description.input_shape == std::vector<std::int64_t>{3, 128});
+  CHECK(description.input_bytes == 3 * 128 * 8);
+  const std::int64_t tokens = 128;
+  const std::int64_t layer = tokens * (4 * 768 * 768 + 2 * 768 * 3072) + 2 * tokens * tokens * 768;
+  CHECK(description.blocks.at(0).multiply_accumulates == 0);
+  CHECK(description.blocks.at(1).multiply_accumulates == 3 * layer);
+  CHECK(description.blocks.at(13).multiply_accumulates == 3 * (768 * 768 + 768 * 2));
 }
 
 TEST_CASE("describing an impossible batch or number of classes is a usage error") {

@@ -34,6 +34,38 @@ float normalised(float pixel, std::size_t channel) {
   return (pixel / 255 - kMean[channel]) / kDeviation[channel];
 }
 
+TEST_CASE("random tokens are of the vocabulary, begin and end as sequences do, and depend on seed and batch alone") {
+  const auto tokens = [](std::uint64_t seed, int batch) {
+    const auto inputs = make_model_backend()->make_inputs(
+        {.model = "roberta_base", .num_classes = 2, .batch = batch, .seed = seed, .data = "random"}, 2);
+    const wire::TensorSpec spec{wire::DType::int64, wire::MemoryFormat::contiguous, {batch, 128}};
+    std::vector<std::int64_t> values;
+    for (const auto& input : inputs) {
+      CHECK(input.spec == spec);
+      const auto* first = reinterpret_cast<const std::int64_t*>(input.bytes.data());
+      values.insert(values.end(), first, first + input.bytes.size() / sizeof(*first));
+    }
+    return values;
+  };
+  const auto values = tokens(1, 3);
+  REQUIRE(values.size() == 2 * 3 * 128);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const auto place = i % 128;
+    if (place == 0) CHECK(values[i] == 0);
+    if (place == 127) CHECK(values[i] == 2);
+    if (place > 0 && place < 127) CHECK((values[i] >= 4 && values[i] < 50265));
+  }
+  CHECK(tokens(1, 3) == values);
+  CHECK(tokens(2, 3) != values);
+  CHECK(std::vector(values.begin(), values.begin() + 384) != std::vector(values.begin() + 384, values.end()));
+}
+
+TEST_CASE("images are no tokens") {
+  const auto wanted =
+      stage::ModelRequest{.model = "roberta_base", .num_classes = 2, .batch = 1, .seed = 1, .data = "fashion-mnist"};
+  check_throws<UsageError>([&] { make_model_backend()->make_inputs(wanted, 1); }, {"takes tokens", "--data random"});
+}
+
 TEST_CASE("CIFAR-10 images are normalised by channel, in the file's order, and wrap round") {
   const ImageFolder folder;
   folder.write("test_batch.bin", cifar10_file(3));

@@ -1,5 +1,5 @@
-// Every block of every model against torchvision's own, with the weights and the input that
-// tests/golden/torchvision/make_references.py describes.
+// Every block of every model against the reference in Python (torchvision, or a definition next to it), with the
+// weights and the input that tests/golden/torchvision/make_references.py describes.
 #include <paretopipe/compute/hashed_numbers.hpp>
 #include <paretopipe/core/hash.hpp>
 #include <paretopipe/model/zoo.hpp>
@@ -83,13 +83,27 @@ void check_logits(const at::Tensor& output, const std::vector<double>& expected)
   }
 }
 
-void compare_with_torchvision(const Model& model) {
+at::Tensor reference_input(const Model& model) {
+  auto input = at::empty(model.input_shape(1), model.input_type());
+  const auto key = fnv1a64("input");
+  if (!model.takes_tokens()) {
+    compute::fill_uniform(values_of(input), key, 2);
+    return input;
+  }
+  for (std::int64_t i = 0; i < input.numel(); ++i) {  // 0 to 3 mean something of their own
+    const auto words = static_cast<std::uint64_t>(model.vocabulary - 4);
+    input.data_ptr<std::int64_t>()[i] =
+        4 + static_cast<std::int64_t>(compute::hashed_bits(key, static_cast<std::uint64_t>(i)) % words);
+  }
+  return input;
+}
+
+void compare_with_reference(const Model& model) {
   const c10::InferenceMode inference;
   const auto reference = read_reference(model.name);
   const auto input_shape = reference.at("input_shape").get<std::vector<std::int64_t>>();
   REQUIRE(input_shape == model.input_shape(1));
-  auto activation = at::empty(input_shape, at::kFloat);
-  compute::fill_uniform(values_of(activation), fnv1a64("input"), 2);
+  auto activation = reference_input(model);
 
   const auto plan = model.plan(reference.at("num_classes").get<int>());
   const auto& blocks = reference.at("blocks");
@@ -111,27 +125,47 @@ void compare_with_torchvision(const Model& model) {
 }
 
 TEST_CASE("AlexNet computes what torchvision computes, block by block, with tensors of the same names") {
-  compare_with_torchvision(find_model("alexnet"));
+  compare_with_reference(find_model("alexnet"));
 }
 
 TEST_CASE("VGG-16 computes what torchvision computes, block by block, with tensors of the same names") {
-  compare_with_torchvision(find_model("vgg16"));
+  compare_with_reference(find_model("vgg16"));
 }
 
 TEST_CASE("ResNet-18 computes what torchvision computes, block by block, with tensors of the same names") {
-  compare_with_torchvision(find_model("resnet18"));
+  compare_with_reference(find_model("resnet18"));
 }
 
 TEST_CASE("ResNet-50 computes what torchvision computes, block by block, with tensors of the same names") {
-  compare_with_torchvision(find_model("resnet50"));
+  compare_with_reference(find_model("resnet50"));
 }
 
 TEST_CASE("MobileNetV2 computes what torchvision computes, block by block, with tensors of the same names") {
-  compare_with_torchvision(find_model("mobilenet_v2"));
+  compare_with_reference(find_model("mobilenet_v2"));
 }
 
 TEST_CASE("Inception v3 computes what torchvision computes, block by block, with tensors of the same names") {
-  compare_with_torchvision(find_model("inception_v3"));
+  compare_with_reference(find_model("inception_v3"));
+}
+
+TEST_CASE("ResNet-101 computes what torchvision computes, block by block, with tensors of the same names") {
+  compare_with_reference(find_model("resnet101"));
+}
+
+TEST_CASE("DenseNet-121 computes what torchvision computes, block by block, with tensors of the same names") {
+  compare_with_reference(find_model("densenet121"));
+}
+
+TEST_CASE("DenseNet for CIFAR computes what its definition in Python does, block by block, with the same names") {
+  compare_with_reference(find_model("densenet_cifar"));
+}
+
+TEST_CASE("ViT-B/16 computes what torchvision computes, block by block, with tensors of the same names") {
+  compare_with_reference(find_model("vit_b_16"));
+}
+
+TEST_CASE("RoBERTa computes what its definition in Python does, block by block, with tensors of the same names") {
+  compare_with_reference(find_model("roberta_base"));
 }
 
 }  // namespace

@@ -32,8 +32,9 @@ std::vector<float> logits_of(const stage::Activation& activation) {
   return values;
 }
 
-/// The first stage holds and runs blocks [0, k), the second [k, N), for every k from 0 to N.
-void check_every_split(const std::string& model) {
+/// The first stage holds and runs blocks [0, k), the second [k, N), for every k from 0 to N, or for every `step`-th
+/// from N downwards, a divisor of N: enough where the blocks are alike or those of another model.
+void check_every_split(const std::string& model, int step = 1) {
   auto first = make_model_backend();
   auto second = make_model_backend();
   first->configure({});
@@ -49,7 +50,7 @@ void check_every_split(const std::string& model) {
     CHECK(std::isfinite(logit));
     CHECK(std::abs(logit) > 1e-6F);
   }
-  for (int k = blocks; k >= 0; --k) {  // downwards, so that the second stage builds one block more each time
+  for (int k = blocks; k >= 0; k -= step) {  // downwards, so that the second stage builds one block more each time
     INFO("split point " << k);
     second->load(request, {k, blocks});
     const auto sent = first->encode(first->forward({0, k}, input));
@@ -85,8 +86,28 @@ TEST_CASE("Inception v3 split at any point computes the same bits as the whole")
   check_every_split("inception_v3");
 }
 
+TEST_CASE("ResNet-101 split anywhere computes the same bits as the whole") {
+  check_every_split("resnet101", 7);
+}
+
+TEST_CASE("DenseNet-121 split anywhere computes the same bits as the whole") {
+  check_every_split("densenet121", 9);
+}
+
+TEST_CASE("DenseNet for CIFAR split at any point computes the same bits as the whole") {
+  check_every_split("densenet_cifar");
+}
+
+TEST_CASE("ViT-B/16 split anywhere computes the same bits as the whole") {
+  check_every_split("vit_b_16", 7);
+}
+
+TEST_CASE("RoBERTa split anywhere computes the same bits as the whole, and tokens cross at split point 0") {
+  check_every_split("roberta_base", 7);
+}
+
 TEST_CASE("a batch gives each of its images the logits that the image gets alone") {
-  const auto model = GENERATE(as<std::string>(), "alexnet", "resnet18", "mobilenet_v2");
+  const auto model = GENERATE(as<std::string>(), "alexnet", "resnet18", "mobilenet_v2", "densenet_cifar", "vit_b_16");
   auto backend = make_model_backend();
   backend->configure({});
   auto request = request_for(model, 2);

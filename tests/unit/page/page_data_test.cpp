@@ -4,7 +4,9 @@
 #include <string>
 
 #include <support/catch.hpp>
+#include <support/message_of.hpp>
 
+#include "../calibration/perfect.hpp"
 #include "../record/records.hpp"
 #include "../report/sweep.hpp"
 
@@ -124,6 +126,45 @@ TEST_CASE("provenance counts the trials and tells each command once") {
   CHECK(provenance.at("failed") == 1);
   CHECK(provenance.at("first") == "2026-01-01T00:00:00Z");
   CHECK(provenance.at("commands").at(0) == "paretopipe sweep --out x y");
+}
+
+TEST_CASE("what disturbed a group's trials is told with its cause, and a quiet group has nothing to tell") {
+  auto records = testing::sweep();
+  records[5].outliers = record::Outliers{{4}, {}};
+  records[5].stages[0].usage.major_page_faults = 2;
+  auto slow = records[4];
+  slow.status = record::Status::invalid;
+  slow.failure = record::Failure{"conditions", std::nullopt, "a slow window"};
+  const std::vector replaced{slow};
+  const auto data = page::make_page_data(records, {.replaced = replaced});
+  const Json expected{
+      {"summary", "1 measurement made again; 1 trial disturbed, but counted; 1 trial with outliers"},
+      {"trials",
+       {{{"split", "5/10"}, {"repetition", 1}, {"happened", "measured again"}, {"causes", {"a slow window"}}},
+        {{"split", "5/10"},
+         {"repetition", 2},
+         {"happened", "outliers: batch 4 of the latency run"},
+         {"causes", {"stage 0 waited 2 times for pages from disk"}}}}}};
+  CHECK(data.at("groups").at(0).at("disturbances") == expected);
+  CHECK_FALSE(data.at("groups").at(1).contains("disturbances"));
+  CHECK(split_of(data, "5").at("metrics") == split_of(page::make_page_data(records), "5").at("metrics"));
+}
+
+TEST_CASE("the data sheet is there as calibrate shows it, and only where there is one") {
+  const auto grid = calibration::quick_grid();
+  const auto sheet = testing::sheet_of(grid, testing::measured_grid(grid, {.transfer_ns = 2'000'000}));
+  const auto data = page::make_page_data(std::vector{testing::ok_record()}, {.data_sheet = sheet}).at("calibration");
+  CHECK(data.at("kept") == false);
+  CHECK(support::contains(data.at("verdict").get<std::string>(), "MISSED"));
+  CHECK(support::contains(data.at("preamble").at(0).get<std::string>(), "2026-01-01T00:00:00Z"));
+  CHECK(support::contains(data.at("doubts").at(0).get<std::string>(), "the trials ran on host (Some CPU, 4 CPUs)"));
+  CHECK(data.at("remarks").empty());
+  for (const auto* name : {"summary", "cells"}) {
+    const auto& table = data.at(name);
+    CHECK(table.at("rows").size() == 8);
+    for (const auto& row : table.at("rows")) CHECK(row.size() == table.at("headings").size());
+  }
+  CHECK_FALSE(page::make_page_data(testing::sweep()).contains("calibration"));
 }
 
 TEST_CASE("no records make an empty document") {

@@ -2,20 +2,22 @@
 #include <paretopipe/page/page.hpp>
 #include <paretopipe/page/page_data.hpp>
 
+#include <span>
 #include <string>
+#include <utility>
 
 #include <support/catch.hpp>
 #include <support/message_of.hpp>
 
+#include "../calibration/perfect.hpp"
 #include "../report/sweep.hpp"
 
 using namespace paretopipe;
 using support::contains;
-using support::message_of;
 
 namespace {
 
-/// Without the charting library there is nothing but a refusal to test.
+/// Without the charting library there is nothing but a refusal (without_charts_test.cpp).
 bool built_with_charts() {
   try {
     page::require_renderer();
@@ -41,12 +43,6 @@ std::string data_in(const std::string& html) {
 
 }  // namespace
 
-TEST_CASE("without the charting library the page is refused, with what to do") {
-  if (built_with_charts()) return;
-  const auto message = message_of<EnvironmentError>([] { page::render_page({}); });
-  CHECK(contains(message, "scripts/fetch-echarts"));
-}
-
 TEST_CASE("the page holds the data that it was given") {
   if (!built_with_charts()) return;
   const auto data = page::make_page_data(testing::sweep());
@@ -65,11 +61,16 @@ TEST_CASE("the page asks for nothing from elsewhere, and forbids it") {
   for (const auto* reference : {" src=", "<link", "url(", "@import"}) CHECK(count(markup, reference) == 0);
 }
 
-TEST_CASE("hostile names of models, networks and machines, and reasons of failures, add no markup to the page") {
+TEST_CASE("hostile strings of records and of a data sheet add no markup to the page") {
   if (!built_with_charts()) return;
   const std::string hostile = "</script><img src=x onerror=alert(1)>@@scripts@@<!--";
   auto records = testing::sweep();
   const auto plain = page::render_page(page::make_page_data(records));
+  auto sheet = testing::sheet_of(calibration::quick_grid(), {});
+  sheet.provenance = {hostile, hostile, {hostile}, hostile};
+  sheet.conditions.host.hostname = sheet.conditions.host.kernel = hostile;
+  sheet.conditions.findings = {{hostile, host::Level::warning, hostile, hostile, hostile}};
+  for (auto& cell : sheet.cells) cell.failures = cell.disturbances = {hostile};
   for (auto& record : records) {
     record.trial.model = hostile;
     record.trial.network.name = hostile;
@@ -77,7 +78,9 @@ TEST_CASE("hostile names of models, networks and machines, and reasons of failur
     for (auto& stage : record.stages) stage.host.hostname = hostile;
     if (record.failure) record.failure->reason = hostile;
   }
-  const auto html = page::render_page(page::make_page_data(records));
+  auto replaced = testing::make_failure(records[0].trial, hostile);
+  const auto html = page::render_page(
+      page::make_page_data(records, {.replaced = std::span(&replaced, 1), .data_sheet = std::move(sheet)}));
   for (const auto* opening : {"<script", "</script", "<img", "<!--"})
     CHECK(count(html, opening) == count(plain, opening));
 }

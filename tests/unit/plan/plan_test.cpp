@@ -173,6 +173,20 @@ TEST_CASE("a trial carries everything of the experiment that decides the run", "
   CHECK(plan_one(experiment, 10) == std::vector<Trial>{expected});
 }
 
+TEST_CASE("the weights that a plan is for are in every trial of it, and make it another one", "[plan]") {
+  const auto with_weights = [](const std::string& sha256) {
+    return plan_trials(config::Experiment{}, {model_of("mobilenet_v2", 3)}, {}, {.weights_sha256 = sha256});
+  };
+  const auto trials = with_weights("ab");
+  const auto others = with_weights("cd");
+  REQUIRE(trials.size() == others.size());
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    CHECK(trials[i].weights_sha256 == "ab");
+    CHECK(trials[i].split_points == others[i].split_points);
+    CHECK(trials[i].id() != others[i].id());
+  }
+}
+
 TEST_CASE("no two trials of a plan share an identity", "[plan]") {
   config::Experiment experiment;
   experiment.repeat.trials = 10;

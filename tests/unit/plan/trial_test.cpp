@@ -81,6 +81,9 @@ TEST_CASE("a trial comes back from JSON as it was", "[trial]") {
   trial.seed = 18446744073709551615u;
   trial.tuning.tune_malloc = false;
   CHECK(json(trial).get<Trial>() == trial);
+  trial.weights_sha256 = std::string(64, 'a');
+  CHECK(json(trial).get<Trial>() == trial);
+  CHECK(json(trial).at("weights_sha256") == trial.weights_sha256);
   trial.network.name = "mine";
   trial.network.forward.rate_bit_per_s = 5'000'000;
   trial.network.backward.loss = 0.1;
@@ -124,6 +127,7 @@ TEST_CASE("whatever decides a run changes the identity, and equal trials share i
       [](Trial& trial) { trial.repetition = 3; },
       [](Trial& trial) { trial.seed = 2; },
       [](Trial& trial) { trial.data = "random"; },
+      [](Trial& trial) { trial.weights_sha256 = "ab"; },
       [](Trial& trial) { trial.threads_per_stage = 2; },
       [](Trial& trial) {
         trial.cpus = {"0,1", ""};

@@ -57,7 +57,9 @@ TEST_CASE("of several records of one trial the last one counts") {
   const support::TemporaryFolder folder;
   append_all(folder.path(), {failed_record(0), ok_record(1), failed_record(0)});
   append_all(folder.path(), {ok_record(0)}, true);
-  CHECK(read_records(folder.path()).records == std::vector<TrialRecord>{ok_record(1), ok_record(0)});
+  const auto set = read_records(folder.path());
+  CHECK(set.records == std::vector<TrialRecord>{ok_record(1), ok_record(0)});
+  CHECK(set.replaced == std::vector<TrialRecord>{failed_record(0), failed_record(0)});
 }
 
 TEST_CASE("empty lines, and a file from another system's editor, are no damage") {

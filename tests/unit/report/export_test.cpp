@@ -9,14 +9,14 @@
 
 #include <nlohmann/json.hpp>
 #include <support/catch.hpp>
+#include <support/golden.hpp>
 #include <support/message_of.hpp>
 
-#include "golden.hpp"
 #include "sweep.hpp"
 
 using namespace paretopipe;
 using support::contains;
-using testing::golden;
+using support::golden;
 using testing::make_record;
 using testing::make_trial;
 
@@ -110,10 +110,10 @@ TEST_CASE("a record whose samples do not belong to it is refused") {
 
 TEST_CASE("the exported files are what their golden files say") {
   const auto python = export_as("python", testing::sweep()).files.at(1);
-  CHECK(python.content == golden("resnet18_split_3_metrics.json", python.content));
+  CHECK(python.content == golden("report/resnet18_split_3_metrics.json", python.content));
   const auto trials = export_as("trials", testing::sweep()).files.at(0);
   CHECK(trials.path == "trials.csv");
-  CHECK(trials.content == golden("trials.csv", trials.content));
+  CHECK(trials.content == golden("report/trials.csv", trials.content));
 }
 
 TEST_CASE("the trials' CSV has one row a trial, failed ones included, all of one length") {

@@ -4,9 +4,9 @@
 #include <stdexcept>
 
 #include <support/catch.hpp>
+#include <support/golden.hpp>
 #include <support/message_of.hpp>
 
-#include "golden.hpp"
 #include "sweep.hpp"
 
 using namespace paretopipe;
@@ -40,7 +40,7 @@ std::string path_of(const report::Plot& plot) {
 
 TEST_CASE("the drawing is what its golden file says") {
   const auto svg = report::render_svg(plot_of(testing::sweep()));
-  CHECK(svg == testing::golden("frontier.svg", svg));
+  CHECK(svg == support::golden("report/frontier.svg", svg));
 }
 
 TEST_CASE("a plot has a series for each group, named by what they differ in") {

@@ -5,14 +5,14 @@
 
 #include <nlohmann/json.hpp>
 #include <support/catch.hpp>
+#include <support/golden.hpp>
 #include <support/message_of.hpp>
 
-#include "golden.hpp"
 #include "sweep.hpp"
 
 using namespace paretopipe;
 using support::contains;
-using testing::golden;
+using support::golden;
 
 namespace {
 
@@ -64,13 +64,13 @@ TEST_CASE("a split that lacks an objective is not compared, and the text says so
 TEST_CASE("every format is what its golden file says") {
   const auto report = report_of(testing::sweep());
   const auto text = report::render_text(report, {.width = 80, .colour = false, .unicode = true});
-  CHECK(text == golden("frontier.txt", text));
+  CHECK(text == golden("report/frontier.txt", text));
   const auto csv = report::render_csv(report);
-  CHECK(csv == golden("frontier.csv", csv));
+  CHECK(csv == golden("report/frontier.csv", csv));
   const auto json = report::render_json(report);
-  CHECK(json == golden("frontier.json", json));
+  CHECK(json == golden("report/frontier.json", json));
   const auto markdown = report::render_markdown(report);
-  CHECK(markdown == golden("frontier.md", markdown));
+  CHECK(markdown == golden("report/frontier.md", markdown));
 }
 
 TEST_CASE("the JSON holds the raw numbers, and no key for what does not exist") {

@@ -3,7 +3,6 @@
 #include <functional>
 #include <map>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include <support/catch.hpp>
@@ -12,6 +11,7 @@
 
 using namespace paretopipe;
 using record::TrialRecord;
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -68,12 +68,14 @@ struct AdaptiveRun {
   std::vector<TrialRecord> kept;
   run::AdaptiveOutcome outcome;
 
+  /// Every trial takes `trial_takes`.
   AdaptiveRun(std::function<Numbers(const plan::Trial&)> numbers, const std::vector<plan::Trial>& plan,
-              const config::Repeat& repeat, const std::vector<TrialRecord>& known = {})
+              const config::Repeat& repeat, const std::vector<TrialRecord>& known = {}, Nanoseconds trial_takes = {})
       : executor(std::move(numbers)) {
     run::Sweep sweep(
         executor, [this](const TrialRecord& record) { kept.push_back(record); }, {}, plan.size());
-    outcome = run::run_adaptive_sweep(plan, known, sweep, repeat);
+    const auto now = [&] { return Clock::time_point(static_cast<int>(kept.size()) * trial_takes); };
+    outcome = run::run_adaptive_sweep(plan, known, sweep, repeat, now);
   }
 };
 
@@ -130,12 +132,24 @@ TEST_CASE("records of an interrupted run are not measured again, and count for t
 }
 
 TEST_CASE("when the budget is spent no further round begins, and what was not decided is said to be so") {
-  const auto slow = [](const plan::Trial& trial) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(600));
-    return clear_cut(trial);
+  // Two rounds of two trials take 8 s; a third would begin after the end.
+  const AdaptiveRun sweep(clear_cut, a_plan({1, 2}, 20), {.adaptive = true, .trials = 20, .budget_s = 7}, {}, 2s);
+  CHECK(sweep.executor.runs == std::map<int, int>{{1, 2}, {2, 2}});
+  CHECK(sweep.outcome.open == 2);
+}
+
+TEST_CASE("the budget is shared out among the groups, and what one leaves over the next ones have") {
+  // The first model settles within 10 trials of 1 s, less than its half of 60 s; the second never does and takes the
+  // rest.
+  const auto restless = [](const plan::Trial& trial) {
+    auto numbers = clear_cut(trial);
+    if (trial.model == "b") numbers.throughput *= trial.repetition % 2 == 0 ? 1 : 2;
+    return numbers;
   };
-  const AdaptiveRun sweep(slow, a_plan({1, 2}, 20), {.adaptive = true, .trials = 20, .budget_s = 1});
-  CHECK(sweep.executor.runs == std::map<int, int>{{1, 1}, {2, 1}});
+  const config::Repeat repeat{.adaptive = true, .trials = 50, .budget_s = 60};
+  const AdaptiveRun sweep(restless, a_plan({1, 2}, 50, {"a", "b"}), repeat, {}, 1s);
+  CHECK(sweep.kept.size() == 60);
+  CHECK(sweep.outcome.settled == 2);
   CHECK(sweep.outcome.open == 2);
 }
 

@@ -1,6 +1,6 @@
 #include "archives.hpp"
 
-#include <paretopipe/core/file_digest.hpp>
+#include <paretopipe/core/sha256.hpp>
 
 #include <ATen/ops/rand.h>
 #include <ATen/ops/randn.h>

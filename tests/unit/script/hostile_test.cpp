@@ -1,6 +1,6 @@
 // Files that are no archives, or damaged or malicious ones: refused with a sentence, and nothing in them is executed.
 #include <paretopipe/core/error.hpp>
-#include <paretopipe/core/file_digest.hpp>
+#include <paretopipe/core/sha256.hpp>
 #include <paretopipe/script/script_backend.hpp>
 
 #include <fstream>

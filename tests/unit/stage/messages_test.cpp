@@ -11,9 +11,9 @@ using nlohmann::json;
 
 namespace {
 
-const ModelRequest kRequest{"resnet18", 100, 8, 18446744073709551615U, "cifar10:/data"};
+const ModelRequest kRequest{"resnet18", 100, 8, 18446744073709551615U, "cifar10:/data", "/w.pth"};
 const char* const kRequestText =
-    R"({"model":"resnet18","num_classes":100,"batch":8,"seed":18446744073709551615,"data":"cifar10:/data"})";
+    R"({"model":"resnet18","num_classes":100,"batch":8,"seed":18446744073709551615,"data":"cifar10:/data","weights":"/w.pth"})";
 const wire::TensorSpec kSpec{wire::DType::bfloat16, wire::MemoryFormat::channels_last, {1, 2, 3, 4}};
 const char* const kSpecText = R"({"dtype":"bfloat16","memory_format":"channels_last","shape":[1,2,3,4]})";
 
@@ -85,8 +85,8 @@ TEST_CASE("the replies that describe machines, models and runs cross with all of
   check(Described{{"m", 2, {2, 3}, 24, {{"fc", {2, 10}, 80, 30, 120, 60}}}},
         R"({"description":{"model":"m","batch":2,"input_shape":[2,3],"input_bytes":24,"blocks":[{"name":"fc",
     "output_shape":[2,10],"activation_bytes":80,"parameters":30,"parameter_bytes":120,"multiply_accumulates":60}]}})");
-  Describe archive{{"/a/net.pt", 10, 2, 1, "random", config::Archive{"ab12", {3, 4}, "all"}}};
-  check(archive, R"({"model":{"model":"/a/net.pt","num_classes":10,"batch":2,"seed":1,"data":"random",
+  Describe archive{{"/a/net.pt", 10, 2, 1, "random", "", config::Archive{"ab12", {3, 4}, "all"}}};
+  check(archive, R"({"model":{"model":"/a/net.pt","num_classes":10,"batch":2,"seed":1,"data":"random","weights":"",
     "archive":{"sha256":"ab12","input_shape":[3,4],"cuts":"all"}}})");
   RunReport report;
   report.single_stream = a_timeline(10);

@@ -89,6 +89,24 @@ TEST_CASE("requests in the wrong order are faults that say which came before whi
   CHECK_NOTHROW(stage.ask<RunReport>(run_alone()));
 }
 
+TEST_CASE("a stage says how long each block of a model computes, and is then as it was") {
+  ServedStage stage;
+  TimeBlocks request{a_model(), 3, 5};
+  request.model.model = "synthetic:0ms/4kB,4ms/4kB,0ms";
+  const auto times = stage.ask<BlockTimes>(request).compute_ns;
+  REQUIRE(times.size() == 3);
+  CHECK(times[1] >= 4'000'000);
+  for (const auto time : times) CHECK(time > 0);
+  request.rounds = 0;
+  CHECK_FALSE(stage.ask<Fault>(request).reason.empty());
+  request = {a_model(), 0, 5};
+  CHECK_FALSE(stage.ask<Fault>(request).reason.empty());
+  request = {a_model(), kBlocks + 1, 5};
+  CHECK_FALSE(stage.ask<Fault>(request).reason.empty());
+  stage.ask<Loaded>(load_all(2));
+  CHECK_NOTHROW(stage.ask<RunReport>(run_alone()));
+}
+
 TEST_CASE("a run whose numbers cannot be is a fault before anything is allocated") {
   ServedStage stage;
   stage.ask<Loaded>(load_all(1));

@@ -24,10 +24,11 @@ function draw(id, label, option) {
   return chart;
 }
 
+// Paper cannot be scrolled, so all names stand there, in as many lines as they need.
 function legend(names) {
   const colours = theme();
   return {
-    type: 'scroll', top: 0, left: 0, data: names, itemWidth: 16, itemHeight: 10, textStyle: {color: colours.text},
+    type: onPaper() ? 'plain' : 'scroll', top: 0, left: 0, data: names, itemWidth: 16, itemHeight: 10, textStyle: {color: colours.text},
     pageTextStyle: {color: colours.text}, pageIconColor: colours.text, pageIconInactiveColor: colours.line,
   };
 }
@@ -71,7 +72,7 @@ function splitAxis(splits) {
 
 // Many splits get a slider to look closer with.
 function zoomFor(splits) {
-  if (splits.length <= 60) return {};
+  if (splits.length <= 60 || onPaper()) return {};
   const colours = theme();
   return {dataZoom: [{type: 'slider', height: 18, bottom: 6, textStyle: {color: colours.muted}}], grid: {bottom: 36}};
 }

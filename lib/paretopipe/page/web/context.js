@@ -7,10 +7,7 @@ function drawNetworks() {
     `${brief(network)}, ${brief(model)}, batch ${batch}`, conditions, seen(evidence.round_trip_ns, 'ns'),
     seen(evidence.forward_bit_per_s, 'bit/s'), seen(evidence.backward_bit_per_s, 'bit/s'),
   ]);
-  byId('networks').replaceChildren(
-      element('thead', {}, element('tr', {}, ...headings.map(heading => element('th', {scope: 'col'}, heading)))),
-      element('tbody', {}, ...rows.map(([first, ...rest]) => element(
-          'tr', {}, element('th', {scope: 'row'}, first), ...rest.map(text => element('td', {}, text))))));
+  byId('networks').replaceChildren(...tableContent(headings, rows));
 }
 
 function formatRange([low, high], write) {
@@ -26,7 +23,7 @@ function stageSection(place) {
   const pairs = settings.filter(({value}) => value !== '').map(({name, value}) => [name, value]);
   const cpu = place.machine.find(({name}) => name === 'cpu_model')?.value ?? '';
   return element('details', {},
-                 element('summary', {}, `Stage ${place.stage}: ${cpu}, CPUs ${place.cpus} (${place.trials} trials)`),
+                 element('summary', {}, `Stage ${place.stage}: ${cpu}, CPUs ${place.cpus} (${place.trials} ${place.trials === 1 ? 'trial' : 'trials'})`),
                  element('dl', {}, ...definitions([...ranges, ...pairs])));
 }
 

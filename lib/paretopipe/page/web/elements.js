@@ -19,6 +19,21 @@ function brief(text, most = 80) {
   return text.length <= most ? text : `${text.slice(0, most - 20)} … ${text.slice(-16)}`;
 }
 
+// The content of a <table>; the first cell of a row names it. From column `numbersFrom` on, cells are numbers.
+function tableContent(headings, rows, numbersFrom = headings.length) {
+  const kind = column => column < numbersFrom ? null : 'number';
+  const cell = (text, column) => column === 0 ? element('th', {scope: 'row'}, text) : element('td', {class: kind(column)}, text);
+  return [
+    element('thead', {}, element('tr', {}, ...headings.map((heading, column) => element('th', {scope: 'col', class: kind(column)}, heading)))),
+    element('tbody', {}, ...rows.map(row => element('tr', {}, ...row.map(cell)))),
+  ];
+}
+
+// A table that scrolls by itself where it is too large; `label` names it for those who do not see it.
+function scrollingTable(label, attributes, ...content) {
+  return element('div', {class: 'scroll', tabindex: 0, role: 'region', 'aria-label': label}, element('table', attributes, ...content));
+}
+
 // [[term, text or element], …] as the content of a <dl>.
 function definitions(pairs) {
   return pairs.flatMap(([term, meaning]) => [element('dt', {}, term), element('dd', {}, meaning)]);

@@ -51,7 +51,8 @@ function seriesOf(group, index, bounds) {
     {...common, type: 'scatter', symbol, symbolSize: 9, z: 3, data: marks(group, split => !split.on_frontier),
       itemStyle: {color: colours.page, borderColor: colour, borderWidth: 1.5}},
     {...common, type: 'scatter', symbol, symbolSize: 12, z: 4, data: marks(group, split => split.on_frontier),
-      label: {show: false, position: 'top', color: colours.text, formatter: ({data}) => splitOf(data).split.split}},
+      // Nothing stands up and to the left of a frontier's split, or it would not be on it.
+      label: {show: false, position: 'left', offset: [4, -8], color: colours.text, formatter: ({data}) => splitOf(data).split.split}},
   ];
 }
 

@@ -24,6 +24,7 @@ function redraw() {
   drawCharts();
   drawTable();
   drawNetworks();
+  drawDisturbances();
 }
 
 function drawCharts() {
@@ -70,6 +71,7 @@ function start() {
   byId('all-metrics').addEventListener('change', drawTable);
   redraw();
   drawContext();
+  drawCalibration();
   addEventListener('resize', () => {
     resizeCharts();
     drawFrontier();  // its labels go where there is room

@@ -4,6 +4,11 @@ function cssColour(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 }
 
+// While the page is printed (main.js).
+function onPaper() {
+  return document.documentElement.classList.contains('printing');
+}
+
 function theme() {
   return {
     font: getComputedStyle(document.body).fontFamily,

@@ -1,6 +1,6 @@
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/shaping/kernel/capabilities.hpp>
-#include <paretopipe/shaping/kernel/namespace_pair.hpp>
+#include <paretopipe/shaping/kernel/namespace_ring.hpp>
 #include <paretopipe/shaping/kernel/shaped_link.hpp>
 #include <paretopipe/shaping/kernel/tc_commands.hpp>
 
@@ -9,9 +9,9 @@
 namespace paretopipe::shaping {
 namespace {
 
-Ability try_shaping(const NamespacePair& networks, const config::LinkConditions& conditions, const char* what) {
+Ability try_shaping(const NamespaceRing& networks, const config::LinkConditions& conditions, const char* what) {
   try {
-    const ShapedEgress shaped(networks, 0, conditions);
+    const ShapedEgress shaped(networks, 0, 1, conditions);
     return {true, fmt::format("{} was applied to a link of its own", what)};
   } catch (const EnvironmentError& error) {
     return {false, error.what()};
@@ -37,7 +37,7 @@ config::LinkConditions scattered_delay() {
 Capabilities find_capabilities() {
   Capabilities found;
   try {
-    const NamespacePair networks;
+    const NamespaceRing networks;
     found.namespaces = {true, networks.unprivileged() ? "in a user namespace, without privilege" : "with privilege"};
     found.tbf = try_shaping(networks, rate_alone(), "a rate (tbf)");
     found.netem = try_shaping(networks, scattered_delay(), "a delay with jitter (netem)");

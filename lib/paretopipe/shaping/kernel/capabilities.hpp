@@ -14,7 +14,7 @@ struct Ability {
 /// What this machine can do, each tried for real in namespaces that are gone afterwards, never guessed from lists of
 /// modules.
 struct Capabilities {
-  Ability namespaces;  ///< a NamespacePair
+  Ability namespaces;  ///< a NamespaceRing
   Ability tbf;         ///< a rate
   Ability netem;       ///< all the rest
 };

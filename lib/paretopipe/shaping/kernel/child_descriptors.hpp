@@ -12,7 +12,7 @@ namespace paretopipe::shaping {
 /// Collects, in a child that is only forked, what it has to hand over. Async-signal-safe throughout.
 class ChildAnswer {
  public:
-  static constexpr std::size_t kMostDescriptors = 4;
+  static constexpr std::size_t kMostDescriptors = 32;
 
   /// Notes a descriptor; false, with errno as the reason, if there is none. `step` says what was attempted.
   bool add(const char* step, int descriptor);

@@ -1,7 +1,7 @@
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/launch/interrupt.hpp>
 #include <paretopipe/shaping/kernel/child_descriptors.hpp>
-#include <paretopipe/shaping/kernel/namespace_pair.hpp>
+#include <paretopipe/shaping/kernel/namespace_ring.hpp>
 
 #include <array>
 #include <cerrno>
@@ -72,10 +72,12 @@ void connect_within(int socket, sockaddr_in address, Clock::time_point deadline,
 
 }  // namespace
 
-std::pair<launch::FileDescriptor, launch::FileDescriptor> NamespacePair::connect(int interrupt_descriptor) const {
-  const auto listener = socket_in(descriptors(0));
-  auto second = socket_in(descriptors(1));
-  auto address = address_of(NamespacePair::address(0));
+std::pair<launch::FileDescriptor, launch::FileDescriptor> NamespaceRing::connect(int interrupt_descriptor,
+                                                                                 std::size_t near,
+                                                                                 std::size_t far) const {
+  const auto listener = socket_in(descriptors(near));
+  auto second = socket_in(descriptors(far));
+  auto address = address_of(NamespaceRing::address(near, far));
   socklen_t length = sizeof address;
   check("bind a socket in a namespace", ::bind(listener.get(), generic(address), length));
   check("listen in a namespace", ::listen(listener.get(), 1));

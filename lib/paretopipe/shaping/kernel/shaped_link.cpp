@@ -13,7 +13,7 @@ bool is_unknown_qdisc(const std::string& message) {
   return message.find("Specified qdisc") != std::string::npos || message.find("Unknown qdisc") != std::string::npos;
 }
 
-void apply_command(const NamespacePair& networks, std::size_t stage, const Command& command) {
+void apply_command(const NamespaceRing& networks, std::size_t stage, const Command& command) {
   try {
     networks.run_in(stage, command);
   } catch (const EnvironmentError& error) {
@@ -28,10 +28,11 @@ void apply_command(const NamespacePair& networks, std::size_t stage, const Comma
 
 }  // namespace
 
-ShapedEgress::ShapedEgress(const NamespacePair& networks, std::size_t stage, const config::LinkConditions& conditions)
-    : networks_(networks), stage_(stage) {
+ShapedEgress::ShapedEgress(const NamespaceRing& networks, std::size_t stage, std::size_t peer,
+                           const config::LinkConditions& conditions)
+    : networks_(networks), stage_(stage), peer_(peer) {
   try {
-    for (const auto& command : shape_commands(NamespacePair::interface(stage), conditions)) {
+    for (const auto& command : shape_commands(NamespaceRing::interface(peer), conditions)) {
       apply_command(networks, stage, command);
       applied_ = true;
     }
@@ -49,17 +50,20 @@ ShapedEgress::~ShapedEgress() {
 }
 
 config::LinkConditions ShapedEgress::read_back() const {
-  return shaping::read_back(networks_.run_in(stage_, show_command(NamespacePair::interface(stage_))));
+  return shaping::read_back(networks_.run_in(stage_, show_command(NamespaceRing::interface(peer_))));
 }
 
 void ShapedEgress::clear() {
   if (!applied_) return;
   applied_ = false;
-  networks_.run_in(stage_, clear_command(NamespacePair::interface(stage_)));
+  networks_.run_in(stage_, clear_command(NamespaceRing::interface(peer_)));
 }
 
-ShapedLink::ShapedLink(const NamespacePair& networks, const config::NetworkProfile& profile)
-    : profile_(profile), forward_(networks, 0, profile.forward), backward_(networks, 1, profile.backward) {}
+ShapedLink::ShapedLink(const NamespaceRing& networks, const config::NetworkProfile& profile, std::size_t near,
+                       std::size_t far)
+    : profile_(profile),
+      forward_(networks, near, far, profile.forward),
+      backward_(networks, far, near, profile.backward) {}
 
 config::NetworkProfile ShapedLink::read_back() const {
   return {profile_.name, forward_.read_back(), backward_.read_back()};

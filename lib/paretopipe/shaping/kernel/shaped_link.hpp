@@ -1,14 +1,15 @@
 #pragma once
 #include <paretopipe/config/network_profile.hpp>
-#include <paretopipe/shaping/kernel/namespace_pair.hpp>
+#include <paretopipe/shaping/kernel/namespace_ring.hpp>
 
 namespace paretopipe::shaping {
 
-/// One direction: the qdiscs on the egress of a stage, for as long as it lives.
+/// One direction: the qdiscs on the egress of a stage towards a peer, for as long as it lives.
 class ShapedEgress {
  public:
   /// Throws EnvironmentError that names what the kernel lacks; nothing is then applied.
-  ShapedEgress(const NamespacePair& networks, std::size_t stage, const config::LinkConditions& conditions);
+  ShapedEgress(const NamespaceRing& networks, std::size_t stage, std::size_t peer,
+               const config::LinkConditions& conditions);
   ShapedEgress(const ShapedEgress&) = delete;
   ShapedEgress& operator=(const ShapedEgress&) = delete;
   ~ShapedEgress();
@@ -20,17 +21,19 @@ class ShapedEgress {
   void clear();
 
  private:
-  const NamespacePair& networks_;
+  const NamespaceRing& networks_;
   std::size_t stage_;
+  std::size_t peer_;
   bool applied_ = false;
 };
 
-/// A profile on the link between two stages, for as long as it lives: `forward` on the egress of stage 0, `backward` on
-/// that of stage 1. Connections over the link stay as the profile comes and goes. `networks` must outlive it.
+/// A profile on the link between two stages, for as long as it lives: `forward` on the egress of `near`, `backward` on
+/// that of `far`. Connections over the link stay as the profile comes and goes. `networks` must outlive it.
 class ShapedLink {
  public:
   /// Throws EnvironmentError; nothing is then applied.
-  ShapedLink(const NamespacePair& networks, const config::NetworkProfile& profile);
+  ShapedLink(const NamespaceRing& networks, const config::NetworkProfile& profile, std::size_t near = 0,
+             std::size_t far = 1);
 
   /// What the kernel says is applied, now; the name is the profile's.
   config::NetworkProfile read_back() const;

@@ -2,7 +2,6 @@
 #include <paretopipe/launch/file_descriptor.hpp>
 #include <paretopipe/shaping/kernel/tc_commands.hpp>
 
-#include <array>
 #include <cstddef>
 #include <string>
 #include <utility>
@@ -10,8 +9,11 @@
 
 namespace paretopipe::shaping {
 
-/// Two network namespaces, one for each stage, joined by a veth pair: a network of its own, of which the machine's
-/// interfaces know nothing. As root, or without root in a user namespace, where the kernel allows that.
+/// A network namespace for each stage, joined by veth pairs: a network of its own, of which the machine's interfaces
+/// know nothing. As root, or without root in a user namespace, where the kernel allows that.
+///
+/// Two stages have one link, over which tensors go there and results back. More of them are a ring: a link from every
+/// stage to the next, and one from the last stage to the first, each with interfaces and a subnet of its own.
 ///
 /// The namespaces have no name and no process: they live as long as somebody has a descriptor of them, or runs in them.
 /// So when this process ends, however it ends, and the stages with it, the kernel removes namespaces, interfaces and
@@ -21,19 +23,21 @@ namespace paretopipe::shaping {
 /// the namespaces TCP may use windows that fill a long link, and does not fall back to slow start when a link was idle,
 /// and no connection learns from those before it: the second batch travels like the first, and no trial depends on
 /// another. That holds for sockets made in here.
-class NamespacePair {
+class NamespaceRing {
  public:
-  static constexpr std::size_t kStages = 2;
+  /// For 2 to kMostStages stages. Throws EnvironmentError that says what to install, or which privilege or sysctl is
+  /// missing.
+  explicit NamespaceRing(std::size_t stages = 2);
 
-  /// Throws EnvironmentError that says what to install, or which privilege or sysctl is missing.
-  NamespacePair();
+  std::size_t stage_count() const { return networks_.size(); }
 
   /// For launch::ChildCommand::namespaces of what is to run in the network of `stage`. Borrowed from this object.
   std::vector<int> descriptors(std::size_t stage) const;
 
-  /// The IPv4 address of `stage`, and the interface from which its traffic to the other stage leaves.
-  static std::string address(std::size_t stage);
-  static std::string interface(std::size_t stage);
+  /// The IPv4 address of `stage` on its link with `peer`, and the name of the interface, in the network of any stage,
+  /// that leads to `peer`.
+  static std::string address(std::size_t stage, std::size_t peer);
+  static std::string interface(std::size_t peer);
 
   /// Whether there is a user namespace around the networks: programs inside believe to be root, and are not.
   bool unprivileged() const { return user_.get() >= 0; }
@@ -42,21 +46,23 @@ class NamespacePair {
   /// what it said.
   std::string run_in(std::size_t stage, const Command& command) const;
 
-  /// A TCP connection over the very link, both ends of which are this process's: .first in the network of stage 0,
-  /// .second in that of stage 1. Small writes are sent at once (TCP_NODELAY). Takes the link's round trip; throws
+  /// A TCP connection over the link between two stages, both ends of which are this process's: .first in the network of
+  /// `near`, .second in that of `far`. Small writes are sent at once (TCP_NODELAY). Takes the link's round trip; throws
   /// Interrupted as soon as `interrupt_descriptor` (-1: nobody can interrupt) is readable.
-  std::pair<launch::FileDescriptor, launch::FileDescriptor> connect(int interrupt_descriptor = -1) const;
+  std::pair<launch::FileDescriptor, launch::FileDescriptor> connect(int interrupt_descriptor = -1, std::size_t near = 0,
+                                                                    std::size_t far = 1) const;
 
   /// Sentences on what could not be set, so that long links may be slower than they should. Empty if all is well.
   const std::vector<std::string>& warnings() const { return warnings_; }
 
  private:
-  void make_namespaces();
-  void join();
+  void make_namespaces(std::size_t stages);
+  void join(std::size_t near, std::size_t far);
+  void set_up_end(std::size_t stage, std::size_t peer);
   void tune_tcp();
 
-  launch::FileDescriptor user_;  ///< none when privileged
-  std::array<launch::FileDescriptor, kStages> networks_;
+  launch::FileDescriptor user_;                   ///< none when privileged
+  std::vector<launch::FileDescriptor> networks_;  ///< of each stage
   std::vector<std::string> warnings_;
 };
 

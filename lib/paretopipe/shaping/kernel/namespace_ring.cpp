@@ -2,8 +2,10 @@
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/launch/command.hpp>
 #include <paretopipe/shaping/kernel/child_descriptors.hpp>
-#include <paretopipe/shaping/kernel/namespace_pair.hpp>
+#include <paretopipe/shaping/kernel/namespace_ring.hpp>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 
@@ -37,9 +39,14 @@ bool unshare_user(ChildAnswer& answer, const char* user_map, const char* group_m
          answer.add("open a user namespace", ::open("/proc/self/ns/user", O_RDONLY | O_CLOEXEC));
 }
 
-bool unshare_network(ChildAnswer& answer) {
-  return answer.check("make a network namespace", ::unshare(CLONE_NEWNET) == 0) &&
-         answer.add("open a network namespace", ::open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC));
+bool unshare_networks(ChildAnswer& answer, std::size_t count) {
+  for (std::size_t made = 0; made < count; ++made) {
+    if (!answer.check("make a network namespace", ::unshare(CLONE_NEWNET) == 0) ||
+        !answer.add("open a network namespace", ::open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC))) {
+      return false;
+    }
+  }
+  return true;
 }
 
 bool enter(ChildAnswer& answer, const std::vector<int>& namespaces) {
@@ -50,16 +57,15 @@ bool enter(ChildAnswer& answer, const std::vector<int>& namespaces) {
 }
 // From here on, memory may be allocated again.
 
-std::vector<launch::FileDescriptor> privileged_networks() {
-  return descriptors_from_child([](ChildAnswer& answer) { return unshare_network(answer) && unshare_network(answer); });
+std::vector<launch::FileDescriptor> privileged_networks(std::size_t count) {
+  return descriptors_from_child([count](ChildAnswer& answer) { return unshare_networks(answer, count); });
 }
 
-std::vector<launch::FileDescriptor> unprivileged_networks() {
+std::vector<launch::FileDescriptor> unprivileged_networks(std::size_t count) {
   const auto user_map = fmt::format("0 {} 1\n", ::geteuid());
   const auto group_map = fmt::format("0 {} 1\n", ::getegid());
   return descriptors_from_child([&](ChildAnswer& answer) {
-    return unshare_user(answer, user_map.c_str(), group_map.c_str()) && unshare_network(answer) &&
-           unshare_network(answer);
+    return unshare_user(answer, user_map.c_str(), group_map.c_str()) && unshare_networks(answer, count);
   });
 }
 
@@ -75,75 +81,92 @@ std::string words_of(std::string output) {
   return output;
 }
 
-std::string hardware_address(std::size_t stage) {
-  return fmt::format("02:00:00:00:00:{:02x}", stage + 1);  // 02: administered locally
+/// Which link joins two stages: it is numbered after the stage from which it leads on, 0 to 1 or the last one to 0.
+std::size_t link_between(std::size_t stage, std::size_t peer) {
+  const auto [lower, upper] = std::minmax(stage, peer);
+  return upper == lower + 1 ? lower : upper;
+}
+
+/// Of the two ends of that link: 1 for the stage from which it leads on, 2 for the other.
+std::size_t end_of(std::size_t stage, std::size_t peer) {
+  return link_between(stage, peer) == stage ? 1 : 2;
+}
+
+std::string hardware_address(std::size_t stage, std::size_t peer) {
+  // 02: administered locally
+  return fmt::format("02:00:00:00:{:02x}:{:02x}", link_between(stage, peer), end_of(stage, peer));
 }
 
 }  // namespace
 
-NamespacePair::NamespacePair() {
-  make_namespaces();
+NamespaceRing::NamespaceRing(std::size_t stages) {
+  make_namespaces(stages);
   tune_tcp();
-  join();
+  for (std::size_t stage = 0; stage + 1 < stages; ++stage) join(stage, stage + 1);
+  if (stages > 2) join(stages - 1, 0);
 }
 
-void NamespacePair::make_namespaces() {
+void NamespaceRing::make_namespaces(std::size_t stages) {
   std::vector<launch::FileDescriptor> made;
   try {
-    made = privileged_networks();
+    made = privileged_networks(stages);
   } catch (const EnvironmentError& privileged) {
     try {
-      made = unprivileged_networks();
+      made = unprivileged_networks(stages);
     } catch (const EnvironmentError& unprivileged) {
       throw EnvironmentError(
           fmt::format("{}; and without privilege, {}. {}", privileged.what(), unprivileged.what(), kMend));
     }
   }
-  if (made.size() > kStages) user_ = std::move(made.front());
-  for (std::size_t stage = 0; stage < kStages; ++stage)
-    networks_[stage] = std::move(made[made.size() - kStages + stage]);
+  if (made.size() > stages) {
+    user_ = std::move(made.front());
+    made.erase(made.begin());
+  }
+  networks_ = std::move(made);
 }
 
-void NamespacePair::join() {
+void NamespaceRing::join(std::size_t near, std::size_t far) {
   // The second end is born in the other namespace, of which ip gets to know by an inherited descriptor: it has no name.
   launch::ChildCommand command;
   command.argv = {launch::find_program("ip", "iproute2").string(),
                   "link",
                   "add",
                   "name",
-                  interface(0),
+                  interface(far),
                   "address",
-                  hardware_address(0),
+                  hardware_address(near, far),
                   "type",
                   "veth",
                   "peer",
                   "name",
-                  interface(1),
+                  interface(near),
                   "address",
-                  hardware_address(1),
+                  hardware_address(far, near),
                   "netns",
                   fmt::format("/proc/self/fd/{}", kControlDescriptor)};
-  command.namespaces = descriptors(0);
-  launch::FileDescriptor peer(::fcntl(networks_[1].get(), F_DUPFD_CLOEXEC, 0));
+  command.namespaces = descriptors(near);
+  launch::FileDescriptor peer(::fcntl(networks_[far].get(), F_DUPFD_CLOEXEC, 0));
   if (peer.get() < 0) throw system_error("duplicate a descriptor", errno);
   const auto result = launch::run_command(command, kCommandTimeoutMs, std::move(peer));
   if (!result.succeeded) {
     throw EnvironmentError(fmt::format("join two network namespaces by a veth pair: {} {}: {}",
                                        fmt::join(command.argv, " "), result.how_it_ended, words_of(result.output)));
   }
-  for (std::size_t stage = 0; stage < kStages; ++stage) {
-    const auto other = 1 - stage;
-    const auto device = interface(stage);
-    run_in(stage, {"ip", "link", "set", "dev", "lo", "up"});
-    run_in(stage, offload_off_command(device));
-    run_in(stage, {"ip", "address", "add", address(stage) + "/30", "dev", device});
-    run_in(stage, {"ip", "link", "set", "dev", device, "up"});
-    run_in(stage, {"ip", "neighbour", "replace", address(other), "lladdr", hardware_address(other), "dev", device,
-                   "nud", "permanent"});
-  }
+  set_up_end(near, far);
+  set_up_end(far, near);
 }
 
-void NamespacePair::tune_tcp() {
+void NamespaceRing::set_up_end(std::size_t stage, std::size_t peer) {
+  const auto device = interface(peer);
+  run_in(stage, {"ip", "link", "set", "dev", "lo", "up"});
+  run_in(stage, offload_off_command(device));
+  run_in(stage, {"ip", "address", "add", address(stage, peer) + "/30", "dev", device});
+  run_in(stage, {"ip", "link", "set", "dev", device, "up"});
+  run_in(stage, {"ip", "neighbour", "replace", address(peer, stage), "lladdr", hardware_address(peer, stage), "dev",
+                 device, "nud", "permanent"});
+}
+
+void NamespaceRing::tune_tcp() {
   struct Setting {
     const char* file;
     const char* value;
@@ -153,7 +176,7 @@ void NamespacePair::tune_tcp() {
                                        Setting{"/proc/sys/net/ipv4/tcp_wmem", "4096 65536 134217728"},
                                        Setting{"/proc/sys/net/ipv4/tcp_slow_start_after_idle", "0"},
                                        Setting{"/proc/sys/net/ipv4/tcp_no_metrics_save", "1"}};
-  for (std::size_t stage = 0; stage < kStages; ++stage) {
+  for (std::size_t stage = 0; stage < stage_count(); ++stage) {
     const auto namespaces = descriptors(stage);
     try {
       descriptors_from_child([&](ChildAnswer& answer) {
@@ -174,22 +197,22 @@ void NamespacePair::tune_tcp() {
   }
 }
 
-std::vector<int> NamespacePair::descriptors(std::size_t stage) const {
+std::vector<int> NamespaceRing::descriptors(std::size_t stage) const {
   std::vector<int> namespaces;
   if (unprivileged()) namespaces.push_back(user_.get());
   namespaces.push_back(networks_.at(stage).get());
   return namespaces;
 }
 
-std::string NamespacePair::address(std::size_t stage) {
-  return fmt::format("10.0.0.{}", stage + 1);
+std::string NamespaceRing::address(std::size_t stage, std::size_t peer) {
+  return fmt::format("10.0.{}.{}", link_between(stage, peer), end_of(stage, peer));
 }
 
-std::string NamespacePair::interface(std::size_t stage) {
-  return fmt::format("stage{}", 1 - stage);  // named after where it leads
+std::string NamespaceRing::interface(std::size_t peer) {
+  return fmt::format("stage{}", peer);
 }
 
-std::string NamespacePair::run_in(std::size_t stage, const Command& command) const {
+std::string NamespaceRing::run_in(std::size_t stage, const Command& command) const {
   launch::ChildCommand child;
   child.argv = command;
   child.argv.front() = launch::find_program(command.front(), "iproute2").string();

@@ -1,6 +1,6 @@
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/launch/command.hpp>
-#include <paretopipe/shaping/kernel/namespace_pair.hpp>
+#include <paretopipe/shaping/kernel/namespace_ring.hpp>
 
 #include <filesystem>
 #include <string>
@@ -14,7 +14,7 @@
 #include "machine_state.hpp"
 
 using namespace paretopipe;
-using shaping::NamespacePair;
+using shaping::NamespaceRing;
 using support::capabilities;
 using support::contains;
 using support::message_of;
@@ -38,9 +38,27 @@ bool carries_a_byte(int from, int to) {
 
 }  // namespace
 
+TEST_CASE(
+    "three stages are a ring: every stage reaches the next one, the last one the first, over links of their own") {
+  if (!support::can(capabilities().namespaces)) return;
+  const NamespaceRing networks(3);
+  for (const auto& [near, far] : {std::pair<std::size_t, std::size_t>{0, 1}, {1, 2}, {2, 0}}) {
+    CAPTURE(near, far);
+    const auto [first, second] = networks.connect(-1, near, far);
+    const char byte = 'x';
+    REQUIRE(::send(first.get(), &byte, 1, 0) == 1);
+    char arrived = 0;
+    REQUIRE(::recv(second.get(), &arrived, 1, MSG_WAITALL) == 1);
+    CHECK(arrived == byte);
+    const auto links = networks.run_in(near, {"ip", "-o", "link", "show"});
+    CHECK(contains(links, NamespaceRing::interface(far) + "@"));
+    CHECK(NamespaceRing::address(near, far) != NamespaceRing::address(far, near));
+  }
+}
+
 TEST_CASE("a program is started in the network of its stage", "[namespaces]") {
   if (!support::can(capabilities().namespaces)) return;
-  const NamespacePair networks;
+  const NamespaceRing networks;
   const auto first = network_of(networks.descriptors(0));
   const auto second = network_of(networks.descriptors(1));
   CHECK(contains(first, "net:["));
@@ -51,27 +69,27 @@ TEST_CASE("a program is started in the network of its stage", "[namespaces]") {
 
 TEST_CASE("a stage sees its own loopback and its link, and nothing of the machine", "[namespaces]") {
   if (!support::can(capabilities().namespaces)) return;
-  const NamespacePair networks;
-  for (std::size_t stage = 0; stage < NamespacePair::kStages; ++stage) {
+  const NamespaceRing networks;
+  for (std::size_t stage = 0; stage < 2; ++stage) {
     const auto links = networks.run_in(stage, {"ip", "-o", "link", "show"});
     CAPTURE(links);
     CHECK(contains(links, "lo: <LOOPBACK,UP"));
-    CHECK(contains(links, NamespacePair::interface(stage) + "@"));
+    CHECK(contains(links, NamespaceRing::interface(1 - stage) + "@"));
     CHECK(std::count(links.begin(), links.end(), '\n') == 2);
-    CHECK(contains(networks.run_in(stage, {"ip", "-d", "link", "show", "dev", NamespacePair::interface(stage)}),
+    CHECK(contains(networks.run_in(stage, {"ip", "-d", "link", "show", "dev", NamespaceRing::interface(1 - stage)}),
                    "gso_max_segs 1 "));
-    CHECK(contains(networks.run_in(stage, {"ip", "neighbour", "show"}), NamespacePair::address(1 - stage)));
+    CHECK(contains(networks.run_in(stage, {"ip", "neighbour", "show"}), NamespaceRing::address(1 - stage, stage)));
   }
   CHECK(networks.warnings().empty());
 }
 
 TEST_CASE("a connection made here runs over the link between the networks", "[namespaces]") {
   if (!support::can(capabilities().namespaces)) return;
-  const NamespacePair networks;
+  const NamespaceRing networks;
   const auto [first, second] = networks.connect();
   CHECK(carries_a_byte(first.get(), second.get()));
   CHECK(carries_a_byte(second.get(), first.get()));
-  networks.run_in(0, {"ip", "link", "set", "dev", NamespacePair::interface(0), "down"});
+  networks.run_in(0, {"ip", "link", "set", "dev", NamespaceRing::interface(1), "down"});
   const auto [other_first, other_second] = std::pair(::dup(first.get()), ::dup(second.get()));
   char byte = 'x';
   CHECK(::send(other_first, &byte, 1, MSG_DONTWAIT) == 1);
@@ -82,8 +100,8 @@ TEST_CASE("a connection made here runs over the link between the networks", "[na
 
 TEST_CASE("two pairs have the same addresses and nothing to do with each other", "[namespaces]") {
   if (!support::can(capabilities().namespaces)) return;
-  const NamespacePair one;
-  const NamespacePair other;
+  const NamespaceRing one;
+  const NamespaceRing other;
   const auto first = one.connect();
   const auto second = other.connect();
   CHECK(carries_a_byte(first.first.get(), first.second.get()));
@@ -93,7 +111,7 @@ TEST_CASE("two pairs have the same addresses and nothing to do with each other",
 
 TEST_CASE("a command that fails in a stage's network is shown with what it said", "[namespaces]") {
   if (!support::can(capabilities().namespaces)) return;
-  const NamespacePair networks;
+  const NamespaceRing networks;
   const auto message = message_of<EnvironmentError>([&] {
     networks.run_in(1, {"tc", "qdisc", "del", "dev", "nosuch", "root"});
   });

@@ -1,0 +1,59 @@
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/core/sha256.hpp>
+
+#include <array>
+#include <cerrno>
+#include <fstream>
+#include <memory>
+#include <vector>
+
+#include <openssl/evp.h>
+
+namespace paretopipe {
+namespace {
+
+using Digest = std::array<unsigned char, 32>;
+
+void require(int openssl_result) {
+  if (openssl_result != 1) throw EnvironmentError("compute SHA-256: OpenSSL's libcrypto refuses to");
+}
+
+std::ifstream open(const std::filesystem::path& file) {
+  const auto refuse = [&](int error) {
+    throw UsageError(system_error(fmt::format("read {}", file.string()), error).what());
+  };
+  std::error_code ignored;
+  const auto status = std::filesystem::status(file, ignored);
+  if (std::filesystem::is_directory(status)) refuse(EISDIR);  // it would open, and fail at the first read
+  if (std::filesystem::is_other(status)) {                    // a pipe or a device may never end
+    throw UsageError(fmt::format("read {}: it is no regular file", file.string()));
+  }
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) refuse(errno);
+  return stream;
+}
+
+Digest digest_of(std::ifstream stream, const std::filesystem::path& file) {
+  const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context(EVP_MD_CTX_new(), EVP_MD_CTX_free);
+  require(context ? 1 : 0);
+  require(EVP_DigestInit_ex(context.get(), EVP_sha256(), nullptr));
+  std::vector<char> piece(1 << 20);
+  while (stream) {
+    stream.read(piece.data(), static_cast<std::streamsize>(piece.size()));
+    require(EVP_DigestUpdate(context.get(), piece.data(), static_cast<std::size_t>(stream.gcount())));
+  }
+  if (stream.bad()) throw UsageError(system_error(fmt::format("read {}", file.string()), errno).what());
+  Digest digest{};
+  require(EVP_DigestFinal_ex(context.get(), digest.data(), nullptr));
+  return digest;
+}
+
+}  // namespace
+
+std::string sha256_of_file(const std::filesystem::path& file) {
+  std::string digits;
+  for (const auto byte : digest_of(open(file), file)) digits += fmt::format("{:02x}", byte);
+  return digits;
+}
+
+}  // namespace paretopipe

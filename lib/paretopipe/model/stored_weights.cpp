@@ -1,0 +1,139 @@
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/model/stored_weights.hpp>
+#include <paretopipe/weights/bytes.hpp>
+
+#include <algorithm>
+#include <set>
+
+#include <ATen/ops/from_blob.h>
+#include <fmt/ranges.h>
+
+namespace paretopipe::model {
+namespace {
+
+using weights::in_quotes;
+using weights::StoredTensor;
+
+/// Evaluation uses neither: momentum's counters, and the classifier in the middle of torchvision's Inception v3.
+bool only_for_training(std::string_view name) {
+  return name.ends_with(".num_batches_tracked") || name.starts_with("AuxLogits.");
+}
+
+weights::DType stored_type(at::ScalarType type) {
+  return type == at::kLong ? weights::DType::int64 : weights::DType::float32;  // a block has no other
+}
+
+std::string text_of(weights::DType dtype, at::IntArrayRef shape) {
+  return fmt::format("{} [{}]", to_string(dtype), fmt::join(shape, ", "));
+}
+
+/// Empty if the file's tensor can be the block's.
+std::string misfit(const NamedTensor& wanted, const StoredTensor& stored) {
+  const auto dtype = stored_type(wanted.tensor.scalar_type());
+  if (stored.dtype == dtype && at::IntArrayRef(stored.shape) == wanted.tensor.sizes()) return {};
+  return fmt::format("{} is {}, not {}", in_quotes(wanted.name), text_of(stored.dtype, stored.shape),
+                     text_of(dtype, wanted.tensor.sizes()));
+}
+
+/// A model's tensors beside a file's, and what does not fit.
+class Comparison {
+ public:
+  Comparison(const weights::TensorMap& stored, std::int64_t num_classes) : stored_(stored), num_classes_(num_classes) {}
+
+  void add(const NamedTensor& wanted) {
+    wanted_.insert(wanted.name);
+    const auto found = stored_.find(wanted.name);
+    if (found == stored_.end()) {
+      if (!only_for_training(wanted.name)) missing_.push_back(in_quotes(wanted.name));
+      return;
+    }
+    auto difference = misfit(wanted, found->second);
+    if (difference.empty()) return;
+    different_.push_back(std::move(difference));
+    note_classes(wanted, found->second);
+  }
+
+  /// Nothing if everything fits.
+  std::string findings() const {
+    std::vector<std::string> extra;
+    for (const auto& [name, tensor] : stored_) {
+      if (!wanted_.contains(name) && !only_for_training(name)) extra.push_back(in_quotes(name));
+    }
+    std::vector<std::string> findings;
+    note(findings, "missing", missing_);
+    note(findings, "extra", extra);
+    note(findings, "of another shape or type", different_);
+    if (!findings.empty() && classes_) {
+      findings.push_back(
+          fmt::format("its classifier has {} classes, not {}: add --classes {}", *classes_, num_classes_, *classes_));
+    }
+    return fmt::format("{}", fmt::join(findings, "; "));
+  }
+
+ private:
+  static void note(std::vector<std::string>& findings, std::string_view what, std::vector<std::string> names) {
+    constexpr std::size_t kShown = 5;
+    if (names.empty()) return;
+    const auto count = names.size();
+    if (count > kShown) names.resize(kShown);
+    findings.push_back(fmt::format("{} {} {} ({}{})", count, count == 1 ? "tensor is" : "tensors are", what,
+                                   fmt::join(names, ", "), count > kShown ? ", ..." : ""));
+  }
+
+  /// A classifier's tensors have as many rows as there are classes.
+  void note_classes(const NamedTensor& wanted, const StoredTensor& stored) {
+    const auto shape = wanted.tensor.sizes();
+    if (shape.empty() || stored.shape.size() != shape.size() || shape[0] != num_classes_) return;
+    if (stored.shape[0] != num_classes_ && shape.slice(1) == at::IntArrayRef(stored.shape).slice(1))
+      classes_ = stored.shape[0];
+  }
+
+  const weights::TensorMap& stored_;
+  std::int64_t num_classes_;
+  std::set<std::string> wanted_;
+  std::vector<std::string> missing_;
+  std::vector<std::string> different_;
+  std::optional<std::int64_t> classes_;  ///< of the file's classifier, where it is another than the model's
+};
+
+[[noreturn]] void refuse(const weights::WeightsFile& file, std::string_view reason) {
+  throw UsageError(fmt::format("read weights from {}: {}", file.path().string(), reason));
+}
+
+void copy(const NamedTensor& to, const weights::WeightsFile& file) {
+  const auto found = file.tensors().find(to.name);
+  if (found == file.tensors().end()) {
+    if (only_for_training(to.name)) return;
+    refuse(file, fmt::format("{} is missing", in_quotes(to.name)));
+  }
+  const auto& stored = found->second;
+  if (const auto difference = misfit(to, stored); !difference.empty()) refuse(file, difference);
+  try {
+    verify(stored);
+  } catch (const UsageError& error) {
+    refuse(file, fmt::format("{} is {}", in_quotes(to.name), error.what()));
+  }
+  if (stored.bytes.empty()) return;
+  // from_blob wants memory that it could write to; the tensor on it is only ever read.
+  auto* memory = const_cast<std::byte*>(stored.bytes.data());
+  to.tensor.copy_(at::from_blob(memory, stored.shape, stored.strides, to.tensor.options()));
+}
+
+}  // namespace
+
+void check_weights(const Model& model, std::int64_t num_classes, const weights::WeightsFile& file) {
+  Comparison comparison(file.tensors(), num_classes);
+  for (const auto& plan : model.plan(num_classes)) {
+    for (const auto& tensor : build_block(model.name, plan, std::nullopt).tensors) comparison.add(tensor);
+  }
+  const auto findings = comparison.findings();
+  if (!findings.empty()) refuse(file, fmt::format("it does not fit {}: {}", model.name, findings));
+}
+
+Block build_block(std::string_view model, const BlockPlan& plan, const weights::WeightsFile& file) {
+  auto block = build_block(model, plan, std::nullopt);
+  for (const auto& tensor : block.tensors) copy(tensor, file);
+  return block;
+}
+
+}  // namespace paretopipe::model

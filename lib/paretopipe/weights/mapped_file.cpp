@@ -1,0 +1,53 @@
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/weights/mapped_file.hpp>
+
+#include <cerrno>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace paretopipe::weights {
+namespace {
+
+[[noreturn]] void refuse(const char* attempt, const std::filesystem::path& file, int error) {
+  throw UsageError(system_error(fmt::format("{} {}", attempt, file.string()), error).what());
+}
+
+class Descriptor {
+ public:
+  explicit Descriptor(const std::filesystem::path& file)
+      : value_(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
+    if (value_ < 0) refuse("open", file, errno);
+  }
+  ~Descriptor() { ::close(value_); }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+
+  int value() const { return value_; }
+
+ private:
+  int value_;
+};
+
+}  // namespace
+
+MappedFile::MappedFile(const std::filesystem::path& file) {
+  const Descriptor descriptor(file);  // O_NONBLOCK: a pipe would wait for its writer, rather than be refused
+  struct stat status {};
+  if (::fstat(descriptor.value(), &status) != 0) refuse("look at", file, errno);
+  if (S_ISDIR(status.st_mode)) refuse("open", file, EISDIR);
+  if (!S_ISREG(status.st_mode)) throw UsageError(fmt::format("open {}: it is no regular file", file.string()));
+  const auto size = static_cast<std::size_t>(status.st_size);
+  if (size == 0) return;
+  auto* memory = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor.value(), 0);
+  if (memory == MAP_FAILED) refuse("map", file, errno);
+  bytes_ = {static_cast<const std::byte*>(memory), size};
+}
+
+MappedFile::~MappedFile() {
+  if (!bytes_.empty()) ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
+}
+
+}  // namespace paretopipe::weights

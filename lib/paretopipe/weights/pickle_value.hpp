@@ -1,0 +1,66 @@
+#pragma once
+#include <paretopipe/weights/stored_tensor.hpp>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+// What the pickle of a state_dict is made of, as the machine that reads it sees it. Nothing here is a Python object,
+// and nothing is ever called: the few functions that a state_dict names are constants, and what they would return is
+// known.
+namespace paretopipe::weights {
+
+struct PickleValue;
+
+struct PickleNone {};
+
+/// What a state_dict calls.
+enum class PickleFunction { ordered_dict, rebuild_tensor, rebuild_parameter };
+
+/// torch.FloatStorage and its like.
+struct PickleStorageType {
+  DType dtype;
+};
+
+/// A storage: the entry of the archive that holds its bytes.
+struct PickleStorage {
+  std::string_view key;
+  DType dtype;
+  std::int64_t elements;
+};
+
+/// A tensor as the pickle describes it: nothing of it is checked but that all numbers are whole.
+struct PickleTensor {
+  PickleStorage storage;
+  std::int64_t offset;  ///< of the first element, in elements
+  std::vector<std::int64_t> shape;
+  std::vector<std::int64_t> strides;
+};
+
+struct PickleTuple {
+  std::vector<const PickleValue*> items;
+};
+
+/// In the order in which the entries came; keys may be equal.
+struct PickleDict {
+  std::vector<std::pair<const PickleValue*, const PickleValue*>> entries;
+};
+
+struct PickleValue {
+  std::variant<PickleNone, bool, std::int64_t, std::string_view, PickleFunction, PickleStorageType, PickleStorage,
+               PickleTensor, PickleTuple, PickleDict>
+      content;
+
+  template <class T>
+  const T* get() const {
+    return std::get_if<T>(&content);
+  }
+};
+
+/// "a number", "a dictionary": for messages.
+std::string_view kind_of(const PickleValue& value);
+
+}  // namespace paretopipe::weights

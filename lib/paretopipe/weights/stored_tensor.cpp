@@ -1,0 +1,62 @@
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/weights/bytes.hpp>
+#include <paretopipe/weights/stored_tensor.hpp>
+
+#include <array>
+
+#include <zlib.h>
+
+namespace paretopipe::weights {
+namespace {
+
+struct DTypeTraits {
+  std::string_view name;
+  std::size_t bytes;
+};
+
+/// In the order of DType.
+constexpr std::array<DTypeTraits, 10> kDTypes{{{"float16", 2},
+                                               {"bfloat16", 2},
+                                               {"float32", 4},
+                                               {"float64", 8},
+                                               {"int8", 1},
+                                               {"uint8", 1},
+                                               {"int16", 2},
+                                               {"int32", 4},
+                                               {"int64", 8},
+                                               {"bool", 1}}};
+
+}  // namespace
+
+std::size_t element_bytes(DType dtype) {
+  return kDTypes.at(static_cast<std::size_t>(dtype)).bytes;
+}
+
+std::string_view to_string(DType dtype) {
+  return kDTypes.at(static_cast<std::size_t>(dtype)).name;
+}
+
+std::optional<DenseLayout> dense_layout(std::span<const std::int64_t> shape) {
+  DenseLayout layout{std::vector<std::int64_t>(shape.size()), 1};
+  for (std::size_t i = shape.size(); i-- > 0;) {
+    layout.strides[i] = layout.elements;
+    const auto elements = checked_product(layout.elements, shape[i]);
+    if (!elements) return std::nullopt;
+    layout.elements = *elements;
+  }
+  return layout;
+}
+
+void verify(const Checksum& checksum) {
+  const auto bytes = checksum.bytes;
+  const auto found = ::crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size());
+  if (found == checksum.crc32) return;
+  throw UsageError(
+      fmt::format("damaged: its bytes have the CRC-32 {:08x}, and the archive says {:08x}", found, checksum.crc32));
+}
+
+void verify(const StoredTensor& tensor) {
+  if (tensor.checksum) verify(*tensor.checksum);
+}
+
+}  // namespace paretopipe::weights

@@ -1,0 +1,235 @@
+// Weights out of files, in both formats, as the backend and a person see them.
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/model/model_backend.hpp>
+#include <paretopipe/model/stored_weights.hpp>
+
+#include <algorithm>
+#include <cstring>
+
+#include <ATen/ops/zeros.h>
+#include <c10/core/InferenceMode.h>
+#include <support/catch.hpp>
+#include <support/files.hpp>
+#include <support/message_of.hpp>
+#include <support/temporary_folder.hpp>
+#include <unit/weights/files.hpp>
+
+namespace paretopipe::model {
+namespace {
+
+using support::contains;
+using support::message_of;
+
+constexpr std::uint64_t kSeed = 7;
+
+std::vector<NamedTensor> tensors_of(const Model& model, std::int64_t num_classes, std::optional<std::uint64_t> seed) {
+  const c10::InferenceMode inference;
+  std::vector<NamedTensor> tensors;
+  for (const auto& plan : model.plan(num_classes)) {
+    for (auto& tensor : build_block(model.name, plan, seed).tensors) tensors.push_back(std::move(tensor));
+  }
+  return tensors;
+}
+
+std::string_view bytes_of(const at::Tensor& tensor) {
+  return {static_cast<const char*>(tensor.data_ptr()), tensor.nbytes()};
+}
+
+bool is_counter(const NamedTensor& entry) {
+  return entry.tensor.scalar_type() == at::kLong;
+}
+
+nlohmann::json safetensors_header(const std::vector<NamedTensor>& tensors) {
+  auto header = nlohmann::json::object();
+  std::size_t end = 0;
+  for (const auto& entry : tensors) {
+    const auto begin = end;
+    end += entry.tensor.nbytes();
+    header[entry.name] = {{"dtype", is_counter(entry) ? "I64" : "F32"},
+                          {"shape", entry.tensor.sizes().vec()},
+                          {"data_offsets", {begin, end}}};
+  }
+  return header;
+}
+
+/// Counters first, so that all numbers begin at multiples of their size.
+void write_safetensors(const std::filesystem::path& path, std::vector<NamedTensor> tensors) {
+  std::ranges::stable_partition(tensors, is_counter);
+  std::string data;
+  for (const auto& entry : tensors) data += bytes_of(entry.tensor);
+  support::write_file(path, weights::safetensors_file(safetensors_header(tensors).dump(), data));
+}
+
+/// Only what describes the tensors; their bytes are a hole in the file.
+void write_hollow_safetensors(const std::filesystem::path& path, std::vector<NamedTensor> tensors) {
+  std::ranges::stable_partition(tensors, is_counter);
+  const auto beginning = weights::safetensors_file(safetensors_header(tensors).dump(), "");
+  support::write_file(path, beginning);
+  std::size_t bytes = beginning.size();
+  for (const auto& entry : tensors) bytes += entry.tensor.nbytes();
+  std::filesystem::resize_file(path, bytes);
+}
+
+void write_state_dict(const std::filesystem::path& path, const std::vector<NamedTensor>& tensors) {
+  namespace pickle = weights::pickle;
+  std::vector<std::string> items;
+  std::vector<std::string> storages;
+  for (const auto& entry : tensors) {
+    const auto* type = is_counter(entry) ? "LongStorage" : "FloatStorage";
+    const auto storage = pickle::storage(type, std::to_string(storages.size()), entry.tensor.numel());
+    items.push_back(pickle::text(entry.name));
+    items.push_back(pickle::tensor(storage, 0, entry.tensor.sizes().vec(), entry.tensor.strides().vec()));
+    storages.emplace_back(bytes_of(entry.tensor));
+  }
+  support::write_file(path, weights::torch_file(pickle::whole(pickle::ordered_dictionary(items)), storages));
+}
+
+stage::ModelRequest request_for(const std::string& model, const std::filesystem::path& weights = {}) {
+  return {.model = model, .num_classes = 10, .batch = 1, .seed = 1, .data = "random", .weights = weights.string()};
+}
+
+std::string whole_output(const stage::ModelRequest& request, const stage::Activation& input) {
+  auto backend = make_model_backend();
+  backend->configure({});
+  const config::BlockRange all{0, backend->describe(request).block_count()};
+  backend->load(request, all);
+  const auto output = backend->forward(all, input);
+  return {reinterpret_cast<const char*>(output.bytes.data()), output.bytes.size()};
+}
+
+std::string refusal_to_describe(const stage::ModelRequest& request) {
+  return message_of<UsageError>([&] { make_model_backend()->describe(request); });
+}
+
+NamedTensor& named(std::vector<NamedTensor>& tensors, std::string_view name) {
+  return *std::ranges::find(tensors, name, &NamedTensor::name);
+}
+
+/// What is said of MobileNetV2's weights after a change.
+std::string refusal_after(const std::function<void(std::vector<NamedTensor>&)>& change) {
+  const support::TemporaryFolder folder;
+  const c10::InferenceMode inference;
+  auto tensors = tensors_of(find_model("mobilenet_v2"), 10, std::nullopt);
+  change(tensors);
+  write_hollow_safetensors(folder.path() / "w", tensors);
+  return refusal_to_describe(request_for("mobilenet_v2", folder.path() / "w"));
+}
+
+TEST_CASE("weights out of a file, in either format, compute what the same weights computed before") {
+  const support::TemporaryFolder folder;
+  const auto tensors = tensors_of(find_model("mobilenet_v2"), 10, kSeed);
+  write_safetensors(folder.path() / "safetensors", tensors);
+  write_state_dict(folder.path() / "pth", tensors);
+  auto request = request_for("mobilenet_v2");
+  const auto input = make_model_backend()->make_inputs(request, 1).at(0);
+  const auto other = whole_output(request, input);
+  request.seed = kSeed;
+  const auto expected = whole_output(request, input);
+  REQUIRE(expected != other);
+  CHECK(whole_output(request_for("mobilenet_v2", folder.path() / "safetensors"), input) == expected);
+  CHECK(whole_output(request_for("mobilenet_v2", folder.path() / "pth"), input) == expected);
+}
+
+TEST_CASE("blocks with other weights of the same model are not kept") {
+  const support::TemporaryFolder folder;
+  write_safetensors(folder.path() / "a", tensors_of(find_model("mobilenet_v2"), 10, kSeed));
+  auto backend = make_model_backend();
+  backend->load(request_for("mobilenet_v2"), {0, 5});
+  const auto held = backend->held_parameter_bytes();
+  backend->load(request_for("mobilenet_v2", folder.path() / "a"), {0, 1});
+  CHECK(backend->held_parameter_bytes() < held);
+}
+
+TEST_CASE("missing, extra and mis-shaped tensors are counted and named in one sentence") {
+  const auto message = refusal_after([](std::vector<NamedTensor>& tensors) {
+    named(tensors, "features.0.0.weight").name = "features.0.0.wieght";
+    named(tensors, "features.0.1.bias").tensor = at::zeros({31});
+    named(tensors, "features.0.1.running_mean").tensor = at::zeros({32}, at::kLong);
+  });
+  CAPTURE(message);
+  CHECK(contains(message,
+                 "it does not fit mobilenet_v2: 1 tensor is missing (\"features.0.0.weight\"); 1 tensor is "
+                 "extra (\"features.0.0.wieght\"); 2 tensors are of another shape or type"));
+  CHECK(contains(message, "\"features.0.1.bias\" is float32 [31], not float32 [32]"));
+  CHECK(contains(message, "\"features.0.1.running_mean\" is int64 [32], not float32 [32]"));
+  CHECK_FALSE(contains(message, "--classes"));
+}
+
+TEST_CASE("of many tensors that do not fit the first are named") {
+  const auto message = refusal_after([](std::vector<NamedTensor>& tensors) {
+    for (auto& entry : tensors) entry.name.insert(0, "module.");
+  });
+  CAPTURE(message);
+  CHECK(contains(message, "262 tensors are missing (\"features.0.0.weight\", \"features.0.1.weight\", "));
+  CHECK(contains(message, "262 tensors are extra (\"module."));
+  CHECK(contains(message, ", ...)"));
+  CHECK(message.size() < 1000);
+}
+
+TEST_CASE("weights of another number of classes are refused with the flag that makes them fit") {
+  const support::TemporaryFolder folder;
+  write_hollow_safetensors(folder.path() / "w", tensors_of(find_model("resnet18"), 1000, std::nullopt));
+  auto request = request_for("resnet18", folder.path() / "w");
+  const auto message = refusal_to_describe(request);
+  CAPTURE(message);
+  CHECK(contains(message, "2 tensors are of another shape or type"));
+  CHECK(contains(message, "\"fc.weight\" is float32 [1000, 512], not float32 [10, 512]"));
+  CHECK(contains(message, "its classifier has 1000 classes, not 10: add --classes 1000"));
+  request.num_classes = 1000;
+  CHECK_NOTHROW(make_model_backend()->describe(request));
+}
+
+TEST_CASE("what only training uses may be missing, and may be there") {
+  const support::TemporaryFolder folder;
+  auto tensors = tensors_of(find_model("inception_v3"), 10, std::nullopt);
+  std::erase_if(tensors, is_counter);
+  tensors.push_back({"AuxLogits.fc.bias", at::zeros({10}), true});
+  write_hollow_safetensors(folder.path() / "w", tensors);
+  auto backend = make_model_backend();
+  const auto request = request_for("inception_v3", folder.path() / "w");
+  CHECK_NOTHROW(backend->describe(request));
+  CHECK_NOTHROW(backend->load(request, {0, 1}));
+}
+
+TEST_CASE("loading checks a block's own tensors, and no others") {
+  const support::TemporaryFolder folder;
+  auto tensors = tensors_of(find_model("mobilenet_v2"), 10, std::nullopt);
+  const auto path = folder.path() / "w";
+  write_state_dict(path, tensors);
+  auto file = support::read_file(path);
+  const auto storage = file.find("archive/data/0");  // features.0.0.weight
+  file[file.find("archive/data/1", storage) - 100] ^= 1;
+  support::write_file(path, file);
+  auto backend = make_model_backend();
+  const auto request = request_for("mobilenet_v2", path);
+  CHECK_NOTHROW(backend->describe(request));
+  CHECK_NOTHROW(backend->load(request, {1, 20}));
+  const auto message = message_of<UsageError>([&] { backend->load(request, {0, 1}); });
+  CHECK(contains(message, "\"features.0.0.weight\" is damaged: its bytes have the CRC-32"));
+}
+
+TEST_CASE("loading a block whose tensors are not in the file is refused, whether or not it was described") {
+  const support::TemporaryFolder folder;
+  auto tensors = tensors_of(find_model("mobilenet_v2"), 10, std::nullopt);
+  named(tensors, "features.0.0.weight").name = "x";
+  named(tensors, "features.1.conv.0.0.weight").tensor = at::zeros({1});
+  write_hollow_safetensors(folder.path() / "w", tensors);
+  auto backend = make_model_backend();
+  const auto request = request_for("mobilenet_v2", folder.path() / "w");
+  const auto load = [&](int block) {
+    return message_of<UsageError>([&] { backend->load(request, {block, block + 1}); });
+  };
+  CHECK(contains(load(0), "\"features.0.0.weight\" is missing"));
+  CHECK(contains(load(1), "\"features.1.conv.0.0.weight\" is float32 [1], not float32 [32, 1, 3, 3]"));
+  CHECK_NOTHROW(backend->load(request, {2, 3}));
+}
+
+TEST_CASE("a file of weights that is none is refused with its name") {
+  const support::TemporaryFolder folder;
+  support::write_file(folder.path() / "w.pth", "hello");
+  CHECK(contains(refusal_to_describe(request_for("resnet18", folder.path() / "w.pth")), "w.pth: it is neither"));
+  CHECK(contains(refusal_to_describe(request_for("resnet18", "/nowhere/w.pth")), "No such file"));
+}
+
+}  // namespace
+}  // namespace paretopipe::model

@@ -1,0 +1,140 @@
+#include "files.hpp"
+
+#include <zlib.h>
+
+namespace paretopipe::weights {
+namespace {
+
+std::uint32_t checksum(std::string_view bytes) {
+  return static_cast<std::uint32_t>(::crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
+}
+
+/// What the directory says of one member.
+std::string directory_entry(const ZipMember& member, std::uint64_t offset, const ZipOptions& options) {
+  const auto size = std::uint64_t{member.bytes.size()};
+  const auto narrow = [&](std::uint64_t value) {
+    return little_endian(options.wide ? UINT32_MAX : static_cast<std::uint32_t>(value));
+  };
+  std::string extra;
+  if (options.wide) {
+    extra = little_endian(std::uint16_t{1}) + little_endian(std::uint16_t{24}) + little_endian(size) +
+            little_endian(size) + little_endian(offset);
+  }
+  return little_endian(std::uint32_t{0x02014b50}) + std::string(4, '\0') + little_endian(options.flags) +
+         little_endian(options.method) + std::string(4, '\0') + little_endian(checksum(member.bytes)) + narrow(size) +
+         narrow(size) + little_endian(static_cast<std::uint16_t>(member.name.size())) +
+         little_endian(static_cast<std::uint16_t>(extra.size())) + std::string(10, '\0') + narrow(offset) +
+         member.name + extra;
+}
+
+/// torch.save fills up to the alignment with an extra field.
+std::string entry_head(const ZipMember& member, std::size_t offset, std::size_t alignment) {
+  const auto before = offset + 30 + member.name.size() + 4;
+  const auto padding = (alignment - before % alignment) % alignment;
+  const auto size = static_cast<std::uint32_t>(member.bytes.size());
+  return little_endian(std::uint32_t{0x04034b50}) + std::string(10, '\0') + little_endian(checksum(member.bytes)) +
+         little_endian(size) + little_endian(size) + little_endian(static_cast<std::uint16_t>(member.name.size())) +
+         little_endian(static_cast<std::uint16_t>(4 + padding)) + member.name + "FB" +
+         little_endian(static_cast<std::uint16_t>(padding)) + std::string(padding, 'Z');
+}
+
+std::string end_records(std::uint64_t entries, std::uint64_t bytes, std::uint64_t offset, bool wide) {
+  std::string records;
+  if (wide) {
+    records = little_endian(std::uint32_t{0x06064b50}) + little_endian(std::uint64_t{44}) + std::string(12, '\0') +
+              little_endian(entries) + little_endian(entries) + little_endian(bytes) + little_endian(offset);
+    records += little_endian(std::uint32_t{0x07064b50}) + std::string(4, '\0') + little_endian(offset + bytes) +
+               little_endian(std::uint32_t{1});
+  }
+  const auto count = little_endian(static_cast<std::uint16_t>(wide ? UINT16_MAX : entries));
+  return records + little_endian(std::uint32_t{0x06054b50}) + std::string(4, '\0') + count + count +
+         little_endian(wide ? UINT32_MAX : static_cast<std::uint32_t>(bytes)) +
+         little_endian(wide ? UINT32_MAX : static_cast<std::uint32_t>(offset)) + std::string(2, '\0');
+}
+
+}  // namespace
+
+std::string safetensors_file(std::string header, std::string_view data) {
+  header.resize((header.size() + 7) / 8 * 8, ' ');
+  return little_endian(std::uint64_t{header.size()}) + header + std::string(data);
+}
+
+std::string zip_file(const std::vector<ZipMember>& members, const ZipOptions& options) {
+  std::string file;
+  std::string directory;
+  for (const auto& member : members) {
+    directory += directory_entry(member, file.size(), options);
+    file += entry_head(member, file.size(), options.alignment) + member.bytes;
+  }
+  return file + directory + end_records(members.size(), directory.size(), file.size(), options.wide);
+}
+
+namespace pickle {
+
+std::string global(std::string_view module, std::string_view name) {
+  return "c" + std::string(module) + "\n" + std::string(name) + "\n";
+}
+
+std::string text(std::string_view value) {
+  return "X" + little_endian(static_cast<std::uint32_t>(value.size())) + std::string(value);
+}
+
+std::string number(std::int64_t value) {
+  if (value >= 0 && value < 256) return "K" + little_endian(static_cast<std::uint8_t>(value));
+  if (value >= INT32_MIN && value <= INT32_MAX) return "J" + little_endian(static_cast<std::int32_t>(value));
+  return "\x8a\x08" + little_endian(value);
+}
+
+std::string tuple(const std::vector<std::string>& items) {
+  std::string all = "(";
+  for (const auto& item : items) all += item;
+  return all + "t";
+}
+
+std::string call(const std::string& function, const std::string& arguments) {
+  return function + arguments + "R";
+}
+
+std::string dictionary(const std::vector<std::string>& keys_and_values) {
+  std::string all = "}(";
+  for (const auto& item : keys_and_values) all += item;
+  return all + "u";
+}
+
+std::string ordered_dictionary(const std::vector<std::string>& keys_and_values) {
+  std::string all = call(global("collections", "OrderedDict"), ")") + "(";
+  for (const auto& item : keys_and_values) all += item;
+  return all + "u";
+}
+
+std::string storage(std::string_view type, std::string_view key, std::int64_t elements) {
+  return tuple({text("storage"), global("torch", type), text(key), text("cpu"), number(elements)}) + "Q";
+}
+
+std::string tensor(const std::string& storage, std::int64_t offset, const std::vector<std::int64_t>& shape,
+                   const std::vector<std::int64_t>& strides) {
+  const auto numbers = [](const std::vector<std::int64_t>& values) {
+    std::vector<std::string> items;
+    for (const auto value : values) items.push_back(number(value));
+    return tuple(items);
+  };
+  const std::string hooks = call(global("collections", "OrderedDict"), ")");
+  return call(global("torch._utils", "_rebuild_tensor_v2"),
+              tuple({storage, number(offset), numbers(shape), numbers(strides), "\x89", hooks}));
+}
+
+std::string whole(const std::string& value) {
+  return "\x80\x02" + value + ".";
+}
+
+}  // namespace pickle
+
+std::string torch_file(const std::string& pickle, const std::vector<std::string>& storages, const ZipOptions& options) {
+  std::vector<ZipMember> members{{"archive/data.pkl", pickle}};
+  for (std::size_t i = 0; i < storages.size(); ++i)
+    members.push_back({"archive/data/" + std::to_string(i), storages[i]});
+  members.push_back({"archive/version", "3\n"});
+  return zip_file(members, options);
+}
+
+}  // namespace paretopipe::weights
