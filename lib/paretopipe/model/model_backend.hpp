@@ -13,8 +13,8 @@
 //   stored_weights  weights out of a file, by their names; lib/paretopipe/weights reads it
 //   describe      one measured run of the chain: shapes, bytes, parameters, multiply-accumulates
 //
-// Every weight is a hash of (seed, model, tensor name, index): the same on every machine and release
-// (compute/hashed_numbers.hpp).
+// Where no file gives them, every weight is a hash of (seed, model, tensor name, index): the same on every machine and
+// release (compute/hashed_numbers.hpp).
 namespace paretopipe::model {
 
 /// LibTorch as the pipeline sees it. Computes in float32, in eager mode, contiguous (NCHW), without autograd.
