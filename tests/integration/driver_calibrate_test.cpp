@@ -93,10 +93,12 @@ TEST_CASE("a calibration that cannot be is refused before anything is measured")
 
 TEST_CASE("a disk that is full costs the data sheet, and says so") {
   const Shell shell;
-  support::write_file(shell.folder() / "sheet.md", "former");
-  const support::FileSizeLimit full(600);  // enough for what the program says, which goes to a file, too
-  const auto run = shell.run(kCalibrate + Shell::Words{"--format", "markdown", "--out", "sheet.md"});
+  support::write_file(shell.folder() / "sheet.json", "former");
+  // Less than a data sheet; enough for what the program says, which goes to a file, too: of every trial that a busy
+  // machine spoils, a sentence.
+  const support::FileSizeLimit full(6000);
+  const auto run = shell.run(kCalibrate + Shell::Words{"--format", "json", "--out", "sheet.json"});
   CHECK(run.exit_code == 3);
-  CHECK(contains(run.errors, "sheet.md"));
-  CHECK(support::read_file(shell.folder() / "sheet.md") == "former");
+  CHECK(contains(run.errors, "sheet.json"));
+  CHECK(support::read_file(shell.folder() / "sheet.json") == "former");
 }

@@ -39,11 +39,14 @@ inline Shell::Words operator+(Shell::Words words, const Shell::Words& more) {
   return words;
 }
 
-/// Four splits (0 … 3) of three blocks that take no time. Nothing is measured again: how busy the machine is must
+/// On inputs that need no data set, into the folder `out`. Nothing is measured again: how busy the machine is must
 /// decide no test.
-inline const Shell::Words kInstantSweep{
-    "sweep",         "--model", "synthetic:0ms/4kB,0ms/64kB,0ms", "--data", "random", "--out", "out", "--batches", "4",
-    "--repeat-slow", "0"};
+inline Shell::Words sweep_of(const std::string& model) {
+  return {"sweep", "--model", model, "--data", "random", "--out", "out", "--repeat-slow", "0"};
+}
+
+/// Four splits (0 … 3) of three blocks that take no time.
+inline const Shell::Words kInstantSweep = sweep_of("synthetic:0ms/4kB,0ms/64kB,0ms") + Shell::Words{"--batches", "4"};
 
 /// The same with a warm-up of one batch and two repetitions: eight trials of a few milliseconds.
 inline const Shell::Words kSweep = kInstantSweep + Shell::Words{"--warmup", "1", "--repeat", "2"};

@@ -93,8 +93,10 @@ TEST_CASE("a sweep that is ended while it probes a very slow network ends within
   // Two transfers of fifty frames each: the probe takes more than two minutes.
   support::write_file(shell.folder() / "slow.json", R"({"both": {"delay": "1 s", "rate": "10 kbit/s"}})");
   auto sweep = shell.start(kOverNetworks);
+  REQUIRE(wait_for_records(shell, 1));
+  const auto while_it_measures = support::sockets_of(sweep.pid());
   REQUIRE(wait_for_records(shell, kTrials));  // those over the network that comes first
-  std::this_thread::sleep_for(500ms);         // it most likely probes by now; whatever it does, it must end
+  REQUIRE(support::wait_for_more_sockets(sweep.pid(), while_it_measures, 2));  // both ends of the probe's connection
   const auto stages = support::watch(support::children_of(sweep.pid()));
   CHECK(stages.size() == 2);
   const auto asked = Clock::now();

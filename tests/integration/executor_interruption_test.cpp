@@ -110,13 +110,16 @@ TEST_CASE("a person's interruption while a very slow network is probed ends that
   {
     run::PipelineExecutor executor(options);
     executor.describe(trial);  // the stages are there, so that little else than the probe is left to interrupt
+    const auto sockets = support::sockets_of(::getpid());
+    bool probing = false;
     std::thread person([&] {
-      std::this_thread::sleep_for(500ms);  // it most likely probes by now; whatever it does, it must end
+      probing = support::wait_for_more_sockets(::getpid(), sockets, 2);  // both ends of the probe's connection
       interrupted = Clock::now();
       ::eventfd_write(interrupt.get(), 1);
     });
     CHECK_THROWS_AS(executor.run(trial), Interrupted);
     person.join();
+    CHECK(probing);
   }
   CHECK(Clock::now() - interrupted < 30s);
   CHECK(support::own_children().empty());

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <string>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 #include <poll.h>
@@ -58,6 +59,27 @@ std::vector<pid_t> children_of(pid_t parent) {
 
 std::vector<pid_t> own_children() {
   return children_of(::getpid());
+}
+
+std::size_t sockets_of(pid_t process) {
+  std::size_t sockets = 0;
+  std::error_code closed_meanwhile;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/" + std::to_string(process) + "/fd")) {
+    const auto target = std::filesystem::read_symlink(entry.path(), closed_meanwhile).string();
+    sockets += target.starts_with("socket:") ? 1 : 0;
+  }
+  return sockets;
+}
+
+bool wait_for_more_sockets(pid_t process, std::size_t before, std::size_t more) {
+  constexpr int kLookEveryMs = 10;
+  int in_a_row = 0;
+  for (int waited_ms = 0; waited_ms < kPatienceMs; waited_ms += kLookEveryMs) {
+    in_a_row = sockets_of(process) >= before + more ? in_a_row + 1 : 0;
+    if (in_a_row == 5) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(kLookEveryMs));
+  }
+  return false;
 }
 
 ProcessWatch::ProcessWatch(pid_t pid) : descriptor_(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))) {

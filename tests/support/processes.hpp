@@ -1,4 +1,5 @@
 #pragma once
+#include <cstddef>
 #include <filesystem>
 #include <vector>
 
@@ -11,6 +12,13 @@ std::vector<pid_t> children_of(pid_t parent);
 
 /// Children of this process.
 std::vector<pid_t> own_children();
+
+/// How many sockets a process has open.
+std::size_t sockets_of(pid_t process);
+
+/// Waits until it has so many more than `before`, over five looks in a row: not for a moment only. False if it has not
+/// after half a minute.
+bool wait_for_more_sockets(pid_t process, std::size_t before, std::size_t more);
 
 /// The end of a process that need not be a child of this one.
 class ProcessWatch {

@@ -64,7 +64,7 @@ TEST_CASE("a file of weights is for one model", "[validate]") {
   CHECK(with({"resnet18"}).empty());
   CHECK(with({"resnet18", "resnet50"}) ==
         "experiment.weights is \"w.pth\", and a file holds the weights of one model; name one model, not 2");
-  CHECK(refusal([](Experiment& experiment) { experiment.weights = "\xff"; }) ==
+  CHECK(refusal([](Experiment& experiment) { experiment.weights = std::string(1, '\xff'); }) ==
         "experiment.weights is not valid UTF-8");
 }
 

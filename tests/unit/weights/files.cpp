@@ -2,6 +2,8 @@
 
 #include <zlib.h>
 
+#include <fmt/format.h>
+
 namespace paretopipe::weights {
 namespace {
 
@@ -72,16 +74,17 @@ std::string zip_file(const std::vector<ZipMember>& members, const ZipOptions& op
 namespace pickle {
 
 std::string global(std::string_view module, std::string_view name) {
-  return "c" + std::string(module) + "\n" + std::string(name) + "\n";
+  return fmt::format("c{}\n{}\n", module, name);
 }
 
 std::string text(std::string_view value) {
-  return "X" + little_endian(static_cast<std::uint32_t>(value.size())) + std::string(value);
+  return fmt::format("X{}{}", little_endian(static_cast<std::uint32_t>(value.size())), value);
 }
 
 std::string number(std::int64_t value) {
-  if (value >= 0 && value < 256) return "K" + little_endian(static_cast<std::uint8_t>(value));
-  if (value >= INT32_MIN && value <= INT32_MAX) return "J" + little_endian(static_cast<std::int32_t>(value));
+  if (value >= 0 && value < 256) return fmt::format("K{}", little_endian(static_cast<std::uint8_t>(value)));
+  if (value >= INT32_MIN && value <= INT32_MAX)
+    return fmt::format("J{}", little_endian(static_cast<std::int32_t>(value)));
   return "\x8a\x08" + little_endian(value);
 }
 

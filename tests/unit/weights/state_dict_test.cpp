@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "refused.hpp"
 
 using namespace paretopipe;
@@ -114,8 +116,8 @@ TEST_CASE("a pickle that asks for anything but a state_dict's own is refused by 
       {pickle::call(pickle::global("torch._utils", "_rebuild_device_tensor_from_numpy"), command), "from_numpy"},
       {pickle::call(pickle::global("torch", "load"), command), "\"torch.load\""},
       {pickle::global("torch.storage", "UntypedStorage"), "\"torch.storage.UntypedStorage\""},
-      {"(" + pickle::text("x") + "ios\nsystem\n", "INST"},
-      {"(" + pickle::global("collections", "OrderedDict") + "o", "OBJ"},
+      {fmt::format("({}ios\nsystem\n", pickle::text("x")), "INST"},
+      {fmt::format("({}o", pickle::global("collections", "OrderedDict")), "OBJ"},
       {pickle::global("collections", "OrderedDict") + ")\x81", "NEWOBJ"},
       {pickle::text("os") + pickle::text("system") + "\x93", "STACK_GLOBAL"},
       {"\x82\x01", "EXT1"},
@@ -132,9 +134,9 @@ TEST_CASE("a pickle that asks for anything but a state_dict's own is refused by 
       {command + "Q", "no storage of a tensor"},
       {pickle::number(1) + "Q", "a number where a tuple should be"},
       {pickle::number(1) + "}b", "it sets the state of a number"},
-      {"}" + pickle::number(1) + "b", "it sets the state of a dictionary"},
+      {fmt::format("}}{}b", pickle::number(1)), "it sets the state of a dictionary"},
       {pickle::number(1) + pickle::text("k") + "Ns", "it sets items of a number"},
-      {"}(" + pickle::text("k") + "u", "a key without a value"},
+      {fmt::format("}}({}u", pickle::text("k")), "a key without a value"},
       {"R", "an empty stack"},
       {"(R", "an empty stack"},
       {"t", "a mark that it never set"},

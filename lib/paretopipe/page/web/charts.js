@@ -66,7 +66,8 @@ function roundAround(least, most, unit) {
 }
 
 function splitAxis(splits) {
-  return axis('split point: blocks on stage 0',
+  const several = splits.some(split => String(split.split).includes(','));
+  return axis(several ? 'split points: blocks before each cut' : 'split point: blocks on stage 0',
               {type: 'category', data: splits.map(split => split.split), splitLine: {show: false}});
 }
 
