@@ -143,5 +143,7 @@ TEST_CASE(
   refused({"sweep", "--model", "net.pt", "--out", "out"}, "--input");
   refused({"models", "text.pt", "--input", "3x4x4"}, "is no zip file");
   refused({"models", "net.pt"}, "--input");
+  refused({"models", "./n\xff.pt", "--input", "4x4x4"}, "not valid UTF-8");
+  refused(sweep_of("./n\xff.pt"), "not valid UTF-8");
   refused({"models", "net.pt", "--input", "3x4x4"}, "does not compute a batch of shape 1x3x4x4");
 }

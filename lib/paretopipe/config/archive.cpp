@@ -1,6 +1,7 @@
 #include <paretopipe/config/archive.hpp>
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/core/sha256.hpp>
+#include <paretopipe/core/utf8.hpp>
 
 #include <algorithm>
 #include <array>
@@ -62,6 +63,12 @@ void check_archive_settings(const std::vector<std::string>& models, const std::s
 ModelSource find_source(const std::string& model, const std::string& input, const std::string& cuts) {
   if (!names_archive(model)) return {.name = model, .file = {}, .archive = {}};
   ModelSource source{.name = {}, .file = std::filesystem::absolute(model).lexically_normal(), .archive = Archive{}};
+  if (!is_utf8(source.file.string())) {
+    throw UsageError(
+        fmt::format("the path of {} is not valid UTF-8, in which stages and records have it; rename the file or its "
+                    "folders",
+                    nlohmann::json(model).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)));
+  }
   source.archive->input_shape = parse_shape(input);
   source.archive->cuts = cuts;
   source.archive->sha256 = sha256_of_file(source.file);

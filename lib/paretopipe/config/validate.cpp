@@ -4,6 +4,7 @@
 #include <paretopipe/config/partition.hpp>
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/core/suggest.hpp>
+#include <paretopipe/core/utf8.hpp>
 #include <paretopipe/host/cpu_set.hpp>
 
 #include <algorithm>
@@ -57,11 +58,7 @@ void check_precision(const Repeat& repeat) {
 
 /// Names go into JSON, which is UTF-8: into the identity of a trial, its record, and the messages to the stages.
 void check_text(const std::string& key, const std::string& text) {
-  try {
-    static_cast<void>(nlohmann::json(text).dump());
-  } catch (const nlohmann::json::exception&) {
-    throw UsageError(fmt::format("experiment.{} is not valid UTF-8", key));
-  }
+  if (!is_utf8(text)) throw UsageError(fmt::format("experiment.{} is not valid UTF-8", key));
 }
 
 void check_models(const std::vector<std::string>& models) {

@@ -80,6 +80,13 @@ TEST_CASE("a file that is missing, or no file, is a usage error that names it", 
     return message_of<UsageError>([&] { find_source(model, "3", "unit"); });
   };
   CHECK(contains(message("/nonexistent/net.pt"), "read /nonexistent/net.pt: No such file"));
-  CHECK(contains(message("/dev/zero"), "not a regular file"));
-  CHECK(contains(message("/tmp/"), "not a regular file"));
+  CHECK(contains(message("/dev/zero"), "no regular file"));
+  CHECK(contains(message("/tmp/"), "Is a directory"));
+}
+
+TEST_CASE("a path that no message to a stage can hold is a usage error", "[archive]") {
+  const auto message = message_of<UsageError>([] { find_source("./n\xff.pt", "3", "unit"); });
+  INFO(message);
+  CHECK(contains(message, "n\xEF\xBF\xBD.pt"));
+  CHECK(contains(message, "not valid UTF-8"));
 }
