@@ -185,8 +185,8 @@ void PickleMachine::new_object() {
 /// depends on.
 void PickleMachine::build() {
   auto* state = pop();
-  const bool owner_fits = dialect_ == PickleDialect::archive ? top().get<PickleObject>() != nullptr
-                                                             : top().get<PickleDict>() != nullptr;
+  const bool owner_fits =
+      dialect_ == PickleDialect::archive ? top().get<PickleObject>() != nullptr : top().get<PickleDict>() != nullptr;
   if (state->get<PickleDict>() == nullptr || !owner_fits) {
     fail(fmt::format("it sets the state of {}", kind_of(top())));
   }

@@ -45,9 +45,9 @@ std::string module() {
                           tuple({dictionary({text("a"), "G" + std::string(8, '\x40')}), text("Dict[str, float]")}));
   const auto device = call(global("torch", "device"), one(text("cpu")));
   const auto child = object("Child", {text("weight"), tensor() + "q\1", text("again"), "h\1"});
-  return object("Net", {text("training"), "\x89", text("none"), "N", text("sizes"), ints, text("typed"), typed,
-                        text("device"), device, text("list"), list({text("x"), "]" + text("y") + "a"}),
-                        text("child"), child + "q\2"});
+  return object("Net",
+                {text("training"), "\x89", text("none"), "N", text("sizes"), ints, text("typed"), typed, text("device"),
+                 device, text("list"), list({text("x"), "]" + text("y") + "a"}), text("child"), child + "q\2"});
 }
 
 }  // namespace
