@@ -78,7 +78,7 @@ TEST_CASE("archives are named by their files, and where these are called the sam
   records[0].trial.archive = archive('a', "unit");
   records[1].trial.model = "b.pt";
   records[1].trial.archive = archive('b', "unit");
-  CHECK(names() == std::vector<std::string>{"a.pt", "b.pt", "m, num_classes 10"});
+  CHECK(names() == std::vector<std::string>{"a.pt", "b.pt", "resnet18, num_classes 10"});
   records[1].trial.model = "a.pt";
   records.pop_back();
   CHECK(names() == std::vector<std::string>{"archive_sha256 aaaaaaaaaaaa", "archive_sha256 bbbbbbbbbbbb"});
