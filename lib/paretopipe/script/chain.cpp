@@ -40,8 +40,7 @@ std::vector<Measured> measure_batch(const PreparedModel& model, const Values& va
                                     const std::vector<std::int64_t>& shape, const std::string& file) {
   const auto attempt = fmt::format(
       "{} does not compute a batch of shape {} (if it was traced with another batch size, that may be built into it: "
-      "use "
-      "the same --batch, or trace it with this one)",
+      "use the same --batch, or trace it with this one)",
       file, fmt::join(shape, "x"));
   return guarded(ExitCode::usage, attempt, [&] { return measure(*model.graph, values, shape); });
 }

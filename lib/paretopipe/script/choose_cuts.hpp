@@ -14,9 +14,8 @@ namespace paretopipe::script {
 ///            these or behind a sum, which implementations compute in one go; and of a tensor and its views, whose
 ///            bytes are the same, only the first
 ///   modules  the results of the top module's children
-///   PATTERN  those that it fits as a shell's would (fnmatch(3), where * also takes dots): the name of the operator, or
-///   of
-///            a module whose result the value is
+///   PATTERN  those that it fits as a shell's would (fnmatch(3), where * also takes dots): the name of the operator,
+///            or of a module whose result the value is
 /// Throws UsageError for a pattern that fits none.
 std::vector<torch::jit::Value*> choose_cuts(const std::vector<torch::jit::Value*>& cuts, const std::string& selection,
                                             const NodeNames& names);
