@@ -48,7 +48,10 @@ std::string refusal(const char* text) {
 TEST_CASE("an experiment comes back from its JSON as it was", "[experiment]") {
   CHECK(experiment_from_json(json(unusual_experiment())) == unusual_experiment());
   CHECK(experiment_from_json(json(Experiment{})) == Experiment{});
-  const Experiment archive{.models = {"./net.pt"}, .input = "3x32x32", .cuts = "layer*"};
+  Experiment archive;
+  archive.models = {"./net.pt"};
+  archive.input = "3x32x32";
+  archive.cuts = "layer*";
   CHECK(experiment_from_json(json(archive)) == archive);
 }
 
