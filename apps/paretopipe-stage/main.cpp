@@ -2,6 +2,7 @@
 #include <paretopipe/core/notice.hpp>
 #include <paretopipe/core/version.hpp>
 #include <paretopipe/model/model_backend.hpp>
+#include <paretopipe/script/script_backend.hpp>
 #include <paretopipe/stage/session.hpp>
 #include <paretopipe/synthetic/synthetic_backend.hpp>
 #include <paretopipe/wire/link.hpp>
@@ -27,7 +28,8 @@ ExitCode run(int argc, char** argv) {
     return app.exit(error) == 0 ? ExitCode::success : ExitCode::usage;
   }
   wire::Link control(kControlDescriptor);
-  const auto backend = make_model_router(model::make_model_backend(), synthetic::make_synthetic_backend());
+  const auto backend = make_model_router(model::make_model_backend(), script::make_script_backend(),
+                                         synthetic::make_synthetic_backend());
   stage::serve(control, *backend);
   return ExitCode::success;
 }

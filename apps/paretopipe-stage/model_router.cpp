@@ -7,25 +7,33 @@ namespace {
 
 class ModelRouter final : public stage::Backend {
  public:
-  ModelRouter(std::unique_ptr<stage::Backend> networks, std::unique_ptr<stage::Backend> synthetic)
-      : networks_(std::move(networks)), synthetic_(std::move(synthetic)), loaded_(networks_.get()) {}
+  ModelRouter(std::unique_ptr<stage::Backend> networks, std::unique_ptr<stage::Backend> archives,
+              std::unique_ptr<stage::Backend> synthetic)
+      : networks_(std::move(networks)),
+        archives_(std::move(archives)),
+        synthetic_(std::move(synthetic)),
+        loaded_(networks_.get()) {}
 
   std::vector<std::string> models() const override {
     auto names = networks_->models();
-    for (auto& name : synthetic_->models()) names.push_back(std::move(name));
+    for (const auto* others : {archives_.get(), synthetic_.get()}) {
+      for (auto& name : others->models()) names.push_back(std::move(name));
+    }
     return names;
   }
 
   nlohmann::json configure(const stage::ComputeOptions& options) override {
     synthetic_->configure(options);
-    return networks_->configure(options);
+    return networks_->configure(options);  // LibTorch's options are the process's: they hold for archives too
   }
 
   config::ModelDescription describe(const stage::ModelRequest& request) override {
     return choose(request).describe(request);
   }
 
-  std::int64_t held_parameter_bytes() const override { return networks_->held_parameter_bytes(); }
+  std::int64_t held_parameter_bytes() const override {
+    return networks_->held_parameter_bytes() + archives_->held_parameter_bytes();
+  }
 
   void load(const stage::ModelRequest& request, config::BlockRange range) override {
     loaded_ = &choose(request);
@@ -47,10 +55,12 @@ class ModelRouter final : public stage::Backend {
 
  private:
   stage::Backend& choose(const stage::ModelRequest& request) {
+    if (request.archive) return *archives_;
     return synthetic::is_synthetic(request.model) ? *synthetic_ : *networks_;
   }
 
   std::unique_ptr<stage::Backend> networks_;
+  std::unique_ptr<stage::Backend> archives_;
   std::unique_ptr<stage::Backend> synthetic_;
   stage::Backend* loaded_;
 };
@@ -58,8 +68,9 @@ class ModelRouter final : public stage::Backend {
 }  // namespace
 
 std::unique_ptr<stage::Backend> make_model_router(std::unique_ptr<stage::Backend> networks,
+                                                  std::unique_ptr<stage::Backend> archives,
                                                   std::unique_ptr<stage::Backend> synthetic) {
-  return std::make_unique<ModelRouter>(std::move(networks), std::move(synthetic));
+  return std::make_unique<ModelRouter>(std::move(networks), std::move(archives), std::move(synthetic));
 }
 
 }  // namespace paretopipe

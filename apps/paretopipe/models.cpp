@@ -1,5 +1,6 @@
 #include "models.hpp"
 
+#include <paretopipe/config/archive.hpp>
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/core/units.hpp>
 #include <paretopipe/launch/stage_program.hpp>
@@ -16,6 +17,8 @@ struct Options {
   std::string model;
   int batch = 1;
   int num_classes = 10;
+  std::string input;
+  std::string cuts = config::kDefaultCuts;
   std::string weights;
   std::string format = "table";
 };
@@ -55,10 +58,18 @@ void print_model(const config::ModelDescription& model) {
       model.block_count() - 1);
 }
 
+stage::ModelRequest request_of(const Options& options) {
+  config::check_archive_settings({options.model}, options.input, options.cuts);
+  const auto source = config::find_source(options.model, options.input, options.cuts);
+  const auto model = source.archive ? source.file.string() : source.name;
+  return {model, options.num_classes, options.batch, 1, "random", options.weights, source.archive};
+}
+
 ExitCode run_models(const Options& options) {
   const auto program = launch::find_stage_program();
   if (options.model.empty()) {
     if (!options.weights.empty()) throw UsageError("--weights is about one model; name it");
+    if (!options.input.empty()) throw UsageError("--input is about one model; name it");
     const auto models = run::list_models(program);
     if (options.format == "json") {
       fmt::print("{}\n", nlohmann::json(models).dump(2));
@@ -67,8 +78,7 @@ ExitCode run_models(const Options& options) {
     }
     return ExitCode::success;
   }
-  const auto model =
-      run::describe_model(program, {options.model, options.num_classes, options.batch, 1, "random", options.weights});
+  const auto model = run::describe_model(program, request_of(options));
   if (options.format == "json") {
     fmt::print("{}\n", nlohmann::json(model).dump(2));
   } else {
@@ -82,12 +92,16 @@ ExitCode run_models(const Options& options) {
 void add_models(CLI::App& app, Command& chosen) {
   auto options = std::make_shared<Options>();
   auto* command = app.add_subcommand("models", "List the models, or one model's blocks and split points");
-  command->add_option("model", options->model, "The model to look into; without it, the models are listed");
+  command->add_option("model", options->model,
+                      "The model or TorchScript archive to look into; without it, the models are listed");
   command->add_option("--batch", options->batch, "Batch size of the shapes and bytes")
       ->check(CLI::Range(1, 65536))
       ->capture_default_str();
   command->add_option("--classes", options->num_classes, "Number of classes")
       ->check(CLI::Range(1, 1000000))
+      ->capture_default_str();
+  command->add_option("--input", options->input, "Shape of one sample of an archive, e.g. 3x224x224");
+  command->add_option("--cuts", options->cuts, "Where an archive can be cut: unit, all, modules or a pattern")
       ->capture_default_str();
   command->add_option("--weights", options->weights, "Check that this file of weights fits the model (see sweep)");
   command->add_option("--format", options->format, "table or json")

@@ -1,5 +1,6 @@
 #include "sweep.hpp"
 
+#include <paretopipe/config/archive.hpp>
 #include <paretopipe/config/experiment.hpp>
 #include <paretopipe/core/notice.hpp>
 #include <paretopipe/core/sha256.hpp>
@@ -30,6 +31,7 @@ std::filesystem::path results_folder(const SweepOptions& options, const config::
   if (!options.out.empty()) return options.out;
   if (!options.experiment_file.empty()) return std::filesystem::path("results") / options.experiment_file.stem();
   const auto& model = experiment.models.front();
+  if (config::names_archive(model)) return std::filesystem::path("results") / std::filesystem::path(model).stem();
   return std::filesystem::path("results") / model.substr(0, model.find(':'));
 }
 
@@ -45,16 +47,29 @@ plan::Networks networks_of(const config::Experiment& experiment) {
   return networks;
 }
 
+std::vector<config::ModelSource> find_sources(const config::Experiment& experiment) {
+  std::vector<config::ModelSource> sources;
+  for (const auto& model : experiment.models) {
+    auto source = config::find_source(model, experiment.input, experiment.cuts);
+    for (const auto& other : sources) {
+      if (!source.archive || source.archive != other.archive) continue;
+      throw UsageError(fmt::format("{} and {} are the same file; name it once", other.file.string(), model));
+    }
+    sources.push_back(std::move(source));
+  }
+  return sources;
+}
+
 /// Of the file of weights; empty without one.
 std::string weights_sha256(const config::Experiment& experiment) {
   return experiment.weights.empty() ? std::string() : sha256_of_file(experiment.weights);
 }
 
-/// A trial with the settings that a model's description depends on, before there is a plan.
-plan::Trial trial_settings(const config::Experiment& experiment, const std::string& model, config::Shaping shaping,
-                           const std::string& weights_sha256) {
+/// A trial of each model with the settings that its description depends on, before there is a plan.
+std::vector<plan::Trial> trial_settings(const config::Experiment& experiment,
+                                        const std::vector<config::ModelSource>& sources, config::Shaping shaping,
+                                        const std::string& weights_sha256) {
   plan::Trial trial;
-  trial.model = model;
   trial.num_classes = experiment.num_classes;
   trial.batch = experiment.batch;
   trial.seed = experiment.seed;
@@ -64,28 +79,28 @@ plan::Trial trial_settings(const config::Experiment& experiment, const std::stri
   trial.tuning = experiment.tuning;
   trial.shaping = shaping;
   trial.weights_sha256 = weights_sha256;
-  return trial;
+  std::vector<plan::Trial> settings;
+  for (const auto& source : sources) {
+    trial.model = source.name;
+    trial.archive = source.archive;
+    settings.push_back(trial);
+  }
+  return settings;
 }
 
-std::vector<config::ModelDescription> describe_models(const config::Experiment& experiment, config::Shaping shaping,
-                                                      const std::string& weights, run::PipelineExecutor& executor) {
+std::vector<config::ModelDescription> describe_models(const std::vector<plan::Trial>& settings,
+                                                      run::PipelineExecutor& executor) {
   std::vector<config::ModelDescription> models;
-  for (const auto& model : experiment.models) {
-    models.push_back(executor.describe(trial_settings(experiment, model, shaping, weights)));
-  }
+  for (const auto& trial : settings) models.push_back(executor.describe(trial));
   return models;
 }
 
-/// Of every model, where the partitions depend on them; else nothing.
-std::vector<std::vector<double>> time_blocks(const config::Experiment& experiment,
+/// Of every model.
+std::vector<std::vector<double>> time_blocks(const std::vector<plan::Trial>& settings,
                                              const std::vector<config::ModelDescription>& models,
-                                             config::Shaping shaping, const std::string& weights,
                                              run::PipelineExecutor& executor) {
   std::vector<std::vector<double>> times;
-  if (!plan::needs_block_times(experiment)) return times;
-  for (const auto& model : models) {
-    times.push_back(executor.time_blocks(trial_settings(experiment, model.model, shaping, weights), model));
-  }
+  for (std::size_t i = 0; i < models.size(); ++i) times.push_back(executor.time_blocks(settings[i], models[i]));
   return times;
 }
 
@@ -101,12 +116,16 @@ void print_plan(const std::vector<plan::Trial>& trials, const std::vector<config
 }
 
 run::ExecutorOptions executor_options(const SweepOptions& options, const config::Experiment& experiment,
+                                      const std::vector<config::ModelSource>& sources,
                                       const launch::InterruptGuard& interrupt) {
   run::ExecutorOptions executor;
   executor.stage_program = launch::find_stage_program();
   executor.timeout_s = experiment.trial_timeout_s;
   executor.interrupt_descriptor = interrupt.descriptor();
   if (!experiment.weights.empty()) executor.weights = std::filesystem::absolute(experiment.weights).string();
+  for (const auto& source : sources) {
+    if (source.archive) executor.archives[source.archive->sha256] = source.file;
+  }
   executor.provenance = {std::string(version()), std::string(git_state()), options.command_line, {}};
   return executor;
 }
@@ -154,12 +173,14 @@ ExitCode run_sweep_command(const SweepOptions& options) {
   const auto experiment = experiment_of(options);
   warn_of_shared_cpus(experiment);
   const auto folder = results_folder(options, experiment);
+  const auto sources = find_sources(experiment);
   const auto networks = networks_of(experiment);
   const launch::InterruptGuard interrupt;
-  run::PipelineExecutor executor(executor_options(options, experiment, interrupt));
+  run::PipelineExecutor executor(executor_options(options, experiment, sources, interrupt));
   plan::Groundwork groundwork{.weights_sha256 = weights_sha256(experiment)};
-  const auto models = describe_models(experiment, networks.shaping, groundwork.weights_sha256, executor);
-  groundwork.block_times = time_blocks(experiment, models, networks.shaping, groundwork.weights_sha256, executor);
+  const auto settings = trial_settings(experiment, sources, networks.shaping, groundwork.weights_sha256);
+  const auto models = describe_models(settings, executor);
+  if (plan::needs_block_times(experiment)) groundwork.block_times = time_blocks(settings, models, executor);
   const auto plan = plan::plan_trials(experiment, models, networks, groundwork);
   if (options.dry_run) {
     print_plan(plan, models, folder, experiment.repeat.adaptive);

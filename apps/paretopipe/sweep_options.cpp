@@ -60,7 +60,12 @@ void override_partitions(config::Experiment& experiment, const SweepOptions& opt
 void add_workload_options(CLI::App& command, SweepOptions& options) {
   const std::string group = "What is measured";
   command.add_option("experiment", options.experiment_file, "Experiment file (configs/README.md); flags win over it");
-  command.add_option("--model", options.models, "Model; may be given several times (`paretopipe models` lists them)")
+  command
+      .add_option("--model", options.models,
+                  "Model, or TorchScript archive; may be given several times (`paretopipe models` lists them)")
+      ->group(group);
+  command.add_option("--input", options.input, "Shape of one sample of an archive, e.g. 3x224x224")->group(group);
+  command.add_option("--cuts", options.cuts, "Where an archive can be cut: unit, all, modules or a pattern (unit)")
       ->group(group);
   command.add_option("--split", options.splits, "Split points of two stages: all, or a list such as 0,3-7,10")
       ->group(group);
@@ -144,6 +149,8 @@ config::Experiment experiment_of(const SweepOptions& options) {
   auto experiment =
       options.experiment_file.empty() ? config::Experiment{} : config::load_experiment(options.experiment_file);
   if (!options.models.empty()) experiment.models = options.models;
+  override_with(experiment.input, options.input);
+  override_with(experiment.cuts, options.cuts);
   override_partitions(experiment, options);
   override_with(experiment.num_classes, options.num_classes);
   override_with(experiment.batch, options.batch);

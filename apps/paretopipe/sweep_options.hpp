@@ -30,6 +30,8 @@ struct SweepOptions {
   std::optional<int> depth;
   std::optional<std::uint64_t> seed;
   std::optional<std::string> data;
+  std::optional<std::string> input;
+  std::optional<std::string> cuts;
   std::optional<std::string> weights;
   std::optional<int> threads_per_stage;
   std::vector<std::string> cpus;

@@ -1,7 +1,8 @@
 # One precompiled header for all libraries, and one for all tests, of a build that asks for them. The dev and release
-# presets do not, so that every file is known to include what it uses.
+# presets do not, so that every file is known to include what it uses. What sees LibTorch's headers is compiled with
+# LibTorch's definitions, for which a precompiled header of other definitions is of no use.
 function(paretopipe_precompile target kind)
-  if(NOT PARETOPIPE_PRECOMPILE)
+  if(NOT PARETOPIPE_PRECOMPILE OR paretopipe_torch IN_LIST ARGN)
     return()
   endif()
   set(pch paretopipe_${kind}_pch)
@@ -33,7 +34,7 @@ function(paretopipe_library name)
   add_library(paretopipe::${name} ALIAS ${target})
   target_sources(${target} PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}/lib FILES ${ARG_HEADERS})
   target_link_libraries(${target} PUBLIC ${ARG_DEPENDS} PRIVATE ${ARG_PRIVATE_DEPENDS} paretopipe_warnings)
-  paretopipe_precompile(${target} library)
+  paretopipe_precompile(${target} library ${ARG_DEPENDS} ${ARG_PRIVATE_DEPENDS})
   if(PARETOPIPE_BUILD_TESTS)
     set_target_properties(${target} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON)
   endif()
@@ -47,7 +48,7 @@ function(paretopipe_test name)
   target_link_libraries(${name} PRIVATE ${ARG_DEPENDS} paretopipe_test_main paretopipe_warnings)
   # The code under test is what users run; its tests are fast enough with half of the optimiser's work.
   target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
-  paretopipe_precompile(${name} test)
+  paretopipe_precompile(${name} test ${ARG_DEPENDS})
   add_test(NAME ${name} COMMAND ${name})
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 120)

@@ -87,7 +87,9 @@ void to_json(nlohmann::json& json, const Experiment& experiment) {
           {"networks", experiment.networks},
           {"shaping", experiment.shaping},
           {"repeat_slow", experiment.repeat_slow},
-          {"trial_timeout_s", experiment.trial_timeout_s}};
+          {"trial_timeout_s", experiment.trial_timeout_s},
+          {"input", experiment.input},
+          {"cuts", experiment.cuts}};
 }
 
 Experiment experiment_from_json(const nlohmann::json& json, const Experiment& defaults) {
@@ -114,6 +116,8 @@ Experiment experiment_from_json(const nlohmann::json& json, const Experiment& de
   reader.read("shaping", experiment.shaping);
   reader.read("repeat_slow", experiment.repeat_slow);
   reader.read("trial_timeout_s", experiment.trial_timeout_s);
+  reader.read("input", experiment.input);
+  reader.read("cuts", experiment.cuts);
   reader.refuse_unknown_keys();
   validate(experiment);
   return experiment;

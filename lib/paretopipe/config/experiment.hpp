@@ -61,6 +61,8 @@ struct Experiment {
   std::string shaping = "auto";                   ///< auto, netem, emulated or none (parse_shaping)
   int repeat_slow = 2;  ///< how often a trial that fell into a slow window of the machine is measured again
   int trial_timeout_s = 600;
+  std::string input{};  ///< shape of a sample of the archives among the models: "3x224x224"; empty: there are none
+  std::string cuts = "unit";  ///< what the blocks of the archives end at: unit, all, modules, or a pattern
 
   bool operator==(const Experiment&) const = default;
 };

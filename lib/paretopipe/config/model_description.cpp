@@ -1,4 +1,5 @@
 #include <paretopipe/config/model_description.hpp>
+#include <paretopipe/core/json.hpp>
 
 namespace paretopipe::config {
 
@@ -25,6 +26,24 @@ void to_json(nlohmann::json& json, const BlockRange& range) {
 void from_json(const nlohmann::json& json, BlockRange& range) {
   json.at("begin").get_to(range.begin);
   json.at("end").get_to(range.end);
+}
+
+void to_json(nlohmann::json& json, const ModelDescription& model) {
+  json = {{"model", model.model},
+          {"batch", model.batch},
+          {"input_shape", model.input_shape},
+          {"input_bytes", model.input_bytes},
+          {"blocks", model.blocks}};
+  write_optional(json, "archive", model.archive);
+}
+
+void from_json(const nlohmann::json& json, ModelDescription& model) {
+  json.at("model").get_to(model.model);
+  json.at("batch").get_to(model.batch);
+  json.at("input_shape").get_to(model.input_shape);
+  json.at("input_bytes").get_to(model.input_bytes);
+  json.at("blocks").get_to(model.blocks);
+  read_optional(json, "archive", model.archive);
 }
 
 }  // namespace paretopipe::config

@@ -1,5 +1,8 @@
 #pragma once
+#include <paretopipe/config/archive.hpp>
+
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,7 +22,7 @@ struct BlockRange {
 
 /// One block of a model: the smallest piece that a split point can put on one side.
 struct BlockDescription {
-  std::string name;                        ///< torchvision's name of the (first) module, e.g. "features.3", "layer1.0"
+  std::string name;  ///< its author's name of the module or modules, e.g. "features.3", "layer1.0"
   std::vector<std::int64_t> output_shape;  ///< of the described batch, batch dimension first
   std::int64_t activation_bytes = 0;       ///< of the output, at the described batch size
   std::int64_t parameters = 0;             ///< number of learnable parameters
@@ -30,11 +33,12 @@ struct BlockDescription {
 
 /// What everyone but the stage knows of a model. The stage program is the only source: the driver has no LibTorch.
 struct ModelDescription {
-  std::string model;  ///< the model as it was asked for, e.g. "resnet18", "synthetic:5ms/2MB,3ms"
+  std::string model;  ///< the model as it was asked for, e.g. "resnet18", "synthetic:5ms/2MB,3ms"; the name of a file
   int batch = 1;
   std::vector<std::int64_t> input_shape;  ///< batch dimension first
   std::int64_t input_bytes = 0;
   std::vector<BlockDescription> blocks;
+  std::optional<Archive> archive{};  ///< of a model that is a file
   bool operator==(const ModelDescription&) const = default;
 
   int block_count() const { return static_cast<int>(blocks.size()); }
@@ -52,6 +56,7 @@ void to_json(nlohmann::json& json, const BlockRange& range);
 void from_json(const nlohmann::json& json, BlockRange& range);
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(BlockDescription, name, output_shape, activation_bytes, parameters, parameter_bytes,
                                    multiply_accumulates)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ModelDescription, model, batch, input_shape, input_bytes, blocks)
+void to_json(nlohmann::json& json, const ModelDescription& model);
+void from_json(const nlohmann::json& json, ModelDescription& model);
 
 }  // namespace paretopipe::config

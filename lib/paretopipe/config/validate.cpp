@@ -1,8 +1,10 @@
+#include <paretopipe/config/archive.hpp>
 #include <paretopipe/config/experiment.hpp>
 #include <paretopipe/config/network_profile.hpp>
 #include <paretopipe/config/partition.hpp>
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/core/suggest.hpp>
+#include <paretopipe/core/utf8.hpp>
 #include <paretopipe/host/cpu_set.hpp>
 
 #include <algorithm>
@@ -56,11 +58,7 @@ void check_precision(const Repeat& repeat) {
 
 /// Names go into JSON, which is UTF-8: into the identity of a trial, its record, and the messages to the stages.
 void check_text(const std::string& key, const std::string& text) {
-  try {
-    static_cast<void>(nlohmann::json(text).dump());
-  } catch (const nlohmann::json::exception&) {
-    throw UsageError(fmt::format("experiment.{} is not valid UTF-8", key));
-  }
+  if (!is_utf8(text)) throw UsageError(fmt::format("experiment.{} is not valid UTF-8", key));
 }
 
 void check_models(const std::vector<std::string>& models) {
@@ -71,6 +69,16 @@ void check_models(const std::vector<std::string>& models) {
     if (std::find(models.begin(), model, *model) != model) {
       throw UsageError(fmt::format("experiment.models names \"{}\" twice", *model));
     }
+  }
+}
+
+void check_archives(const Experiment& experiment) {
+  const auto& models = experiment.models;
+  check_text("cuts", experiment.cuts);
+  check_archive_settings(models, experiment.input, experiment.cuts);
+  if (experiment.num_classes != Experiment{}.num_classes && std::all_of(models.begin(), models.end(), names_archive)) {
+    throw UsageError(fmt::format("experiment.num_classes is {}, but the head of {} is what it is; leave it out",
+                                 experiment.num_classes, models.front()));
   }
 }
 
@@ -162,6 +170,7 @@ void check_cpus(const std::vector<std::string>& cpus, int stages) {
 
 void validate(const Experiment& experiment) {
   check_models(experiment.models);
+  check_archives(experiment);
   check_splits(experiment.splits);
   check_ranges(experiment);
   check_partitions(experiment);

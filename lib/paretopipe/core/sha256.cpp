@@ -23,7 +23,11 @@ std::ifstream open(const std::filesystem::path& file) {
     throw UsageError(system_error(fmt::format("read {}", file.string()), error).what());
   };
   std::error_code ignored;
-  if (std::filesystem::is_directory(file, ignored)) refuse(EISDIR);  // it would open, and fail at the first read
+  const auto status = std::filesystem::status(file, ignored);
+  if (std::filesystem::is_directory(status)) refuse(EISDIR);  // it would open, and fail at the first read
+  if (std::filesystem::is_other(status)) {                    // a pipe or a device may never end
+    throw UsageError(fmt::format("read {}: it is no regular file", file.string()));
+  }
   std::ifstream stream(file, std::ios::binary);
   if (!stream) refuse(errno);
   return stream;

@@ -1,5 +1,5 @@
+#include <paretopipe/compute/hashed_numbers.hpp>
 #include <paretopipe/model/block.hpp>
-#include <paretopipe/model/weights.hpp>
 
 #include <cmath>
 #include <span>
@@ -74,7 +74,8 @@ at::Tensor Scope::uniform(std::string_view name, at::IntArrayRef shape, double b
   auto tensor = at::zeros(shape, at::kFloat);
   if (seed_) {
     const std::span values(tensor.data_ptr<float>(), static_cast<std::size_t>(tensor.numel()));
-    fill_uniform(values, sequence_key(*seed_, model_, prefix_ + std::string(name)), static_cast<float>(bound));
+    compute::fill_uniform(values, compute::sequence_key(*seed_, model_, prefix_ + std::string(name)),
+                          static_cast<float>(bound));
   }
   return add(name, std::move(tensor), true);
 }

@@ -1,6 +1,6 @@
+#include <paretopipe/compute/multiply_accumulates.hpp>
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/model/describe.hpp>
-#include <paretopipe/model/multiply_accumulates.hpp>
 
 #include <ATen/ops/zeros.h>
 
@@ -25,7 +25,7 @@ config::ModelDescription describe_model(const Model& model, std::int64_t num_cla
   description.batch = batch;
   description.input_shape = model.input_shape(batch);
   description.input_bytes = static_cast<std::int64_t>(activation.nbytes()) * batch;
-  MultiplyAccumulateCounter counter;
+  compute::MultiplyAccumulateCounter counter;
   for (const auto& plan : model.plan(num_classes)) {
     const auto block = build_block(model.name, plan, std::nullopt);
     activation = block.forward(std::move(activation));

@@ -1,32 +1,19 @@
+#include <paretopipe/compute/inputs.hpp>
+#include <paretopipe/compute/runtime.hpp>
+#include <paretopipe/compute/tensors.hpp>
+#include <paretopipe/compute/with_libtorch.hpp>
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/model/block.hpp>
 #include <paretopipe/model/describe.hpp>
-#include <paretopipe/model/inputs.hpp>
 #include <paretopipe/model/model_backend.hpp>
-#include <paretopipe/model/runtime.hpp>
 #include <paretopipe/model/stored_weights.hpp>
-#include <paretopipe/model/tensors.hpp>
 #include <paretopipe/model/zoo.hpp>
 
 #include <map>
 #include <optional>
 
-#include <c10/core/InferenceMode.h>
-#include <c10/util/Exception.h>
-
 namespace paretopipe::model {
 namespace {
-
-/// Runs `action` in inference mode, a flag of the calling thread, and turns LibTorch's exceptions into ours.
-template <class Action>
-auto with_libtorch(std::string_view attempt, Action action, ExitCode failure = ExitCode::internal) {
-  const c10::InferenceMode inference;
-  try {
-    return action();
-  } catch (const c10::Error& error) {
-    throw Error(failure, fmt::format("{}: {}", attempt, error.what_without_backtrace()));
-  }
-}
 
 /// The weights that the held blocks have.
 struct Identity {
@@ -42,11 +29,11 @@ class ModelBackend : public stage::Backend {
   std::vector<std::string> models() const override { return model_names(); }
 
   nlohmann::json configure(const stage::ComputeOptions& options) override {
-    return with_libtorch("configure LibTorch", [&] { return configure_runtime(options); });
+    return compute::with_libtorch("configure LibTorch", [&] { return compute::configure_runtime(options); });
   }
 
   config::ModelDescription describe(const stage::ModelRequest& request) override {
-    return with_libtorch("describe " + request.model, [&] {
+    return compute::with_libtorch("describe " + request.model, [&] {
       const auto& model = find_model(request.model);
       auto description = describe_model(model, request.num_classes, request.batch);
       if (!request.weights.empty()) check_weights(model, request.num_classes, weights::WeightsFile(request.weights));
@@ -69,31 +56,33 @@ class ModelBackend : public stage::Backend {
     if (request.num_classes < 1) {
       throw UsageError(fmt::format("a classifier has at least one class, not {}", request.num_classes));
     }
-    with_libtorch("load " + request.model, [&] { load_blocks(model, request, range); });
+    compute::with_libtorch("load " + request.model, [&] { load_blocks(model, request, range); });
   }
 
   std::vector<stage::Activation> make_inputs(const stage::ModelRequest& request, int count) override {
-    return with_libtorch("make inputs for " + request.model, [&] {
+    return compute::with_libtorch("make inputs for " + request.model, [&] {
+      const auto& model = find_model(request.model);
+      const compute::Sample sample{model.sample_shape(), model.vocabulary};
       std::vector<stage::Activation> inputs;
-      for (auto& batch : make_input_batches(find_model(request.model), request, count)) {
-        inputs.push_back(to_activation(std::move(batch)));
+      for (auto& batch : compute::make_input_batches(sample, request, count)) {
+        inputs.push_back(compute::to_activation(std::move(batch)));
       }
       return inputs;
     });
   }
 
   stage::Activation allocate(const wire::TensorSpec& spec) override {
-    return with_libtorch(
-        "allocate " + wire::to_string(spec), [&] { return allocate_activation(spec); }, ExitCode::environment);
+    return compute::with_libtorch(
+        "allocate " + wire::to_string(spec), [&] { return compute::allocate_activation(spec); }, ExitCode::environment);
   }
 
   /// The first block of every model leaves its input as it is, so batches from `make_inputs` can be used again.
   stage::Activation forward(config::BlockRange range, stage::Activation input) override {
     if (range.empty()) return input;
-    return with_libtorch("compute " + held_.model, [&] {
-      auto tensor = to_tensor(std::move(input));
+    return compute::with_libtorch("compute " + held_.model, [&] {
+      auto tensor = compute::to_tensor(std::move(input));
       for (int i = range.begin; i < range.end; ++i) tensor = block(i).forward(std::move(tensor));
-      return to_activation(std::move(tensor));
+      return compute::to_activation(std::move(tensor));
     });
   }
 

@@ -10,11 +10,11 @@
 //   zoo           the table of models; alexnet … roberta hold one architecture each, as a list of block plans
 //   block, layers a block is built alone, from its name, and owns tensors with torchvision's state_dict names
 //   transformer   layers of encoders
-//   weights       every weight is a hash of (seed, model, tensor name, index): the same on every machine and release
-//   stored_weights  or comes by its name out of a file, which lib/paretopipe/weights reads
+//   stored_weights  weights out of a file, by their names; lib/paretopipe/weights reads it
 //   describe      one measured run of the chain: shapes, bytes, parameters, multiply-accumulates
-//   inputs        Fashion-MNIST, CIFAR-10 or noise, resized and normalised
-//   runtime       threads, denormals, malloc: applied and read back
+//
+// Where no file gives them, every weight is a hash of (seed, model, tensor name, index): the same on every machine and
+// release (compute/hashed_numbers.hpp).
 namespace paretopipe::model {
 
 /// LibTorch as the pipeline sees it. Computes in float32, in eager mode, contiguous (NCHW), without autograd.

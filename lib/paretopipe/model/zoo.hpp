@@ -18,9 +18,14 @@ struct Model {
 
   bool takes_tokens() const { return vocabulary > 0; }
   at::ScalarType input_type() const { return takes_tokens() ? at::kLong : at::kFloat; }
+  std::vector<std::int64_t> sample_shape() const {
+    if (takes_tokens()) return {input_side};
+    return {3, input_side, input_side};
+  }
   std::vector<std::int64_t> input_shape(std::int64_t batch) const {
-    if (takes_tokens()) return {batch, input_side};
-    return {batch, 3, input_side, input_side};
+    auto shape = sample_shape();
+    shape.insert(shape.begin(), batch);
+    return shape;
   }
 };
 

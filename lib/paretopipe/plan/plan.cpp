@@ -30,7 +30,7 @@ std::uint64_t shuffle_seed(const config::Experiment& experiment, const std::stri
 Trial make_trial(const config::Experiment& experiment, const config::ModelDescription& model,
                  const config::NetworkProfile& network, config::Shaping shaping) {
   return {.model = model.model,
-          .num_classes = experiment.num_classes,
+          .num_classes = model.archive ? Trial{}.num_classes : experiment.num_classes,
           .block_count = model.block_count(),
           .split_points = {},
           .batch = experiment.batch,
@@ -43,7 +43,8 @@ Trial make_trial(const config::Experiment& experiment, const config::ModelDescri
           .cpus = experiment.cpus,
           .tuning = experiment.tuning,
           .network = network,
-          .shaping = shaping};
+          .shaping = shaping,
+          .archive = model.archive};
 }
 
 }  // namespace

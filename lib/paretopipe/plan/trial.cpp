@@ -1,4 +1,5 @@
 #include <paretopipe/core/hash.hpp>
+#include <paretopipe/core/json.hpp>
 #include <paretopipe/plan/trial.hpp>
 
 #include <algorithm>
@@ -60,6 +61,10 @@ void to_json(nlohmann::json& json, const Trial& trial) {
           {"threads_per_stage", trial.threads_per_stage},
           {"cpus", trial.cpus},
           {"tuning", trial.tuning}};
+  if (trial.archive) {
+    json["archive"] = *trial.archive;
+    json.erase("num_classes");
+  }
   // Without a file, trials keep the identity that they had before there were files.
   if (!trial.weights_sha256.empty()) json["weights_sha256"] = trial.weights_sha256;
   // Trials that nothing shapes keep the identity that they had before there were networks.
@@ -70,7 +75,8 @@ void to_json(nlohmann::json& json, const Trial& trial) {
 
 void from_json(const nlohmann::json& json, Trial& trial) {
   json.at("model").get_to(trial.model);
-  json.at("num_classes").get_to(trial.num_classes);
+  read_optional(json, "archive", trial.archive);
+  if (!trial.archive) json.at("num_classes").get_to(trial.num_classes);
   json.at("block_count").get_to(trial.block_count);
   json.at("split_points").get_to(trial.split_points);
   json.at("batch").get_to(trial.batch);

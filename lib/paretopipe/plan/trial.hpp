@@ -1,9 +1,11 @@
 #pragma once
+#include <paretopipe/config/archive.hpp>
 #include <paretopipe/config/experiment.hpp>
 #include <paretopipe/config/model_description.hpp>
 #include <paretopipe/config/network_profile.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,8 +15,8 @@ namespace paretopipe::plan {
 
 /// Everything that decides one run, and nothing else: two trials are the same if and only if they are equal.
 struct Trial {
-  std::string model;
-  int num_classes = 10;
+  std::string model;              ///< of an archive the name of the file
+  int num_classes = 10;           ///< means nothing to an archive, which has the head that it has
   int block_count = 0;            ///< N of the model
   std::vector<int> split_points;  ///< one per cut, ascending. {k}: the first k blocks on stage 0, the rest on stage 1
   int batch = 1;
@@ -30,6 +32,7 @@ struct Trial {
   config::ComputeTuning tuning;
   config::NetworkProfile network;
   config::Shaping shaping = config::Shaping::none;
+  std::optional<config::Archive> archive{};  ///< of a model that is a file
 
   bool operator==(const Trial&) const = default;
 

@@ -49,14 +49,41 @@ std::set<std::string> differences(const FrontierReport& report) {
   return names;
 }
 
+/// A setting as it stands in a legend: of a SHA-256 as much as tells it from others.
+std::string part_of_name(const Setting& setting) {
+  const auto& [name, value] = setting;
+  if (name == "model" || name == "network_name") return value;
+  if (name.ends_with("sha256") && !value.empty()) return fmt::format("{} {:.12}", name, value);
+  return fmt::format("{} {}", name, value.empty() ? "none" : value);
+}
+
+/// What a group has not (an archive's cuts, say) only names it if nothing else does.
 std::string name_of(const FrontierGroup& group, const std::set<std::string>& names) {
   std::vector<std::string> parts;
-  for (const auto& [name, value] : named_settings(group)) {
-    if (!names.contains(name)) continue;
-    const bool speaks_for_itself = name == "model" || name == "network_name";
-    parts.push_back(speaks_for_itself ? value : fmt::format("{} {}", name, value));
+  std::vector<std::string> missing;
+  for (const auto& setting : named_settings(group)) {
+    if (!names.contains(setting.name)) continue;
+    (setting.value.empty() ? missing : parts).push_back(part_of_name(setting));
   }
-  return fmt::format("{}", fmt::join(parts, ", "));
+  return fmt::format("{}", fmt::join(parts.empty() ? missing : parts, ", "));
+}
+
+std::vector<std::string> names_of(const FrontierReport& report, const std::set<std::string>& names) {
+  std::vector<std::string> all;
+  for (const auto& group : report.groups) all.push_back(name_of(group, names));
+  return all;
+}
+
+/// Of every group. Archives of different names need nothing more than these.
+std::vector<std::string> series_names(const FrontierReport& report) {
+  const auto names = differences(report);
+  if (names.contains("model")) {
+    auto fewer = names;
+    for (const auto* detail : {"archive_cuts", "archive_input_shape", "archive_sha256"}) fewer.erase(detail);
+    const auto all = names_of(report, fewer);
+    if (std::set(all.begin(), all.end()).size() == all.size()) return all;
+  }
+  return names_of(report, names);
 }
 
 }  // namespace
@@ -71,12 +98,12 @@ Plot make_plot(const FrontierReport& report) {
   }
   Plot plot{"", axis_of(report.objectives[0]), axis_of(report.objectives[1]), {}};
   if (report.groups.empty()) return plot;
-  const auto names = differences(report);
+  const auto names = series_names(report);
   std::vector<std::string> titles;
-  for (const auto& group : report.groups) {
-    auto series = series_of(group);
-    series.name = name_of(group, names);
-    plot.series.push_back(std::move(series));
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const auto& group = report.groups[i];
+    plot.series.push_back(series_of(group));
+    plot.series.back().name = names[i];
     titles.push_back(group_title(group.settings()));
   }
   plot.title = fmt::format("{}", fmt::join(titles, "; "));

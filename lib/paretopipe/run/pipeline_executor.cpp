@@ -51,7 +51,8 @@ PipelineExecutor::PipelineExecutor(ExecutorOptions options) : options_(std::move
 
 stage::ModelRequest PipelineExecutor::request_of(const plan::Trial& trial) const {
   const auto weights = trial.weights_sha256.empty() ? std::string() : options_.weights;
-  return {trial.model, trial.num_classes, trial.batch, trial.seed, trial.data, weights};
+  const auto model = trial.archive ? options_.archives.at(trial.archive->sha256).string() : trial.model;
+  return {model, trial.num_classes, trial.batch, trial.seed, trial.data, weights, trial.archive};
 }
 
 config::ModelDescription PipelineExecutor::describe(const plan::Trial& trial) {

@@ -2,6 +2,7 @@
 #include <paretopipe/run/pipeline.hpp>
 #include <paretopipe/run/trial_executor.hpp>
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,8 +15,9 @@ struct ExecutorOptions {
   std::filesystem::path stage_program;
   int timeout_s = 600;
   int interrupt_descriptor = -1;
-  std::string weights;            ///< file of the trials that have a weights_sha256
-  record::Provenance provenance;  ///< started_at is filled in for every trial
+  std::string weights;                                    ///< file of the trials that have a weights_sha256
+  std::map<std::string, std::filesystem::path> archives;  ///< where the files lie, by their SHA-256
+  record::Provenance provenance;                          ///< started_at is filled in for every trial
 };
 
 /// Runs trials on a real pipeline of stage processes. They are started for the first trial, kept from trial to trial,
@@ -39,11 +41,11 @@ class PipelineExecutor final : public TrialExecutor {
   record::TrialRecord run(const plan::Trial& trial) override;
 
  private:
-  stage::ModelRequest request_of(const plan::Trial& trial) const;
   void ensure_pipeline(const plan::Trial& trial);
   void ensure_network(const plan::Trial& trial);
   void ensure_loaded(const plan::Trial& trial);
   record::TrialRecord run_loaded(const plan::Trial& trial);
+  stage::ModelRequest request_of(const plan::Trial& trial) const;
   std::vector<config::BlockRange> blocks_needed(const plan::Trial& trial) const;
 
   ExecutorOptions options_;

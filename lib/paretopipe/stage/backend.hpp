@@ -1,10 +1,12 @@
 #pragma once
+#include <paretopipe/config/archive.hpp>
 #include <paretopipe/config/model_description.hpp>
 #include <paretopipe/wire/tensor_spec.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -31,15 +33,17 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ComputeOptions, threads, flush_denormals, tun
 
 /// Which model, with which weights, on which inputs.
 struct ModelRequest {
-  std::string model;  ///< e.g. "mobilenet_v2", "synthetic:5ms/2MB,3ms"
+  std::string model;  ///< e.g. "mobilenet_v2", "synthetic:5ms/2MB,3ms", the absolute path of an archive
   int num_classes = 10;
   int batch = 1;
-  std::uint64_t seed = 1;  ///< of weights and of random inputs
-  std::string data;        ///< "fashion-mnist[:DIR]", "cifar10[:DIR]", "random"
-  std::string weights{};   ///< file that holds them; empty: they are a function of the seed
+  std::uint64_t seed = 1;                    ///< of weights and of random inputs
+  std::string data;                          ///< "fashion-mnist[:DIR]", "cifar10[:DIR]", "random"
+  std::string weights{};                     ///< file that holds them; empty: they are a function of the seed
+  std::optional<config::Archive> archive{};  ///< of a model that is a file
   bool operator==(const ModelRequest&) const = default;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ModelRequest, model, num_classes, batch, seed, data, weights)
+void to_json(nlohmann::json& json, const ModelRequest& request);
+void from_json(const nlohmann::json& json, ModelRequest& request);
 
 /// What computes inside a stage: LibTorch (lib/paretopipe/model), or the synthetic ground truth. The pipeline around it
 /// knows nothing of models. All calls come from the thread that called `configure` first, except that `decode` comes

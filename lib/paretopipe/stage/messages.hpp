@@ -30,7 +30,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TensorSpec, dtype, memory_format, shape)
 namespace paretopipe::stage {
 
 /// Grows whenever a message changes its meaning: the driver refuses a stage of another version.
-inline constexpr int kControlProtocolVersion = 3;
+inline constexpr int kControlProtocolVersion = 4;
 
 /// The request failed; the stage goes on listening. After a failed `Run` its links are gone.
 struct Fault {

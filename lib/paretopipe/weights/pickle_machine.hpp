@@ -8,26 +8,41 @@
 
 namespace paretopipe::weights {
 
-/// Runs the pickle of a state_dict: the opcodes of protocol 2 (Python's pickletools.py defines them) that torch.save
-/// uses for one, with the globals that one names. Anything else, another opcode, another global such as os.system, a
-/// call with other arguments, is refused by its name; nothing is executed or imported. Values live as long as the
-/// machine, and text refers to `pickle`.
+/// Whose pickle it is: that decides which opcodes and globals it may have.
+enum class PickleDialect {
+  state_dict,
+  archive,  ///< of TorchScript: lists, real numbers, and objects of the archive's own classes too
+};
+
+/// Runs a pickle of PyTorch: the opcodes of protocol 2 (Python's pickletools.py defines them) that torch.save uses for
+/// a state_dict, or torch.jit.save for an archive, with the globals that these name. Anything else, another opcode,
+/// another global such as os.system, a call with other arguments, is refused by its name; nothing is executed or
+/// imported. Values live as long as the machine, and text refers to `pickle`.
+///
+/// An archive's pickle is read by LibTorch afterwards, which trusts it: what it would build must not be nested so
+/// deeply that its destructors run out of stack, and holds no cycle.
 ///
 /// All methods throw UsageError, a sentence with the position in the pickle.
 class PickleMachine {
  public:
-  explicit PickleMachine(Bytes pickle) : rest_(pickle), size_(pickle.size()) {}
+  explicit PickleMachine(Bytes pickle, PickleDialect dialect = PickleDialect::state_dict)
+      : rest_(pickle), size_(pickle.size()), dialect_(dialect) {}
 
   /// To be called once. What the pickle holds; every byte of it is used.
   const PickleValue& run();
+
+  /// All that it made.
+  const std::deque<PickleValue>& values() const { return values_; }
 
  private:
   using Action = void (PickleMachine::*)();
   struct Opcode {
     std::uint8_t code;
     Action action;
+    PickleDialect from = PickleDialect::state_dict;  ///< this dialect and those after it
   };
-  static const Opcode* find_opcode(std::uint8_t code);
+  const Opcode* find_opcode(std::uint8_t code) const;
+  std::string_view owner() const;
   [[noreturn]] void refuse_opcode(std::uint8_t code) const;
   [[noreturn]] void fail(std::string_view reason) const;
 
@@ -40,13 +55,18 @@ class PickleMachine {
   std::string_view take_line();
 
   // The stack
+  /// A state_dict of ten thousand tensors has a quarter of that.
+  static constexpr std::size_t kMostValues = 1'000'000;
+
   template <class Content>
   void push(Content content);
   PickleValue* pop();
   PickleValue& top();
   std::vector<PickleValue*> pop_to_mark();
   const PickleTuple& pop_tuple();
-  void push_tuple(std::size_t items);
+  void push_tuple(std::vector<PickleValue*> items);
+  std::vector<PickleValue*> pop_several(std::size_t count);
+  void hold(PickleValue& holder, const std::vector<PickleValue*>& items);
 
   // Opcodes
   void protocol();
@@ -58,16 +78,21 @@ class PickleMachine {
   void integer1() { push(std::int64_t{take_integer<std::uint8_t>()}); }
   void integer2() { push(std::int64_t{take_integer<std::uint16_t>()}); }
   void long1();
+  void real();
   void text();
   void empty_tuple() { push(PickleTuple{}); }
-  void tuple();
-  void tuple1() { push_tuple(1); }
-  void tuple2() { push_tuple(2); }
-  void tuple3() { push_tuple(3); }
+  void tuple() { push_tuple(pop_to_mark()); }
+  void tuple1() { push_tuple(pop_several(1)); }
+  void tuple2() { push_tuple(pop_several(2)); }
+  void tuple3() { push_tuple(pop_several(3)); }
+  void empty_list() { push(PickleList{}); }
+  void append() { add_items(pop_several(1)); }
+  void appends() { add_items(pop_to_mark()); }
   void empty_dict() { push(PickleDict{}); }
-  void set_item();
-  void set_items();
+  void set_item() { add_entries(pop_several(2)); }
+  void set_items() { add_entries(pop_to_mark()); }
   void global();
+  void new_object();
   void persistent_id();
   void reduce();
   void build();
@@ -77,19 +102,31 @@ class PickleMachine {
   void get4() { get(take_integer<std::uint32_t>()); }
   void stop() { stopped_ = true; }
 
-  void put(std::uint32_t index) { memo_[index] = &top(); }
+  void put(std::uint32_t index);
   void get(std::uint32_t index);
-  void add_entries(PickleValue& dictionary, const std::vector<PickleValue*>& items);
+  void add_items(const std::vector<PickleValue*>& items);
+  void add_entries(const std::vector<PickleValue*>& items);
+  void call(PickleFunction function, const PickleTuple& arguments);
   void rebuild_tensor(const PickleTuple& arguments);
   void rebuild_parameter(const PickleTuple& arguments);
+  void build_list(const PickleTuple& arguments);
+  void restore_type(const PickleTuple& arguments);
+  void device(const PickleTuple& arguments);
 
   Bytes rest_;
   std::size_t size_;
+  PickleDialect dialect_;
   bool stopped_ = false;
   std::deque<PickleValue> values_;  ///< whose addresses stay
   std::vector<PickleValue*> stack_;
   std::vector<std::size_t> marks_;  ///< heights of the stack
   std::unordered_map<std::uint32_t, PickleValue*> memo_;
 };
+
+template <class Content>
+void PickleMachine::push(Content content) {
+  if (values_.size() == kMostValues) fail(fmt::format("it has more than {} values", kMostValues));
+  stack_.push_back(&values_.emplace_back(PickleValue{std::move(content)}));
+}
 
 }  // namespace paretopipe::weights

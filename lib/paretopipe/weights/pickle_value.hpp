@@ -8,17 +8,17 @@
 #include <variant>
 #include <vector>
 
-// What the pickle of a state_dict is made of, as the machine that reads it sees it. Nothing here is a Python object,
-// and nothing is ever called: the few functions that a state_dict names are constants, and what they would return is
-// known.
+// What the pickles of PyTorch are made of, as the machine that reads them sees it. Nothing here is a Python object, and
+// nothing is ever called: the few functions that they name are constants, and what they would return is known.
 namespace paretopipe::weights {
 
 struct PickleValue;
 
 struct PickleNone {};
 
-/// What a state_dict calls.
-enum class PickleFunction { ordered_dict, rebuild_tensor, rebuild_parameter };
+/// What a pickle calls. The last three only stand in TorchScript archives: lists of one type (of what they get, which
+/// is a list, the elements stay), a list or dictionary with its type in words, and a device by its name.
+enum class PickleFunction { ordered_dict, rebuild_tensor, rebuild_parameter, build_list, restore_type, device };
 
 /// torch.FloatStorage and its like.
 struct PickleStorageType {
@@ -41,8 +41,18 @@ struct PickleTensor {
 };
 
 struct PickleTuple {
+  std::vector<PickleValue*> items;
+};
+
+struct PickleList {
   std::vector<const PickleValue*> items;
 };
+
+/// A class of the archive's own code, and an object of it.
+struct PickleClass {};
+struct PickleObject {};
+
+struct PickleDevice {};
 
 /// In the order in which the entries came; keys may be equal.
 struct PickleDict {
@@ -50,9 +60,12 @@ struct PickleDict {
 };
 
 struct PickleValue {
-  std::variant<PickleNone, bool, std::int64_t, std::string_view, PickleFunction, PickleStorageType, PickleStorage,
-               PickleTensor, PickleTuple, PickleDict>
+  std::variant<PickleNone, bool, std::int64_t, double, std::string_view, PickleFunction, PickleStorageType,
+               PickleStorage, PickleTensor, PickleTuple, PickleList, PickleDict, PickleClass, PickleObject,
+               PickleDevice>
       content;
+  int depth = 0;      ///< of what it holds, and that holds, in an archive's pickle
+  bool held = false;  ///< by another value, in an archive's pickle
 
   template <class T>
   const T* get() const {

@@ -1,4 +1,5 @@
 #include <paretopipe/weights/pickle_machine.hpp>
+#include <paretopipe/weights/pickled_tensor.hpp>
 #include <paretopipe/weights/state_dict.hpp>
 #include <paretopipe/weights/zip_archive.hpp>
 
@@ -39,11 +40,7 @@ class Archive {
     return entry.bytes;
   }
 
-  const ZipEntry& storage(std::string_view key) const {
-    const auto* entry = find(fmt::format("data/{}", key));
-    if (entry == nullptr) throw UsageError(fmt::format("its storage {} is not in the archive", in_quotes(key)));
-    return *entry;
-  }
+  const ZipEntry* storage(std::string_view key) const { return find(fmt::format("data/{}", key)); }
 
   std::size_t offset_of(const ZipEntry& entry) const {
     return static_cast<std::size_t>(entry.bytes.data() - file_.data());
@@ -60,53 +57,15 @@ class Archive {
   std::string_view folder_;
 };
 
-/// Behind the last element of a tensor, counted from its first; 0 if it has none. Nothing if that is no int64, or if
-/// shape and strides are none.
-std::optional<std::int64_t> extent(const PickleTensor& tensor) {
-  if (tensor.shape.size() != tensor.strides.size() || !dense_layout(tensor.shape)) return std::nullopt;
-  std::int64_t last = 0;
-  bool empty = false;
-  for (std::size_t i = 0; i < tensor.shape.size(); ++i) {
-    if (tensor.shape[i] == 0) {
-      empty = true;
-      continue;
-    }
-    const auto step = checked_product(tensor.shape[i] - 1, tensor.strides[i]);
-    const auto sum = step ? checked_sum(last, *step) : std::nullopt;
-    if (!sum) return std::nullopt;
-    last = *sum;
-  }
-  return empty ? 0 : checked_sum(last, 1);
-}
-
-Bytes storage_bytes(const Archive& archive, const PickleStorage& storage, const ZipEntry& entry) {
-  const auto size = element_bytes(storage.dtype);
-  const auto claimed = checked_product(storage.elements, static_cast<std::int64_t>(size));
-  if (!claimed || static_cast<std::uint64_t>(*claimed) != entry.bytes.size()) {
-    throw UsageError(fmt::format("its storage is said to hold {} elements of {}, and has {} bytes", storage.elements,
-                                 to_string(storage.dtype), entry.bytes.size()));
-  }
-  if (archive.offset_of(entry) % size != 0) {
-    throw UsageError(fmt::format("its storage begins at {} of the file, which is no multiple of the {} of an element",
-                                 archive.offset_of(entry), size));
-  }
-  return entry.bytes;
-}
-
 StoredTensor tensor_of(const PickleTensor& pickled, const Archive& archive) {
-  const auto& entry = archive.storage(pickled.storage.key);
-  const auto storage = storage_bytes(archive, pickled.storage, entry);
-  const auto elements = extent(pickled);
-  const auto end = elements && pickled.offset >= 0 ? checked_sum(pickled.offset, *elements) : std::nullopt;
-  if (!end || *end > pickled.storage.elements) {
-    throw UsageError(fmt::format("offset {}, shape [{}] and strides [{}] reach beyond its storage of {} elements",
-                                 pickled.offset, fmt::join(pickled.shape, ", "), fmt::join(pickled.strides, ", "),
-                                 pickled.storage.elements));
-  }
+  const auto* entry = archive.storage(pickled.storage.key);
+  const auto bytes = locate(pickled, entry);
   const auto size = element_bytes(pickled.storage.dtype);
-  const auto bytes =
-      storage.subspan(static_cast<std::size_t>(pickled.offset) * size, static_cast<std::size_t>(*elements) * size);
-  return {pickled.storage.dtype, pickled.shape, pickled.strides, bytes, Checksum{entry.bytes, entry.crc32}};
+  if (archive.offset_of(*entry) % size != 0) {
+    throw UsageError(fmt::format("its storage begins at {} of the file, which is no multiple of the {} of an element",
+                                 archive.offset_of(*entry), size));
+  }
+  return {pickled.storage.dtype, pickled.shape, pickled.strides, bytes, Checksum{entry->bytes, entry->crc32}};
 }
 
 /// Of one entry of the dictionary.

@@ -1,9 +1,12 @@
 #include <paretopipe/weights/bytes.hpp>
+#include <paretopipe/weights/stored_tensor.hpp>
 #include <paretopipe/weights/zip_archive.hpp>
 
 #include <algorithm>
 #include <limits>
 #include <vector>
+
+#include <zlib.h>
 
 namespace paretopipe::weights {
 namespace {
@@ -24,6 +27,10 @@ constexpr auto kSee64Bit16 = std::numeric_limits<std::uint16_t>::max();  // "the
 constexpr auto kSee64Bit32 = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint16_t kExtra64 = 1;
 constexpr std::uint16_t kEncrypted = 1;
+
+// How an entry is compressed.
+constexpr std::uint16_t kStored = 0;
+constexpr std::uint16_t kDeflated = 8;
 
 [[noreturn]] void fail(std::string_view reason) {
   throw UsageError(fmt::format("truncated or damaged: {}", reason));
@@ -81,7 +88,8 @@ struct Listed {
   std::string_view name;
   std::uint32_t crc32;
   std::uint64_t bytes;
-  std::uint64_t offset;  ///< of its head
+  std::optional<std::uint64_t> file_bytes;  ///< if it is deflated
+  std::uint64_t offset;                     ///< of its head
 };
 
 /// The payload of the extra field with that id, if it is there.
@@ -116,19 +124,19 @@ Listed take_listed(Bytes& directory) {
   require(directory, used, comment_bytes, "a comment");
   if ((field(8) & kEncrypted) != 0)
     throw UsageError(fmt::format("its entry {} is encrypted", in_quotes(text_of(name))));
-  if (field(10) != 0) {
-    throw UsageError(
-        fmt::format("its entry {} is compressed, which torch.save never does (torch.jit.save does); "
-                    "save the weights alone: torch.save(model.state_dict(), FILE)",
-                    in_quotes(text_of(name))));
+  const auto method = field(10);
+  if (method != kStored && method != kDeflated) {
+    throw UsageError(fmt::format("its entry {} is compressed in a way that PyTorch never uses (method {})",
+                                 in_quotes(text_of(name)), method));
   }
   auto wide = find_extra(extra, kExtra64);
   const auto plain_bytes = widened(load<std::uint32_t>(head, 24), wide);
   const auto stored_bytes = widened(load<std::uint32_t>(head, 20), wide);
   const auto offset = widened(load<std::uint32_t>(head, 42), wide);
-  if (plain_bytes != stored_bytes) fail("an entry that is not compressed has two sizes");
+  if (method == kStored && plain_bytes != stored_bytes) fail("an entry that is not compressed has two sizes");
   directory = directory.subspan(used + comment_bytes);
-  return {text_of(name), load<std::uint32_t>(head, 16), stored_bytes, offset};
+  const auto file_bytes = method == kDeflated ? std::optional(plain_bytes) : std::nullopt;
+  return {text_of(name), load<std::uint32_t>(head, 16), stored_bytes, file_bytes, offset};
 }
 
 /// Where an entry is in the archive, its head included.
@@ -155,13 +163,29 @@ Bytes contents(Bytes archive, const Listed& listed) {
   return require(archive, listed.offset + kEntryHeadBytes + name.size() + extra, listed.bytes, what);
 }
 
+/// Whether the deflated bytes fill the file, no more and no less.
+bool inflate_whole(Bytes deflated, std::string& file) {
+  constexpr std::uint64_t kMost = std::numeric_limits<uInt>::max();
+  if (deflated.size() > kMost || file.size() > kMost) return false;
+  z_stream stream{};
+  if (inflateInit2(&stream, -MAX_WBITS) != Z_OK) return false;  // negative: without a head of zlib's own
+  // zlib's own signature lacks a const.
+  stream.next_in = const_cast<Bytef*>(reinterpret_cast<const Bytef*>(deflated.data()));
+  stream.avail_in = static_cast<uInt>(deflated.size());
+  stream.next_out = reinterpret_cast<Bytef*>(file.data());
+  stream.avail_out = static_cast<uInt>(file.size());
+  const bool ended = inflate(&stream, Z_FINISH) == Z_STREAM_END;
+  inflateEnd(&stream);
+  return ended && stream.avail_in == 0 && stream.avail_out == 0;
+}
+
 }  // namespace
 
 bool looks_like_zip(Bytes file) {
   return file.size() >= sizeof(kEntrySignature) && has_signature(file, kEntrySignature);
 }
 
-ZipEntries read_stored_entries(Bytes archive) {
+ZipEntries read_entries(Bytes archive) {
   const auto place = find_directory(archive);
   auto directory = require(archive, place.offset, place.bytes, "the directory");
   const auto before = archive.first(static_cast<std::size_t>(place.offset));
@@ -170,7 +194,7 @@ ZipEntries read_stored_entries(Bytes archive) {
   while (!directory.empty()) {
     const auto listed = take_listed(directory);
     const auto bytes = contents(before, listed);
-    if (!entries.emplace(listed.name, ZipEntry{bytes, listed.crc32}).second) {
+    if (!entries.emplace(listed.name, ZipEntry{bytes, listed.crc32, listed.file_bytes}).second) {
       fail(fmt::format("the name {} stands twice", in_quotes(listed.name)));
     }
     places.push_back({listed.offset, static_cast<std::uint64_t>(bytes.data() + bytes.size() - archive.data())});
@@ -178,6 +202,28 @@ ZipEntries read_stored_entries(Bytes archive) {
   if (entries.size() != place.entries) fail("the directory has not as many entries as the end says");
   check_apart(std::move(places));
   return entries;
+}
+
+ZipEntries read_stored_entries(Bytes archive) {
+  auto entries = read_entries(archive);
+  for (const auto& [name, entry] : entries) {
+    if (!entry.file_bytes) continue;
+    throw UsageError(
+        fmt::format("its entry {} is compressed, which torch.save never does (torch.jit.save does); "
+                    "save the weights alone: torch.save(model.state_dict(), FILE)",
+                    in_quotes(name)));
+  }
+  return entries;
+}
+
+std::string inflated(const ZipEntry& entry, std::uint64_t longest) {
+  const auto length = entry.file_bytes.value();
+  if (length > longest)
+    throw UsageError(fmt::format("compressed, {} bytes long, and more than {} is too much", length, longest));
+  std::string file(static_cast<std::size_t>(length), '\0');
+  if (!inflate_whole(entry.bytes, file)) fail("what is compressed does not inflate to the length that it has");
+  verify(Checksum{std::as_bytes(std::span(file)), entry.crc32});
+  return file;
 }
 
 }  // namespace paretopipe::weights

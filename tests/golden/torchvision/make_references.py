@@ -36,7 +36,7 @@ def fnv1a64(text):
 
 
 def hashed_bits(key, first, count):
-    """splitmix64's output function on a counter: lib/paretopipe/model/weights.hpp."""
+    """splitmix64's output function on a counter: lib/paretopipe/compute/hashed_numbers.hpp."""
     z = np.arange(first + 1, first + count + 1, dtype=np.uint64)
     z *= np.uint64(0x9E3779B97F4A7C15)
     z += np.uint64(key)

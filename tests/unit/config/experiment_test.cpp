@@ -11,7 +11,8 @@ using nlohmann::json;
 
 namespace {
 
-/// Every field differs from its default, but for those of partitions, which rule split points out.
+/// Every field differs from its default, but for those of partitions, which rule split points out, and of archives,
+/// which hold their own weights.
 Experiment unusual_experiment() {
   return {.models = {"resnet18"},
           .splits = {.all = false, .points = {0, 2, 3}},
@@ -47,6 +48,11 @@ std::string refusal(const char* text) {
 TEST_CASE("an experiment comes back from its JSON as it was", "[experiment]") {
   CHECK(experiment_from_json(json(unusual_experiment())) == unusual_experiment());
   CHECK(experiment_from_json(json(Experiment{})) == Experiment{});
+  Experiment archive;
+  archive.models = {"./net.pt"};
+  archive.input = "3x32x32";
+  archive.cuts = "layer*";
+  CHECK(experiment_from_json(json(archive)) == archive);
 }
 
 TEST_CASE("repetitions are a number, auto, or auto with other bounds", "[experiment]") {

@@ -5,11 +5,12 @@
 #include <limits>
 
 #include <support/catch.hpp>
-
-#include "thrown.hpp"
+#include <support/thrown.hpp>
 
 namespace paretopipe::model {
 namespace {
+
+using namespace support;
 
 const stage::ModelRequest kRequest{.model = "mobilenet_v2", .num_classes = 10, .batch = 1, .seed = 1, .data = "random"};
 

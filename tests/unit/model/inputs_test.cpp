@@ -4,12 +4,13 @@
 #include <cstring>
 
 #include <support/catch.hpp>
-
-#include "temp_folder.hpp"
-#include "thrown.hpp"
+#include <support/image_folder.hpp>
+#include <support/thrown.hpp>
 
 namespace paretopipe::model {
 namespace {
+
+using namespace support;
 
 std::vector<std::vector<float>> inputs(const std::string& data, int batch, int count, std::uint64_t seed = 1) {
   auto backend = make_model_backend();
@@ -66,7 +67,7 @@ TEST_CASE("images are no tokens") {
 }
 
 TEST_CASE("CIFAR-10 images are normalised by channel, in the file's order, and wrap round") {
-  const TempFolder folder;
+  const ImageFolder folder;
   folder.write("test_batch.bin", cifar10_file(3));
   const auto batches = inputs("cifar10:" + folder.path().string(), 2, 3);
   REQUIRE(batches.size() == 3);
@@ -84,7 +85,7 @@ TEST_CASE("CIFAR-10 images are normalised by channel, in the file's order, and w
 }
 
 TEST_CASE("grey images are resized bilinearly and replicated to three channels") {
-  const TempFolder folder;
+  const ImageFolder folder;
   folder.write("t10k-images-idx3-ubyte", idx_file({0x803, 1, 2, 2}, 4));  // pixels 0 1 / 2 3
   const auto image = inputs("fashion-mnist:" + folder.path().string(), 1, 1).at(0);
   // Pixel centres aligned: output x reads the input at (x + 0.5) * 2 / 224 - 0.5, clamped to the image.
@@ -117,7 +118,7 @@ TEST_CASE("an unknown data set is a usage error that lists the known ones") {
 }
 
 TEST_CASE("a data set that is not there is an environment error that says how to get it") {
-  const TempFolder folder;
+  const ImageFolder folder;
   const auto path = folder.path().string();
   check_throws<EnvironmentError>([&] { inputs("fashion-mnist:" + path, 1, 1); },
                                  {path, "t10k-images-idx3-ubyte.gz", "apt install dataset-fashion-mnist"});

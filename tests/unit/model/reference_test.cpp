@@ -1,7 +1,7 @@
 // Every block of every model against the reference in Python (torchvision, or a definition next to it), with the
 // weights and the input that tests/golden/torchvision/make_references.py describes.
+#include <paretopipe/compute/hashed_numbers.hpp>
 #include <paretopipe/core/hash.hpp>
-#include <paretopipe/model/weights.hpp>
 #include <paretopipe/model/zoo.hpp>
 
 #include <cmath>
@@ -40,13 +40,13 @@ void fill_like_reference(const NamedTensor& entry) {
   const auto key = fnv1a64(entry.name);
   if (entry.tensor.dim() > 1) {
     const auto fan_in = static_cast<double>(entry.tensor.numel() / entry.tensor.size(0));
-    fill_uniform(values, key, static_cast<float>(std::sqrt(6.0 / fan_in)));
+    compute::fill_uniform(values, key, static_cast<float>(std::sqrt(6.0 / fan_in)));
     return;
   }
   const bool mean_or_bias = entry.name.ends_with("running_mean") || entry.name.ends_with("bias");
   const float centre = mean_or_bias ? 0.0F : 1.0F;
   const float scale = entry.name.ends_with("running_var") ? 0.5F : entry.name.ends_with("bias") ? 0.125F : 0.25F;
-  for (std::size_t i = 0; i < values.size(); ++i) values[i] = centre + scale * hashed_uniform(key, i);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = centre + scale * compute::hashed_uniform(key, i);
 }
 
 void check_block(const at::Tensor& output, const nlohmann::json& expected) {
@@ -69,7 +69,7 @@ void check_block(const at::Tensor& output, const nlohmann::json& expected) {
   const auto key = fnv1a64("samples/" + expected.at("name").get<std::string>());
   const auto samples = expected.at("samples").get<std::vector<double>>();
   for (std::size_t i = 0; i < samples.size(); ++i) {
-    CHECK(values[hashed_bits(key, i) % values.size()] == Approx(samples[i]).margin(margin).epsilon(0));
+    CHECK(values[compute::hashed_bits(key, i) % values.size()] == Approx(samples[i]).margin(margin).epsilon(0));
   }
 }
 
@@ -87,13 +87,13 @@ at::Tensor reference_input(const Model& model) {
   auto input = at::empty(model.input_shape(1), model.input_type());
   const auto key = fnv1a64("input");
   if (!model.takes_tokens()) {
-    fill_uniform(values_of(input), key, 2);
+    compute::fill_uniform(values_of(input), key, 2);
     return input;
   }
   for (std::int64_t i = 0; i < input.numel(); ++i) {  // 0 to 3 mean something of their own
     const auto words = static_cast<std::uint64_t>(model.vocabulary - 4);
     input.data_ptr<std::int64_t>()[i] =
-        4 + static_cast<std::int64_t>(hashed_bits(key, static_cast<std::uint64_t>(i)) % words);
+        4 + static_cast<std::int64_t>(compute::hashed_bits(key, static_cast<std::uint64_t>(i)) % words);
   }
   return input;
 }

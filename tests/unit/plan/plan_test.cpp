@@ -53,6 +53,20 @@ TEST_CASE("every repetition visits every split and both endpoints once", "[plan]
   }
 }
 
+TEST_CASE("an archive's trials carry what its description says of the file, and not the classes of other models",
+          "[plan]") {
+  config::Experiment experiment;
+  experiment.models = {"alexnet", "x/net.pt"};
+  experiment.num_classes = 1000;
+  experiment.repeat.trials = 1;
+  auto archive = model_of("net.pt", 1);
+  archive.archive = config::Archive{.sha256 = "ab12", .input_shape = {3, 4}, .cuts = "all"};
+  for (const auto& trial : plan_trials(experiment, {model_of("alexnet", 1), archive})) {
+    CHECK(trial.archive == (trial.model == "net.pt" ? archive.archive : std::nullopt));
+    CHECK(trial.num_classes == (trial.model == "net.pt" ? Trial{}.num_classes : 1000));
+  }
+}
+
 TEST_CASE("repetitions follow one another, and so do models", "[plan]") {
   config::Experiment experiment;
   experiment.models = {"zebra", "ant"};

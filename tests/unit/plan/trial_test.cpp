@@ -14,6 +14,10 @@ using Ranges = std::vector<config::BlockRange>;
 
 namespace {
 
+config::Archive an_archive() {
+  return {.sha256 = "ab12", .input_shape = {3, 224, 224}, .cuts = "unit"};
+}
+
 Trial a_trial() {
   return {.model = "mobilenet_v2",
           .num_classes = 10,
@@ -86,6 +90,8 @@ TEST_CASE("a trial comes back from JSON as it was", "[trial]") {
   trial.shaping = config::Shaping::netem;
   CHECK(json(trial).get<Trial>() == trial);
   CHECK(json::parse(json(trial).dump()).get<Trial>() == trial);
+  trial.archive = an_archive();
+  CHECK(json::parse(json(trial).dump()).get<Trial>() == trial);
 }
 
 TEST_CASE("the identity of a trial never changes: results on disk are found by it", "[trial]") {
@@ -95,6 +101,14 @@ TEST_CASE("the identity of a trial never changes: results on disk are found by i
         R"("model":"mobilenet_v2","num_classes":10,"repetition":2,"seed":1,"split_points":[7],"threads_per_stage":1,)"
         R"("tuning":{"flush_denormals":true,"passive_openmp_wait":true,"tune_malloc":true},"warmup":4})");
   CHECK(a_trial().id() == "3bf87ca3cada54b9");
+}
+
+TEST_CASE("an archive's trial says what the file is, and has no classes, which are the file's", "[trial]") {
+  auto trial = a_trial();
+  trial.archive = an_archive();
+  CHECK(json(trial).at("archive") == json::parse(R"({"sha256":"ab12","input_shape":[3,224,224],"cuts":"unit"})"));
+  CHECK_FALSE(json(trial).contains("num_classes"));
+  CHECK_FALSE(json(a_trial()).contains("archive"));
 }
 
 TEST_CASE("whatever decides a run changes the identity, and equal trials share it", "[trial]") {
@@ -128,6 +142,19 @@ TEST_CASE("whatever decides a run changes the identity, and equal trials share i
       [](Trial& trial) { trial.network.forward.delay = std::chrono::milliseconds(3); },
       [](Trial& trial) { trial.network.backward.delay = std::chrono::milliseconds(3); },
       [](Trial& trial) { trial.network.backward.loss = 0.01; },
+      [](Trial& trial) { trial.archive = an_archive(); },
+      [](Trial& trial) {
+        trial.archive = an_archive();
+        trial.archive->sha256 = "ab13";
+      },
+      [](Trial& trial) {
+        trial.archive = an_archive();
+        trial.archive->input_shape = {3, 224, 225};
+      },
+      [](Trial& trial) {
+        trial.archive = an_archive();
+        trial.archive->cuts = "all";
+      },
   };
   std::set<std::string> ids{a_trial().id()};
   for (const auto& change : changes) {

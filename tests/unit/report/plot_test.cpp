@@ -64,6 +64,37 @@ TEST_CASE("networks are named by their name alone") {
   CHECK(plot.series[1].name == "slow");
 }
 
+TEST_CASE("archives are named by their files, and where these are called the same, by what else tells them apart") {
+  auto records = std::vector<record::TrialRecord>(3, testing::sweep().front());
+  const auto archive = [](char digit, const std::string& cuts) {
+    return config::Archive{.sha256 = std::string(64, digit), .input_shape = {3, 8, 8}, .cuts = cuts};
+  };
+  const auto names = [&] {
+    std::vector<std::string> all;
+    for (const auto& series : plot_of(records).series) all.push_back(series.name);
+    return all;
+  };
+  records[0].trial.model = "a.pt";
+  records[0].trial.archive = archive('a', "unit");
+  records[1].trial.model = "b.pt";
+  records[1].trial.archive = archive('b', "unit");
+  CHECK(names() == std::vector<std::string>{"a.pt", "b.pt", "resnet18, num_classes 10"});
+  records[1].trial.model = "a.pt";
+  records.pop_back();
+  CHECK(names() == std::vector<std::string>{"archive_sha256 aaaaaaaaaaaa", "archive_sha256 bbbbbbbbbbbb"});
+  records[1].trial.archive = archive('a', "all");
+  CHECK(names() == std::vector<std::string>{"archive_cuts unit", "archive_cuts all"});
+}
+
+TEST_CASE("weights out of a file are named by the first digits of their SHA-256, and those of the seed by none") {
+  auto records = std::vector{testing::sweep().front(), testing::sweep().front()};
+  records[1].trial.weights_sha256 = std::string(64, 'c');
+  const auto plot = plot_of(records);
+  REQUIRE(plot.series.size() == 2);
+  CHECK(plot.series[0].name == "weights_sha256 none");
+  CHECK(plot.series[1].name == "weights_sha256 cccccccccccc");
+}
+
 TEST_CASE("one group needs no name and no legend") {
   const auto plot = plot_of({testing::sweep().front()});
   CHECK(plot.series.at(0).name.empty());

@@ -85,6 +85,9 @@ TEST_CASE("the replies that describe machines, models and runs cross with all of
   check(Described{{"m", 2, {2, 3}, 24, {{"fc", {2, 10}, 80, 30, 120, 60}}}},
         R"({"description":{"model":"m","batch":2,"input_shape":[2,3],"input_bytes":24,"blocks":[{"name":"fc",
     "output_shape":[2,10],"activation_bytes":80,"parameters":30,"parameter_bytes":120,"multiply_accumulates":60}]}})");
+  Describe archive{{"/a/net.pt", 10, 2, 1, "random", "", config::Archive{"ab12", {3, 4}, "all"}}};
+  check(archive, R"({"model":{"model":"/a/net.pt","num_classes":10,"batch":2,"seed":1,"data":"random","weights":"",
+    "archive":{"sha256":"ab12","input_shape":[3,4],"cuts":"all"}}})");
   RunReport report;
   report.single_stream = a_timeline(10);
   report.offline = a_timeline(20);

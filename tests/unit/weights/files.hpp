@@ -44,16 +44,18 @@ struct ZipMember {
   std::string bytes;
 };
 
+inline constexpr std::uint16_t kDeflated = 8;
+
 struct ZipOptions {
   bool wide = false;           ///< with the 64-bit records, and every size in them
-  std::uint16_t method = 0;    ///< as the directory says it
+  std::uint16_t method = 0;    ///< of compression; all but kDeflated only say so
   std::uint16_t flags = 0;     ///< as the directory says them
   std::size_t alignment = 64;  ///< of each member's bytes
 };
 
 std::string zip_file(const std::vector<ZipMember>& members, const ZipOptions& options = {});
 
-/// The opcodes that torch.save writes, in the order in which it writes them.
+/// The opcodes that PyTorch writes, in the order in which it writes them.
 namespace pickle {
 
 std::string global(std::string_view module, std::string_view name);
@@ -66,6 +68,8 @@ std::string ordered_dictionary(const std::vector<std::string>& keys_and_values);
 std::string storage(std::string_view type, std::string_view key, std::int64_t elements);
 std::string tensor(const std::string& storage, std::int64_t offset, const std::vector<std::int64_t>& shape,
                    const std::vector<std::int64_t>& strides);
+std::string list(const std::vector<std::string>& items);
+std::string object(std::string_view type, const std::vector<std::string>& attributes_and_values);  ///< of an archive
 std::string whole(const std::string& value);  ///< with its frame: the protocol, and the stop
 
 }  // namespace pickle

@@ -42,9 +42,46 @@ TEST_CASE("an archive without entries has none", "[weights]") {
   CHECK(read_stored_entries(bytes_of(archive)).empty());
 }
 
+TEST_CASE("deflated entries are inflated, with narrow and with wide records", "[weights]") {
+  const bool wide = GENERATE(false, true);
+  const auto archive = zip_file(kMembers, {.wide = wide, .method = kDeflated});
+  const auto entries = read_entries(bytes_of(archive));
+  REQUIRE(entries.size() == 3);
+  for (const auto& member : kMembers) {
+    const auto& entry = entries.at(member.name);
+    CHECK(entry.file_bytes == member.bytes.size());
+    CHECK(inflated(entry, 300) == member.bytes);
+  }
+  CHECK(entries.at("a/three").bytes.size() < 300);
+}
+
+TEST_CASE("a deflated entry that is damaged, has another length, or is too long, is refused", "[weights]") {
+  std::string text;
+  for (int i = 0; i < 200; ++i) text += std::to_string(i * i);
+  const auto archive = zip_file({{"a", text}}, {.method = kDeflated});
+  const auto good = read_entries(bytes_of(archive)).at("a");
+  const auto refusal = [&](const ZipEntry& entry) {
+    return support::message_of<UsageError>([&] { inflated(entry, 10'000); });
+  };
+  CHECK(refusal(good) == "(nothing was thrown)");
+  CHECK(contains(support::message_of<UsageError>([&] { inflated(good, text.size() - 1); }), "is too much"));
+  for (const auto length : {text.size() - 1, text.size() + 1, std::size_t{0}}) {
+    CHECK(contains(refusal({good.bytes, good.crc32, length}), "does not inflate"));
+  }
+  CHECK(contains(refusal({good.bytes, good.crc32 + 1, good.file_bytes}), "damaged: its bytes have the CRC-32"));
+  CHECK(contains(refusal({good.bytes.first(good.bytes.size() - 1), good.crc32, good.file_bytes}), "does not inflate"));
+  CHECK(contains(refusal({{}, good.crc32, good.file_bytes}), "does not inflate"));
+  for (std::size_t i = 0; i < good.bytes.size(); ++i) {
+    std::string damaged(reinterpret_cast<const char*>(good.bytes.data()), good.bytes.size());
+    damaged[i] ^= 4;
+    CHECK(contains(refusal({bytes_of(damaged), good.crc32, good.file_bytes}), "damaged"));
+  }
+}
+
 TEST_CASE("compressed and encrypted entries are refused by name", "[weights]") {
-  CHECK(contains(refusal_of(zip_file(kMembers, {.method = 8})),
+  CHECK(contains(refusal_of(zip_file(kMembers, {.method = kDeflated})),
                  "its entry \"a/one\" is compressed, which torch.save never does"));
+  CHECK(contains(refusal_of(zip_file(kMembers, {.method = 12})), "in a way that PyTorch never uses (method 12)"));
   CHECK(contains(refusal_of(zip_file(kMembers, {.flags = 1})), "its entry \"a/one\" is encrypted"));
 }
 

@@ -1,0 +1,84 @@
+#include <paretopipe/compute/tensors.hpp>
+#include <paretopipe/core/error.hpp>
+
+#include <ATen/ops/empty.h>
+#include <ATen/ops/from_blob.h>
+
+namespace paretopipe::compute {
+namespace {
+
+at::ScalarType scalar_type(wire::DType dtype) {
+  switch (dtype) {
+    case wire::DType::float32:
+      return at::kFloat;
+    case wire::DType::bfloat16:
+      return at::kBFloat16;
+    case wire::DType::int64:
+      return at::kLong;
+  }
+  throw Error(ExitCode::internal, fmt::format("no LibTorch type for wire type {}", static_cast<int>(dtype)));
+}
+
+wire::DType wire_dtype(at::ScalarType type) {
+  switch (type) {
+    case at::kFloat:
+      return wire::DType::float32;
+    case at::kBFloat16:
+      return wire::DType::bfloat16;
+    case at::kLong:
+      return wire::DType::int64;
+    default:
+      throw Error(ExitCode::internal, fmt::format("no wire type for LibTorch's {}", at::toString(type)));
+  }
+}
+
+at::MemoryFormat memory_format(wire::MemoryFormat format) {
+  return format == wire::MemoryFormat::channels_last ? at::MemoryFormat::ChannelsLast : at::MemoryFormat::Contiguous;
+}
+
+std::vector<std::int64_t> dense_strides(const wire::TensorSpec& spec) {
+  if (spec.memory_format == wire::MemoryFormat::channels_last) return c10::get_channels_last_strides_2d(spec.shape);
+  std::vector<std::int64_t> strides(spec.shape.size());
+  std::int64_t stride = 1;
+  for (std::size_t i = strides.size(); i-- > 0; stride *= spec.shape[i]) strides[i] = stride;
+  return strides;
+}
+
+}  // namespace
+
+at::Tensor to_tensor(stage::Activation activation) {
+  const auto& spec = activation.spec;
+  if (static_cast<std::int64_t>(activation.bytes.size()) != wire::byte_size(spec)) {
+    throw Error(ExitCode::internal,
+                fmt::format("{} with {} bytes of memory", wire::to_string(spec), activation.bytes.size()));
+  }
+  const auto options = at::TensorOptions(scalar_type(spec.dtype));
+  const auto strides = dense_strides(spec);
+  return at::from_blob(
+      activation.bytes.data(), spec.shape, strides, [owner = activation.owner](void*) {}, options);
+}
+
+stage::Activation to_activation(at::Tensor tensor) {
+  stage::Activation activation;
+  if (!tensor.is_contiguous()) {
+    if (tensor.is_contiguous(at::MemoryFormat::ChannelsLast)) {
+      activation.spec.memory_format = wire::MemoryFormat::channels_last;
+    } else {
+      tensor = tensor.contiguous();
+    }
+  }
+  activation.spec.dtype = wire_dtype(tensor.scalar_type());
+  activation.spec.shape = tensor.sizes().vec();
+  activation.bytes = {static_cast<std::byte*>(tensor.data_ptr()), tensor.nbytes()};
+  activation.owner = std::make_shared<at::Tensor>(std::move(tensor));
+  return activation;
+}
+
+stage::Activation allocate_activation(const wire::TensorSpec& spec) {
+  const auto options = at::TensorOptions(scalar_type(spec.dtype));
+  auto activation = to_activation(at::empty(spec.shape, options, memory_format(spec.memory_format)));
+  activation.spec = spec;  // a 1 x 1 image is dense in both orders: keep the one that was asked for
+  return activation;
+}
+
+}  // namespace paretopipe::compute

@@ -1,0 +1,79 @@
+#include <paretopipe/config/archive.hpp>
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/core/sha256.hpp>
+#include <paretopipe/core/utf8.hpp>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+namespace paretopipe::config {
+namespace {
+
+constexpr std::size_t kMaxDimensions = 7;  // the wire's tensors have 8, and one is the batch
+constexpr std::int64_t kMaxSize = 1'000'000;
+
+[[noreturn]] void refuse_shape(const std::string& text) {
+  throw UsageError(fmt::format(
+      "\"{}\" is not the shape of a sample; write its sizes without the batch, such as 3x224x224 (up to {} sizes)",
+      text, kMaxDimensions));
+}
+
+}  // namespace
+
+bool names_archive(const std::string& model) {
+  constexpr std::array<std::string_view, 3> kEndings{".pt", ".pth", ".torchscript"};
+  if (model.starts_with("synthetic:")) return false;
+  return model.find('/') != model.npos ||
+         std::any_of(kEndings.begin(), kEndings.end(), [&](auto ending) { return model.ends_with(ending); });
+}
+
+std::vector<std::int64_t> parse_shape(const std::string& text) {
+  std::vector<std::int64_t> shape;
+  const char* const end = text.data() + text.size();
+  for (const char* next = text.data();; ++next) {
+    std::int64_t size = 0;
+    const auto [rest, error] = std::from_chars(next, end, size);
+    if (error != std::errc{} || size < 1 || size > kMaxSize || shape.size() == kMaxDimensions) refuse_shape(text);
+    shape.push_back(size);
+    if (rest == end) return shape;
+    if (*rest != 'x') refuse_shape(text);
+    next = rest;
+  }
+}
+
+void check_archive_settings(const std::vector<std::string>& models, const std::string& input, const std::string& cuts) {
+  const auto archive = std::find_if(models.begin(), models.end(), names_archive);
+  if (archive == models.end()) {
+    if (input.empty() && cuts == kDefaultCuts) return;
+    throw UsageError(fmt::format(
+        "input and cuts are for TorchScript archives, and none of the models is one: {} has its own input and blocks",
+        models.front()));
+  }
+  if (input.empty()) {
+    throw UsageError(fmt::format(
+        "{} is a TorchScript archive, which does not say what it takes: add the shape of one sample, such as --input "
+        "3x224x224",
+        *archive));
+  }
+  parse_shape(input);
+  if (cuts.empty()) throw UsageError("cuts is empty; it must be unit, all, modules or a pattern of block names");
+}
+
+ModelSource find_source(const std::string& model, const std::string& input, const std::string& cuts) {
+  if (!names_archive(model)) return {.name = model, .file = {}, .archive = {}};
+  ModelSource source{.name = {}, .file = std::filesystem::absolute(model).lexically_normal(), .archive = Archive{}};
+  if (!is_utf8(source.file.string())) {
+    throw UsageError(
+        fmt::format("the path of {} is not valid UTF-8, in which stages and records have it; rename the file or its "
+                    "folders",
+                    nlohmann::json(model).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)));
+  }
+  source.archive->input_shape = parse_shape(input);
+  source.archive->cuts = cuts;
+  source.archive->sha256 = sha256_of_file(source.file);
+  source.name = source.file.filename().string();
+  return source;
+}
+
+}  // namespace paretopipe::config

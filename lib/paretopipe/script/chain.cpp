@@ -1,0 +1,127 @@
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/core/sha256.hpp>
+#include <paretopipe/script/chain.hpp>
+#include <paretopipe/script/choose_cuts.hpp>
+#include <paretopipe/script/container.hpp>
+#include <paretopipe/script/find_cuts.hpp>
+#include <paretopipe/script/guarded.hpp>
+#include <paretopipe/script/measure.hpp>
+#include <paretopipe/script/node_names.hpp>
+
+#include <filesystem>
+#include <iterator>
+#include <map>
+#include <unordered_set>
+#include <utility>
+
+#include <fmt/ranges.h>
+
+namespace paretopipe::script {
+namespace {
+
+using torch::jit::Value;
+using Values = std::vector<const Value*>;
+
+PreparedModel load(const std::filesystem::path& file, const config::Archive& archive) {
+  check_container(file);
+  if (sha256_of_file(file) != archive.sha256) {
+    throw UsageError(fmt::format("{} has changed since the sweep began; measure it anew", file.string()));
+  }
+  return guarded(ExitCode::usage, fmt::format("load {}", file.string()), [&] {
+    try {
+      return prepare(file);
+    } catch (const UsageError& error) {
+      throw UsageError(fmt::format("{} cannot be cut: {}", file.string(), error.what()));
+    }
+  });
+}
+
+std::vector<Measured> measure_batch(const PreparedModel& model, const Values& values,
+                                    const std::vector<std::int64_t>& shape, const std::string& file) {
+  const auto attempt = fmt::format(
+      "{} does not compute a batch of shape {} (if it was traced with another batch size, that may be built into it: "
+      "use the same --batch, or trace it with this one)",
+      file, fmt::join(shape, "x"));
+  return guarded(ExitCode::usage, attempt, [&] { return measure(*model.graph, values, shape); });
+}
+
+void check_result(const Measured& result, std::int64_t batch, const std::string& file) {
+  if (result.sendable && result.shape.front() == batch) return;
+  throw UsageError(
+      fmt::format("{} gives a result of shape {} for a batch of {}; it must be float32, with one row for each sample",
+                  file, fmt::join(result.shape, "x"), batch));
+}
+
+/// Parameters and buffers, each once: operators may share them.
+void count_parameters(const Slice& slice, const PreparedModel& model, config::BlockDescription& block) {
+  std::unordered_set<const void*> counted;
+  for (const auto& tensor : slice.tensors()) {
+    if (!counted.insert(tensor.data_ptr()).second) continue;
+    block.parameter_bytes += static_cast<std::int64_t>(tensor.nbytes());
+    if (model.learnable.contains(tensor.data_ptr())) block.parameters += tensor.numel();
+  }
+}
+
+/// A name that occurs again gets a number: "relu", "relu#2".
+std::string unique_name(std::string name, std::map<std::string, int>& seen) {
+  const int count = ++seen[name];
+  return count == 1 ? name : fmt::format("{}#{}", name, count);
+}
+
+std::vector<Value*> sendable(const std::vector<Value*>& cuts, const std::vector<Measured>& measured) {
+  std::vector<Value*> values;
+  for (std::size_t i = 0; i < cuts.size(); ++i) {
+    if (measured[i].sendable) values.push_back(cuts[i]);
+  }
+  return values;
+}
+
+}  // namespace
+
+Chain::Chain(const stage::ModelRequest& request) : model_(load(request.model, request.archive.value())) {
+  const auto& archive = *request.archive;
+  description_.model = std::filesystem::path(request.model).filename().string();
+  description_.batch = request.batch;
+  description_.archive = archive;
+  description_.input_shape = archive.input_shape;
+  description_.input_shape.insert(description_.input_shape.begin(), request.batch);
+  description_.input_bytes = sizeof(float);
+  for (const auto size : description_.input_shape) description_.input_bytes *= size;
+
+  auto& graph = *model_.graph;
+  const auto cuts = find_cuts(graph);
+  Values values(cuts.begin(), cuts.end());
+  values.push_back(graph.outputs().at(0));
+  const auto measured = measure_batch(model_, values, description_.input_shape, request.model);
+  check_result(measured.back(), request.batch, request.model);
+
+  const NodeNames names(graph);
+  boundaries_.push_back(graph.inputs().at(0));
+  for (const auto* cut : choose_cuts(sendable(cuts, measured), archive.cuts, names)) boundaries_.push_back(cut);
+  boundaries_.push_back(values.back());
+  describe_blocks(values, measured, names);
+}
+
+void Chain::describe_blocks(const Values& values, const std::vector<Measured>& measured, const NodeNames& names) {
+  const auto& graph = *model_.graph;
+  std::map<std::string, int> seen;
+  config::BlockDescription block;
+  auto end = std::next(boundaries_.begin());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    block.multiply_accumulates += measured[i].multiply_accumulates;
+    if (values[i] != *end) continue;
+    const auto* begin = *std::prev(end++);
+    block.name = unique_name(names.name_of(nodes_between(graph, begin, values[i])), seen);
+    block.output_shape = measured[i].shape;
+    block.activation_bytes = measured[i].bytes;
+    count_parameters(Slice(graph, begin, values[i]), model_, block);
+    description_.blocks.push_back(std::exchange(block, {}));
+  }
+}
+
+Slice Chain::block(int index) const {
+  const auto begin = static_cast<std::size_t>(index);
+  return {*model_.graph, boundaries_.at(begin), boundaries_.at(begin + 1)};
+}
+
+}  // namespace paretopipe::script

@@ -1,0 +1,90 @@
+#include <paretopipe/script/list_appends.hpp>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <vector>
+
+namespace paretopipe::script {
+namespace {
+
+using torch::jit::Graph;
+using torch::jit::Node;
+using torch::jit::Value;
+
+bool is(const Node& node, std::string_view kind) {
+  return node.kind().toQualString() == kind;
+}
+
+/// Operators that read a list's elements and keep nothing of the list itself.
+bool only_reads(const Node& node) {
+  constexpr std::array<std::string_view, 5> kReaders{"aten::cat", "aten::stack", "aten::len", "aten::__getitem__",
+                                                     "prim::ListUnpack"};
+  return std::any_of(kReaders.begin(), kReaders.end(), [&](auto kind) { return is(node, kind); });
+}
+
+/// The list and its other names: an append returns the list that it changed.
+std::vector<Value*> names_of(Value* list) {
+  std::vector<Value*> names{list};
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    for (const auto& use : names[i]->uses()) {
+      if (is(*use.user, "aten::append") && use.offset == 0) names.push_back(use.user->output());
+    }
+  }
+  return names;
+}
+
+/// The operators that use the list, in their order; none if one of them may keep it.
+std::vector<Node*> users_of(const std::vector<Value*>& names) {
+  std::vector<Node*> users;
+  for (const auto* name : names) {
+    for (const auto& use : name->uses()) {
+      const bool appends = is(*use.user, "aten::append") && use.offset == 0;
+      if (!appends && !only_reads(*use.user)) return {};
+      users.push_back(use.user);
+    }
+  }
+  std::sort(users.begin(), users.end(), [](const Node* a, const Node* b) { return a != b && a->isBefore(b); });
+  users.erase(std::unique(users.begin(), users.end()), users.end());
+  return users;
+}
+
+void replace_inputs(Node& user, const std::vector<Value*>& names, Value* replacement) {
+  for (std::size_t i = 0; i < user.inputs().size(); ++i) {
+    if (std::find(names.begin(), names.end(), user.inputs()[i]) != names.end()) user.replaceInput(i, replacement);
+  }
+}
+
+void rewrite(Graph& graph, Node* construction) {
+  const auto names = names_of(construction->output());
+  const auto users = users_of(names);
+  if (names.size() == 1 || users.empty()) return;
+  std::vector<Value*> elements(construction->inputs().begin(), construction->inputs().end());
+  Value* current = construction->output();
+  std::vector<Node*> appends;
+  for (auto* user : users) {
+    if (!is(*user, "aten::append")) {
+      replace_inputs(*user, names, current);
+      continue;
+    }
+    elements.push_back(user->input(1));
+    auto* grown = graph.create(construction->kind(), elements, 1)->insertBefore(user);
+    grown->copyMetadata(user);
+    grown->output()->setType(construction->output()->type());
+    current = grown->output();
+    appends.push_back(user);
+  }
+  std::for_each(appends.rbegin(), appends.rend(), [](Node* append) { append->destroy(); });
+}
+
+}  // namespace
+
+void rewrite_list_appends(const std::shared_ptr<Graph>& graph) {
+  std::vector<Node*> constructions;
+  for (auto* node : graph->nodes()) {
+    if (is(*node, "prim::ListConstruct")) constructions.push_back(node);
+  }
+  for (auto* construction : constructions) rewrite(*graph, construction);
+}
+
+}  // namespace paretopipe::script

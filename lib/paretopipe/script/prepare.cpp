@@ -1,0 +1,156 @@
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/script/list_appends.hpp>
+#include <paretopipe/script/node_names.hpp>
+#include <paretopipe/script/prepare.hpp>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/ranges.h>
+#include <torch/csrc/jit/api/module.h>
+#include <torch/csrc/jit/passes/common_subexpression_elimination.h>
+#include <torch/csrc/jit/passes/constant_propagation.h>
+#include <torch/csrc/jit/passes/dead_code_elimination.h>
+#include <torch/csrc/jit/passes/inliner.h>
+#include <torch/csrc/jit/passes/loop_unrolling.h>
+#include <torch/csrc/jit/passes/lower_tuples.h>
+#include <torch/csrc/jit/passes/peephole.h>
+#include <torch/csrc/jit/passes/remove_exceptions.h>
+#include <torch/csrc/jit/passes/remove_mutation.h>
+#include <torch/csrc/jit/serialization/import.h>
+
+namespace paretopipe::script {
+namespace {
+
+using torch::jit::Graph;
+using torch::jit::Module;
+using torch::jit::Node;
+using torch::jit::Value;
+using GraphPtr = std::shared_ptr<Graph>;
+
+/// As Module::eval, which fails for a module that has no such attribute.
+void set_to_evaluation(const Module& module) {
+  for (Module child : module.modules()) {
+    if (child.hasattr("training")) child.setattr("training", false);
+  }
+}
+
+/// Freezing shares the parameters' memory with the module.
+std::unordered_set<const void*> memory_of_parameters(const Module& module) {
+  std::unordered_set<const void*> memory;
+  for (const auto& parameter : module.parameters()) memory.insert(parameter.data_ptr());
+  return memory;
+}
+
+/// A warning computes nothing, but counts as an effect, so that nothing removes it.
+void remove_warnings(const GraphPtr& graph) {
+  std::vector<Node*> warnings;
+  for (auto* node : graph->nodes()) {
+    if (node->kind() == c10::aten::warn) warnings.push_back(node);
+  }
+  for (auto* warning : warnings) warning->destroy();
+}
+
+/// The frozen module stays as an unused input.
+void remove_self(const GraphPtr& graph) {
+  if (graph->inputs().empty() || !graph->inputs().front()->type()->cast<c10::ClassType>()) return;
+  const auto* self = graph->inputs().front();
+  if (!self->uses().empty()) {
+    throw UsageError(fmt::format("the model keeps a state that changes while it computes: {}",
+                                 describe_node(*self->uses().front().user)));
+  }
+  graph->eraseInput(0);
+}
+
+Value* first_tensor(Value* result) {
+  if (result->type()->isSubtypeOf(*c10::TensorType::get())) return result;
+  if (result->node()->kind() == c10::prim::TupleConstruct) {
+    for (auto* element : result->node()->inputs()) {
+      if (auto* tensor = first_tensor(element)) return tensor;
+    }
+  }
+  return nullptr;
+}
+
+void keep_first_tensor(const GraphPtr& graph) {
+  auto* result = graph->outputs().at(0);
+  auto* tensor = first_tensor(result);
+  if (tensor == nullptr) {
+    throw UsageError(fmt::format("the model gives {} and no tensor: {}", result->type()->repr_str(),
+                                 describe_node(*result->node())));
+  }
+  if (tensor == result) return;
+  graph->eraseOutput(0);
+  graph->registerOutput(tensor);
+}
+
+void simplify(GraphPtr& graph) {
+  torch::jit::Inline(*graph);
+  torch::jit::EliminateExceptions(graph);
+  torch::jit::ConstantPropagation(graph);
+  torch::jit::UnrollConstantLoops(graph);
+  torch::jit::ConstantPropagation(graph);
+  torch::jit::LowerSimpleTuples(graph);
+  remove_warnings(graph);
+  keep_first_tensor(graph);
+  torch::jit::EliminateDeadCode(graph);
+}
+
+void remove_mutation(const GraphPtr& graph) {
+  torch::jit::RemoveListMutation(graph);
+  rewrite_list_appends(graph);
+  torch::jit::RemoveTensorMutation(graph);
+  torch::jit::PeepholeOptimize(graph);
+  torch::jit::EliminateDeadCode(graph);
+  torch::jit::EliminateCommonSubexpression(graph);
+  torch::jit::EliminateDeadCode(graph);
+}
+
+/// Why a graph with this operator cannot be cut; null for the others.
+const char* obstacle(const Node& node) {
+  if (!node.blocks().empty()) {
+    return "its control flow depends on what it computes (trace the model instead of scripting it, if it need not)";
+  }
+  if (const auto* schema = node.maybeSchema(); schema != nullptr && schema->is_mutable()) {
+    return "it overwrites a tensor or a list that is used elsewhere";
+  }
+  if (node.hasSideEffects()) return "it does more than to compute its result";
+  if (node.isNondeterministic()) return "its result is random (was the model traced in training mode?)";
+  return nullptr;
+}
+
+void check_operators(const Graph& graph) {
+  for (const auto* node : graph.nodes()) {
+    if (const auto* reason = obstacle(*node)) {
+      throw UsageError(fmt::format("{} is in the way of a cut: {}", describe_node(*node), reason));
+    }
+  }
+}
+
+void check_inputs(const Graph& graph) {
+  if (graph.inputs().size() == 1 && graph.inputs().front()->type()->isSubtypeOf(*c10::TensorType::get())) return;
+  std::vector<std::string> types;
+  for (const auto* input : graph.inputs()) types.push_back(input->type()->repr_str());
+  throw UsageError(fmt::format("the model takes ({}), and only one tensor can be given to it", fmt::join(types, ", ")));
+}
+
+}  // namespace
+
+PreparedModel prepare(const std::filesystem::path& file) {
+  const auto module = torch::jit::load(file.string(), c10::Device(c10::kCPU));
+  set_to_evaluation(module);
+  if (!module.find_method("forward")) throw UsageError("the archive has no forward method");
+  PreparedModel model;
+  model.learnable = memory_of_parameters(module);
+  model.graph = torch::jit::freeze(module, {}, /*optimize_numerics=*/false).get_method("forward").graph()->copy();
+  simplify(model.graph);
+  remove_mutation(model.graph);
+  remove_self(model.graph);
+  check_inputs(*model.graph);
+  check_operators(*model.graph);
+  return model;
+}
+
+}  // namespace paretopipe::script

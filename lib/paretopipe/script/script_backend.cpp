@@ -1,0 +1,145 @@
+#include <paretopipe/compute/inputs.hpp>
+#include <paretopipe/compute/runtime.hpp>
+#include <paretopipe/compute/tensors.hpp>
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/script/chain.hpp>
+#include <paretopipe/script/guarded.hpp>
+#include <paretopipe/script/script_backend.hpp>
+
+#include <map>
+#include <optional>
+#include <unordered_set>
+
+#include <malloc.h>
+
+namespace paretopipe::script {
+namespace {
+
+class ScriptBackend final : public stage::Backend {
+ public:
+  std::vector<std::string> models() const override { return {"PATH.pt (a TorchScript archive, with --input CxHxW)"}; }
+
+  nlohmann::json configure(const stage::ComputeOptions& options) override {
+    return guarded(ExitCode::internal, "configure LibTorch", [&] { return compute::configure_runtime(options); });
+  }
+
+  config::ModelDescription describe(const stage::ModelRequest& request) override {
+    check(request);
+    return guarded(ExitCode::internal, "describe " + request.model, [&] { return Chain(request).description(); });
+  }
+
+  std::int64_t held_parameter_bytes() const override {
+    std::unordered_set<const void*> counted;
+    std::int64_t bytes = 0;
+    for (const auto& [index, block] : blocks_) {
+      for (const auto& tensor : block.tensors()) {
+        if (counted.insert(tensor.data_ptr()).second) bytes += static_cast<std::int64_t>(tensor.nbytes());
+      }
+    }
+    return bytes;
+  }
+
+  void load(const stage::ModelRequest& request, config::BlockRange range) override {
+    check(request);
+    if (held_ != identity(request)) {
+      blocks_.clear();
+      held_ = identity(request);
+    }
+    guarded(ExitCode::internal, "load " + request.model, [&] { load_blocks(request, range); });
+  }
+
+  std::vector<stage::Activation> make_inputs(const stage::ModelRequest& request, int count) override {
+    check(request);
+    return guarded(ExitCode::internal, "make inputs for " + request.model, [&] {
+      std::vector<stage::Activation> inputs;
+      for (auto& batch : compute::make_input_batches({request.archive->input_shape}, request, count)) {
+        inputs.push_back(compute::to_activation(std::move(batch)));
+      }
+      return inputs;
+    });
+  }
+
+  stage::Activation allocate(const wire::TensorSpec& spec) override {
+    return guarded(ExitCode::environment, "allocate " + wire::to_string(spec),
+                   [&] { return compute::allocate_activation(spec); });
+  }
+
+  /// Without mutation in a block, no block changes its input.
+  stage::Activation forward(config::BlockRange range, stage::Activation input) override {
+    if (range.empty()) return input;
+    return guarded(ExitCode::internal, "compute " + held_->model, [&] {
+      auto tensor = compute::to_tensor(std::move(input));
+      for (int i = range.begin; i < range.end; ++i) tensor = block(i).run(std::move(tensor));
+      return compute::to_activation(std::move(tensor));
+    });
+  }
+
+  /// `forward` leaves nothing to do: activations are dense and in host memory.
+  stage::Activation encode(stage::Activation output) override { return output; }
+  stage::Activation decode(stage::Activation received) override { return received; }
+
+ private:
+  static void check(const stage::ModelRequest& request) {
+    if (!request.archive) {
+      throw UsageError(fmt::format("{} is asked for as an archive, without its input and SHA-256", request.model));
+    }
+    if (!request.weights.empty()) {
+      throw UsageError(fmt::format("{} has weights of its own; leave the file {} out", request.model, request.weights));
+    }
+    if (request.batch < 1) throw UsageError(fmt::format("a batch has at least one sample, not {}", request.batch));
+  }
+
+  /// What decides the blocks: seed and inputs do not.
+  static stage::ModelRequest identity(const stage::ModelRequest& request) {
+    return {.model = request.model,
+            .num_classes = 0,
+            .batch = request.batch,
+            .seed = 0,
+            .data = {},
+            .archive = request.archive};
+  }
+
+  void load_blocks(const stage::ModelRequest& request, config::BlockRange range) {
+    if (range.empty() || holds(range)) return;
+    take_blocks(Chain(request), range);
+    // The rest of the archive goes back to the system: tuned to keep freed memory, malloc would hold it for good.
+    malloc_trim(0);
+  }
+
+  bool holds(config::BlockRange range) const {
+    bool all = range.begin < range.end;
+    for (int i = range.begin; i < range.end; ++i) all = all && blocks_.contains(i);
+    return all;
+  }
+
+  void take_blocks(const Chain& chain, config::BlockRange range) {
+    const int count = chain.description().block_count();
+    if (range.begin < 0 || range.begin > range.end || range.end > count) {
+      throw UsageError(fmt::format("{} has blocks 0 to {}; there is no range [{}, {})", held_->model, count - 1,
+                                   range.begin, range.end));
+    }
+    for (int i = range.begin; i < range.end; ++i) {
+      if (!blocks_.contains(i)) blocks_.emplace(i, chain.block(i));
+    }
+  }
+
+  const Slice& block(int index) const {
+    const auto found = blocks_.find(index);
+    if (found == blocks_.end()) {
+      throw Error(ExitCode::internal,
+                  fmt::format("block {} of {} is computed but was not loaded", index, held_->model));
+    }
+    return found->second;
+  }
+
+  std::optional<stage::ModelRequest> held_;
+  std::map<int, Slice> blocks_;
+};
+
+}  // namespace
+
+std::unique_ptr<stage::Backend> make_script_backend() {
+  return std::make_unique<ScriptBackend>();
+}
+
+}  // namespace paretopipe::script

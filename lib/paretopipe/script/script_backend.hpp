@@ -1,0 +1,25 @@
+#pragma once
+#include <paretopipe/stage/backend.hpp>
+
+#include <memory>
+
+// TorchScript archives that a person brings, on LibTorch. This header is the folder's only public one and needs no
+// LibTorch header.
+//
+//   container     what the file is, before LibTorch reads it: nothing in it is executed
+//   prepare       the archive as one graph: frozen, inlined, without mutation; refused where it cannot be cut
+//   list_appends  lists that grow, as lists that are constructed anew
+//   node_names    operators by the names of their author's modules
+//   find_cuts     values that every path from input to output passes through
+//   choose_cuts   which of these are offered: unit, all, modules, a pattern
+//   slice         what lies between two cuts, as a graph of its own
+//   chain         all of it: a file, a shape and a choice become blocks
+namespace paretopipe::script {
+
+/// Archives as the pipeline sees them. `request.model` is the absolute path and `request.archive` says how it is used.
+/// Computes in float32, in eager mode, contiguous (NCHW), without autograd, operator by operator as the archive does
+/// itself: no bit differs. Thread safety and errors as stage::Backend states; a file that is no archive, one that has
+/// changed since its SHA-256 was taken, and one that cannot be cut are UsageErrors that say what is in the way.
+std::unique_ptr<stage::Backend> make_script_backend();
+
+}  // namespace paretopipe::script

@@ -1,0 +1,86 @@
+#include <paretopipe/script/slice.hpp>
+
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include <torch/csrc/jit/ir/constants.h>
+
+namespace paretopipe::script {
+namespace {
+
+using torch::jit::Graph;
+using torch::jit::Node;
+using torch::jit::Value;
+
+/// The operators that `end` needs and `begin` does not give.
+std::unordered_set<const Node*> needed_nodes(const Value* begin, const Value* end) {
+  std::unordered_set<const Node*> needed;
+  std::vector<const Value*> open{end};
+  while (!open.empty()) {
+    const auto* value = open.back();
+    open.pop_back();
+    if (value == begin || !needed.insert(value->node()).second) continue;
+    for (const auto* input : value->node()->inputs()) open.push_back(input);
+  }
+  return needed;
+}
+
+using Copies = std::unordered_map<const Value*, Value*>;
+
+/// Not Graph::createClone: that copies the stack of inlined calls too, which points to functions of the archive, and
+/// they are gone when the slice is used.
+Node* clone_of(Graph& graph, const Node& node, const Copies& copies) {
+  auto* clone = graph.create(node.kind(), node.outputs().size());
+  clone->copyAttributes(node);
+  clone->setSourceRange(node.sourceRange());
+  for (const auto* input : node.inputs()) clone->addInput(copies.at(input));
+  for (std::size_t i = 0; i < node.outputs().size(); ++i) clone->outputs()[i]->setType(node.outputs()[i]->type());
+  return clone;
+}
+
+std::shared_ptr<Graph> copy_between(const Graph& graph, const Value* begin, const Value* end) {
+  auto copy = std::make_shared<Graph>();
+  Copies copies{{begin, copy->addInput()}};
+  for (const auto* node : nodes_between(graph, begin, end)) {
+    auto* clone = copy->appendNode(clone_of(*copy, *node, copies));
+    for (std::size_t i = 0; i < node->outputs().size(); ++i) copies.emplace(node->outputs()[i], clone->outputs()[i]);
+  }
+  copy->registerOutput(copies.at(end));
+  return copy;
+}
+
+}  // namespace
+
+std::vector<const Node*> nodes_between(const Graph& graph, const Value* begin, const Value* end) {
+  const auto needed = needed_nodes(begin, end);
+  std::vector<const Node*> nodes;
+  for (const auto* node : graph.nodes()) {
+    if (needed.contains(node)) nodes.push_back(node);
+  }
+  return nodes;
+}
+
+Slice::Slice(const Graph& graph, const Value* begin, const Value* end)
+    : graph_(copy_between(graph, begin, end)), code_(graph_, "forward") {}
+
+at::Tensor Slice::run(at::Tensor input) const {
+  torch::jit::Stack stack{std::move(input)};
+  torch::jit::InterpreterState(code_).run(stack);
+  return std::move(stack.front()).toTensor();
+}
+
+std::vector<at::Tensor> Slice::tensors() const {
+  std::vector<at::Tensor> tensors;
+  for (auto* node : graph_->nodes()) {
+    if (node->kind() != torch::jit::prim::Constant) continue;
+    const auto value = torch::jit::toIValue(node->output());
+    if (value && value->isTensor()) tensors.push_back(value->toTensor());
+    if (value && value->isTensorList()) {
+      for (const auto& tensor : value->toTensorVector()) tensors.push_back(tensor);
+    }
+  }
+  return tensors;
+}
+
+}  // namespace paretopipe::script

@@ -1,0 +1,23 @@
+#include <paretopipe/core/json.hpp>
+#include <paretopipe/stage/backend.hpp>
+
+namespace paretopipe::stage {
+
+void to_json(nlohmann::json& json, const ModelRequest& request) {
+  json = {{"model", request.model}, {"num_classes", request.num_classes},
+          {"batch", request.batch}, {"seed", request.seed},
+          {"data", request.data},   {"weights", request.weights}};
+  write_optional(json, "archive", request.archive);
+}
+
+void from_json(const nlohmann::json& json, ModelRequest& request) {
+  json.at("model").get_to(request.model);
+  json.at("num_classes").get_to(request.num_classes);
+  json.at("batch").get_to(request.batch);
+  json.at("seed").get_to(request.seed);
+  json.at("data").get_to(request.data);
+  json.at("weights").get_to(request.weights);
+  read_optional(json, "archive", request.archive);
+}
+
+}  // namespace paretopipe::stage

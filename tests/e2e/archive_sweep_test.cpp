@@ -1,0 +1,149 @@
+// A person's own model, from the file to the frontier.
+#include <paretopipe/record/store.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+#include <support/catch.hpp>
+#include <support/files.hpp>
+#include <support/message_of.hpp>
+#include <support/program.hpp>
+#include <support/temporary_folder.hpp>
+#include <unit/script/archives.hpp>
+
+using namespace paretopipe;
+using support::contains;
+
+namespace {
+
+const char* const kNet =
+    "def forward(self, x):\n"
+    "  x = self.act.forward(self.bn.forward(self.conv1.forward(x)))\n"
+    "  x = self.block.forward(x)\n"
+    "  return self.fc.forward(torch.flatten(x, 1))\n";
+
+support::Outcome paretopipe_in(const std::filesystem::path& folder, std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), PARETOPIPE_BIN_DIR "/paretopipe");
+  return support::Program(arguments, folder).wait();
+}
+
+std::vector<std::string> sweep_of(const std::string& model, std::vector<std::string> more = {}) {
+  std::vector<std::string> arguments{
+      "sweep", "--model",       model, "--input",   "4x4x4", "--data",   "random", "--batch", "2",  "--repeat",
+      "1",     "--repeat-slow", "0",   "--batches", "3",     "--warmup", "1",      "--out",   "out"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return arguments;
+}
+
+}  // namespace
+
+TEST_CASE("a sweep of an archive measures every cut, and no output differs from the unsplit model's") {
+  const support::TemporaryFolder folder;
+  std::filesystem::create_directory(folder.path() / "my models");
+  script::write_archive(folder.path() / "my models", kNet);
+  const auto sweep = paretopipe_in(folder.path(), sweep_of("my models/net.pt", {"--cuts", "all"}));
+  INFO(sweep.output << sweep.errors);
+  REQUIRE(sweep.exit_code == 0);
+  std::set<int> splits;
+  for (const auto& record : record::read_records(folder.path() / "out").records) {
+    INFO(record.trial.label());
+    splits.insert(record.trial.split_points.front());
+    CHECK(record.trial.model == "net.pt");
+    REQUIRE(record.trial.archive);
+    CHECK(record.trial.archive->sha256.size() == 64);
+    CHECK(record.trial.archive->input_shape == std::vector<std::int64_t>{4, 4, 4});
+    CHECK(record.trial.archive->cuts == "all");
+    CHECK(record.fidelity->max_abs_difference == 0);
+    CHECK(record.fidelity->top1_agreement == 1);
+    CHECK(record.links.size() == (record.trial.all_local() ? 0U : 2U));
+  }
+  CHECK(splits == std::set<int>{0, 1, 2, 3, 4, 5, 6, 7});
+
+  const auto frontier = paretopipe_in(folder.path(), {"frontier", "out"});
+  INFO(frontier.output << frontier.errors);
+  CHECK(frontier.exit_code == 0);
+  CHECK(contains(frontier.output, "net.pt (cuts all, SHA-256 "));
+}
+
+TEST_CASE("an archive is cut into more than two stages too, also by the times of its blocks") {
+  const support::TemporaryFolder folder;
+  script::write_archive(folder.path(), kNet);
+  const auto sweep = paretopipe_in(folder.path(), sweep_of("net.pt", {"--cuts", "all", "--stages", "3", "--partitions",
+                                                                      "2,5", "--partitions", "equal-time"}));
+  INFO(sweep.output << sweep.errors);
+  REQUIRE(sweep.exit_code == 0);
+  bool listed = false;
+  for (const auto& record : record::read_records(folder.path() / "out").records) {
+    INFO(record.trial.label());
+    CHECK(record.trial.stage_count() == 3);
+    CHECK(record.fidelity->max_abs_difference == 0);
+    if (record.trial.split_points == std::vector<int>{2, 5}) listed = true;
+  }
+  CHECK(listed);
+}
+
+TEST_CASE("--resume knows an archive by its contents: the same elsewhere is done, a changed one is another") {
+  const support::TemporaryFolder folder;
+  script::write_archive(folder.path(), kNet);
+  REQUIRE(paretopipe_in(folder.path(), sweep_of("net.pt")).exit_code == 0);
+  const auto known = record::read_records(folder.path() / "out").records.size();
+  std::filesystem::create_directory(folder.path() / "moved");
+  std::filesystem::rename(folder.path() / "net.pt", folder.path() / "moved" / "net.pt");
+  REQUIRE(paretopipe_in(folder.path(), sweep_of("moved/net.pt", {"--resume"})).exit_code == 0);
+  CHECK(record::read_records(folder.path() / "out").records.size() == known);
+  script::write_archive(folder.path() / "moved", kNet);  // other random weights
+  REQUIRE(paretopipe_in(folder.path(), sweep_of("moved/net.pt", {"--resume"})).exit_code == 0);
+  CHECK(record::read_records(folder.path() / "out").records.size() == 2 * known);
+}
+
+TEST_CASE("models lists an archive's blocks by the author's names, as it does for a built-in model") {
+  const support::TemporaryFolder folder;
+  script::write_archive(folder.path(), kNet);
+  const auto answer =
+      paretopipe_in(folder.path(), {"models", "./net.pt", "--input", "4x4x4", "--batch", "3", "--format", "json"});
+  INFO(answer.output << answer.errors);
+  REQUIRE(answer.exit_code == 0);
+  const auto model = nlohmann::json::parse(answer.output);
+  std::vector<std::string> names;
+  for (const auto& block : model.at("blocks")) names.push_back(block.at("name"));
+  CHECK(names == std::vector<std::string>{"conv1..act", "block", "flatten..fc"});
+  CHECK(model.at("blocks").at(0).at("output_shape") == nlohmann::json{3, 4, 4, 4});
+  CHECK(model.at("archive").at("cuts") == "unit");
+  const auto table = paretopipe_in(folder.path(), {"models", "./net.pt", "--input", "4x4x4"});
+  CHECK(contains(table.output, "conv1..act"));
+}
+
+TEST_CASE(
+    "what is no archive, or is not asked for as one, is one sentence and exit code 2, and leaves no folder behind") {
+  const support::TemporaryFolder folder;
+  script::write_archive(folder.path(), kNet);
+  std::ofstream(folder.path() / "text.pt") << "import torch\n";
+  const auto whole = support::read_file(folder.path() / "net.pt");
+  std::ofstream(folder.path() / "half.pt", std::ios::binary) << whole.substr(0, whole.size() / 2);
+  const auto refused = [&](const std::vector<std::string>& arguments, const char* part) {
+    const auto outcome = paretopipe_in(folder.path(), arguments);
+    INFO(outcome.output << outcome.errors);
+    CHECK(outcome.exit_code == 2);
+    CHECK(contains(outcome.errors, part));
+    CHECK(outcome.output.empty());
+    CHECK_FALSE(std::filesystem::exists(folder.path() / "out"));
+  };
+  refused(sweep_of("text.pt"), "is no zip file");
+  refused(sweep_of("half.pt"), "damaged");
+  refused(sweep_of("missing.pt"), "missing.pt: No such file");
+  refused(sweep_of("net.pt", {"--data", "fashion-mnist"}), "4x4x4");
+  refused(sweep_of("net.pt", {"--cuts", "layer9"}), "\"layer9\"");
+  refused(sweep_of("net.pt", {"--model", "./net.pt"}), "same file");
+  refused(sweep_of("net.pt", {"--weights", "text.pt"}), "has weights of its own");
+  refused(sweep_of("resnet18"), "resnet18 has its own input");
+  refused({"sweep", "--model", "net.pt", "--out", "out"}, "--input");
+  refused({"models", "text.pt", "--input", "3x4x4"}, "is no zip file");
+  refused({"models", "net.pt"}, "--input");
+  refused({"models", "./n\xff.pt", "--input", "4x4x4"}, "not valid UTF-8");
+  refused(sweep_of("./n\xff.pt"), "not valid UTF-8");
+  refused({"models", "net.pt", "--input", "3x4x4"}, "does not compute a batch of shape 1x3x4x4");
+}

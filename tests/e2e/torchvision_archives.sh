@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# usage: torchvision_archives.sh BIN_DIR [--every-cut]
+# Archives as people have them: torchvision's ResNet-18 and MobileNetV2, traced and scripted. The number of cuts must be
+# what it is known to be, and cuts must not change a bit of the output (sweep fails otherwise): some of them, or, with
+# --every-cut, all. Without torchvision (Debian's python3-torchvision) nothing is tested, which it says.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+export PATH=$1:$PATH
+every_cut=${2:-}
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+
+for python in python3 /usr/bin/python3; do
+  if "$python" -c 'import torchvision' 2>/dev/null; then break; fi
+  python=
+done
+if [[ -z "$python" ]]; then
+  echo "SKIPPED: no python3 here has torchvision (apt install python3-torchvision): NO REAL ARCHIVE WAS TESTED" >&2
+  exit 77
+fi
+"$python" "$here/torchvision_archives.py" "$folder" resnet18 mobilenet_v2 2>/dev/null
+
+check() { # ARCHIVE CUTS BLOCKS SPLITS
+  local blocks
+  blocks=$(paretopipe models "./$1.pt" --input 3x224x224 --cuts "$2" --format json | grep -c '"name"')
+  echo "$1, cuts $2: $blocks blocks"
+  [[ $blocks == "$3" ]] || { echo "$1 has $blocks blocks with cuts $2, not $3" >&2; exit 1; }
+  local splits=$4
+  if [[ $every_cut == --every-cut ]]; then splits=all; fi
+  paretopipe sweep --model "./$1.pt" --input 3x224x224 --cuts "$2" --data random --split "$splits" \
+    --batches 2 --warmup 0 --repeat 1 --repeat-slow 0 --out "$1-$2"
+}
+
+for kind in traced scripted; do
+  check "resnet18_$kind" unit 12 1,3,11
+  check "mobilenet_v2_$kind" unit 34 1,9,33
+done
+check resnet18_traced all 23 2,20
+check resnet18_scripted all 23 1,22

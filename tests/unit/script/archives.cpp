@@ -1,0 +1,106 @@
+#include "archives.hpp"
+
+#include <paretopipe/core/sha256.hpp>
+
+#include <ATen/ops/rand.h>
+#include <ATen/ops/randn.h>
+#include <fmt/format.h>
+#include <torch/csrc/jit/api/module.h>
+#include <torch/csrc/jit/serialization/import.h>
+
+namespace paretopipe::script {
+namespace {
+
+using torch::jit::Module;
+
+/// Types are told apart by name when they are saved.
+Module make_module(const std::string& type) {
+  Module module(c10::QualifiedName(fmt::format("__torch__.tests.{}", type)));
+  module.register_attribute("training", c10::BoolType::get(), true);
+  return module;
+}
+
+Module convolution(const std::string& type) {
+  auto module = make_module(type);
+  module.register_parameter("weight", at::randn({4, 4, 3, 3}), false);
+  module.define("def forward(self, x):\n  return torch.conv2d(x, self.weight, None, [1, 1], [1, 1])\n");
+  return module;
+}
+
+Module batch_norm(const std::string& type) {
+  auto module = make_module(type);
+  module.register_parameter("weight", at::randn({4}), false);
+  module.register_parameter("bias", at::randn({4}), false);
+  module.register_buffer("running_mean", at::randn({4}));
+  module.register_buffer("running_var", at::rand({4}).add_(0.5));
+  module.define(
+      "def forward(self, x):\n  return torch.batch_norm(x, self.weight, self.bias, self.running_mean, "
+      "self.running_var, self.training, 0.1, 1e-5, True)\n");
+  return module;
+}
+
+Module activation(const std::string& type) {
+  auto module = make_module(type);
+  module.define("def forward(self, x):\n  return torch.relu_(x)\n");
+  return module;
+}
+
+Module residual_block() {
+  auto module = make_module("Block");
+  module.register_module("conv1", convolution("BlockConv1"));
+  module.register_module("bn1", batch_norm("BlockNorm1"));
+  module.register_module("relu", activation("BlockRelu"));
+  module.register_module("conv2", convolution("BlockConv2"));
+  module.register_module("bn2", batch_norm("BlockNorm2"));
+  module.define(
+      "def forward(self, x):\n"
+      "  y = self.relu.forward(self.bn1.forward(self.conv1.forward(x)))\n"
+      "  y = self.bn2.forward(self.conv2.forward(y))\n"
+      "  y += x\n"
+      "  return self.relu.forward(y)\n");
+  return module;
+}
+
+Module linear() {
+  auto module = make_module("Linear");
+  module.register_parameter("weight", at::randn({5, 64}), false);
+  module.register_parameter("bias", at::randn({5}), false);
+  module.define("def forward(self, x):\n  return torch.linear(x, self.weight, self.bias)\n");
+  return module;
+}
+
+}  // namespace
+
+std::filesystem::path write_archive(const std::filesystem::path& folder, const std::string& forward,
+                                    const std::string& name) {
+  auto net = make_module("Net");
+  net.register_parameter("scale", at::randn({4, 1, 1}), false);
+  net.register_module("conv1", convolution("Conv1"));
+  net.register_module("conv2", convolution("Conv2"));
+  net.register_module("bn", batch_norm("Norm"));
+  net.register_module("act", activation("Relu"));
+  net.register_module("block", residual_block());
+  net.register_module("fc", linear());
+  net.define(forward);
+  const auto file = folder / name;
+  net.save(file.string());
+  return file;
+}
+
+stage::ModelRequest request_for(const std::filesystem::path& archive, const std::string& cuts, int batch) {
+  return {.model = archive.string(),
+          .num_classes = 10,
+          .batch = batch,
+          .seed = 1,
+          .data = "random",
+          .archive = config::Archive{.sha256 = sha256_of_file(archive), .input_shape = {4, 4, 4}, .cuts = cuts}};
+}
+
+at::Tensor compute_whole(const std::filesystem::path& archive, const at::Tensor& input) {
+  auto module = torch::jit::load(archive.string());
+  for (auto child : module.modules()) child.setattr("training", false);
+  const auto result = module.forward({input.clone()});
+  return result.isTuple() ? result.toTupleRef().elements()[0].toTensor() : result.toTensor();
+}
+
+}  // namespace paretopipe::script

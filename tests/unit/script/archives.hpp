@@ -1,0 +1,32 @@
+#pragma once
+#include <paretopipe/stage/backend.hpp>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+// Declared only: LibTorch's headers may define CHECK, and would take Catch2's from whoever includes this behind it.
+namespace at {
+class Tensor;
+}
+
+namespace paretopipe::script {
+
+/// The source of a TorchScript model, written as Python would save it: `forward` of the top module, which may use the
+/// children below by their names.
+///   conv1, conv2   3x3 convolutions of 4 channels
+///   bn             a batch norm of 4 channels
+///   act            a ReLU
+///   block          a residual block of 4 channels with children conv1, bn1, relu, conv2, bn2
+///   fc             a linear layer from 64 features to 5, of a 4x4 image of 4 channels
+/// and a parameter `scale` of 4 channels and a flag `training`, which is set.
+std::filesystem::path write_archive(const std::filesystem::path& folder, const std::string& forward,
+                                    const std::string& name = "net.pt");
+
+/// The archive as a model that takes 4x4 images of 4 channels.
+stage::ModelRequest request_for(const std::filesystem::path& archive, const std::string& cuts = "all", int batch = 2);
+
+/// What LibTorch computes of the archive as it stands, in evaluation mode. The first tensor of what it returns.
+at::Tensor compute_whole(const std::filesystem::path& archive, const at::Tensor& input);
+
+}  // namespace paretopipe::script

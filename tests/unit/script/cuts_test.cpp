@@ -1,0 +1,85 @@
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/script/script_backend.hpp>
+
+#include <string>
+#include <vector>
+
+#include <support/catch.hpp>
+#include <support/message_of.hpp>
+#include <support/temporary_folder.hpp>
+
+#include "archives.hpp"
+
+namespace paretopipe::script {
+namespace {
+
+using Names = std::vector<std::string>;
+
+const char* const kNet =
+    "def forward(self, x):\n"
+    "  x = self.act.forward(self.bn.forward(self.conv1.forward(x)))\n"
+    "  x = self.block.forward(x)\n"
+    "  x = torch.max_pool2d(x, [1, 1])\n"
+    "  x = self.conv2.forward(x)\n"
+    "  return self.fc.forward(torch.flatten(x, 1))\n";
+
+Names block_names(const std::string& cuts) {
+  const support::TemporaryFolder folder;
+  Names names;
+  for (const auto& block :
+       make_script_backend()->describe(request_for(write_archive(folder.path(), kNet), cuts)).blocks)
+    names.push_back(block.name);
+  return names;
+}
+
+TEST_CASE("all cuts: every value that all paths go through, by the names of the author's modules") {
+  CHECK(block_names("all") ==
+        Names{"conv1", "bn", "act", "block.conv1..block.add", "block.relu", "max_pool2d", "conv2", "flatten", "fc"});
+}
+
+TEST_CASE("units keep a convolution with its batch norm and activation, and a tensor with its views") {
+  CHECK(block_names("unit") == Names{"conv1..act", "block", "max_pool2d", "conv2", "flatten..fc"});
+}
+
+TEST_CASE("modules end at the results of the top module's children") {
+  CHECK(block_names("modules") == Names{"conv1", "bn", "act", "block", "max_pool2d..conv2", "flatten..fc"});
+}
+
+TEST_CASE("a pattern picks cuts by operator or by the module whose result they are") {
+  CHECK(block_names("block") == Names{"conv1..block.relu", "max_pool2d..fc"});
+  CHECK(block_names("conv?") == Names{"conv1", "bn..conv2", "flatten..fc"});
+  CHECK(block_names("*relu") == Names{"conv1..block.relu", "max_pool2d..fc"});
+}
+
+TEST_CASE("a pattern that fits nothing is refused with the names that there are") {
+  const auto message = support::message_of<UsageError>([] { block_names("layer1"); });
+  INFO(message);
+  CHECK(support::contains(message, "\"layer1\""));
+  CHECK(support::contains(message, "max_pool2d"));
+}
+
+TEST_CASE("a module that is used twice gives two names") {
+  const support::TemporaryFolder folder;
+  const auto archive = write_archive(folder.path(),
+                                     "def forward(self, x):\n  x = self.act.forward(self.conv1.forward(x))\n  x = "
+                                     "self.act.forward(self.conv2.forward(x))\n"
+                                     "  return torch.flatten(x, 1)\n");
+  Names names;
+  for (const auto& block : make_script_backend()->describe(request_for(archive, "all")).blocks)
+    names.push_back(block.name);
+  CHECK(names == Names{"conv1", "act", "conv2", "act#2", "flatten"});
+}
+
+TEST_CASE("what a link cannot carry unchanged is no cut: another type, another order of the numbers") {
+  const support::TemporaryFolder folder;
+  const auto blocks = [&](const std::string& forward) {
+    return make_script_backend()->describe(request_for(write_archive(folder.path(), forward), "all")).block_count();
+  };
+  // 7 is float64, 6 float32.
+  CHECK(blocks("def forward(self, x):\n  x = x.to(7)\n  return torch.flatten(x.to(6), 1)\n") == 2);
+  CHECK(blocks("def forward(self, x):\n  x = torch.transpose(x, 1, 3)\n  return torch.flatten(torch.relu(x), 1)\n") ==
+        1);
+}
+
+}  // namespace
+}  // namespace paretopipe::script
