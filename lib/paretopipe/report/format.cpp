@@ -104,8 +104,8 @@ std::vector<Setting> settings_of(const plan::Trial& trial) {
 nlohmann::ordered_json flat_settings(const plan::Trial& trial) {
   nlohmann::json json = trial;
   for (const auto* key : {"model", "split_points", "repetition"}) json.erase(key);
-  // What is not shaped, and weights of the seed, are left out of a trial's JSON; here every trial must have the same
-  // names.
+  // What is not shaped or cut, and weights of the seed, are left out of a trial's JSON; here every trial must have the
+  // same names.
   const auto text = [](const config::LinkConditions& conditions) {
     return conditions.shaped() ? nlohmann::json(conditions).dump() : "";
   };
@@ -113,6 +113,7 @@ nlohmann::ordered_json flat_settings(const plan::Trial& trial) {
                      {"forward", text(trial.network.forward)},
                      {"backward", text(trial.network.backward)}};
   json["shaping"] = trial.shaping;
+  json["micro_batch"] = trial.chunk_images();
   json["weights_sha256"] = trial.weights_sha256;
   auto settings = nlohmann::ordered_json::object();
   append_settings(settings, "", json);
@@ -120,8 +121,9 @@ nlohmann::ordered_json flat_settings(const plan::Trial& trial) {
 }
 
 std::string group_title(const plan::Trial& trial) {
-  auto title = fmt::format("{}, batch {}, depth {}, {} thread{} per stage, {}", trial.model, trial.batch, trial.depth,
-                           trial.threads_per_stage, trial.threads_per_stage == 1 ? "" : "s", trial.data);
+  const auto cut = trial.micro_batch == 0 ? "" : fmt::format(", micro-batch {}", trial.micro_batch);
+  auto title = fmt::format("{}, batch {}{}, depth {}, {} thread{} per stage, {}", trial.model, trial.batch, cut,
+                           trial.depth, trial.threads_per_stage, trial.threads_per_stage == 1 ? "" : "s", trial.data);
   if (trial.shaping != config::Shaping::none) {
     title += fmt::format(", over {} ({}: {})", trial.network.name, to_string(trial.shaping), describe(trial.network));
   }
@@ -131,7 +133,7 @@ std::string group_title(const plan::Trial& trial) {
   for (std::size_t i = 0; i < settings.size(); ++i) {
     const auto& [name, value] = settings[i];
     if (name == "shaping" || name == "weights_sha256" || name.starts_with("network_")) continue;
-    const auto shown = {"batch", "block_count", "data", "depth", "threads_per_stage"};
+    const auto shown = {"batch", "block_count", "data", "depth", "micro_batch", "threads_per_stage"};
     if (std::find(shown.begin(), shown.end(), name) != shown.end() || value == defaults.at(i).value) continue;
     title += fmt::format(", {} {}", name, value);
   }
