@@ -101,8 +101,8 @@ TEST_CASE("the depth bounds what is in flight from one batch to more than there 
 }
 
 TEST_CASE("chunks of a batch flow through rings of one to four stages, at any depth, and are put together again") {
-  for (const auto& splits : std::vector<std::vector<int>>{{}, {1}, {0}, {3}, {1, 2}, {1, 1}, {1, 2, 3}, {0, 0, 3}}) {
-    for (const int chunks : {2, 3, 16}) {
+  for (const auto& splits : std::vector<std::vector<int>>{{}, {1}, {3}, {1, 2}, {0, 1, 3}}) {
+    for (const int chunks : {2, 7}) {
       for (const int depth : {1, 3}) {
         CAPTURE(splits, chunks, depth);
         require_ring({.splits = splits, .warmup = 1, .batches = 6, .depth = depth, .chunks = chunks, .faults = {}},
@@ -113,7 +113,7 @@ TEST_CASE("chunks of a batch flow through rings of one to four stages, at any de
 }
 
 TEST_CASE("more chunks than the buffers of a stage and of its sockets hold cannot block a ring") {
-  require_ring({.splits = {1, 2}, .warmup = 0, .batches = 3, .depth = 4, .chunks = 200, .faults = {}},
+  require_ring({.splits = {1, 2}, .warmup = 0, .batches = 2, .depth = 2, .chunks = 100, .faults = {}},
                TcpLoopback::connect);
 }
 
