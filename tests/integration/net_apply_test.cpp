@@ -27,9 +27,12 @@ using support::contains;
 
 namespace {
 
-/// Two joined networks, in the first of which the driver runs, and a profile of a rate alone.
+/// Needs no netem.
+constexpr const char* kRateAlone = R"({"both": {"rate": "20 Mbit/s"}})";
+
+/// Two joined networks, in the first of which the driver runs, and a profile.
 struct Networks {
-  Networks() { support::write_file(slow(), R"({"both": {"rate": "20 Mbit/s"}})"); }
+  explicit Networks(const char* profile = kRateAlone) { support::write_file(slow(), profile); }
 
   std::string slow() const { return (folder.path() / "slow.json").string(); }
 
@@ -71,14 +74,18 @@ std::string port(int (*which)(int, sockaddr*, socklen_t*), int socket) {
 
 using Connection = std::pair<launch::FileDescriptor, launch::FileDescriptor>;
 
-/// Goodput from the first network to the second, in bit/s.
-double rate_of(const Connection& connection) {
+shaping::Probe probe(const Connection& connection) {
   shaping::ProbeOptions options;
   options.round_trips = 3;
   options.settling = 200ms;
   options.measuring = 400ms;
   options.forward_in_flight = 200'000;
-  return shaping::probe_link(connection.first.get(), connection.second.get(), options).forward_bit_per_s;
+  return shaping::probe_link(connection.first.get(), connection.second.get(), options);
+}
+
+/// Goodput from the first network to the second, in bit/s.
+double rate_of(const Connection& connection) {
+  return probe(connection).forward_bit_per_s;
 }
 
 /// A lease that lasts longer than any test, with its shaping in place.
@@ -127,6 +134,21 @@ TEST_CASE("traffic to the peer's port is slow, all other traffic is not, and aft
 
   CHECK(lease.end_by(SIGINT).exit_code == 130);
   CHECK(rate_of(shaped) > 3 * slow);
+}
+
+TEST_CASE("only traffic to the peer's port is late by the profile's delay", "[net][netem]") {
+  if (!can_shape_peers() || !support::can(support::capabilities().netem)) return;
+  const Networks networks(R"({"both": {"delay": "40 ms"}})");
+  const auto shaped = networks.pair.connect();
+  const auto other = networks.pair.connect();
+  LongLease lease(networks, {"--port", port(::getpeername, shaped.first.get())});
+  CHECK(contains(lease.said(), "read back: 40.0 ms"));
+
+  CHECK(probe(shaped).round_trip_min >= 39ms);
+  CHECK(probe(other).round_trip_min < 39ms);
+
+  CHECK(lease.end_by(SIGINT).exit_code == 130);
+  CHECK(probe(shaped).round_trip_min < 39ms);
 }
 
 TEST_CASE("a port is the peer's or this host's", "[net]") {

@@ -46,7 +46,8 @@ SplitPoints cuts_after(const std::vector<int>& sizes) {
 std::vector<std::vector<double>> least_slowest(const std::vector<double>& until, int stages) {
   constexpr double kNever = std::numeric_limits<double>::infinity();
   const auto blocks = until.size() - 1;
-  std::vector<std::vector<double>> slowest(index(stages), std::vector<double>(blocks + 1, kNever));
+  std::vector<std::vector<double>> slowest(index(stages));
+  for (auto& row : slowest) row.assign(blocks + 1, kNever);
   for (std::size_t b = 0; b < blocks; ++b) slowest[0][b] = until[blocks] - until[b];
   for (std::size_t k = 1; k < slowest.size(); ++k) {
     for (std::size_t b = 0; b + k < blocks; ++b) {
