@@ -27,6 +27,7 @@ struct Options {
   std::vector<std::string> models;
   std::vector<std::string> networks;
   std::vector<int> batches;
+  std::vector<int> micro_batches;
 };
 
 using Render = std::string (*)(const report::Plot& plot);
@@ -51,7 +52,7 @@ std::vector<record::TrialRecord> chosen_records(std::vector<record::TrialRecord>
   std::erase_if(records, [&](const auto& record) {
     const auto& trial = record.trial;
     return !chosen_by(options.models, trial.model) || !chosen_by(options.networks, trial.network.name) ||
-           !chosen_by(options.batches, trial.batch);
+           !chosen_by(options.batches, trial.batch) || !chosen_by(options.micro_batches, trial.chunk_images());
   });
   return records;
 }
@@ -90,6 +91,7 @@ void add_plot(CLI::App& app, Command& chosen) {
   add("--model", options->models, "Only this model; repeatable", "NAME");
   add("--network", options->networks, "Only this network; repeatable", "NAME");
   add("--batch", options->batches, "Only this batch; repeatable", "N");
+  add("--micro-batch", options->micro_batches, "Only this micro-batch; repeatable", "N");
   command->callback([options, &chosen] { chosen = [options] { return run_plot(*options); }; });
 }
 

@@ -1,6 +1,7 @@
 #include "sweep_options.hpp"
 
 #include <paretopipe/core/error.hpp>
+#include <paretopipe/core/number_list.hpp>
 #include <paretopipe/core/units.hpp>
 #include <paretopipe/host/cpu_set.hpp>
 
@@ -25,6 +26,13 @@ int seconds_of_budget(const std::string& text) {
     throw UsageError(fmt::format("--budget is \"{}\"; it must be at least a second, such as 90s", text));
   }
   return static_cast<int>(seconds);
+}
+
+/// Ascending; what a batch can be cut into is for config::validate to say.
+std::vector<int> parse_micro_batches(const std::string& text) {
+  if (auto sizes = parse_number_list(text, config::kMostImages)) return *std::move(sizes);
+  throw UsageError(
+      fmt::format("--micro-batch is \"{}\"; it must be a number of images, or a list such as 1,2,4", text));
 }
 
 /// "auto", or a number of trials.
@@ -87,6 +95,10 @@ void add_workload_options(CLI::App& command, SweepOptions& options) {
       .add_option("--weights", options.weights, "The model's weights: .safetensors, or .pth as torch.save writes it")
       ->group(group);
   command.add_option("--batch", options.batch, "Images per batch (1)")->group(group);
+  command
+      .add_option("--micro-batch", options.micro_batches,
+                  "Images per chunk that a batch is cut into, or a list such as 1,2,4, one after the other (the batch)")
+      ->group(group);
   command.add_option("--batches", options.batches, "Measured batches in each phase (32)")->group(group);
   command.add_option("--warmup", options.warmup, "Batches run and dropped before each phase (4)")->group(group);
   command.add_option("--repeat", options.repeat, "Trials of every split (5), or auto: as many as it takes")
@@ -154,6 +166,7 @@ config::Experiment experiment_of(const SweepOptions& options) {
   override_partitions(experiment, options);
   override_with(experiment.num_classes, options.num_classes);
   override_with(experiment.batch, options.batch);
+  if (options.micro_batches) experiment.micro_batches = parse_micro_batches(*options.micro_batches);
   override_with(experiment.batches, options.batches);
   override_with(experiment.warmup, options.warmup);
   override_repeat(experiment.repeat, options);

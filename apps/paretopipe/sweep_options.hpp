@@ -21,6 +21,7 @@ struct SweepOptions {
   std::optional<int> max_partitions;
   std::optional<int> num_classes;
   std::optional<int> batch;
+  std::optional<std::string> micro_batches;
   std::optional<int> batches;
   std::optional<int> warmup;
   std::optional<std::string> repeat;

@@ -16,6 +16,7 @@ int main() {
     bench::bench_startup(stage_program.parent_path() / "paretopipe");
     bench::bench_link();
     bench::bench_pipeline(stage_program);
+    bench::bench_chunks(stage_program);
     return 0;
   } catch (const Error& error) {
     fmt::print(stderr, "bench-pipeline: {}\n", error.what());

@@ -12,4 +12,8 @@ void bench_link();
 /// A pipeline of stage processes: overhead, throughput at depth, accuracy over a grid, cost of the next trial.
 void bench_pipeline(const std::filesystem::path& stage_program);
 
+/// Pipelines of two and four synthetic stages whose batches are cut into chunks: latency and throughput against what
+/// they must be.
+void bench_chunks(const std::filesystem::path& stage_program);
+
 }  // namespace paretopipe::bench

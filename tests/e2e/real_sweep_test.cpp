@@ -93,6 +93,27 @@ TEST_CASE("a sweep of ResNet-18 on real images measures every split, and no outp
   CHECK(seen == kSplits);
 }
 
+TEST_CASE("in chunks, too, every split's output is the unsplit model's bit for bit, through two stages and three") {
+  const support::TemporaryFolder folder;
+  for (const auto* stages : {"--split 0,4,10", "--stages 3 --partitions 3,7"}) {
+    const auto sweep = paretopipe_in(
+        folder, fmt::format("sweep --model resnet18 {} --batch 4 --micro-batch 1,2,4 --batches 3 --warmup 1 --repeat 1 "
+                            "--repeat-slow 0 --depth 2 --resume --out out",
+                            stages));
+    INFO(sweep.output);
+    REQUIRE(sweep.exit_code == 0);
+  }
+  const auto records = record::read_records(folder.path() / "out").records;
+  CHECK(records.size() == 3 * 3 + 3);
+  for (const auto& record : records) {
+    INFO(record.trial.label());
+    CHECK(record.fidelity->max_abs_difference == 0);
+    CHECK(record.fidelity->batches_compared == 8);
+    CHECK(record.summary->latency.count == 3);
+    CHECK(record.offline->chunks == record.trial.chunks());
+  }
+}
+
 TEST_CASE(
     "the parts of every batch's latency add up to it exactly in a real sweep, and payloads are the activations'") {
   const support::TemporaryFolder folder;

@@ -76,6 +76,29 @@ TEST_CASE("of three stages the one that died is named, whichever complains first
   check_death(GENERATE(Fault{"kill@0-1@5", 0}, Fault{"kill@1-2@5", 1}, Fault{"kill@2-3@5", 2}), {1, 2});
 }
 
+TEST_CASE("a stage that is killed in the middle of a batch's chunks is named, and the sweep goes on in chunks") {
+  // 2 phases of 8 batches of 4 chunks: the first, a middle and the last chunk of a batch, and the last of all.
+  const auto fault = GENERATE(Fault{"kill@0-1@5", 0}, Fault{"kill@1-2@6", 1}, Fault{"kill@1-2@39", 1},
+                              Fault{"kill@2-3@8", 2}, Fault{"kill@2-3@64", 2});
+  CAPTURE(fault.text);
+  const FaultOnce once(fault.text);
+  run::PipelineExecutor executor(options_with(kFakeStage));
+  const auto trial = trial_in_chunks({1, 2}, 8, 2);
+  const auto record = executor.run(trial);
+  require_failure(record, "run", "stage " + std::to_string(fault.stage) + " was killed by signal 9");
+  CHECK(record.failure->stage == fault.stage);
+  CHECK(executor.run(trial_in_chunks({1, 2}, 8, 1)).status == record::Status::ok);
+  CHECK(executor.run(trial).status == record::Status::ok);
+}
+
+TEST_CASE("one flipped bit of any chunk makes the trial a failure") {
+  const FaultOnce fault(GENERATE(as<std::string>{}, "wrong@1-3@1", "wrong@1-3@2", "wrong@1-3@63"));
+  run::PipelineExecutor executor(options_with(kFakeStage));
+  const auto record = executor.run(trial_in_chunks({1}, 8, 2));
+  require_failure(record, "check", "the output differs from the unsplit model's");
+  CHECK(executor.run(trial_in_chunks({1}, 8, 2)).status == record::Status::ok);
+}
+
 TEST_CASE("a stage that dies where all is local is named") {
   check_death({"kill@0-3@12", 0}, {3});  // the source runs the whole model 8 times for the reference outputs
 }

@@ -32,8 +32,15 @@ inline plan::Trial trial_at(std::vector<int> splits, int repetition = 0) {
   return trial;
 }
 
-/// Calls of a stage's forward in one trial.
-inline int calls_of(const plan::Trial& trial) {
+inline plan::Trial trial_in_chunks(std::vector<int> splits, int batch, int micro_batch) {
+  auto trial = trial_at(std::move(splits));
+  trial.batch = batch;
+  trial.micro_batch = micro_batch == batch ? 0 : micro_batch;
+  return trial;
+}
+
+/// Batches that pass in one trial.
+inline int batches_of(const plan::Trial& trial) {
   return 2 * (trial.warmup + trial.batches);
 }
 

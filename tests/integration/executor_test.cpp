@@ -1,4 +1,5 @@
 #include <paretopipe/stats/breakdown.hpp>
+#include <paretopipe/stats/check_summary.hpp>
 
 #include <numeric>
 
@@ -28,7 +29,7 @@ void require_complete(const record::TrialRecord& record) {
   REQUIRE(record.status == record::Status::ok);
   REQUIRE(record.fidelity->max_abs_difference == 0);
   REQUIRE(record.fidelity->top1_agreement == 1);
-  REQUIRE(record.fidelity->batches_compared == calls_of(record.trial));
+  REQUIRE(record.fidelity->batches_compared == batches_of(record.trial));
   REQUIRE(record.summary->latency.count == record.trial.batches);
   REQUIRE(record.summary->throughput_image_per_s > 0);
   require_parts_to_add_up(*record.single_stream);
@@ -78,6 +79,42 @@ TEST_CASE("three stages run every pair of cuts, those that leave a stage without
     }
   }
   CHECK(support::own_children().size() == 3);
+}
+
+TEST_CASE("batches in chunks run through two, three and four stages at any depth, and give complete records") {
+  run::PipelineExecutor executor(options_with(kFakeStage));
+  for (const auto& splits : std::vector<std::vector<int>>{{1}, {3}, {1, 2}, {0, 3}, {1, 2, 3}, {0, 1, 2}}) {
+    for (const int micro_batch : {1, 2, 8}) {
+      for (const int depth : {1, 3}) {
+        auto trial = trial_in_chunks(splits, 8, micro_batch);
+        trial.depth = depth;
+        CAPTURE(splits, micro_batch, depth);
+        const auto record = executor.run(trial);
+        require_complete(record);
+        CHECK(record.trial == trial);
+        CHECK(record.offline->chunks == 8 / micro_batch);
+        CHECK(record.offline->results.completed.size() == 8U * 8 / static_cast<unsigned>(micro_batch));
+        stats::check_summary(record);
+      }
+    }
+  }
+}
+
+TEST_CASE("the payload of a link is that of all chunks of a batch") {
+  run::PipelineExecutor executor(options_with(kFakeStage));
+  const auto links = executor.run(trial_in_chunks({0}, 8, 2)).links;
+  CHECK(links.at(0).payload_bytes == 8 * 3 * 32 * 32 * 4);
+  CHECK(links.at(0).header_bytes == 4 * 64);
+  CHECK(links.at(1).payload_bytes == 8 * 10 * 4);
+}
+
+TEST_CASE("another number of chunks of the same size is loaded anew, with the inputs of its own batches") {
+  run::PipelineExecutor executor(options_with(kFakeStage));
+  require_complete(executor.run(trial_in_chunks({1}, 4, 2)));
+  const auto processes = support::own_children();
+  require_complete(executor.run(trial_in_chunks({1}, 8, 2)));
+  require_complete(executor.run(trial_in_chunks({1}, 2, 2)));
+  CHECK(support::own_children() == processes);
 }
 
 TEST_CASE("stages are told once of all the blocks that they will need") {

@@ -74,6 +74,7 @@ void to_json(nlohmann::json& json, const Experiment& experiment) {
           {"max_partitions", experiment.max_partitions},
           {"num_classes", experiment.num_classes},
           {"batch", experiment.batch},
+          {"micro_batches", experiment.micro_batches},
           {"batches", experiment.batches},
           {"warmup", experiment.warmup},
           {"repeat", experiment.repeat},
@@ -102,6 +103,7 @@ Experiment experiment_from_json(const nlohmann::json& json, const Experiment& de
   reader.read("max_partitions", experiment.max_partitions);
   reader.read("num_classes", experiment.num_classes);
   reader.read("batch", experiment.batch);
+  reader.read("micro_batches", experiment.micro_batches);
   reader.read("batches", experiment.batches);
   reader.read("warmup", experiment.warmup);
   if (const auto* repeat = reader.find("repeat")) experiment.repeat = read_repeat(*repeat);

@@ -38,6 +38,8 @@ struct Repeat {
 };
 inline constexpr int kMostAdaptiveTrials = 20;
 
+inline constexpr int kMostImages = 65'536;  ///< of a batch
+
 /// What is to be measured, as a file or flags say it. Every field has a default; `validate` says what is out of range.
 struct Experiment {
   std::vector<std::string> models{"mobilenet_v2"};
@@ -46,9 +48,10 @@ struct Experiment {
   std::vector<std::string> partitions{};  ///< see parse_partition; empty: `splits` of two stages, "all" of more
   int max_partitions = 0;                 ///< how many of "all" to choose by chance, beside the endpoints; 0: every one
   int num_classes = 10;
-  int batch = 1;     ///< images per batch
-  int batches = 32;  ///< measured batches of each phase
-  int warmup = 4;    ///< batches run and dropped before each phase
+  int batch = 1;                     ///< images per batch
+  std::vector<int> micro_batches{};  ///< images per chunk that a batch is cut into, one after the other; empty: `batch`
+  int batches = 32;                  ///< measured batches of each phase
+  int warmup = 4;                    ///< batches run and dropped before each phase
   Repeat repeat;
   int depth = 4;           ///< batches in flight in the Offline phase
   std::uint64_t seed = 1;  ///< of weights, random inputs and the order of trials

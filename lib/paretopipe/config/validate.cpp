@@ -33,7 +33,7 @@ void check_ranges(const Experiment& experiment) {
       Range{"stages", experiment.stages, 2, kMostStages},
       Range{"max_partitions", experiment.max_partitions, 0, 10'000},
       Range{"num_classes", experiment.num_classes, 1, 1'000'000},
-      Range{"batch", experiment.batch, 1, 65'536},
+      Range{"batch", experiment.batch, 1, kMostImages},
       Range{"batches", experiment.batches, 2, kMaxBatches},
       Range{"warmup", experiment.warmup, 0, kMaxBatches},
       Range{"repeat", experiment.repeat.trials, 1, 10'000},
@@ -47,6 +47,34 @@ void check_ranges(const Experiment& experiment) {
     if (value >= min && value <= max) continue;
     const auto bound = max == kNoLimit ? fmt::format("at least {}", min) : fmt::format("from {} to {}", min, max);
     throw UsageError(fmt::format("experiment.{} is {}; it must be {}", key, value, bound));
+  }
+}
+
+/// So many chunks of a phase make as many moments as the most batches do that are not cut.
+constexpr std::int64_t kMaxChunks = std::int64_t{2} * kMaxBatches;
+
+/// Needs `batch`, `batches` and `warmup` to be in their ranges.
+void check_micro_batches(const Experiment& experiment) {
+  const auto& sizes = experiment.micro_batches;
+  for (auto size = sizes.begin(); size != sizes.end(); ++size) {
+    if (*size < 1 || *size > experiment.batch) {
+      throw UsageError(fmt::format("experiment.micro_batches holds {}; a batch of {} can be cut into chunks of 1 to {}",
+                                   *size, experiment.batch, experiment.batch));
+    }
+    if (experiment.batch % *size != 0) {
+      throw UsageError(fmt::format("experiment.micro_batches holds {}, which does not divide the batch of {}", *size,
+                                   experiment.batch));
+    }
+    if (std::find(sizes.begin(), size, *size) != size) {
+      throw UsageError(fmt::format("experiment.micro_batches holds {} twice", *size));
+    }
+    const auto batches = std::int64_t{experiment.warmup} + experiment.batches;
+    if (const auto chunks = batches * (experiment.batch / *size); chunks > kMaxChunks) {
+      throw UsageError(
+          fmt::format("experiment.micro_batches holds {}, which makes {} chunks of {} batches; at most {} can be "
+                      "reported, so measure fewer batches or larger chunks",
+                      *size, chunks, batches, kMaxChunks));
+    }
   }
 }
 
@@ -173,6 +201,7 @@ void validate(const Experiment& experiment) {
   check_archives(experiment);
   check_splits(experiment.splits);
   check_ranges(experiment);
+  check_micro_batches(experiment);
   check_partitions(experiment);
   check_precision(experiment.repeat);
   check_data(experiment.data);

@@ -79,6 +79,7 @@ Json group_data(Records records, const report::FrontierGroup& group) {
   Json json{{"title", report::group_title(trial)},
             {"model", trial.model},
             {"batch", trial.batch},
+            {"micro_batch", trial.chunk_images()},
             {"network", network_name(trial)},
             {"conditions", config::describe(trial.network)},
             {"evidence", evidence_data(records, group)},

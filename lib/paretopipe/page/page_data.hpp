@@ -19,7 +19,7 @@ struct Supplement {
 /// does not exist has no key.
 ///
 ///   metrics   {name, unit, better, meaning}, in the order of record::metrics()
-///   groups    one a frontier: {title, model, batch, network, conditions, evidence, settings, repetitions,
+///   groups    one a frontier: {title, model, batch, micro_batch, network, conditions, evidence, settings, repetitions,
 ///             coverage_bound, splits, activations, disturbances, headline}
 ///     repetitions, coverage_bound   of the split that was measured least often (stats::coverage_bound)
 ///     splits        {split, label, ok, failed, invalid, on_frontier, frontier_probability, dominated_by, reasons,

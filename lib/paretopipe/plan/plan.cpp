@@ -3,6 +3,7 @@
 #include <paretopipe/plan/partitions.hpp>
 #include <paretopipe/plan/plan.hpp>
 
+#include <algorithm>
 #include <random>
 #include <stdexcept>
 #include <utility>
@@ -47,6 +48,27 @@ Trial make_trial(const config::Experiment& experiment, const config::ModelDescri
           .archive = model.archive};
 }
 
+/// As Trial::micro_batch has them; the whole batch alone, where the experiment names none.
+std::vector<int> micro_batches(const config::Experiment& experiment) {
+  if (experiment.micro_batches.empty()) return {0};
+  auto sizes = experiment.micro_batches;
+  std::replace(sizes.begin(), sizes.end(), experiment.batch, 0);
+  return sizes;
+}
+
+/// Every repetition of a model over a network, at one size of chunks.
+void append_repetitions(std::vector<Trial>& trials, const config::Experiment& experiment, Trial trial,
+                        const std::vector<config::SplitPoints>& partitions) {
+  for (trial.repetition = 0; trial.repetition < experiment.repeat.trials; ++trial.repetition) {
+    auto order = partitions;
+    shuffle(order, shuffle_seed(experiment, trial.model, trial.repetition));
+    for (const auto& points : order) {
+      trial.split_points = points;
+      trials.push_back(trial);
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<Trial> plan_trials(const config::Experiment& experiment,
@@ -62,13 +84,9 @@ std::vector<Trial> plan_trials(const config::Experiment& experiment,
     for (const auto& network : networks.profiles) {
       auto trial = make_trial(experiment, model, network, networks.shaping);
       trial.weights_sha256 = groundwork.weights_sha256;
-      for (trial.repetition = 0; trial.repetition < experiment.repeat.trials; ++trial.repetition) {
-        auto order = partitions;
-        shuffle(order, shuffle_seed(experiment, model.model, trial.repetition));
-        for (const auto& points : order) {
-          trial.split_points = points;
-          trials.push_back(trial);
-        }
+      for (const int micro_batch : micro_batches(experiment)) {
+        trial.micro_batch = micro_batch;
+        append_repetitions(trials, experiment, trial, partitions);
       }
     }
   }

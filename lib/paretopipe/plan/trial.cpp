@@ -1,3 +1,4 @@
+#include <paretopipe/core/error.hpp>
 #include <paretopipe/core/hash.hpp>
 #include <paretopipe/core/json.hpp>
 #include <paretopipe/plan/trial.hpp>
@@ -8,6 +9,16 @@
 #include <fmt/ranges.h>
 
 namespace paretopipe::plan {
+namespace {
+
+/// What no plan makes, and nobody could divide by.
+void check_micro_batch(const Trial& trial) {
+  const int size = trial.micro_batch;
+  if (trial.batch >= 1 && (size == 0 || (size > 0 && size < trial.batch && trial.batch % size == 0))) return;
+  throw UsageError(fmt::format("a batch of {} cannot be cut into chunks of {}", trial.batch, size));
+}
+
+}  // namespace
 
 std::vector<config::BlockRange> Trial::stage_blocks() const {
   std::vector<config::BlockRange> stages;
@@ -23,8 +34,9 @@ std::vector<config::BlockRange> Trial::stage_blocks() const {
 std::string Trial::label() const {
   const auto over =
       shaping == config::Shaping::none ? "" : fmt::format(" over {} ({})", network.name, to_string(shaping));
-  return fmt::format("{} split {}/{} batch {}{} repetition {}", model, fmt::join(split_points, ","), block_count, batch,
-                     over, repetition + 1);
+  const auto cut = micro_batch == 0 ? "" : fmt::format(" micro-batch {}", micro_batch);
+  return fmt::format("{} split {}/{} batch {}{}{} repetition {}", model, fmt::join(split_points, ","), block_count,
+                     batch, cut, over, repetition + 1);
 }
 
 std::string Trial::id() const {
@@ -65,6 +77,8 @@ void to_json(nlohmann::json& json, const Trial& trial) {
     json["archive"] = *trial.archive;
     json.erase("num_classes");
   }
+  // Trials whose batches are not cut keep the identity that they had before batches could be.
+  if (trial.micro_batch != 0) json["micro_batch"] = trial.micro_batch;
   // Without a file, trials keep the identity that they had before there were files.
   if (!trial.weights_sha256.empty()) json["weights_sha256"] = trial.weights_sha256;
   // Trials that nothing shapes keep the identity that they had before there were networks.
@@ -89,6 +103,8 @@ void from_json(const nlohmann::json& json, Trial& trial) {
   json.at("threads_per_stage").get_to(trial.threads_per_stage);
   json.at("cpus").get_to(trial.cpus);
   json.at("tuning").get_to(trial.tuning);
+  trial.micro_batch = json.value("micro_batch", 0);
+  check_micro_batch(trial);
   trial.weights_sha256 = json.value("weights_sha256", "");
   trial.network = json.value("network", config::NetworkProfile{});
   trial.shaping = json.value("shaping", config::Shaping::none);

@@ -20,6 +20,7 @@ struct Trial {
   int block_count = 0;            ///< N of the model
   std::vector<int> split_points;  ///< one per cut, ascending. {k}: the first k blocks on stage 0, the rest on stage 1
   int batch = 1;
+  int micro_batch = 0;  ///< images of each chunk that a batch is cut into, a divisor of `batch`; 0: it is not cut
   int batches = 1;
   int warmup = 0;
   int depth = 1;
@@ -41,12 +42,16 @@ struct Trial {
   /// Blocks of each stage, in the order of the stages; empty ranges at the endpoints.
   std::vector<config::BlockRange> stage_blocks() const;
 
+  /// Images that flow through the stages together, and how many such chunks make a batch.
+  int chunk_images() const { return micro_batch == 0 ? batch : micro_batch; }
+  int chunks() const { return batch / chunk_images(); }
+
   /// Where nothing crosses a link: every block on stage 0.
   bool all_local() const { return split_points.front() == block_count; }
   bool all_remote() const { return split_points.back() == 0; }
 
-  /// "mobilenet_v2 split 7/20 batch 8 over wifi (netem) repetition 3", for progress and messages. Repetitions are
-  /// counted from 1 for people.
+  /// "mobilenet_v2 split 7/20 batch 8 micro-batch 2 over wifi (netem) repetition 3", for progress and messages.
+  /// Repetitions are counted from 1 for people.
   std::string label() const;
 
   /// The identity: 16 hexadecimal digits, FNV-1a of the canonical JSON. The same on every machine and release that

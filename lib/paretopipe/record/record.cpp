@@ -45,10 +45,23 @@ void from_json(const nlohmann::json& json, Failure& failure) {
 }
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ClockRelation, same_clock, offset_before_ns, offset_after_ns, error_bound_ns)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PhaseSamples, warmup, depth, stages, results)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Outliers, single_stream, offline)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LinkPayload, from, to, payload_bytes, header_bytes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Fidelity, max_abs_difference, top1_agreement, batches_compared)
+
+void to_json(nlohmann::json& json, const PhaseSamples& samples) {
+  json = {
+      {"warmup", samples.warmup}, {"depth", samples.depth}, {"stages", samples.stages}, {"results", samples.results}};
+  if (samples.chunks != 1) json["chunks"] = samples.chunks;
+}
+
+void from_json(const nlohmann::json& json, PhaseSamples& samples) {
+  json.at("warmup").get_to(samples.warmup);
+  json.at("depth").get_to(samples.depth);
+  json.at("stages").get_to(samples.stages);
+  json.at("results").get_to(samples.results);
+  samples.chunks = json.value("chunks", 1);
+}
 
 void to_json(nlohmann::json& json, const StageReport& report) {
   json = {{"host", report.host},

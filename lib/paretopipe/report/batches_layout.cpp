@@ -23,8 +23,8 @@ std::string part_column(Part part, int stage) {
 }
 
 std::vector<std::string> heading(int stages) {
-  std::vector<std::string> cells{"id",    "model", "split",    "repetition", "status",
-                                 "phase", "depth", "sequence", "warmup",     "latency_ns"};
+  std::vector<std::string> cells{"id",    "model",    "split", "repetition", "status",    "phase",
+                                 "depth", "sequence", "chunk", "warmup",     "latency_ns"};
   for (int s = 0; s < stages; ++s) {
     for (const auto part : kParts) cells.push_back(part_column(part, s));
   }
@@ -42,18 +42,20 @@ class PhaseRows {
       : record_(record),
         samples_(samples),
         columns_(columns),
-        breakdown_(stats::breakdown(samples)),
+        breakdown_(stats::chunk_breakdown(samples)),
         stages_(stats::stage_count(samples)) {}
 
   std::string text(const char* phase) const {
     std::string text;
-    for (std::size_t batch = 0; batch < breakdown_.latency_ns.size(); ++batch) text += row(phase, batch);
+    for (std::size_t entry = 0; entry < breakdown_.latency_ns.size(); ++entry) text += row(phase, entry);
     return text;
   }
 
  private:
-  std::string row(const char* phase, std::size_t batch) const {
+  std::string row(const char* phase, std::size_t entry) const {
     const auto& trial = record_.trial;
+    const auto chunks = static_cast<std::size_t>(samples_.chunks);
+    const auto batch = entry / chunks;
     const bool warmup = batch < static_cast<std::size_t>(samples_.warmup);
     std::vector<std::string> cells{trial.id(),
                                    trial.model,
@@ -63,32 +65,33 @@ class PhaseRows {
                                    phase,
                                    std::to_string(samples_.depth),
                                    std::to_string(batch),
+                                   std::to_string(entry % chunks),
                                    warmup ? "true" : "false",
-                                   std::to_string(breakdown_.latency_ns[batch])};
-    append_parts(cells, batch);
-    append_moments(cells, batch);
+                                   std::to_string(breakdown_.latency_ns[entry])};
+    append_parts(cells, entry);
+    append_moments(cells, entry);
     return csv_line(cells);
   }
 
   /// A part that this pipeline does not have (a transfer, where all is local) has an empty cell.
-  void append_parts(std::vector<std::string>& cells, std::size_t batch) const {
+  void append_parts(std::vector<std::string>& cells, std::size_t entry) const {
     for (int s = 0; s < columns_; ++s) {
       for (const auto part : kParts) {
         const auto found = std::find_if(breakdown_.parts.begin(), breakdown_.parts.end(),
                                         [&](const auto& series) { return series.part == part && series.stage == s; });
-        cells.push_back(found == breakdown_.parts.end() ? "" : std::to_string(found->ns[batch]));
+        cells.push_back(found == breakdown_.parts.end() ? "" : std::to_string(found->ns[entry]));
       }
     }
   }
 
-  void append_moments(std::vector<std::string>& cells, std::size_t batch) const {
+  void append_moments(std::vector<std::string>& cells, std::size_t entry) const {
     for (int s = 0; s < columns_; ++s) {
       for (const auto moment : kStageMoments) {
-        cells.push_back(s < stages_ ? std::to_string((samples_.stages[static_cast<std::size_t>(s)].*moment)[batch])
+        cells.push_back(s < stages_ ? std::to_string((samples_.stages[static_cast<std::size_t>(s)].*moment)[entry])
                                     : "");
       }
     }
-    for (const auto moment : kResultMoments) cells.push_back(std::to_string((samples_.results.*moment)[batch]));
+    for (const auto moment : kResultMoments) cells.push_back(std::to_string((samples_.results.*moment)[entry]));
   }
 
   const record::TrialRecord& record_;

@@ -104,8 +104,8 @@ std::vector<Setting> settings_of(const plan::Trial& trial) {
 nlohmann::ordered_json flat_settings(const plan::Trial& trial) {
   nlohmann::json json = trial;
   for (const auto* key : {"model", "split_points", "repetition"}) json.erase(key);
-  // What is not shaped, weights of the seed, and what a model is not, are left out of a trial's JSON; here every trial
-  // must have the same names.
+  // What is not shaped or cut, weights of the seed, and what a model is not, are left out of a trial's JSON; here every
+  // trial must have the same names.
   if (trial.archive) {
     json["num_classes"] = "";
     json["archive"]["input_shape"] = fmt::format("{}", fmt::join(trial.archive->input_shape, "x"));
@@ -119,6 +119,7 @@ nlohmann::ordered_json flat_settings(const plan::Trial& trial) {
                      {"forward", text(trial.network.forward)},
                      {"backward", text(trial.network.backward)}};
   json["shaping"] = trial.shaping;
+  json["micro_batch"] = trial.chunk_images();
   json["weights_sha256"] = trial.weights_sha256;
   auto settings = nlohmann::ordered_json::object();
   append_settings(settings, "", json);
@@ -129,8 +130,10 @@ std::string group_title(const plan::Trial& trial) {
   // Of an archive, what tells it from another of the same name; the whole SHA-256 would drown the rest.
   const auto archive =
       trial.archive ? fmt::format(" (cuts {}, SHA-256 {:.12})", trial.archive->cuts, trial.archive->sha256) : "";
-  auto title = fmt::format("{}{}, batch {}, depth {}, {} thread{} per stage, {}", trial.model, archive, trial.batch,
-                           trial.depth, trial.threads_per_stage, trial.threads_per_stage == 1 ? "" : "s", trial.data);
+  const auto cut = trial.micro_batch == 0 ? "" : fmt::format(", micro-batch {}", trial.micro_batch);
+  auto title =
+      fmt::format("{}{}, batch {}{}, depth {}, {} thread{} per stage, {}", trial.model, archive, trial.batch, cut,
+                  trial.depth, trial.threads_per_stage, trial.threads_per_stage == 1 ? "" : "s", trial.data);
   if (trial.shaping != config::Shaping::none) {
     title += fmt::format(", over {} ({}: {})", trial.network.name, to_string(trial.shaping), describe(trial.network));
   }
@@ -141,7 +144,7 @@ std::string group_title(const plan::Trial& trial) {
     const auto& [name, value] = settings[i];
     if (name == "shaping" || name == "weights_sha256" || name.starts_with("network_")) continue;
     if (name.starts_with("archive_") || value.empty()) continue;
-    const auto shown = {"batch", "block_count", "data", "depth", "threads_per_stage"};
+    const auto shown = {"batch", "block_count", "data", "depth", "micro_batch", "threads_per_stage"};
     if (std::find(shown.begin(), shown.end(), name) != shown.end() || value == defaults.at(i).value) continue;
     title += fmt::format(", {} {}", name, value);
   }

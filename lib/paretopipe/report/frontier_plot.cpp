@@ -32,7 +32,7 @@ std::vector<Setting> named_settings(const FrontierGroup& group) {
 }
 
 /// The settings in which the groups differ. What a network does to each direction is left to its name, and the number
-/// of blocks to the model's.
+/// of blocks to the model's; where no batch is cut, the batch says it all.
 std::set<std::string> differences(const FrontierReport& report) {
   std::set<std::string> names;
   const auto first = named_settings(report.groups.front());
@@ -43,6 +43,8 @@ std::set<std::string> differences(const FrontierReport& report) {
     }
   }
   if (names.contains("model")) names.erase("block_count");
+  const auto cut = [](const FrontierGroup& group) { return group.settings().chunks() > 1; };
+  if (std::none_of(report.groups.begin(), report.groups.end(), cut)) names.erase("micro_batch");
   if (names.contains("network_name")) {
     for (const auto* implied : {"network_forward", "network_backward", "shaping"}) names.erase(implied);
   }
@@ -93,7 +95,7 @@ Plot make_plot(const FrontierReport& report) {
   if (report.groups.size() > kMostSeries) {
     throw UsageError(
         fmt::format("{} frontiers cannot be told apart in one plot, {} can; choose some of them with "
-                    "--model, --network and --batch",
+                    "--model, --network, --batch and --micro-batch",
                     report.groups.size(), kMostSeries));
   }
   Plot plot{"", axis_of(report.objectives[0]), axis_of(report.objectives[1]), {}};

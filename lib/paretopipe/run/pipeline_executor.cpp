@@ -52,7 +52,7 @@ PipelineExecutor::PipelineExecutor(ExecutorOptions options) : options_(std::move
 stage::ModelRequest PipelineExecutor::request_of(const plan::Trial& trial) const {
   const auto weights = trial.weights_sha256.empty() ? std::string() : options_.weights;
   const auto model = trial.archive ? options_.archives.at(trial.archive->sha256).string() : trial.model;
-  return {model, trial.num_classes, trial.batch, trial.seed, trial.data, weights, trial.archive};
+  return {model, trial.num_classes, trial.chunk_images(), trial.seed, trial.data, weights, trial.archive};
 }
 
 config::ModelDescription PipelineExecutor::describe(const plan::Trial& trial) {
@@ -131,7 +131,8 @@ std::vector<config::BlockRange> PipelineExecutor::blocks_needed(const plan::Tria
 void PipelineExecutor::ensure_loaded(const plan::Trial& trial) {
   const auto request = request_of(trial);
   const auto own = trial.stage_blocks();
-  const bool held = loaded_request_ == request && loaded_blocks_.size() == own.size() &&
+  const bool held = loaded_request_ == request && loaded_chunks_ == trial.chunks() &&
+                    loaded_blocks_.size() == own.size() &&
                     std::equal(own.begin(), own.end(), loaded_blocks_.begin(),
                                [](auto wanted, auto loaded) { return contains(loaded, wanted); });
   if (held) return;
@@ -141,8 +142,10 @@ void PipelineExecutor::ensure_loaded(const plan::Trial& trial) {
   std::vector<stage::Load> requests;
   for (const auto& blocks : loaded_blocks_) requests.push_back({request, blocks, 0});
   requests.front().distinct_inputs = std::min(kMaxDistinctInputs, trial.warmup + trial.batches);
+  requests.front().chunks = trial.chunks();
   loaded_source_ = pipeline_->load(requests).front();
   loaded_request_ = request;
+  loaded_chunks_ = trial.chunks();
 }
 
 record::TrialRecord PipelineExecutor::run_loaded(const plan::Trial& trial) {

@@ -58,6 +58,7 @@ class PipelineExecutor final : public TrialExecutor {
   std::optional<PipelineOptions> pipeline_options_;
   std::optional<Pipeline> pipeline_;
   std::optional<stage::ModelRequest> loaded_request_;
+  int loaded_chunks_ = 1;  ///< that the source's inputs are cut into
   std::vector<config::BlockRange> loaded_blocks_;
   config::ModelDescription model_;
   stage::Loaded loaded_source_;

@@ -45,6 +45,7 @@ record::PhaseSamples samples_of(const plan::Trial& trial, const TrialEvidence& e
   record::PhaseSamples samples;
   samples.warmup = trial.warmup;
   samples.depth = phase.depth;
+  samples.chunks = trial.chunks();
   const auto& source = evidence.reports.front();
   for (std::size_t i = 0; i < evidence.reports.size(); ++i) {
     // Without moments it would look like a stage that took no part.
@@ -65,7 +66,8 @@ std::vector<record::LinkPayload> payloads(const plan::Trial& trial, const config
   for (int from = 0; stages > 1 && from < stages; ++from) {
     const bool back = from + 1 == stages;
     const int split = back ? trial.block_count : trial.split_points[static_cast<std::size_t>(from)];
-    links.push_back({from, back ? 0 : from + 1, model.bytes_at(split), static_cast<std::int64_t>(wire::kHeaderBytes)});
+    links.push_back({from, back ? 0 : from + 1, trial.chunks() * model.bytes_at(split),
+                     trial.chunks() * static_cast<std::int64_t>(wire::kHeaderBytes)});
   }
   return links;
 }
@@ -115,6 +117,7 @@ std::vector<stage::Run> make_run_requests(const plan::Trial& trial, const config
     request.warmup = trial.warmup;
     request.batches = trial.batches;
     request.depth = trial.depth;
+    request.chunks = trial.chunks();
     requests.push_back(request);
   }
   return requests;

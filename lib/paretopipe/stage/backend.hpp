@@ -35,10 +35,10 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ComputeOptions, threads, flush_denormals, tun
 struct ModelRequest {
   std::string model;  ///< e.g. "mobilenet_v2", "synthetic:5ms/2MB,3ms", the absolute path of an archive
   int num_classes = 10;
-  int batch = 1;
-  std::uint64_t seed = 1;                    ///< of weights and of random inputs
-  std::string data;                          ///< "fashion-mnist[:DIR]", "cifar10[:DIR]", "random"
-  std::string weights{};                     ///< file that holds them; empty: they are a function of the seed
+  int batch = 1;           ///< images that are computed at a time: those of a chunk, where batches are cut
+  std::uint64_t seed = 1;  ///< of weights and of random inputs
+  std::string data;        ///< "fashion-mnist[:DIR]", "cifar10[:DIR]", "random"
+  std::string weights{};   ///< file that holds them; empty: they are a function of the seed
   std::optional<config::Archive> archive{};  ///< of a model that is a file
   bool operator==(const ModelRequest&) const = default;
 };
@@ -77,8 +77,8 @@ class Backend {
   virtual Activation allocate(const wire::TensorSpec& spec) = 0;
 
   /// Runs the blocks of `range`, which must be loaded. An empty range returns `input` itself. The result is dense in
-  /// the memory order that its spec states. May overwrite `input` unless it came from `make_inputs`; the result may
-  /// alias it.
+  /// the memory order that its spec states. May overwrite `input` unless the range begins with the first block, for the
+  /// source hands its inputs in again and again; the result may alias it.
   virtual Activation forward(config::BlockRange range, Activation input) = 0;
 
   /// Called once after `forward`, timed apart from it as "encode": whatever is needed to make the result dense, and to

@@ -30,7 +30,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TensorSpec, dtype, memory_format, shape)
 namespace paretopipe::stage {
 
 /// Grows whenever a message changes its meaning: the driver refuses a stage of another version.
-inline constexpr int kControlProtocolVersion = 4;
+inline constexpr int kControlProtocolVersion = 5;
 
 /// The request failed; the stage goes on listening. After a failed `Run` its links are gone.
 struct Fault {
@@ -121,20 +121,23 @@ inline void to_json(nlohmann::json& json, const Joined&) {
 inline void from_json(const nlohmann::json&, Joined&) {}
 
 /// Makes blocks ready, before any trial. The source stage also makes the inputs and, with the unsplit model, the
-/// outputs that every trial's are compared with; its `blocks` must therefore be the whole model.
+/// outputs that every trial's are compared with; its `blocks` must therefore be the whole model. The inputs are those
+/// of whole batches, cut into chunks of `model.batch` images each, and the unsplit model computes these chunks: what a
+/// chunk's result must be does not depend on what a library makes of a larger batch.
 struct Load {
   static constexpr std::string_view kType = "load";
   ModelRequest model;
   config::BlockRange blocks;
   int distinct_inputs = 0;  ///< batches to prepare; 0 on every stage but the source
+  int chunks = 1;           ///< that a batch is cut into
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Load, model, blocks, distinct_inputs)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Load, model, blocks, distinct_inputs, chunks)
 
 struct Loaded {
   static constexpr std::string_view kType = "loaded";
   std::int64_t held_parameter_bytes = 0;
-  wire::TensorSpec input;   ///< of the model; only from the source
-  wire::TensorSpec result;  ///< of the model; only from the source
+  wire::TensorSpec input;   ///< one chunk of it; only from the source
+  wire::TensorSpec result;  ///< the model's, of one chunk; only from the source
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Loaded, held_parameter_bytes, input, result)
 
@@ -153,22 +156,28 @@ struct BlockTimes {
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(BlockTimes, compute_ns)
 
-/// One trial: a SingleStream phase, then an Offline phase, each of warmup + batches batches. Sequence numbers run
-/// through both from 0. Goes to all stages that take part, which then only talk to each other until they report.
+/// One trial: a SingleStream phase, then an Offline phase, each of warmup + batches batches. A batch travels as
+/// `chunks` chunks, one frame each, whose sequence numbers run through both phases from 0. Goes to all stages that take
+/// part, which then only talk to each other until they report.
 struct Run {
   static constexpr std::string_view kType = "run";
   std::uint32_t tag = 0;  ///< of this trial: frames of another one are refused
   int stage_count = 1;    ///< stages that take part; 1: nothing crosses a link
   config::BlockRange blocks;
-  wire::TensorSpec incoming;  ///< from the previous stage (for the source: the results); ignored when alone
+  wire::TensorSpec incoming;  ///< a chunk from the previous stage (for the source: of results); ignored when alone
   int warmup = 0;
   int batches = 1;
-  int depth = 1;  ///< of the Offline phase
+  int depth = 1;   ///< batches in flight in the Offline phase
+  int chunks = 1;  ///< of a batch
 
   int phase_batches() const { return warmup + batches; }
   int total_batches() const { return 2 * phase_batches(); }
+  std::size_t phase_chunks() const { return static_cast<std::size_t>(phase_batches()) * chunks_of_batch(); }
+  std::size_t total_chunks() const { return 2 * phase_chunks(); }
+  std::size_t chunks_in_flight() const { return static_cast<std::size_t>(depth) * chunks_of_batch(); }
+  std::size_t chunks_of_batch() const { return static_cast<std::size_t>(chunks); }
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Run, tag, stage_count, blocks, incoming, warmup, batches, depth)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Run, tag, stage_count, blocks, incoming, warmup, batches, depth, chunks)
 
 /// The moments that one stage saw, absolute times of its own steady clock.
 struct RunReport {

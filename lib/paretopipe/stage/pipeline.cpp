@@ -1,5 +1,6 @@
 #include <paretopipe/core/clock.hpp>
 #include <paretopipe/host/cpu_conditions.hpp>
+#include <paretopipe/stage/chunks.hpp>
 #include <paretopipe/stage/pipeline.hpp>
 #include <paretopipe/wire/link.hpp>
 
@@ -14,7 +15,7 @@ namespace paretopipe::stage {
 namespace {
 
 /// Receive buffers: one being filled, one waiting, one being computed from.
-constexpr int kReceiveBuffers = 3;
+constexpr std::size_t kReceiveBuffers = 3;
 /// Results waiting for the send thread. More would only hide in the queue what credits should bound.
 constexpr std::size_t kSendQueue = 2;
 
@@ -25,7 +26,7 @@ void let_compute_go_first() noexcept {
   ::sched_setscheduler(0, SCHED_BATCH, &no_priority);
 }
 
-/// The batches [begin, end) of a timeline.
+/// The chunks [begin, end) of a timeline.
 template <class Timeline, class Moments>
 Timeline slice(const Timeline& whole, const Moments& members, std::ptrdiff_t begin, std::ptrdiff_t end) {
   Timeline part;
@@ -43,15 +44,19 @@ class StageRun {
       : run_(run),
         backend_(backend),
         neighbours_(neighbours),
-        total_(static_cast<std::size_t>(run.total_batches())),
+        total_(run.total_chunks()),
         free_buffers_(kReceiveBuffers),
         incoming_(kReceiveBuffers),
         outgoing_(kSendQueue) {
     for (const auto member : kStageMoments) (timeline_.*member).resize(total_);
     if (references != nullptr) source_.emplace(run, *references);
     if (neighbours_.previous == nullptr) return;
-    const int buffers = source_ ? 1 : std::min(kReceiveBuffers, run.depth + 1);
-    for (int i = 0; i < buffers; ++i) free_buffers_.push(backend_.allocate(run.incoming));
+    if (source_) {
+      result_chunks_ = parts_of(backend_.allocate(whole_batch(run.incoming, run.chunks)), run.chunks);
+      return;
+    }
+    const auto buffers = std::min(kReceiveBuffers, run.chunks_in_flight() + 1);
+    for (std::size_t i = 0; i < buffers; ++i) free_buffers_.push(backend_.allocate(run.incoming));
   }
 
   void execute() {
@@ -72,7 +77,7 @@ class StageRun {
       report.max_abs_difference = source_->max_abs_difference();
       report.top1_agreement = source_->top1_agreement();
     }
-    const auto phase = static_cast<std::ptrdiff_t>(run_.phase_batches());
+    const auto phase = static_cast<std::ptrdiff_t>(run_.phase_chunks());
     const auto total = static_cast<std::ptrdiff_t>(total_);
     report.single_stream = slice(timeline_, kStageMoments, 0, phase);
     report.offline = slice(timeline_, kStageMoments, phase, total);
@@ -124,12 +129,13 @@ class StageRun {
     }
   }
 
+  /// Every chunk goes to its place in the whole batch's result, which is complete with the last one.
   void receive_results() {
-    auto buffer = free_buffers_.pop();
     source_->start();
     for (std::size_t sequence = 0; sequence < total_; ++sequence) {
-      const auto times = neighbours_.previous->receive_tensor(run_.tag, sequence, run_.incoming, buffer->bytes);
-      source_->complete(sequence, times.begin_ns, times.end_ns, *buffer);
+      const auto& result = result_chunks_[sequence % result_chunks_.size()];
+      const auto times = neighbours_.previous->receive_tensor(run_.tag, sequence, run_.incoming, result.bytes);
+      source_->complete(sequence, times.begin_ns, times.end_ns, result);
     }
   }
 
@@ -183,6 +189,7 @@ class StageRun {
   const std::size_t total_;
   StageTimeline timeline_;
   std::optional<Source> source_;
+  std::vector<Activation> result_chunks_;  // the parts of one batch's result, at the source
   BoundedQueue<Activation> free_buffers_;  // outlives the queues, whose jobs give their buffers back when they go
   BoundedQueue<Job> incoming_;
   BoundedQueue<Job> outgoing_;

@@ -1,6 +1,7 @@
 #include <paretopipe/core/clock.hpp>
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/host/cpu_set.hpp>
+#include <paretopipe/stage/chunks.hpp>
 #include <paretopipe/stage/messages.hpp>
 #include <paretopipe/stage/pipeline.hpp>
 #include <paretopipe/stage/session.hpp>
@@ -11,6 +12,7 @@
 
 #include <cmath>
 #include <future>
+#include <limits>
 #include <optional>
 
 namespace paretopipe::stage {
@@ -22,12 +24,24 @@ constexpr int kMaxBatches = 1'000'000;
 void check(const Run& request) {
   const auto countable = [](int count, int least) { return count >= least && count <= kMaxBatches; };
   if (countable(request.stage_count, 1) && countable(request.warmup, 0) && countable(request.batches, 1) &&
-      countable(request.depth, 1)) {
+      countable(request.depth, 1) && countable(request.chunks, 1) && request.phase_chunks() <= 2UL * kMaxBatches) {
     return;
   }
-  throw wire::ProtocolError(
-      fmt::format("the driver sent a run that cannot be: {} stages, {} warm-up and {} measured batches, {} in flight",
-                  request.stage_count, request.warmup, request.batches, request.depth));
+  throw wire::ProtocolError(fmt::format(
+      "the driver sent a run that cannot be: {} stages, {} warm-up and {} measured batches of {} chunks, {} in flight",
+      request.stage_count, request.warmup, request.batches, request.chunks, request.depth));
+}
+
+/// The request for the inputs of whole batches, of which `request` computes a chunk at a time.
+ModelRequest for_whole_batches(const Load& request) {
+  const auto images = std::int64_t{request.model.batch} * request.chunks;
+  if (request.chunks < 1 || images > std::numeric_limits<int>::max()) {
+    throw wire::ProtocolError(fmt::format("the driver asked for batches of {} chunks with {} images each",
+                                          request.chunks, request.model.batch));
+  }
+  auto whole = request.model;
+  whole.batch = static_cast<int>(images);
+  return whole;
 }
 
 /// One handler per request. What one request leaves for the next lives in the members.
@@ -88,7 +102,9 @@ class Session {
 
   ReferenceSet make_references(const Load& request) {
     ReferenceSet references;
-    references.inputs = backend_.make_inputs(request.model, request.distinct_inputs);
+    for (const auto& batch : backend_.make_inputs(for_whole_batches(request), request.distinct_inputs)) {
+      for (auto& chunk : cut(batch, request.chunks, backend_)) references.inputs.push_back(std::move(chunk));
+    }
     for (const auto& input : references.inputs) {
       auto output = backend_.encode(backend_.forward(request.blocks, input));
       const auto* values = reinterpret_cast<const float*>(output.bytes.data());

@@ -31,10 +31,9 @@ double max_difference(std::span<const float> left, std::span<const float> right)
 }  // namespace
 
 Source::Source(const Run& run, const ReferenceSet& references)
-    : run_(run), references_(references), jobs_(static_cast<std::size_t>(run.depth)) {
-  const auto total = static_cast<std::size_t>(run.total_batches());
-  issued_.resize(total);
-  for (const auto member : kResultMoments) (results_.*member).resize(total);
+    : run_(run), references_(references), jobs_(run.chunks_in_flight()) {
+  issued_.resize(run.total_chunks());
+  for (const auto member : kResultMoments) (results_.*member).resize(run.total_chunks());
 }
 
 void Source::start() {
@@ -42,10 +41,12 @@ void Source::start() {
 }
 
 void Source::issue() {
-  const auto sequence = next_++;
-  const auto& input = references_.inputs[sequence % references_.inputs.size()];
-  issued_[sequence] = now_ns();
-  jobs_.push({sequence, input, nullptr});
+  const auto first = next_++ * run_.chunks_of_batch();
+  const auto moment = now_ns();
+  for (auto sequence = first; sequence < first + run_.chunks_of_batch(); ++sequence) {
+    issued_[sequence] = moment;
+    jobs_.push({sequence, references_.inputs[sequence % references_.inputs.size()], nullptr});
+  }
 }
 
 void Source::complete(std::size_t sequence, std::int64_t receive_begin_ns, std::int64_t receive_end_ns,
@@ -53,17 +54,27 @@ void Source::complete(std::size_t sequence, std::int64_t receive_begin_ns, std::
   results_.receive_begin[sequence] = receive_begin_ns;
   results_.receive_end[sequence] = receive_end_ns;
   results_.completed[sequence] = now_ns();
-  compare(result, references_.outputs[sequence % references_.outputs.size()]);
+  returned_.push_back(result);
+  if (returned_.size() < run_.chunks_of_batch()) return;
+  check_batch(sequence + 1 - returned_.size());
 
   const auto phase = static_cast<std::size_t>(run_.phase_batches());
   const auto total = static_cast<std::size_t>(run_.total_batches());
-  if (sequence + 1 == phase) {
+  if (sequence + 1 == run_.phase_chunks()) {
     // The SingleStream phase is over and the pipeline is empty: fill it.
     const auto in_flight = std::min(static_cast<std::size_t>(run_.depth), phase);
     for (std::size_t i = 0; i < in_flight; ++i) issue();
   } else if (next_ < total) {
     issue();
   }
+}
+
+/// What came back of the batch whose chunks are `first` and those after it.
+void Source::check_batch(std::size_t first) {
+  for (std::size_t i = 0; i < returned_.size(); ++i) {
+    compare(returned_[i], references_.outputs[(first + i) % references_.outputs.size()]);
+  }
+  returned_.clear();
 }
 
 void Source::compare(const Activation& result, const Activation& expected) {

@@ -11,7 +11,7 @@
 
 namespace paretopipe::stage {
 
-/// The source's inputs and what the unsplit model makes of each.
+/// The source's inputs, chunk for chunk of one batch after the other, and what the unsplit model makes of each chunk.
 struct ReferenceSet {
   std::vector<Activation> inputs;
   std::vector<Activation> outputs;  ///< same length and order
@@ -19,7 +19,8 @@ struct ReferenceSet {
 
 /// Hands batches to the pipeline and takes their results: one in flight in the SingleStream phase, `depth` in the
 /// Offline phase. A result that comes back makes room for the next batch, so the number in flight never depends on how
-/// much a socket buffer happens to swallow.
+/// much a socket buffer happens to swallow. All chunks of a batch are handed over at one moment, and the batch is back
+/// with the last of them: at most `depth` batches' chunks are in flight.
 ///
 /// `start` and `complete` are called by one thread at a time; `jobs` is where the compute thread takes its work.
 class Source {
@@ -30,14 +31,15 @@ class Source {
   /// Hands the first batch over.
   void start();
 
-  /// Batch `sequence` is back. `result` is compared bit for bit with the unsplit model's, after the batch's last moment
-  /// was taken and before the next batch is handed over: in the SingleStream phase no latency contains it.
+  /// Chunk `sequence` is back; its result must stay as it is until its batch is complete. Then the batch is compared
+  /// bit for bit with the unsplit model's, after its last moment was taken and before the next one is handed over: in
+  /// the SingleStream phase no latency contains it.
   void complete(std::size_t sequence, std::int64_t receive_begin_ns, std::int64_t receive_end_ns,
                 const Activation& result);
 
   BoundedQueue<Job>& jobs() { return jobs_; }
 
-  /// When each batch was handed over; when each result came back. By sequence number.
+  /// When each chunk was handed over; when each result came back. By sequence number.
   const std::vector<std::int64_t>& issued() const { return issued_; }
   const ResultTimeline& results() const { return results_; }
 
@@ -46,6 +48,7 @@ class Source {
 
  private:
   void issue();
+  void check_batch(std::size_t first);
   void compare(const Activation& result, const Activation& expected);
 
   const Run run_;
@@ -53,7 +56,8 @@ class Source {
   BoundedQueue<Job> jobs_;
   std::vector<std::int64_t> issued_;
   ResultTimeline results_;
-  std::size_t next_ = 0;
+  std::size_t next_ = 0;              ///< batch to be handed over
+  std::vector<Activation> returned_;  ///< chunks of the batch that is coming back, in order
   double max_abs_difference_ = 0;
   std::int64_t images_compared_ = 0;
   std::int64_t images_agreeing_ = 0;

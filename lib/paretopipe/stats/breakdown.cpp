@@ -1,5 +1,6 @@
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/stats/breakdown.hpp>
+#include <paretopipe/stats/chunks.hpp>
 
 #include <algorithm>
 
@@ -9,25 +10,41 @@ namespace {
 using Moments = std::vector<std::int64_t>;
 using record::Part;
 
-void check_length(const Moments& moments, std::size_t batches) {
-  if (moments.size() != batches) {
+void check_length(const Moments& moments, std::size_t chunks) {
+  if (moments.size() != chunks) {
     throw UsageError(
-        fmt::format("the samples are damaged: one series has {} batches, another {}", batches, moments.size()));
+        fmt::format("the samples are damaged: one series has {} batches, another {}", chunks, moments.size()));
+  }
+}
+
+/// A batch is handed over as a whole: that is what makes its last chunk's latency the batch's.
+void check_chunks(const record::PhaseSamples& samples) {
+  const auto& handed_over = samples.stages.front().receive_begin;
+  const auto chunks = static_cast<std::size_t>(samples.chunks);
+  if (samples.chunks < 1 || handed_over.size() % chunks != 0) {
+    throw UsageError(fmt::format("the samples are damaged: {} entries are no batches of {} chunks", handed_over.size(),
+                                 samples.chunks));
+  }
+  for (std::size_t i = 0; i < handed_over.size(); ++i) {
+    if (handed_over[i] == handed_over[i - i % chunks]) continue;
+    throw UsageError("the samples are damaged: the chunks of a batch were handed over at different moments");
   }
 }
 
 void check(const record::PhaseSamples& samples, int stages) {
-  const auto batches = samples.results.completed.size();
-  if (batches == 0 || stages == 0) throw UsageError("the samples hold no batch");
+  const auto entries = samples.results.completed.size();
+  if (entries == 0 || stages == 0) throw UsageError("the samples hold no batch");
   for (int s = 0; s < stages; ++s) {
     const auto& stage = samples.stages[static_cast<std::size_t>(s)];
     for (const auto* moments : {&stage.receive_begin, &stage.receive_end, &stage.ready, &stage.compute_begin,
                                 &stage.compute_end, &stage.encoded, &stage.send_begin, &stage.send_end}) {
-      check_length(*moments, batches);
+      check_length(*moments, entries);
     }
   }
-  check_length(samples.results.receive_begin, batches);
-  check_length(samples.results.receive_end, batches);
+  check_length(samples.results.receive_begin, entries);
+  check_length(samples.results.receive_end, entries);
+  check_chunks(samples);
+  const auto batches = entries / static_cast<std::size_t>(samples.chunks);
   if (samples.warmup < 0 || static_cast<std::size_t>(samples.warmup) >= batches) {
     throw UsageError(fmt::format("no batch was measured: {} were run, {} of them to warm up", batches, samples.warmup));
   }
@@ -46,7 +63,7 @@ int stage_count(const record::PhaseSamples& samples) {
   return static_cast<int>(std::find_if(samples.stages.begin(), samples.stages.end(), idle) - samples.stages.begin());
 }
 
-Breakdown breakdown(const record::PhaseSamples& samples) {
+Breakdown chunk_breakdown(const record::PhaseSamples& samples) {
   const int stages = stage_count(samples);
   check(samples, stages);
   const auto& handed_over = samples.stages.front().receive_begin;
@@ -74,6 +91,14 @@ Breakdown breakdown(const record::PhaseSamples& samples) {
   if (stages > 1) pass(Part::transfer, 0, results.receive_end);
   pass(Part::decode, 0, results.completed);
   result.latency_ns = difference(results.completed, handed_over);
+  return result;
+}
+
+Breakdown breakdown(const record::PhaseSamples& samples) {
+  auto result = chunk_breakdown(samples);
+  if (samples.chunks == 1) return result;
+  for (auto& part : result.parts) part.ns = of_last_chunks(part.ns, samples.chunks);
+  result.latency_ns = of_last_chunks(result.latency_ns, samples.chunks);
   return result;
 }
 

@@ -10,8 +10,12 @@ using nlohmann::json;
 
 /// A longer warm-up than was asked for is no damage; fewer batches are.
 void check_batches(const record::PhaseSamples& samples, const plan::Trial& trial, const char* phase) {
+  if (samples.chunks != trial.chunks()) {
+    throw UsageError(fmt::format("the record's \"{}\" has batches of {} chunks, and its trial asks for {}", phase,
+                                 samples.chunks, trial.chunks()));
+  }
   const auto asked = static_cast<std::size_t>(trial.warmup) + static_cast<std::size_t>(trial.batches);
-  const auto batches = samples.results.completed.size();
+  const auto batches = samples.results.completed.size() / static_cast<std::size_t>(samples.chunks);
   if (samples.warmup >= trial.warmup && batches >= asked) return;
   throw UsageError(
       fmt::format("the record's \"{}\" has {} batches, {} of them to warm up, and its trial asks for {} and {}", phase,

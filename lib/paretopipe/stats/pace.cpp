@@ -1,4 +1,5 @@
 #include <paretopipe/stats/breakdown.hpp>
+#include <paretopipe/stats/chunks.hpp>
 #include <paretopipe/stats/pace.hpp>
 
 #include <numeric>
@@ -7,7 +8,7 @@ namespace paretopipe::stats {
 
 std::vector<std::int64_t> measured_intervals_ns(const record::PhaseSamples& offline) {
   breakdown(offline);  // refuses damaged samples
-  auto intervals = offline.results.completed;
+  auto intervals = of_last_chunks(offline.results.completed, offline.chunks);
   std::adjacent_difference(intervals.begin(), intervals.end(), intervals.begin());
   intervals.erase(intervals.begin(), intervals.begin() + offline.warmup + 1);
   return intervals;

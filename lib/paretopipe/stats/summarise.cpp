@@ -1,5 +1,6 @@
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/stats/breakdown.hpp>
+#include <paretopipe/stats/chunks.hpp>
 #include <paretopipe/stats/quantile.hpp>
 #include <paretopipe/stats/summarise.hpp>
 #include <paretopipe/stats/utilisation.hpp>
@@ -8,8 +9,6 @@
 
 namespace paretopipe::stats {
 namespace {
-
-using Series = std::vector<std::int64_t>;
 
 /// The batches after warm-up. Callers have made sure that there is at least one.
 std::span<const std::int64_t> measured(const Series& series, int warmup) {
@@ -20,10 +19,15 @@ double median_ns(std::span<const std::int64_t> durations) {
   return *median(std::vector<double>(durations.begin(), durations.end()));
 }
 
-double median_difference_ns(const Series& end, const Series& begin, int warmup) {
+Series differences(const Series& end, const Series& begin) {
   Series durations(end.size());
   std::transform(end.begin(), end.end(), begin.begin(), durations.begin(), std::minus<>());
-  return median_ns(measured(durations, warmup));
+  return durations;
+}
+
+/// Of a chunk, over the chunks of all measured batches.
+double median_difference_ns(const Series& end, const Series& begin, const record::PhaseSamples& samples) {
+  return median_ns(measured(differences(end, begin), samples.warmup * samples.chunks));
 }
 
 std::vector<record::PartSummary> summarise_parts(const Breakdown& parts, int warmup) {
@@ -52,15 +56,16 @@ std::vector<record::LinkSummary> summarise_links(const record::PhaseSamples& sam
     const bool results = from + 1 == stage_total;
     const auto& received = results ? samples.results.receive_end : stages[from + 1].receive_end;
     const auto& header_arrived = results ? samples.results.receive_begin : stages[from + 1].receive_begin;
-    const double transfer = median_difference_ns(received, stages[from].send_begin, samples.warmup);
-    const double receive = median_difference_ns(received, header_arrived, samples.warmup);
-    summaries.push_back({link.from, link.to, transfer, rate_per_s(link.payload_bytes, transfer),
-                         rate_per_s(link.payload_bytes, receive)});
+    const double transfer = median_difference_ns(received, stages[from].send_begin, samples);
+    const double receive = median_difference_ns(received, header_arrived, samples);
+    const auto payload = link.payload_bytes / samples.chunks;
+    summaries.push_back({link.from, link.to, transfer, rate_per_s(payload, transfer), rate_per_s(payload, receive)});
   }
   return summaries;
 }
 
-record::StageUtilisation utilisation(const StageTimeline& stage, int warmup, const CompletionWindow& window) {
+record::StageUtilisation utilisation(const StageTimeline& stage, const record::PhaseSamples& offline,
+                                     const CompletionWindow& window) {
   std::int64_t busy = 0;
   for (std::size_t i = 0; i < stage.compute_begin.size(); ++i) {
     const auto begin = std::clamp(stage.compute_begin[i], window.first, window.last);
@@ -68,7 +73,8 @@ record::StageUtilisation utilisation(const StageTimeline& stage, int warmup, con
     busy += end - begin;
   }
   const double share = static_cast<double>(busy) / window.length_ns();
-  return {median_difference_ns(stage.compute_end, stage.compute_begin, warmup), share, 1 - share};
+  const auto computes = sums_over_chunks(differences(stage.compute_end, stage.compute_begin), offline.chunks);
+  return {median_ns(measured(computes, offline.warmup)), share, 1 - share};
 }
 
 }  // namespace
@@ -86,7 +92,7 @@ record::Summary summarise(const record::PhaseSamples& single_stream, const recor
   summary.breakdown = summarise_parts(alone, single_stream.warmup);
   summary.links = summarise_links(single_stream, links);
   for (int s = 0; s < stage_count(offline); ++s) {
-    summary.stages.push_back(utilisation(offline.stages[static_cast<std::size_t>(s)], offline.warmup, window));
+    summary.stages.push_back(utilisation(offline.stages[static_cast<std::size_t>(s)], offline, window));
   }
   return summary;
 }

@@ -11,7 +11,9 @@ namespace paretopipe::stats {
 ///
 /// Throughput: n batches completed after warm-up make (n - 1) batch / (t_last - t_first) images per second, because the
 /// first completion only starts the clock. Utilisation: compute time within [t_first, t_last] / (t_last - t_first).
-/// Rates of a link divide by a median of whole nanoseconds; one below the clock's resolution counts as 1 ns.
+/// Where batches are cut into chunks, a batch's compute time is the sum over its chunks, and what a link says is of one
+/// chunk: transfer time and rates. Rates of a link divide by a median of whole nanoseconds; one below the clock's
+/// resolution counts as 1 ns.
 ///
 /// Throws UsageError for damaged samples (see breakdown()), for fewer than two batches after warm-up in the Offline
 /// phase or none between the first and the last moment, and where links and stages do not belong together.

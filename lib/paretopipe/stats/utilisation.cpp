@@ -1,4 +1,5 @@
 #include <paretopipe/core/error.hpp>
+#include <paretopipe/stats/chunks.hpp>
 #include <paretopipe/stats/utilisation.hpp>
 
 #include <algorithm>
@@ -6,8 +7,9 @@
 namespace paretopipe::stats {
 
 CompletionWindow completion_window(const record::PhaseSamples& offline) {
-  const auto begin = offline.results.completed.begin() + offline.warmup;
-  const auto end = offline.results.completed.end();
+  const auto completed = of_last_chunks(offline.results.completed, offline.chunks);
+  const auto begin = completed.begin() + offline.warmup;
+  const auto end = completed.end();
   const auto [first, last] = std::minmax_element(begin, end);
   if (begin == end || *first == *last) {
     throw UsageError(

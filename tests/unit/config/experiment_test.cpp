@@ -18,6 +18,7 @@ Experiment unusual_experiment() {
           .splits = {.all = false, .points = {0, 2, 3}},
           .num_classes = 1000,
           .batch = 8,
+          .micro_batches = {1},
           .batches = 100,
           .warmup = 0,
           .repeat = {.adaptive = true, .trials = 30, .precision = 0.01, .budget_s = 60},
@@ -71,7 +72,7 @@ TEST_CASE("repetitions are a number, auto, or auto with other bounds", "[experim
 TEST_CASE("every field of an experiment has a key, and every key changes something", "[experiment]") {
   const auto usual = json(Experiment{});
   const auto unusual = json(unusual_experiment());
-  REQUIRE(usual.size() == 21);
+  REQUIRE(usual.size() == 22);
   for (const auto& item : unusual.items()) {
     if (item.key() == "stages" || item.key().ends_with("partitions")) continue;  // partition_test.cpp
     CAPTURE(item.key());

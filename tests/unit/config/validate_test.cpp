@@ -54,6 +54,28 @@ TEST_CASE("every number is accepted at its bounds and refused beside them, by na
   CHECK_FALSE(with(std::numeric_limits<int>::min()).empty());
 }
 
+TEST_CASE("micro-batches divide the batch, each of them once, into no more chunks than can be reported", "[validate]") {
+  const auto refusal_of = [](int batch, std::vector<int> sizes, int batches = 32) {
+    return refusal([&](Experiment& experiment) {
+      experiment.batch = batch;
+      experiment.batches = batches;
+      experiment.micro_batches = sizes;
+    });
+  };
+  CHECK(refusal_of(12, {1, 2, 3, 4, 6, 12}).empty());
+  CHECK(refusal_of(1, {1}).empty());
+  CHECK(refusal_of(12, {8}) == "experiment.micro_batches holds 8, which does not divide the batch of 12");
+  CHECK(refusal_of(12, {4, 24}) ==
+        "experiment.micro_batches holds 24; a batch of 12 can be cut into chunks of 1 to 12");
+  CHECK(refusal_of(12, {0}).find("holds 0; a batch of 12") != std::string::npos);
+  CHECK(refusal_of(12, {-3}).find("holds -3; a batch of 12") != std::string::npos);
+  CHECK(refusal_of(12, {4, 6, 4}) == "experiment.micro_batches holds 4 twice");
+  CHECK(refusal_of(65'536, {65'536}, 49'996).empty());
+  CHECK(refusal_of(2, {1}, 49'996).empty());
+  CHECK(refusal_of(4, {1}, 24'997).find("makes 100004 chunks of 25001 batches") != std::string::npos);
+  CHECK_FALSE(refusal_of(65'536, {1}, 50'000).empty());
+}
+
 TEST_CASE("a file of weights is for one model", "[validate]") {
   const auto with = [](std::vector<std::string> models) {
     return refusal([&](Experiment& experiment) {

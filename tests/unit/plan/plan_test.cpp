@@ -187,6 +187,31 @@ TEST_CASE("the weights that a plan is for are in every trial of it, and make it 
   }
 }
 
+TEST_CASE("sizes of chunks follow one another within a network, and the batch itself is no chunk", "[plan]") {
+  config::Experiment experiment;
+  experiment.models = {"a"};
+  experiment.batch = 8;
+  experiment.micro_batches = {2, 8, 4};
+  experiment.repeat.trials = 2;
+  config::NetworkProfile slow;
+  slow.name = "slow";
+  const auto trials = plan_trials(experiment, {model_of("a", 3)}, {{{}, slow}, config::Shaping::emulated});
+  REQUIRE(trials.size() == 2 * 3 * 2 * 4);
+  const std::vector<int> sizes{2, 0, 4};
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    CAPTURE(i);
+    CHECK(trials[i].network.name == (i < 24 ? "unshaped" : "slow"));
+    CHECK(trials[i].micro_batch == sizes[i / 8 % 3]);
+    CHECK(trials[i].repetition == static_cast<int>(i / 4 % 2));
+    CHECK(trials[i].split_points == trials[i % 8].split_points);
+  }
+  auto whole = experiment;
+  whole.micro_batches = {8};
+  auto unsaid = experiment;
+  unsaid.micro_batches.clear();
+  CHECK(plan_trials(whole, {model_of("a", 3)}) == plan_trials(unsaid, {model_of("a", 3)}));
+}
+
 TEST_CASE("no two trials of a plan share an identity", "[plan]") {
   config::Experiment experiment;
   experiment.repeat.trials = 10;

@@ -1,3 +1,4 @@
+#include <paretopipe/core/error.hpp>
 #include <paretopipe/plan/trial.hpp>
 
 #include <functional>
@@ -73,6 +74,9 @@ TEST_CASE("a label says what a person needs to know, and counts repetitions from
   auto shaped = a_trial();
   shaped.network.name = "wifi";
   shaped.shaping = config::Shaping::emulated;
+  auto cut = a_trial();
+  cut.micro_batch = 2;
+  CHECK(cut.label() == "mobilenet_v2 split 7/20 batch 8 micro-batch 2 repetition 3");
   CHECK(shaped.label() == "mobilenet_v2 split 7/20 batch 8 over wifi (emulated) repetition 3");
 }
 
@@ -111,6 +115,30 @@ TEST_CASE("an archive's trial says what the file is, and has no classes, which a
   CHECK_FALSE(json(a_trial()).contains("archive"));
 }
 
+TEST_CASE("a batch is cut into chunks of its micro-batch, and is one chunk without", "[trial]") {
+  auto trial = a_trial();
+  CHECK(trial.chunk_images() == 8);
+  CHECK(trial.chunks() == 1);
+  CHECK_FALSE(json(trial).contains("micro_batch"));
+  trial.micro_batch = 2;
+  CHECK(trial.chunk_images() == 2);
+  CHECK(trial.chunks() == 4);
+  CHECK(json(trial).at("micro_batch") == 2);
+  CHECK(json(trial).get<Trial>() == trial);
+}
+
+TEST_CASE("chunks that no plan makes are refused, not divided by", "[trial]") {
+  for (const int micro_batch : {-1, 3, 8, 16, 2'147'483'647}) {
+    auto damaged = json(a_trial());
+    damaged["micro_batch"] = micro_batch;
+    CAPTURE(micro_batch);
+    CHECK_THROWS_AS(damaged.get<Trial>(), UsageError);
+  }
+  auto empty = json(a_trial());
+  empty["batch"] = 0;
+  CHECK_THROWS_AS(empty.get<Trial>(), UsageError);
+}
+
 TEST_CASE("whatever decides a run changes the identity, and equal trials share it", "[trial]") {
   const std::vector<std::function<void(Trial&)>> changes{
       [](Trial& trial) { trial.model = "resnet18"; },
@@ -121,6 +149,8 @@ TEST_CASE("whatever decides a run changes the identity, and equal trials share i
         trial.split_points = {7, 8};
       },
       [](Trial& trial) { trial.batch = 9; },
+      [](Trial& trial) { trial.micro_batch = 2; },
+      [](Trial& trial) { trial.micro_batch = 4; },
       [](Trial& trial) { trial.batches = 33; },
       [](Trial& trial) { trial.warmup = 5; },
       [](Trial& trial) { trial.depth = 5; },

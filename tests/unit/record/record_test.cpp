@@ -64,6 +64,24 @@ TEST_CASE("a failed record comes back from JSON as it was, whatever it had measu
   CHECK(there_and_back(record) == record);
 }
 
+TEST_CASE(
+    "a record of batches in chunks comes back as it was, and one that does not speak of chunks has whole batches") {
+  auto record = ok_record();
+  CHECK_FALSE(json(record)["trial"].contains("micro_batch"));
+  CHECK_FALSE(json(record)["offline"].contains("chunks"));
+  CHECK(there_and_back(record).offline->chunks == 1);
+  record.trial.micro_batch = 2;
+  record.single_stream->chunks = record.offline->chunks = 4;
+  CHECK(there_and_back(record) == record);
+  CHECK(json(record)["id"] != json(ok_record())["id"]);
+  for (const auto& damage : {json("4"), json(4.5), json(nullptr), json(3'000'000'000)}) {
+    auto damaged = json(record);
+    damaged["offline"]["chunks"] = damage;
+    CAPTURE(damage);
+    CHECK_FALSE(complaint_about(damaged).empty());
+  }
+}
+
 TEST_CASE("what is undefined is missing from the JSON") {
   auto record = ok_record();
   record.stages[0].peak_rss_bytes.reset();

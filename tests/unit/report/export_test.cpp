@@ -1,6 +1,7 @@
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/report/export_layout.hpp>
 #include <paretopipe/report/format.hpp>
+#include <paretopipe/stats/breakdown.hpp>
 
 #include <map>
 #include <random>
@@ -80,6 +81,9 @@ TEST_CASE("what the Python layout cannot say is left out by name") {
   auto three_stages = make_record(make_trial(3), {5000, 4000, 3000, 2000}, 8000);
   three_stages.trial.split_points = {3, 7};
   CHECK(export_as("python", {three_stages}).files.empty());
+  auto cut = make_record(make_trial(3), {5000, 4000, 3000, 2000}, 8000);
+  cut.trial.micro_batch = 4;
+  CHECK(contains(export_as("python", {cut}).left_out.at(0), "cut into chunks"));
 }
 
 TEST_CASE("several groups get a folder each, so that no file overwrites another and no frontier mixes them") {
@@ -190,6 +194,23 @@ TEST_CASE("the batches' CSV has a row for every batch of both phases, whose part
     warmup += row.at("warmup") == "true" ? 1 : 0;
   }
   CHECK(warmup == 10 * 2 * 2);
+}
+
+TEST_CASE("the batches' CSV has a row for every chunk, and the last one's latency is the batch's") {
+  auto record = make_record(make_trial(3), {5000, 4000, 3000, 2000}, 8000);
+  record.trial.micro_batch = 4;
+  record.single_stream = testing::chunked(*record.single_stream, 2);
+  record.offline = testing::chunked(*record.offline, 2);
+  const auto rows = rows_of(export_as("batches", {record}).files.at(0).content);
+  REQUIRE(rows.size() == 2 * 5 * 2);
+  const auto latencies = stats::breakdown(*record.single_stream).latency_ns;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    CHECK(rows[i].at("sequence") == std::to_string(i / 2 % 5));
+    CHECK(rows[i].at("chunk") == std::to_string(i % 2));
+    CHECK((rows[i].at("warmup") == "true") == (i / 2 % 5 < 2));
+    CHECK(sum_of_parts(rows[i]) == std::stoll(rows[i].at("latency_ns")));
+    if (i < 10 && i % 2 == 1) CHECK(rows[i].at("latency_ns") == std::to_string(latencies[i / 2]));
+  }
 }
 
 TEST_CASE("the batches' CSV has every moment, and empty cells for what a pipeline does not have") {

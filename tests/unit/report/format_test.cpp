@@ -58,6 +58,9 @@ TEST_CASE("splits are written as k of N, and the endpoints are named") {
 TEST_CASE("a group's title shows what is not at its default") {
   CHECK(report::group_title(make_trial(3)) ==
         "resnet18, batch 8, depth 4, 1 thread per stage, random, batches 8, cpus 0 | 1, warmup 2");
+  auto cut = make_trial(3);
+  cut.micro_batch = 4;
+  CHECK(support::contains(report::group_title(cut), "resnet18, batch 8, micro-batch 4, depth 4, "));
 }
 
 TEST_CASE("groups that differ in any setting have different titles") {
@@ -73,6 +76,14 @@ TEST_CASE("groups that differ in any setting have different titles") {
     if (value.is_number()) setting = value.get<int>() + 1;
     CHECK(report::group_title(changed.get<plan::Trial>()) != report::group_title(make_trial(3)));
   }
+}
+
+TEST_CASE("the micro-batch of every trial is a setting: the batch, where that is not cut") {
+  const auto micro_batch = [](const plan::Trial& trial) { return report::flat_settings(trial).at("micro_batch"); };
+  CHECK(micro_batch(make_trial(3)) == 8);
+  auto cut = make_trial(3);
+  cut.micro_batch = 4;
+  CHECK(micro_batch(cut) == 4);
 }
 
 TEST_CASE("control characters do not reach a terminal") {

@@ -54,6 +54,15 @@ TEST_CASE("a plot has a series for each group, named by what they differ in") {
   CHECK_FALSE(plot.series[1].points.back().x_interval.has_value());
 }
 
+TEST_CASE("where batches are cut, groups are named by that too") {
+  auto records = std::vector{testing::sweep().front(), testing::sweep().front()};
+  records[1].trial.micro_batch = 2;
+  const auto plot = plot_of(records);
+  REQUIRE(plot.series.size() == 2);
+  CHECK(plot.series[0].name == "micro_batch 8");
+  CHECK(plot.series[1].name == "micro_batch 2");
+}
+
 TEST_CASE("networks are named by their name alone") {
   auto records = std::vector{testing::sweep().front(), testing::sweep().front()};
   records[1].trial.network.name = "slow";

@@ -39,16 +39,18 @@ bool is(const nlohmann::json& event, const std::string& kind) {
   return event.value("cat", "").starts_with(kind + ",");
 }
 
-/// A record of samples with random gaps, several batches on their way at once, and its summary.
-record::TrialRecord random_record(unsigned seed, int stages) {
+/// A record of samples with random gaps, several batches on their way at once, and its summary. Batches are of 8 images
+/// in so many chunks.
+record::TrialRecord random_record(unsigned seed, int stages, int chunks = 1) {
   std::mt19937 random(seed);
   auto trial = make_trial(stages == 1 ? 10 : 3);
   if (stages == 3) trial.split_points = {3, 7};
+  if (chunks > 1) trial.micro_batch = trial.batch / chunks;
   record::TrialRecord record;
   record.trial = trial;
   record.stages.resize(static_cast<std::size_t>(stages));
-  record.single_stream = testing::random_samples(random, stages, 7, 2);
-  record.offline = testing::random_samples(random, stages, 9, 2);
+  record.single_stream = testing::chunked(testing::random_samples(random, stages, 7 * chunks, 2), chunks);
+  record.offline = testing::chunked(testing::random_samples(random, stages, 9 * chunks, 2), chunks);
   for (int from = 0; stages > 1 && from < stages; ++from) record.links.push_back({from, (from + 1) % stages, 100, 64});
   record.summary = stats::summarise(*record.single_stream, *record.offline, trial.batch, record.links);
   return record;
@@ -74,10 +76,12 @@ record::TrialRecord crowded_record() {
 
 using Batch = std::pair<std::string, int>;  ///< phase, sequence number
 
-std::map<Batch, std::int64_t> sums(const nlohmann::json& trace, const std::string& kind) {
+/// Of batches that are cut, over their last chunks' spans.
+std::map<Batch, std::int64_t> sums(const nlohmann::json& trace, const std::string& kind, int chunks = 1) {
   std::map<Batch, std::int64_t> result;
   for (const auto& event : joined_events(trace)) {
-    if (is(event, kind)) result[{event["args"]["phase"], event["args"]["batch"]}] += nanoseconds(event["dur"]);
+    if (!is(event, kind) || event["args"].value("chunk", chunks - 1) != chunks - 1) continue;
+    result[{event["args"]["phase"], event["args"]["batch"]}] += nanoseconds(event["dur"]);
   }
   return result;
 }
@@ -85,8 +89,9 @@ std::map<Batch, std::int64_t> sums(const nlohmann::json& trace, const std::strin
 }  // namespace
 
 TEST_CASE("a trace is in the trace-event format: events by time, rows whose spans never overlap, named") {
-  const auto record = GENERATE(make_record(make_trial(3), kMade, 8000), make_record(make_trial(10), kMade, 0),
-                               make_record(make_trial(0), kMade, 8000), crowded_record(), random_record(1, 3));
+  const auto record =
+      GENERATE(make_record(make_trial(3), kMade, 8000), make_record(make_trial(10), kMade, 0),
+               make_record(make_trial(0), kMade, 8000), crowded_record(), random_record(1, 3), random_record(2, 3, 4));
   const auto trace = trace_of(record);
   CHECK(trace.at("displayTimeUnit") == "ms");
   std::set<int> processes;
@@ -122,11 +127,12 @@ TEST_CASE("a trace is in the trace-event format: events by time, rows whose span
 
 TEST_CASE("the parts of every batch of a trace add up to its latency, in both phases") {
   const int stages = GENERATE(1, 2, 3);
-  const auto record = random_record(GENERATE(range(1U, 6U)), stages);
+  const int chunks = GENERATE(1, 2, 8);
+  const auto record = random_record(GENERATE(range(1U, 6U)), stages, chunks);
   const auto trace = trace_of(record);
-  const auto latencies = sums(trace, "batch");
+  const auto latencies = sums(trace, "batch", chunks);
   CHECK(latencies.size() == 7 + 9);
-  CHECK(sums(trace, "part") == latencies);
+  CHECK(sums(trace, "part", chunks) == latencies);
   for (const auto& [phase, samples] :
        {std::pair("single_stream", &*record.single_stream), std::pair("offline", &*record.offline)}) {
     const auto expected = stats::breakdown(*samples).latency_ns;
@@ -138,7 +144,7 @@ TEST_CASE("the parts of every batch of a trace add up to its latency, in both ph
 
 TEST_CASE("the bubbles of a trace are the summary's") {
   const auto record = GENERATE(make_record(make_trial(3), kMade, 8000), make_record(make_trial(0), kMade, 8000),
-                               random_record(3, 1), random_record(4, 2), random_record(5, 3));
+                               random_record(3, 1), random_record(4, 2), random_record(5, 3), random_record(6, 2, 4));
   const auto trace = trace_of(record);
   const auto window = stats::completion_window(*record.offline);
   std::map<int, std::int64_t> idle;
@@ -172,6 +178,19 @@ TEST_CASE("a trace says of every span to which phase it belongs, and marks warm-
   }
   CHECK(warmup == std::map<std::string, std::set<int>>{{"single_stream", {0, 1}}, {"offline", {0, 1}}});
   CHECK(offline_begin == single_stream_end + report::kPhaseGapNs);
+}
+
+TEST_CASE("a trace of batches in chunks has every chunk's spans, with its number and its share of the payload") {
+  const auto trace = trace_of(random_record(7, 2, 4));
+  std::map<std::pair<std::string, int>, std::set<int>> computed;
+  for (const auto& event : joined_events(trace)) {
+    if (event["name"] == "latency") CHECK_FALSE(event["args"].contains("chunk"));
+    if (event["name"] == "transfer") CHECK(event["args"]["payload_bytes"] == 100 / 4);
+    if (event["name"] == "queue")
+      computed[{event["args"]["phase"], event["args"]["batch"]}].insert(event["args"]["chunk"].get<int>());
+  }
+  CHECK(computed.size() == 7 + 9);
+  for (const auto& [batch, chunks] : computed) CHECK(chunks == std::set<int>{0, 1, 2, 3});
 }
 
 TEST_CASE("a trace shows what happened where: links at their senders, and the link's payload") {

@@ -158,3 +158,16 @@ TEST_CASE("a plan without trials ends at once") {
   CHECK(sweep.kept.empty());
   CHECK(sweep.outcome.planned == 0);
 }
+
+TEST_CASE("each size of chunks is a group of its own: what is dominated at one is measured at the other") {
+  auto plan = a_plan({1, 2, 3}, 6);
+  auto cut = plan;
+  for (auto& trial : cut) trial.micro_batch = 2;
+  plan.insert(plan.end(), cut.begin(), cut.end());
+  const AdaptiveRun both(clear_cut, plan, {.adaptive = true, .trials = 6, .precision = 0.02});
+  const AdaptiveRun one(clear_cut, cut, {.adaptive = true, .trials = 6, .precision = 0.02});
+  CHECK(both.outcome.settled == 2 * one.outcome.settled);
+  CHECK(both.outcome.dominated == 2 * one.outcome.dominated);
+  CHECK(both.executor.runs.at(3) == 2 * one.executor.runs.at(3));
+  CHECK(one.executor.runs.at(3) < 6);
+}

@@ -194,6 +194,34 @@ TEST_CASE("requests tell every stage its blocks and the one tensor that it may r
   }
 }
 
+TEST_CASE("of batches in chunks the samples are the chunks', and a link's bytes those of all of a batch's") {
+  auto trial = trial_at({3});
+  trial.micro_batch = 8;
+  trial.batch = 24;
+  const auto samples = [](const testing::Durations& durations) {
+    return testing::chunked(testing::regular_samples(durations, 3 * (kWarmup + kBatches), kWarmup, 1), 3);
+  };
+  const auto record = run::assemble_record(trial, a_model(), evidence_of(samples(kAlone), samples(kLoaded)));
+  REQUIRE(record.status == record::Status::ok);
+  CHECK(record.single_stream == samples(kAlone));
+  CHECK(record.links == std::vector<record::LinkPayload>{{0, 1, 3 * 96, 3 * 64}, {1, 0, 3 * 320, 3 * 64}});
+  CHECK(record.summary->latency.count == kBatches);
+  CHECK(record.summary->throughput_image_per_s == Approx(24 / 30e-6));
+  CHECK(record.fidelity->batches_compared == 2 * (kWarmup + kBatches));
+  require_parts_to_add_up(*record.single_stream);
+  const nlohmann::json written = record;
+  CHECK(nlohmann::json::parse(written.dump()).get<record::TrialRecord>() == record);
+  const auto requests = run::make_run_requests(trial, a_model(), loaded(), 1);
+  for (const auto& request : requests) CHECK(request.chunks == 3);
+  CHECK(requests[1].incoming.shape == Shape{8, 3});
+}
+
+TEST_CASE("reports of other chunks than the trial's are refused") {
+  auto trial = trial_at({3});
+  trial.micro_batch = 2;  // four chunks a batch, and each was handed over by itself
+  CHECK_THROWS_AS(run::assemble_record(trial, a_model(), regular_evidence()), Error);
+}
+
 TEST_CASE("where all is local only the source takes part") {
   for (const auto& splits : std::vector<std::vector<int>>{{10}, {10, 10}}) {
     const auto requests = run::make_run_requests(trial_at(splits), a_model(), loaded(), 1);

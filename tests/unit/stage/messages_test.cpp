@@ -61,13 +61,13 @@ TEST_CASE("every request and every reply crosses with all of its fields") {
   check(Join{"127.0.0.1", 5002, 18446744073709551615U, 7},
         R"({"next_host":"127.0.0.1","next_port":5002,"token":18446744073709551615,"timeout_s":7})");
   check(Joined{}, "{}");
-  check(Load{kRequest, {2, 5}, 8},
-        std::string(R"({"blocks":{"begin":2,"end":5},"distinct_inputs":8,"model":)") + kRequestText + "}");
+  check(Load{kRequest, {2, 5}, 8, 3},
+        std::string(R"({"blocks":{"begin":2,"end":5},"distinct_inputs":8,"chunks":3,"model":)") + kRequestText + "}");
   check(Loaded{12, kSpec, kSpec},
         std::string(R"({"held_parameter_bytes":12,"input":)") + kSpecText + R"(,"result":)" + kSpecText + "}");
-  check(Run{4294967295U, 3, {1, 2}, kSpec, 5, 6, 7},
+  check(Run{4294967295U, 3, {1, 2}, kSpec, 5, 6, 7, 9},
         std::string(R"({"tag":4294967295,"stage_count":3,"blocks":{"begin":1,"end":2},"warmup":5,"batches":6,)") +
-            R"("depth":7,"incoming":)" + kSpecText + "}");
+            R"("depth":7,"chunks":9,"incoming":)" + kSpecText + "}");
   check(ClockProbe{}, "{}");
   check(ClockReading{-1, 9007199254740993}, R"({"received_at_ns":-1,"sent_at_ns":9007199254740993})");
 }

@@ -43,22 +43,27 @@ void require_causality(const std::vector<RunReport>& reports, StageTimeline RunR
   REQUIRE(never_before(back.completed, back.receive_end));
 }
 
-/// A batch is handed over once the one `depth` before it is back.
-void require_depth(const Moments& handed_over, const Moments& completed, std::size_t depth) {
-  for (std::size_t i = depth; i < handed_over.size(); ++i) REQUIRE(handed_over[i] >= completed[i - depth]);
+/// A batch is handed over, all its chunks at one moment, once the last chunk of the batch `depth` before it is back.
+void require_depth(const Moments& handed_over, const Moments& completed, std::size_t depth, std::size_t chunks) {
+  for (std::size_t i = 0; i < handed_over.size(); ++i) {
+    const auto first = i - i % chunks;
+    REQUIRE(handed_over[i] == handed_over[first]);
+    if (i >= depth * chunks) REQUIRE(handed_over[i] >= completed[first - (depth - 1) * chunks - 1]);
+  }
 }
 
 void require_sound(const std::vector<RunReport>& reports, const RingSetup& setup) {
-  const auto batches = static_cast<std::size_t>(setup.warmup + setup.batches);
+  const auto chunks = static_cast<std::size_t>(setup.chunks);
+  const auto entries = static_cast<std::size_t>(setup.warmup + setup.batches) * chunks;
   for (const auto& report : reports) {
-    require_order(report.single_stream, batches);
-    require_order(report.offline, batches);
+    require_order(report.single_stream, entries);
+    require_order(report.offline, entries);
   }
   require_causality(reports, &RunReport::single_stream, &RunReport::single_stream_results);
   require_causality(reports, &RunReport::offline, &RunReport::offline_results);
   const auto& source = reports.front();
-  require_depth(source.single_stream.ready, source.single_stream_results.completed, 1);
-  require_depth(source.offline.ready, source.offline_results.completed, static_cast<std::size_t>(setup.depth));
+  require_depth(source.single_stream.ready, source.single_stream_results.completed, 1, chunks);
+  require_depth(source.offline.ready, source.offline_results.completed, static_cast<std::size_t>(setup.depth), chunks);
   REQUIRE(source.offline.ready.front() >= source.single_stream_results.completed.back());
   REQUIRE(source.single_stream.receive_begin == source.single_stream.ready);
   REQUIRE(source.max_abs_difference == 0);
@@ -92,6 +97,34 @@ TEST_CASE("the depth bounds what is in flight from one batch to more than there 
   for (const int depth : {1, 2, 3, 5, 64}) {
     CAPTURE(depth);
     require_ring({.splits = {1}, .warmup = 0, .batches = 30, .depth = depth, .faults = {}}, Socketpair::connect);
+  }
+}
+
+TEST_CASE("chunks of a batch flow through rings of one to four stages, at any depth, and are put together again") {
+  for (const auto& splits : std::vector<std::vector<int>>{{}, {1}, {3}, {1, 2}, {0, 1, 3}}) {
+    for (const int chunks : {2, 7}) {
+      for (const int depth : {1, 3}) {
+        CAPTURE(splits, chunks, depth);
+        require_ring({.splits = splits, .warmup = 1, .batches = 6, .depth = depth, .chunks = chunks, .faults = {}},
+                     Socketpair::connect);
+      }
+    }
+  }
+}
+
+TEST_CASE("more chunks than the buffers of a stage and of its sockets hold cannot block a ring") {
+  require_ring({.splits = {1, 2}, .warmup = 0, .batches = 2, .depth = 2, .chunks = 100, .faults = {}},
+               TcpLoopback::connect);
+}
+
+TEST_CASE("one damaged chunk shows, whichever of its batch it is") {
+  // 2 phases of 5 batches of 4 chunks.
+  for (const auto* fault : {"wrong@1-3@1", "wrong@1-3@2", "wrong@1-3@4", "wrong@1-3@39", "wrong@1-3@40"}) {
+    CAPTURE(fault);
+    RingSetup setup;
+    setup.chunks = 4;
+    setup.faults = {"", fault};
+    CHECK(Ring(setup, Socketpair::connect).run()[0].max_abs_difference > 0);
   }
 }
 

@@ -40,6 +40,7 @@ std::vector<stage::Run> make_runs(const RingSetup& setup) {
     run.warmup = setup.warmup;
     run.batches = setup.batches;
     run.depth = setup.depth;
+    run.chunks = setup.chunks;
     begin = end;
   }
   return runs;

@@ -30,6 +30,7 @@ struct RingSetup {
   int warmup = 1;
   int batches = 4;
   int depth = 3;
+  int chunks = 1;
   std::vector<std::string> faults;  ///< of the stages' backends
 };
 

@@ -110,13 +110,43 @@ TEST_CASE("a stage says how long each block of a model computes, and is then as 
 TEST_CASE("a run whose numbers cannot be is a fault before anything is allocated") {
   ServedStage stage;
   stage.ask<Loaded>(load_all(1));
-  const auto damage = GENERATE(as<int Run::*>{}, &Run::stage_count, &Run::batches, &Run::warmup, &Run::depth);
+  const auto damage =
+      GENERATE(as<int Run::*>{}, &Run::stage_count, &Run::batches, &Run::warmup, &Run::depth, &Run::chunks);
   for (const int value : {-1, 1'000'001, 2'147'483'647}) {
     auto request = run_alone();
     request.*damage = value;
     CAPTURE(value);
     CHECK(contains(stage.ask<Fault>(request).reason, "cannot be"));
   }
+}
+
+TEST_CASE("chunks that no batch can have are a fault, and so are more of them than can be reported") {
+  ServedStage stage;
+  auto request = load_all(1);
+  for (const int chunks : {0, -1, 2'147'483'647}) {
+    request.chunks = chunks;
+    CAPTURE(chunks);
+    CHECK(contains(stage.ask<Fault>(request).reason, "batches of"));
+  }
+  stage.ask<Loaded>(load_all(1));
+  auto run = run_alone();
+  run.chunks = 500'001;  // of 4 batches a phase
+  CHECK(contains(stage.ask<Fault>(run).reason, "cannot be"));
+}
+
+TEST_CASE("the inputs of chunks are those of the whole batches, and each chunk has its own output") {
+  ServedStage stage;
+  auto request = load_all(2);
+  request.chunks = 3;
+  const auto loaded = stage.ask<Loaded>(request);
+  CHECK(loaded.input.shape == std::vector<std::int64_t>{kBatch, 3, 32, 32});
+  CHECK(loaded.result.shape == std::vector<std::int64_t>{kBatch, 10});
+  auto run = run_alone();
+  run.chunks = 3;
+  const auto report = stage.ask<RunReport>(run);
+  CHECK(report.single_stream.ready.size() == 4 * 3);
+  CHECK(report.offline_results.completed.size() == 4 * 3);
+  CHECK(report.max_abs_difference == 0);
 }
 
 TEST_CASE("blocks that the model does not have are a fault") {

@@ -97,6 +97,44 @@ TEST_CASE("the Offline phase begins when the SingleStream phase's last result is
   CHECK(source.results().receive_end == std::vector<std::int64_t>(4, 6));
 }
 
+TEST_CASE("all chunks of a batch are handed over at once, and its last one that comes back makes room for the next") {
+  const auto set = references(6);
+  auto run = a_run(0, 2, 2);
+  run.chunks = 3;
+  Source source(run, set);
+  const std::vector<std::ptrdiff_t> expected{3, 3, 3, 6, 6, 6, 12, 12, 12, 12, 12, 12, 12};
+  source.start();
+  for (std::size_t done = 0; done <= 12; ++done) {
+    CAPTURE(done);
+    CHECK(handed_over(source) == expected[done]);
+    if (done == 12) break;
+    const auto job = source.jobs().pop();
+    CHECK(job->sequence == done);
+    CHECK(job->activation.bytes.data() == set.inputs[done % 6].bytes.data());
+    CHECK(source.issued()[done] == source.issued()[done - done % 3]);
+    source.complete(done, 1, 1, set.outputs[done % 6]);
+  }
+}
+
+TEST_CASE("a chunk is compared with what the unsplit model made of it, and not with another one's") {
+  auto set = references(2);
+  set.outputs[1] = logits({6, 5, 4, 1, 2, 3});
+  auto run = a_run(0, 1, 1);
+  run.chunks = 2;
+  const auto difference = [&](std::size_t first, std::size_t second) {
+    Source source(run, set);
+    source.start();
+    for (std::size_t sequence = 0; sequence < 4; ++sequence) {
+      source.jobs().pop();
+      source.complete(sequence, 1, 1, set.outputs[sequence % 2 == 0 ? first : second]);
+    }
+    return source.max_abs_difference();
+  };
+  CHECK(difference(0, 1) == 0);
+  CHECK(difference(1, 0) == 5);
+  CHECK(difference(0, 0) == 5);
+}
+
 TEST_CASE("equal bits are no difference") {
   const auto equal = compare(kRight);
   CHECK(equal.difference == 0);

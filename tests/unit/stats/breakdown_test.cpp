@@ -44,6 +44,41 @@ TEST_CASE("the parts come in the order in which a batch passes them, at the stag
   }
 }
 
+TEST_CASE("a batch's latency reaches from its hand-over to its last chunk's completion, and its parts add up to it") {
+  std::mt19937 random(5);
+  for (int stages = 1; stages <= 4; ++stages) {
+    for (const int chunks : {1, 2, 3, 12}) {
+      const auto samples = testing::chunked(testing::random_samples(random, stages, 12, 0), chunks);
+      const auto breakdown = stats::breakdown(samples);
+      const auto step = static_cast<std::size_t>(chunks);
+      REQUIRE(breakdown.latency_ns.size() == 12 / step);
+      for (std::size_t batch = 0; batch < 12 / step; ++batch) {
+        std::int64_t sum = 0;
+        for (const auto& part : breakdown.parts) {
+          REQUIRE(part.ns.size() == 12 / step);
+          REQUIRE(part.ns[batch] >= 0);
+          sum += part.ns[batch];
+        }
+        const auto last = batch * step + step - 1;
+        REQUIRE(sum == breakdown.latency_ns[batch]);
+        REQUIRE(sum == samples.results.completed[last] - samples.stages[0].receive_begin[batch * step]);
+      }
+      REQUIRE(stats::chunk_breakdown(samples).latency_ns.size() == 12);
+    }
+  }
+}
+
+TEST_CASE("what a batch's last chunk waits while the stage computes the chunks before it is queue") {
+  // Four chunks, handed over together, of which a stage alone computes one every 5 us.
+  auto samples = testing::alone(testing::regular_samples({4000, 0, 0, 0, 5000}, 4, 0, 1));
+  samples = testing::chunked(std::move(samples), 4);
+  for (const auto& [part, stage, ns] : stats::breakdown(samples).parts) {
+    CHECK(ns.size() == 1);
+    if (part == Part::queue) CHECK(ns[0] == 3 * 5000 + testing::kWait);
+    if (part == Part::compute) CHECK(ns[0] == 4000);
+  }
+}
+
 TEST_CASE("where all is local nothing is transferred or waits to be sent") {
   const auto samples = testing::alone(testing::regular_samples({5000, 0, 0, 0, 50'000}, 3, 1, 1));
   for (const auto& part : stats::breakdown(samples).parts) {
@@ -75,4 +110,17 @@ TEST_CASE("damaged samples are refused") {
   negative_warmup.warmup = -1;
   CHECK_THROWS_AS(stats::breakdown(negative_warmup), UsageError);
   CHECK_THROWS_AS(stats::breakdown(record::PhaseSamples{}), UsageError);
+  for (const int chunks : {0, -1, 2, 4}) {
+    auto no_batches = good;
+    no_batches.chunks = chunks;
+    CAPTURE(chunks);
+    CHECK_THROWS_AS(stats::breakdown(no_batches), UsageError);
+  }
+  auto apart = good;
+  apart.warmup = 0;
+  apart.chunks = 3;
+  CHECK_THROWS_AS(stats::breakdown(apart), UsageError);
+  CHECK_NOTHROW(stats::breakdown(testing::chunked(apart, 3)));
+  apart.warmup = 1;  // of one batch
+  CHECK_THROWS_AS(stats::breakdown(testing::chunked(apart, 3)), UsageError);
 }

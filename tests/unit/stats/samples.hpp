@@ -82,6 +82,18 @@ inline record::PhaseSamples regular_samples(const Durations& d, int batches, int
   return samples;
 }
 
+/// The same entries as chunks of batches, `chunks` each: all of a batch are handed over with its first one.
+inline record::PhaseSamples chunked(record::PhaseSamples samples, int chunks) {
+  samples.chunks = chunks;
+  auto& source = samples.stages.front();
+  for (auto* moments : {&source.receive_begin, &source.receive_end, &source.ready}) {
+    for (std::size_t i = 0; i < moments->size(); ++i) {
+      (*moments)[i] = (*moments)[i - i % static_cast<std::size_t>(chunks)];
+    }
+  }
+  return samples;
+}
+
 /// The first stage alone, as where all is local.
 inline record::PhaseSamples alone(record::PhaseSamples samples) {
   samples.stages.resize(1);

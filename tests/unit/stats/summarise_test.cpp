@@ -66,6 +66,24 @@ TEST_CASE("a link's rates divide its payload by the sender-to-receiver and the r
   CHECK(links[1].goodput_byte_per_s == Approx(40 / 2e-6));
 }
 
+TEST_CASE(
+    "of batches in chunks, throughput counts batches, compute is a whole batch's, and a link's rates are a chunk's") {
+  // 10 batches of 2 chunks, one chunk every 10 us, 2 batches of which warm up.
+  const auto single_stream = testing::chunked(testing::regular_samples(kAlone, 20, 2, 1), 2);
+  const auto offline = testing::chunked(testing::regular_samples(kLoaded, 20, 2, 4), 2);
+  const std::vector<record::LinkPayload> links{{0, 1, 16000, 128}, {1, 0, 80, 128}};
+  const auto summary = stats::summarise(single_stream, offline, 16, links);
+  CHECK(summary.latency.count == 8);
+  CHECK(summary.latency.p50_ns == 50'000 + 5000 + 4000 + 3000 + 2000 + 2 * testing::kWait);
+  CHECK(summary.throughput_image_per_s == Approx(16 / 20e-6));
+  CHECK(summary.stages.at(0).compute_p50_ns == 2 * 5000);
+  CHECK(summary.stages.at(0).utilisation == Approx(13 * 5 / 140.0));  // nothing follows the last batch
+  CHECK(summary.stages.at(1).utilisation == Approx(0.3));
+  CHECK(summary.links.at(0).transfer_p50_ns == 4000);
+  CHECK(summary.links.at(0).goodput_byte_per_s == Approx(8000 / 4e-6));
+  CHECK(summary.links.at(1).receive_rate_byte_per_s == Approx(40 / 1.5e-6));
+}
+
 TEST_CASE("a transfer below the clock's resolution has a finite rate") {
   auto single_stream = testing::regular_samples({5000, 0, 3000, 2000, 50'000}, 10, 2, 1);
   const auto offline = testing::regular_samples(kLoaded, 10, 2, 4);

@@ -3,8 +3,9 @@
 function drawNetworks() {
   const headings = ['network', 'asked for', 'measured round trip', 'measured rate forward', 'measured rate back'];
   const seen = (value, unit) => value === undefined ? '–' : formatValue(value, unit);
-  const rows = passingGroups().map(({model, batch, network, conditions, evidence}) => [
-    `${brief(network)}, ${brief(model)}, batch ${batch}`, conditions, seen(evidence.round_trip_ns, 'ns'),
+  const size = group => `batch ${group.batch}` + (isCut(group) ? `, micro-batch ${group.micro_batch}` : '');
+  const rows = passingGroups().map(({model, network, conditions, evidence, ...group}) => [
+    `${brief(network)}, ${brief(model)}, ${size(group)}`, conditions, seen(evidence.round_trip_ns, 'ns'),
     seen(evidence.forward_bit_per_s, 'bit/s'), seen(evidence.backward_bit_per_s, 'bit/s'),
   ]);
   byId('networks').replaceChildren(...tableContent(headings, rows));

@@ -3,15 +3,21 @@
 const report = JSON.parse(byId('data').textContent);
 const metricNamed = new Map(report.metrics.map(metric => [metric.name, metric]));
 
-// What all groups that pass the filters differ in says which is which.
+// What all groups that pass the filters differ in says which is which. Numbers say nothing without their word.
 const FILTERS = [
   {key: 'model', label: 'Model', all: false},
   {key: 'network', label: 'Network', all: true},
-  {key: 'batch', label: 'Batch', all: true},
+  {key: 'batch', label: 'Batch', all: true, word: 'batch'},
 ];
+// Where no batch is cut, the batch says it all.
+if (report.groups.some(isCut)) FILTERS.push({key: 'micro_batch', label: 'Micro-batch', all: true, word: 'micro-batch'});
 
 // A filter that is null lets everything pass.
-const shown = {model: null, network: null, batch: null, group: null};
+const shown = {model: null, network: null, batch: null, micro_batch: null, group: null};
+
+function isCut(group) {
+  return group.micro_batch !== group.batch;
+}
 
 function distinct(key) {
   return [...new Set(report.groups.map(group => group[key]))];
@@ -31,7 +37,7 @@ function detailGroup() {
 function nameOf(group) {
   const groups = passingGroups();
   const differing = FILTERS.filter(({key}) => new Set(groups.map(other => other[key])).size > 1);
-  const name = differing.map(({key}) => key === 'batch' ? `batch ${group.batch}` : brief(group[key])).join(', ');
+  const name = differing.map(({key, word}) => word ? `${word} ${group[key]}` : brief(group[key])).join(', ');
   const same = groups.filter(other => differing.every(({key}) => other[key] === group[key]));
   return same.length > 1 || name === '' ? brief(group.title) : name;
 }

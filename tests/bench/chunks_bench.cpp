@@ -1,0 +1,90 @@
+#include <paretopipe/run/pipeline_executor.hpp>
+#include <paretopipe/stats/quantile.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numeric>
+
+#include <fmt/ranges.h>
+
+#include "benches.hpp"
+#include "report.hpp"
+
+namespace paretopipe::bench {
+namespace {
+
+constexpr int kRepetitions = 3;
+constexpr int kBatch = 8;
+
+/// A synthetic pipeline with a block a stage, which takes its time for every chunk.
+struct Case {
+  std::vector<int> stages_ms;
+  int chunks;
+  int depth;
+};
+
+plan::Trial trial_of(const Case& point) {
+  plan::Trial trial;
+  trial.model = fmt::format("synthetic:{}ms", fmt::join(point.stages_ms, "ms/4kB,"));
+  trial.block_count = static_cast<int>(point.stages_ms.size());
+  for (int cut = 1; cut < trial.block_count; ++cut) trial.split_points.push_back(cut);
+  trial.batch = kBatch;
+  trial.micro_batch = point.chunks == 1 ? 0 : kBatch / point.chunks;
+  trial.batches = 12;
+  trial.warmup = 2;
+  trial.depth = point.depth;
+  trial.data = "random";
+  trial.cpus.assign(point.stages_ms.size(), "");  // blocks sleep, so that stages need no CPU of their own
+  return trial;
+}
+
+/// The first chunk passes every stage, and behind the slowest one the others follow at its pace.
+double true_latency_ns(const Case& point) {
+  const auto slowest = *std::max_element(point.stages_ms.begin(), point.stages_ms.end());
+  return 1e6 * (std::accumulate(point.stages_ms.begin(), point.stages_ms.end(), 0) + (point.chunks - 1) * slowest);
+}
+
+/// From one batch to the next: with one in flight the pipeline runs empty in between, with several the slowest stage
+/// never rests.
+double true_period_ns(const Case& point) {
+  if (point.depth == 1) return true_latency_ns(point);
+  return 1e6 * point.chunks * *std::max_element(point.stages_ms.begin(), point.stages_ms.end());
+}
+
+void report(const std::string& what, double measured_ns, double truth_ns, const Case& point) {
+  // The truth knows no links: each of the ring's may take 100 us.
+  const double bound_ns = std::max(0.01 * truth_ns, 100e3 * static_cast<double>(point.stages_ms.size()));
+  const double error_ns = measured_ns - truth_ns;
+  print_row(fmt::format("error of {}: {} ms, {} chunks, depth {}", what, fmt::join(point.stages_ms, "+"), point.chunks,
+                        point.depth),
+            fmt::format("{:+.0f} us of {:.0f} ms", error_ns * 1e-3, truth_ns * 1e-6),
+            fmt::format("within {:.0f} us", bound_ns * 1e-3), std::abs(error_ns) <= bound_ns);
+}
+
+void bench_case(run::PipelineExecutor& executor, const Case& point) {
+  std::vector<double> latencies, periods;
+  for (int repetition = 0; repetition < kRepetitions; ++repetition) {
+    const auto record = executor.run(trial_of(point));
+    if (!record.summary) throw EnvironmentError("a trial of the benchmark failed: " + record.failure->reason);
+    latencies.push_back(record.summary->latency.p50_ns);
+    periods.push_back(kBatch * 1e9 / record.summary->throughput_image_per_s);
+  }
+  report("latency", *stats::median(latencies), true_latency_ns(point), point);
+  report("batch/throughput", *stats::median(periods), true_period_ns(point), point);
+}
+
+}  // namespace
+
+void bench_chunks(const std::filesystem::path& stage_program) {
+  run::ExecutorOptions options;
+  options.stage_program = stage_program;
+  run::PipelineExecutor executor(options);
+  for (const auto& stages : std::vector<std::vector<int>>{{5, 3}, {2, 5, 3, 2}}) {
+    for (const int depth : {1, 4}) {
+      for (const int chunks : {1, 2, 8}) bench_case(executor, {stages, chunks, depth});
+    }
+  }
+}
+
+}  // namespace paretopipe::bench
