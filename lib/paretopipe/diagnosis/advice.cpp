@@ -14,6 +14,8 @@ namespace {
 constexpr double kWorthwhile = 0.02;
 /// A cut must carry less than this share of the bytes to be called lighter.
 constexpr double kLighter = 0.8;
+/// Links can be made many times as fast, but hardly a stage: of what bounds less than this share of it nothing is said.
+constexpr double kInReach = 0.5;
 
 double throughput_of(const ConfigurationDiagnosis& one) {
   return one.demands->throughput_image_per_s;
@@ -70,19 +72,25 @@ std::optional<LighterCut> lighter_cut(const GroupDiagnosis& group, const Configu
   return best;
 }
 
-std::string about_link(const GroupDiagnosis& group, const ConfigurationDiagnosis& one, int from) {
+/// A sentence, and the configuration that it has told of, if any.
+struct Suggestion {
+  std::string sentence{};
+  const ConfigurationDiagnosis* named = nullptr;
+};
+
+Suggestion about_link(const GroupDiagnosis& group, const ConfigurationDiagnosis& one, int from) {
   const auto index = static_cast<std::size_t>(from);
   const auto found = lighter_cut(group, one, index);
-  if (!found) return "No cut that was measured in its place carries clearly less.";
+  if (!found) return {"No cut that was measured in its place carries clearly less."};
   const auto payload = static_cast<double>(one.demands->links[index].payload_bytes);
   const auto share = static_cast<double>(found->bytes) / payload;
-  auto sentence = fmt::format("In its place, a cut after block {} would carry {} of that ({} a batch)", found->block,
-                              percent(share), bytes(static_cast<double>(found->bytes)));
-  return found->measured == nullptr ? fmt::format("{}; it was not measured.", sentence)
-                                    : fmt::format("{}; measured: {}.", sentence, rate(throughput_of(*found->measured)));
+  const auto sentence = fmt::format("In its place, a cut after block {} would carry {} of that ({} a batch)",
+                                    found->block, percent(share), bytes(static_cast<double>(found->bytes)));
+  if (found->measured == nullptr) return {fmt::format("{}; it was not measured.", sentence)};
+  return {fmt::format("{}; measured: {}.", sentence, rate(throughput_of(*found->measured))), found->measured};
 }
 
-std::string about_compute(const GroupDiagnosis& group, const ConfigurationDiagnosis& one) {
+Suggestion about_compute(const GroupDiagnosis& group, const ConfigurationDiagnosis& one) {
   const ConfigurationDiagnosis* evenest = nullptr;
   for (const auto& other : group.configurations) {
     if (!other.demands) continue;
@@ -90,18 +98,21 @@ std::string about_compute(const GroupDiagnosis& group, const ConfigurationDiagno
   }
   const double slowest = slowest_compute_ns(one);
   if (slowest_compute_ns(*evenest) >= slowest * (1 - kWorthwhile)) {
-    return "No split that was measured has a slowest stage that computes less.";
+    return {"No split that was measured has a slowest stage that computes less."};
   }
-  return fmt::format("With {} the slowest stage computes for {} instead of {}; measured: {}.",
-                     way_to_cut(evenest->trial()), duration(slowest_compute_ns(*evenest)), duration(slowest),
-                     rate(throughput_of(*evenest)));
+  return {fmt::format("With {} the slowest stage computes for {} instead of {}; measured: {}.",
+                      way_to_cut(evenest->trial()), duration(slowest_compute_ns(*evenest)), duration(slowest),
+                      rate(throughput_of(*evenest))),
+          evenest};
 }
 
 std::string about_next(const ConfigurationDiagnosis& one) {
   const auto next = next_constraint(*one.demands);
   if (!next) return "";
+  const auto& bottleneck = one.bounds.front();
+  if (bottleneck.kind == Kind::compute && next->period_ns < kInReach * bottleneck.period_ns) return "";
   const auto bound = rate(throughput_at(*one.demands, next->period_ns));
-  if (one.bounds.front().kind != Kind::depth) {
+  if (bottleneck.kind != Kind::depth) {
     return fmt::format("If it took no time, {} would be the bound, at {}.", name_of(*next), bound);
   }
   const auto depth = sufficient_depth(*one.demands);
@@ -109,7 +120,7 @@ std::string about_next(const ConfigurationDiagnosis& one) {
   return fmt::format("With {} in flight, {} would be the bound, at {}.", *depth, name_of(*next), bound);
 }
 
-std::string about_bottleneck(const GroupDiagnosis& group, const ConfigurationDiagnosis& one) {
+Suggestion about_bottleneck(const GroupDiagnosis& group, const ConfigurationDiagnosis& one) {
   const auto& bottleneck = one.bounds.front();
   switch (bottleneck.kind) {
     case Kind::compute:
@@ -117,21 +128,23 @@ std::string about_bottleneck(const GroupDiagnosis& group, const ConfigurationDia
     case Kind::link:
       return about_link(group, one, bottleneck.stage);
     case Kind::way_back:
-      return "Every cut sends the same result back.";
+      return {"Every cut sends a result back."};
     case Kind::source:
-      return "No cut changes that.";
+      return {"No cut changes that."};
     case Kind::depth:
       break;
   }
-  return "";
+  return {};
 }
 
-std::string about_fastest(const GroupDiagnosis& group, const ConfigurationDiagnosis& one) {
+std::string about_fastest(const GroupDiagnosis& group, const ConfigurationDiagnosis& one,
+                          const ConfigurationDiagnosis* named) {
   const auto* fastest = group.fastest();
-  if (group.configurations.size() == 1) return "No other split was measured under these settings.";
+  if (group.measured_count() == 1) return "No other split has a result under these settings.";
   if (fastest == &one) return "No split that was measured under these settings is faster.";
   const double gain = throughput_of(*fastest) / throughput_of(one) - 1;
   if (gain < kWorthwhile) return "";
+  if (fastest == named) return fmt::format("That is the fastest that was measured, by {}.", percent(gain));
   return fmt::format("The fastest that was measured is {}: {}, {} more.", way_to_cut(fastest->trial()),
                      rate(throughput_of(*fastest)), percent(gain));
 }
@@ -139,8 +152,9 @@ std::string about_fastest(const GroupDiagnosis& group, const ConfigurationDiagno
 }  // namespace
 
 std::vector<std::string> advice(const GroupDiagnosis& group, const ConfigurationDiagnosis& one) {
+  const auto instead = about_bottleneck(group, one);
   std::vector<std::string> sentences;
-  for (auto& sentence : {about_next(one), about_bottleneck(group, one), about_fastest(group, one)}) {
+  for (auto& sentence : {about_next(one), instead.sentence, about_fastest(group, one, instead.named)}) {
     if (!sentence.empty()) sentences.push_back(sentence);
   }
   return sentences;

@@ -13,6 +13,8 @@ namespace {
 
 /// Differences of compute below this are not spoken of: measurements scatter by as much.
 constexpr double kNotable = 0.05;
+/// Parts of the latency that change by less than this share of it are left out.
+constexpr double kNegligible = 0.01;
 
 double compute_ns(const Demands& demands) {
   double sum = 0;
@@ -49,16 +51,17 @@ std::string compute_growth(const Demands& local, const Demands& split) {
                      percent(std::abs(cut / alone - 1)), cut > alone ? "longer" : "shorter", duration(alone));
 }
 
-std::string difference(double ns, std::string_view what) {
-  return fmt::format("{} {} {}", duration(std::abs(ns)), ns < 0 ? "less" : "more", what);
-}
-
 std::string latency(const IdleLatency& local, const IdleLatency& split) {
-  std::vector<std::string> parts{difference(split.transfer_ns - local.transfer_ns, "transfer"),
-                                 difference(split.compute_ns - local.compute_ns, "compute"),
-                                 difference(split.other_ns - local.other_ns, "waiting and coding")};
-  return fmt::format("Its mean latency with one batch in flight is {} against {}: {}.", duration(split.total_ns()),
-                     duration(local.total_ns()), fmt::join(parts, ", "));
+  std::vector<std::string> parts;
+  const auto add = [&](double ns, std::string_view what) {
+    if (std::abs(ns) < kNegligible * split.total_ns()) return;
+    parts.push_back(fmt::format("{} {} {}", duration(std::abs(ns)), ns < 0 ? "less" : "more", what));
+  };
+  add(split.transfer_ns - local.transfer_ns, "transfer");
+  add(split.compute_ns - local.compute_ns, "compute");
+  add(split.other_ns - local.other_ns, "waiting and coding");
+  return fmt::format("Its mean latency with one batch in flight is {} against {}{}{}.", duration(split.total_ns()),
+                     duration(local.total_ns()), parts.empty() ? "" : ": ", fmt::join(parts, ", "));
 }
 
 }  // namespace

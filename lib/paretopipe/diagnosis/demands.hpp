@@ -18,7 +18,7 @@ struct Busy {
 };
 
 struct StageDemand {
-  Busy busy;                   ///< its compute thread: compute and encode
+  Busy busy{};                 ///< its compute thread: compute and encode
   double compute_p50_ns = 0;   ///< as recorded: compute at depth
   double idle_compute_ns = 0;  ///< as recorded: median compute with one batch in flight
   double utilisation = 0;      ///< as recorded: compute within the throughput window / its length
@@ -30,14 +30,14 @@ struct LinkDemand {
   int to = 0;
   std::int64_t payload_bytes = 0;
   std::int64_t header_bytes = 0;
-  std::optional<std::int64_t> rate_bit_per_s;  ///< what it was shaped to, as read back
-  double delay_ns = 0;                         ///< one way, as read back; 0 where nothing shaped it
+  std::optional<std::int64_t> rate_bit_per_s{};  ///< what it was shaped to, as read back
+  double delay_ns = 0;                           ///< one way, as read back; 0 where nothing shaped it
   /// What kept others off it. Of batch b, with all moments of the Offline phase, from
   ///   max(send_begin[b] + delay, ready[b - 1])
   /// to ready[b], when the receiver has decoded it and takes the next. But for no longer than a transfer takes when it
   /// is alone (SingleStream's median, less the delay), or than from the header to ready: what is beyond that lay in a
   /// buffer, because the receiver did not take it, and says nothing of the link.
-  Busy busy;
+  Busy busy{};
 };
 
 /// Where the mean latency with one batch in flight goes; the three parts add up to it.
@@ -56,12 +56,12 @@ struct Demands {
   int in_flight = 1;                  ///< batches; at most as many as the phase has
   double batches = 0;                 ///< that throughput counts
   double throughput_image_per_s = 0;  ///< as recorded
-  std::vector<StageDemand> stages;
-  std::vector<LinkDemand> links;  ///< empty where all is local
+  std::vector<StageDemand> stages{};
+  std::vector<LinkDemand> links{};  ///< empty where all is local
   /// From a batch's completion to the next one's hand-over in its place, in which its output is compared with the
   /// unsplit model's. Absent where all batches were in flight at once.
-  std::optional<double> source_ns;
-  IdleLatency idle;
+  std::optional<double> source_ns{};
+  IdleLatency idle{};
   bool stages_share_cpus = false;  ///< two stages ran on the same CPU, as read back
 
   /// From one result to the next: batch / throughput.

@@ -36,7 +36,9 @@ void measure(ConfigurationDiagnosis& diagnosis, Records records) {
   std::vector<Demands> repetitions;
   for (const auto index : diagnosis.configuration.ok) {
     repetitions.push_back(demands_of(records[index]));
-    for (auto& sentence : stats::disturbances(records[index])) {
+    const auto disturbances = stats::disturbances(records[index]);
+    diagnosis.disturbed += disturbances.empty() ? 0 : 1;
+    for (const auto& sentence : disturbances) {
       add_once(diagnosis.disturbances, report::printable(sentence));
     }
   }
@@ -68,6 +70,11 @@ ConfigurationDiagnosis diagnose(stats::Configuration configuration, Records reco
 
 bool GroupDiagnosis::all_wanted() const {
   return std::all_of(configurations.begin(), configurations.end(), [](const auto& one) { return one.wanted; });
+}
+
+std::ptrdiff_t GroupDiagnosis::measured_count() const {
+  return std::count_if(configurations.begin(), configurations.end(),
+                       [](const auto& one) { return one.demands.has_value(); });
 }
 
 const ConfigurationDiagnosis* GroupDiagnosis::all_local() const {

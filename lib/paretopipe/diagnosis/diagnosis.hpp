@@ -19,6 +19,7 @@ struct ConfigurationDiagnosis {
   std::vector<Constraint> bounds;         ///< constraints(*demands); empty without them
   std::size_t agreeing = 0;               ///< repetitions whose own bottleneck is bounds.front()
   std::vector<std::string> reasons;       ///< why repetitions have no result or do not count, each once
+  std::size_t disturbed = 0;              ///< repetitions that count and were disturbed
   std::vector<std::string> disturbances;  ///< of the repetitions that count (stats::disturbances), each once
 
   const plan::Trial& trial() const { return configuration.trial; }
@@ -31,6 +32,9 @@ struct GroupDiagnosis {
   const plan::Trial& settings() const { return configurations.front().trial(); }
 
   bool all_wanted() const;
+
+  /// Configurations that have demands.
+  std::ptrdiff_t measured_count() const;
 
   /// "Do not split", the baseline, where it was measured; null otherwise.
   const ConfigurationDiagnosis* all_local() const;

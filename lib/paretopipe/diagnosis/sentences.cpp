@@ -23,10 +23,16 @@ constexpr double kBeyond = 1.02;
 constexpr double kUneven = 1.2;
 /// Compute at depth that takes so many times what it does with one batch in flight is held up by something.
 constexpr double kHeldUp = 1.15;
+/// Stages that are busy for a smaller share of the time are not worth a sentence.
+constexpr double kNotable = 0.1;
 
+/// More than all of it is what the first and the last batch differ by.
 std::string of_the_period(double ns, const Demands& demands) {
+  if (ns >= 0.995 * demands.period_ns()) {
+    return fmt::format("{}, all the time from one result to the next", duration(ns));
+  }
   return fmt::format("{} of the {} from one result to the next ({})", duration(ns), duration(demands.period_ns()),
-                     percent(std::min(1.0, ns / demands.period_ns())));
+                     percent(ns / demands.period_ns()));
 }
 
 std::string link_sentence(const Constraint& bottleneck, const Demands& demands) {
@@ -85,8 +91,10 @@ std::string bound_sentence(const ConfigurationDiagnosis& one) {
   const auto measured = rate(demands.throughput_image_per_s);
   const double share = reached(demands);
   if (share <= kBeyond) {
-    return fmt::format("That bounds the throughput at {}; the run reached {} ({}).", bound, measured,
-                       percent(std::min(1.0, share)));
+    // How near a part comes is how much of the time it is busy, which has been said.
+    const bool said = one.bounds.front().kind != Kind::depth;
+    return fmt::format("That bounds the throughput at {}; the run reached {}{}.", bound, measured,
+                       said ? "" : fmt::format(" ({})", percent(std::min(1.0, share))));
   }
   return fmt::format(
       "That bounds a lasting throughput at {}. The run shows {} because it was short: with {} in flight, "
@@ -122,6 +130,7 @@ std::string gap_sentence(const ConfigurationDiagnosis& one) {
 std::string held_up_sentence(const Demands& demands) {
   for (std::size_t s = 0; s < demands.stages.size(); ++s) {
     const auto& stage = demands.stages[s];
+    if (stage.busy.mean_ns < kNotable * demands.period_ns()) continue;
     if (stage.idle_compute_ns <= 0 || stage.compute_p50_ns < kHeldUp * stage.idle_compute_ns) continue;
     const auto* why = demands.stages_share_cpus ? ": the stages share CPUs" : "";
     return fmt::format("With {} in flight stage {} computes for {} a batch instead of {}{}.", demands.in_flight, s,
@@ -132,14 +141,17 @@ std::string held_up_sentence(const Demands& demands) {
 
 std::string disturbance_sentence(const ConfigurationDiagnosis& one) {
   if (one.disturbances.empty()) return "";
-  return fmt::format("Measured while disturbed: {}.", fmt::join(one.disturbances, "; "));
+  return fmt::format("{} of {} repetitions were disturbed, which blurs all this: {}{}.", one.disturbed,
+                     one.configuration.ok.size(), one.disturbances.front(),
+                     one.disturbances.size() == 1 ? "" : fmt::format(", and {} more", one.disturbances.size() - 1));
 }
 
 std::string nothing_to_say(const ConfigurationDiagnosis& one) {
-  const auto& configuration = one.configuration;
-  return fmt::format("There is nothing to diagnose: {} of {} repetitions failed, {} were not measured as asked ({}).",
-                     configuration.failed.size(), configuration.count(), configuration.invalid.size(),
-                     fmt::join(one.reasons, "; "));
+  const auto count = one.configuration.count(), invalid = one.configuration.invalid.size();
+  return fmt::format(
+      "There is nothing to diagnose: of {} repetition{}, {} failed and {} {} not measured as asked ({}).", count,
+      count == 1 ? "" : "s", one.configuration.failed.size(), invalid, invalid == 1 ? "was" : "were",
+      fmt::join(one.reasons, "; "));
 }
 
 /// How often which part is the bottleneck, the most frequent first.
@@ -184,14 +196,12 @@ std::vector<std::string> sentences(const GroupDiagnosis& group, const Configurat
 std::string conclusion(const GroupDiagnosis& group) {
   const auto* fastest = group.fastest();
   if (fastest == nullptr) return "No trial of these settings has a result that counts.";
-  return fmt::format(
-      "The highest throughput measured is {}, by {}, where the bound is {}. {} The bottleneck of the {} "
-      "measured is {}.",
-      rate(fastest->demands->throughput_image_per_s), way_to_cut(fastest->trial()), name_of(fastest->bounds.front()),
-      baseline_phrase(group, *fastest),
-      std::count_if(group.configurations.begin(), group.configurations.end(),
-                    [](const auto& one) { return one.demands.has_value(); }),
-      census(group));
+  auto text = fmt::format("The highest throughput measured is {}, by {}, where the bound is {}.",
+                          rate(fastest->demands->throughput_image_per_s), way_to_cut(fastest->trial()),
+                          name_of(fastest->bounds.front()));
+  if (group.measured_count() == 1) return fmt::format("{} No other split has a result.", text);
+  return fmt::format("{} {} The bottleneck of the {} splits is {}.", text, baseline_phrase(group, *fastest),
+                     group.measured_count(), census(group));
 }
 
 }  // namespace paretopipe::diagnosis
