@@ -54,9 +54,11 @@ TEST_CASE("the stage that has the slow block bounds a real pipeline, in every sp
 
 TEST_CASE("with one batch in flight, stages that are alike take turns, and the depth is what bounds them") {
   const Shell shell;
-  REQUIRE(shell.run(sweep_of("synthetic:10ms/4kB,10ms,10ms/4kB") +
-                    Shell::Words{"--batches", "4", "--warmup", "1", "--depth", "1", "--stages", "3", "--partitions", "1,2"})
-              .exit_code == 0);
+  REQUIRE(
+      shell
+          .run(sweep_of("synthetic:10ms/4kB,10ms,10ms/4kB") +
+               Shell::Words{"--batches", "4", "--warmup", "1", "--depth", "1", "--stages", "3", "--partitions", "1,2"})
+          .exit_code == 0);
   const auto json = explained(shell);
   const auto& one = of_split(json, 1);
   INFO(one.dump(2));

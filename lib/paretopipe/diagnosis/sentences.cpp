@@ -96,10 +96,13 @@ std::string bound_sentence(const ConfigurationDiagnosis& one) {
     return fmt::format("That bounds the throughput at {}; the run reached {}{}.", bound, measured,
                        said ? "" : fmt::format(" ({})", percent(std::min(1.0, share))));
   }
+  const auto why = one.bounds.front().kind == Kind::depth
+                       ? fmt::format("what is in flight comes back in bunches of {}", demands.in_flight)
+                       : std::string("the first and the last of them differ");
   return fmt::format(
-      "That bounds a lasting throughput at {}. The run shows {} because it was short: with {} in flight, "
-      "the {:.0f} results that count come in bunches. Measure more batches.",
-      bound, measured, demands.in_flight, demands.batches);
+      "That bounds a lasting throughput at {}. The run shows {} over {:.0f} results, which are too few: {}. "
+      "Measure more batches.",
+      bound, measured, demands.batches, why);
 }
 
 /// What the bottleneck was busy with, where it is a part.

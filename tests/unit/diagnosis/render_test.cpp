@@ -37,12 +37,12 @@ TEST_CASE("JSON has the numbers behind the sentences, and only those that are kn
   CHECK(link["bottleneck"]["kind"] == "link");
   CHECK(link["bottleneck"]["stage"] == 0);
   CHECK(link["bottleneck"]["repetitions_agreeing"] == 1);
-  CHECK(link["constraints"][0]["bound_image_per_s"].get<double>() == Approx(250));
+  CHECK(link["constraints"][0]["bound_image_per_s"].get<double>() == Approx(800.0 / 3));
   CHECK(link["reached"].get<double>() == Approx(1));
-  CHECK(link["links"][0]["busy_mean_ns"].get<double>() == Approx(32e6));
+  CHECK(link["links"][0]["busy_mean_ns"].get<double>() == Approx(30e6));
   CHECK(link["links"][0]["payload_bytes"] == 320'000);
   CHECK_FALSE(link["links"][0].contains("rate_bit_per_s"));
-  CHECK(link["stages"][1]["utilisation"].get<double>() == Approx(14.0 / 32).epsilon(0.01));
+  CHECK(link["stages"][1]["utilisation"].get<double>() == Approx(14.0 / 30).epsilon(0.01));
   CHECK(link["sentences"].size() >= 5);
   const auto& failed = group["configurations"][2];
   CHECK(failed["repetitions_failed"] == 1);

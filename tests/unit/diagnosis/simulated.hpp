@@ -1,7 +1,10 @@
 #pragma once
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <functional>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "../stats/samples.hpp"
@@ -21,6 +24,7 @@ struct Pipeline {
   int warmup = 40;
   bool whole_frames = false;   ///< the link hands a frame on at its end: its header arrives together with its body
   int receive_buffers = 1000;  ///< a stage receives no more while so many are waiting or computed
+  std::int64_t pause = 0;      ///< that a compute thread makes before each batch, for no reason that a record has
   std::function<double()> scatter = [] { return 1.0; };  ///< times the compute of each batch
 };
 
@@ -52,7 +56,7 @@ inline record::PhaseSamples run(const Pipeline& pipeline, int depth) {
         const auto taken = b < buffers ? 0 : stage.compute_end[b - buffers];
         std::tie(header, ready) = pass_link(s - 1, samples.stages[s - 1].send_begin[b], taken);
       }
-      const auto begin = std::max(ready, thread_free[s]);
+      const auto begin = std::max(ready, thread_free[s]) + pipeline.pause;
       const auto end = begin + std::llround(static_cast<double>(pipeline.compute[s]) * pipeline.scatter());
       thread_free[s] = end;
       stage.receive_begin.push_back(header);

@@ -35,7 +35,7 @@ inline Pipeline two_stages(std::int64_t first_ms, std::int64_t link_ms, std::int
 /// not splitting takes 20 ms.
 inline std::vector<record::TrialRecord> slow_link_sweep() {
   return {with_payload(record_of(two_stages(0, 40, 20), {0}), 400'000),
-          with_payload(record_of(two_stages(6, 32, 14), {2}), 320'000),
+          with_payload(record_of(two_stages(6, 30, 14), {2}), 320'000),
           with_payload(record_of(two_stages(9, 8, 11), {5}), 80'000),
           with_payload(record_of(two_stages(16, 4, 4), {8}), 40'000),
           record_of({.compute = {20'000'000}, .batches = 60, .warmup = 10})};
