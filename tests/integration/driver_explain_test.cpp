@@ -56,7 +56,7 @@ TEST_CASE("with one batch in flight, stages that are alike take turns, and the d
   const Shell shell;
   REQUIRE(
       shell
-          .run(sweep_of("synthetic:10ms/4kB,10ms,10ms/4kB") +
+          .run(sweep_of("synthetic:10ms/4kB,10ms/4kB,10ms") +
                Shell::Words{"--batches", "4", "--warmup", "1", "--depth", "1", "--stages", "3", "--partitions", "1,2"})
           .exit_code == 0);
   const auto json = explained(shell);
@@ -70,8 +70,9 @@ TEST_CASE("with one batch in flight, stages that are alike take turns, and the d
 TEST_CASE("a shaped link is named with its rate where it is the slowest") {
   const Shell shell;
   support::write_file(shell.folder() / "slow.json", R"({"forward": {"rate": "8 Mbit/s"}})");
-  shell.run(sweep_of("synthetic:1ms/50kB,1ms") + Shell::Words{"--batches", "6", "--warmup", "1", "--split", "1",
-                                                              "--network", "./slow.json", "--shaping", "emulated"});
+  shell.run(sweep_of("synthetic:1ms/50kB,1ms") + Shell::Words{"--batches", "6", "--warmup", "1", "--repeat", "1",
+                                                              "--split", "1", "--network", "./slow.json", "--shaping",
+                                                              "emulated"});
   REQUIRE(shell.records().size() == 1);
   const auto answer = shell.run({"explain", "out", "--network", "slow"});
   INFO(answer.output);

@@ -98,7 +98,7 @@ std::string bound_sentence(const ConfigurationDiagnosis& one) {
   }
   const auto why = one.bounds.front().kind == Kind::depth
                        ? fmt::format("what is in flight comes back in bunches of {}", demands.in_flight)
-                       : std::string("the first and the last of them differ");
+                       : std::string("their ends weigh in, and medians of parts and of the whole need not agree");
   return fmt::format(
       "That bounds a lasting throughput at {}. The run shows {} over {:.0f} results, which are too few: {}. "
       "Measure more batches.",
