@@ -18,6 +18,7 @@
 #include "command.hpp"
 #include "compare.hpp"
 #include "doctor.hpp"
+#include "explain.hpp"
 #include "export.hpp"
 #include "frontier.hpp"
 #include "merge.hpp"
@@ -57,6 +58,7 @@ ExitCode run(int argc, char** argv) {
   cli::add_models(app, chosen);
   cli::add_sweep(app, chosen, {argv, argv + argc});
   cli::add_frontier(app, chosen);
+  cli::add_explain(app, chosen);
   cli::add_report(app, chosen);
   cli::add_plot(app, chosen);
   cli::add_merge(app, chosen);

@@ -21,7 +21,8 @@ std::string lower_case(std::string text) {
 bool matches(const plan::Trial& trial, const TrialSelection& selection) {
   return trial.id().starts_with(lower_case(selection.id_prefix)) &&
          (!selection.split || split_number(trial) == *selection.split) &&
-         (!selection.repetition || trial.repetition + 1 == *selection.repetition);
+         (!selection.repetition || trial.repetition + 1 == *selection.repetition) &&
+         (!selection.network || trial.network.name == *selection.network);
 }
 
 std::string describe(const TrialSelection& selection) {
@@ -29,6 +30,7 @@ std::string describe(const TrialSelection& selection) {
   if (!selection.id_prefix.empty()) text += fmt::format(" whose id begins with {}", printable(selection.id_prefix));
   if (selection.split) text += fmt::format(" of split {}", printable(*selection.split));
   if (selection.repetition) text += fmt::format(" of repetition {}", *selection.repetition);
+  if (selection.network) text += fmt::format(" over the network {}", printable(*selection.network));
   return text;
 }
 

@@ -6,6 +6,7 @@
 #include <support/catch.hpp>
 #include <support/message_of.hpp>
 
+#include "measured.hpp"
 #include "sweep.hpp"
 
 using namespace paretopipe;
@@ -31,6 +32,13 @@ TEST_CASE("a selection of several cuts is written as they are") {
   record.trial.split_points = {3, 7};
   CHECK(report::select_trials(std::vector{record}, {.split = "3,7"}).size() == 1);
   CHECK_THROWS_AS(report::select_trials(std::vector{record}, {.split = "3"}), UsageError);
+}
+
+TEST_CASE("trials are selected by the name of their network") {
+  const std::vector records{testing::measured(3, 0, 10, 20, "wifi"), testing::measured(3, 0, 10, 20, "wan")};
+  CHECK(report::select_trials(records, {.network = "wan"}).at(0).trial == records[1].trial);
+  const auto message = support::message_of<UsageError>([&] { report::select_trials(records, {.network = "lan\x1b"}); });
+  CHECK(contains(message, "no trial over the network lan?; there are"));
 }
 
 TEST_CASE("a selection that nothing matches is refused with what there is") {

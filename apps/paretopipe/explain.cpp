@@ -1,0 +1,77 @@
+#include "explain.hpp"
+
+#include <paretopipe/core/notice.hpp>
+#include <paretopipe/diagnosis/render.hpp>
+#include <paretopipe/report/trial_selection.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "load_records.hpp"
+#include "terminal.hpp"
+
+namespace paretopipe::cli {
+namespace {
+
+struct Options {
+  std::string path;
+  report::TrialSelection selection;
+  std::string format = "text";
+  std::string out;
+};
+
+std::set<std::string> wanted_ids(const record::RecordSet& set, const report::TrialSelection& selection) {
+  std::set<std::string> ids;
+  for (const auto& record : report::select_trials(set.records, selection)) ids.insert(record.trial.id());
+  return ids;
+}
+
+std::string render(const std::vector<diagnosis::GroupDiagnosis>& groups, const std::string& format) {
+  if (format == "json") return diagnosis::render_json(groups);
+  if (format == "markdown") return diagnosis::render_markdown(groups);
+  return diagnosis::render_text(groups);
+}
+
+bool any_diagnosis(const std::vector<diagnosis::GroupDiagnosis>& groups) {
+  return std::any_of(groups.begin(), groups.end(), [](const auto& group) {
+    return std::any_of(group.configurations.begin(), group.configurations.end(),
+                       [](const auto& one) { return one.wanted && one.demands; });
+  });
+}
+
+ExitCode run_explain(const Options& options) {
+  const auto set = load_records(options.path);
+  if (set.records.empty()) {
+    print_notice("{}: it holds no trial, so there is nothing to explain\n", options.path);
+    return ExitCode::negative;
+  }
+  const auto groups = diagnosis::diagnose(set.records, wanted_ids(set, options.selection));
+  deliver(render(groups, options.format), options.out);
+  return any_diagnosis(groups) ? ExitCode::success : ExitCode::negative;
+}
+
+}  // namespace
+
+void add_explain(CLI::App& app, Command& chosen) {
+  auto* command = app.add_subcommand("explain", "Say what bounds the throughput, and what a change would bring");
+  const auto options = std::make_shared<Options>();
+  command->add_option("path", options->path, "Results folder, or a records file")->required();
+  command->add_option("trial,--trial", options->selection.id_prefix, "Only the trial whose id begins so")
+      ->type_name("ID");
+  command->add_option("--split", options->selection.split, "Only trials of this split: 7, or 3,7 for two cuts")
+      ->type_name("K");
+  command->add_option("--network", options->selection.network, "Only trials over the network of this name")
+      ->type_name("NAME");
+  command->add_option("--format", options->format, "text, markdown or json")
+      ->check(CLI::IsMember({"text", "markdown", "json"}))
+      ->capture_default_str();
+  command->add_option("--out", options->out, "Write to a file, whole or not at all")->type_name("FILE");
+  command->callback([options, &chosen] { chosen = [options] { return run_explain(*options); }; });
+}
+
+}  // namespace paretopipe::cli

@@ -1,0 +1,14 @@
+#pragma once
+#include <paretopipe/diagnosis/diagnosis.hpp>
+
+#include <string>
+#include <vector>
+
+namespace paretopipe::diagnosis {
+
+/// A configuration that has demands against "do not split", in sentences: how much faster or slower it is, why it is
+/// not faster, and where the difference in latency comes from. Empty for that baseline itself, and where it was not
+/// measured.
+std::vector<std::string> against_all_local(const GroupDiagnosis& group, const ConfigurationDiagnosis& one);
+
+}  // namespace paretopipe::diagnosis

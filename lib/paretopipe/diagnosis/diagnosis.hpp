@@ -1,0 +1,54 @@
+#pragma once
+#include <paretopipe/diagnosis/bounds.hpp>
+#include <paretopipe/stats/aggregate.hpp>
+
+#include <cstddef>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace paretopipe::diagnosis {
+
+/// What bounds one configuration, over its repetitions.
+struct ConfigurationDiagnosis {
+  stats::Configuration configuration;
+  bool wanted = true;                     ///< somebody asked for it; otherwise it is here to be compared with
+  std::optional<Demands> demands;         ///< medians over the repetitions that count; absent where none does
+  std::vector<Constraint> bounds;         ///< constraints(*demands); empty without them
+  std::size_t agreeing = 0;               ///< repetitions whose own bottleneck is bounds.front()
+  std::vector<std::string> reasons;       ///< why repetitions have no result or do not count, each once
+  std::size_t disturbed = 0;              ///< repetitions that count and were disturbed
+  std::vector<std::string> disturbances;  ///< of the repetitions that count (stats::disturbances), each once
+
+  const plan::Trial& trial() const { return configuration.trial; }
+};
+
+/// Configurations that differ in their split points only, by ascending split points.
+struct GroupDiagnosis {
+  std::vector<ConfigurationDiagnosis> configurations;
+
+  const plan::Trial& settings() const { return configurations.front().trial(); }
+
+  bool all_wanted() const;
+
+  /// Configurations that have demands.
+  std::ptrdiff_t measured_count() const;
+
+  /// "Do not split", the baseline, where it was measured; null otherwise.
+  const ConfigurationDiagnosis* all_local() const;
+
+  /// Of the highest throughput; null where no configuration has a result.
+  const ConfigurationDiagnosis* fastest() const;
+
+  /// The configuration with these split points, if it has a result; null otherwise.
+  const ConfigurationDiagnosis* measured(const std::vector<int>& split_points) const;
+};
+
+/// Diagnoses the trials whose ids are in `wanted`, and, to compare with, every other configuration of their groups;
+/// groups in which nothing is wanted are left out. Of a configuration some of whose repetitions are wanted, only those
+/// enter its numbers. Throws UsageError for damaged samples.
+std::vector<GroupDiagnosis> diagnose(std::span<const record::TrialRecord> records, const std::set<std::string>& wanted);
+
+}  // namespace paretopipe::diagnosis

@@ -1,0 +1,63 @@
+#include "words.hpp"
+
+#include <paretopipe/report/format.hpp>
+
+#include <cctype>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace paretopipe::diagnosis {
+
+std::string name_of(const Constraint& constraint) {
+  switch (constraint.kind) {
+    case Kind::compute:
+      return fmt::format("compute of stage {}", constraint.stage);
+    case Kind::link:
+      return fmt::format("the link from stage {} to stage {}", constraint.stage, constraint.stage + 1);
+    case Kind::way_back:
+      return fmt::format("the way back from stage {} to stage 0", constraint.stage);
+    case Kind::source:
+      return "the source";
+    case Kind::depth:
+      break;
+  }
+  return "the number of batches in flight";
+}
+
+std::string capitalised(std::string text) {
+  if (!text.empty()) text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
+  return text;
+}
+
+std::string duration(double nanoseconds) {
+  return report::format_value(nanoseconds, "ns");
+}
+
+std::string rate(double image_per_s) {
+  return report::format_value(image_per_s, "image/s");
+}
+
+std::string bytes(double count) {
+  return report::format_value(count, "B");
+}
+
+std::string percent(double share) {
+  const double value = share * 100;
+  return fmt::format("{:.{}f} %", value, value == 0 || std::abs(value) >= 9.95 ? 0 : 1);
+}
+
+std::string times(double factor) {
+  return fmt::format("{:.2f} times", factor);
+}
+
+std::string way_to_cut(const plan::Trial& trial) {
+  if (trial.all_local()) return "not splitting";
+  if (trial.all_remote()) return "leaving all to the last stage";
+  const auto& cuts = trial.split_points;
+  return cuts.size() == 1 ? fmt::format("a cut after block {}", cuts.front())
+                          : fmt::format("cuts after blocks {}", fmt::join(cuts, ", "));
+}
+
+}  // namespace paretopipe::diagnosis

@@ -1,0 +1,87 @@
+#include <paretopipe/diagnosis/render.hpp>
+#include <paretopipe/diagnosis/sentences.hpp>
+
+#include <nlohmann/json.hpp>
+#include <support/catch.hpp>
+#include <support/message_of.hpp>
+
+#include "sweeps.hpp"
+
+using namespace paretopipe;
+using namespace paretopipe::diagnosis;
+using namespace paretopipe::testing;
+using support::contains;
+
+namespace {
+
+std::vector<record::TrialRecord> sweep_with_failure() {
+  auto records = slow_link_sweep();
+  records.push_back(make_failure(records[1].trial, "gone <b>|\xff"));
+  records.back().trial.split_points = {3};
+  return records;
+}
+
+}  // namespace
+
+TEST_CASE("JSON has the numbers behind the sentences, and only those that are known") {
+  const auto groups = diagnose_all(sweep_with_failure());
+  const auto json = nlohmann::json::parse(render_json(groups));
+  CHECK(json["schema"] == 1);
+  REQUIRE(json["groups"].size() == 1);
+  const auto& group = json["groups"][0];
+  CHECK(group["settings"]["model"] == "resnet18");
+  CHECK(group["conclusion"] == conclusion(groups.front()));
+  REQUIRE(group["configurations"].size() == 6);
+  const auto& link = group["configurations"][1];
+  CHECK(link["split_points"] == std::vector{2});
+  CHECK(link["bottleneck"]["kind"] == "link");
+  CHECK(link["bottleneck"]["stage"] == 0);
+  CHECK(link["bottleneck"]["repetitions_agreeing"] == 1);
+  CHECK(link["constraints"][0]["bound_image_per_s"].get<double>() == Approx(800.0 / 3));
+  CHECK(link["reached"].get<double>() == Approx(1));
+  CHECK(link["links"][0]["busy_mean_ns"].get<double>() == Approx(30e6));
+  CHECK(link["links"][0]["payload_bytes"] == 320'000);
+  CHECK_FALSE(link["links"][0].contains("rate_bit_per_s"));
+  CHECK(link["stages"][1]["utilisation"].get<double>() == Approx(14.0 / 30).epsilon(0.01));
+  CHECK(link["sentences"].size() >= 5);
+  const auto& failed = group["configurations"][2];
+  CHECK(failed["repetitions_failed"] == 1);
+  CHECK(failed["reasons"].size() == 1);
+  CHECK_FALSE(failed.contains("bottleneck"));
+  CHECK_FALSE(failed.contains("throughput_image_per_s"));
+}
+
+TEST_CASE("no constraint of a pipeline that takes no time has a bound, for infinity is no number") {
+  auto instant = two_stages(0, 0, 0);
+  instant.link[1] = 0;
+  instant.source = 1000;
+  const auto text = render_json(diagnose_all({record_of(instant, {5})}));
+  const auto json = nlohmann::json::parse(text)["groups"][0]["configurations"][0];
+  CHECK(json["bottleneck"]["kind"] == "source");
+  CHECK_FALSE(json["constraints"].back().contains("bound_image_per_s"));
+  CHECK_FALSE(contains(text, "null"));
+}
+
+TEST_CASE("only what was asked for is shown, without a conclusion on all") {
+  const auto records = sweep_with_failure();
+  const auto groups = diagnose(records, {records[1].trial.id()});
+  const auto text = render_text(groups);
+  CHECK(contains(text, "resnet18, batch 8, depth 4"));
+  CHECK(contains(text, "\n2/10: The link from stage 0 to stage 1 is the bottleneck"));
+  CHECK(contains(text, "a cut after block 5"));  // what is not shown is compared with
+  CHECK_FALSE(contains(text, "5/10"));
+  CHECK_FALSE(contains(text, "Conclusion"));
+  CHECK_FALSE(nlohmann::json::parse(render_json(groups))["groups"][0].contains("conclusion"));
+}
+
+TEST_CASE("text has a paragraph a split and the conclusion, Markdown the same as a list, escaped") {
+  const auto groups = diagnose_all(sweep_with_failure());
+  const auto text = render_text(groups);
+  CHECK(contains(text, "\n10/10 all local: Compute of stage 0 is the bottleneck"));
+  CHECK(contains(text, "\n\nConclusion: The highest throughput"));
+  const auto markdown = render_markdown(groups);
+  CHECK(markdown.starts_with("### resnet18"));
+  CHECK(contains(markdown, "\n- **2/10**: The link from stage 0"));
+  CHECK_FALSE(contains(markdown, "<b>"));
+  CHECK(render_text({}).empty());
+}
