@@ -31,10 +31,11 @@ support::Outcome paretopipe_in(const std::filesystem::path& folder, std::vector<
   return support::Program(arguments, folder).wait();
 }
 
-std::vector<std::string> sweep_of(const std::string& model, std::vector<std::string> more = {}) {
+std::vector<std::string> sweep_of(const std::string& model, std::vector<std::string> more = {},
+                                  const std::string& data = "random") {
   std::vector<std::string> arguments{
-      "sweep", "--model",       model, "--input",   "4x4x4", "--data",   "random", "--batch", "2",  "--repeat",
-      "1",     "--repeat-slow", "0",   "--batches", "3",     "--warmup", "1",      "--out",   "out"};
+      "sweep", "--model",       model, "--input",   "4x4x4", "--data",   data, "--batch", "2",  "--repeat",
+      "1",     "--repeat-slow", "0",   "--batches", "3",     "--warmup", "1",  "--out",   "out"};
   arguments.insert(arguments.end(), more.begin(), more.end());
   return arguments;
 }
@@ -135,7 +136,7 @@ TEST_CASE(
   refused(sweep_of("text.pt"), "is no zip file");
   refused(sweep_of("half.pt"), "damaged");
   refused(sweep_of("missing.pt"), "missing.pt: No such file");
-  refused(sweep_of("net.pt", {"--data", "fashion-mnist"}), "4x4x4");
+  refused(sweep_of("net.pt", {}, "fashion-mnist"), "4x4x4");
   refused(sweep_of("net.pt", {"--cuts", "layer9"}), "\"layer9\"");
   refused(sweep_of("net.pt", {"--model", "./net.pt"}), "same file");
   refused(sweep_of("net.pt", {"--weights", "text.pt"}), "has weights of its own");
