@@ -59,7 +59,10 @@ std::vector<LinkDemand> links_of(const record::TrialRecord& record, std::size_t 
   for (std::size_t i = 0; i < record.links.size(); ++i) {
     const bool back = i + 1 == record.links.size();
     const auto& link = record.links[i];
-    LinkDemand demand{link.from, link.to, link.payload_bytes, link.header_bytes, {}, 0, {}};
+    LinkDemand demand{.from = static_cast<int>(i),
+                      .to = back ? 0 : static_cast<int>(i) + 1,
+                      .payload_bytes = link.payload_bytes,
+                      .header_bytes = link.header_bytes};
     if (record.network) {
       const auto& conditions = back ? record.network->read_back.backward : record.network->read_back.forward;
       demand.rate_bit_per_s = conditions.rate_bit_per_s;
@@ -134,11 +137,14 @@ void require_measured(const record::TrialRecord& record) {
   }
   stats::breakdown(*record.single_stream);  // refuse damaged samples
   stats::breakdown(*record.offline);
-  const auto stages = static_cast<std::size_t>(stats::stage_count(*record.offline));
-  const bool fits = static_cast<std::size_t>(stats::stage_count(*record.single_stream)) == stages &&
+  const auto stages = static_cast<std::size_t>(record.trial.all_local() ? 1 : record.trial.stage_count());
+  const auto took_part = [&](const record::PhaseSamples& phase) {
+    return static_cast<std::size_t>(stats::stage_count(phase)) == stages;
+  };
+  const bool fits = took_part(*record.single_stream) && took_part(*record.offline) &&
                     record.summary->stages.size() == stages && record.links.size() == (stages == 1 ? 0 : stages);
   if (!fits)
-    throw UsageError("the record is damaged: its phases, links and summary are of different numbers of stages");
+    throw UsageError("the record is damaged: its trial, phases, links and summary are of different numbers of stages");
 }
 
 /// The median over `items` of a number that `read` finds in each.

@@ -87,8 +87,9 @@ std::string agreement_sentence(const ConfigurationDiagnosis& one) {
 
 std::string bound_sentence(const ConfigurationDiagnosis& one) {
   const auto& demands = *one.demands;
-  const auto bound = rate(throughput_at(demands, one.bounds.front().period_ns));
   const auto measured = rate(demands.throughput_image_per_s);
+  if (one.bounds.front().period_ns <= 0) return fmt::format("That is no bound; the run reached {}.", measured);
+  const auto bound = rate(throughput_at(demands, one.bounds.front().period_ns));
   const double share = reached(demands);
   if (share <= kBeyond) {
     // How near a part comes is how much of the time it is busy, which has been said.

@@ -136,6 +136,9 @@ TEST_CASE("records without a measurement that counts, and damaged ones, are refu
   SECTION("without its links") {
     record.links.clear();
   }
+  SECTION("of another number of stages than its trial") {
+    record.trial.split_points = {1};
+  }
   SECTION("on CPUs that are none") {
     record.stages[1].cpus = "first";
   }

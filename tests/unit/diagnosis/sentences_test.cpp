@@ -162,6 +162,26 @@ TEST_CASE("failed and invalid repetitions are told with their reasons") {
         "gone).");
 }
 
+TEST_CASE("where nothing took any time there is no bound, and no infinity") {
+  auto record = record_of(two_stages(0, 0, 0), {5});
+  for (auto* phase : {&*record.single_stream, &*record.offline}) {
+    for (std::size_t b = 0; b < phase->results.completed.size(); ++b) {
+      const auto moment = static_cast<std::int64_t>(b) * 1000;
+      for (auto& stage : phase->stages) {
+        for (const auto member : kStageMoments) (stage.*member)[b] = moment;
+      }
+      for (const auto member : kResultMoments) (phase->results.*member)[b] = moment;
+    }
+    phase->depth = 1000;  // all at once: the source's time is not known
+  }
+  record.summary = stats::summarise(*record.single_stream, *record.offline, 8, record.links);
+  const auto text = said_of(record);
+  INFO(text);
+  CHECK(contains(text, "That is no bound; the run reached 8.00 M image/s."));
+  CHECK_FALSE(contains(text, "inf"));
+  CHECK_FALSE(contains(text, "nan"));
+}
+
 TEST_CASE("the conclusion names the fastest split, its bound, the baseline and how often which part is in the way") {
   const auto text = conclusion(diagnose_all(slow_link_sweep()).front());
   CHECK(text ==
