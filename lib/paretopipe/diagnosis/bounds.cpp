@@ -28,6 +28,18 @@ std::vector<Constraint> parts(const Demands& demands) {
   return parts;
 }
 
+/// The same pipeline if that part took no time.
+Demands without(Demands demands, const Constraint& part) {
+  const auto index = static_cast<std::size_t>(part.stage);
+  if (part.kind == Kind::source) {
+    demands.source_ns = 0;
+  } else {
+    auto& busy = part.kind == Kind::compute ? demands.stages.at(index).busy : demands.links.at(index).busy;
+    busy.mean_ns = 0;
+  }
+  return demands;
+}
+
 Constraint of_one_thread(const Demands& demands) {
   const double compute = demands.stages.front().busy.mean_ns;
   const double source = demands.source_ns.value_or(0);
@@ -66,8 +78,7 @@ std::optional<Constraint> next_constraint(const Demands& demands) {
   auto others = parts(demands);
   if (bottleneck.kind != Kind::depth) {
     others.erase(others.begin());
-    const double rest = demands.unqueued_ns() - bottleneck.period_ns;
-    others.push_back({Kind::depth, 0, rest / demands.in_flight});
+    others.push_back({Kind::depth, 0, without(demands, bottleneck).unqueued_ns() / demands.in_flight});
     sort_slowest_first(others);
   }
   return others.front().period_ns > 0 ? std::optional(others.front()) : std::nullopt;

@@ -2,12 +2,13 @@
 #include <paretopipe/diagnosis/demands.hpp>
 #include <paretopipe/host/cpu_set.hpp>
 #include <paretopipe/stats/breakdown.hpp>
+#include <paretopipe/stats/chunks.hpp>
 #include <paretopipe/stats/quantile.hpp>
 #include <paretopipe/stats/utilisation.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
-#include <numeric>
 #include <stdexcept>
 
 namespace paretopipe::diagnosis {
@@ -15,12 +16,26 @@ namespace {
 
 using Moments = std::vector<std::int64_t>;
 
-Busy busy_of(const std::vector<double>& durations) {
-  return {std::accumulate(durations.begin(), durations.end(), 0.0) / static_cast<double>(durations.size()),
-          *stats::quantile(durations, 0.9)};
+/// `durations`: one a chunk.
+std::vector<double> of_batches(const std::vector<std::int64_t>& durations, int chunks) {
+  const auto sums = stats::sums_over_chunks(durations, chunks);
+  return {sums.begin(), sums.end()};
 }
 
-/// What a batch passes at the end of a link, and what it left at its beginning.
+/// `durations`: one a chunk.
+Busy busy_of(const std::vector<std::int64_t>& durations, int chunks) {
+  const auto batches = of_batches(durations, chunks);
+  return {*stats::mean(stats::sums_over_chunks(durations, chunks)), *stats::quantile(batches, 0.9)};
+}
+
+/// Of every chunk from `first` on.
+std::vector<std::int64_t> durations(const Moments& begin, const Moments& end, std::size_t first) {
+  std::vector<std::int64_t> result;
+  for (auto i = first; i < begin.size(); ++i) result.push_back(end[i] - begin[i]);
+  return result;
+}
+
+/// What a chunk passes at the end of a link, and what it left at its beginning.
 struct LinkMoments {
   const Moments& send_begin;
   const Moments& header_arrived;
@@ -33,25 +48,29 @@ LinkMoments moments_of(const record::PhaseSamples& samples, std::size_t from, bo
   return {send_begin, samples.stages[from + 1].receive_begin, samples.stages[from + 1].ready};
 }
 
-double time_alone_ns(const LinkMoments& single_stream, int warmup, double delay_ns) {
-  std::vector<double> durations;
-  for (auto b = static_cast<std::size_t>(warmup); b < single_stream.ready.size(); ++b) {
-    durations.push_back(static_cast<double>(single_stream.ready[b] - single_stream.send_begin[b]));
+/// Of a batch's first chunk: those behind it follow on its heels.
+std::int64_t time_alone_ns(const record::PhaseSamples& single_stream, std::size_t from, bool back,
+                           std::int64_t delay_ns) {
+  const auto moments = moments_of(single_stream, from, back);
+  const auto chunks = static_cast<std::size_t>(single_stream.chunks);
+  std::vector<double> times;
+  for (auto i = static_cast<std::size_t>(single_stream.warmup) * chunks; i < moments.ready.size(); i += chunks) {
+    times.push_back(static_cast<double>(moments.ready[i] - moments.send_begin[i]));
   }
-  return std::max(0.0, *stats::median(std::move(durations)) - delay_ns);
+  return std::max<std::int64_t>(0, std::llround(*stats::median(std::move(times))) - delay_ns);
 }
 
-/// See LinkDemand::busy. `first` is the first batch that counts; there is one before it.
-Busy link_busy(const LinkMoments& offline, std::size_t first, double delay_ns, double alone_ns) {
-  std::vector<double> durations;
-  for (auto b = first; b < offline.ready.size(); ++b) {
-    const auto ready = static_cast<double>(offline.ready[b]);
-    const auto begin =
-        std::max(static_cast<double>(offline.send_begin[b]) + delay_ns, static_cast<double>(offline.ready[b - 1]));
-    const auto receiving = ready - static_cast<double>(offline.header_arrived[b]);
-    durations.push_back(std::clamp(ready - begin, 0.0, std::max({alone_ns, receiving, 0.0})));
+/// See LinkDemand::busy. `first` is the first chunk that counts; there is one before it.
+std::vector<std::int64_t> link_busy(const LinkMoments& offline, std::size_t first, std::int64_t delay_ns,
+                                    std::int64_t alone_ns) {
+  std::vector<std::int64_t> result;
+  for (auto i = first; i < offline.ready.size(); ++i) {
+    const auto begin = std::max(offline.send_begin[i] + delay_ns, offline.ready[i - 1]);
+    const auto receiving = offline.ready[i] - offline.header_arrived[i];
+    const auto most = std::max({alone_ns, receiving, std::int64_t{0}});
+    result.push_back(std::clamp(offline.ready[i] - begin, std::int64_t{0}, most));
   }
-  return busy_of(durations);
+  return result;
 }
 
 std::vector<LinkDemand> links_of(const record::TrialRecord& record, std::size_t first) {
@@ -63,45 +82,42 @@ std::vector<LinkDemand> links_of(const record::TrialRecord& record, std::size_t 
                       .to = back ? 0 : static_cast<int>(i) + 1,
                       .payload_bytes = link.payload_bytes,
                       .header_bytes = link.header_bytes};
+    std::int64_t delay_ns = 0;
     if (record.network) {
       const auto& conditions = back ? record.network->read_back.backward : record.network->read_back.forward;
       demand.rate_bit_per_s = conditions.rate_bit_per_s;
-      demand.delay_ns = static_cast<double>(conditions.delay.count());
+      delay_ns = conditions.delay.count();
     }
-    const auto alone =
-        time_alone_ns(moments_of(*record.single_stream, i, back), record.single_stream->warmup, demand.delay_ns);
-    demand.busy = link_busy(moments_of(*record.offline, i, back), first, demand.delay_ns, alone);
+    demand.delay_ns = static_cast<double>(delay_ns);
+    const auto alone = time_alone_ns(*record.single_stream, i, back, delay_ns);
+    demand.busy =
+        busy_of(link_busy(moments_of(*record.offline, i, back), first, delay_ns, alone), record.offline->chunks);
     demands.push_back(demand);
   }
   return demands;
 }
 
-/// As recorded; 0 for a stage that the breakdown does not know.
-double idle_compute_ns(const record::Summary& summary, int stage) {
-  for (const auto& part : summary.breakdown) {
-    if (part.part == record::Part::compute && part.stage == stage) return part.p50_ns;
-  }
-  return 0;
+double idle_compute_ns(const record::PhaseSamples& single_stream, std::size_t stage) {
+  const auto& timeline = single_stream.stages[stage];
+  const auto first = static_cast<std::size_t>(single_stream.warmup * single_stream.chunks);
+  return *stats::median(
+      of_batches(durations(timeline.compute_begin, timeline.compute_end, first), single_stream.chunks));
 }
 
 std::vector<StageDemand> stages_of(const record::TrialRecord& record, std::size_t first) {
   std::vector<StageDemand> demands;
   for (std::size_t s = 0; s < record.summary->stages.size(); ++s) {
     const auto& timeline = record.offline->stages[s];
-    std::vector<double> durations;
-    for (auto b = first; b < timeline.encoded.size(); ++b) {
-      durations.push_back(static_cast<double>(timeline.encoded[b] - timeline.compute_begin[b]));
-    }
     const auto& recorded = record.summary->stages[s];
-    demands.push_back({busy_of(durations), recorded.compute_p50_ns,
-                       idle_compute_ns(*record.summary, static_cast<int>(s)), recorded.utilisation});
+    demands.push_back({busy_of(durations(timeline.compute_begin, timeline.encoded, first), record.offline->chunks),
+                       recorded.compute_p50_ns, idle_compute_ns(*record.single_stream, s), recorded.utilisation});
   }
   return demands;
 }
 
 std::optional<double> source_ns(const record::PhaseSamples& offline, std::size_t in_flight) {
-  const auto& issued = offline.stages.front().receive_begin;
-  const auto& completed = offline.results.completed;
+  const auto issued = stats::of_last_chunks(offline.stages.front().receive_begin, offline.chunks);
+  const auto completed = stats::of_last_chunks(offline.results.completed, offline.chunks);
   std::vector<std::int64_t> durations;
   for (std::size_t b = 0; b + in_flight < completed.size(); ++b) {
     durations.push_back(std::max<std::int64_t>(0, issued[b + in_flight] - completed[b]));
@@ -158,19 +174,30 @@ double median_of(const Items& items, Read read) {
 }  // namespace
 
 double Demands::unqueued_ns() const {
-  double sum = source_ns.value_or(0);
-  for (const auto& stage : stages) sum += stage.busy.mean_ns;
-  for (const auto& link : links) sum += link.delay_ns + link.busy.mean_ns;
-  return sum;
+  double sum = 0;
+  double largest = 0;
+  double delays = 0;
+  const auto add = [&](const Busy& busy) {
+    sum += busy.mean_ns;
+    largest = std::max(largest, busy.mean_ns);
+  };
+  for (const auto& stage : stages) add(stage.busy);
+  for (const auto& link : links) {
+    add(link.busy);
+    delays += link.delay_ns;
+  }
+  return delays + source_ns.value_or(0) + (sum + (chunks - 1) * largest) / chunks;
 }
 
 Demands demands_of(const record::TrialRecord& record) {
   require_measured(record);
   const auto window = stats::completion_window(*record.offline);
-  const auto first = static_cast<std::size_t>(record.offline->warmup) + 1;
+  const auto chunks = static_cast<std::size_t>(record.offline->chunks);
+  const auto first = (static_cast<std::size_t>(record.offline->warmup) + 1) * chunks;
   const auto in_flight = std::clamp<std::size_t>(static_cast<std::size_t>(std::max(1, record.offline->depth)), 1,
-                                                 record.offline->results.completed.size());
+                                                 record.offline->results.completed.size() / chunks);
   return {.batch = record.trial.batch,
+          .chunks = record.offline->chunks,
           .in_flight = static_cast<int>(in_flight),
           .batches = static_cast<double>(window.batches - 1),
           .throughput_image_per_s = record.summary->throughput_image_per_s,

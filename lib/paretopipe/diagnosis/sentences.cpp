@@ -51,9 +51,10 @@ std::string depth_sentence(const Constraint& bottleneck, const Demands& demands)
   double longest = demands.source_ns.value_or(0);
   for (const auto& stage : demands.stages) longest = std::max(longest, stage.busy.mean_ns);
   for (const auto& link : demands.links) longest = std::max(longest, link.busy.mean_ns);
-  const auto why = demands.in_flight == 1 ? std::string("with one in flight stages and links take turns")
-                                          : fmt::format("{} in flight allow one result every {}", demands.in_flight,
-                                                        duration(bottleneck.period_ns));
+  const auto why = demands.in_flight == 1 && demands.chunks == 1
+                       ? std::string("with one in flight stages and links take turns")
+                       : fmt::format("{} in flight {} one result every {}", demands.in_flight,
+                                     demands.in_flight == 1 ? "allows" : "allow", duration(bottleneck.period_ns));
   return fmt::format(
       "Too little is in flight: a batch takes {} round the ring where it waits for nothing, and {}, while "
       "no part is busy for more than {} a batch.",

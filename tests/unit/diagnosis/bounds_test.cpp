@@ -114,6 +114,37 @@ TEST_CASE("no pipeline runs beyond its bound where batches differ, and Little's 
   }
 }
 
+TEST_CASE("chunks of a batch overlap, and the bound knows by how much") {
+  Pipeline pipeline{.compute = {2'000'000, 8'000'000, 4'000'000},
+                    .link = {1'000'000, 1'000'000, 0},
+                    .delay = {5'000'000, 5'000'000, 5'000'000},
+                    .depth = 1};
+  for (const int chunks : {1, 2, 4, 8}) {
+    pipeline.chunks = chunks;
+    const auto demands = demands_of(record_of(pipeline));
+    INFO(chunks << " chunks");
+    CHECK(demands.stages[1].busy.mean_ns == Approx(8e6));
+    CHECK(demands.stages[1].idle_compute_ns == Approx(8e6));
+    CHECK(demands.links[0].busy.mean_ns == Approx(1e6));
+    CHECK(constraints(demands).front().kind == Kind::depth);
+    CHECK(demands.period_ns() == Approx(15e6 + (16e6 + (chunks - 1) * 8e6) / chunks));
+    CHECK(reached(demands) == Approx(1).epsilon(1e-6));
+  }
+}
+
+TEST_CASE("no pipeline of chunks runs beyond its bound, and with one batch in flight it runs at it") {
+  std::mt19937 random(2027);
+  for (int i = 0; i < 60; ++i) {
+    auto pipeline = random_pipeline(random, 2 + i % 7);
+    pipeline.chunks = 1 << (1 + i % 3);
+    if (i % 2 == 0) pipeline.depth = 1;
+    const auto demands = demands_of(record_of(pipeline));
+    INFO("pipeline " << i << ", depth " << pipeline.depth << ", " << pipeline.chunks << " chunks");
+    CHECK(reached(demands) < 1 + 1e-6);
+    if (pipeline.depth == 1) CHECK(reached(demands) == Approx(1).epsilon(1e-3));
+  }
+}
+
 TEST_CASE("the sufficient depth is the first at which a part is the bottleneck") {
   auto pipeline = kKnown[7].pipeline;
   const auto depth = sufficient_depth(demands_of(record_of(pipeline)));

@@ -10,7 +10,8 @@
 #include "../stats/samples.hpp"
 
 /// Records of pipelines whose truth is known, since every batch is led through them by the rules that stages follow:
-/// one batch at a time on a compute thread, on a link and at the source; `depth` batches in flight.
+/// one chunk of a batch at a time on a compute thread and on a link, one batch at the source; `depth` batches in
+/// flight.
 namespace paretopipe::testing {
 
 /// In nanoseconds a batch. Links are in ring order, the last one leads back; none where there is one stage.
@@ -20,6 +21,7 @@ struct Pipeline {
   std::vector<std::int64_t> delay{};  ///< one way; as many as links
   std::int64_t source = 0;
   int depth = 4;
+  int chunks = 1;  ///< of a batch; each takes its share of the times above, rounded down
   int batches = 400;
   int warmup = 40;
   bool whole_frames = false;   ///< the link hands a frame on at its end: its header arrives together with its body
@@ -36,28 +38,31 @@ inline record::PhaseSamples run(const Pipeline& pipeline, int depth) {
   record::PhaseSamples samples;
   samples.warmup = pipeline.warmup;
   samples.depth = depth;
+  samples.chunks = pipeline.chunks;
   samples.stages.resize(stages);
   std::vector<std::int64_t> thread_free(stages, 0), link_free(stages, 0), turned;
   std::int64_t source_free = 0;
   const auto pass_link = [&](std::size_t from, std::int64_t sent, std::int64_t taken) {
-    const auto left = std::max(sent, link_free[from]) + pipeline.link[from];
+    const auto left = std::max(sent, link_free[from]) + pipeline.link[from] / pipeline.chunks;
     link_free[from] = left;
     const auto arrived = left + pipeline.delay[from];
-    const auto header = pipeline.whole_frames ? arrived : arrived - pipeline.link[from];
+    const auto header = pipeline.whole_frames ? arrived : arrived - pipeline.link[from] / pipeline.chunks;
     return std::pair{std::max(header, taken), std::max(arrived, taken)};
   };
-  for (std::size_t b = 0; b < static_cast<std::size_t>(pipeline.warmup + pipeline.batches); ++b) {
-    auto ready = b < in_flight ? 0 : turned[b - in_flight];
+  const auto chunks = static_cast<std::size_t>(pipeline.chunks);
+  for (std::size_t c = 0; c < static_cast<std::size_t>(pipeline.warmup + pipeline.batches) * chunks; ++c) {
+    auto ready = c / chunks < in_flight ? 0 : turned[c / chunks - in_flight];
     auto header = ready;
     for (std::size_t s = 0; s < stages; ++s) {
       auto& stage = samples.stages[s];
       if (s > 0) {
         const auto buffers = static_cast<std::size_t>(pipeline.receive_buffers);
-        const auto taken = b < buffers ? 0 : stage.compute_end[b - buffers];
-        std::tie(header, ready) = pass_link(s - 1, samples.stages[s - 1].send_begin[b], taken);
+        const auto taken = c < buffers ? 0 : stage.compute_end[c - buffers];
+        std::tie(header, ready) = pass_link(s - 1, samples.stages[s - 1].send_begin[c], taken);
       }
       const auto begin = std::max(ready, thread_free[s]) + pipeline.pause;
-      const auto end = begin + std::llround(static_cast<double>(pipeline.compute[s]) * pipeline.scatter());
+      const auto end =
+          begin + std::llround(static_cast<double>(pipeline.compute[s] / pipeline.chunks) * pipeline.scatter());
       thread_free[s] = end;
       stage.receive_begin.push_back(header);
       for (auto* moments : {&stage.receive_end, &stage.ready}) moments->push_back(ready);
@@ -70,6 +75,7 @@ inline record::PhaseSamples run(const Pipeline& pipeline, int depth) {
     if (!alone) std::tie(header, ready) = pass_link(stages - 1, ready, source_free);
     samples.results.receive_begin.push_back(header);
     for (auto* moments : {&samples.results.receive_end, &samples.results.completed}) moments->push_back(ready);
+    if ((c + 1) % chunks != 0) continue;  // the source compares whole batches
     source_free = ready + pipeline.source;
     if (alone) thread_free[0] = source_free;
     turned.push_back(source_free);
@@ -85,6 +91,7 @@ inline record::TrialRecord record_of(const Pipeline& pipeline, std::vector<int> 
   }
   trial.split_points = split_points.empty() ? std::vector{trial.block_count} : split_points;
   trial.batch = 8;
+  if (pipeline.chunks > 1) trial.micro_batch = trial.batch / pipeline.chunks;
   trial.batches = pipeline.batches;
   trial.warmup = pipeline.warmup;
   trial.depth = pipeline.depth;
