@@ -74,6 +74,7 @@ TEST_CASE("every field of an experiment has a key, and every key changes somethi
   REQUIRE(usual.size() == 23);
   for (const auto& item : unusual.items()) {
     if (item.key() == "stages" || item.key().ends_with("partitions")) continue;  // partition_test.cpp
+    if (item.key() == "input" || item.key() == "cuts") continue;  // archive_test.cpp: none without an archive
     CAPTURE(item.key());
     CHECK(usual.at(item.key()) != item.value());
     CHECK(experiment_from_json({{item.key(), item.value()}}) != Experiment{});
