@@ -72,9 +72,10 @@ TEST_CASE("repetitions are a number, auto, or auto with other bounds", "[experim
 TEST_CASE("every field of an experiment has a key, and every key changes something", "[experiment]") {
   const auto usual = json(Experiment{});
   const auto unusual = json(unusual_experiment());
-  REQUIRE(usual.size() == 22);
+  REQUIRE(usual.size() == 24);
   for (const auto& item : unusual.items()) {
     if (item.key() == "stages" || item.key().ends_with("partitions")) continue;  // partition_test.cpp
+    if (item.key() == "input" || item.key() == "cuts") continue;  // archive_test.cpp: none without an archive
     CAPTURE(item.key());
     CHECK(usual.at(item.key()) != item.value());
     CHECK(experiment_from_json({{item.key(), item.value()}}) != Experiment{});

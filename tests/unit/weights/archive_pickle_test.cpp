@@ -41,13 +41,14 @@ std::string one(const std::string& argument) {
 std::string module() {
   using namespace pickle;
   const auto ints = call(global("torch.jit._pickle", "build_intlist"), one(list({number(1), number(300)})));
-  const auto typed = call(global("torch.jit._pickle", "restore_type_tag"),
-                          tuple({dictionary({text("a"), "G" + std::string(8, '\x40')}), text("Dict[str, float]")}));
+  const auto typed =
+      call(global("torch.jit._pickle", "restore_type_tag"),
+           tuple({dictionary({text("a"), fmt::format("G{}", std::string(8, '\x40'))}), text("Dict[str, float]")}));
   const auto device = call(global("torch", "device"), one(text("cpu")));
   const auto child = object("Child", {text("weight"), tensor() + "q\1", text("again"), "h\1"});
-  return object("Net",
-                {text("training"), "\x89", text("none"), "N", text("sizes"), ints, text("typed"), typed, text("device"),
-                 device, text("list"), list({text("x"), "]" + text("y") + "a"}), text("child"), child + "q\2"});
+  return object(
+      "Net", {text("training"), "\x89", text("none"), "N", text("sizes"), ints, text("typed"), typed, text("device"),
+              device, text("list"), list({text("x"), fmt::format("]{}a", text("y"))}), text("child"), child + "q\2"});
 }
 
 }  // namespace
@@ -83,7 +84,7 @@ TEST_CASE("an archive's pickle that asks for anything else is refused, and not e
       {global("__torch__", "Net") + ")\x81" + number(1) + "b", "it sets the state of an object"},
       {"}}b", "it sets the state of a dictionary"},
       {"})a", "it appends to a dictionary"},
-      {"](" + number(1) + number(2) + "u", "it sets items of a list"},
+      {fmt::format("]({}{}u", number(1), number(2)), "it sets items of a list"},
       {"]a", "an empty stack"},
       {"](", "an empty stack"},
       {"e", "a mark that it never set"},
