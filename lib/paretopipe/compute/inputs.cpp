@@ -120,17 +120,25 @@ void check_takes_images(const Sample& sample, const stage::ModelRequest& request
                                request.data));
 }
 
+std::string_view name_of_data(const stage::ModelRequest& request) {
+  return std::string_view(request.data).substr(0, request.data.find(':'));
+}
+
 }  // namespace
+
+void check_data(const Sample& sample, const stage::ModelRequest& request) {
+  if (find_data_set(name_of_data(request), request.data) != nullptr) check_takes_images(sample, request);
+}
 
 std::vector<at::Tensor> make_input_batches(const Sample& sample, const stage::ModelRequest& request, int count) {
   if (request.batch < 1) throw UsageError(fmt::format("a batch has at least one image, not {}", request.batch));
-  const std::string_view data = request.data;
-  const auto colon = data.find(':');
-  const auto* set = find_data_set(data.substr(0, colon), data);
+  check_data(sample, request);
+  const auto name = name_of_data(request);
+  const auto* set = find_data_set(name, request.data);
   std::optional<Images> images;
   if (set != nullptr) {
-    check_takes_images(sample, request);
-    images = read_images(*set, colon == data.npos ? set->default_folder : data.substr(colon + 1));
+    const bool folder_given = name.size() < request.data.size();
+    images = read_images(*set, folder_given ? request.data.substr(name.size() + 1) : set->default_folder);
   }
   std::vector<at::Tensor> batches;
   for (int i = 0; i < count; ++i) {

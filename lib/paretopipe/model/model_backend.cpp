@@ -24,6 +24,10 @@ struct Identity {
   bool operator==(const Identity&) const = default;
 };
 
+compute::Sample sample_of(const Model& model) {
+  return {model.sample_shape(), model.vocabulary};
+}
+
 class ModelBackend : public stage::Backend {
  public:
   std::vector<std::string> models() const override { return model_names(); }
@@ -36,6 +40,7 @@ class ModelBackend : public stage::Backend {
     return compute::with_libtorch("describe " + request.model, [&] {
       const auto& model = find_model(request.model);
       auto description = describe_model(model, request.num_classes, request.batch);
+      compute::check_data(sample_of(model), request);
       if (!request.weights.empty()) check_weights(model, request.num_classes, weights::WeightsFile(request.weights));
       return description;
     });
@@ -62,9 +67,8 @@ class ModelBackend : public stage::Backend {
   std::vector<stage::Activation> make_inputs(const stage::ModelRequest& request, int count) override {
     return compute::with_libtorch("make inputs for " + request.model, [&] {
       const auto& model = find_model(request.model);
-      const compute::Sample sample{model.sample_shape(), model.vocabulary};
       std::vector<stage::Activation> inputs;
-      for (auto& batch : compute::make_input_batches(sample, request, count)) {
+      for (auto& batch : compute::make_input_batches(sample_of(model), request, count)) {
         inputs.push_back(compute::to_activation(std::move(batch)));
       }
       return inputs;

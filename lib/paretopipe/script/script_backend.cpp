@@ -25,7 +25,10 @@ class ScriptBackend final : public stage::Backend {
 
   config::ModelDescription describe(const stage::ModelRequest& request) override {
     check(request);
-    return guarded(ExitCode::internal, "describe " + request.model, [&] { return Chain(request).description(); });
+    return guarded(ExitCode::internal, "describe " + request.model, [&] {
+      compute::check_data({request.archive->input_shape}, request);
+      return Chain(request).description();
+    });
   }
 
   std::int64_t held_parameter_bytes() const override {
