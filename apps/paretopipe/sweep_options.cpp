@@ -65,7 +65,7 @@ void override_partitions(config::Experiment& experiment, const SweepOptions& opt
   if (options.splits) experiment.splits = config::parse_splits(*options.splits);
 }
 
-void add_workload_options(CLI::App& command, SweepOptions& options) {
+void add_model_options(CLI::App& command, SweepOptions& options) {
   const std::string group = "What is measured";
   command.add_option("experiment", options.experiment_file, "Experiment file (configs/README.md); flags win over it");
   command
@@ -75,6 +75,16 @@ void add_workload_options(CLI::App& command, SweepOptions& options) {
   command.add_option("--input", options.input, "Shape of one sample of an archive, e.g. 3x224x224")->group(group);
   command.add_option("--cuts", options.cuts, "Where an archive can be cut: unit, all, modules or a pattern (unit)")
       ->group(group);
+  command.add_option("--classes", options.num_classes, "Number of classes of the model's head (10)")->group(group);
+  command
+      .add_option("--weights", options.weights, "The model's weights: .safetensors, or .pth as torch.save writes it")
+      ->group(group);
+  command.add_option("--data", options.data, "Input: fashion-mnist[:DIR], cifar10[:DIR] or random (fashion-mnist)")
+      ->group(group);
+}
+
+void add_partition_options(CLI::App& command, SweepOptions& options) {
+  const std::string group = "Where it is cut";
   command.add_option("--split", options.splits, "Split points of two stages: all, or a list such as 0,3-7,10")
       ->group(group);
   command.add_option("--stages", options.stages, "Stages that a model is cut into, 2 to 16 (2)")->group(group);
@@ -88,19 +98,24 @@ void add_workload_options(CLI::App& command, SweepOptions& options) {
       .add_option("--max-partitions", options.max_partitions,
                   "Of all partitions, choose so many by chance, beside the endpoints (every one)")
       ->group(group);
-  command.add_option("--classes", options.num_classes, "Number of classes of the model's head (10)")->group(group);
-  command.add_option("--data", options.data, "Input: fashion-mnist[:DIR], cifar10[:DIR] or random (fashion-mnist)")
-      ->group(group);
-  command
-      .add_option("--weights", options.weights, "The model's weights: .safetensors, or .pth as torch.save writes it")
-      ->group(group);
+}
+
+void add_batch_options(CLI::App& command, SweepOptions& options) {
+  const std::string group = "How much is measured";
   command.add_option("--batch", options.batch, "Images per batch (1)")->group(group);
   command
       .add_option("--micro-batch", options.micro_batches,
                   "Images per chunk that a batch is cut into, or a list such as 1,2,4, one after the other (the batch)")
       ->group(group);
+  command.add_option("--depth", options.depth, "Batches in flight while throughput is measured (4)")->group(group);
   command.add_option("--batches", options.batches, "Measured batches in each phase (32)")->group(group);
   command.add_option("--warmup", options.warmup, "Batches run and dropped before each phase (4)")->group(group);
+  command.add_option("--seed", options.seed, "Seed of weights, random inputs and the order of trials (1)")
+      ->group(group);
+}
+
+void add_repeat_options(CLI::App& command, SweepOptions& options) {
+  const std::string group = "How often it is measured";
   command.add_option("--repeat", options.repeat, "Trials of every split (5), or auto: as many as it takes")
       ->group(group);
   command.add_option("--precision", options.precision, "--repeat auto: half of the 95 % intervals (2 %)")->group(group);
@@ -112,9 +127,6 @@ void add_workload_options(CLI::App& command, SweepOptions& options) {
   command
       .add_option("--repeat-slow", options.repeat_slow,
                   "How often a trial that fell into a slow window of the machine is measured again (2)")
-      ->group(group);
-  command.add_option("--depth", options.depth, "Batches in flight while throughput is measured (4)")->group(group);
-  command.add_option("--seed", options.seed, "Seed of weights, random inputs and the order of trials (1)")
       ->group(group);
 }
 
@@ -149,7 +161,10 @@ void add_stage_options(CLI::App& command, SweepOptions& options) {
 }  // namespace
 
 void add_sweep_options(CLI::App& command, SweepOptions& options) {
-  add_workload_options(command, options);
+  add_model_options(command, options);
+  add_partition_options(command, options);
+  add_batch_options(command, options);
+  add_repeat_options(command, options);
   add_network_options(command, options);
   add_stage_options(command, options);
   command.add_option("--out", options.out, "Folder of the records (results/NAME)");
