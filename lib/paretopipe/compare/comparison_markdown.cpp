@@ -22,7 +22,7 @@ std::string draw(const ChangeTable& table) {
   return text;
 }
 
-std::string list(const std::vector<std::string>& sentences) {
+std::string bulleted(const std::vector<std::string>& sentences) {
   std::string text = sentences.empty() ? "" : "\n";
   for (const auto& sentence : sentences) text += fmt::format("- {}\n", report::markdown_escaped(sentence));
   return text;
@@ -35,9 +35,9 @@ std::string render_markdown(const Comparison& comparison) {
   if (!comparison.request.rules.empty()) text += '\n' + draw(make_rule_table(comparison));
   for (const auto& group : groups_of(comparison)) {
     text += fmt::format("\n### {}\n\n{}{}", report::markdown_escaped(report::group_title(group.front().trial)),
-                        draw(make_change_table(group, "–")), list(findings(comparison, group)));
+                        draw(make_change_table(group, "–")), bulleted(findings(comparison, group)));
   }
-  return text + list(notes(comparison));
+  return text + bulleted(notes(comparison));
 }
 
 }  // namespace paretopipe::compare

@@ -15,7 +15,7 @@ std::string draw(const ChangeTable& table, const report::TextStyle& style) {
   return drawn.to_text(style);
 }
 
-std::string list(const std::vector<std::string>& sentences) {
+std::string indented(const std::vector<std::string>& sentences) {
   std::string text = sentences.empty() ? "" : "\n";
   for (const auto& sentence : sentences) text += fmt::format("  {}\n", sentence);
   return text;
@@ -29,9 +29,9 @@ std::string render_text(const Comparison& comparison, const report::TextStyle& s
   for (const auto& group : groups_of(comparison)) {
     text += fmt::format("\n{}\n\n{}{}", report::printable(report::group_title(group.front().trial)),
                         draw(make_change_table(group, style.unicode ? "–" : "-"), style),
-                        list(findings(comparison, group)));
+                        indented(findings(comparison, group)));
   }
-  return text + list(notes(comparison));
+  return text + indented(notes(comparison));
 }
 
 }  // namespace paretopipe::compare

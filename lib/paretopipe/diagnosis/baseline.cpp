@@ -12,7 +12,7 @@ namespace paretopipe::diagnosis {
 namespace {
 
 /// Differences of compute below this are not spoken of: measurements scatter by as much.
-constexpr double kNotable = 0.05;
+constexpr double kNotableDifference = 0.05;
 /// Parts of the latency that change by less than this share of it are left out.
 constexpr double kNegligible = 0.01;
 
@@ -46,7 +46,7 @@ std::string limits(const Demands& local, const ConfigurationDiagnosis& one) {
 
 std::string compute_growth(const Demands& local, const Demands& split) {
   const double alone = compute_ns(local), cut = compute_ns(split);
-  if (alone <= 0 || std::abs(cut / alone - 1) < kNotable) return "";
+  if (alone <= 0 || std::abs(cut / alone - 1) < kNotableDifference) return "";
   return fmt::format("Cut, the model computes for {} a batch in all, {} {} than whole ({}).", duration(cut),
                      percent(std::abs(cut / alone - 1)), cut > alone ? "longer" : "shorter", duration(alone));
 }

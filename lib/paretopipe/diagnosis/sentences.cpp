@@ -24,7 +24,7 @@ constexpr double kUneven = 1.2;
 /// Compute at depth that takes so many times what it does with one batch in flight is held up by something.
 constexpr double kHeldUp = 1.15;
 /// Stages that are busy for a smaller share of the time are not worth a sentence.
-constexpr double kNotable = 0.1;
+constexpr double kNotableShare = 0.1;
 
 /// More than all of it is what the first and the last batch differ by.
 std::string of_the_period(double ns, const Demands& demands) {
@@ -135,7 +135,7 @@ std::string gap_sentence(const ConfigurationDiagnosis& one) {
 std::string held_up_sentence(const Demands& demands) {
   for (std::size_t s = 0; s < demands.stages.size(); ++s) {
     const auto& stage = demands.stages[s];
-    if (stage.busy.mean_ns < kNotable * demands.period_ns()) continue;
+    if (stage.busy.mean_ns < kNotableShare * demands.period_ns()) continue;
     if (stage.idle_compute_ns <= 0 || stage.compute_p50_ns < kHeldUp * stage.idle_compute_ns) continue;
     const auto* why = demands.stages_share_cpus ? ": the stages share CPUs" : "";
     return fmt::format("With {} in flight stage {} computes for {} a batch instead of {}{}.", demands.in_flight, s,

@@ -1,5 +1,6 @@
 #include <paretopipe/core/random.hpp>
 #include <paretopipe/plan/combinations.hpp>
+#include <paretopipe/plan/index.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -10,10 +11,6 @@
 
 namespace paretopipe::plan {
 namespace {
-
-std::size_t index(int number) {
-  return static_cast<std::size_t>(number);
-}
 
 /// The next one in lexicographic order: ascending cuts out of 1 … blocks − 1. False after the last one.
 bool advance(SplitPoints& cuts, int blocks) {

@@ -1,6 +1,7 @@
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/core/hash.hpp>
 #include <paretopipe/plan/combinations.hpp>
+#include <paretopipe/plan/index.hpp>
 #include <paretopipe/plan/partitions.hpp>
 #include <paretopipe/plan/schemes.hpp>
 
@@ -17,10 +18,6 @@ using config::SplitPoints;
 
 /// More trials a repetition than this are a mistake, or need a choice.
 constexpr std::uint64_t kMostPartitions = 1000;
-
-std::size_t index(int number) {
-  return static_cast<std::size_t>(number);
-}
 
 void check_points(const SplitPoints& points, const config::ModelDescription& model) {
   for (const int point : points) {

@@ -1,3 +1,4 @@
+#include <paretopipe/plan/index.hpp>
 #include <paretopipe/plan/schemes.hpp>
 
 #include <algorithm>
@@ -8,10 +9,6 @@
 
 namespace paretopipe::plan {
 namespace {
-
-std::size_t index(int number) {
-  return static_cast<std::size_t>(number);
-}
 
 double weight(config::Scheme scheme, int stage, int stages) {
   switch (scheme) {

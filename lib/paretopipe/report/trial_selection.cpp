@@ -25,7 +25,7 @@ bool matches(const plan::Trial& trial, const TrialSelection& selection) {
          (!selection.network || trial.network.name == *selection.network);
 }
 
-std::string describe(const TrialSelection& selection) {
+std::string wording(const TrialSelection& selection) {
   std::string text;
   if (!selection.id_prefix.empty()) text += fmt::format(" whose id begins with {}", printable(selection.id_prefix));
   if (selection.split) text += fmt::format(" of split {}", printable(*selection.split));
@@ -42,7 +42,7 @@ std::vector<record::TrialRecord> select_trials(std::span<const record::TrialReco
   std::copy_if(records.begin(), records.end(), std::back_inserter(selected),
                [&](const auto& record) { return matches(record.trial, selection); });
   if (selected.empty() && !records.empty()) {
-    throw UsageError(fmt::format("there is no trial{}; there are\n{}", describe(selection), describe_trials(records)));
+    throw UsageError(fmt::format("there is no trial{}; there are\n{}", wording(selection), describe_trials(records)));
   }
   return selected;
 }

@@ -14,7 +14,7 @@ std::string heading(const record::TrialRecord& record) {
   return csv_line(cells);
 }
 
-std::string line(const record::TrialRecord& record) {
+std::string trial_line(const record::TrialRecord& record) {
   const auto& trial = record.trial;
   std::vector<std::string> cells{trial.id(),
                                  trial.model,
@@ -36,7 +36,7 @@ std::string line(const record::TrialRecord& record) {
 Export export_trials(std::span<const record::TrialRecord> records) {
   if (records.empty()) return {};
   std::string text = heading(records.front());
-  for (const auto& record : records) text += line(record);
+  for (const auto& record : records) text += trial_line(record);
   return {{{"trials.csv", std::move(text)}}, {}};
 }
 

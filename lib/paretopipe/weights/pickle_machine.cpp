@@ -8,7 +8,7 @@ namespace paretopipe::weights {
 namespace {
 
 /// Modules in modules, with a few tuples and lists at each.
-constexpr int kDeepest = 500;
+constexpr int kDeepestNesting = 500;
 
 /// Opcodes that a pickle may be refused for, and that a person who wonders why should read the name of.
 struct OpcodeName {
@@ -161,7 +161,7 @@ void PickleMachine::hold(PickleValue& holder, const std::vector<PickleValue*>& i
     holder.depth = std::max(holder.depth, item->depth + 1);
   }
   if (holder.held) fail(fmt::format("it puts {} into itself", kind_of(holder)));
-  if (holder.depth > kDeepest) fail(fmt::format("it is nested more than {} deep", kDeepest));
+  if (holder.depth > kDeepestNesting) fail(fmt::format("it is nested more than {} deep", kDeepestNesting));
 }
 
 void PickleMachine::protocol() {

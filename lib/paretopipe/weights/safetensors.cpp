@@ -15,7 +15,7 @@ using nlohmann::json;
 
 constexpr std::size_t kLengthBytes = 8;
 constexpr std::uint64_t kLongestHeader = 100'000'000;  // the limit of the format's own library
-constexpr int kDeepest = 4;                            // levels in {"name": {"shape": [1]}}, and one to spare
+constexpr int kDeepestHeader = 4;                      // levels in {"name": {"shape": [1]}}, and one to spare
 
 struct DTypeName {
   std::string_view name;
@@ -38,7 +38,7 @@ class StrictKeys {
  public:
   bool operator()(int depth, json::parse_event_t event, json& parsed) {
     using Event = json::parse_event_t;
-    if (depth > kDeepest) throw UsageError("damaged: its header is nested more deeply than any header is");
+    if (depth > kDeepestHeader) throw UsageError("damaged: its header is nested more deeply than any header is");
     if (event == Event::object_start) keys_.emplace_back();
     if (event == Event::object_end) keys_.pop_back();
     if (event == Event::key && !keys_.back().insert(parsed.get<std::string>()).second) {

@@ -22,6 +22,8 @@ constexpr auto kTimeToGreet = 10s;
 constexpr std::size_t kMaxCallers = 64;
 constexpr int kBacklog = 128;
 
+}  // namespace
+
 /// Somebody who has connected and not yet said who they are.
 struct Caller {
   Descriptor fd;
@@ -37,6 +39,8 @@ struct Caller {
     return count > 0 || (count < 0 && (errno == EAGAIN || errno == EINTR));
   }
 };
+
+namespace {
 
 [[noreturn]] void cannot_listen(const std::string& name, int error) {
   std::string advice = "choose an address of this host";

@@ -21,7 +21,6 @@ namespace {
 
 /// Each of a handful of commands ends within ten seconds.
 constexpr int kPatienceMs = 120'000;
-constexpr std::size_t kLargestMessage = 64 * 1024;
 
 /// The attributes of a process that is to be started, for as long as they are needed.
 class SpawnSettings {
@@ -116,7 +115,7 @@ std::optional<std::string> Lease::receive(int timeout_ms) const {
   int ready = 0;
   do ready = ::poll(&event, 1, timeout_ms);
   while (ready < 0 && errno == EINTR);
-  std::string text(kLargestMessage, '\0');
+  std::string text(kLargestLeaseMessage, '\0');
   const auto got = ready > 0 ? ::recv(connection_.get(), text.data(), text.size(), MSG_DONTWAIT) : -1;
   if (got <= 0) return std::nullopt;
   text.resize(static_cast<std::size_t>(got));

@@ -18,6 +18,9 @@
 // removes it. Only both killed, or the machine stopped, leave it: `net clear` removes it, and so does a restart.
 namespace paretopipe::shaping {
 
+/// Bytes of the longest message between an owner and a keeper.
+inline constexpr std::size_t kLargestLeaseMessage = 64 * 1024;
+
 struct LeaseTerms {
   std::string interface;
   PeerPlan plan;

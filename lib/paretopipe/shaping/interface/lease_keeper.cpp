@@ -16,8 +16,6 @@
 namespace paretopipe::shaping {
 namespace {
 
-constexpr std::size_t kLargestMessage = 64 * 1024;
-
 /// At most one lease an interface: or else the end of the first could remove what the second has added. The name is an
 /// abstract one, of which each network namespace has its own, and which is free as soon as the keeper is gone.
 launch::FileDescriptor lock_interface(const std::string& interface) {
@@ -40,7 +38,7 @@ void tell(int connection, const nlohmann::json& message) {
 }
 
 LeaseTerms receive_terms(int connection) {
-  std::string text(kLargestMessage, '\0');
+  std::string text(kLargestLeaseMessage, '\0');
   ssize_t got = 0;
   do got = ::recv(connection, text.data(), text.size(), 0);
   while (got < 0 && errno == EINTR);

@@ -16,12 +16,12 @@
 namespace paretopipe::shaping {
 namespace {
 
-constexpr Nanoseconds kPatience = std::chrono::seconds(30);
+constexpr Nanoseconds kPatienceForEvent = std::chrono::seconds(30);
 constexpr const char* kAttempt = "probe a link";
 
 /// Waits until one of the descriptors can do what it is asked for.
 void wait_for(std::span<pollfd> events, int interrupt_descriptor) {
-  if (launch::poll_interruptibly(events, Clock::now() + kPatience, interrupt_descriptor, kAttempt) > 0) return;
+  if (launch::poll_interruptibly(events, Clock::now() + kPatienceForEvent, interrupt_descriptor, kAttempt) > 0) return;
   throw EnvironmentError("probe a link: it delivered nothing for 30 s");
 }
 

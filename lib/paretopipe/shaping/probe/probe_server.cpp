@@ -10,7 +10,7 @@ namespace paretopipe::shaping {
 namespace {
 
 constexpr std::size_t kLongestRequest = 200;
-constexpr Nanoseconds kPatience{std::chrono::seconds(10)};
+constexpr Nanoseconds kPatienceForRequest{std::chrono::seconds(10)};
 
 struct Request {
   Nanoseconds settling;
@@ -19,7 +19,7 @@ struct Request {
 
 /// What a stranger asks for is within bounds, or refused.
 Request receive_request(ProbeStream& stream) {
-  const auto line = stream.receive_line(kLongestRequest, kPatience);
+  const auto line = stream.receive_line(kLongestRequest, kPatienceForRequest);
   try {
     const auto json = nlohmann::json::parse(line);
     const Request request{Nanoseconds(json.at("settling_ns").get<std::int64_t>()),

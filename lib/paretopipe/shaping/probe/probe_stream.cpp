@@ -17,7 +17,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr Nanoseconds kPatience = 10s;
+constexpr Nanoseconds kPatienceForBytes = 10s;
 constexpr std::size_t kPieceBytes = 256 * 1024;
 /// Little waits unsent in the socket, so that a slow network is soon empty when a transfer ends.
 constexpr int kUnsentBytes = 64 * 1024;
@@ -62,7 +62,7 @@ std::size_t ProbeStream::try_send(std::string_view bytes) {
 }
 
 void ProbeStream::send(std::string_view bytes) {
-  const auto deadline = Clock::now() + kPatience;
+  const auto deadline = Clock::now() + kPatienceForBytes;
   while (!bytes.empty()) {
     wait(POLLOUT, deadline);
     bytes.remove_prefix(try_send(bytes));
@@ -70,7 +70,7 @@ void ProbeStream::send(std::string_view bytes) {
 }
 
 char ProbeStream::receive_byte() {
-  const auto deadline = Clock::now() + kPatience;
+  const auto deadline = Clock::now() + kPatienceForBytes;
   for (;;) {
     wait(POLLIN, deadline);
     char byte = 0;
@@ -101,7 +101,7 @@ void ProbeStream::send_for(Nanoseconds duration) {
   const std::string piece(kPieceBytes, '\0');
   const auto end = Clock::now() + duration;
   while (Clock::now() < end) {
-    wait(POLLOUT, Clock::now() + kPatience);
+    wait(POLLOUT, Clock::now() + kPatienceForBytes);
     try_send(piece);
   }
   if (::shutdown(socket_, SHUT_WR) != 0) fail("end a transfer: " + reason_of(errno));
@@ -112,7 +112,7 @@ std::optional<double> ProbeStream::receive_transfer(Nanoseconds settling, Nanose
   std::vector<char> buffer(kPieceBytes);
   const auto start = Clock::now();
   while (Clock::now() < start + settling + measuring + kDraining) {
-    wait(POLLIN, Clock::now() + kPatience);
+    wait(POLLIN, Clock::now() + kPatienceForBytes);
     const auto got = try_receive(buffer.data(), buffer.size());
     if (got == 0) break;
     if (got > 0) meter.add(Clock::now() - start, got);
