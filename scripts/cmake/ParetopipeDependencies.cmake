@@ -28,6 +28,8 @@ if(PARETOPIPE_BUILD_STAGE)
   target_link_libraries(paretopipe_torch INTERFACE ${TORCH_LIBRARIES})
   separate_arguments(TORCH_FLAGS NATIVE_COMMAND "${TORCH_CXX_FLAGS}")
   target_compile_options(paretopipe_torch INTERFACE ${TORCH_FLAGS})
+  # GCC doubts templates of LibTorch 2 that are inlined into our functions, where SYSTEM no longer shields us.
+  target_compile_options(paretopipe_torch INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
   # LibTorch is built for release, and without NDEBUG its headers declare members that it does not have.
   target_compile_definitions(paretopipe_torch INTERFACE NDEBUG)
 endif()

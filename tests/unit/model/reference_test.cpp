@@ -111,7 +111,7 @@ void compare_with_reference(const Model& model) {
   nlohmann::json tensors;
   for (std::size_t i = 0; i < plan.size(); ++i) {
     INFO("block " << plan[i].name);
-    CHECK(plan[i].name == blocks[i].at("name"));
+    CHECK(plan[i].name == blocks[i].at("name").get<std::string>());
     const auto block = build_block(model.name, plan[i], std::nullopt);
     for (const auto& entry : block.tensors) {
       fill_like_reference(entry);

@@ -15,7 +15,7 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-const Json& split_of(const Json& data, const std::string& split) {
+const Json& split_of(const Json& data, const char* split) {
   for (const auto& one : data.at("groups").at(0).at("splits")) {
     if (one.at("split") == split) return one;
   }
