@@ -204,7 +204,7 @@ TEST_CASE("connections that came before the link led anywhere are connected when
   pair.sender = connect_to(link.port());
   const auto bytes = pattern(1000, 1);
   REQUIRE(send_all(pair.sender, bytes));
-  link.lead_to("localhost", receiver.port());
+  link.lead_to("127.0.0.1", receiver.port());
   pair.receiver = receiver.accept();
   CHECK(receive(pair.receiver, bytes.size()) == bytes);
   CHECK(link.last_problem().empty());
@@ -255,9 +255,10 @@ TEST_CASE("addresses that cannot be had are refused with what to do") {
   const LinkConditions none;
   CHECK(contains(message_of<EnvironmentError>([&] { EmulatedLink("192.0.2.1", none, none, 1); }), "192.0.2.1"));
   EmulatedLink link("127.0.0.1", none, none, 1);
-  const auto unknown = message_of<EnvironmentError>([&] { link.lead_to("no-such-host.invalid", 1); });
-  CAPTURE(unknown);
-  CHECK(contains(unknown, "lead an emulated link to no-such-host.invalid:1"));
+  const auto name = message_of<EnvironmentError>([&] { link.lead_to("localhost", 1); });
+  CAPTURE(name);
+  CHECK(contains(name, "lead an emulated link to localhost:1"));
+  CHECK(contains(name, "give an IP address"));
 }
 
 TEST_CASE("a link to and from IPv6 loopback works, where there is one") {

@@ -228,8 +228,8 @@ std::uint16_t EmulatedLink::port() const {
   return relay_->port();
 }
 
-void EmulatedLink::lead_to(const std::string& host, std::uint16_t port) {
-  relay_->lead_to(find_target(host, port));
+void EmulatedLink::lead_to(const std::string& address, std::uint16_t port) {
+  relay_->lead_to(find_target(address, port));
 }
 
 void EmulatedLink::set_conditions(const config::LinkConditions& forward, const config::LinkConditions& backward,

@@ -47,9 +47,10 @@ class EmulatedLink {
   std::uint16_t port() const;
 
   /// Where callers are connected to from now on; until then they wait, and nothing is read from them. The receiver must
-  /// be listening already, for a refused connection is not tried again: its caller finds the connection reset. Throws
-  /// EnvironmentError for a host that cannot be found.
-  void lead_to(const std::string& host, std::uint16_t port);
+  /// be listening already, for a refused connection is not tried again: its caller finds the connection reset.
+  /// `address` is an IP address: of a name's several, one may be refused where another listens. Throws EnvironmentError
+  /// for anything else.
+  void lead_to(const std::string& address, std::uint16_t port);
 
   /// Other conditions, for every connection and what it sends from the return of this call on. Meant for the time
   /// between two trials: what is under way keeps its time, and nothing overtakes it. Sequences of jitter begin anew

@@ -13,8 +13,8 @@
 namespace paretopipe::shaping {
 namespace {
 
-std::string host_and_port(const std::string& host, std::uint16_t port) {
-  return host.find(':') == std::string::npos ? fmt::format("{}:{}", host, port) : fmt::format("[{}]:{}", host, port);
+std::string address_and_port(const std::string& ip, std::uint16_t port) {
+  return ip.find(':') == std::string::npos ? fmt::format("{}:{}", ip, port) : fmt::format("[{}]:{}", ip, port);
 }
 
 /// The kernel may give a connecting socket the very port that it calls; with nobody listening there, TCP's simultaneous
@@ -31,19 +31,17 @@ bool connected_to_itself(int socket) {
 
 }  // namespace
 
-EmulatedTarget find_target(const std::string& host, std::uint16_t port) {
+EmulatedTarget find_target(const std::string& ip, std::uint16_t port) {
   EmulatedTarget target;
-  target.name = host_and_port(host, port);
+  target.name = address_and_port(ip, port);
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
-  hints.ai_flags = AI_NUMERICSERV;
+  hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
   addrinfo* first = nullptr;
-  const int failure = ::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &first);
+  const int failure = ::getaddrinfo(ip.c_str(), std::to_string(port).c_str(), &hints, &first);
   if (failure != 0) {
     throw EnvironmentError(
-        fmt::format("lead an emulated link to {}: look up the host: {}; check the name, or give its "
-                    "IP address",
-                    target.name, ::gai_strerror(failure)));
+        fmt::format("lead an emulated link to {}: {}; give an IP address", target.name, ::gai_strerror(failure)));
   }
   const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owner(first, ::freeaddrinfo);
   std::memcpy(&target.storage, first->ai_addr, first->ai_addrlen);

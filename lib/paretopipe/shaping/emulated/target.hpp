@@ -18,8 +18,8 @@ struct EmulatedTarget {
   const sockaddr* address() const { return reinterpret_cast<const sockaddr*>(&storage); }
 };
 
-/// The first address of `host`, a name or an IP address. Throws EnvironmentError if it has none.
-EmulatedTarget find_target(const std::string& host, std::uint16_t port);
+/// `ip` is an IP address; throws EnvironmentError for anything else.
+EmulatedTarget find_target(const std::string& ip, std::uint16_t port);
 
 /// A non-blocking socket that is on its way to the target: writable once it is known how that went. With `error` at
 /// something else than 0 it is hopeless.
