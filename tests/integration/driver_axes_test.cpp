@@ -162,3 +162,20 @@ TEST_CASE("without the baseline no trial is added, and no speed-up over it is to
   CHECK_FALSE(contains(frontier, "speed_up_single"));
   CHECK(contains(frontier, "speed_up_sequential"));
 }
+
+TEST_CASE("what each stage used is exported, a row a stage") {
+  const Shell shell;
+  REQUIRE(shell.run(kThreeStages + Shell::Words{"--baseline", "single"}).exit_code == 0);
+  REQUIRE(shell.run({"export", "out", "--layout", "stages", "--out", "exported"}).exit_code == 0);
+  const auto csv = support::read_file(shell.folder() / "exported" / "stages.csv");
+  CHECK(occurrences(csv, "\n") == 1 + 2 * 3 + 2);  // alone, one stage takes part
+  for (const auto& record : shell.records()) {
+    for (const auto& stage : record.stages) {
+      CHECK(stage.usage.user_time_ns + stage.usage.system_time_ns > 0);
+      CHECK(stage.usage.voluntary_context_switches > 0);  // blocks that sleep, and threads that wait for a socket
+      CHECK(contains(csv, "," + std::to_string(stage.usage.user_time_ns) + "," +
+                              std::to_string(stage.usage.system_time_ns) + "," +
+                              std::to_string(stage.usage.voluntary_context_switches) + ","));
+    }
+  }
+}
