@@ -28,6 +28,8 @@ struct Options {
   std::vector<std::string> networks;
   std::vector<int> batches;
   std::vector<int> micro_batches;
+  std::vector<int> depths;
+  std::vector<int> threads;
 };
 
 using Render = std::string (*)(const report::Plot& plot);
@@ -52,7 +54,8 @@ std::vector<record::TrialRecord> chosen_records(std::vector<record::TrialRecord>
   std::erase_if(records, [&](const auto& record) {
     const auto& trial = record.trial;
     return !chosen_by(options.models, trial.model) || !chosen_by(options.networks, trial.network.name) ||
-           !chosen_by(options.batches, trial.batch) || !chosen_by(options.micro_batches, trial.chunk_images());
+           !chosen_by(options.batches, trial.batch) || !chosen_by(options.micro_batches, trial.chunk_images()) ||
+           !chosen_by(options.depths, trial.depth) || !chosen_by(options.threads, trial.threads_per_stage);
   });
   return records;
 }
@@ -92,6 +95,8 @@ void add_plot(CLI::App& app, Command& chosen) {
   add("--network", options->networks, "Only this network; repeatable", "NAME");
   add("--batch", options->batches, "Only this batch; repeatable", "N");
   add("--micro-batch", options->micro_batches, "Only this micro-batch; repeatable", "N");
+  add("--depth", options->depths, "Only this many batches in flight; repeatable", "N");
+  add("--threads-per-stage", options->threads, "Only this many threads a stage; repeatable", "N");
   command->callback([options, &chosen] { chosen = [options] { return run_plot(*options); }; });
 }
 

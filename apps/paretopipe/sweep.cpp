@@ -65,16 +65,17 @@ std::string weights_sha256(const config::Experiment& experiment) {
   return experiment.weights.empty() ? std::string() : sha256_of_file(experiment.weights);
 }
 
-/// A trial of each model with the settings that its description depends on, before there is a plan.
+/// A trial of each model with the settings that its description depends on, before there is a plan: the first of each
+/// axis, since how many blocks there are does not depend on them.
 std::vector<plan::Trial> trial_settings(const config::Experiment& experiment,
                                         const std::vector<config::ModelSource>& sources, config::Shaping shaping,
                                         const std::string& weights_sha256) {
   plan::Trial trial;
   trial.num_classes = experiment.num_classes;
-  trial.batch = experiment.batch;
+  trial.batch = experiment.batch.first();
   trial.seed = experiment.seed;
   trial.data = experiment.data;
-  trial.threads_per_stage = experiment.threads_per_stage;
+  trial.threads_per_stage = experiment.threads_per_stage.first();
   trial.cpus = experiment.cpus;
   trial.tuning = experiment.tuning;
   trial.shaping = shaping;
@@ -104,15 +105,24 @@ std::vector<std::vector<double>> time_blocks(const std::vector<plan::Trial>& set
   return times;
 }
 
+/// What a trial's label leaves out, because it seldom differs.
+std::string axes_of(const plan::Trial& trial, const config::Experiment& experiment) {
+  const auto depth = experiment.depth.size() > 1 ? fmt::format(" depth {}", trial.depth) : "";
+  const auto threads =
+      experiment.threads_per_stage.size() > 1 ? fmt::format(" threads {}", trial.threads_per_stage) : "";
+  return fmt::format("{}{}", depth, threads);
+}
+
 void print_plan(const std::vector<plan::Trial>& trials, const std::vector<config::ModelDescription>& models,
-                const std::filesystem::path& folder, bool adaptive) {
+                const std::filesystem::path& folder, const config::Experiment& experiment) {
   for (const auto& model : models) {
-    fmt::print("{}: {} blocks, input {} bytes\n", model.model, model.block_count(), model.input_bytes);
+    fmt::print("{}: {} blocks, input of a batch of {}: {} bytes\n", model.model, model.block_count(), model.batch,
+               model.input_bytes);
   }
   for (std::size_t i = 0; i < trials.size(); ++i)
-    fmt::print("{:4}  {}  {}\n", i + 1, trials[i].id(), trials[i].label());
-  fmt::print("{}{} trials would be run and written to {}\n", adaptive ? "at most " : "", trials.size(),
-             (folder / "records.jsonl").string());
+    fmt::print("{:4}  {}  {}{}\n", i + 1, trials[i].id(), trials[i].label(), axes_of(trials[i], experiment));
+  fmt::print("{}{} trials would be run and written to {}\n", experiment.repeat.adaptive ? "at most " : "",
+             trials.size(), (folder / "records.jsonl").string());
 }
 
 run::ExecutorOptions executor_options(const SweepOptions& options, const config::Experiment& experiment,
@@ -183,7 +193,7 @@ ExitCode run_sweep_command(const SweepOptions& options) {
   if (plan::needs_block_times(experiment)) groundwork.block_times = time_blocks(settings, models, executor);
   const auto plan = plan::plan_trials(experiment, models, networks, groundwork);
   if (options.dry_run) {
-    print_plan(plan, models, folder, experiment.repeat.adaptive);
+    print_plan(plan, models, folder, experiment);
     return ExitCode::success;
   }
 

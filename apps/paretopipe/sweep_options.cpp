@@ -28,11 +28,21 @@ int seconds_of_budget(const std::string& text) {
   return static_cast<int>(seconds);
 }
 
-/// Ascending; what a batch can be cut into is for config::validate to say.
-std::vector<int> parse_micro_batches(const std::string& text) {
-  if (auto sizes = parse_number_list(text, config::kMostImages)) return *std::move(sizes);
+/// Ascending; which numbers make sense is for config::validate to say.
+std::vector<int> parse_axis(const char* flag, const std::string& text) {
+  constexpr int kMost = config::kMostImages;  // the largest that any of them allows
+  if (auto values = parse_number_list(text, kMost)) return *std::move(values);
   throw UsageError(
-      fmt::format("--micro-batch is \"{}\"; it must be a number of images, or a list such as 1,2,4", text));
+      fmt::format("{} is \"{}\"; it must be a number up to {}, or a list of them such as 1,2,4", flag, text, kMost));
+}
+
+void override_axes(config::Experiment& experiment, const SweepOptions& options) {
+  if (options.batch) experiment.batch = parse_axis("--batch", *options.batch);
+  if (options.micro_batches) experiment.micro_batches = parse_axis("--micro-batch", *options.micro_batches);
+  if (options.depth) experiment.depth = parse_axis("--depth", *options.depth);
+  if (options.threads_per_stage) {
+    experiment.threads_per_stage = parse_axis("--threads-per-stage", *options.threads_per_stage);
+  }
 }
 
 /// "auto", or a number of trials.
@@ -98,16 +108,24 @@ void add_partition_options(CLI::App& command, SweepOptions& options) {
       .add_option("--max-partitions", options.max_partitions,
                   "Of all partitions, choose so many by chance, beside the endpoints (every one)")
       ->group(group);
+  command
+      .add_option("--baseline", options.baselines,
+                  "What to measure beside the partitions: single (the whole model on one device) or sequential (one "
+                  "batch in flight, which every trial measures); may be given several times")
+      ->allow_extra_args(false)
+      ->group(group);
 }
 
 void add_batch_options(CLI::App& command, SweepOptions& options) {
   const std::string group = "How much is measured";
-  command.add_option("--batch", options.batch, "Images per batch (1)")->group(group);
+  command.add_option("--batch", options.batch, "Images per batch, or a list such as 1,8,64, one after the other (1)")
+      ->group(group);
   command
       .add_option("--micro-batch", options.micro_batches,
                   "Images per chunk that a batch is cut into, or a list such as 1,2,4, one after the other (the batch)")
       ->group(group);
-  command.add_option("--depth", options.depth, "Batches in flight while throughput is measured (4)")->group(group);
+  command.add_option("--depth", options.depth, "Batches in flight while throughput is measured, or a list (4)")
+      ->group(group);
   command.add_option("--batches", options.batches, "Measured batches in each phase (32)")->group(group);
   command.add_option("--warmup", options.warmup, "Batches run and dropped before each phase (4)")->group(group);
   command.add_option("--seed", options.seed, "Seed of weights, random inputs and the order of trials (1)")
@@ -145,7 +163,7 @@ void add_network_options(CLI::App& command, SweepOptions& options) {
 
 void add_stage_options(CLI::App& command, SweepOptions& options) {
   const std::string group = "How stages compute";
-  command.add_option("--threads-per-stage", options.threads_per_stage, "Compute threads of each stage (1)")
+  command.add_option("--threads-per-stage", options.threads_per_stage, "Compute threads of each stage, or a list (1)")
       ->group(group);
   command.add_option("--cpus", options.cpus, "CPU list of a stage, e.g. 0-3; once per stage (the CPUs are dealt out)")
       ->group(group);
@@ -180,16 +198,14 @@ config::Experiment experiment_of(const SweepOptions& options) {
   override_with(experiment.cuts, options.cuts);
   override_partitions(experiment, options);
   override_with(experiment.num_classes, options.num_classes);
-  override_with(experiment.batch, options.batch);
-  if (options.micro_batches) experiment.micro_batches = parse_micro_batches(*options.micro_batches);
+  if (!options.baselines.empty()) experiment.baselines = options.baselines;
+  override_axes(experiment, options);
   override_with(experiment.batches, options.batches);
   override_with(experiment.warmup, options.warmup);
   override_repeat(experiment.repeat, options);
-  override_with(experiment.depth, options.depth);
   override_with(experiment.seed, options.seed);
   override_with(experiment.data, options.data);
   override_with(experiment.weights, options.weights);
-  override_with(experiment.threads_per_stage, options.threads_per_stage);
   override_with(experiment.repeat_slow, options.repeat_slow);
   override_with(experiment.trial_timeout_s, options.trial_timeout_s);
   if (!options.cpus.empty()) experiment.cpus = options.cpus;

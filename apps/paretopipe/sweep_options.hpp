@@ -20,7 +20,8 @@ struct SweepOptions {
   std::vector<std::string> partitions;
   std::optional<int> max_partitions;
   std::optional<int> num_classes;
-  std::optional<int> batch;
+  std::vector<std::string> baselines;
+  std::optional<std::string> batch;
   std::optional<std::string> micro_batches;
   std::optional<int> batches;
   std::optional<int> warmup;
@@ -28,13 +29,13 @@ struct SweepOptions {
   std::optional<std::string> precision;
   std::optional<int> max_repeat;
   std::optional<std::string> budget;
-  std::optional<int> depth;
+  std::optional<std::string> depth;
   std::optional<std::uint64_t> seed;
   std::optional<std::string> data;
   std::optional<std::string> input;
   std::optional<std::string> cuts;
   std::optional<std::string> weights;
-  std::optional<int> threads_per_stage;
+  std::optional<std::string> threads_per_stage;
   std::vector<std::string> cpus;
   std::vector<std::string> networks;
   std::optional<std::string> shaping;

@@ -21,6 +21,16 @@ SplitSelection read_splits(const nlohmann::json& json) {
   }
 }
 
+/// 8, or [1, 8].
+Axis read_axis(const nlohmann::json& json, const std::string& key) {
+  std::vector<int> values;
+  for (const auto& item : json.is_array() ? json : nlohmann::json::array({json})) {
+    const nlohmann::json object{{key, item}};
+    ObjectReader(object, "experiment").read(key, values.emplace_back());
+  }
+  return values;
+}
+
 /// 5, "auto", or {"precision": 0.01, "trials": 30, "budget_s": 60}: auto with other bounds than the usual ones.
 Repeat read_repeat(const nlohmann::json& json) {
   if (json.is_number_integer()) {
@@ -73,6 +83,7 @@ void to_json(nlohmann::json& json, const Experiment& experiment) {
           {"partitions", experiment.partitions},
           {"max_partitions", experiment.max_partitions},
           {"num_classes", experiment.num_classes},
+          {"baselines", experiment.baselines},
           {"batch", experiment.batch},
           {"micro_batches", experiment.micro_batches},
           {"batches", experiment.batches},
@@ -102,16 +113,19 @@ Experiment experiment_from_json(const nlohmann::json& json, const Experiment& de
   reader.read("partitions", experiment.partitions);
   reader.read("max_partitions", experiment.max_partitions);
   reader.read("num_classes", experiment.num_classes);
-  reader.read("batch", experiment.batch);
+  reader.read("baselines", experiment.baselines);
+  if (const auto* batch = reader.find("batch")) experiment.batch = read_axis(*batch, "batch");
   reader.read("micro_batches", experiment.micro_batches);
   reader.read("batches", experiment.batches);
   reader.read("warmup", experiment.warmup);
   if (const auto* repeat = reader.find("repeat")) experiment.repeat = read_repeat(*repeat);
-  reader.read("depth", experiment.depth);
+  if (const auto* depth = reader.find("depth")) experiment.depth = read_axis(*depth, "depth");
   reader.read("seed", experiment.seed);
   reader.read("data", experiment.data);
   reader.read("weights", experiment.weights);
-  reader.read("threads_per_stage", experiment.threads_per_stage);
+  if (const auto* threads = reader.find("threads_per_stage")) {
+    experiment.threads_per_stage = read_axis(*threads, "threads_per_stage");
+  }
   reader.read("cpus", experiment.cpus);
   if (const auto* tuning = reader.find("tuning")) experiment.tuning = read_tuning(*tuning, experiment.tuning);
   reader.read("networks", experiment.networks);

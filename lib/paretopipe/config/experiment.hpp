@@ -1,4 +1,5 @@
 #pragma once
+#include <paretopipe/config/axis.hpp>
 #include <paretopipe/config/partition.hpp>
 
 #include <cstdint>
@@ -48,16 +49,17 @@ struct Experiment {
   std::vector<std::string> partitions{};  ///< see parse_partition; empty: `splits` of two stages, "all" of more
   int max_partitions = 0;                 ///< how many of "all" to choose by chance, beside the endpoints; 0: every one
   int num_classes = 10;
-  int batch = 1;                     ///< images per batch
-  std::vector<int> micro_batches{};  ///< images per chunk that a batch is cut into, one after the other; empty: `batch`
-  int batches = 32;                  ///< measured batches of each phase
-  int warmup = 4;                    ///< batches run and dropped before each phase
+  std::vector<std::string> baselines{};  ///< to be measured beside the partitions (parse_baseline)
+  Axis batch = 1;                        ///< images per batch
+  std::vector<int> micro_batches{};      ///< images per chunk that a batch is cut into (chunk_sizes); empty: `batch`
+  int batches = 32;                      ///< measured batches of each phase
+  int warmup = 4;                        ///< batches run and dropped before each phase
   Repeat repeat;
-  int depth = 4;           ///< batches in flight in the Offline phase
+  Axis depth = 4;          ///< batches in flight in the Offline phase
   std::uint64_t seed = 1;  ///< of weights, random inputs and the order of trials
   std::string data = "fashion-mnist";
   std::string weights{};  ///< file with the weights of the only model; empty: they are made of the seed
-  int threads_per_stage = 1;
+  Axis threads_per_stage = 1;
   std::vector<std::string> cpus;  ///< one CPU list per stage ("0", "0-3,8"); empty: the machine's CPUs are dealt out
   ComputeTuning tuning;
   std::vector<std::string> networks{"unshaped"};  ///< profiles that ship, or files (load_network_profile)
@@ -69,6 +71,10 @@ struct Experiment {
 
   bool operator==(const Experiment&) const = default;
 };
+
+/// Images of each chunk that a batch of `batch` images is measured in, one size after the other: those of the
+/// micro-batches that divide it, or the batch itself where the experiment names none.
+std::vector<int> chunk_sizes(const Experiment& experiment, int batch);
 
 void to_json(nlohmann::json& json, const SplitSelection& splits);
 void from_json(const nlohmann::json& json, SplitSelection& splits);

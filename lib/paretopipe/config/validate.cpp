@@ -1,4 +1,5 @@
 #include <paretopipe/config/archive.hpp>
+#include <paretopipe/config/baseline.hpp>
 #include <paretopipe/config/experiment.hpp>
 #include <paretopipe/config/network_profile.hpp>
 #include <paretopipe/config/partition.hpp>
@@ -13,6 +14,7 @@
 #include <variant>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace paretopipe::config {
 namespace {
@@ -27,54 +29,82 @@ struct Range {
   int max;
 };
 
+void check(const Range& range, const char* verb = "is") {
+  const auto& [key, value, min, max] = range;
+  if (value >= min && value <= max) return;
+  const bool open = max == std::numeric_limits<int>::max();
+  const auto bound = open ? fmt::format("at least {}", min) : fmt::format("from {} to {}", min, max);
+  throw UsageError(fmt::format("experiment.{} {} {}; it must be {}", key, verb, value, bound));
+}
+
 void check_ranges(const Experiment& experiment) {
   constexpr int kNoLimit = std::numeric_limits<int>::max();
   const std::array ranges{
       Range{"stages", experiment.stages, 2, kMostStages},
       Range{"max_partitions", experiment.max_partitions, 0, 10'000},
       Range{"num_classes", experiment.num_classes, 1, 1'000'000},
-      Range{"batch", experiment.batch, 1, kMostImages},
       Range{"batches", experiment.batches, 2, kMaxBatches},
       Range{"warmup", experiment.warmup, 0, kMaxBatches},
       Range{"repeat", experiment.repeat.trials, 1, 10'000},
       Range{"repeat.budget_s", experiment.repeat.budget_s, 0, kNoLimit},
-      Range{"depth", experiment.depth, 1, 256},
-      Range{"threads_per_stage", experiment.threads_per_stage, 1, 1024},
       Range{"repeat_slow", experiment.repeat_slow, 0, 100},
       Range{"trial_timeout_s", experiment.trial_timeout_s, 1, kNoLimit},
   };
-  for (const auto& [key, value, min, max] : ranges) {
-    if (value >= min && value <= max) continue;
-    const auto bound = max == kNoLimit ? fmt::format("at least {}", min) : fmt::format("from {} to {}", min, max);
-    throw UsageError(fmt::format("experiment.{} is {}; it must be {}", key, value, bound));
+  for (const auto& range : ranges) check(range);
+}
+
+void check_axis(const char* key, const Axis& axis, int max) {
+  if (axis.size() == 0) throw UsageError(fmt::format("experiment.{} is empty; name at least one number", key));
+  for (auto value = axis.begin(); value != axis.end(); ++value) {
+    check({key, *value, 1, max}, axis.size() == 1 ? "is" : "holds");
+    if (std::find(axis.begin(), value, *value) != value) {
+      throw UsageError(fmt::format("experiment.{} holds {} twice", key, *value));
+    }
   }
 }
 
 /// So many chunks of a phase make as many moments as the most batches do that are not cut.
 constexpr std::int64_t kMaxChunks = std::int64_t{2} * kMaxBatches;
 
+/// What is wrong with a size of chunks into which no batch can be cut.
+std::string misfit(int size, const Axis& batches) {
+  const int batch = batches.first();
+  if (batches.size() > 1)
+    return fmt::format("{}, which divides none of the batches of {}", size, fmt::join(batches, ", "));
+  return size >= 1 && size <= batch
+             ? fmt::format("{}, which does not divide the batch of {}", size, batch)
+             : fmt::format("{}; a batch of {} can be cut into chunks of 1 to {}", size, batch, batch);
+}
+
+void check_chunk_count(const Experiment& experiment, int batch, int size) {
+  const auto batches = std::int64_t{experiment.warmup} + experiment.batches;
+  const auto chunks = batches * (batch / size);
+  if (chunks <= kMaxChunks) return;
+  throw UsageError(
+      fmt::format("experiment.micro_batches holds {}, which makes {} chunks of {} batches; at most {} can be "
+                  "reported, so measure fewer batches or larger chunks",
+                  size, chunks, batches, kMaxChunks));
+}
+
 /// Needs `batch`, `batches` and `warmup` to be in their ranges.
 void check_micro_batches(const Experiment& experiment) {
   const auto& sizes = experiment.micro_batches;
   for (auto size = sizes.begin(); size != sizes.end(); ++size) {
-    if (*size < 1 || *size > experiment.batch) {
-      throw UsageError(fmt::format("experiment.micro_batches holds {}; a batch of {} can be cut into chunks of 1 to {}",
-                                   *size, experiment.batch, experiment.batch));
-    }
-    if (experiment.batch % *size != 0) {
-      throw UsageError(fmt::format("experiment.micro_batches holds {}, which does not divide the batch of {}", *size,
-                                   experiment.batch));
+    const auto fits = [&](int batch) { return *size >= 1 && batch % *size == 0; };
+    if (std::none_of(experiment.batch.begin(), experiment.batch.end(), fits)) {
+      throw UsageError(fmt::format("experiment.micro_batches holds {}", misfit(*size, experiment.batch)));
     }
     if (std::find(sizes.begin(), size, *size) != size) {
       throw UsageError(fmt::format("experiment.micro_batches holds {} twice", *size));
     }
-    const auto batches = std::int64_t{experiment.warmup} + experiment.batches;
-    if (const auto chunks = batches * (experiment.batch / *size); chunks > kMaxChunks) {
-      throw UsageError(
-          fmt::format("experiment.micro_batches holds {}, which makes {} chunks of {} batches; at most {} can be "
-                      "reported, so measure fewer batches or larger chunks",
-                      *size, chunks, batches, kMaxChunks));
+  }
+  for (const int batch : experiment.batch) {
+    const auto chunks = chunk_sizes(experiment, batch);
+    if (chunks.empty()) {
+      throw UsageError(fmt::format("experiment.batch holds {}, which can be cut into none of the micro-batches of {}",
+                                   batch, fmt::join(sizes, ", ")));
     }
+    for (const int size : chunks) check_chunk_count(experiment, batch, size);
   }
 }
 
@@ -155,6 +185,20 @@ void check_partitions(const Experiment& experiment) {
   }
 }
 
+void check_baselines(const std::vector<std::string>& baselines) {
+  for (auto baseline = baselines.begin(); baseline != baselines.end(); ++baseline) {
+    check_text("baselines", *baseline);
+    try {
+      parse_baseline(*baseline);
+    } catch (const UsageError& error) {
+      throw UsageError(fmt::format("experiment.baselines: {}", error.what()));
+    }
+    if (std::find(baselines.begin(), baseline, *baseline) != baseline) {
+      throw UsageError(fmt::format("experiment.baselines names \"{}\" twice", *baseline));
+    }
+  }
+}
+
 void check_data(const std::string& data) {
   check_text("data", data);
   static const std::vector<std::string> kinds{"fashion-mnist", "cifar10", "random"};
@@ -196,13 +240,26 @@ void check_cpus(const std::vector<std::string>& cpus, int stages) {
 
 }  // namespace
 
+std::vector<int> chunk_sizes(const Experiment& experiment, int batch) {
+  if (experiment.micro_batches.empty()) return {batch};
+  std::vector<int> sizes;
+  for (const int size : experiment.micro_batches) {
+    if (size >= 1 && batch % size == 0) sizes.push_back(size);
+  }
+  return sizes;
+}
+
 void validate(const Experiment& experiment) {
   check_models(experiment.models);
   check_archives(experiment);
   check_splits(experiment.splits);
   check_ranges(experiment);
+  check_axis("batch", experiment.batch, kMostImages);
+  check_axis("depth", experiment.depth, 256);
+  check_axis("threads_per_stage", experiment.threads_per_stage, 1024);
   check_micro_batches(experiment);
   check_partitions(experiment);
+  check_baselines(experiment.baselines);
   check_precision(experiment.repeat);
   check_data(experiment.data);
   check_weights(experiment);

@@ -78,4 +78,12 @@ std::vector<std::string> against_all_local(const GroupDiagnosis& group, const Co
   return sentences;
 }
 
+std::string against_sequential(const ConfigurationDiagnosis& one) {
+  const auto& demands = *one.demands;
+  const auto sequential = demands.sequential_image_per_s();
+  if (demands.in_flight == 1 || !sequential) return "";
+  return fmt::format("With one batch in flight it gives {}; {} in flight make that {}.", rate(*sequential),
+                     demands.in_flight, times(demands.throughput_image_per_s / *sequential));
+}
+
 }  // namespace paretopipe::diagnosis

@@ -11,4 +11,8 @@ namespace paretopipe::diagnosis {
 /// measured.
 std::vector<std::string> against_all_local(const GroupDiagnosis& group, const ConfigurationDiagnosis& one);
 
+/// A configuration that has demands against the same stages with one batch in flight, in a sentence; empty where no
+/// more were in flight.
+std::string against_sequential(const ConfigurationDiagnosis& one);
+
 }  // namespace paretopipe::diagnosis

@@ -173,6 +173,11 @@ double median_of(const Items& items, Read read) {
 
 }  // namespace
 
+std::optional<double> Demands::sequential_image_per_s() const {
+  if (idle.total_ns() <= 0) return std::nullopt;
+  return batch * 1e9 / idle.total_ns();
+}
+
 double Demands::unqueued_ns() const {
   double sum = 0;
   double largest = 0;

@@ -65,6 +65,9 @@ struct Demands {
   IdleLatency idle{};
   bool stages_share_cpus = false;  ///< two stages ran on the same CPU, as read back
 
+  /// With one batch in flight: batch / mean latency (Little's law). Absent where that is 0.
+  std::optional<double> sequential_image_per_s() const;
+
   /// From one result to the next: batch / throughput.
   double period_ns() const { return batch * 1e9 / throughput_image_per_s; }
 

@@ -68,6 +68,10 @@ Json links(const Demands& demands) {
 void append(Json& json, const ConfigurationDiagnosis& one) {
   const auto& demands = *one.demands;
   json["throughput_image_per_s"] = demands.throughput_image_per_s;
+  if (const auto sequential = demands.sequential_image_per_s()) {
+    json["sequential_image_per_s"] = *sequential;
+    json["speed_up_sequential"] = demands.throughput_image_per_s / *sequential;
+  }
   json["period_ns"] = demands.period_ns();
   json["bottleneck"] = place(one.bounds.front());
   json["bottleneck"]["repetitions_agreeing"] = one.agreeing;
@@ -88,6 +92,9 @@ Json to_json(const GroupDiagnosis& group, const ConfigurationDiagnosis& one) {
   json["repetitions_failed"] = configuration.failed.size();
   json["repetitions_invalid"] = configuration.invalid.size();
   if (one.demands) append(json, one);
+  if (const auto* single = group.all_local(); single != nullptr && one.demands) {
+    json["speed_up_single"] = one.demands->throughput_image_per_s / single->demands->throughput_image_per_s;
+  }
   if (!one.reasons.empty()) json["reasons"] = one.reasons;
   if (!one.disturbances.empty()) json["disturbances"] = one.disturbances;
   json["sentences"] = sentences(group, one);

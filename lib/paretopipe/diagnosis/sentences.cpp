@@ -192,6 +192,7 @@ std::vector<std::string> sentences(const GroupDiagnosis& group, const Configurat
                                bound_sentence(one), gap_sentence(one)};
   std::ranges::copy(advice(group, one), std::back_inserter(all));
   std::ranges::copy(against_all_local(group, one), std::back_inserter(all));
+  all.push_back(against_sequential(one));
   all.push_back(held_up_sentence(*one.demands));
   all.push_back(disturbance_sentence(one));
   std::erase_if(all, [](const auto& sentence) { return sentence.empty(); });

@@ -13,6 +13,8 @@ struct CpuConditions {
   std::int64_t probe_before_ns = 0;  ///< compute_probe_ns() right before
   std::int64_t probe_after_ns = 0;   ///< and right after
   std::optional<CpuTime> time;       ///< of the calling thread's CPUs in between; absent where unreadable
+  std::optional<std::int64_t> frequency_before_hz{};  ///< of these CPUs (read_cpu_frequency_hz), after the first probe
+  std::optional<std::int64_t> frequency_after_hz{};   ///< and before the second; absent in older records, too
   bool operator==(const CpuConditions&) const = default;
 };
 
@@ -29,6 +31,7 @@ class CpuWatch {
   CpuSet cpus_;
   std::int64_t probe_before_ns_ = 0;
   std::optional<CpuTime> time_before_;
+  std::optional<std::int64_t> frequency_before_hz_;
 };
 
 }  // namespace paretopipe::host

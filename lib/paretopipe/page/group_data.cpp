@@ -80,6 +80,8 @@ Json group_data(Records records, const report::FrontierGroup& group) {
             {"model", trial.model},
             {"batch", trial.batch},
             {"micro_batch", trial.chunk_images()},
+            {"depth", trial.depth},
+            {"threads_per_stage", trial.threads_per_stage},
             {"network", network_name(trial)},
             {"conditions", config::describe(trial.network)},
             {"evidence", evidence_data(records, group)},

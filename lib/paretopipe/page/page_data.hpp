@@ -19,10 +19,11 @@ struct Supplement {
 /// does not exist has no key.
 ///
 ///   metrics   {name, unit, better, meaning}, in the order of record::metrics()
-///   groups    one a frontier: {title, model, batch, micro_batch, network, conditions, evidence, settings, repetitions,
-///             coverage_bound, splits, activations, disturbances, headline}
+///   groups    one a frontier: {title, model, batch, micro_batch, depth, threads_per_stage, network, conditions,
+///             evidence, settings, repetitions, coverage_bound, splits, activations, disturbances, headline}
 ///     repetitions, coverage_bound   of the split that was measured least often (stats::coverage_bound)
 ///     splits        {split, label, ok, failed, invalid, on_frontier, frontier_probability, dominated_by, reasons,
+///                   speed_up_single, speed_up_sequential (report::SpeedUps),
 ///     metrics: {name: [median] or
 ///                   [median, low, high]}, breakdown: [{part, stage, ns}], utilisation: [one a stage]}; low and high
 ///                   are the bounds of the 95 % interval

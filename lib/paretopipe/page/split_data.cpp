@@ -85,6 +85,8 @@ Json split_data(Records records, const report::FrontierGroup& group, const repor
   auto reasons = row.failures;
   reasons.insert(reasons.end(), row.deviations.begin(), row.deviations.end());
   json["reasons"] = std::move(reasons);
+  if (row.speed_ups.single) json["speed_up_single"] = *row.speed_ups.single;
+  if (row.speed_ups.sequential) json["speed_up_sequential"] = *row.speed_ups.sequential;
   json["metrics"] = metrics_data(records, configuration);
   json["breakdown"] = breakdown_data(records, configuration.ok);
   json["utilisation"] = utilisation_data(records, configuration.ok);

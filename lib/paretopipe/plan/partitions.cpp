@@ -1,3 +1,4 @@
+#include <paretopipe/config/baseline.hpp>
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/core/hash.hpp>
 #include <paretopipe/plan/combinations.hpp>
@@ -6,6 +7,7 @@
 #include <paretopipe/plan/schemes.hpp>
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 #include <variant>
 
@@ -34,6 +36,10 @@ void check_blocks(const config::ModelDescription& model, int stages) {
                                model.block_count(), stages));
 }
 
+SplitPoints all_local(const config::Experiment& experiment, const config::ModelDescription& model) {
+  return SplitPoints(index(experiment.stages - 1), model.block_count());
+}
+
 /// Both endpoints and the cuts between, all of them or as many as the experiment allows.
 std::vector<SplitPoints> widest_choice(const config::Experiment& experiment, const config::ModelDescription& model) {
   const int blocks = model.block_count();
@@ -51,7 +57,7 @@ std::vector<SplitPoints> widest_choice(const config::Experiment& experiment, con
         count, model.model, experiment.stages));
   }
   partitions.emplace_back(index(experiment.stages - 1), 0);
-  partitions.emplace_back(index(experiment.stages - 1), blocks);
+  partitions.push_back(all_local(experiment, model));
   return partitions;
 }
 
@@ -63,6 +69,15 @@ std::vector<SplitPoints> splits_of(const config::SplitSelection& selection, cons
   }
   std::vector<SplitPoints> partitions;
   for (const int point : points) partitions.push_back({point});
+  return partitions;
+}
+
+/// The baselines that are partitions.
+std::vector<SplitPoints> baselines_of(const config::Experiment& experiment, const config::ModelDescription& model) {
+  std::vector<SplitPoints> partitions;
+  for (const auto& text : experiment.baselines) {
+    if (config::parse_baseline(text) == config::Baseline::single) partitions.push_back(all_local(experiment, model));
+  }
   return partitions;
 }
 
@@ -100,6 +115,7 @@ std::vector<SplitPoints> partitions_of(const config::Experiment& experiment, con
     partitions.insert(partitions.end(), chosen.begin(), chosen.end());
   }
   for (const auto& points : partitions) check_points(points, model);
+  std::ranges::copy(baselines_of(experiment, model), std::back_inserter(partitions));
   std::sort(partitions.begin(), partitions.end());
   partitions.erase(std::unique(partitions.begin(), partitions.end()), partitions.end());
   return partitions;

@@ -27,20 +27,20 @@ std::uint64_t shuffle_seed(const config::Experiment& experiment, const std::stri
   return fnv1a64(fmt::format("{}/{}/{}", experiment.seed, model, repetition));
 }
 
-/// What all trials of a model over a network share.
+/// What all trials of a model over a network share; the axes at their first values.
 Trial make_trial(const config::Experiment& experiment, const config::ModelDescription& model,
                  const config::NetworkProfile& network, config::Shaping shaping) {
   return {.model = model.model,
           .num_classes = model.archive ? Trial{}.num_classes : experiment.num_classes,
           .block_count = model.block_count(),
           .split_points = {},
-          .batch = experiment.batch,
+          .batch = experiment.batch.first(),
           .batches = experiment.batches,
           .warmup = experiment.warmup,
-          .depth = experiment.depth,
+          .depth = experiment.depth.first(),
           .seed = experiment.seed,
           .data = experiment.data,
-          .threads_per_stage = experiment.threads_per_stage,
+          .threads_per_stage = experiment.threads_per_stage.first(),
           .cpus = experiment.cpus,
           .tuning = experiment.tuning,
           .network = network,
@@ -48,15 +48,27 @@ Trial make_trial(const config::Experiment& experiment, const config::ModelDescri
           .archive = model.archive};
 }
 
-/// As Trial::micro_batch has them; the whole batch alone, where the experiment names none.
-std::vector<int> micro_batches(const config::Experiment& experiment) {
-  if (experiment.micro_batches.empty()) return {0};
-  auto sizes = experiment.micro_batches;
-  std::replace(sizes.begin(), sizes.end(), experiment.batch, 0);
-  return sizes;
+/// `trial` at every combination of the axes. The slowest to change is the one whose change costs most: other threads
+/// need other processes, other batches and chunks other inputs, and another depth nothing.
+std::vector<Trial> combinations(const config::Experiment& experiment, Trial trial) {
+  std::vector<Trial> settings;
+  for (const int threads : experiment.threads_per_stage) {
+    trial.threads_per_stage = threads;
+    for (const int batch : experiment.batch) {
+      trial.batch = batch;
+      for (const int size : config::chunk_sizes(experiment, batch)) {
+        trial.micro_batch = size == batch ? 0 : size;
+        for (const int depth : experiment.depth) {
+          trial.depth = depth;
+          settings.push_back(trial);
+        }
+      }
+    }
+  }
+  return settings;
 }
 
-/// Every repetition of a model over a network, at one size of chunks.
+/// Every repetition of a model over a network, at one combination of the axes.
 void append_repetitions(std::vector<Trial>& trials, const config::Experiment& experiment, Trial trial,
                         const std::vector<config::SplitPoints>& partitions) {
   for (trial.repetition = 0; trial.repetition < experiment.repeat.trials; ++trial.repetition) {
@@ -84,9 +96,8 @@ std::vector<Trial> plan_trials(const config::Experiment& experiment,
     for (const auto& network : networks.profiles) {
       auto trial = make_trial(experiment, model, network, networks.shaping);
       trial.weights_sha256 = groundwork.weights_sha256;
-      for (const int micro_batch : micro_batches(experiment)) {
-        trial.micro_batch = micro_batch;
-        append_repetitions(trials, experiment, trial, partitions);
+      for (const auto& settings : combinations(experiment, trial)) {
+        append_repetitions(trials, experiment, settings, partitions);
       }
     }
   }

@@ -13,15 +13,16 @@ struct Networks {
 
 /// What has to be found out before there is a plan.
 struct Groundwork {
-  std::string weights_sha256{};                    ///< of the file of weights, where the experiment names one
-  std::vector<std::vector<double>> block_times{};  ///< of each model's blocks, if needs_block_times()
+  std::string weights_sha256{};  ///< of the file of weights, where the experiment names one
+  std::vector<std::vector<double>>
+      block_times{};  ///< of each model's blocks at the axes' first values, if needs_block_times()
 };
 
 /// The trials of an experiment, in the order in which they are to run. Models follow one another, so that a device
-/// never holds two of them, networks within a model, so that each is applied and probed once, and sizes of chunks
-/// within a network, so that inputs and outputs are made once for each; within these every repetition visits all its
-/// splits once, in an order shuffled by the seed, so that drift of the machine does not look like a split's merit.
-/// Pure: the same arguments give the same plan on every platform.
+/// never holds two of them, networks within a model, so that each is applied and probed once, and within a network the
+/// combinations of threads, batches, sizes of chunks and depths, so that processes, inputs and outputs are made once
+/// for each; within these every repetition visits all its splits once, in an order shuffled by the seed, so that drift
+/// of the machine does not look like a split's merit. Pure: the same arguments give the same plan on every platform.
 ///
 /// `models` holds the description of each of the experiment's models, in the same order. Throws UsageError as
 /// partitions_of() does.

@@ -29,6 +29,12 @@ Value throughput(const TrialRecord& record) {
   return record.summary->throughput_image_per_s;
 }
 
+/// By Little's law: one batch is in flight all the time, and stays for the mean latency.
+Value throughput_sequential(const TrialRecord& record) {
+  const double mean_ns = record.summary->latency.mean_ns;
+  return mean_ns > 0 ? Value{record.trial.batch * 1e9 / mean_ns} : Value{};
+}
+
 /// Sum of the means of some parts of the breakdown; absent where the breakdown has none of them.
 Value sum_of_parts(const TrialRecord& record, std::initializer_list<Part> wanted, std::optional<int> stage = {}) {
   Value sum;
@@ -153,6 +159,8 @@ constexpr std::array kMetrics{
     metric<latency<&D::p99_ns>>("latency_p99", "ns", kMin, "99th percentile of the latency, one batch in flight"),
     metric<latency<&D::max_ns>>("latency_max", "ns", kMin, "longest latency, one batch in flight"),
     metric<throughput>("throughput", "image/s", kMax, "images completed per second with `depth` batches in flight"),
+    metric<throughput_sequential>("throughput_sequential", "image/s", kMax,
+                                  "images per second with one batch in flight: batch / latency_mean"),
     metric<loaded_latency<&D::min_ns>>("loaded_latency_min", "ns", kMin, "shortest latency during the throughput run"),
     metric<loaded_latency<&D::mean_ns>>("loaded_latency_mean", "ns", kMin, "mean latency during the throughput run"),
     metric<loaded_latency<&D::p50_ns>>("loaded_latency_p50", "ns", kMin, "median latency during the throughput run"),

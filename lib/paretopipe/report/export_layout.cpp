@@ -14,6 +14,7 @@ namespace {
 constexpr std::array kLayouts{
     ExportLayout{"python", "JSON as the Python tool ParetoPipe writes it, one file a split", export_python},
     ExportLayout{"trials", "trials.csv, one row a trial with all its metrics", export_trials},
+    ExportLayout{"stages", "stages.csv, one row a stage of a trial with what it used", export_stages},
     ExportLayout{"batches", "batches.csv, one row a batch (cut: a chunk) with every moment and part of its latency",
                  export_batches},
     ExportLayout{"jsonl", "trials.jsonl, one flat JSON object a trial with all its metrics", export_jsonl},

@@ -29,9 +29,9 @@ std::string heading(const FrontierReport& report) {
   }
   if (!shows_payload(report)) cells.push_back("payload_bytes");
   for (const auto* name :
-       {"on_frontier", "frontier_probability", "balanced_probability", "dominated_by", "indistinguishable_from",
-        "recommended_for", "hypervolume", "hypervolume_share", "excluded_by", "repetitions_ok", "repetitions_failed",
-        "repetitions_invalid", "failures", "deviations"}) {
+       {"speed_up_single", "speed_up_sequential", "on_frontier", "frontier_probability", "balanced_probability",
+        "dominated_by", "indistinguishable_from", "recommended_for", "hypervolume", "hypervolume_share", "excluded_by",
+        "repetitions_ok", "repetitions_failed", "repetitions_invalid", "failures", "deviations"}) {
     cells.emplace_back(name);
   }
   for (const auto& setting : settings_of(report.groups.front().settings())) cells.push_back(setting.name);
@@ -55,6 +55,8 @@ std::string line(const FrontierReport& report, const FrontierGroup& group, std::
   std::vector<std::string> cells{trial.model, split_number(trial)};
   for (std::size_t i = 0; i < row.values.size(); ++i) append_objective(cells, group, row, i);
   if (!shows_payload(report)) cells.push_back(cell(row.payload_bytes));
+  cells.push_back(cell(row.speed_ups.single));
+  cells.push_back(cell(row.speed_ups.sequential));
   cells.emplace_back(!row.compared() ? "" : row.on_frontier ? "true" : "false");
   cells.push_back(cell(row.frontier_probability));
   cells.push_back(cell(row.balanced_probability));

@@ -42,6 +42,8 @@ void append_objectives(Json& json, const FrontierReport& report, const FrontierG
     json["interval_coverage_at_most"] = stats::coverage_bound(row.configuration.ok.size());
   }
   if (row.payload_bytes) json["payload_bytes"] = json_number(*row.payload_bytes);
+  if (row.speed_ups.single) json["speed_up_single"] = json_number(*row.speed_ups.single);
+  if (row.speed_ups.sequential) json["speed_up_sequential"] = json_number(*row.speed_ups.sequential);
   if (row.compared()) json["on_frontier"] = row.on_frontier;
   if (row.frontier_probability) json["frontier_probability"] = *row.frontier_probability;
   if (row.balanced_probability) json["balanced_probability"] = *row.balanced_probability;

@@ -25,8 +25,7 @@ std::string render_table(const FrontierTable& table, const std::vector<bool>& bo
 }
 
 std::string render_movement(const FrontierReport& report, const NetworkFamily& family) {
-  return fmt::format("\n### How the frontier moves with the network: {}\n\n{}\n\n{}",
-                     markdown_escaped(report.groups[family.groups.front()].settings().model),
+  return fmt::format("\n### {}\n\n{}\n\n{}", markdown_escaped(movement_title(report, family)),
                      markdown_escaped(robust_headline(report, family)),
                      render_table(make_movement_table(report, family, kMarks.missing), {}));
 }
@@ -34,7 +33,7 @@ std::string render_movement(const FrontierReport& report, const NetworkFamily& f
 std::string render_notes(const FrontierReport& report, const FrontierGroup& group) {
   auto sentences = legend(report, group);
   sentences.push_back(members_sentence(report, group));
-  for (auto& sentence : {volume_sentence(report, group), incidents_sentence(group)}) {
+  for (auto& sentence : {speed_up_sentence(group), volume_sentence(report, group), incidents_sentence(group)}) {
     if (!sentence.empty()) sentences.push_back(sentence);
   }
   for (auto& remark : remarks(report, group)) sentences.push_back(std::move(remark));

@@ -2,6 +2,8 @@
 
 #include <paretopipe/report/format.hpp>
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "frontier_words.hpp"
@@ -26,7 +28,22 @@ std::string best_split(const FrontierReport& report, const FrontierGroup& group,
                      format_value(*best.values[objective], report.objectives[objective].metric->unit));
 }
 
+std::string model_of(const FrontierReport& report, const NetworkFamily& family) {
+  return report.groups[family.groups.front()].settings().model;
+}
+
 }  // namespace
+
+std::string movement_title(const FrontierReport& report, const NetworkFamily& family) {
+  const auto model = model_of(report, family);
+  const auto namesakes = std::count_if(report.families.begin(), report.families.end(),
+                                       [&](const auto& other) { return model_of(report, other) == model; });
+  if (namesakes == 1) return fmt::format("How the frontier moves with the network: {}", model);
+  auto trial = report.groups[family.groups.front()].settings();
+  trial.network = {};
+  trial.shaping = config::Shaping::none;
+  return fmt::format("How the frontier moves with the network: {}", group_title(trial));
+}
 
 FrontierTable make_movement_table(const FrontierReport& report, const NetworkFamily& family,
                                   const std::string& missing_mark) {

@@ -82,6 +82,19 @@ std::vector<std::string> legend(const FrontierReport& report, const FrontierGrou
   return sentences;
 }
 
+std::string speed_up_sentence(const FrontierGroup& group) {
+  std::vector<std::string> baselines;
+  const auto add = [&](std::optional<double> SpeedUps::*baseline, const char* heading, const char* meaning) {
+    const auto has_it = [&](const FrontierRow& row) { return (row.speed_ups.*baseline).has_value(); };
+    if (std::any_of(group.rows.begin(), group.rows.end(), has_it)) {
+      baselines.push_back(fmt::format("{}: {}", heading, meaning));
+    }
+  };
+  add(&SpeedUps::single, "x single", "times the whole model's on one device (all local)");
+  add(&SpeedUps::sequential, "x sequential", "times that of the same stages with one batch in flight");
+  return baselines.empty() ? "" : fmt::format("Throughput over baselines: {}.", fmt::join(baselines, "; "));
+}
+
 std::vector<std::string> remarks(const FrontierReport& report, const FrontierGroup& group) {
   std::vector<std::string> sentences;
   for (const auto& row : group.rows) {

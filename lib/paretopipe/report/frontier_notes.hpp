@@ -16,6 +16,9 @@ std::string volume_sentence(const FrontierReport& report, const FrontierGroup& g
 /// What the table's columns say of uncertainty, and how little few repetitions can say.
 std::vector<std::string> legend(const FrontierReport& report, const FrontierGroup& group);
 
+/// What the columns of speed-ups mean; empty where the group has none.
+std::string speed_up_sentence(const FrontierGroup& group);
+
 /// How often a measurement was disturbed, made again, or held outliers; empty where none was.
 std::string incidents_sentence(const FrontierGroup& group);
 

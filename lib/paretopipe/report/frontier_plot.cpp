@@ -95,7 +95,7 @@ Plot make_plot(const FrontierReport& report) {
   if (report.groups.size() > kMostSeries) {
     throw UsageError(
         fmt::format("{} frontiers cannot be told apart in one plot, {} can; choose some of them with "
-                    "--model, --network, --batch and --micro-batch",
+                    "--model, --network, --batch, --micro-batch, --depth and --threads-per-stage",
                     report.groups.size(), kMostSeries));
   }
   Plot plot{"", axis_of(report.objectives[0]), axis_of(report.objectives[1]), {}};

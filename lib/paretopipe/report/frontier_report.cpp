@@ -117,10 +117,12 @@ bool FrontierRow::compared() const {
 FrontierReport make_frontier_report(std::span<const record::TrialRecord> records, std::vector<Objective> objectives,
                                     FrontierOptions options, std::span<const record::TrialRecord> replaced) {
   FrontierReport report{std::move(objectives), std::move(options), {}, {}};
-  for (auto& measured : stats::aggregate(records)) {
+  for (const auto& measured : stats::aggregate(records)) {
     auto& group = report.groups.emplace_back();
-    for (auto& configuration : measured.configurations) {
-      group.rows.push_back(make_row(records, std::move(configuration), report));
+    const auto* single = find_single(measured.configurations);
+    for (const auto& configuration : measured.configurations) {
+      group.rows.push_back(make_row(records, configuration, report));
+      group.rows.back().speed_ups = speed_ups_of(configuration, single);
     }
     const auto points = points_of(group, report.objectives);
     mark_frontier(group, points);

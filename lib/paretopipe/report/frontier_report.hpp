@@ -4,6 +4,7 @@
 #include <paretopipe/report/constraint.hpp>
 #include <paretopipe/report/incident.hpp>
 #include <paretopipe/report/objective.hpp>
+#include <paretopipe/report/speed_ups.hpp>
 #include <paretopipe/stats/aggregate.hpp>
 #include <paretopipe/stats/bootstrap.hpp>
 
@@ -22,6 +23,7 @@ struct FrontierRow {
   std::vector<std::optional<double>> values;  ///< medians over the ok repetitions, parallel to the objectives
   std::vector<std::optional<stats::Interval>> intervals;  ///< of the values, 95 %; none for fewer than 2 repetitions
   std::optional<double> payload_bytes;
+  SpeedUps speed_ups;
   std::vector<std::string> violations;  ///< which constraints it does not keep, in words; they exclude it
   bool on_frontier = false;
   std::optional<std::size_t> dominated_by;  ///< a row of the same group that is on the frontier

@@ -15,7 +15,8 @@ namespace paretopipe::report {
 namespace {
 
 // What is left out first where room is short. Between the objectives, the later one.
-constexpr int kObjective = 1, kInterval = 100, kProbability = 200, kAlike = 201, kRepetitions = 202, kPayload = 203;
+constexpr int kObjective = 1, kInterval = 100, kProbability = 200, kAlike = 201, kRepetitions = 202, kSingle = 203,
+              kSequential = 204, kPayload = 205;
 
 using CellOf = std::function<std::string(const FrontierRow&)>;
 
@@ -59,6 +60,17 @@ std::string standing(const FrontierReport& report, const FrontierGroup& group, c
   return row.configuration.ok.empty() ? "failed" : "not compared";
 }
 
+void add_speed_up(FrontierTable& table, const FrontierGroup& group, FrontierColumn column,
+                  std::optional<double> SpeedUps::*baseline, const TableMarks& marks) {
+  add_optional(
+      table, group, std::move(column),
+      [&](const auto& row) {
+        const auto& factor = row.speed_ups.*baseline;
+        return factor ? format_value(*factor, "") : marks.missing;
+      },
+      [&](const auto& row) { return (row.speed_ups.*baseline).has_value(); });
+}
+
 std::string repetitions(const stats::Configuration& configuration) {
   std::vector<std::string> counts;
   const auto add = [&](const std::vector<std::size_t>& records, const char* what) {
@@ -86,6 +98,8 @@ FrontierTable make_table(const FrontierReport& report, const FrontierGroup& grou
       return row.payload_bytes ? format_value(*row.payload_bytes, "B") : marks.missing;
     });
   }
+  add_speed_up(table, group, {"x single", true, kSingle}, &SpeedUps::single, marks);
+  add_speed_up(table, group, {"x sequential", true, kSequential}, &SpeedUps::sequential, marks);
   add_column(table, group, {"beaten by", false, 0},
              [&](const auto& row) { return standing(report, group, row, marks); });
   add_optional(

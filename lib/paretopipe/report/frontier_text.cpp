@@ -67,9 +67,7 @@ std::string render_recommendations(const FrontierReport& report, const FrontierG
 }
 
 std::string render_movement(const FrontierReport& report, const NetworkFamily& family, const TextStyle& style) {
-  const auto model = printable(report.groups[family.groups.front()].settings().model);
-  return fmt::format("\n\nHow the frontier moves with the network: {}\n\n{}\n\n{}", model,
-                     robust_headline(report, family),
+  return fmt::format("\n\n{}\n\n{}\n\n{}", printable(movement_title(report, family)), robust_headline(report, family),
                      fit(make_movement_table(report, family, marks_of(style).missing), {}, style));
 }
 
@@ -93,6 +91,7 @@ std::string render_group(const FrontierReport& report, const FrontierGroup& grou
   std::string text = fmt::format("{}\n\n{}\n\n", printable(group_title(group.settings())), headline(report, group));
   text += render_table(report, group, style);
   for (const auto& sentence : legend(report, group)) text += sentence + '\n';
+  if (const auto sentence = speed_up_sentence(group); !sentence.empty()) text += sentence + '\n';
   text += render_plot(report, group, style);
   text += fmt::format("\n{}\n", members_sentence(report, group));
   for (const auto& sentence : {volume_sentence(report, group), incidents_sentence(group)}) {

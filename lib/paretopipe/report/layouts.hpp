@@ -7,6 +7,11 @@ namespace paretopipe::report {
 /// trials.csv: one row a trial, failed ones included, with its settings and all its metrics.
 Export export_trials(std::span<const record::TrialRecord> records);
 
+/// stages.csv: one row for each stage of each trial that took part, with what it used over both phases (CPU time,
+/// context switches, page faults, memory), what its CPUs were worth, and how busy it was. Cells of what is not known
+/// are empty; a trial without stages has no row. The trial's settings are named trial_…, for a stage has CPUs, too.
+Export export_stages(std::span<const record::TrialRecord> records);
+
 /// batches.csv: one row a batch of either phase, of every trial that has samples, whatever its status. `sequence`
 /// counts from 0 in each phase; a batch that is cut has a row for each `chunk`, counted from 0, and its last chunk's
 /// latency is the batch's; `warmup` says whether the batch enters statistics. Every part of stats::breakdown() as

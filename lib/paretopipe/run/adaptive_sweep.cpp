@@ -13,8 +13,9 @@ namespace {
 using Trials = std::span<const plan::Trial>;
 
 bool same_group(const plan::Trial& left, const plan::Trial& right) {
-  return left.model == right.model && left.archive == right.archive && left.micro_batch == right.micro_batch &&
-         left.network == right.network;
+  return left.model == right.model && left.archive == right.archive && left.network == right.network &&
+         left.threads_per_stage == right.threads_per_stage && left.batch == right.batch &&
+         left.micro_batch == right.micro_batch && left.depth == right.depth;
 }
 
 /// The trials at the front of `rest` that are alike in the eyes of `same`.

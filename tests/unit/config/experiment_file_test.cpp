@@ -107,7 +107,20 @@ TEST_CASE("every experiment that ships is valid", "[file][shipped]") {
     CHECK_NOTHROW(load_experiment(entry.path()));
     loaded.insert(entry.path().filename());
   }
-  CHECK(loaded == std::set<std::string>{"all-models.json", "quickstart.json", "synthetic.json"});
+  CHECK(loaded == std::set<std::string>{"all-models.json", "four-stages.json", "quickstart.json", "synthetic.json"});
+}
+
+TEST_CASE("the four-stage experiment has the six schemes, several batches, and five repetitions of one thread a stage",
+          "[file][shipped]") {
+  const auto four = load_experiment(fs::path(PARETOPIPE_SOURCE_DIR) / "configs" / "four-stages.json");
+  CHECK(four.models == std::vector<std::string>{"alexnet", "resnet50", "vgg16"});
+  CHECK(four.stages == 4);
+  CHECK(four.partitions ==
+        std::vector<std::string>{"front-heavy", "front-load", "middle-load", "end-load", "end-heavy", "equal-load"});
+  CHECK(four.baselines == std::vector<std::string>{"single", "sequential"});
+  CHECK(four.batch.size() >= 3);
+  CHECK(four.repeat == Repeat{.adaptive = false, .trials = 5});
+  CHECK(four.threads_per_stage == Axis(1));
 }
 
 TEST_CASE("the quickstart sweeps every split of one model on real images", "[file][shipped]") {
@@ -116,6 +129,7 @@ TEST_CASE("the quickstart sweeps every split of one model on real images", "[fil
   CHECK(quickstart.splits.all);
   CHECK(quickstart.data == "fashion-mnist");
   // 21 split points, two phases, about 35 ms an image at the slowest: the sweep has a minute.
-  const int images = 21 * 2 * quickstart.repeat.trials * (quickstart.warmup + quickstart.batches) * quickstart.batch;
+  const int images =
+      21 * 2 * quickstart.repeat.trials * (quickstart.warmup + quickstart.batches) * quickstart.batch.first();
   CHECK(images * 0.035 < 60);
 }

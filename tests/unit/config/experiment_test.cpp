@@ -17,16 +17,17 @@ Experiment unusual_experiment() {
   return {.models = {"resnet18"},
           .splits = {.all = false, .points = {0, 2, 3}},
           .num_classes = 1000,
-          .batch = 8,
+          .baselines = {"single"},
+          .batch = {8, 2},
           .micro_batches = {1},
           .batches = 100,
           .warmup = 0,
           .repeat = {.adaptive = true, .trials = 30, .precision = 0.01, .budget_s = 60},
-          .depth = 2,
+          .depth = {2, 1, 8},
           .seed = 18446744073709551615u,
           .data = "cifar10:/data/cifar",
           .weights = "resnet18.safetensors",
-          .threads_per_stage = 2,
+          .threads_per_stage = {2, 4},
           .cpus = {"0-1", "2,3"},
           .tuning = {.flush_denormals = false, .tune_malloc = false, .passive_openmp_wait = false},
           .networks = {"wifi", "lte"},
@@ -72,7 +73,7 @@ TEST_CASE("repetitions are a number, auto, or auto with other bounds", "[experim
 TEST_CASE("every field of an experiment has a key, and every key changes something", "[experiment]") {
   const auto usual = json(Experiment{});
   const auto unusual = json(unusual_experiment());
-  REQUIRE(usual.size() == 24);
+  REQUIRE(usual.size() == 25);
   for (const auto& item : unusual.items()) {
     if (item.key() == "stages" || item.key().ends_with("partitions")) continue;  // partition_test.cpp
     if (item.key() == "input" || item.key() == "cuts") continue;  // archive_test.cpp: none without an archive
@@ -80,6 +81,27 @@ TEST_CASE("every field of an experiment has a key, and every key changes somethi
     CHECK(usual.at(item.key()) != item.value());
     CHECK(experiment_from_json({{item.key(), item.value()}}) != Experiment{});
   }
+}
+
+TEST_CASE("batch, depth and threads are a number, or a list whose order stays", "[experiment]") {
+  const auto read = [](const char* text) { return experiment_from_json(json::parse(text)); };
+  CHECK(read(R"({"batch": [4, 1, 2]})").batch == Axis{4, 1, 2});
+  CHECK(read(R"({"batch": [4]})").batch == Axis(4));
+  CHECK(read(R"({"depth": [1, 8]})").depth == Axis{1, 8});
+  CHECK(read(R"({"threads_per_stage": [2, 1]})").threads_per_stage == Axis{2, 1});
+  CHECK(json(read(R"({"batch": [4]})")).at("batch") == 4);
+  CHECK(json(read(R"({"batch": [4, 1]})")).at("batch") == json::array({4, 1}));
+}
+
+TEST_CASE("lists of what is no whole number are refused by their item", "[experiment]") {
+  for (const auto* item : {"\"8\"", "8.0", "true", "null", "[8]", "{}", "4294967297"}) {
+    CHECK(refusal(("{\"batch\": [1, " + std::string(item) + "]}").c_str()) ==
+          std::string("experiment.batch has the wrong type or range: ") + item);
+  }
+  CHECK(refusal(R"({"depth": {}})") == "experiment.depth has the wrong type or range: {}");
+  CHECK(refusal(R"({"batch": []})") == "experiment.batch is empty; name at least one number");
+  CHECK(refusal(R"({"threads_per_stage": [1, -1]})") ==
+        "experiment.threads_per_stage holds -1; it must be from 1 to 1024");
 }
 
 TEST_CASE("an empty experiment is the defaults, whichever they are", "[experiment]") {

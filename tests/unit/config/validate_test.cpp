@@ -24,9 +24,14 @@ std::string refusal(const std::function<void(Experiment&)>& change) {
   return "";
 }
 
+template <auto Field>
+void set(Experiment& experiment, int value) {
+  experiment.*Field = value;
+}
+
 struct Bound {
   const char* key;
-  int Experiment::*field;
+  void (*set)(Experiment&, int);
   int min;
   int max;
 };
@@ -39,12 +44,11 @@ TEST_CASE("the defaults are valid", "[validate]") {
 
 TEST_CASE("every number is accepted at its bounds and refused beside them, by name and with the range", "[validate]") {
   const auto bound = GENERATE(
-      Bound{"num_classes", &Experiment::num_classes, 1, 1'000'000}, Bound{"batch", &Experiment::batch, 1, 65'536},
-      Bound{"batches", &Experiment::batches, 2, 50'000}, Bound{"warmup", &Experiment::warmup, 0, 50'000},
-      Bound{"depth", &Experiment::depth, 1, 256}, Bound{"threads_per_stage", &Experiment::threads_per_stage, 1, 1024});
-  const auto with = [&](int value) {
-    return refusal([&](Experiment& experiment) { experiment.*bound.field = value; });
-  };
+      Bound{"num_classes", set<&Experiment::num_classes>, 1, 1'000'000},
+      Bound{"batch", set<&Experiment::batch>, 1, 65'536}, Bound{"batches", set<&Experiment::batches>, 2, 50'000},
+      Bound{"warmup", set<&Experiment::warmup>, 0, 50'000}, Bound{"depth", set<&Experiment::depth>, 1, 256},
+      Bound{"threads_per_stage", set<&Experiment::threads_per_stage>, 1, 1024});
+  const auto with = [&](int value) { return refusal([&](Experiment& experiment) { bound.set(experiment, value); }); };
   const auto range = "; it must be from " + std::to_string(bound.min) + " to " + std::to_string(bound.max);
   const auto name = std::string("experiment.") + bound.key;
   CHECK(with(bound.min).empty());
@@ -74,6 +78,41 @@ TEST_CASE("micro-batches divide the batch, each of them once, into no more chunk
   CHECK(refusal_of(2, {1}, 49'996).empty());
   CHECK(refusal_of(4, {1}, 24'997).find("makes 100004 chunks of 25001 batches") != std::string::npos);
   CHECK_FALSE(refusal_of(65'536, {1}, 50'000).empty());
+}
+
+TEST_CASE("of several batches each is cut as it can be, and none is left without a trial", "[validate]") {
+  const auto refusal_of = [](Axis batch, std::vector<int> sizes) {
+    return refusal([&](Experiment& experiment) {
+      experiment.batch = batch;
+      experiment.batches = 24'997;
+      experiment.micro_batches = sizes;
+    });
+  };
+  CHECK(refusal_of({3, 6, 4}, {}).empty());
+  CHECK(refusal_of({2, 4}, {2, 4}).empty());
+  CHECK(refusal_of({4, 6}, {4, 3, 6}).empty());
+  CHECK(refusal_of({4, 6}, {2, 5}) == "experiment.micro_batches holds 5, which divides none of the batches of 4, 6");
+  CHECK(refusal_of({4, 6}, {2, 0}) == "experiment.micro_batches holds 0, which divides none of the batches of 4, 6");
+  CHECK(refusal_of({4, 9}, {4, 2}) ==
+        "experiment.batch holds 9, which can be cut into none of the micro-batches of 4, 2");
+  CHECK(refusal_of({1, 2, 3}, {1}).empty());
+  CHECK(refusal_of({1, 4}, {1}).find("makes 100004 chunks of 25001 batches") != std::string::npos);
+  CHECK(refusal_of({4, 2, 4}, {}) == "experiment.batch holds 4 twice");
+  CHECK(refusal_of(std::vector<int>{}, {}) == "experiment.batch is empty; name at least one number");
+  CHECK(refusal_of({1, 65'537}, {}) == "experiment.batch holds 65537; it must be from 1 to 65536");
+}
+
+TEST_CASE("baselines are known ones, each once", "[validate]") {
+  const auto with = [](std::vector<std::string> baselines) {
+    return refusal([&](Experiment& experiment) { experiment.baselines = std::move(baselines); });
+  };
+  CHECK(with({"single", "sequential"}).empty());
+  CHECK(
+      with({"singel"}) ==
+      "experiment.baselines: \"singel\" is not a baseline; it must be single or sequential; did you mean \"single\"?");
+  CHECK(with({"single", "single"}) == "experiment.baselines names \"single\" twice");
+  CHECK(with({std::string(1, '\xff')}) == "experiment.baselines is not valid UTF-8");
+  CHECK_FALSE(with({""}).empty());
 }
 
 TEST_CASE("a file of weights is for one model", "[validate]") {

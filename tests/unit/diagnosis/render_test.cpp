@@ -44,11 +44,16 @@ TEST_CASE("JSON has the numbers behind the sentences, and only those that are kn
   CHECK_FALSE(link["links"][0].contains("rate_bit_per_s"));
   CHECK(link["stages"][1]["utilisation"].get<double>() == Approx(14.0 / 30).epsilon(0.01));
   CHECK(link["sentences"].size() >= 5);
+  CHECK(link["speed_up_single"].get<double>() == Approx(2.0 / 3).epsilon(0.01));
+  CHECK(link["speed_up_sequential"].get<double>() ==
+        Approx(link["throughput_image_per_s"].get<double>() / link["sequential_image_per_s"].get<double>()));
+  CHECK(link["sequential_image_per_s"].get<double>() == Approx(8 / 50e-3).epsilon(0.01));
   const auto& failed = group["configurations"][2];
   CHECK(failed["repetitions_failed"] == 1);
   CHECK(failed["reasons"].size() == 1);
   CHECK_FALSE(failed.contains("bottleneck"));
   CHECK_FALSE(failed.contains("throughput_image_per_s"));
+  CHECK_FALSE(failed.contains("speed_up_single"));
 }
 
 TEST_CASE("no constraint of a pipeline that takes no time has a bound, for infinity is no number") {

@@ -63,6 +63,17 @@ TEST_CASE("a split is set against not splitting, and it is said why it is not fa
   CHECK_FALSE(contains(local, "If it took no time"));
 }
 
+TEST_CASE("what more in flight brings is said, but not where one was all there was") {
+  auto pipeline = two_stages(10, 5, 10);
+  pipeline.depth = 4;
+  const auto text = said_of(record_of(pipeline, {5}));
+  INFO(text);
+  // A batch of 8 in 25 ms, and one every 10 ms.
+  CHECK(contains(text, "With one batch in flight it gives 320 image/s; 4 in flight make that 2.50 times."));
+  pipeline.depth = 1;
+  CHECK_FALSE(contains(said_of(record_of(pipeline, {5})), "With one batch in flight it gives"));
+}
+
 TEST_CASE("the fastest split is told that nothing measured is faster") {
   const auto group = diagnose_all(slow_link_sweep()).front();
   CHECK(contains(said_of(group, {5}), "No split that was measured under these settings is faster."));

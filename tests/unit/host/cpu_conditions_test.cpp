@@ -1,9 +1,15 @@
 #include <paretopipe/core/clock.hpp>
 #include <paretopipe/host/compute_probe.hpp>
 #include <paretopipe/host/cpu_conditions.hpp>
+#include <paretopipe/host/cpu_frequency.hpp>
 #include <paretopipe/host/process_usage.hpp>
 
+#include <filesystem>
+#include <string>
+
 #include <support/catch.hpp>
+#include <support/files.hpp>
+#include <support/temporary_folder.hpp>
 
 using namespace paretopipe;
 using namespace paretopipe::host;
@@ -61,8 +67,28 @@ TEST_CASE("a watch reports both probes, and the CPU time between them without th
   CHECK(conditions.time->stolen_ns >= 0);
 }
 
-TEST_CASE("conditions come back from their JSON as they were, with and without CPU time", "[conditions]") {
-  for (const auto& conditions : {CpuConditions{1, 2, CpuTime{3, 4, 5}}, CpuConditions{1, 2, std::nullopt}}) {
+TEST_CASE("the clock rate of CPUs is the mean of what each shows, and absent where one shows none", "[conditions]") {
+  const support::TemporaryFolder root;
+  const auto show = [&](int cpu, const std::string& kilohertz) {
+    const auto folder = root.path() / "sys/devices/system/cpu" / ("cpu" + std::to_string(cpu)) / "cpufreq";
+    std::filesystem::create_directories(folder);
+    support::write_file(folder / "scaling_cur_freq", kilohertz);
+  };
+  show(0, "1200000\n");
+  show(3, "2000001\n");
+  show(4, "unknown\n");
+  show(5, "0\n");
+  CHECK(read_cpu_frequency_hz({3}, root.path()) == 2'000'001'000);
+  CHECK(read_cpu_frequency_hz({0, 3}, root.path()) == 1'600'000'500);
+  CHECK_FALSE(read_cpu_frequency_hz({0, 1}, root.path()).has_value());
+  CHECK_FALSE(read_cpu_frequency_hz({4}, root.path()).has_value());
+  CHECK_FALSE(read_cpu_frequency_hz({5}, root.path()).has_value());
+  CHECK_FALSE(read_cpu_frequency_hz({}, root.path()).has_value());
+}
+
+TEST_CASE("conditions come back from their JSON as they were, with and without what not every machine tells",
+          "[conditions]") {
+  for (const auto& conditions : {CpuConditions{1, 2, CpuTime{3, 4, 5}, 6, 7}, CpuConditions{1, 2, std::nullopt}}) {
     CHECK(nlohmann::json(conditions).get<CpuConditions>() == conditions);
   }
 }

@@ -46,6 +46,21 @@ TEST_CASE("named, listed and all partitions are joined, each once", "[partitions
   CHECK(partitions_of(experiment, model_with(6)) == Partitions{{0, 0}, {2, 4}, {3, 5}});
 }
 
+TEST_CASE("the baseline of one device is one more partition, where it is not one already; one batch in flight is none",
+          "[partitions]") {
+  auto experiment = cut_into(3, {"2,4"});
+  experiment.baselines = {"sequential"};
+  CHECK(partitions_of(experiment, model_with(6)) == Partitions{{2, 4}});
+  experiment.baselines = {"single", "sequential"};
+  CHECK(partitions_of(experiment, model_with(6)) == Partitions{{2, 4}, {6, 6}});
+  experiment.partitions = {"6,6", "2,4"};
+  CHECK(partitions_of(experiment, model_with(6)) == Partitions{{2, 4}, {6, 6}});
+  auto pair = cut_into(2);
+  pair.splits = config::parse_splits("1,3");
+  pair.baselines = {"single"};
+  CHECK(partitions_of(pair, model_with(6)) == Partitions{{1}, {3}, {6}});
+}
+
 TEST_CASE("where nobody would measure them all, a choice has to be made", "[partitions]") {
   const auto message = message_of<UsageError>([] { partitions_of(cut_into(8), model_with(30)); });
   CHECK(contains(message, "1560780 ways"));

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -210,6 +211,49 @@ TEST_CASE("sizes of chunks follow one another within a network, and the batch it
   auto unsaid = experiment;
   unsaid.micro_batches.clear();
   CHECK(plan_trials(whole, {model_of("a", 3)}) == plan_trials(unsaid, {model_of("a", 3)}));
+}
+
+TEST_CASE("every combination of threads, batches, chunks and depths is planned, depths fastest", "[plan]") {
+  config::Experiment experiment;
+  experiment.models = {"a"};
+  experiment.threads_per_stage = {2, 1};
+  experiment.batch = {4, 6};
+  experiment.micro_batches = {2, 4};
+  experiment.depth = {8, 1};
+  experiment.repeat.trials = 1;
+  experiment.splits = config::parse_splits("1,2");
+  std::vector<std::vector<int>> settings;
+  std::set<std::string> groups;
+  for (const auto& trial : plan_one(experiment, 3)) {
+    groups.insert(trial.group_id());
+    const std::vector<int> setting{trial.threads_per_stage, trial.batch, trial.micro_batch, trial.depth};
+    if (settings.empty() || settings.back() != setting) settings.push_back(setting);
+  }
+  // A batch of 6 has no chunks of 4, and one of 4 is not cut into one of 4.
+  CHECK(settings == std::vector<std::vector<int>>{{2, 4, 2, 8},
+                                                  {2, 4, 2, 1},
+                                                  {2, 4, 0, 8},
+                                                  {2, 4, 0, 1},
+                                                  {2, 6, 2, 8},
+                                                  {2, 6, 2, 1},
+                                                  {1, 4, 2, 8},
+                                                  {1, 4, 2, 1},
+                                                  {1, 4, 0, 8},
+                                                  {1, 4, 0, 1},
+                                                  {1, 6, 2, 8},
+                                                  {1, 6, 2, 1}});
+  CHECK(groups.size() == 12);
+}
+
+TEST_CASE("an axis of one value is the trials that its value is", "[plan]") {
+  config::Experiment number, list;
+  number.batch = 6;
+  list.batch = std::vector{6};
+  CHECK(plan_one(number, 4) == plan_one(list, 4));
+  list.batch = {3, 6};
+  const auto both = plan_one(list, 4);
+  const auto alone = plan_one(number, 4);
+  CHECK(std::vector(both.end() - static_cast<std::ptrdiff_t>(alone.size()), both.end()) == alone);
 }
 
 TEST_CASE("no two trials of a plan share an identity", "[plan]") {

@@ -31,7 +31,7 @@ report::Export export_as(const char* layout, const std::vector<record::TrialReco
 
 TEST_CASE("an unknown layout is refused with the names of the known ones") {
   CHECK(contains(support::message_of<Error>([] { report::find_export_layout("perl"); }),
-                 "python, trials, batches, jsonl, trace"));
+                 "python, trials, stages, batches, jsonl, trace"));
 }
 
 TEST_CASE("the Python layout has the fields, units and meaning of the tool that reads it") {
@@ -245,6 +245,34 @@ TEST_CASE("the names of the moments are the records'") {
   nlohmann::json results = ResultTimeline{};
   for (const auto name : kResultMomentNames) CHECK(results.erase(std::string(name)) == 1);
   CHECK(results.empty());
+}
+
+TEST_CASE(
+    "the stages' CSV has a row for every stage that took part, with what it used, and nothing that is not known") {
+  auto record = make_record(make_trial(3), {5000, 4000, 3000, 2000}, 8000);
+  record.stages.assign(2, {});
+  record.stages[1].cpus = "2,3";
+  record.stages[1].peak_rss_bytes = 7;
+  record.stages[1].usage = {.user_time_ns = 11,
+                            .system_time_ns = 12,
+                            .minor_page_faults = 13,
+                            .major_page_faults = 14,
+                            .voluntary_context_switches = 15,
+                            .involuntary_context_switches = 16};
+  record.stages[1].conditions = host::CpuConditions{21, 22, host::CpuTime{31, 32, 33}, 41, 42};
+  const auto made = export_as("stages", {record, testing::make_failure(make_trial(5), "gone")});
+  REQUIRE(made.files.size() == 1);
+  CHECK(made.files[0].path == "stages.csv");
+  const auto& text = made.files[0].content;
+  CHECK(std::count(text.begin(), text.end(), '\n') == 3);
+  CHECK(contains(text,
+                 ",peak_rss_bytes,user_time_ns,system_time_ns,voluntary_context_switches,involuntary_context_switches,"
+                 "minor_page_faults,major_page_faults,cpus_wall_ns,cpus_busy_ns,cpus_stolen_ns,frequency_before_hz,"
+                 "frequency_after_hz,probe_before_ns,probe_after_ns,compute_p50_ns,"));
+  CHECK(contains(text, ",3,0,ok,0,,,0,0,0,0,,0,0,0,0,0,0,,,,,,,,5000,"));
+  CHECK(contains(text, ",3,0,ok,1,,\"2,3\",0,0,0,0,7,11,12,15,16,13,14,31,32,33,41,42,21,22,3000,"));
+  CHECK(export_as("stages", {testing::make_failure(make_trial(5), "gone")}).files.empty());
+  CHECK(export_as("stages", {}).files.empty());
 }
 
 TEST_CASE("records without samples make no batches' CSV, and damaged ones are named") {

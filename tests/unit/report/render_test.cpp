@@ -126,7 +126,8 @@ TEST_CASE("no table is wider than the terminal, and what is left out for it is n
       CHECK(rules >= 5);
     }
   }
-  CHECK(contains(report::render_text(report_of(records), {}), "Left out for want of room: payload, repetitions."));
+  CHECK(contains(report::render_text(report_of(records), {}),
+                 "Left out for want of room: payload, x sequential, x single, repetitions."));
   const auto roomy = report::render_text(report_of(records), {.width = 200, .colour = false, .unicode = true});
   CHECK_FALSE(contains(roomy, "Left out"));
   CHECK(contains(roomy, "1 ok, 1 failed"));

@@ -159,10 +159,12 @@ TEST_CASE("a plan without trials ends at once") {
   CHECK(sweep.outcome.planned == 0);
 }
 
-TEST_CASE("each size of chunks is a group of its own: what is dominated at one is measured at the other") {
+TEST_CASE("each value of an axis is a group of its own: what is dominated at one is measured at the other") {
   auto plan = a_plan({1, 2, 3}, 6);
   auto cut = plan;
-  for (auto& trial : cut) trial.micro_batch = 2;
+  const auto axis =
+      GENERATE(&plan::Trial::micro_batch, &plan::Trial::batch, &plan::Trial::depth, &plan::Trial::threads_per_stage);
+  for (auto& trial : cut) trial.*axis = 2;
   plan.insert(plan.end(), cut.begin(), cut.end());
   const AdaptiveRun both(clear_cut, plan, {.adaptive = true, .trials = 6, .precision = 0.02});
   const AdaptiveRun one(clear_cut, cut, {.adaptive = true, .trials = 6, .precision = 0.02});

@@ -39,7 +39,7 @@ TEST_CASE("metric names are unique and every metric says what it means") {
 TEST_CASE("an unknown metric is refused with the likely one and the list of all") {
   const auto message = support::message_of<UsageError>([] { record::find_metric("latency_p5"); });
   CHECK(support::contains(message, "did you mean"));
-  CHECK(support::contains(message, "throughput, loaded_latency_min"));
+  CHECK(support::contains(message, "throughput, throughput_sequential, loaded_latency_min"));
   CHECK_THROWS_AS(record::find_metric(""), UsageError);
 }
 
@@ -48,6 +48,14 @@ TEST_CASE("a split record has every metric") {
     INFO(metric.name);
     CHECK(metric.value(split_record()).has_value());
   }
+}
+
+TEST_CASE("the throughput with one batch in flight is a batch every mean latency, and unknown without one") {
+  auto record = split_record();
+  record.summary->latency.mean_ns = 4e9;
+  CHECK(value_of(record, "throughput_sequential") == record.trial.batch / 4.0);
+  record.summary->latency.mean_ns = 0;
+  CHECK_FALSE(value_of(record, "throughput_sequential").has_value());
 }
 
 TEST_CASE("compute, transfer, queue and codec add up to the mean latency") {

@@ -3,6 +3,12 @@
 const MAIN_METRICS = ['latency_p50', 'latency_p95', 'throughput', 'compute', 'transfer', 'queue', 'payload', 'goodput',
   'bottleneck_utilisation', 'peak_rss'];
 
+// Throughput over that of a baseline.
+const SPEED_UPS = [
+  {key: 'speed_up_single', heading: 'x single', title: "Times the whole model's throughput on one device (all local)"},
+  {key: 'speed_up_sequential', heading: 'x sequential', title: 'Times the throughput of the same stages with one batch in flight'},
+];
+
 const sorting = {column: null, descending: false};
 
 // {heading, title, text(row), key(row), numeric}; what a row has no key for comes last.
@@ -19,6 +25,8 @@ function columns(groups) {
     {heading: 'probability', title: 'Of being on the frontier: the share of resamples in which the split is', text: ({split}) => certainty(split),
       key: ({split}) => split.frontier_probability, numeric: true},
     ...names.map(metric),
+    ...SPEED_UPS.map(({key, heading, title}) => ({heading, title, numeric: true,
+      text: ({split}) => split[key] === undefined ? '–' : threeDigits(split[key]), key: ({split}) => split[key]})),
     {heading: 'repetitions', title: 'How often it was measured', text: ({split}) => repetitions(split), key: ({split}) => split.ok, numeric: true},
   ];
 }

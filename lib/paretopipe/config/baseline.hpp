@@ -1,0 +1,15 @@
+#pragma once
+#include <string>
+
+namespace paretopipe::config {
+
+/// What splits are set against.
+///
+/// | single     | the whole model on one device: the endpoint "all local", which is measured with the partitions |
+/// | sequential | the same stages with one batch in flight: every trial's SingleStream phase                     |
+enum class Baseline { single, sequential };
+
+/// "single" or "sequential". Throws UsageError for anything else.
+Baseline parse_baseline(const std::string& text);
+
+}  // namespace paretopipe::config

@@ -1,0 +1,105 @@
+#include <paretopipe/report/csv.hpp>
+#include <paretopipe/report/format.hpp>
+
+#include <array>
+
+#include "layouts.hpp"
+
+namespace paretopipe::report {
+namespace {
+
+struct Column {
+  const char* name;
+  std::optional<std::int64_t> (*value)(const record::StageReport&);
+};
+
+template <auto Field>
+std::optional<std::int64_t> usage(const record::StageReport& stage) {
+  return stage.usage.*Field;
+}
+
+template <auto Field>
+std::optional<std::int64_t> condition(const record::StageReport& stage) {
+  if (!stage.conditions) return std::nullopt;
+  return (*stage.conditions).*Field;
+}
+
+template <auto Field>
+std::optional<std::int64_t> cpu_time(const record::StageReport& stage) {
+  if (!stage.conditions || !stage.conditions->time) return std::nullopt;
+  return (*stage.conditions->time).*Field;
+}
+
+using Stage = record::StageReport;
+using Usage = host::ProcessUsage;
+using Conditions = host::CpuConditions;
+
+/// What a stage used and what its CPUs were worth, over both phases.
+constexpr std::array kColumns{
+    Column{"blocks_begin", [](const Stage& stage) { return std::optional<std::int64_t>(stage.blocks.begin); }},
+    Column{"blocks_end", [](const Stage& stage) { return std::optional<std::int64_t>(stage.blocks.end); }},
+    Column{"parameter_bytes", [](const Stage& stage) { return std::optional(stage.parameter_bytes); }},
+    Column{"held_parameter_bytes", [](const Stage& stage) { return std::optional(stage.held_parameter_bytes); }},
+    Column{"peak_rss_bytes", [](const Stage& stage) { return stage.peak_rss_bytes; }},
+    Column{"user_time_ns", usage<&Usage::user_time_ns>},
+    Column{"system_time_ns", usage<&Usage::system_time_ns>},
+    Column{"voluntary_context_switches", usage<&Usage::voluntary_context_switches>},
+    Column{"involuntary_context_switches", usage<&Usage::involuntary_context_switches>},
+    Column{"minor_page_faults", usage<&Usage::minor_page_faults>},
+    Column{"major_page_faults", usage<&Usage::major_page_faults>},
+    Column{"cpus_wall_ns", cpu_time<&host::CpuTime::wall_ns>},
+    Column{"cpus_busy_ns", cpu_time<&host::CpuTime::busy_ns>},
+    Column{"cpus_stolen_ns", cpu_time<&host::CpuTime::stolen_ns>},
+    Column{"frequency_before_hz", condition<&Conditions::frequency_before_hz>},
+    Column{"frequency_after_hz", condition<&Conditions::frequency_after_hz>},
+    Column{"probe_before_ns", condition<&Conditions::probe_before_ns>},
+    Column{"probe_after_ns", condition<&Conditions::probe_after_ns>},
+};
+
+std::string heading(const record::TrialRecord& record) {
+  std::vector<std::string> cells{"id", "model", "split", "repetition", "status", "stage", "hostname", "cpus"};
+  for (const auto& column : kColumns) cells.emplace_back(column.name);
+  for (const auto* name : {"compute_p50_ns", "utilisation", "bubble"}) cells.emplace_back(name);
+  for (const auto& setting : settings_of(record.trial)) cells.push_back("trial_" + setting.name);
+  return csv_line(cells);
+}
+
+std::string line(const record::TrialRecord& record, std::size_t index) {
+  const auto& trial = record.trial;
+  const auto& stage = record.stages[index];
+  std::vector<std::string> cells{trial.id(),
+                                 trial.model,
+                                 split_number(trial),
+                                 std::to_string(trial.repetition),
+                                 to_string(record.status),
+                                 std::to_string(index),
+                                 stage.host.hostname,
+                                 stage.cpus};
+  for (const auto& column : kColumns) {
+    const auto value = column.value(stage);
+    cells.push_back(value ? std::to_string(*value) : "");
+  }
+  const bool summarised = record.summary && index < record.summary->stages.size();
+  const auto utilisation = summarised ? record.summary->stages[index] : record::StageUtilisation{};
+  for (const double value : {utilisation.compute_p50_ns, utilisation.utilisation, utilisation.bubble}) {
+    cells.push_back(summarised ? format_number(value) : "");
+  }
+  for (const auto& setting : settings_of(trial)) cells.push_back(setting.value);
+  return csv_line(cells);
+}
+
+}  // namespace
+
+Export export_stages(std::span<const record::TrialRecord> records) {
+  std::string text;
+  for (const auto& record : records) {
+    for (std::size_t stage = 0; stage < record.stages.size(); ++stage) {
+      if (text.empty()) text = heading(record);
+      text += line(record, stage);
+    }
+  }
+  if (text.empty()) return {};
+  return {{{"stages.csv", std::move(text)}}, {}};
+}
+
+}  // namespace paretopipe::report
