@@ -34,6 +34,9 @@ struct SweepOptions {
   std::optional<std::string> input;
   std::optional<std::string> cuts;
   std::optional<std::string> weights;
+  std::optional<std::string> compute;
+  std::optional<std::string> dtype;
+  std::optional<std::string> memory_format;
   std::optional<int> threads_per_stage;
   std::vector<std::string> cpus;
   std::vector<std::string> networks;
