@@ -40,6 +40,8 @@ class ModelRouter final : public stage::Backend {
     loaded_->load(request, range);
   }
 
+  void prepare(config::BlockRange range, const wire::TensorSpec& spec) override { loaded_->prepare(range, spec); }
+
   std::vector<stage::Activation> make_inputs(const stage::ModelRequest& request, int count) override {
     return choose(request).make_inputs(request, count);
   }

@@ -78,6 +78,7 @@ std::vector<plan::Trial> trial_settings(const config::Experiment& experiment,
   trial.threads_per_stage = experiment.threads_per_stage.first();
   trial.cpus = experiment.cpus;
   trial.tuning = experiment.tuning;
+  trial.compute = experiment.compute;
   trial.shaping = shaping;
   trial.weights_sha256 = weights_sha256;
   std::vector<plan::Trial> settings;

@@ -161,8 +161,24 @@ void add_network_options(CLI::App& command, SweepOptions& options) {
       ->group(group);
 }
 
+void override_compute(config::ComputeMode& mode, const SweepOptions& options) {
+  if (options.compute) mode.compute = config::parse_compute(*options.compute);
+  if (options.dtype) mode.dtype = config::parse_precision(*options.dtype);
+  if (options.memory_format) mode.memory_format = config::parse_memory_format(*options.memory_format);
+}
+
 void add_stage_options(CLI::App& command, SweepOptions& options) {
   const std::string group = "How stages compute";
+  command
+      .add_option("--compute", options.compute,
+                  "eager, or optimized: each stage's own graph with fused and blocked kernels (eager)")
+      ->group(group);
+  command.add_option("--dtype", options.dtype, "Type of weights and activations: float32 or bfloat16 (float32)")
+      ->group(group);
+  command
+      .add_option("--memory-format", options.memory_format,
+                  "Order of images in memory: contiguous or channels_last (contiguous)")
+      ->group(group);
   command.add_option("--threads-per-stage", options.threads_per_stage, "Compute threads of each stage, or a list (1)")
       ->group(group);
   command.add_option("--cpus", options.cpus, "CPU list of a stage, e.g. 0-3; once per stage (the CPUs are dealt out)")
@@ -206,6 +222,7 @@ config::Experiment experiment_of(const SweepOptions& options) {
   override_with(experiment.seed, options.seed);
   override_with(experiment.data, options.data);
   override_with(experiment.weights, options.weights);
+  override_compute(experiment.compute, options);
   override_with(experiment.repeat_slow, options.repeat_slow);
   override_with(experiment.trial_timeout_s, options.trial_timeout_s);
   if (!options.cpus.empty()) experiment.cpus = options.cpus;

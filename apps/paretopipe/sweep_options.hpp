@@ -36,6 +36,9 @@ struct SweepOptions {
   std::optional<std::string> cuts;
   std::optional<std::string> weights;
   std::optional<std::string> threads_per_stage;
+  std::optional<std::string> compute;
+  std::optional<std::string> dtype;
+  std::optional<std::string> memory_format;
   std::vector<std::string> cpus;
   std::vector<std::string> networks;
   std::optional<std::string> shaping;

@@ -1,5 +1,6 @@
-// One side of the comparison with eager Python (compare_eager.py): prints a line when the model is ready, then for each
-// line on stdin, a number n, runs n batches of the unsplit model and prints the nanoseconds that they took.
+// One side of the comparisons with others (compare_eager.py, compare_compute.py): prints a line when the model is
+// ready, then for each line on stdin, a number n, runs n batches of the unsplit model and prints the nanoseconds that
+// they took.
 #include <paretopipe/core/clock.hpp>
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/model/model_backend.hpp>
@@ -11,17 +12,19 @@
 
 int main(int argc, char** argv) {
   using namespace paretopipe;
-  if (argc != 3) {
-    fmt::print(stderr, "usage: bench-model MODEL BATCH\n");
+  if (argc != 3 && argc != 4) {
+    fmt::print(stderr, "usage: bench-model MODEL BATCH [eager|optimized]\n");
     return 2;
   }
   try {
     const auto backend = model::make_model_backend();
     backend->configure({});
-    const stage::ModelRequest request{argv[1], 1000, std::atoi(argv[2]), 1, "random", ""};
+    stage::ModelRequest request{argv[1], 1000, std::atoi(argv[2]), 1, "random", ""};
+    if (argc == 4) request.compute.compute = config::parse_compute(argv[3]);
     const config::BlockRange all{0, backend->describe(request).block_count()};
     backend->load(request, all);
     const auto inputs = backend->make_inputs(request, 1);
+    backend->prepare(all, inputs.front().spec);
     fmt::print("ready\n");
     std::fflush(stdout);
     for (int batches = 0; std::cin >> batches;) {

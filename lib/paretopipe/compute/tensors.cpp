@@ -58,15 +58,10 @@ at::Tensor to_tensor(stage::Activation activation) {
       activation.bytes.data(), spec.shape, strides, [owner = activation.owner](void*) {}, options);
 }
 
-stage::Activation to_activation(at::Tensor tensor) {
+stage::Activation to_activation(at::Tensor tensor, wire::MemoryFormat format) {
   stage::Activation activation;
-  if (!tensor.is_contiguous()) {
-    if (tensor.is_contiguous(at::MemoryFormat::ChannelsLast)) {
-      activation.spec.memory_format = wire::MemoryFormat::channels_last;
-    } else {
-      tensor = tensor.contiguous();
-    }
-  }
+  tensor = tensor.contiguous(memory_format(format));
+  activation.spec.memory_format = format;
   activation.spec.dtype = wire_dtype(tensor.scalar_type());
   activation.spec.shape = tensor.sizes().vec();
   activation.bytes = {static_cast<std::byte*>(tensor.data_ptr()), tensor.nbytes()};
@@ -76,9 +71,7 @@ stage::Activation to_activation(at::Tensor tensor) {
 
 stage::Activation allocate_activation(const wire::TensorSpec& spec) {
   const auto options = at::TensorOptions(scalar_type(spec.dtype));
-  auto activation = to_activation(at::empty(spec.shape, options, memory_format(spec.memory_format)));
-  activation.spec = spec;  // a 1 x 1 image is dense in both orders: keep the one that was asked for
-  return activation;
+  return to_activation(at::empty(spec.shape, options, memory_format(spec.memory_format)), spec.memory_format);
 }
 
 }  // namespace paretopipe::compute

@@ -9,9 +9,9 @@ namespace paretopipe::compute {
 /// A tensor on the activation's memory, which it keeps alive. Throws Error(internal) if spec and bytes disagree.
 at::Tensor to_tensor(stage::Activation activation);
 
-/// The tensor's memory as an activation that keeps it alive; shapes and dtype are the tensor's. Dense NCHW and dense
-/// channels-last tensors are taken as they are, others are copied into NCHW order.
-stage::Activation to_activation(at::Tensor tensor);
+/// The tensor's memory as an activation that keeps it alive; shapes and dtype are the tensor's. A tensor that is not
+/// dense in the order of `format`, which takes four dimensions unless it is contiguous, is copied into it.
+stage::Activation to_activation(at::Tensor tensor, wire::MemoryFormat format = wire::MemoryFormat::contiguous);
 
 /// Uninitialised memory, aligned to 64 bytes.
 stage::Activation allocate_activation(const wire::TensorSpec& spec);

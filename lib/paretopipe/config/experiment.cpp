@@ -13,6 +13,20 @@ ComputeTuning read_tuning(const nlohmann::json& json, ComputeTuning tuning) {
   return tuning;
 }
 
+ComputeMode read_mode(ObjectReader& reader, const ComputeMode& usual) {
+  auto compute = to_string(usual.compute);
+  auto dtype = to_string(usual.dtype);
+  auto memory_format = to_string(usual.memory_format);
+  reader.read("compute", compute);
+  reader.read("dtype", dtype);
+  reader.read("memory_format", memory_format);
+  try {
+    return {parse_compute(compute), parse_precision(dtype), parse_memory_format(memory_format)};
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("experiment.{}", error.what()));
+  }
+}
+
 SplitSelection read_splits(const nlohmann::json& json) {
   try {
     return json.get<SplitSelection>();
@@ -96,6 +110,9 @@ void to_json(nlohmann::json& json, const Experiment& experiment) {
           {"threads_per_stage", experiment.threads_per_stage},
           {"cpus", experiment.cpus},
           {"tuning", experiment.tuning},
+          {"compute", to_string(experiment.compute.compute)},
+          {"dtype", to_string(experiment.compute.dtype)},
+          {"memory_format", to_string(experiment.compute.memory_format)},
           {"networks", experiment.networks},
           {"shaping", experiment.shaping},
           {"repeat_slow", experiment.repeat_slow},
@@ -128,6 +145,7 @@ Experiment experiment_from_json(const nlohmann::json& json, const Experiment& de
   }
   reader.read("cpus", experiment.cpus);
   if (const auto* tuning = reader.find("tuning")) experiment.tuning = read_tuning(*tuning, experiment.tuning);
+  experiment.compute = read_mode(reader, experiment.compute);
   reader.read("networks", experiment.networks);
   reader.read("shaping", experiment.shaping);
   reader.read("repeat_slow", experiment.repeat_slow);

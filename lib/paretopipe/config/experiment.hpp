@@ -1,5 +1,6 @@
 #pragma once
 #include <paretopipe/config/axis.hpp>
+#include <paretopipe/config/compute_mode.hpp>
 #include <paretopipe/config/partition.hpp>
 
 #include <cstdint>
@@ -62,6 +63,7 @@ struct Experiment {
   Axis threads_per_stage = 1;
   std::vector<std::string> cpus;  ///< one CPU list per stage ("0", "0-3,8"); empty: the machine's CPUs are dealt out
   ComputeTuning tuning;
+  ComputeMode compute{};
   std::vector<std::string> networks{"unshaped"};  ///< profiles that ship, or files (load_network_profile)
   std::string shaping = "auto";                   ///< auto, netem, emulated or none (parse_shaping)
   int repeat_slow = 2;  ///< how often a trial that fell into a slow window of the machine is measured again

@@ -1,4 +1,5 @@
 #include <paretopipe/compute/hashed_numbers.hpp>
+#include <paretopipe/compute/in_mode.hpp>
 #include <paretopipe/model/block.hpp>
 
 #include <cmath>
@@ -81,6 +82,7 @@ at::Tensor Scope::uniform(std::string_view name, at::IntArrayRef shape, double b
 }
 
 at::Tensor Scope::add(std::string_view name, at::Tensor tensor, bool learnable) const {
+  tensor = compute::in_mode(tensor, mode_);
   tensors_->push_back({prefix_ + std::string(name), tensor, learnable});
   return tensor;
 }
@@ -102,9 +104,10 @@ std::int64_t Block::parameter_bytes() const {
   return bytes;
 }
 
-Block build_block(std::string_view model, const BlockPlan& plan, std::optional<std::uint64_t> seed) {
+Block build_block(std::string_view model, const BlockPlan& plan, std::optional<std::uint64_t> seed,
+                  const config::ComputeMode& mode) {
   Block block{plan.name, {}, {}};
-  block.forward = plan.build(Scope(model, seed, block.tensors));
+  block.forward = plan.build(Scope(model, seed, mode, block.tensors));
   return block;
 }
 

@@ -1,4 +1,6 @@
 #pragma once
+#include <paretopipe/config/compute_mode.hpp>
+
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -31,9 +33,11 @@ enum class Scheme {
 /// Refers to a list that must outlive it.
 class Scope {
  public:
-  /// The root. Without a seed all parameters are zero: enough to describe a model, and several times faster.
-  Scope(std::string_view model, std::optional<std::uint64_t> seed, std::vector<NamedTensor>& tensors)
-      : model_(model), seed_(seed), tensors_(&tensors) {}
+  /// The root. Without a seed all parameters are zero: enough to describe a model, and several times faster. Tensors
+  /// have the mode's type and memory format.
+  Scope(std::string_view model, std::optional<std::uint64_t> seed, const config::ComputeMode& mode,
+        std::vector<NamedTensor>& tensors)
+      : model_(model), seed_(seed), mode_(mode), tensors_(&tensors) {}
 
   /// The child of that name, e.g. scope / "layer1.0" / "conv1".
   Scope operator/(std::string_view child) const;
@@ -59,6 +63,7 @@ class Scope {
 
   std::string_view model_;
   std::optional<std::uint64_t> seed_;
+  config::ComputeMode mode_;
   std::vector<NamedTensor>* tensors_;
   std::string prefix_;  ///< "" or ends in a dot
 };
@@ -86,7 +91,9 @@ struct Block {
 };
 
 /// Builds one block, independently of all others. Call it under c10::InferenceMode.
-/// Its weights depend on seed, model, tensor name and shape, and on nothing else; without a seed they are zero.
-Block build_block(std::string_view model, const BlockPlan& plan, std::optional<std::uint64_t> seed);
+/// Its weights depend on seed, model, tensor name and shape, and on nothing else; without a seed they are zero. They
+/// are in the mode's type and memory format.
+Block build_block(std::string_view model, const BlockPlan& plan, std::optional<std::uint64_t> seed,
+                  const config::ComputeMode& mode = {});
 
 }  // namespace paretopipe::model

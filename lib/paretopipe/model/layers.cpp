@@ -19,7 +19,7 @@ std::array<std::int64_t, 4> weight_shape(const ConvShape& shape) {
 
 Layer convolution(const ConvShape& shape, at::Tensor weight, at::Tensor bias) {
   return [shape, weight = std::move(weight), bias = std::move(bias)](at::Tensor x) {
-    return at::conv2d(x, weight, bias, shape.stride, shape.padding, /*dilation=*/1, shape.groups);
+    return at::conv2d(x, weight, bias, shape.stride, shape.padding, /*dilation=*/square(1), shape.groups);
   };
 }
 
@@ -74,7 +74,7 @@ Layer relu() {
 }
 
 Layer relu6() {
-  return [](at::Tensor x) { return at::hardtanh_(x, 0, 6); };
+  return [](at::Tensor x) { return at::hardtanh_(x, 0.0, 6.0); };
 }
 
 Layer flatten() {

@@ -1,3 +1,4 @@
+#include <paretopipe/compute/engine.hpp>
 #include <paretopipe/compute/inputs.hpp>
 #include <paretopipe/compute/runtime.hpp>
 #include <paretopipe/compute/tensors.hpp>
@@ -5,8 +6,10 @@
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/model/block.hpp>
 #include <paretopipe/model/describe.hpp>
+#include <paretopipe/model/layers.hpp>
 #include <paretopipe/model/model_backend.hpp>
 #include <paretopipe/model/stored_weights.hpp>
+#include <paretopipe/model/trace.hpp>
 #include <paretopipe/model/zoo.hpp>
 
 #include <map>
@@ -21,6 +24,7 @@ struct Identity {
   int num_classes = 0;
   std::uint64_t seed = 0;
   std::string weights;
+  config::ComputeMode compute;
   bool operator==(const Identity&) const = default;
 };
 
@@ -28,7 +32,7 @@ compute::Sample sample_of(const Model& model) {
   return {model.sample_shape(), model.vocabulary};
 }
 
-class ModelBackend : public stage::Backend {
+class ModelBackend : public stage::Backend, private compute::Blocks {
  public:
   std::vector<std::string> models() const override { return model_names(); }
 
@@ -39,7 +43,7 @@ class ModelBackend : public stage::Backend {
   config::ModelDescription describe(const stage::ModelRequest& request) override {
     return compute::with_libtorch("describe " + request.model, [&] {
       const auto& model = find_model(request.model);
-      auto description = describe_model(model, request.num_classes, request.batch);
+      auto description = describe_model(model, request.num_classes, request.batch, request.compute);
       compute::check_data(sample_of(model), request);
       if (!request.weights.empty()) check_weights(model, request.num_classes, weights::WeightsFile(request.weights));
       return description;
@@ -49,7 +53,7 @@ class ModelBackend : public stage::Backend {
   std::int64_t held_parameter_bytes() const override {
     std::int64_t bytes = 0;
     for (const auto& [index, block] : blocks_) bytes += block.parameter_bytes();
-    return bytes;
+    return bytes + engine_.program_bytes();
   }
 
   void load(const stage::ModelRequest& request, config::BlockRange range) override {
@@ -62,6 +66,10 @@ class ModelBackend : public stage::Backend {
       throw UsageError(fmt::format("a classifier has at least one class, not {}", request.num_classes));
     }
     compute::with_libtorch("load " + request.model, [&] { load_blocks(model, request, range); });
+  }
+
+  void prepare(config::BlockRange range, const wire::TensorSpec& spec) override {
+    compute::with_libtorch("optimise " + held_.model, [&] { engine_.prepare(range, spec); });
   }
 
   std::vector<stage::Activation> make_inputs(const stage::ModelRequest& request, int count) override {
@@ -83,11 +91,7 @@ class ModelBackend : public stage::Backend {
   /// The first block of every model leaves its input as it is, so batches from `make_inputs` can be used again.
   stage::Activation forward(config::BlockRange range, stage::Activation input) override {
     if (range.empty()) return input;
-    return compute::with_libtorch("compute " + held_.model, [&] {
-      auto tensor = compute::to_tensor(std::move(input));
-      for (int i = range.begin; i < range.end; ++i) tensor = block(i).forward(std::move(tensor));
-      return compute::to_activation(std::move(tensor));
-    });
+    return compute::with_libtorch("compute " + held_.model, [&] { return engine_.forward(range, std::move(input)); });
   }
 
   /// `forward` leaves nothing to do: activations are dense and in host memory.
@@ -95,11 +99,20 @@ class ModelBackend : public stage::Backend {
   stage::Activation decode(stage::Activation received) override { return received; }
 
  private:
+  at::Tensor run(int index, at::Tensor input) const override { return block(index).forward(std::move(input)); }
+
+  std::shared_ptr<torch::jit::Graph> graph_of(config::BlockRange range, const at::Tensor& example) const override {
+    std::vector<Layer> layers;
+    for (int i = range.begin; i < range.end; ++i) layers.push_back(block(i).forward);
+    return trace(sequence(std::move(layers)), example);
+  }
+
   void load_blocks(const Model& model, const stage::ModelRequest& request, config::BlockRange range) {
-    Identity wanted{request.model, request.num_classes, request.seed, request.weights};
+    Identity wanted{request.model, request.num_classes, request.seed, request.weights, request.compute};
     if (held_ != wanted) {
       blocks_.clear();
       held_ = std::move(wanted);
+      engine_.reset(request.compute, model.block_count);
     }
     const auto plan = model.plan(request.num_classes);
     for (int i = range.begin; i < range.end; ++i) {
@@ -109,8 +122,10 @@ class ModelBackend : public stage::Backend {
 
   /// A file of weights is opened for every block, so that no more of it is in memory than one block's tensors.
   static Block make_block(const Model& model, const BlockPlan& plan, const stage::ModelRequest& request) {
-    if (request.weights.empty()) return build_block(model.name, plan, request.seed);
-    return build_block(model.name, plan, weights::WeightsFile(request.weights));
+    // Optimized, they are rewritten as float32, and brought into the mode then.
+    const auto mode = request.compute.compute == config::Compute::eager ? request.compute : config::ComputeMode{};
+    if (request.weights.empty()) return build_block(model.name, plan, request.seed, mode);
+    return build_block(model.name, plan, weights::WeightsFile(request.weights), mode);
   }
 
   const Block& block(int index) const {
@@ -123,6 +138,7 @@ class ModelBackend : public stage::Backend {
 
   Identity held_;
   std::map<int, Block> blocks_;
+  compute::Engine engine_{*this};
 };
 
 }  // namespace

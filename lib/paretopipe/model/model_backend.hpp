@@ -11,13 +11,14 @@
 //   block, layers a block is built alone, from its name, and owns tensors with torchvision's state_dict names
 //   transformer   layers of encoders
 //   stored_weights  weights out of a file, by their names; lib/paretopipe/weights reads it
+//   trace         blocks as a graph, for optimized mode
 //   describe      one measured run of the chain: shapes, bytes, parameters, multiply-accumulates
 //
 // Where no file gives them, every weight is a hash of (seed, model, tensor name, index): the same on every machine and
 // release (compute/hashed_numbers.hpp).
 namespace paretopipe::model {
 
-/// LibTorch as the pipeline sees it. Computes in float32, in eager mode, contiguous (NCHW), without autograd.
+/// LibTorch as the pipeline sees it, in any config::ComputeMode, without autograd.
 /// Thread safety and errors as stage::Backend states; LibTorch's own exceptions come out as paretopipe::Error.
 std::unique_ptr<stage::Backend> make_model_backend();
 

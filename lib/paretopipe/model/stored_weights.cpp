@@ -19,8 +19,9 @@ bool only_for_training(std::string_view name) {
   return name.ends_with(".num_batches_tracked") || name.starts_with("AuxLogits.");
 }
 
+/// Whatever the block's mode makes of it.
 weights::DType stored_type(at::ScalarType type) {
-  return type == at::kLong ? weights::DType::int64 : weights::DType::float32;  // a block has no other
+  return type == at::kLong ? weights::DType::int64 : weights::DType::float32;
 }
 
 std::string text_of(weights::DType dtype, at::IntArrayRef shape) {
@@ -116,7 +117,8 @@ void copy(const NamedTensor& to, const weights::WeightsFile& file) {
   if (stored.bytes.empty()) return;
   // from_blob wants memory that it could write to; the tensor on it is only ever read.
   auto* memory = const_cast<std::byte*>(stored.bytes.data());
-  to.tensor.copy_(at::from_blob(memory, stored.shape, stored.strides, to.tensor.options()));
+  const auto type = to.tensor.scalar_type() == at::kLong ? at::kLong : at::kFloat;
+  to.tensor.copy_(at::from_blob(memory, stored.shape, stored.strides, at::TensorOptions(type)));
 }
 
 }  // namespace
@@ -130,8 +132,9 @@ void check_weights(const Model& model, std::int64_t num_classes, const weights::
   if (!findings.empty()) refuse(file, fmt::format("it does not fit {}: {}", model.name, findings));
 }
 
-Block build_block(std::string_view model, const BlockPlan& plan, const weights::WeightsFile& file) {
-  auto block = build_block(model, plan, std::nullopt);
+Block build_block(std::string_view model, const BlockPlan& plan, const weights::WeightsFile& file,
+                  const config::ComputeMode& mode) {
+  auto block = build_block(model, plan, std::nullopt, mode);
   for (const auto& tensor : block.tensors) copy(tensor, file);
   return block;
 }

@@ -12,8 +12,10 @@ namespace paretopipe::model {
 /// be there or not: the counters of batch norms, and the auxiliary classifier of Inception.
 void check_weights(const Model& model, std::int64_t num_classes, const weights::WeightsFile& file);
 
-/// Builds one block with the file's tensors, and touches no other tensor's bytes. Throws UsageError for a tensor that
-/// does not fit, or whose bytes have another checksum than the file says. Call under c10::InferenceMode.
-Block build_block(std::string_view model, const BlockPlan& plan, const weights::WeightsFile& file);
+/// Builds one block with the file's tensors, brought into the mode, and touches no other tensor's bytes. Throws
+/// UsageError for a tensor that does not fit, or whose bytes have another checksum than the file says. Call under
+/// c10::InferenceMode.
+Block build_block(std::string_view model, const BlockPlan& plan, const weights::WeightsFile& file,
+                  const config::ComputeMode& mode = {});
 
 }  // namespace paretopipe::model

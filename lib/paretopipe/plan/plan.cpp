@@ -43,6 +43,7 @@ Trial make_trial(const config::Experiment& experiment, const config::ModelDescri
           .threads_per_stage = experiment.threads_per_stage.first(),
           .cpus = experiment.cpus,
           .tuning = experiment.tuning,
+          .compute = experiment.compute,
           .network = network,
           .shaping = shaping,
           .archive = model.archive};

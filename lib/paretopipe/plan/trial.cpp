@@ -35,8 +35,9 @@ std::string Trial::label() const {
   const auto over =
       shaping == config::Shaping::none ? "" : fmt::format(" over {} ({})", network.name, to_string(shaping));
   const auto cut = micro_batch == 0 ? "" : fmt::format(" micro-batch {}", micro_batch);
-  return fmt::format("{} split {}/{} batch {}{}{} repetition {}", model, fmt::join(split_points, ","), block_count,
-                     batch, cut, over, repetition + 1);
+  const auto how = describe(compute);
+  return fmt::format("{} split {}/{} batch {}{}{}{} repetition {}", model, fmt::join(split_points, ","), block_count,
+                     batch, cut, how.empty() ? how : " " + how, over, repetition + 1);
 }
 
 std::string Trial::id() const {
@@ -79,6 +80,8 @@ void to_json(nlohmann::json& json, const Trial& trial) {
   }
   // Trials whose batches are not cut keep the identity that they had before batches could be.
   if (trial.micro_batch != 0) json["micro_batch"] = trial.micro_batch;
+  // Eager in float32, trials keep the identity that they had before there was a choice.
+  config::write_compute_mode(json, trial.compute);
   // Without a file, trials keep the identity that they had before there were files.
   if (!trial.weights_sha256.empty()) json["weights_sha256"] = trial.weights_sha256;
   // Trials that nothing shapes keep the identity that they had before there were networks.
@@ -105,6 +108,7 @@ void from_json(const nlohmann::json& json, Trial& trial) {
   json.at("tuning").get_to(trial.tuning);
   trial.micro_batch = json.value("micro_batch", 0);
   check_micro_batch(trial);
+  trial.compute = config::read_compute_mode(json);
   trial.weights_sha256 = json.value("weights_sha256", "");
   trial.network = json.value("network", config::NetworkProfile{});
   trial.shaping = json.value("shaping", config::Shaping::none);

@@ -1,5 +1,6 @@
 #pragma once
 #include <paretopipe/config/archive.hpp>
+#include <paretopipe/config/compute_mode.hpp>
 #include <paretopipe/config/experiment.hpp>
 #include <paretopipe/config/model_description.hpp>
 #include <paretopipe/config/network_profile.hpp>
@@ -31,6 +32,7 @@ struct Trial {
   int threads_per_stage = 1;
   std::vector<std::string> cpus;  ///< one CPU list per stage
   config::ComputeTuning tuning;
+  config::ComputeMode compute{};
   config::NetworkProfile network;
   config::Shaping shaping = config::Shaping::none;
   std::optional<config::Archive> archive{};  ///< of a model that is a file

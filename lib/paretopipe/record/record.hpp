@@ -109,7 +109,9 @@ struct Fidelity {
   double max_abs_difference = 0;  ///< of the logits; 0 means bit for bit
   double top1_agreement = 1;      ///< share of images whose largest logit is the same
   int batches_compared = 0;
+  double tolerance = 0;  ///< that the difference may not exceed: 0 in eager mode (config::ComputeMode)
 
+  bool kept() const { return max_abs_difference <= tolerance; }
   bool operator==(const Fidelity&) const = default;
 };
 

@@ -121,6 +121,9 @@ nlohmann::ordered_json flat_settings(const plan::Trial& trial) {
   json["shaping"] = trial.shaping;
   json["micro_batch"] = trial.chunk_images();
   json["weights_sha256"] = trial.weights_sha256;
+  json["compute"] = to_string(trial.compute.compute);
+  json["dtype"] = to_string(trial.compute.dtype);
+  json["memory_format"] = to_string(trial.compute.memory_format);
   auto settings = nlohmann::ordered_json::object();
   append_settings(settings, "", json);
   return settings;

@@ -80,6 +80,10 @@ std::vector<stage::Loaded> Pipeline::load(const std::vector<stage::Load>& reques
   return ask<stage::Loaded>(requests);
 }
 
+void Pipeline::prepare(const std::vector<stage::Prepare>& requests) {
+  ask<stage::Prepared>(requests);
+}
+
 std::vector<stage::RunReport> Pipeline::run(const std::vector<stage::Run>& requests) {
   return ask<stage::RunReport>(requests);
 }

@@ -43,6 +43,9 @@ class Pipeline {
   /// One request per stage. The replies are in the same order.
   std::vector<stage::Loaded> load(const std::vector<stage::Load>& requests);
 
+  /// Returns when every stage is ready for what it was asked for.
+  void prepare(const std::vector<stage::Prepare>& requests);
+
   /// The reports of the stages that take part: the first `requests.size()`.
   std::vector<stage::RunReport> run(const std::vector<stage::Run>& requests);
 

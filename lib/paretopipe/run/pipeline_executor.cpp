@@ -52,7 +52,8 @@ PipelineExecutor::PipelineExecutor(ExecutorOptions options) : options_(std::move
 stage::ModelRequest PipelineExecutor::request_of(const plan::Trial& trial) const {
   const auto weights = trial.weights_sha256.empty() ? std::string() : options_.weights;
   const auto model = trial.archive ? options_.archives.at(trial.archive->sha256).string() : trial.model;
-  return {model, trial.num_classes, trial.chunk_images(), trial.seed, trial.data, weights, trial.archive};
+  return {model,      trial.num_classes, trial.chunk_images(), trial.seed,
+          trial.data, weights,           trial.archive,        trial.compute};
 }
 
 config::ModelDescription PipelineExecutor::describe(const plan::Trial& trial) {
@@ -150,6 +151,9 @@ void PipelineExecutor::ensure_loaded(const plan::Trial& trial) {
 
 record::TrialRecord PipelineExecutor::run_loaded(const plan::Trial& trial) {
   const auto requests = make_run_requests(trial, model_, loaded_source_, next_tag_++);
+  if (trial.compute.compute == config::Compute::optimized) {
+    pipeline_->prepare(make_prepare_requests(requests, loaded_source_));
+  }
   const auto before = pipeline_->probe_clocks();
   TrialEvidence evidence;
   network_->begin_trial();

@@ -23,7 +23,7 @@ wire::TensorSpec incoming_spec(const plan::Trial& trial, const config::ModelDesc
   const int split = trial.split_points[static_cast<std::size_t>(stage) - 1];
   if (split == 0) return loaded.input;
   if (split == trial.block_count) return loaded.result;
-  return {wire::DType::float32, wire::MemoryFormat::contiguous, model.shape_at(split)};
+  return stage::activation_spec(trial.compute, model.shape_at(split));
 }
 
 template <class Timeline, class Moments>
@@ -90,6 +90,11 @@ record::StageReport stage_report(const plan::Trial& trial, const config::ModelDe
   return result;
 }
 
+record::Fidelity fidelity_of(const plan::Trial& trial, const stage::RunReport& source) {
+  return {source.max_abs_difference, source.top1_agreement, 2 * (trial.warmup + trial.batches),
+          trial.compute.relative_tolerance() * source.largest_output};
+}
+
 /// Both phases, without the batches that were still warming up.
 void add_samples(record::TrialRecord& record, const TrialEvidence& evidence) {
   record.single_stream = samples_of(record.trial, evidence,
@@ -103,6 +108,12 @@ void add_samples(record::TrialRecord& record, const TrialEvidence& evidence) {
 }
 
 }  // namespace
+
+std::vector<stage::Prepare> make_prepare_requests(const std::vector<stage::Run>& runs, const stage::Loaded& loaded) {
+  std::vector<stage::Prepare> requests;
+  for (const auto& run : runs) requests.push_back({run.blocks, requests.empty() ? loaded.input : run.incoming});
+  return requests;
+}
 
 std::vector<stage::Run> make_run_requests(const plan::Trial& trial, const config::ModelDescription& model,
                                           const stage::Loaded& loaded, std::uint32_t tag) {
@@ -135,14 +146,15 @@ record::TrialRecord assemble_record(const plan::Trial& trial, const config::Mode
   add_samples(record, evidence);
   record.network = evidence.network;
   const auto& source = evidence.reports.front();
-  record.fidelity =
-      record::Fidelity{source.max_abs_difference, source.top1_agreement, 2 * (trial.warmup + trial.batches)};
-  if (source.max_abs_difference != 0) {
+  record.fidelity = fidelity_of(trial, source);
+  if (!record.fidelity->kept()) {
+    const auto tolerance = record.fidelity->tolerance;
+    const auto allowed = tolerance == 0 ? "" : fmt::format(", more than the {:g} allowed", tolerance);
     record.status = record::Status::failed;
     record.failure = record::Failure{
         "check", std::nullopt,
-        fmt::format("the output differs from the unsplit model's by up to {:g} (top-1 agreement {:.1f} %)",
-                    source.max_abs_difference, 100 * source.top1_agreement)};
+        fmt::format("the output differs from the unsplit model's by up to {:g}{} (top-1 agreement {:.1f} %)",
+                    source.max_abs_difference, allowed, 100 * source.top1_agreement)};
   } else {
     record.summary = stats::summarise(*record.single_stream, *record.offline, trial.batch, record.links);
     if (record.network && !record.network->deviations.empty()) {

@@ -22,8 +22,12 @@ struct TrialEvidence {
 std::vector<stage::Run> make_run_requests(const plan::Trial& trial, const config::ModelDescription& model,
                                           const stage::Loaded& loaded, std::uint32_t tag);
 
+/// What the stages of these runs are to get ready for.
+std::vector<stage::Prepare> make_prepare_requests(const std::vector<stage::Run>& runs, const stage::Loaded& loaded);
+
 /// The record of a trial that ran: samples in one time base, payloads, fidelity, summary. If the output differs from
-/// the unsplit model's, the trial is a failure; if the network deviated from the trial's, it is invalid.
+/// the unsplit model's by more than the mode's tolerance, the trial is a failure; if the network deviated from the
+/// trial's, it is invalid.
 record::TrialRecord assemble_record(const plan::Trial& trial, const config::ModelDescription& model,
                                     const TrialEvidence& evidence);
 

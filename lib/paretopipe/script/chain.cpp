@@ -37,27 +37,34 @@ PreparedModel load(const std::filesystem::path& file, const config::Archive& arc
 }
 
 std::vector<Measured> measure_batch(const PreparedModel& model, const Values& values,
-                                    const std::vector<std::int64_t>& shape, const std::string& file) {
+                                    const std::vector<std::int64_t>& shape, const stage::ModelRequest& request) {
+  const auto mode = config::describe(request.compute);
   const auto attempt = fmt::format(
-      "{} does not compute a batch of shape {} (if it was traced with another batch size, that may be built into it: "
-      "use the same --batch, or trace it with this one)",
-      file, fmt::join(shape, "x"));
-  return guarded(ExitCode::usage, attempt, [&] { return measure(*model.graph, values, shape); });
+      "{} does not compute a{}{} batch of shape {} (if it was traced with another batch size, that may be built into "
+      "it: use the same --batch, or trace it with this one)",
+      request.model, mode.empty() ? "" : " ", mode, fmt::join(shape, "x"));
+  return guarded(ExitCode::usage, attempt, [&] { return measure(*model.graph, values, shape, request.compute); });
 }
 
-void check_result(const Measured& result, std::int64_t batch, const std::string& file) {
-  if (result.sendable && result.shape.front() == batch) return;
+void check_result(const Measured& result, const stage::ModelRequest& request) {
+  if (result.sendable && result.shape.front() == request.batch) return;
   throw UsageError(
-      fmt::format("{} gives a result of shape {} for a batch of {}; it must be float32, with one row for each sample",
-                  file, fmt::join(result.shape, "x"), batch));
+      fmt::format("{} gives a result of shape {} for a batch of {}; it must be {}, with one row for each sample",
+                  request.model, fmt::join(result.shape, "x"), request.batch, to_string(request.compute.dtype)));
+}
+
+std::int64_t parameter_bytes(const at::Tensor& tensor, const config::ComputeMode& mode) {
+  const bool halved = tensor.scalar_type() == at::kFloat && mode.dtype == config::Precision::bfloat16;
+  return static_cast<std::int64_t>(tensor.nbytes()) / (halved ? 2 : 1);
 }
 
 /// Parameters and buffers, each once: operators may share them.
-void count_parameters(const Slice& slice, const PreparedModel& model, config::BlockDescription& block) {
+void count_parameters(const Slice& slice, const PreparedModel& model, const config::ComputeMode& mode,
+                      config::BlockDescription& block) {
   std::unordered_set<const void*> counted;
   for (const auto& tensor : slice.tensors()) {
     if (!counted.insert(tensor.data_ptr()).second) continue;
-    block.parameter_bytes += static_cast<std::int64_t>(tensor.nbytes());
+    block.parameter_bytes += parameter_bytes(tensor, mode);
     if (model.learnable.contains(tensor.data_ptr())) block.parameters += tensor.numel();
   }
 }
@@ -78,7 +85,8 @@ std::vector<Value*> sendable(const std::vector<Value*>& cuts, const std::vector<
 
 }  // namespace
 
-Chain::Chain(const stage::ModelRequest& request) : model_(load(request.model, request.archive.value())) {
+Chain::Chain(const stage::ModelRequest& request)
+    : model_(load(request.model, request.archive.value())), mode_(request.compute) {
   const auto& archive = *request.archive;
   description_.model = std::filesystem::path(request.model).filename().string();
   description_.batch = request.batch;
@@ -92,8 +100,8 @@ Chain::Chain(const stage::ModelRequest& request) : model_(load(request.model, re
   const auto cuts = find_cuts(graph);
   Values values(cuts.begin(), cuts.end());
   values.push_back(graph.outputs().at(0));
-  const auto measured = measure_batch(model_, values, description_.input_shape, request.model);
-  check_result(measured.back(), request.batch, request.model);
+  const auto measured = measure_batch(model_, values, description_.input_shape, request);
+  check_result(measured.back(), request);
 
   const NodeNames names(graph);
   boundaries_.push_back(graph.inputs().at(0));
@@ -114,14 +122,19 @@ void Chain::describe_blocks(const Values& values, const std::vector<Measured>& m
     block.name = unique_name(names.name_of(nodes_between(graph, begin, values[i])), seen);
     block.output_shape = measured[i].shape;
     block.activation_bytes = measured[i].bytes;
-    count_parameters(Slice(graph, begin, values[i]), model_, block);
+    count_parameters(Slice(graph, begin, values[i]), model_, mode_, block);
     description_.blocks.push_back(std::exchange(block, {}));
   }
+  auto& result = description_.blocks.back();  // is float32 in every mode
+  result.activation_bytes = sizeof(float);
+  for (const auto size : result.output_shape) result.activation_bytes *= size;
 }
 
 Slice Chain::block(int index) const {
   const auto begin = static_cast<std::size_t>(index);
-  return {*model_.graph, boundaries_.at(begin), boundaries_.at(begin + 1)};
+  // Optimized, it is rewritten as float32, and brought into the mode then.
+  const auto mode = mode_.compute == config::Compute::eager ? mode_ : config::ComputeMode{};
+  return {*model_.graph, boundaries_.at(begin), boundaries_.at(begin + 1), mode};
 }
 
 }  // namespace paretopipe::script

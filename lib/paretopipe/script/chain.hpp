@@ -14,10 +14,11 @@ namespace paretopipe::script {
 /// out of it and lets it go.
 class Chain {
  public:
-  /// Checks and loads the request's file, finds its cuts, and runs it once on zeros. A value that a link cannot carry
-  /// unchanged (another type than float32, or numbers that do not lie densely in the order of the dimensions) is no
-  /// cut. Call under c10::InferenceMode. Throws UsageError for a file that is not the one of the request's SHA-256,
-  /// that is no archive or cannot be cut, that refuses the batch, or whose result is not one row for each sample.
+  /// Checks and loads the request's file, finds its cuts, and runs it once on zeros, in eager mode with the
+  /// request's type and memory format. A value that a link cannot carry unchanged (another type, or numbers that do not
+  /// lie densely in that order) is no cut. Call under c10::InferenceMode. Throws UsageError for a file that is not the
+  /// one of the request's SHA-256, that is no archive or cannot be cut, that refuses the batch, or whose result is not
+  /// one row for each sample.
   explicit Chain(const stage::ModelRequest& request);
 
   const config::ModelDescription& description() const { return description_; }
@@ -30,6 +31,7 @@ class Chain {
                        const NodeNames& names);
 
   PreparedModel model_;
+  config::ComputeMode mode_;
   std::vector<const torch::jit::Value*> boundaries_;  ///< the input, the chosen cuts, the output
   config::ModelDescription description_;
 };

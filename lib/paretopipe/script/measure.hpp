@@ -1,4 +1,6 @@
 #pragma once
+#include <paretopipe/config/compute_mode.hpp>
+
 #include <cstdint>
 #include <vector>
 
@@ -10,13 +12,14 @@ namespace paretopipe::script {
 struct Measured {
   std::vector<std::int64_t> shape;
   std::int64_t bytes = 0;
-  bool sendable = false;                  ///< float32, dense, in the order of its dimensions, not empty
+  bool sendable = false;                  ///< of the mode's type, dense in its order, not empty
   std::int64_t multiply_accumulates = 0;  ///< from the value before it to this one
 };
 
-/// Computes the graph on zeros, from one value to the next. `values` are cuts in their order, the last is the output.
-/// Call under c10::InferenceMode. Throws what LibTorch throws where an operator does not like its operands.
+/// Computes the graph on zeros, from one value to the next, with the mode's type and memory format. `values` are cuts
+/// in their order, the last is the output. Call under c10::InferenceMode. Throws what LibTorch throws where an operator
+/// does not like its operands.
 std::vector<Measured> measure(const torch::jit::Graph& graph, const std::vector<const torch::jit::Value*>& values,
-                              const std::vector<std::int64_t>& input_shape);
+                              const std::vector<std::int64_t>& input_shape, const config::ComputeMode& mode);
 
 }  // namespace paretopipe::script

@@ -1,3 +1,4 @@
+#include <paretopipe/compute/engine.hpp>
 #include <paretopipe/compute/inputs.hpp>
 #include <paretopipe/compute/runtime.hpp>
 #include <paretopipe/compute/tensors.hpp>
@@ -15,7 +16,7 @@
 namespace paretopipe::script {
 namespace {
 
-class ScriptBackend final : public stage::Backend {
+class ScriptBackend final : public stage::Backend, private compute::Blocks {
  public:
   std::vector<std::string> models() const override { return {"PATH.pt (a TorchScript archive, with --input CxHxW)"}; }
 
@@ -39,7 +40,7 @@ class ScriptBackend final : public stage::Backend {
         if (counted.insert(tensor.data_ptr()).second) bytes += static_cast<std::int64_t>(tensor.nbytes());
       }
     }
-    return bytes;
+    return bytes + engine_.program_bytes();
   }
 
   void load(const stage::ModelRequest& request, config::BlockRange range) override {
@@ -49,6 +50,10 @@ class ScriptBackend final : public stage::Backend {
       held_ = identity(request);
     }
     guarded(ExitCode::internal, "load " + request.model, [&] { load_blocks(request, range); });
+  }
+
+  void prepare(config::BlockRange range, const wire::TensorSpec& spec) override {
+    guarded(ExitCode::internal, "optimise " + held_->model, [&] { engine_.prepare(range, spec); });
   }
 
   std::vector<stage::Activation> make_inputs(const stage::ModelRequest& request, int count) override {
@@ -70,11 +75,8 @@ class ScriptBackend final : public stage::Backend {
   /// Without mutation in a block, no block changes its input.
   stage::Activation forward(config::BlockRange range, stage::Activation input) override {
     if (range.empty()) return input;
-    return guarded(ExitCode::internal, "compute " + held_->model, [&] {
-      auto tensor = compute::to_tensor(std::move(input));
-      for (int i = range.begin; i < range.end; ++i) tensor = block(i).run(std::move(tensor));
-      return compute::to_activation(std::move(tensor));
-    });
+    return guarded(ExitCode::internal, "compute " + held_->model,
+                   [&] { return engine_.forward(range, std::move(input)); });
   }
 
   /// `forward` leaves nothing to do: activations are dense and in host memory.
@@ -82,6 +84,14 @@ class ScriptBackend final : public stage::Backend {
   stage::Activation decode(stage::Activation received) override { return received; }
 
  private:
+  at::Tensor run(int index, at::Tensor input) const override { return block(index).run(std::move(input)); }
+
+  std::shared_ptr<torch::jit::Graph> graph_of(config::BlockRange range, const at::Tensor&) const override {
+    std::vector<const Slice*> slices;
+    for (int i = range.begin; i < range.end; ++i) slices.push_back(&block(i));
+    return join(slices);
+  }
+
   static void check(const stage::ModelRequest& request) {
     if (!request.archive) {
       throw UsageError(fmt::format("{} is asked for as an archive, without its input and SHA-256", request.model));
@@ -99,7 +109,8 @@ class ScriptBackend final : public stage::Backend {
             .batch = request.batch,
             .seed = 0,
             .data = {},
-            .archive = request.archive};
+            .archive = request.archive,
+            .compute = request.compute};
   }
 
   void load_blocks(const stage::ModelRequest& request, config::BlockRange range) {
@@ -121,6 +132,7 @@ class ScriptBackend final : public stage::Backend {
       throw UsageError(fmt::format("{} has blocks 0 to {}; there is no range [{}, {})", held_->model, count - 1,
                                    range.begin, range.end));
     }
+    if (blocks_.empty()) engine_.reset(held_->compute, count);
     for (int i = range.begin; i < range.end; ++i) {
       if (!blocks_.contains(i)) blocks_.emplace(i, chain.block(i));
     }
@@ -137,6 +149,7 @@ class ScriptBackend final : public stage::Backend {
 
   std::optional<stage::ModelRequest> held_;
   std::map<int, Slice> blocks_;
+  compute::Engine engine_{*this};
 };
 
 }  // namespace

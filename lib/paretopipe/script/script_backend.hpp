@@ -17,9 +17,9 @@
 namespace paretopipe::script {
 
 /// Archives as the pipeline sees them. `request.model` is the absolute path and `request.archive` says how it is used.
-/// Computes in float32, in eager mode, contiguous (NCHW), without autograd, operator by operator as the archive does
-/// itself: no bit differs. Thread safety and errors as stage::Backend states; a file that is no archive, one that has
-/// changed since its SHA-256 was taken, and one that cannot be cut are UsageErrors that say what is in the way.
+/// Computes in any config::ComputeMode, without autograd; in eager mode and float32 operator by operator as the archive
+/// does itself: no bit differs. Thread safety and errors as stage::Backend states; a file that is no archive, one that
+/// has changed since its SHA-256 was taken, and one that cannot be cut are UsageErrors that say what is in the way.
 std::unique_ptr<stage::Backend> make_script_backend();
 
 }  // namespace paretopipe::script

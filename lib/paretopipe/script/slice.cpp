@@ -1,10 +1,9 @@
+#include <paretopipe/compute/in_mode.hpp>
 #include <paretopipe/script/slice.hpp>
 
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
-
-#include <torch/csrc/jit/ir/constants.h>
 
 namespace paretopipe::script {
 namespace {
@@ -39,7 +38,8 @@ Node* clone_of(Graph& graph, const Node& node, const Copies& copies) {
   return clone;
 }
 
-std::shared_ptr<Graph> copy_between(const Graph& graph, const Value* begin, const Value* end) {
+std::shared_ptr<Graph> copy_between(const Graph& graph, const Value* begin, const Value* end,
+                                    const config::ComputeMode& mode) {
   auto copy = std::make_shared<Graph>();
   Copies copies{{begin, copy->addInput()}};
   for (const auto* node : nodes_between(graph, begin, end)) {
@@ -47,6 +47,7 @@ std::shared_ptr<Graph> copy_between(const Graph& graph, const Value* begin, cons
     for (std::size_t i = 0; i < node->outputs().size(); ++i) copies.emplace(node->outputs()[i], clone->outputs()[i]);
   }
   copy->registerOutput(copies.at(end));
+  compute::constants_in_mode(*copy, mode);
   return copy;
 }
 
@@ -61,26 +62,15 @@ std::vector<const Node*> nodes_between(const Graph& graph, const Value* begin, c
   return nodes;
 }
 
-Slice::Slice(const Graph& graph, const Value* begin, const Value* end)
-    : graph_(copy_between(graph, begin, end)), code_(graph_, "forward") {}
+Slice::Slice(const Graph& graph, const Value* begin, const Value* end, const config::ComputeMode& mode)
+    : Program(copy_between(graph, begin, end, mode)) {}
 
-at::Tensor Slice::run(at::Tensor input) const {
-  torch::jit::Stack stack{std::move(input)};
-  torch::jit::InterpreterState(code_).run(stack);
-  return std::move(stack.front()).toTensor();
-}
-
-std::vector<at::Tensor> Slice::tensors() const {
-  std::vector<at::Tensor> tensors;
-  for (auto* node : graph_->nodes()) {
-    if (node->kind() != torch::jit::prim::Constant) continue;
-    const auto value = torch::jit::toIValue(node->output());
-    if (value && value->isTensor()) tensors.push_back(value->toTensor());
-    if (value && value->isTensorList()) {
-      for (const auto& tensor : value->toTensorVector()) tensors.push_back(tensor);
-    }
-  }
-  return tensors;
+std::shared_ptr<Graph> join(const std::vector<const Slice*>& slices) {
+  auto joined = std::make_shared<Graph>();
+  auto* value = joined->addInput();
+  for (const auto* slice : slices) value = torch::jit::insertGraph(*joined, slice->graph(), {value}).at(0);
+  joined->registerOutput(value);
+  return joined;
 }
 
 }  // namespace paretopipe::script

@@ -1,5 +1,6 @@
 #pragma once
 #include <paretopipe/config/archive.hpp>
+#include <paretopipe/config/compute_mode.hpp>
 #include <paretopipe/config/model_description.hpp>
 #include <paretopipe/wire/tensor_spec.hpp>
 
@@ -40,10 +41,15 @@ struct ModelRequest {
   std::string data;        ///< "fashion-mnist[:DIR]", "cifar10[:DIR]", "random"
   std::string weights{};   ///< file that holds them; empty: they are a function of the seed
   std::optional<config::Archive> archive{};  ///< of a model that is a file
+  config::ComputeMode compute{};
   bool operator==(const ModelRequest&) const = default;
 };
 void to_json(nlohmann::json& json, const ModelRequest& request);
 void from_json(const nlohmann::json& json, ModelRequest& request);
+
+/// What crosses a cut of a model that is computed so: activations with four dimensions in the mode's order. The input
+/// and the result of the whole model are float32 and contiguous instead.
+wire::TensorSpec activation_spec(const config::ComputeMode& mode, std::vector<std::int64_t> shape);
 
 /// What computes inside a stage: LibTorch (lib/paretopipe/model), or the synthetic ground truth. The pipeline around it
 /// knows nothing of models. All calls come from the thread that called `configure` first, except that `decode` comes
@@ -66,9 +72,14 @@ class Backend {
   /// Bytes of parameters and buffers of all blocks that are held, whether or not a trial uses them.
   virtual std::int64_t held_parameter_bytes() const = 0;
 
-  /// Makes the blocks of `range` ready for `forward`. Blocks of the same model (name, classes, seed, weights) that are
-  /// held already are kept as they are; another model's are dropped.
+  /// Makes the blocks of `range` ready for `forward`. Blocks of the same model (name, classes, seed, weights, mode)
+  /// that are held already are kept as they are; another model's are dropped.
   virtual void load(const ModelRequest& request, config::BlockRange range) = 0;
+
+  /// Whatever else is worth doing once before `forward` is called for this range again and again, with activations of
+  /// that spec: after it, no call takes longer than the others. Other ranges may be forgotten again. The blocks must be
+  /// loaded. Most backends have nothing to do.
+  virtual void prepare(config::BlockRange, const wire::TensorSpec&) {}
 
   /// `count` distinct batches of decoded, resized and normalised input for the request's model.
   virtual std::vector<Activation> make_inputs(const ModelRequest& request, int count) = 0;

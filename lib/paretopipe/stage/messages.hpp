@@ -30,7 +30,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TensorSpec, dtype, memory_format, shape)
 namespace paretopipe::stage {
 
 /// Grows whenever a message changes its meaning: the driver refuses a stage of another version.
-inline constexpr int kControlProtocolVersion = 5;
+inline constexpr int kControlProtocolVersion = 6;
 
 /// The request failed; the stage goes on listening. After a failed `Run` its links are gone.
 struct Fault {
@@ -141,6 +141,22 @@ struct Loaded {
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Loaded, held_parameter_bytes, input, result)
 
+/// Gets ready for the runs of these blocks that follow, with chunks of that spec: nothing of it is timed.
+struct Prepare {
+  static constexpr std::string_view kType = "prepare";
+  config::BlockRange blocks;
+  wire::TensorSpec incoming;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Prepare, blocks, incoming)
+
+struct Prepared {
+  static constexpr std::string_view kType = "prepared";
+};
+inline void to_json(nlohmann::json& json, const Prepared&) {
+  json = nlohmann::json::object();
+}
+inline void from_json(const nlohmann::json&, Prepared&) {}
+
 /// Asks the source how long every block of a model takes alone: loads the whole model, and runs its blocks one by one.
 struct TimeBlocks {
   static constexpr std::string_view kType = "time_blocks";
@@ -188,6 +204,7 @@ struct RunReport {
   ResultTimeline offline_results;        ///< only from the source
   double max_abs_difference = 0;         ///< only from the source
   double top1_agreement = 1;             ///< only from the source
+  double largest_output = 0;             ///< largest magnitude of the unsplit model's outputs; only from the source
   host::ProcessUsage usage;
   std::int64_t peak_rss_bytes = 0;  ///< 0 where unreadable
   std::int64_t held_parameter_bytes = 0;
@@ -195,8 +212,8 @@ struct RunReport {
   host::CpuConditions conditions;
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RunReport, single_stream, offline, single_stream_results, offline_results,
-                                   max_abs_difference, top1_agreement, usage, peak_rss_bytes, held_parameter_bytes,
-                                   state, conditions)
+                                   max_abs_difference, top1_agreement, largest_output, usage, peak_rss_bytes,
+                                   held_parameter_bytes, state, conditions)
 
 /// One exchange of RFC 5905's four timestamps; the driver has the outer two.
 struct ClockProbe {

@@ -8,6 +8,7 @@ void to_json(nlohmann::json& json, const ModelRequest& request) {
           {"batch", request.batch}, {"seed", request.seed},
           {"data", request.data},   {"weights", request.weights}};
   write_optional(json, "archive", request.archive);
+  config::write_compute_mode(json, request.compute);
 }
 
 void from_json(const nlohmann::json& json, ModelRequest& request) {
@@ -18,6 +19,16 @@ void from_json(const nlohmann::json& json, ModelRequest& request) {
   json.at("data").get_to(request.data);
   json.at("weights").get_to(request.weights);
   read_optional(json, "archive", request.archive);
+  request.compute = config::read_compute_mode(json);
+}
+
+wire::TensorSpec activation_spec(const config::ComputeMode& mode, std::vector<std::int64_t> shape) {
+  wire::TensorSpec spec;
+  spec.dtype = mode.dtype == config::Precision::bfloat16 ? wire::DType::bfloat16 : wire::DType::float32;
+  const bool by_pixel = mode.memory_format == config::MemoryFormat::channels_last && shape.size() == 4;
+  spec.memory_format = by_pixel ? wire::MemoryFormat::channels_last : wire::MemoryFormat::contiguous;
+  spec.shape = std::move(shape);
+  return spec;
 }
 
 }  // namespace paretopipe::stage

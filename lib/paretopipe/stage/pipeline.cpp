@@ -76,6 +76,7 @@ class StageRun {
         *moments = source_->issued();
       report.max_abs_difference = source_->max_abs_difference();
       report.top1_agreement = source_->top1_agreement();
+      report.largest_output = source_->largest_output();
     }
     const auto phase = static_cast<std::ptrdiff_t>(run_.phase_chunks());
     const auto total = static_cast<std::ptrdiff_t>(total_);

@@ -58,6 +58,7 @@ class Session {
     if (const auto message = unwrap<Join>(request)) return wrap(join(*message));
     if (const auto message = unwrap<Load>(request)) return wrap(load(*message));
     if (const auto message = unwrap<TimeBlocks>(request)) return wrap(BlockTimes{time_blocks(*message, backend_)});
+    if (const auto message = unwrap<Prepare>(request)) return wrap(prepare(*message));
     if (const auto message = unwrap<Run>(request)) return wrap(run(*message));
     throw wire::ProtocolError(
         fmt::format("the driver sent a request that this stage does not know: {}", request.dump().substr(0, 80)));
@@ -118,6 +119,11 @@ class Session {
       references.outputs.push_back(std::move(output));
     }
     return references;
+  }
+
+  Prepared prepare(const Prepare& request) {
+    backend_.prepare(request.blocks, request.incoming);
+    return {};
   }
 
   RunReport run(const Run& request) {

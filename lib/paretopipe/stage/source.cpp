@@ -99,6 +99,14 @@ void Source::compare(const Activation& result, const Activation& expected) {
   }
 }
 
+double Source::largest_output() const {
+  double largest = 0;
+  for (const auto& output : references_.outputs) {
+    for (const float value : as_floats(output)) largest = std::max(largest, std::abs(double{value}));
+  }
+  return largest;
+}
+
 double Source::top1_agreement() const {
   return images_compared_ == 0 ? 0 : static_cast<double>(images_agreeing_) / static_cast<double>(images_compared_);
 }

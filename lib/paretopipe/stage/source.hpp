@@ -46,6 +46,9 @@ class Source {
   double max_abs_difference() const { return max_abs_difference_; }
   double top1_agreement() const;
 
+  /// Magnitude of the largest number among the unsplit model's outputs.
+  double largest_output() const;
+
  private:
   void issue();
   void check_batch(std::size_t first);

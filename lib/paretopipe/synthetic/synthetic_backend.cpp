@@ -93,6 +93,12 @@ class SyntheticBackend final : public stage::Backend {
     if (!request.weights.empty()) {
       throw UsageError(fmt::format("{} has no weights; leave the file {} out", request.model, request.weights));
     }
+    if (request.compute != config::ComputeMode{}) {
+      throw UsageError(
+          fmt::format("{} computes nothing that could be {}; leave --compute, --dtype and --memory-format "
+                      "out",
+                      request.model, config::describe(request.compute)));
+    }
     return synthetic::describe(parse(request.model), request.batch, request.num_classes);
   }
 

@@ -77,6 +77,9 @@ TEST_CASE("a label says what a person needs to know, and counts repetitions from
   auto cut = a_trial();
   cut.micro_batch = 2;
   CHECK(cut.label() == "mobilenet_v2 split 7/20 batch 8 micro-batch 2 repetition 3");
+  auto optimized = a_trial();
+  optimized.compute.compute = config::Compute::optimized;
+  CHECK(optimized.label() == "mobilenet_v2 split 7/20 batch 8 optimized repetition 3");
   CHECK(shaped.label() == "mobilenet_v2 split 7/20 batch 8 over wifi (emulated) repetition 3");
 }
 
@@ -88,6 +91,8 @@ TEST_CASE("a trial comes back from JSON as it was", "[trial]") {
   trial.weights_sha256 = std::string(64, 'a');
   CHECK(json(trial).get<Trial>() == trial);
   CHECK(json(trial).at("weights_sha256") == trial.weights_sha256);
+  trial.compute = {config::Compute::optimized, config::Precision::bfloat16, config::MemoryFormat::channels_last};
+  CHECK(json(trial).get<Trial>() == trial);
   trial.network.name = "mine";
   trial.network.forward.rate_bit_per_s = 5'000'000;
   trial.network.backward.loss = 0.1;
@@ -166,6 +171,9 @@ TEST_CASE("whatever decides a run changes the identity, and equal trials share i
       [](Trial& trial) { trial.tuning.flush_denormals = false; },
       [](Trial& trial) { trial.tuning.tune_malloc = false; },
       [](Trial& trial) { trial.tuning.passive_openmp_wait = false; },
+      [](Trial& trial) { trial.compute.compute = config::Compute::optimized; },
+      [](Trial& trial) { trial.compute.dtype = config::Precision::bfloat16; },
+      [](Trial& trial) { trial.compute.memory_format = config::MemoryFormat::channels_last; },
       [](Trial& trial) { trial.shaping = config::Shaping::emulated; },
       [](Trial& trial) { trial.shaping = config::Shaping::netem; },
       [](Trial& trial) { trial.network.name = "wifi"; },

@@ -121,6 +121,48 @@ TEST_CASE("a right output is an ok record, complete and derived from its own sam
   CHECK(nlohmann::json::parse(written.dump()).get<record::TrialRecord>() == record);
 }
 
+TEST_CASE("optimized, a difference within the tolerance is kept and passes, and one beyond it fails") {
+  auto trial = trial_at({3});
+  trial.compute.compute = config::Compute::optimized;
+  auto evidence = regular_evidence();
+  auto& source = evidence.reports.front();
+  source.largest_output = 20;
+  const auto tolerance = 20 * trial.compute.relative_tolerance();
+  source.max_abs_difference = tolerance;
+  const auto kept = run::assemble_record(trial, a_model(), evidence);
+  CHECK(kept.status == record::Status::ok);
+  CHECK(kept.fidelity == record::Fidelity{tolerance, 1, 2 * (kWarmup + kBatches), tolerance});
+  CHECK(nlohmann::json::parse(nlohmann::json(kept).dump()).get<record::TrialRecord>() == kept);
+  source.max_abs_difference = 1.01 * tolerance;
+  const auto failed = run::assemble_record(trial, a_model(), evidence);
+  CHECK(failed.status == record::Status::failed);
+  CHECK(failed.failure->phase == "check");
+  CHECK_FALSE(failed.summary.has_value());
+  trial.compute.compute = config::Compute::eager;
+  source.max_abs_difference = 1e-30;
+  CHECK(run::assemble_record(trial, a_model(), evidence).status == record::Status::failed);
+}
+
+TEST_CASE("what crosses a cut has the mode's type and order, and input and result have not") {
+  auto trial = trial_at({3, 7});
+  trial.compute = {config::Compute::eager, config::Precision::bfloat16, config::MemoryFormat::channels_last};
+  auto model = a_model();
+  model.blocks.at(2).output_shape = {1, 3, 4, 5};
+  stage::Loaded loaded;
+  loaded.input.shape = {1, 3, 8, 8};
+  loaded.result.shape = {1, 10};
+  const auto runs = run::make_run_requests(trial, model, loaded, 1);
+  REQUIRE(runs.size() == 3);
+  CHECK(runs[0].incoming == loaded.result);
+  CHECK(runs[1].incoming == wire::TensorSpec{wire::DType::bfloat16, wire::MemoryFormat::channels_last, {1, 3, 4, 5}});
+  CHECK(runs[2].incoming.dtype == wire::DType::bfloat16);
+  const auto prepared = run::make_prepare_requests(runs, loaded);
+  REQUIRE(prepared.size() == 3);
+  CHECK(prepared[0].incoming == loaded.input);
+  CHECK(prepared[1].incoming == runs[1].incoming);
+  CHECK(prepared[2].blocks == config::BlockRange{7, 10});
+}
+
 TEST_CASE("whatever the moments, the parts of every batch add up to its latency") {
   std::mt19937 random(11);
   for (const auto& splits : std::vector<std::vector<int>>{{10}, {3}, {0}, {2, 7}, {0, 5, 10}}) {

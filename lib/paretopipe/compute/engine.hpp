@@ -1,0 +1,65 @@
+#pragma once
+#include <paretopipe/compute/program.hpp>
+#include <paretopipe/config/compute_mode.hpp>
+#include <paretopipe/stage/backend.hpp>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <vector>
+
+namespace paretopipe::compute {
+
+/// The blocks that a backend on LibTorch holds.
+class Blocks {
+ public:
+  virtual ~Blocks() = default;
+
+  /// Computes one block, in eager mode, with weights that are in the mode already. May overwrite the input.
+  virtual at::Tensor run(int block, at::Tensor input) const = 0;
+
+  /// All blocks of a range as one graph of float32, without blocks and mutation, for inputs of the shape and the type
+  /// that `example` has. It is the caller's to rewrite.
+  virtual std::shared_ptr<torch::jit::Graph> graph_of(config::BlockRange range, const at::Tensor& example) const = 0;
+};
+
+/// Computes a stage's blocks in one mode, from activation to activation: what goes into the first block is brought into
+/// the mode, what comes out of the last one is float32 and contiguous again. Optimized, every range of blocks becomes a
+/// program of its own, so that nothing is fused across a cut. Call under c10::InferenceMode, from one thread.
+class Engine {
+ public:
+  /// `blocks` must outlive it.
+  explicit Engine(const Blocks& blocks) : blocks_(blocks) {}
+
+  /// For another model, or another mode: forgets all programs.
+  void reset(const config::ComputeMode& mode, int block_count);
+
+  /// Optimized, makes the range's program for such inputs, runs it once, and forgets all others.
+  void prepare(config::BlockRange range, const wire::TensorSpec& input);
+
+  /// As stage::Backend::forward has it, of a range that is not empty. Optimized, the first call for a range that was
+  /// not prepared takes longer.
+  stage::Activation forward(config::BlockRange range, stage::Activation input);
+
+  /// Memory of the programs' parameters.
+  std::int64_t program_bytes() const;
+
+ private:
+  struct Key {
+    int begin;
+    int end;
+    std::vector<std::int64_t> shape;
+    auto operator<=>(const Key&) const = default;
+  };
+
+  at::Tensor run_blocks(config::BlockRange range, at::Tensor tensor) const;
+  const Program& program(config::BlockRange range, const at::Tensor& input);
+  Program make_program(config::BlockRange range, const at::Tensor& input) const;
+
+  const Blocks& blocks_;
+  config::ComputeMode mode_;
+  int block_count_ = 0;
+  std::map<Key, Program> programs_;
+};
+
+}  // namespace paretopipe::compute

@@ -1,0 +1,22 @@
+#pragma once
+#include <paretopipe/config/compute_mode.hpp>
+
+#include <memory>
+
+#include <ATen/core/Tensor.h>
+#include <torch/csrc/jit/ir/ir.h>
+
+namespace paretopipe::compute {
+
+/// Rewrites a graph, in place, to what a deployment would run; its result differs by roundings. The graph is one of
+/// Program's, without blocks and mutation, in float32 and with its parameters among its constants. It is then good for
+/// inputs like `example`, which is in the mode:
+///   - batch norms, and what else scales and shifts a convolution's result, go into the convolution's weights;
+///   - parameters and activations take the mode's type and memory format;
+///   - in float32 and contiguous, convolutions and what lies between them run on oneDNN's blocked layouts, as
+///     torch.jit.optimize_for_inference has it;
+///   - matrix products with one row, which repack the whole weight for it, become products with a vector.
+/// Call under c10::InferenceMode.
+void optimise(std::shared_ptr<torch::jit::Graph>& graph, const at::Tensor& example, const config::ComputeMode& mode);
+
+}  // namespace paretopipe::compute

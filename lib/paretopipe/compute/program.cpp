@@ -1,0 +1,30 @@
+#include <paretopipe/compute/program.hpp>
+
+#include <utility>
+
+#include <torch/csrc/jit/ir/constants.h>
+
+namespace paretopipe::compute {
+
+Program::Program(std::shared_ptr<torch::jit::Graph> graph) : graph_(std::move(graph)), code_(graph_, "forward") {}
+
+at::Tensor Program::run(at::Tensor input) const {
+  torch::jit::Stack stack{std::move(input)};
+  torch::jit::InterpreterState(code_).run(stack);
+  return std::move(stack.front()).toTensor();
+}
+
+std::vector<at::Tensor> Program::tensors() const {
+  std::vector<at::Tensor> tensors;
+  for (auto* node : graph_->nodes()) {
+    if (node->kind() != torch::jit::prim::Constant) continue;
+    const auto value = torch::jit::toIValue(node->output());
+    if (value && value->isTensor()) tensors.push_back(value->toTensor());
+    if (value && value->isTensorList()) {
+      for (const auto& tensor : value->toTensorVector()) tensors.push_back(tensor);
+    }
+  }
+  return tensors;
+}
+
+}  // namespace paretopipe::compute

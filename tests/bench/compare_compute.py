@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+"""How long one batch of an unsplit model takes in each way to compute it, on one thread, as a table in Markdown.
+
+usage: compare_compute.py BENCH_MODEL_PROGRAM [MODEL...]
+
+Ours are the modes of --compute, Python's are torchvision's model in eager mode and after torch.jit.optimize_for_inference,
+and ONNX Runtime is the npm package onnxruntime-node, where node finds it (NODE_PATH); without it its column stays empty.
+All sides live as long as a comparison and take turns, so that a slow spell of the machine hits all of them: medians over
+the turns, and ratios within a turn. Needs torch and torchvision (Debian: python3-torchvision).
+"""
+
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+
+os.environ["OMP_NUM_THREADS"] = "1"
+
+import torch  # noqa: E402  (the thread count must be set before)
+import torchvision  # noqa: E402
+
+TURNS = 9
+TURN_S = 0.25  # of each side, roughly
+MODELS = ["mobilenet_v2", "resnet18", "resnet50", "alexnet", "vgg16"]
+BATCHES = [1, 8]
+SIDES = ["optimized", "eager", "Python eager", "Python optimised", "ONNX Runtime"]
+
+
+class Process:
+    """A side in a process of its own, which is told how many batches to run."""
+
+    def __init__(self, command):
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        if self.process.stdout.readline().strip() != "ready":
+            raise RuntimeError(f"{command[0]} did not get ready")
+
+    def __call__(self, batches):
+        self.process.stdin.write(f"{batches}\n")
+        self.process.stdin.flush()
+        return int(self.process.stdout.readline()) / batches * 1e-6
+
+    def end(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+class Python:
+    """A side in this process."""
+
+    def __init__(self, model, inputs):
+        self.model, self.inputs = model, inputs
+
+    def __call__(self, batches):
+        begin = time.perf_counter_ns()
+        for _ in range(batches):
+            self.model(self.inputs)
+        return (time.perf_counter_ns() - begin) / batches * 1e-6
+
+    def end(self):
+        pass
+
+
+def onnx_side(model, inputs, folder):
+    file = pathlib.Path(folder) / "model.onnx"
+    torch.onnx.export(model, inputs, str(file), opset_version=13)
+    script = pathlib.Path(__file__).with_name("onnx_side.cjs")
+    return Process(["node", str(script), str(file), *map(str, inputs.shape)])
+
+
+def sides_of(program, name, batch, folder):
+    model = getattr(torchvision.models, name)(weights=None).eval()
+    inputs = torch.randn(batch, 3, 224, 224)
+    sides = {
+        "optimized": Process([program, name, str(batch), "optimized"]),
+        "eager": Process([program, name, str(batch), "eager"]),
+        "Python eager": Python(model, inputs),
+        "Python optimised": Python(torch.jit.optimize_for_inference(torch.jit.freeze(torch.jit.trace(model, inputs))), inputs),
+    }
+    try:
+        sides["ONNX Runtime"] = onnx_side(model, inputs, folder)
+    except (OSError, RuntimeError) as error:
+        print(f"without ONNX Runtime: {error}", file=sys.stderr)
+    return sides
+
+
+def row(program, name, batch):
+    with tempfile.TemporaryDirectory() as folder, torch.inference_mode():
+        sides = sides_of(program, name, batch, folder)
+        counts = {side: max(1, round(TURN_S * 1e3 / min(run(1) for _ in range(3)))) for side, run in sides.items()}
+        turns = [{side: run(counts[side]) for side, run in sides.items()} for _ in range(TURNS)]
+        for side in sides.values():
+            side.end()
+    times = {side: statistics.median(turn[side] for turn in turns) for side in sides}
+    best_python = statistics.median(turn["optimized"] / min(turn["Python eager"], turn["Python optimised"]) for turn in turns)
+    cells = [f"{times[side]:.1f}" if side in times else "" for side in SIDES] + [f"{best_python:.2f}"]
+    if "ONNX Runtime" in times:
+        cells.append(f"{statistics.median(turn['optimized'] / turn['ONNX Runtime'] for turn in turns):.2f}")
+    else:
+        cells.append("")
+    print(f"| {name} | {batch} | " + " | ".join(cells) + " |", flush=True)
+
+
+def main(program, names):
+    torch.set_num_threads(1)
+    warnings.filterwarnings("ignore")
+    print("| model | batch | " + " | ".join(f"{side}, ms" for side in SIDES) + " | optimized / best of Python | optimized / ONNX Runtime |")
+    print("| --- | --- |" + " --- |" * (len(SIDES) + 2))
+    for name in names or MODELS:
+        for batch in BATCHES:
+            row(program, name, batch)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    main(sys.argv[1], sys.argv[2:])

@@ -1,0 +1,194 @@
+// Every way to compute: a split against the unsplit model that computes in the same way, and that against eager
+// float32.
+#include <paretopipe/compute/optimise.hpp>
+#include <paretopipe/compute/program.hpp>
+#include <paretopipe/model/layers.hpp>
+#include <paretopipe/model/model_backend.hpp>
+#include <paretopipe/model/trace.hpp>
+#include <paretopipe/model/zoo.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include <ATen/ops/ones.h>
+#include <c10/core/InferenceMode.h>
+#include <support/catch.hpp>
+
+namespace paretopipe::model {
+namespace {
+
+using config::Compute;
+using config::ComputeMode;
+using config::MemoryFormat;
+using config::Precision;
+
+constexpr ComputeMode kOptimized{Compute::optimized, Precision::float32, MemoryFormat::contiguous};
+
+stage::ModelRequest request_for(const std::string& model, const ComputeMode& mode, int batch = 1) {
+  return {.model = model, .num_classes = 10, .batch = batch, .seed = 1, .data = "random", .compute = mode};
+}
+
+stage::Activation send(stage::Backend& to, const stage::Activation& activation) {
+  auto received = to.allocate(activation.spec);
+  REQUIRE(received.bytes.size() == activation.bytes.size());
+  std::memcpy(received.bytes.data(), activation.bytes.data(), activation.bytes.size());
+  return received;
+}
+
+std::vector<float> logits_of(const stage::Activation& activation) {
+  REQUIRE(activation.spec.dtype == wire::DType::float32);
+  std::vector<float> values(activation.bytes.size() / sizeof(float));
+  std::memcpy(values.data(), activation.bytes.data(), activation.bytes.size());
+  return values;
+}
+
+double largest(const std::vector<float>& values) {
+  double result = 0;
+  for (const float value : values) result = std::max(result, std::abs(double{value}));
+  return result;
+}
+
+double difference(const std::vector<float>& left, const std::vector<float>& right) {
+  double result = 0;
+  for (std::size_t i = 0; i < left.size(); ++i) result = std::max(result, std::abs(double{left[i]} - double{right[i]}));
+  return result;
+}
+
+std::vector<float> whole(const std::string& model, const ComputeMode& mode, int batch = 1) {
+  auto backend = make_model_backend();
+  backend->configure({});
+  const auto request = request_for(model, mode, batch);
+  const config::BlockRange all{0, backend->describe(request).block_count()};
+  backend->load(request, all);
+  return logits_of(backend->forward(all, backend->make_inputs(request, 1).at(0)));
+}
+
+/// The largest difference of a split from the unsplit model, as a share of the largest logit.
+double check_every_split(const std::string& model, const ComputeMode& mode, int step) {
+  auto first = make_model_backend();
+  auto second = make_model_backend();
+  first->configure({});
+  const auto request = request_for(model, mode);
+  const auto description = first->describe(request);
+  const int blocks = description.block_count();
+  first->load(request, {0, blocks});
+  second->load(request, {0, blocks});
+  const auto input = first->make_inputs(request, 1).at(0);
+  const auto expected = logits_of(first->forward({0, blocks}, input));
+  double worst = 0;
+  for (int k = blocks; k >= 0; k -= step) {
+    INFO("split point " << k);
+    const bool inside = k > 0 && k < blocks;
+    const auto spec = stage::activation_spec(inside ? mode : ComputeMode{}, description.shape_at(k));
+    first->prepare({0, k}, input.spec);
+    const auto sent = first->encode(first->forward({0, k}, input));
+    CHECK(sent.spec == spec);
+    CHECK(static_cast<std::int64_t>(sent.bytes.size()) == description.bytes_at(k));
+    second->prepare({k, blocks}, sent.spec);
+    const auto result = second->forward({k, blocks}, second->decode(send(*second, sent)));
+    worst = std::max(worst, difference(logits_of(result), expected));
+  }
+  return worst / largest(expected);
+}
+
+TEST_CASE("optimized, every split of a model is within the tolerance of the whole model") {
+  const auto [model, step] = GENERATE(table<std::string, int>({{"alexnet", 1},
+                                                               {"resnet18", 1},
+                                                               {"mobilenet_v2", 1},
+                                                               {"densenet_cifar", 7},
+                                                               {"inception_v3", 6},
+                                                               {"vit_b_16", 7},
+                                                               {"roberta_base", 7}}));
+  CAPTURE(model);
+  CHECK(check_every_split(model, kOptimized, step) <= kOptimized.relative_tolerance());
+  const auto eager = whole(model, {});
+  const auto optimized = whole(model, kOptimized);
+  CHECK(difference(eager, optimized) <= kOptimized.relative_tolerance() * largest(eager));
+}
+
+TEST_CASE("eager, a split changes no bit in any type and memory format") {
+  const auto model = GENERATE(as<std::string>(), "resnet18", "mobilenet_v2", "densenet_cifar");
+  const auto mode = GENERATE(ComputeMode{Compute::eager, Precision::float32, MemoryFormat::channels_last},
+                             ComputeMode{Compute::eager, Precision::bfloat16, MemoryFormat::contiguous},
+                             ComputeMode{Compute::eager, Precision::bfloat16, MemoryFormat::channels_last});
+  CAPTURE(model, describe(mode));
+  CHECK(check_every_split(model, mode, model == "densenet_cifar" ? 7 : 5) == 0);
+}
+
+TEST_CASE("optimized, other types and memory formats stay within the tolerance too") {
+  const auto model = GENERATE(as<std::string>(), "resnet18", "mobilenet_v2");
+  const auto mode = GENERATE(ComputeMode{Compute::optimized, Precision::float32, MemoryFormat::channels_last},
+                             ComputeMode{Compute::optimized, Precision::bfloat16, MemoryFormat::contiguous});
+  CAPTURE(model, describe(mode));
+  CHECK(check_every_split(model, mode, 5) <= mode.relative_tolerance());
+}
+
+TEST_CASE("bfloat16 halves what crosses a cut and what a block holds, and rounds the logits") {
+  const ComputeMode mode{Compute::eager, Precision::bfloat16, MemoryFormat::contiguous};
+  auto backend = make_model_backend();
+  const auto wide = backend->describe(request_for("resnet18", {}));
+  const auto narrow = backend->describe(request_for("resnet18", mode));
+  REQUIRE(narrow.block_count() == wide.block_count());
+  CHECK(narrow.bytes_at(0) == wide.bytes_at(0));
+  CHECK(narrow.bytes_at(3) * 2 == wide.bytes_at(3));
+  CHECK(narrow.bytes_at(narrow.block_count()) == wide.bytes_at(wide.block_count()));
+  CHECK(narrow.blocks.back().parameter_bytes * 2 == wide.blocks.back().parameter_bytes);
+  CHECK(narrow.blocks[3].parameters == wide.blocks[3].parameters);
+  CHECK(narrow.blocks[3].multiply_accumulates == wide.blocks[3].multiply_accumulates);
+  const auto exact = whole("resnet18", {});
+  const auto rounded = whole("resnet18", mode);
+  CHECK(difference(exact, rounded) > 0);
+  CHECK(difference(exact, rounded) < 0.1 * largest(exact));
+}
+
+TEST_CASE("a stage that was prepared for another range or batch computes the right one all the same") {
+  auto backend = make_model_backend();
+  backend->configure({});
+  auto request = request_for("densenet_cifar", kOptimized);
+  const config::BlockRange all{0, backend->describe(request).block_count()};
+  backend->load(request, all);
+  const auto one = backend->make_inputs(request, 1).at(0);
+  backend->prepare({0, 3}, one.spec);
+  const auto alone = logits_of(backend->forward(all, one));
+  request.batch = 2;
+  backend->load(request, all);
+  const auto two = logits_of(backend->forward(all, backend->make_inputs(request, 1).at(0)));
+  REQUIRE(two.size() == 2 * alone.size());
+  CHECK(difference(alone, {two.begin(), two.begin() + 10}) <= kOptimized.relative_tolerance() * largest(alone));
+}
+
+TEST_CASE("optimising folds batch norms away, and only what the mode allows goes to blocked layouts") {
+  const c10::InferenceMode inference;
+  const auto block = build_block("resnet18", find_model("resnet18").plan(10).at(1), 1);
+  const auto example = at::ones({1, 64, 8, 8});
+  const auto kinds = [&](const ComputeMode& mode) {
+    auto graph = trace(block.forward, example);
+    compute::optimise(graph, example, mode);
+    std::vector<std::string> names;
+    for (const auto* node : graph->nodes()) names.emplace_back(node->kind().toQualString());
+    return names;
+  };
+  const auto contains = [](const std::vector<std::string>& names, const char* name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  const auto blocked = kinds(kOptimized);
+  CHECK_FALSE(contains(blocked, "aten::batch_norm"));
+  CHECK(contains(blocked, "prim::ConstantMKLDNNTensor"));
+  const auto by_pixel = kinds({Compute::optimized, Precision::float32, MemoryFormat::channels_last});
+  CHECK_FALSE(contains(by_pixel, "aten::batch_norm"));
+  CHECK_FALSE(contains(by_pixel, "prim::ConstantMKLDNNTensor"));
+}
+
+TEST_CASE("a traced block leaves its input as it is and computes what the block computes") {
+  const c10::InferenceMode inference;
+  const auto example = at::ones({1, 64, 8, 8});
+  const auto overwriting = sequence({relu6(), relu()});
+  const compute::Program program(trace(overwriting, example));
+  const auto input = example.mul(-3);
+  CHECK(program.run(input).max().item<float>() == 0);
+  CHECK(input.min().item<float>() == -3);
+}
+
+}  // namespace
+}  // namespace paretopipe::model
