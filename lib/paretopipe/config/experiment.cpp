@@ -81,6 +81,7 @@ void to_json(nlohmann::json& json, const Experiment& experiment) {
           {"depth", experiment.depth},
           {"seed", experiment.seed},
           {"data", experiment.data},
+          {"labels", experiment.labels},
           {"weights", experiment.weights},
           {"threads_per_stage", experiment.threads_per_stage},
           {"cpus", experiment.cpus},
@@ -110,6 +111,7 @@ Experiment experiment_from_json(const nlohmann::json& json, const Experiment& de
   reader.read("depth", experiment.depth);
   reader.read("seed", experiment.seed);
   reader.read("data", experiment.data);
+  reader.read("labels", experiment.labels);
   reader.read("weights", experiment.weights);
   reader.read("threads_per_stage", experiment.threads_per_stage);
   reader.read("cpus", experiment.cpus);

@@ -1,4 +1,5 @@
 #include <paretopipe/config/archive.hpp>
+#include <paretopipe/config/data_source.hpp>
 #include <paretopipe/config/experiment.hpp>
 #include <paretopipe/config/network_profile.hpp>
 #include <paretopipe/config/partition.hpp>
@@ -155,20 +156,14 @@ void check_partitions(const Experiment& experiment) {
   }
 }
 
-void check_data(const std::string& data) {
-  check_text("data", data);
-  static const std::vector<std::string> kinds{"fashion-mnist", "cifar10", "random"};
-  const auto colon = data.find(':');
-  const auto kind = data.substr(0, colon);
-  if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) {
-    throw UsageError(
-        fmt::format("experiment.data is \"{}\"; it must be fashion-mnist, fashion-mnist:DIR, cifar10, "
-                    "cifar10:DIR or random{}",
-                    data, did_you_mean(kind, kinds)));
+void check_data(const Experiment& experiment) {
+  check_text("data", experiment.data);
+  check_text("labels", experiment.labels);
+  try {
+    check_data_choice(experiment.data, experiment.labels);
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("experiment.data is {}", error.what()));
   }
-  if (colon == std::string::npos) return;
-  if (kind == "random") throw UsageError(fmt::format("experiment.data is \"{}\"; random takes no folder", data));
-  if (colon + 1 == data.size()) throw UsageError(fmt::format("experiment.data is \"{}\"; it names no folder", data));
 }
 
 void check_weights(const Experiment& experiment) {
@@ -204,7 +199,7 @@ void validate(const Experiment& experiment) {
   check_micro_batches(experiment);
   check_partitions(experiment);
   check_precision(experiment.repeat);
-  check_data(experiment.data);
+  check_data(experiment);
   check_weights(experiment);
   check_cpus(experiment.cpus, experiment.stages);
   check_networks(experiment);

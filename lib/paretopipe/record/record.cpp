@@ -47,7 +47,20 @@ void from_json(const nlohmann::json& json, Failure& failure) {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ClockRelation, same_clock, offset_before_ns, offset_after_ns, error_bound_ns)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Outliers, single_stream, offline)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LinkPayload, from, to, payload_bytes, header_bytes)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Fidelity, max_abs_difference, top1_agreement, batches_compared)
+
+void to_json(nlohmann::json& json, const Fidelity& fidelity) {
+  json = {{"max_abs_difference", fidelity.max_abs_difference},
+          {"top1_agreement", fidelity.top1_agreement},
+          {"batches_compared", fidelity.batches_compared}};
+  write_optional(json, "accuracy", fidelity.accuracy);
+}
+
+void from_json(const nlohmann::json& json, Fidelity& fidelity) {
+  json.at("max_abs_difference").get_to(fidelity.max_abs_difference);
+  json.at("top1_agreement").get_to(fidelity.top1_agreement);
+  json.at("batches_compared").get_to(fidelity.batches_compared);
+  read_optional(json, "accuracy", fidelity.accuracy);
+}
 
 void to_json(nlohmann::json& json, const PhaseSamples& samples) {
   json = {

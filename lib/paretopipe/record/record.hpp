@@ -1,4 +1,5 @@
 #pragma once
+#include <paretopipe/core/accuracy.hpp>
 #include <paretopipe/core/timeline.hpp>
 #include <paretopipe/host/cpu_conditions.hpp>
 #include <paretopipe/host/host_context.hpp>
@@ -109,6 +110,7 @@ struct Fidelity {
   double max_abs_difference = 0;  ///< of the logits; 0 means bit for bit
   double top1_agreement = 1;      ///< share of images whose largest logit is the same
   int batches_compared = 0;
+  std::optional<Accuracy> accuracy{};  ///< of the split model's own results, where there are labels
 
   bool operator==(const Fidelity&) const = default;
 };

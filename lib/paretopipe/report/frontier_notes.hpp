@@ -16,6 +16,9 @@ std::string volume_sentence(const FrontierReport& report, const FrontierGroup& g
 /// What the table's columns say of uncertainty, and how little few repetitions can say.
 std::vector<std::string> legend(const FrontierReport& report, const FrontierGroup& group);
 
+/// How often the splits are right, where there are labels; else empty.
+std::string accuracy_sentence(const FrontierGroup& group);
+
 /// How often a measurement was disturbed, made again, or held outliers; empty where none was.
 std::string incidents_sentence(const FrontierGroup& group);
 

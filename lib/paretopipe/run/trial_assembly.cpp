@@ -137,6 +137,7 @@ record::TrialRecord assemble_record(const plan::Trial& trial, const config::Mode
   const auto& source = evidence.reports.front();
   record.fidelity =
       record::Fidelity{source.max_abs_difference, source.top1_agreement, 2 * (trial.warmup + trial.batches)};
+  if (source.accuracy.images > 0) record.fidelity->accuracy = source.accuracy;
   if (source.max_abs_difference != 0) {
     record.status = record::Status::failed;
     record.failure = record::Failure{

@@ -1,3 +1,4 @@
+#include <paretopipe/config/data_source.hpp>
 #include <paretopipe/core/clock.hpp>
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/synthetic/synthetic_backend.hpp>
@@ -92,6 +93,10 @@ class SyntheticBackend final : public stage::Backend {
   config::ModelDescription describe(const stage::ModelRequest& request) override {
     if (!request.weights.empty()) {
       throw UsageError(fmt::format("{} has no weights; leave the file {} out", request.model, request.weights));
+    }
+    if (const auto choice = config::parse_data(request.data); choice.own_files()) {
+      throw UsageError(
+          fmt::format("{} computes nothing of its input; leave the data {} out", request.model, choice.place));
     }
     return synthetic::describe(parse(request.model), request.batch, request.num_classes);
   }

@@ -25,6 +25,7 @@ Experiment unusual_experiment() {
           .depth = 2,
           .seed = 18446744073709551615u,
           .data = "cifar10:/data/cifar",
+          .labels = "own",
           .weights = "resnet18.safetensors",
           .threads_per_stage = 2,
           .cpus = {"0-1", "2,3"},
@@ -72,7 +73,7 @@ TEST_CASE("repetitions are a number, auto, or auto with other bounds", "[experim
 TEST_CASE("every field of an experiment has a key, and every key changes something", "[experiment]") {
   const auto usual = json(Experiment{});
   const auto unusual = json(unusual_experiment());
-  REQUIRE(usual.size() == 24);
+  REQUIRE(usual.size() == 25);
   for (const auto& item : unusual.items()) {
     if (item.key() == "stages" || item.key().ends_with("partitions")) continue;  // partition_test.cpp
     if (item.key() == "input" || item.key() == "cuts") continue;  // archive_test.cpp: none without an archive
