@@ -46,6 +46,10 @@ class ModelRouter final : public stage::Backend {
     return choose(request).make_inputs(request, count);
   }
 
+  std::vector<std::int64_t> make_labels(const stage::ModelRequest& request, int count) override {
+    return choose(request).make_labels(request, count);
+  }
+
   stage::Activation allocate(const wire::TensorSpec& spec) override { return loaded_->allocate(spec); }
 
   stage::Activation forward(config::BlockRange range, stage::Activation input) override {

@@ -26,6 +26,7 @@
 #include "net.hpp"
 #include "plot.hpp"
 #include "report.hpp"
+#include "run.hpp"
 #include "sweep.hpp"
 
 namespace {
@@ -57,6 +58,7 @@ ExitCode run(int argc, char** argv) {
   cli::Command chosen;
   cli::add_models(app, chosen);
   cli::add_sweep(app, chosen, {argv, argv + argc});
+  cli::add_run(app, chosen, {argv, argv + argc});
   cli::add_frontier(app, chosen);
   cli::add_explain(app, chosen);
   cli::add_report(app, chosen);

@@ -3,11 +3,8 @@
 #include <paretopipe/config/archive.hpp>
 #include <paretopipe/config/experiment.hpp>
 #include <paretopipe/core/notice.hpp>
-#include <paretopipe/core/sha256.hpp>
-#include <paretopipe/core/version.hpp>
 #include <paretopipe/host/cpu_set.hpp>
 #include <paretopipe/launch/interrupt.hpp>
-#include <paretopipe/launch/stage_program.hpp>
 #include <paretopipe/plan/partitions.hpp>
 #include <paretopipe/plan/plan.hpp>
 #include <paretopipe/record/store.hpp>
@@ -23,6 +20,7 @@
 
 #include "progress.hpp"
 #include "sweep_options.hpp"
+#include "sweep_setup.hpp"
 
 namespace paretopipe::cli {
 namespace {
@@ -45,49 +43,6 @@ plan::Networks networks_of(const config::Experiment& experiment) {
   if (!choice.warning.empty()) print_notice("warning: {}\n", choice.warning);
   networks.shaping = choice.kind;
   return networks;
-}
-
-std::vector<config::ModelSource> find_sources(const config::Experiment& experiment) {
-  std::vector<config::ModelSource> sources;
-  for (const auto& model : experiment.models) {
-    auto source = config::find_source(model, experiment.input, experiment.cuts);
-    for (const auto& other : sources) {
-      if (!source.archive || source.archive != other.archive) continue;
-      throw UsageError(fmt::format("{} and {} are the same file; name it once", other.file.string(), model));
-    }
-    sources.push_back(std::move(source));
-  }
-  return sources;
-}
-
-/// Of the file of weights; empty without one.
-std::string weights_sha256(const config::Experiment& experiment) {
-  return experiment.weights.empty() ? std::string() : sha256_of_file(experiment.weights);
-}
-
-/// A trial of each model with the settings that its description depends on, before there is a plan: the first of each
-/// axis, since how many blocks there are does not depend on them.
-std::vector<plan::Trial> trial_settings(const config::Experiment& experiment,
-                                        const std::vector<config::ModelSource>& sources, config::Shaping shaping,
-                                        const std::string& weights_sha256) {
-  plan::Trial trial;
-  trial.num_classes = experiment.num_classes;
-  trial.batch = experiment.batch.first();
-  trial.seed = experiment.seed;
-  trial.data = experiment.data;
-  trial.threads_per_stage = experiment.threads_per_stage.first();
-  trial.cpus = experiment.cpus;
-  trial.tuning = experiment.tuning;
-  trial.compute = experiment.compute;
-  trial.shaping = shaping;
-  trial.weights_sha256 = weights_sha256;
-  std::vector<plan::Trial> settings;
-  for (const auto& source : sources) {
-    trial.model = source.name;
-    trial.archive = source.archive;
-    settings.push_back(trial);
-  }
-  return settings;
 }
 
 std::vector<config::ModelDescription> describe_models(const std::vector<plan::Trial>& settings,
@@ -124,21 +79,6 @@ void print_plan(const std::vector<plan::Trial>& trials, const std::vector<config
     fmt::print("{:4}  {}  {}{}\n", i + 1, trials[i].id(), trials[i].label(), axes_of(trials[i], experiment));
   fmt::print("{}{} trials would be run and written to {}\n", experiment.repeat.adaptive ? "at most " : "",
              trials.size(), (folder / "records.jsonl").string());
-}
-
-run::ExecutorOptions executor_options(const SweepOptions& options, const config::Experiment& experiment,
-                                      const std::vector<config::ModelSource>& sources,
-                                      const launch::InterruptGuard& interrupt) {
-  run::ExecutorOptions executor;
-  executor.stage_program = launch::find_stage_program();
-  executor.timeout_s = experiment.trial_timeout_s;
-  executor.interrupt_descriptor = interrupt.descriptor();
-  if (!experiment.weights.empty()) executor.weights = std::filesystem::absolute(experiment.weights).string();
-  for (const auto& source : sources) {
-    if (source.archive) executor.archives[source.archive->sha256] = source.file;
-  }
-  executor.provenance = {std::string(version()), std::string(git_state()), options.command_line, {}};
-  return executor;
 }
 
 /// What a person should know before believing the numbers; nothing where there is nothing to say.
@@ -184,12 +124,12 @@ ExitCode run_sweep_command(const SweepOptions& options) {
   const auto experiment = experiment_of(options);
   warn_of_shared_cpus(experiment);
   const auto folder = results_folder(options, experiment);
-  const auto sources = find_sources(experiment);
+  const auto inputs = find_inputs(experiment);
   const auto networks = networks_of(experiment);
   const launch::InterruptGuard interrupt;
-  run::PipelineExecutor executor(executor_options(options, experiment, sources, interrupt));
-  plan::Groundwork groundwork{.weights_sha256 = weights_sha256(experiment)};
-  const auto settings = trial_settings(experiment, sources, networks.shaping, groundwork.weights_sha256);
+  run::PipelineExecutor executor(executor_options(options, experiment, inputs, interrupt));
+  auto groundwork = inputs.groundwork();
+  const auto settings = trial_settings(experiment, inputs.sources, networks.shaping, groundwork);
   const auto models = describe_models(settings, executor);
   if (plan::needs_block_times(experiment)) groundwork.block_times = time_blocks(settings, models, executor);
   const auto plan = plan::plan_trials(experiment, models, networks, groundwork);

@@ -89,7 +89,15 @@ void add_model_options(CLI::App& command, SweepOptions& options) {
   command
       .add_option("--weights", options.weights, "The model's weights: .safetensors, or .pth as torch.save writes it")
       ->group(group);
-  command.add_option("--data", options.data, "Input: fashion-mnist[:DIR], cifar10[:DIR] or random (fashion-mnist)")
+  command
+      .add_option("--data", options.data,
+                  "Input: fashion-mnist[:DIR], cifar10[:DIR], random, images:DIR, tensor:FILE or tokens:FILE "
+                  "(fashion-mnist)")
+      ->group(group);
+  command
+      .add_option(
+          "--labels", options.labels,
+          "Classes of the data's samples, for the top-1 accuracy: a file with one a line, or own (the data set's)")
       ->group(group);
 }
 
@@ -221,6 +229,7 @@ config::Experiment experiment_of(const SweepOptions& options) {
   override_repeat(experiment.repeat, options);
   override_with(experiment.seed, options.seed);
   override_with(experiment.data, options.data);
+  override_with(experiment.labels, options.labels);
   override_with(experiment.weights, options.weights);
   override_compute(experiment.compute, options);
   override_with(experiment.repeat_slow, options.repeat_slow);

@@ -32,6 +32,7 @@ struct SweepOptions {
   std::optional<std::string> depth;
   std::optional<std::uint64_t> seed;
   std::optional<std::string> data;
+  std::optional<std::string> labels;
   std::optional<std::string> input;
   std::optional<std::string> cuts;
   std::optional<std::string> weights;

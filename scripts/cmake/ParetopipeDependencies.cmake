@@ -15,6 +15,8 @@ if(NOT Boost_FOUND)
 endif()
 
 if(PARETOPIPE_BUILD_STAGE)
+  find_package(JPEG REQUIRED)
+  find_package(PNG REQUIRED)
   find_package(Torch 1.13 QUIET)
   if(NOT Torch_FOUND)
     message(FATAL_ERROR

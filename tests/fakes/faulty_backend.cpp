@@ -36,6 +36,9 @@ class FaultyBackend final : public stage::Backend {
   std::vector<stage::Activation> make_inputs(const stage::ModelRequest& request, int count) override {
     return inner_->make_inputs(request, count);
   }
+  std::vector<std::int64_t> make_labels(const stage::ModelRequest& request, int count) override {
+    return inner_->make_labels(request, count);
+  }
   stage::Activation allocate(const wire::TensorSpec& spec) override { return inner_->allocate(spec); }
   stage::Activation encode(stage::Activation output) override { return inner_->encode(std::move(output)); }
   stage::Activation decode(stage::Activation received) override { return inner_->decode(std::move(received)); }

@@ -101,16 +101,33 @@ Images read_idx_images(const std::filesystem::path& path) {
   if (!sane) fail(path, fmt::format("damaged: its header claims {}", claim));
   const std::uint64_t bytes = count * rows * columns;  // at most 1.7e14: no overflow
   if (bytes > file.max_content()) fail(path, fmt::format("damaged: it is too small for the {} of its header", claim));
-  Images images{static_cast<std::int64_t>(count), 1, static_cast<std::int64_t>(rows),
-                static_cast<std::int64_t>(columns), std::vector<std::uint8_t>(bytes)};
+  Images images{static_cast<std::int64_t>(count), 1,
+                static_cast<std::int64_t>(rows),  static_cast<std::int64_t>(columns),
+                std::vector<std::uint8_t>(bytes), {}};
   file.read_all(images.pixels, "pixels");
   file.expect_end();
   return images;
 }
 
+std::vector<std::uint8_t> read_idx_labels(const std::filesystem::path& path) {
+  ByteFile file(path);
+  std::array<std::uint8_t, 8> header{};
+  file.read_all(header, "header");
+  const auto magic = big_endian(std::span(header).first<4>());
+  const std::uint64_t count = big_endian(std::span(header).last<4>());
+  if (magic != 0x00000801) fail(path, fmt::format("not an IDX file of labels: magic number 0x{:08x}", magic));
+  if (count < 1 || count > kMostImages || count > file.max_content()) {
+    fail(path, fmt::format("damaged: its header claims {} labels", count));
+  }
+  std::vector<std::uint8_t> labels(count);
+  file.read_all(labels, "labels");
+  file.expect_end();
+  return labels;
+}
+
 Images read_cifar10_images(const std::filesystem::path& path) {
   ByteFile file(path);
-  Images images{0, 3, 32, 32, {}};
+  Images images{0, 3, 32, 32, {}, {}};
   std::array<std::uint8_t, 1 + 3 * 32 * 32> record{};
   while (const auto got = file.read(record)) {
     if (got < record.size()) {
@@ -118,6 +135,7 @@ Images read_cifar10_images(const std::filesystem::path& path) {
     }
     if (record[0] > 9)
       fail(path, fmt::format("damaged: image {} has the label {}, of 0 to 9", images.count, record[0]));
+    images.labels.push_back(record[0]);
     images.pixels.insert(images.pixels.end(), record.begin() + 1, record.end());
     ++images.count;
   }

@@ -12,15 +12,19 @@ struct Images {
   std::int64_t height = 0;
   std::int64_t width = 0;
   std::vector<std::uint8_t> pixels;  ///< count x channels x height x width
+  std::vector<std::uint8_t> labels;  ///< one an image, where they stand in the same file
 };
 
-// Both read the whole file and check all of it: what its header claims is compared with what the file can hold before
+// All read the whole file and check all of it: what its header claims is compared with what the file can hold before
 // memory is allocated. A file that cannot be read, is truncated, too long or damaged is an EnvironmentError that names
 // the file and what is wrong with it.
 
 /// Images in the IDX format of MNIST (http://yann.lecun.com/exdb/mnist): magic 0x00000803, then count, rows and columns
 /// as big-endian 32-bit integers, then the pixels. Plain or gzip.
 Images read_idx_images(const std::filesystem::path& path);
+
+/// Labels in the same format: magic 0x00000801, then the count, then one byte a label.
+std::vector<std::uint8_t> read_idx_labels(const std::filesystem::path& path);
 
 /// CIFAR-10, "binary version" (https://www.cs.toronto.edu/~kriz/cifar.html): records of one label byte (0 … 9) and
 /// 3 x 32 x 32 pixels. Plain or gzip.

@@ -106,6 +106,7 @@ void to_json(nlohmann::json& json, const Experiment& experiment) {
           {"depth", experiment.depth},
           {"seed", experiment.seed},
           {"data", experiment.data},
+          {"labels", experiment.labels},
           {"weights", experiment.weights},
           {"threads_per_stage", experiment.threads_per_stage},
           {"cpus", experiment.cpus},
@@ -139,6 +140,7 @@ Experiment experiment_from_json(const nlohmann::json& json, const Experiment& de
   if (const auto* depth = reader.find("depth")) experiment.depth = read_axis(*depth, "depth");
   reader.read("seed", experiment.seed);
   reader.read("data", experiment.data);
+  reader.read("labels", experiment.labels);
   reader.read("weights", experiment.weights);
   if (const auto* threads = reader.find("threads_per_stage")) {
     experiment.threads_per_stage = read_axis(*threads, "threads_per_stage");

@@ -59,6 +59,7 @@ struct Experiment {
   Axis depth = 4;          ///< batches in flight in the Offline phase
   std::uint64_t seed = 1;  ///< of weights, random inputs and the order of trials
   std::string data = "fashion-mnist";
+  std::string labels{};   ///< of the data's samples: a file, or kOwnLabels; empty: nothing is known of them
   std::string weights{};  ///< file with the weights of the only model; empty: they are made of the seed
   Axis threads_per_stage = 1;
   std::vector<std::string> cpus;  ///< one CPU list per stage ("0", "0-3,8"); empty: the machine's CPUs are dealt out

@@ -1,5 +1,6 @@
 #include <paretopipe/config/archive.hpp>
 #include <paretopipe/config/baseline.hpp>
+#include <paretopipe/config/data_source.hpp>
 #include <paretopipe/config/experiment.hpp>
 #include <paretopipe/config/network_profile.hpp>
 #include <paretopipe/config/partition.hpp>
@@ -199,20 +200,14 @@ void check_baselines(const std::vector<std::string>& baselines) {
   }
 }
 
-void check_data(const std::string& data) {
-  check_text("data", data);
-  static const std::vector<std::string> kinds{"fashion-mnist", "cifar10", "random"};
-  const auto colon = data.find(':');
-  const auto kind = data.substr(0, colon);
-  if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) {
-    throw UsageError(
-        fmt::format("experiment.data is \"{}\"; it must be fashion-mnist, fashion-mnist:DIR, cifar10, "
-                    "cifar10:DIR or random{}",
-                    data, did_you_mean(kind, kinds)));
+void check_data(const Experiment& experiment) {
+  check_text("data", experiment.data);
+  check_text("labels", experiment.labels);
+  try {
+    check_data_choice(experiment.data, experiment.labels);
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("experiment.data is {}", error.what()));
   }
-  if (colon == std::string::npos) return;
-  if (kind == "random") throw UsageError(fmt::format("experiment.data is \"{}\"; random takes no folder", data));
-  if (colon + 1 == data.size()) throw UsageError(fmt::format("experiment.data is \"{}\"; it names no folder", data));
 }
 
 void check_weights(const Experiment& experiment) {
@@ -261,7 +256,7 @@ void validate(const Experiment& experiment) {
   check_partitions(experiment);
   check_baselines(experiment.baselines);
   check_precision(experiment.repeat);
-  check_data(experiment.data);
+  check_data(experiment);
   check_weights(experiment);
   check_cpus(experiment.cpus, experiment.stages);
   check_networks(experiment);

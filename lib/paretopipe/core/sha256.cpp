@@ -33,27 +33,46 @@ std::ifstream open(const std::filesystem::path& file) {
   return stream;
 }
 
-Digest digest_of(std::ifstream stream, const std::filesystem::path& file) {
-  const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context(EVP_MD_CTX_new(), EVP_MD_CTX_free);
-  require(context ? 1 : 0);
-  require(EVP_DigestInit_ex(context.get(), EVP_sha256(), nullptr));
-  std::vector<char> piece(1 << 20);
-  while (stream) {
-    stream.read(piece.data(), static_cast<std::streamsize>(piece.size()));
-    require(EVP_DigestUpdate(context.get(), piece.data(), static_cast<std::size_t>(stream.gcount())));
+class Sha256 {
+ public:
+  Sha256() {
+    require(context_ ? 1 : 0);
+    require(EVP_DigestInit_ex(context_.get(), EVP_sha256(), nullptr));
   }
-  if (stream.bad()) throw UsageError(system_error(fmt::format("read {}", file.string()), errno).what());
-  Digest digest{};
-  require(EVP_DigestFinal_ex(context.get(), digest.data(), nullptr));
-  return digest;
-}
+
+  void add(const char* bytes, std::size_t count) { require(EVP_DigestUpdate(context_.get(), bytes, count)); }
+
+  /// To be called once, as the last.
+  std::string digits() {
+    Digest digest{};
+    require(EVP_DigestFinal_ex(context_.get(), digest.data(), nullptr));
+    std::string digits;
+    for (const auto byte : digest) digits += fmt::format("{:02x}", byte);
+    return digits;
+  }
+
+ private:
+  std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context_{EVP_MD_CTX_new(), EVP_MD_CTX_free};
+};
 
 }  // namespace
 
 std::string sha256_of_file(const std::filesystem::path& file) {
-  std::string digits;
-  for (const auto byte : digest_of(open(file), file)) digits += fmt::format("{:02x}", byte);
-  return digits;
+  auto stream = open(file);
+  Sha256 sum;
+  std::vector<char> piece(1 << 20);
+  while (stream) {
+    stream.read(piece.data(), static_cast<std::streamsize>(piece.size()));
+    sum.add(piece.data(), static_cast<std::size_t>(stream.gcount()));
+  }
+  if (stream.bad()) throw UsageError(system_error(fmt::format("read {}", file.string()), errno).what());
+  return sum.digits();
+}
+
+std::string sha256_of_text(std::string_view text) {
+  Sha256 sum;
+  sum.add(text.data(), text.size());
+  return sum.digits();
 }
 
 }  // namespace paretopipe

@@ -83,6 +83,12 @@ class ModelBackend : public stage::Backend, private compute::Blocks {
     });
   }
 
+  std::vector<std::int64_t> make_labels(const stage::ModelRequest& request, int count) override {
+    return compute::with_libtorch("read labels for " + request.model, [&] {
+      return compute::make_labels(sample_of(find_model(request.model)), request, count);
+    });
+  }
+
   stage::Activation allocate(const wire::TensorSpec& spec) override {
     return compute::with_libtorch(
         "allocate " + wire::to_string(spec), [&] { return compute::allocate_activation(spec); }, ExitCode::environment);

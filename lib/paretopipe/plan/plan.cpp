@@ -39,7 +39,7 @@ Trial make_trial(const config::Experiment& experiment, const config::ModelDescri
           .warmup = experiment.warmup,
           .depth = experiment.depth.first(),
           .seed = experiment.seed,
-          .data = experiment.data,
+          .data = config::name_of_data(experiment.data),
           .threads_per_stage = experiment.threads_per_stage.first(),
           .cpus = experiment.cpus,
           .tuning = experiment.tuning,
@@ -97,6 +97,7 @@ std::vector<Trial> plan_trials(const config::Experiment& experiment,
     for (const auto& network : networks.profiles) {
       auto trial = make_trial(experiment, model, network, networks.shaping);
       trial.weights_sha256 = groundwork.weights_sha256;
+      trial.data_identity = groundwork.data_identity;
       for (const auto& settings : combinations(experiment, trial)) {
         append_repetitions(trials, experiment, settings, partitions);
       }

@@ -84,6 +84,9 @@ void to_json(nlohmann::json& json, const Trial& trial) {
   config::write_compute_mode(json, trial.compute);
   // Without a file, trials keep the identity that they had before there were files.
   if (!trial.weights_sha256.empty()) json["weights_sha256"] = trial.weights_sha256;
+  // The same of the data's files and labels.
+  if (!trial.data_identity.sha256.empty()) json["data_sha256"] = trial.data_identity.sha256;
+  if (!trial.data_identity.labels.empty()) json["labels"] = trial.data_identity.labels;
   // Trials that nothing shapes keep the identity that they had before there were networks.
   if (trial.shaping == config::Shaping::none && trial.network == config::NetworkProfile{}) return;
   json["network"] = trial.network;
@@ -110,6 +113,7 @@ void from_json(const nlohmann::json& json, Trial& trial) {
   check_micro_batch(trial);
   trial.compute = config::read_compute_mode(json);
   trial.weights_sha256 = json.value("weights_sha256", "");
+  trial.data_identity = {json.value("data_sha256", ""), json.value("labels", "")};
   trial.network = json.value("network", config::NetworkProfile{});
   trial.shaping = json.value("shaping", config::Shaping::none);
 }

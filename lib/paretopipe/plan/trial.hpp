@@ -1,6 +1,7 @@
 #pragma once
 #include <paretopipe/config/archive.hpp>
 #include <paretopipe/config/compute_mode.hpp>
+#include <paretopipe/config/data_source.hpp>
 #include <paretopipe/config/experiment.hpp>
 #include <paretopipe/config/model_description.hpp>
 #include <paretopipe/config/network_profile.hpp>
@@ -27,7 +28,7 @@ struct Trial {
   int depth = 1;
   int repetition = 0;  ///< 0-based
   std::uint64_t seed = 1;
-  std::string data;
+  std::string data;              ///< as DataSource::name has it
   std::string weights_sha256{};  ///< of the file of weights, 64 hexadecimal digits; empty: weights of the seed
   int threads_per_stage = 1;
   std::vector<std::string> cpus;  ///< one CPU list per stage
@@ -36,6 +37,7 @@ struct Trial {
   config::NetworkProfile network;
   config::Shaping shaping = config::Shaping::none;
   std::optional<config::Archive> archive{};  ///< of a model that is a file
+  config::DataIdentity data_identity{};      ///< of data that are files, and of labels
 
   bool operator==(const Trial&) const = default;
 

@@ -135,6 +135,11 @@ Value top1_agreement(const TrialRecord& record) {
   return record.fidelity ? Value{record.fidelity->top1_agreement} : Value{};
 }
 
+Value top1_accuracy(const TrialRecord& record) {
+  if (!record.fidelity || !record.fidelity->accuracy) return std::nullopt;
+  return record.fidelity->accuracy->top1;
+}
+
 /// A failed trial has no number, whatever it had measured before it failed.
 template <Value (*Read)(const TrialRecord&)>
 Value of_ok_trial(const TrialRecord& record) {
@@ -192,6 +197,7 @@ constexpr std::array kMetrics{
     metric<max_abs_difference>("max_abs_difference", "", kMin,
                                "largest difference of a logit from the unsplit model's"),
     metric<top1_agreement>("top1_agreement", "", kMax, "share of images whose class is the unsplit model's"),
+    metric<top1_accuracy>("top1_accuracy", "", kMax, "share of labelled images whose class is the label's"),
 };
 
 }  // namespace

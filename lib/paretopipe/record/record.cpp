@@ -48,18 +48,20 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ClockRelation, same_clock, offset_before_ns, 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Outliers, single_stream, offline)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LinkPayload, from, to, payload_bytes, header_bytes)
 
-static void to_json(nlohmann::json& json, const Fidelity& fidelity) {
+void to_json(nlohmann::json& json, const Fidelity& fidelity) {
   json = {{"max_abs_difference", fidelity.max_abs_difference},
           {"top1_agreement", fidelity.top1_agreement},
           {"batches_compared", fidelity.batches_compared}};
   if (fidelity.tolerance != 0) json["tolerance"] = fidelity.tolerance;
+  write_optional(json, "accuracy", fidelity.accuracy);
 }
 
-static void from_json(const nlohmann::json& json, Fidelity& fidelity) {
+void from_json(const nlohmann::json& json, Fidelity& fidelity) {
   json.at("max_abs_difference").get_to(fidelity.max_abs_difference);
   json.at("top1_agreement").get_to(fidelity.top1_agreement);
   json.at("batches_compared").get_to(fidelity.batches_compared);
   fidelity.tolerance = json.value("tolerance", 0.0);
+  read_optional(json, "accuracy", fidelity.accuracy);
 }
 
 void to_json(nlohmann::json& json, const PhaseSamples& samples) {

@@ -1,4 +1,5 @@
 #pragma once
+#include <paretopipe/core/accuracy.hpp>
 #include <paretopipe/core/timeline.hpp>
 #include <paretopipe/host/cpu_conditions.hpp>
 #include <paretopipe/host/host_context.hpp>
@@ -110,6 +111,7 @@ struct Fidelity {
   double top1_agreement = 1;      ///< share of images whose largest logit is the same
   int batches_compared = 0;
   double tolerance = 0;  ///< that the difference may not exceed: 0 in eager mode (config::ComputeMode)
+  std::optional<Accuracy> accuracy{};  ///< of the split model's own results, where there are labels
 
   bool kept() const { return max_abs_difference <= tolerance; }
   bool operator==(const Fidelity&) const = default;

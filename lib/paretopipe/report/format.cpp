@@ -53,6 +53,14 @@ void append_settings(nlohmann::ordered_json& settings, const std::string& prefix
   }
 }
 
+/// Of a person's own data, what tells them from others of the same name.
+std::string data_text(const plan::Trial& trial) {
+  const auto& [sha256, labels] = trial.data_identity;
+  const auto files = sha256.empty() ? "" : fmt::format(" (SHA-256 {:.12})", sha256);
+  const auto known = labels.empty() ? "" : fmt::format(", labels {:.12}", labels);
+  return fmt::format("{}{}{}", trial.data, files, known);
+}
+
 }  // namespace
 
 std::string format_value(double value, std::string_view unit) {
@@ -124,6 +132,8 @@ nlohmann::ordered_json flat_settings(const plan::Trial& trial) {
   json["compute"] = to_string(trial.compute.compute);
   json["dtype"] = to_string(trial.compute.dtype);
   json["memory_format"] = to_string(trial.compute.memory_format);
+  json["data_sha256"] = trial.data_identity.sha256;
+  json["labels"] = trial.data_identity.labels;
   auto settings = nlohmann::ordered_json::object();
   append_settings(settings, "", json);
   return settings;
@@ -136,7 +146,7 @@ std::string group_title(const plan::Trial& trial) {
   const auto cut = trial.micro_batch == 0 ? "" : fmt::format(", micro-batch {}", trial.micro_batch);
   auto title =
       fmt::format("{}{}, batch {}{}, depth {}, {} thread{} per stage, {}", trial.model, archive, trial.batch, cut,
-                  trial.depth, trial.threads_per_stage, trial.threads_per_stage == 1 ? "" : "s", trial.data);
+                  trial.depth, trial.threads_per_stage, trial.threads_per_stage == 1 ? "" : "s", data_text(trial));
   if (trial.shaping != config::Shaping::none) {
     title += fmt::format(", over {} ({}: {})", trial.network.name, to_string(trial.shaping), describe(trial.network));
   }
@@ -145,7 +155,9 @@ std::string group_title(const plan::Trial& trial) {
   const auto defaults = settings_of(plan::Trial{});
   for (std::size_t i = 0; i < settings.size(); ++i) {
     const auto& [name, value] = settings[i];
-    if (name == "shaping" || name == "weights_sha256" || name.starts_with("network_")) continue;
+    if (name == "shaping" || name == "weights_sha256" || name == "data_sha256" || name == "labels" ||
+        name.starts_with("network_"))
+      continue;
     if (name.starts_with("archive_") || value.empty()) continue;
     const auto shown = {"batch", "block_count", "data", "depth", "micro_batch", "threads_per_stage"};
     if (std::find(shown.begin(), shown.end(), name) != shown.end() || value == defaults.at(i).value) continue;

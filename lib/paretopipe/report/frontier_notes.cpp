@@ -58,6 +58,18 @@ std::string volume_sentence(const FrontierReport& report, const FrontierGroup& g
                      percent(*group.hypervolume->share), fmt::join(values, ", "));
 }
 
+std::string accuracy_sentence(const FrontierGroup& group) {
+  std::vector<double> found;
+  for (const auto& row : group.rows) {
+    if (const auto accuracy = row.configuration.median(record::find_metric("top1_accuracy")))
+      found.push_back(*accuracy);
+  }
+  if (found.empty()) return "";
+  const auto [least, most] = std::minmax_element(found.begin(), found.end());
+  const auto range = *least == *most ? "" : fmt::format("{:.4g} to ", 100 * *least);
+  return fmt::format("Top-1 accuracy against the labels: {}{:.4g} %.", range, 100 * *most);
+}
+
 std::string incidents_sentence(const FrontierGroup& group) {
   const auto summary = summarise(group.incidents);
   return summary.empty() ? "" : fmt::format("Disturbances (paretopipe report lists them): {}.", summary);

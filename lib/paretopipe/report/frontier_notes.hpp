@@ -19,6 +19,9 @@ std::vector<std::string> legend(const FrontierReport& report, const FrontierGrou
 /// What the columns of speed-ups mean; empty where the group has none.
 std::string speed_up_sentence(const FrontierGroup& group);
 
+/// How often the splits are right, where there are labels; else empty.
+std::string accuracy_sentence(const FrontierGroup& group);
+
 /// How often a measurement was disturbed, made again, or held outliers; empty where none was.
 std::string incidents_sentence(const FrontierGroup& group);
 

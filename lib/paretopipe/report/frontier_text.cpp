@@ -94,7 +94,7 @@ std::string render_group(const FrontierReport& report, const FrontierGroup& grou
   if (const auto sentence = speed_up_sentence(group); !sentence.empty()) text += sentence + '\n';
   text += render_plot(report, group, style);
   text += fmt::format("\n{}\n", members_sentence(report, group));
-  for (const auto& sentence : {volume_sentence(report, group), incidents_sentence(group)}) {
+  for (const auto& sentence : {volume_sentence(report, group), accuracy_sentence(group), incidents_sentence(group)}) {
     if (!sentence.empty()) text += sentence + '\n';
   }
   for (const auto& remark : remarks(report, group)) text += fmt::format("  {}\n", remark);

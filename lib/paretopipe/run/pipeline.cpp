@@ -88,6 +88,16 @@ std::vector<stage::RunReport> Pipeline::run(const std::vector<stage::Run>& reque
   return ask<stage::RunReport>(requests);
 }
 
+std::vector<std::byte> Pipeline::fetch_result(std::uint32_t tag, const wire::TensorSpec& chunk, int chunks) {
+  ask<stage::ResultFollows>(std::vector<stage::FetchResult>{{tag}});
+  const auto bytes = static_cast<std::size_t>(wire::byte_size(chunk));
+  std::vector<std::byte> result(bytes * static_cast<std::size_t>(chunks));
+  for (std::size_t i = 0; i < static_cast<std::size_t>(chunks); ++i) {
+    stages_.front().receive_tensor(tag, i, chunk, std::span(result).subspan(i * bytes, bytes));
+  }
+  return result;
+}
+
 std::vector<std::optional<ClockExchange>> Pipeline::probe_clocks() {
   std::vector<std::optional<ClockExchange>> best(stages_.size());
   const auto own_host = host::read_host_context();

@@ -49,6 +49,9 @@ class Pipeline {
   /// The reports of the stages that take part: the first `requests.size()`.
   std::vector<stage::RunReport> run(const std::vector<stage::Run>& requests);
 
+  /// What came back of the last batch of the last run, whose requests had this tag: its chunks, one behind the other.
+  std::vector<std::byte> fetch_result(std::uint32_t tag, const wire::TensorSpec& chunk, int chunks);
+
   /// The least disturbed of a few exchanges with each stage, or nothing where the stage shares this process's clock.
   std::vector<std::optional<ClockExchange>> probe_clocks();
 

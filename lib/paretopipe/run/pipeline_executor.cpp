@@ -1,5 +1,6 @@
 #include <paretopipe/run/pipeline_executor.hpp>
 #include <paretopipe/run/trial_assembly.hpp>
+#include <paretopipe/stage/chunks.hpp>
 
 #include <algorithm>
 #include <ctime>
@@ -41,6 +42,17 @@ config::BlockRange cover(config::BlockRange left, config::BlockRange right) {
   return {std::min(left.begin, right.begin), std::max(left.end, right.end)};
 }
 
+/// With labels as many as a phase has batches, for it is accuracy over all of them that is asked for, but no more than
+/// a gibibyte of them.
+int distinct_inputs(const plan::Trial& trial, const config::ModelDescription& model) {
+  constexpr std::int64_t kMostBytes = std::int64_t{1} << 30;
+  const auto batches = trial.warmup + trial.batches;
+  const auto few = std::min(kMaxDistinctInputs, batches);
+  if (trial.data_identity.labels.empty()) return few;
+  const auto room = kMostBytes / std::max<std::int64_t>(1, model.input_bytes * trial.chunks());
+  return std::max(few, static_cast<int>(std::min<std::int64_t>(batches, room)));
+}
+
 bool contains(config::BlockRange outer, config::BlockRange inner) {
   return cover(outer, inner) == outer;
 }
@@ -52,8 +64,16 @@ PipelineExecutor::PipelineExecutor(ExecutorOptions options) : options_(std::move
 stage::ModelRequest PipelineExecutor::request_of(const plan::Trial& trial) const {
   const auto weights = trial.weights_sha256.empty() ? std::string() : options_.weights;
   const auto model = trial.archive ? options_.archives.at(trial.archive->sha256).string() : trial.model;
-  return {model,      trial.num_classes, trial.chunk_images(), trial.seed,
-          trial.data, weights,           trial.archive,        trial.compute};
+  const auto& identity = trial.data_identity;
+  return {.model = model,
+          .num_classes = trial.num_classes,
+          .batch = trial.chunk_images(),
+          .seed = trial.seed,
+          .data = identity.sha256.empty() ? trial.data : options_.data.request,
+          .weights = weights,
+          .archive = trial.archive,
+          .compute = trial.compute,
+          .labels = identity.labels.empty() ? std::string() : options_.data.labels};
 }
 
 config::ModelDescription PipelineExecutor::describe(const plan::Trial& trial) {
@@ -90,6 +110,11 @@ record::TrialRecord PipelineExecutor::run(const plan::Trial& trial) {
   record.provenance = options_.provenance;
   record.provenance.started_at = started_at;
   return record;
+}
+
+BatchResult PipelineExecutor::last_result(const plan::Trial& trial) {
+  return {stage::whole_batch(loaded_source_.result, trial.chunks()),
+          pipeline_->fetch_result(next_tag_ - 1, loaded_source_.result, trial.chunks())};
 }
 
 void PipelineExecutor::ensure_pipeline(const plan::Trial& trial) {
@@ -142,7 +167,7 @@ void PipelineExecutor::ensure_loaded(const plan::Trial& trial) {
   loaded_blocks_ = blocks_needed(trial);
   std::vector<stage::Load> requests;
   for (const auto& blocks : loaded_blocks_) requests.push_back({request, blocks, 0});
-  requests.front().distinct_inputs = std::min(kMaxDistinctInputs, trial.warmup + trial.batches);
+  requests.front().distinct_inputs = distinct_inputs(trial, model_);
   requests.front().chunks = trial.chunks();
   loaded_source_ = pipeline_->load(requests).front();
   loaded_request_ = request;

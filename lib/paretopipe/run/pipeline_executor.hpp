@@ -16,8 +16,15 @@ struct ExecutorOptions {
   int timeout_s = 600;
   int interrupt_descriptor = -1;
   std::string weights;                                    ///< file of the trials that have a weights_sha256
+  config::DataSource data;                                ///< of the trials that have a data_identity
   std::map<std::string, std::filesystem::path> archives;  ///< where the files lie, by their SHA-256
   record::Provenance provenance;                          ///< started_at is filled in for every trial
+};
+
+/// The tensor that came out of a pipeline.
+struct BatchResult {
+  wire::TensorSpec spec;  ///< of the whole batch
+  std::vector<std::byte> bytes;
 };
 
 /// Runs trials on a real pipeline of stage processes. They are started for the first trial, kept from trial to trial,
@@ -39,6 +46,10 @@ class PipelineExecutor final : public TrialExecutor {
   void expect(const std::vector<plan::Trial>& trials) { expected_ = trials; }
 
   record::TrialRecord run(const plan::Trial& trial) override;
+
+  /// What came back to stage 0 of the last batch of `trial`, which is the last one that ran, and ran to its end. Throws
+  /// StageError.
+  BatchResult last_result(const plan::Trial& trial);
 
  private:
   void ensure_pipeline(const plan::Trial& trial);

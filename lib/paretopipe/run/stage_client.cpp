@@ -72,6 +72,19 @@ nlohmann::json StageClient::receive_envelope() {
   }
 }
 
+void StageClient::receive_tensor(std::uint32_t tag, std::uint64_t sequence, const wire::TensorSpec& announced,
+                                 std::span<std::byte> into) {
+  try {
+    control_.receive_tensor(tag, sequence, announced, into);
+  } catch (const wire::ConnectionLost&) {
+    throw death();
+  } catch (const wire::Closed&) {
+    throw death();
+  } catch (const wire::ProtocolError& error) {
+    throw failure(fmt::format("sent another tensor than it announced: {}", error.what()));
+  }
+}
+
 StageError StageClient::failure(const std::string& what) const {
   const auto output = process_.last_output();
   return {index_, StageError::Kind::died, ExitCode::environment,

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -70,6 +71,11 @@ class StageClient {
     const auto type = envelope.is_object() ? envelope.value("type", nlohmann::json()) : nlohmann::json();
     throw failure(fmt::format("answered with {} where {} was due", type.dump(), Reply::kType));
   }
+
+  /// The tensor that a reply announced, straight into memory of its size. Throws StageError for another one, and for a
+  /// process that ends meanwhile.
+  void receive_tensor(std::uint32_t tag, std::uint64_t sequence, const wire::TensorSpec& announced,
+                      std::span<std::byte> into);
 
   /// To poll on: readable when a reply, or the end of the process, is there.
   int descriptor() const { return control_.native_handle(); }

@@ -91,8 +91,10 @@ record::StageReport stage_report(const plan::Trial& trial, const config::ModelDe
 }
 
 record::Fidelity fidelity_of(const plan::Trial& trial, const stage::RunReport& source) {
-  return {source.max_abs_difference, source.top1_agreement, 2 * (trial.warmup + trial.batches),
-          trial.compute.relative_tolerance() * source.largest_output};
+  record::Fidelity fidelity{source.max_abs_difference, source.top1_agreement, 2 * (trial.warmup + trial.batches),
+                            trial.compute.relative_tolerance() * source.largest_output};
+  if (source.accuracy.images > 0) fidelity.accuracy = source.accuracy;
+  return fidelity;
 }
 
 /// Both phases, without the batches that were still warming up.

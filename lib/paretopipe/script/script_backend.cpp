@@ -67,6 +67,12 @@ class ScriptBackend final : public stage::Backend, private compute::Blocks {
     });
   }
 
+  std::vector<std::int64_t> make_labels(const stage::ModelRequest& request, int count) override {
+    check(request);
+    return guarded(ExitCode::internal, "read labels for " + request.model,
+                   [&] { return compute::make_labels({request.archive->input_shape}, request, count); });
+  }
+
   stage::Activation allocate(const wire::TensorSpec& spec) override {
     return guarded(ExitCode::environment, "allocate " + wire::to_string(spec),
                    [&] { return compute::allocate_activation(spec); });

@@ -38,10 +38,11 @@ struct ModelRequest {
   int num_classes = 10;
   int batch = 1;           ///< images that are computed at a time: those of a chunk, where batches are cut
   std::uint64_t seed = 1;  ///< of weights and of random inputs
-  std::string data;        ///< "fashion-mnist[:DIR]", "cifar10[:DIR]", "random"
+  std::string data;        ///< as DataSource::request has it
   std::string weights{};   ///< file that holds them; empty: they are a function of the seed
   std::optional<config::Archive> archive{};  ///< of a model that is a file
   config::ComputeMode compute{};
+  std::string labels{};                      ///< of the data's samples, as DataSource::labels has them
   bool operator==(const ModelRequest&) const = default;
 };
 void to_json(nlohmann::json& json, const ModelRequest& request);
@@ -83,6 +84,11 @@ class Backend {
 
   /// `count` distinct batches of decoded, resized and normalised input for the request's model.
   virtual std::vector<Activation> make_inputs(const ModelRequest& request, int count) = 0;
+
+  /// The classes of the first samples of these batches, each sample of the data once: fewer than `count` batches hold
+  /// where the data end before. Nothing for a request without labels. Throws UsageError where there can be none, and
+  /// where there are not as many as samples.
+  virtual std::vector<std::int64_t> make_labels(const ModelRequest& request, int count);
 
   /// Memory for one incoming tensor.
   virtual Activation allocate(const wire::TensorSpec& spec) = 0;

@@ -1,5 +1,6 @@
 #pragma once
 #include <paretopipe/config/model_description.hpp>
+#include <paretopipe/core/accuracy.hpp>
 #include <paretopipe/core/timeline.hpp>
 #include <paretopipe/host/cpu_conditions.hpp>
 #include <paretopipe/host/host_context.hpp>
@@ -205,6 +206,7 @@ struct RunReport {
   double max_abs_difference = 0;         ///< only from the source
   double top1_agreement = 1;             ///< only from the source
   double largest_output = 0;             ///< largest magnitude of the unsplit model's outputs; only from the source
+  Accuracy accuracy;                     ///< only from the source, and of no image where there are no labels
   host::ProcessUsage usage;
   std::int64_t peak_rss_bytes = 0;  ///< 0 where unreadable
   std::int64_t held_parameter_bytes = 0;
@@ -212,8 +214,24 @@ struct RunReport {
   host::CpuConditions conditions;
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RunReport, single_stream, offline, single_stream_results, offline_results,
-                                   max_abs_difference, top1_agreement, largest_output, usage, peak_rss_bytes,
+                                   max_abs_difference, top1_agreement, largest_output, accuracy, usage, peak_rss_bytes,
                                    held_parameter_bytes, state, conditions)
+
+/// Asks the source for what came back of the last batch of the last run. The reply is followed by a tensor frame for
+/// each chunk of the batch, with the run's tag and the chunk's number from 0.
+struct FetchResult {
+  static constexpr std::string_view kType = "fetch_result";
+  std::uint32_t tag = 0;  ///< of that run
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FetchResult, tag)
+
+struct ResultFollows {
+  static constexpr std::string_view kType = "result_follows";
+};
+inline void to_json(nlohmann::json& json, const ResultFollows&) {
+  json = nlohmann::json::object();
+}
+inline void from_json(const nlohmann::json&, ResultFollows&) {}
 
 /// One exchange of RFC 5905's four timestamps; the driver has the outer two.
 struct ClockProbe {

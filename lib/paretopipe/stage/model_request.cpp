@@ -4,9 +4,9 @@
 namespace paretopipe::stage {
 
 void to_json(nlohmann::json& json, const ModelRequest& request) {
-  json = {{"model", request.model}, {"num_classes", request.num_classes},
-          {"batch", request.batch}, {"seed", request.seed},
-          {"data", request.data},   {"weights", request.weights}};
+  json = {
+      {"model", request.model}, {"num_classes", request.num_classes}, {"batch", request.batch},  {"seed", request.seed},
+      {"data", request.data},   {"weights", request.weights},         {"labels", request.labels}};
   write_optional(json, "archive", request.archive);
   config::write_compute_mode(json, request.compute);
 }
@@ -18,6 +18,7 @@ void from_json(const nlohmann::json& json, ModelRequest& request) {
   json.at("seed").get_to(request.seed);
   json.at("data").get_to(request.data);
   json.at("weights").get_to(request.weights);
+  json.at("labels").get_to(request.labels);
   read_optional(json, "archive", request.archive);
   request.compute = config::read_compute_mode(json);
 }

@@ -70,13 +70,16 @@ class StageRun {
     if (error_) std::rethrow_exception(error_);
   }
 
-  void fill(RunReport& report) {
+  void fill(RunOutcome& outcome) {
+    auto& report = outcome.report;
     if (source_) {
+      outcome.last_batch = source_->last_batch();
       for (auto* moments : {&timeline_.receive_begin, &timeline_.receive_end, &timeline_.ready})
         *moments = source_->issued();
       report.max_abs_difference = source_->max_abs_difference();
       report.top1_agreement = source_->top1_agreement();
       report.largest_output = source_->largest_output();
+      report.accuracy = source_->accuracy();
     }
     const auto phase = static_cast<std::ptrdiff_t>(run_.phase_chunks());
     const auto total = static_cast<std::ptrdiff_t>(total_);
@@ -200,8 +203,9 @@ class StageRun {
 
 }  // namespace
 
-RunReport run_pipeline(const Run& run, Backend& backend, Neighbours neighbours, const ReferenceSet* references) {
-  RunReport report;
+RunOutcome run_pipeline(const Run& run, Backend& backend, Neighbours neighbours, const ReferenceSet* references) {
+  RunOutcome outcome;
+  auto& report = outcome.report;
   host::reset_peak_rss();
   const host::CpuWatch cpus;
   const auto before = host::read_process_usage();
@@ -212,8 +216,8 @@ RunReport run_pipeline(const Run& run, Backend& backend, Neighbours neighbours, 
   report.peak_rss_bytes = host::read_peak_rss_bytes().value_or(0);
   report.held_parameter_bytes = backend.held_parameter_bytes();
   report.state = host::read_host_state();
-  stage.fill(report);
-  return report;
+  stage.fill(outcome);
+  return outcome;
 }
 
 }  // namespace paretopipe::stage

@@ -3,6 +3,8 @@
 #include <paretopipe/stage/messages.hpp>
 #include <paretopipe/stage/source.hpp>
 
+#include <vector>
+
 namespace paretopipe::wire {
 class Link;
 }
@@ -15,12 +17,18 @@ struct Neighbours {
   wire::Link* next = nullptr;
 };
 
+/// What a run leaves behind.
+struct RunOutcome {
+  RunReport report;
+  std::vector<Activation> last_batch{};  ///< only at the source: the chunks of the last result that came back
+};
+
 /// Runs one trial's part in this stage, from the first batch to the last, and reports its moments. One thread receives
 /// into preallocated buffers, the calling thread computes, one thread sends straight from the results' memory; small
 /// bounded queues join them, so that transfer and compute overlap.
 ///
 /// `references` makes this the source stage: it issues the batches, and its receive thread takes the results.
 /// Throws the first error of any of the threads, after shutting both links down: the ring is unusable then.
-RunReport run_pipeline(const Run& run, Backend& backend, Neighbours neighbours, const ReferenceSet* references);
+RunOutcome run_pipeline(const Run& run, Backend& backend, Neighbours neighbours, const ReferenceSet* references);
 
 }  // namespace paretopipe::stage

@@ -44,12 +44,21 @@ ModelRequest for_whole_batches(const Load& request) {
   return whole;
 }
 
+/// To one request: a message, and the tensors that follow it.
+struct Reply {
+  Reply(nlohmann::json reply) : message(std::move(reply)) {}
+
+  nlohmann::json message;
+  std::vector<Activation> tensors{};
+  std::uint32_t tag = 0;  ///< of these
+};
+
 /// One handler per request. What one request leaves for the next lives in the members.
 class Session {
  public:
   explicit Session(Backend& backend) : backend_(backend) {}
 
-  nlohmann::json answer(const nlohmann::json& request, std::int64_t received_at_ns) {
+  Reply answer(const nlohmann::json& request, std::int64_t received_at_ns) {
     if (unwrap<ClockProbe>(request)) return wrap(ClockReading{received_at_ns, now_ns()});
     if (const auto message = unwrap<Configure>(request)) return wrap(configure(*message));
     if (unwrap<ListModels>(request)) return wrap(ModelList{backend_.models()});
@@ -60,6 +69,7 @@ class Session {
     if (const auto message = unwrap<TimeBlocks>(request)) return wrap(BlockTimes{time_blocks(*message, backend_)});
     if (const auto message = unwrap<Prepare>(request)) return wrap(prepare(*message));
     if (const auto message = unwrap<Run>(request)) return wrap(run(*message));
+    if (const auto message = unwrap<FetchResult>(request)) return fetch_result(*message);
     throw wire::ProtocolError(
         fmt::format("the driver sent a request that this stage does not know: {}", request.dump().substr(0, 80)));
   }
@@ -93,6 +103,7 @@ class Session {
     Loaded reply;
     reply.held_parameter_bytes = backend_.held_parameter_bytes();
     references_.reset();
+    last_batch_.clear();
     if (request.distinct_inputs > 0) {
       references_.emplace(make_references(request));
       reply.input = references_->inputs.front().spec;
@@ -103,6 +114,7 @@ class Session {
 
   ReferenceSet make_references(const Load& request) {
     ReferenceSet references;
+    references.labels = backend_.make_labels(for_whole_batches(request), request.distinct_inputs);
     for (const auto& batch : backend_.make_inputs(for_whole_batches(request), request.distinct_inputs)) {
       for (auto& chunk : cut(batch, request.chunks, backend_)) references.inputs.push_back(std::move(chunk));
     }
@@ -118,6 +130,7 @@ class Session {
       }
       references.outputs.push_back(std::move(output));
     }
+    check_labels(references);
     return references;
   }
 
@@ -126,13 +139,35 @@ class Session {
     return {};
   }
 
+  static void check_labels(const ReferenceSet& references) {
+    const auto& shape = references.outputs.front().spec.shape;
+    const auto classes = shape.size() == 2 ? shape.back() : 0;
+    for (const auto label : references.labels) {
+      if (label >= 0 && label < classes) continue;
+      throw UsageError(fmt::format("a label is {}, and the model's output {} has {} classes, which are numbered from 0",
+                                   label, wire::to_string(references.outputs.front().spec), classes));
+    }
+  }
+
   RunReport run(const Run& request) {
     check(request);
     const bool alone = request.stage_count == 1;
     if (!alone && !(previous_ && next_)) throw wire::ProtocolError("the driver sent run before join");
     if (alone && !references_) throw wire::ProtocolError("a stage that runs alone must be the source");
     const Neighbours neighbours{alone ? nullptr : &*previous_, alone ? nullptr : &*next_};
-    return run_pipeline(request, backend_, neighbours, references_ ? &*references_ : nullptr);
+    last_batch_.clear();
+    auto outcome = run_pipeline(request, backend_, neighbours, references_ ? &*references_ : nullptr);
+    last_batch_ = std::move(outcome.last_batch);
+    return std::move(outcome.report);
+  }
+
+  Reply fetch_result(const FetchResult& request) {
+    if (last_batch_.empty())
+      throw wire::ProtocolError("the driver asked for the result of a run that this stage has not");
+    Reply reply(wrap(ResultFollows{}));
+    reply.tensors = last_batch_;
+    reply.tag = request.tag;
+    return reply;
   }
 
   Backend& backend_;
@@ -140,6 +175,7 @@ class Session {
   std::optional<wire::Link> previous_;
   std::optional<wire::Link> next_;
   std::optional<ReferenceSet> references_;
+  std::vector<Activation> last_batch_;  ///< of the last run
 };
 
 Fault fault_of(const std::exception& exception) {
@@ -161,14 +197,17 @@ void serve(wire::Link& control, Backend& backend) {
       return;
     }
     const auto received_at = now_ns();
-    nlohmann::json reply;
+    Reply reply{nullptr};
     try {
       reply = session.answer(request, received_at);
     } catch (
         const std::exception& error) {  // the session's boundary: what to do about a fault is the driver's to judge
       reply = wrap(fault_of(error));
     }
-    control.send_message(reply);
+    control.send_message(reply.message);
+    for (std::size_t i = 0; i < reply.tensors.size(); ++i) {
+      control.send_tensor(reply.tag, i, reply.tensors[i].spec, reply.tensors[i].bytes);
+    }
   }
 }
 

@@ -73,7 +73,9 @@ void Source::complete(std::size_t sequence, std::int64_t receive_begin_ns, std::
 void Source::check_batch(std::size_t first) {
   for (std::size_t i = 0; i < returned_.size(); ++i) {
     compare(returned_[i], references_.outputs[(first + i) % references_.outputs.size()]);
+    judge(first + i, returned_[i]);
   }
+  if (first + returned_.size() == run_.total_chunks()) last_batch_ = std::move(returned_);
   returned_.clear();
 }
 
@@ -105,6 +107,25 @@ double Source::largest_output() const {
     for (const float value : as_floats(output)) largest = std::max(largest, std::abs(double{value}));
   }
   return largest;
+}
+
+/// Inputs come round again, and their labels with them: each counts at its first result.
+void Source::judge(std::size_t sequence, const Activation& result) {
+  if (references_.labels.empty() || sequence >= references_.inputs.size()) return;
+  const auto images = static_cast<std::size_t>(result.spec.shape.front());
+  const auto logits = as_floats(result);
+  const auto classes = logits.size() / images;
+  const auto end = std::min((sequence + 1) * images, references_.labels.size());
+  for (auto image = sequence * images; image < end; ++image) {
+    const auto found = argmax(logits.subspan((image - sequence * images) * classes, classes));
+    ++images_judged_;
+    images_right_ += static_cast<std::int64_t>(found) == references_.labels[image];
+  }
+}
+
+Accuracy Source::accuracy() const {
+  if (images_judged_ == 0) return {};
+  return {static_cast<double>(images_right_) / static_cast<double>(images_judged_), images_judged_};
 }
 
 double Source::top1_agreement() const {

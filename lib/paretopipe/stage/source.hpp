@@ -1,4 +1,5 @@
 #pragma once
+#include <paretopipe/core/accuracy.hpp>
 #include <paretopipe/core/timeline.hpp>
 #include <paretopipe/stage/backend.hpp>
 #include <paretopipe/stage/bounded_queue.hpp>
@@ -14,7 +15,8 @@ namespace paretopipe::stage {
 /// The source's inputs, chunk for chunk of one batch after the other, and what the unsplit model makes of each chunk.
 struct ReferenceSet {
   std::vector<Activation> inputs;
-  std::vector<Activation> outputs;  ///< same length and order
+  std::vector<Activation> outputs;     ///< same length and order
+  std::vector<std::int64_t> labels{};  ///< classes of the first images of the inputs; none where they are not known
 };
 
 /// Hands batches to the pipeline and takes their results: one in flight in the SingleStream phase, `depth` in the
@@ -49,10 +51,17 @@ class Source {
   /// Magnitude of the largest number among the unsplit model's outputs.
   double largest_output() const;
 
+  /// Of the images with a label, each at its first result.
+  Accuracy accuracy() const;
+
+  /// The chunks of the last batch that came back, once all are back.
+  const std::vector<Activation>& last_batch() const { return last_batch_; }
+
  private:
   void issue();
   void check_batch(std::size_t first);
   void compare(const Activation& result, const Activation& expected);
+  void judge(std::size_t sequence, const Activation& result);
 
   const Run run_;
   const ReferenceSet& references_;
@@ -64,6 +73,9 @@ class Source {
   double max_abs_difference_ = 0;
   std::int64_t images_compared_ = 0;
   std::int64_t images_agreeing_ = 0;
+  std::int64_t images_judged_ = 0;  ///< against their labels
+  std::int64_t images_right_ = 0;
+  std::vector<Activation> last_batch_;
 };
 
 }  // namespace paretopipe::stage

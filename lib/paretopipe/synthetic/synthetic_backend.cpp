@@ -1,3 +1,4 @@
+#include <paretopipe/config/data_source.hpp>
 #include <paretopipe/core/clock.hpp>
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/synthetic/synthetic_backend.hpp>
@@ -98,6 +99,10 @@ class SyntheticBackend final : public stage::Backend {
           fmt::format("{} computes nothing that could be {}; leave --compute, --dtype and --memory-format "
                       "out",
                       request.model, config::describe(request.compute)));
+    }
+    if (const auto choice = config::parse_data(request.data); choice.own_files()) {
+      throw UsageError(
+          fmt::format("{} computes nothing of its input; leave the data {} out", request.model, choice.place));
     }
     return synthetic::describe(parse(request.model), request.batch, request.num_classes);
   }

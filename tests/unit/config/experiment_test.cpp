@@ -26,6 +26,7 @@ Experiment unusual_experiment() {
           .depth = {2, 1, 8},
           .seed = 18446744073709551615u,
           .data = "cifar10:/data/cifar",
+          .labels = "own",
           .weights = "resnet18.safetensors",
           .threads_per_stage = {2, 4},
           .cpus = {"0-1", "2,3"},

@@ -182,14 +182,36 @@ TEST_CASE("data is one of the known kinds, with a folder where there can be one"
   CHECK(with("random").empty());
   CHECK(with("random:7") == "experiment.data is \"random:7\"; random takes no folder");
   CHECK(with("cifar10:") == "experiment.data is \"cifar10:\"; it names no folder");
-  CHECK(with("fashion_mnist:/data") ==
-        "experiment.data is \"fashion_mnist:/data\"; it must be fashion-mnist, fashion-mnist:DIR, cifar10, cifar10:DIR "
-        "or "
-        "random; did you mean \"fashion-mnist\"?");
+  CHECK(
+      with("fashion_mnist:/data") ==
+      "experiment.data is \"fashion_mnist:/data\"; it must be fashion-mnist, fashion-mnist:DIR, cifar10, cifar10:DIR, "
+      "random, images:DIR, tensor:FILE or tokens:FILE; did you mean \"fashion-mnist\"?");
+  for (const auto* own : {"images:photos", "tensor:/x.pt", "tokens:a:b"}) CHECK(with(own).empty());
+  CHECK(with("images") == "experiment.data is \"images\"; it names no folder: write images:DIR");
+  CHECK(with("tensor:") == "experiment.data is \"tensor:\"; it names no file");
   CHECK_FALSE(with("").empty());
   CHECK_FALSE(with(":/data").empty());
   CHECK_FALSE(with("Random").empty());
   CHECK_FALSE(with("imagenet").empty());
+}
+
+TEST_CASE("labels are a file, or a data set's own", "[validate]") {
+  const auto with = [](const std::string& data, const std::string& labels) {
+    return refusal([&](Experiment& experiment) {
+      experiment.data = data;
+      experiment.labels = labels;
+    });
+  };
+  CHECK(with("fashion-mnist", "own").empty());
+  CHECK(with("cifar10:/d", "own").empty());
+  CHECK(with("fashion-mnist", "classes.txt").empty());
+  CHECK(with("images:photos", "./own").empty());
+  CHECK(with("images:photos", "own") ==
+        "experiment.data is \"images\", which brings no labels of its own; name a file with the class of each sample, "
+        "one a line");
+  CHECK(with("random", "classes.txt") ==
+        "experiment.data is \"random\", and what is random has no labels; leave them out");
+  CHECK(with("images:photos", "caf\xe9") == "experiment.labels is not valid UTF-8");
 }
 
 TEST_CASE("CPUs are given for both stages or for none, as lists", "[validate]") {

@@ -188,6 +188,22 @@ TEST_CASE("the weights that a plan is for are in every trial of it, and make it 
   }
 }
 
+TEST_CASE("a person's own data are in every trial by their last name and their content, not by their place", "[plan]") {
+  const auto with_data = [](const std::string& data, const config::DataIdentity& identity) {
+    config::Experiment experiment;
+    experiment.data = data;
+    const auto trials = plan_trials(experiment, {model_of("mobilenet_v2", 3)}, {},
+                                    {.weights_sha256 = {}, .block_times = {}, .data_identity = identity});
+    CHECK(std::ranges::all_of(trials, [&](const Trial& trial) { return trial.data_identity == identity; }));
+    return trials;
+  };
+  const auto trials = with_data("images:/home/me/photos", {"ab", "cd"});
+  CHECK(trials.front().data == "images:photos");
+  CHECK(with_data("images:elsewhere/photos", {"ab", "cd"}) == trials);
+  CHECK(with_data("images:/home/me/photos", {"ef", "cd"}).front().id() != trials.front().id());
+  CHECK(with_data("images:/home/me/photos", {"ab", ""}).front().id() != trials.front().id());
+}
+
 TEST_CASE("sizes of chunks follow one another within a network, and the batch itself is no chunk", "[plan]") {
   config::Experiment experiment;
   experiment.models = {"a"};

@@ -93,6 +93,10 @@ TEST_CASE("a trial comes back from JSON as it was", "[trial]") {
   CHECK(json(trial).at("weights_sha256") == trial.weights_sha256);
   trial.compute = {config::Compute::optimized, config::Precision::bfloat16, config::MemoryFormat::channels_last};
   CHECK(json(trial).get<Trial>() == trial);
+  trial.data_identity = {std::string(64, 'd'), "own"};
+  CHECK(json(trial).get<Trial>() == trial);
+  CHECK(json(trial).at("data_sha256") == trial.data_identity.sha256);
+  CHECK(json(trial).at("labels") == "own");
   trial.network.name = "mine";
   trial.network.forward.rate_bit_per_s = 5'000'000;
   trial.network.backward.loss = 0.1;
@@ -163,6 +167,8 @@ TEST_CASE("whatever decides a run changes the identity, and equal trials share i
       [](Trial& trial) { trial.seed = 2; },
       [](Trial& trial) { trial.data = "random"; },
       [](Trial& trial) { trial.weights_sha256 = "ab"; },
+      [](Trial& trial) { trial.data_identity.sha256 = "ab"; },
+      [](Trial& trial) { trial.data_identity.labels = "ab"; },
       [](Trial& trial) { trial.threads_per_stage = 2; },
       [](Trial& trial) {
         trial.cpus = {"0,1", ""};

@@ -163,6 +163,17 @@ TEST_CASE("what crosses a cut has the mode's type and order, and input and resul
   CHECK(prepared[2].blocks == config::BlockRange{7, 10});
 }
 
+TEST_CASE("accuracy is recorded where there are labels, and missing where there are none") {
+  auto evidence = regular_evidence();
+  CHECK_FALSE(run::assemble_record(trial_at({3}), a_model(), evidence).fidelity->accuracy.has_value());
+  evidence.reports.front().accuracy = {0, 4};
+  const auto record = run::assemble_record(trial_at({3}), a_model(), evidence);
+  CHECK(record.fidelity->accuracy == Accuracy{0, 4});
+  const nlohmann::json written = record;
+  CHECK(written.at("fidelity").at("accuracy") == nlohmann::json{{"top1", 0.0}, {"images", 4}});
+  CHECK(nlohmann::json::parse(written.dump()).get<record::TrialRecord>() == record);
+}
+
 TEST_CASE("whatever the moments, the parts of every batch add up to its latency") {
   std::mt19937 random(11);
   for (const auto& splits : std::vector<std::vector<int>>{{10}, {3}, {0}, {2, 7}, {0, 5, 10}}) {

@@ -13,7 +13,7 @@ namespace {
 
 const ModelRequest kRequest{"resnet18", 100, 8, 18446744073709551615U, "cifar10:/data", "/w.pth"};
 const char* const kRequestText =
-    R"({"model":"resnet18","num_classes":100,"batch":8,"seed":18446744073709551615,"data":"cifar10:/data","weights":"/w.pth"})";
+    R"({"model":"resnet18","num_classes":100,"batch":8,"seed":18446744073709551615,"data":"cifar10:/data","weights":"/w.pth","labels":""})";
 const wire::TensorSpec kSpec{wire::DType::bfloat16, wire::MemoryFormat::channels_last, {1, 2, 3, 4}};
 const char* const kSpecText = R"({"dtype":"bfloat16","memory_format":"channels_last","shape":[1,2,3,4]})";
 
@@ -70,6 +70,8 @@ TEST_CASE("every request and every reply crosses with all of its fields") {
             R"("depth":7,"chunks":9,"incoming":)" + kSpecText + "}");
   check(Prepare{{1, 2}, kSpec}, std::string(R"({"blocks":{"begin":1,"end":2},"incoming":)") + kSpecText + "}");
   check(Prepared{}, "{}");
+  check(FetchResult{4294967295U}, R"({"tag":4294967295})");
+  check(ResultFollows{}, "{}");
   check(ClockProbe{}, "{}");
   check(ClockReading{-1, 9007199254740993}, R"({"received_at_ns":-1,"sent_at_ns":9007199254740993})");
 }
@@ -93,6 +95,9 @@ TEST_CASE("the replies that describe machines, models and runs cross with all of
   check(archive, R"({"model":{"model":"/a/net.pt","num_classes":10,"batch":2,"seed":1,"data":"random","weights":"",
     "archive":{"sha256":"ab12","input_shape":[3,4],"cuts":"all"},"compute":"optimized","dtype":"bfloat16",
     "memory_format":"channels_last"}})");
+  Describe labelled{{"/a/net.pt", 10, 2, 1, "random", "", config::Archive{"ab12", {3, 4}, "all"}, {}, "/l.txt"}};
+  check(labelled, R"({"model":{"model":"/a/net.pt","num_classes":10,"batch":2,"seed":1,"data":"random","weights":"",
+    "labels":"/l.txt","archive":{"sha256":"ab12","input_shape":[3,4],"cuts":"all"}}})");
   RunReport report;
   report.single_stream = a_timeline(10);
   report.offline = a_timeline(20);
@@ -101,6 +106,7 @@ TEST_CASE("the replies that describe machines, models and runs cross with all of
   report.max_abs_difference = 0.5;
   report.top1_agreement = 0.25;
   report.largest_output = 0.75;
+  report.accuracy = {0.75, 4};
   report.usage = {1, 2, 3, 4, 5, 6};
   report.peak_rss_bytes = 7;
   report.held_parameter_bytes = 8;
@@ -109,7 +115,7 @@ TEST_CASE("the replies that describe machines, models and runs cross with all of
   check(report, R"({"single_stream":)" + text_of_timeline(10) + R"(,"offline":)" + text_of_timeline(20) +
                     R"(,"single_stream_results":{"receive_begin":[30],"receive_end":[31],"completed":[32]},
     "offline_results":{"receive_begin":[40],"receive_end":[41],"completed":[42]},"max_abs_difference":0.5,
-    "top1_agreement":0.25,"largest_output":0.75,"usage":{"user_time_ns":1,"system_time_ns":2,"minor_page_faults":3,"major_page_faults":4,
+    "top1_agreement":0.25,"largest_output":0.75,"accuracy":{"top1":0.75,"images":4},"usage":{"user_time_ns":1,"system_time_ns":2,"minor_page_faults":3,"major_page_faults":4,
     "voluntary_context_switches":5,"involuntary_context_switches":6},"peak_rss_bytes":7,"held_parameter_bytes":8,
     "state":{"load_average_1min":1.5,"available_memory_bytes":9,"cpu_frequency_hz":10},
     "conditions":{"probe_before_ns":11,"probe_after_ns":12,"time":{"wall_ns":13,"busy_ns":14,"stolen_ns":15}}})");

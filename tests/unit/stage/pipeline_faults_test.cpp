@@ -60,7 +60,7 @@ class LoneStage {
   std::unique_ptr<stage::Backend> backend_;
   std::pair<wire::Link, wire::Link> in_ = wire::make_link_pair();
   std::pair<wire::Link, wire::Link> out_ = wire::make_link_pair();
-  std::future<stage::RunReport> result_;
+  std::future<stage::RunOutcome> result_;
 };
 
 }  // namespace

@@ -19,7 +19,7 @@ std::unique_ptr<stage::Backend> make_backend(const std::string& fault) {
 
 stage::ReferenceSet make_references(int count) {
   const auto backend = make_backend();
-  stage::ReferenceSet references{backend->make_inputs(a_model(), count), {}};
+  stage::ReferenceSet references{backend->make_inputs(a_model(), count), {}, {}};
   for (const auto& input : references.inputs) references.outputs.push_back(backend->forward({0, kBlocks}, input));
   return references;
 }
@@ -64,22 +64,22 @@ Ring::Ring(const RingSetup& setup, Connect connect) : runs_(make_runs(setup)), r
   }
 }
 
-std::vector<std::future<stage::RunReport>> Ring::start() {
-  std::vector<std::future<stage::RunReport>> reports;
+std::vector<std::future<stage::RunOutcome>> Ring::start() {
+  std::vector<std::future<stage::RunOutcome>> outcomes;
   const auto count = runs_.size();
   for (std::size_t i = 0; i < count; ++i) {
     stage::Neighbours neighbours;
     if (count > 1) neighbours = {&links_[(i + count - 1) % count].second, &links_[i].first};
-    reports.push_back(std::async(std::launch::async, [this, i, neighbours] {
+    outcomes.push_back(std::async(std::launch::async, [this, i, neighbours] {
       return stage::run_pipeline(runs_[i], *backends_[i], neighbours, i == 0 ? &references_ : nullptr);
     }));
   }
-  return reports;
+  return outcomes;
 }
 
 std::vector<stage::RunReport> Ring::run() {
   std::vector<stage::RunReport> reports;
-  for (auto& report : start()) reports.push_back(report.get());
+  for (auto& outcome : start()) reports.push_back(outcome.get().report);
   return reports;
 }
 

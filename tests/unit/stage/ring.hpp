@@ -50,7 +50,7 @@ class Ring {
   Ring(const RingSetup& setup, Connect connect);
 
   /// One thread a stage. A stage's error comes out of its future.
-  std::vector<std::future<stage::RunReport>> start();
+  std::vector<std::future<stage::RunOutcome>> start();
 
   /// As `start`, having waited for all of them. Throws the first stage's error.
   std::vector<stage::RunReport> run();

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <deque>
 
 #include <support/catch.hpp>
@@ -53,6 +54,31 @@ TEST_CASE("joined stages run trial after trial, at other splits and alone") {
   CHECK(ring[0]
             .ask<RunReport>(make_runs({.splits = {}, .warmup = 0, .batches = 2, .depth = 1, .faults = {}}).front())
             .max_abs_difference == 0);
+}
+
+TEST_CASE("what came back of the last batch can be fetched from the source, over links and alone") {
+  ServedRing ring({"", ""});
+  const auto references = make_references(2);
+  for (const auto& splits : {std::vector<int>{2}, std::vector<int>{}}) {
+    const RingSetup setup{.splits = splits, .warmup = 0, .batches = 3, .depth = 2, .faults = {}};
+    if (splits.empty()) {
+      ring[0].send(make_runs(setup).front());
+    } else {
+      ring.start(setup);
+      ring[1].receive<RunReport>();
+    }
+    ring[0].receive<RunReport>();
+    for (int again = 0; again < 2; ++again) {
+      ring[0].ask<ResultFollows>(FetchResult{77});
+      const auto& expected = references.outputs[1];  // the sixth of batches that take turns
+      std::vector<std::byte> result(expected.bytes.size());
+      ring[0].control().receive_tensor(77, 0, expected.spec, result);
+      CHECK(std::ranges::equal(result, expected.bytes));
+    }
+  }
+  CHECK(contains(ring[1].ask<Fault>(FetchResult{77}).reason, "has not"));
+  ring[0].ask<Loaded>(Load{a_model(), {0, kBlocks}, 2});
+  CHECK(contains(ring[0].ask<Fault>(FetchResult{77}).reason, "has not"));
 }
 
 TEST_CASE("the stage whose block breaks says so, and its neighbours say that they lost a peer") {

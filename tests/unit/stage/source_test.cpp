@@ -50,6 +50,20 @@ std::ptrdiff_t handed_over(const Source& source) {
   return std::count_if(moments.begin(), moments.end(), [](auto moment) { return moment != 0; });
 }
 
+/// Of a trial of so many batches of two images each, whose results go round: {2, 0}, {0, 1}.
+Accuracy accuracy_of(std::vector<std::int64_t> labels, int batches, const std::vector<float>& first = kRight) {
+  auto set = references(2);
+  set.outputs.back() = logits({3, 2, 1, 5, 6, 4});
+  set.labels = std::move(labels);
+  Source source(a_run(0, batches, 1), set);
+  source.start();
+  for (std::size_t i = 0; i < static_cast<std::size_t>(2 * batches); ++i) {
+    source.jobs().pop();
+    source.complete(i, 1, 1, i == 0 ? logits(first) : set.outputs[i % 2]);
+  }
+  return source.accuracy();
+}
+
 struct Comparison {
   double difference;
   double agreement;
@@ -69,6 +83,36 @@ Comparison compare(const std::vector<float>& values, const std::vector<float>& r
 }
 
 }  // namespace
+
+TEST_CASE("accuracy counts each labelled image once, at its first result, however often it comes round") {
+  CHECK(accuracy_of({2, 0, 0, 1}, 5) == Accuracy{1, 4});
+  CHECK(accuracy_of({2, 0, 0, 0}, 5) == Accuracy{0.75, 4});
+  CHECK(accuracy_of({2, 1, 1}, 3) == Accuracy{1.0 / 3, 3});  // the data end in the middle of a batch
+  CHECK(accuracy_of({1}, 1) == Accuracy{0, 1});
+  CHECK(accuracy_of({}, 5) == Accuracy{0, 0});
+}
+
+TEST_CASE("accuracy is of what came back, not of what the unsplit model makes") {
+  CHECK(accuracy_of({2, 0, 0, 1}, 5, {9, 2, 3, 6, 5, 4}) == Accuracy{0.75, 4});
+  const auto nan = std::numeric_limits<float>::quiet_NaN();
+  CHECK(accuracy_of({2, 0}, 2, {nan, nan, nan, 6, 5, 4}).images == 2);
+}
+
+TEST_CASE("the last batch is kept as it came back, all chunks of it, and none before the end") {
+  auto set = references(2);
+  set.outputs.back() = logits({3, 2, 1, 5, 6, 4});
+  auto run = a_run(0, 1, 1);
+  run.chunks = 2;
+  Source source(run, set);
+  source.start();
+  for (std::size_t i = 0; i < 4; ++i) {
+    CHECK(source.last_batch().empty());
+    source.jobs().pop();
+    source.complete(i, 1, 1, set.outputs[i % 2]);
+  }
+  REQUIRE(source.last_batch().size() == 2);
+  for (std::size_t i = 0; i < 2; ++i) CHECK(source.last_batch()[i].bytes.data() == set.outputs[i].bytes.data());
+}
 
 TEST_CASE("one batch is in flight in the SingleStream phase and `depth` in the Offline phase") {
   const auto set = references(2);

@@ -1,0 +1,180 @@
+#include "run.hpp"
+
+#include <paretopipe/core/notice.hpp>
+#include <paretopipe/core/units.hpp>
+#include <paretopipe/plan/partitions.hpp>
+#include <paretopipe/report/format.hpp>
+#include <paretopipe/report/output.hpp>
+#include <paretopipe/weights/tensor_file.hpp>
+#include <paretopipe/weights/write_tensor.hpp>
+
+#include <filesystem>
+#include <memory>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sweep_setup.hpp"
+
+namespace paretopipe::cli {
+namespace {
+
+struct Options {
+  SweepOptions sweep;
+  std::string model;
+  std::filesystem::path input;
+  std::filesystem::path output;
+};
+
+/// The smallest trial of a sweep there is, through the split that was asked for; its batch is the whole file.
+config::Experiment experiment_of_run(const Options& options) {
+  const weights::TensorFile file(options.input);
+  const auto& shape = file.tensor().shape;
+  if (shape.size() < 2 || shape.front() < 1 || shape.front() > config::kMostImages) {
+    throw UsageError(
+        fmt::format("read a batch from {}: its shape is [{}]; it must be [samples, ...], with 1 to {} samples",
+                    options.input.string(), fmt::join(shape, ", "), config::kMostImages));
+  }
+  auto sweep = options.sweep;
+  sweep.models = {options.model};
+  if (config::names_archive(options.model)) {
+    sweep.input = fmt::format("{}", fmt::join(shape.begin() + 1, shape.end(), "x"));
+  }
+  sweep.batch = static_cast<int>(shape.front());
+  sweep.data = fmt::format("tensor:{}", options.input.string());
+  sweep.batches = 2;  // the fewest that a trial can have: the batch goes the same way each time
+  sweep.warmup = 0;
+  sweep.depth = 1;
+  sweep.repeat = "1";
+  sweep.shaping = "none";
+  if (!sweep.splits && sweep.partitions.empty()) {
+    throw UsageError("say where to cut the model: --split 5, or --stages 3 --partitions 4,9");
+  }
+  return experiment_of(sweep);
+}
+
+plan::Trial only_trial(const config::Experiment& experiment, const config::ModelDescription& model,
+                       const plan::Groundwork& groundwork) {
+  const auto trials = plan::plan_trials(experiment, {model}, {}, groundwork);
+  if (trials.size() == 1) return trials.front();
+  throw UsageError(fmt::format("run takes one way to cut the model, and {} were named", trials.size()));
+}
+
+weights::DType stored_type(wire::DType dtype) {
+  switch (dtype) {
+    case wire::DType::float32:
+      return weights::DType::float32;
+    case wire::DType::bfloat16:
+      return weights::DType::bfloat16;
+    case wire::DType::int64:
+      return weights::DType::int64;
+  }
+  throw Error(ExitCode::internal, fmt::format("no file's type for wire type {}", static_cast<int>(dtype)));
+}
+
+/// The bytes in the order of the shape, whatever order they came in.
+std::vector<std::byte> in_order(const run::BatchResult& result) {
+  if (result.spec.memory_format == wire::MemoryFormat::contiguous) return result.bytes;
+  const auto& shape = result.spec.shape;  // images, channels, height, width; in memory the channels come last
+  const auto element = static_cast<std::size_t>(wire::element_size(result.spec.dtype));
+  const auto channels = static_cast<std::size_t>(shape[1]);
+  const auto plane = static_cast<std::size_t>(shape[2] * shape[3]);
+  std::vector<std::byte> ordered(result.bytes.size());
+  for (std::size_t i = 0; i < result.bytes.size() / element; ++i) {
+    const auto image = i / (channels * plane);
+    const auto from = (image * plane + i % plane) * channels + i / plane % channels;
+    std::copy_n(result.bytes.begin() + static_cast<std::ptrdiff_t>(from * element), element,
+                ordered.begin() + static_cast<std::ptrdiff_t>(i * element));
+  }
+  return ordered;
+}
+
+void write_output(const run::BatchResult& result, const std::filesystem::path& file) {
+  const auto bytes = in_order(result);
+  const weights::DenseTensor tensor{stored_type(result.spec.dtype), result.spec.shape, bytes};
+  report::write_file(file, weights::tensor_file_of(tensor, file));
+}
+
+void print_way(const record::TrialRecord& record) {
+  const auto& trial = record.trial;
+  fmt::print("{} split {}, batch {}\n", trial.model, report::split_label(trial), trial.batch);
+  for (std::size_t i = 0; i < record.stages.size(); ++i) {
+    const auto& blocks = record.stages[i].blocks;
+    fmt::print("stage {}: {}", i,
+               blocks.empty() ? "no block" : fmt::format("blocks {} to {}", blocks.begin, blocks.end - 1));
+    if (i < record.links.size()) {
+      const auto& link = record.links[i];
+      fmt::print(", then {} over TCP to stage {}", format_bytes(static_cast<double>(link.payload_bytes)), link.to);
+    }
+    fmt::print("\n");
+  }
+}
+
+void print_result(const record::TrialRecord& record, const run::BatchResult& result, const Options& options) {
+  const auto difference = record.fidelity->max_abs_difference;
+  fmt::print("output: {} in {}\n", wire::to_string(result.spec), options.output.string());
+  fmt::print("difference from the unsplit model: {}{}\n", report::format_number(difference),
+             difference == 0 ? ", bit for bit the same" : "");
+  if (const auto& accuracy = record.fidelity->accuracy) {
+    fmt::print("top-1 accuracy: {:.2f} % of {} images\n", 100 * accuracy->top1, accuracy->images);
+  }
+}
+
+ExitCode run_run(const Options& options) {
+  weights::check_tensor_file_name(options.output);
+  const auto experiment = experiment_of_run(options);
+  const auto inputs = find_inputs(experiment);
+  const launch::InterruptGuard interrupt;
+  run::PipelineExecutor executor(executor_options(options.sweep, experiment, inputs, interrupt));
+  auto groundwork = inputs.groundwork();
+  const auto settings = trial_settings(experiment, inputs.sources, config::Shaping::none, groundwork).front();
+  const auto model = executor.describe(settings);
+  if (plan::needs_block_times(experiment)) groundwork.block_times = {executor.time_blocks(settings, model)};
+  const auto record = executor.run(only_trial(experiment, model, groundwork));
+  if (record.status != record::Status::ok) {
+    print_notice("paretopipe: nothing was written: {}\n", report::describe(*record.failure));
+    return ExitCode::negative;
+  }
+  const auto result = executor.last_result(record.trial);
+  write_output(result, options.output);
+  print_way(record);
+  print_result(record, result, options);
+  return ExitCode::success;
+}
+
+void add_options(CLI::App& command, Options& options) {
+  auto& sweep = options.sweep;
+  command.add_option("--model", options.model, "Model, or TorchScript archive (`paretopipe models` lists them)")
+      ->required();
+  command
+      .add_option("--input", options.input,
+                  "One batch: a tensor [samples, ...] that torch.save wrote, or a .safetensors file with one")
+      ->required();
+  command.add_option("--output", options.output, "Where the logits go: a file that ends in .pt or .safetensors")
+      ->required();
+  command.add_option("--split", sweep.splits, "The first so many blocks run on stage 0, the others on stage 1");
+  command.add_option("--stages", sweep.stages, "Stages that the model is cut into, 2 to 16 (2)");
+  command.add_option("--partitions", sweep.partitions,
+                     "How to cut it into them: split points such as 4,9, or a scheme");
+  command.add_option("--cuts", sweep.cuts, "Where an archive can be cut: unit, all, modules or a pattern (unit)");
+  command.add_option("--classes", sweep.num_classes, "Number of classes of the model's head (10)");
+  command.add_option("--weights", sweep.weights, "The model's weights: .safetensors, or .pth as torch.save writes it");
+  command.add_option("--labels", sweep.labels, "File with the class of each sample, one a line: prints the accuracy");
+  command.add_option("--seed", sweep.seed, "Seed of the weights that no file gives (1)");
+  command.add_option("--threads-per-stage", sweep.threads_per_stage, "Compute threads of each stage (1)");
+  command.add_option("--cpus", sweep.cpus, "CPU list of a stage, e.g. 0-3; once per stage (the CPUs are dealt out)");
+  command.add_option("--trial-timeout", sweep.trial_timeout_s, "Seconds after which a silent stage is given up (600)");
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, Command& chosen, std::vector<std::string> command_line) {
+  auto options = std::make_shared<Options>();
+  options->sweep.command_line = std::move(command_line);
+  auto* command = app.add_subcommand("run", "Push one batch through a split model, and write what comes out");
+  add_options(*command, *options);
+  command->callback([options, &chosen] { chosen = [options] { return run_run(*options); }; });
+}
+
+}  // namespace paretopipe::cli

@@ -1,0 +1,16 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "command.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace paretopipe::cli {
+
+/// Adds `run` to the command line; when the user chose it, `chosen` is set to what is to be run.
+void add_run(CLI::App& app, Command& chosen, std::vector<std::string> command_line);
+
+}  // namespace paretopipe::cli

@@ -1,0 +1,100 @@
+#include <paretopipe/compute/data_set.hpp>
+#include <paretopipe/compute/image_files.hpp>
+#include <paretopipe/compute/normalise.hpp>
+#include <paretopipe/core/error.hpp>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+#include <ATen/ops/empty.h>
+#include <ATen/ops/upsample_bilinear2d.h>
+#include <fmt/ranges.h>
+
+namespace paretopipe::compute {
+namespace {
+
+/// Names of one file, the first of which that exists is read.
+using FileNames = std::array<std::string_view, 2>;
+
+struct DataSet {
+  std::string_view name;
+  std::string_view default_folder;
+  FileNames images;
+  FileNames labels;  ///< empty: they stand with the images
+  Images (*read)(const std::filesystem::path&);
+  std::string_view how_to_get;
+};
+
+constexpr std::array<DataSet, 2> kDataSets{{
+    {"fashion-mnist",
+     "/usr/share/datasets/fashion-mnist",
+     {"t10k-images-idx3-ubyte", "t10k-images-idx3-ubyte.gz"},
+     {"t10k-labels-idx1-ubyte", "t10k-labels-idx1-ubyte.gz"},
+     read_idx_images,
+     "install it (apt install dataset-fashion-mnist)"},
+    {"cifar10",
+     "data/cifar-10-batches-bin",
+     {"test_batch.bin", "test_batch.bin.gz"},
+     {},
+     read_cifar10_images,
+     "download https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz and unpack it in a folder named data "
+     "(mkdir -p data && tar -xzf cifar-10-binary.tar.gz -C data)"},
+}};
+
+const DataSet& find_data_set(std::string_view name) {
+  const auto found = std::ranges::find(kDataSets, name, &DataSet::name);
+  if (found != kDataSets.end()) return *found;
+  throw UsageError(
+      fmt::format("there is no data set \"{}\"; known are fashion-mnist[:DIR], cifar10[:DIR], images:DIR, tensor:FILE, "
+                  "tokens:FILE, random",
+                  name));
+}
+
+class DataSetSamples final : public Samples {
+ public:
+  DataSetSamples(const DataSet& set, std::filesystem::path folder, const Sample& sample)
+      : set_(set),
+        folder_(std::move(folder)),
+        size_{sample.shape.at(1), sample.shape.at(2)},
+        images_(set.read(find(set.images))) {}
+
+  std::int64_t count() const override { return images_.count; }
+
+  void write(std::int64_t index, at::Tensor row) const override {
+    auto pixels = at::empty({1, images_.channels, images_.height, images_.width}, at::kByte);
+    const auto image_bytes = images_.channels * images_.height * images_.width;
+    std::copy_n(images_.pixels.begin() + index * image_bytes, image_bytes, pixels.data_ptr<std::uint8_t>());
+    const auto resized = at::upsample_bilinear2d(pixels.to(at::kFloat).div_(255), size_, /*align_corners=*/false);
+    row.copy_(normalise(resized).select(0, 0));
+  }
+
+  std::vector<std::int64_t> labels() const override {
+    const auto labels = set_.labels.front().empty() ? images_.labels : read_idx_labels(find(set_.labels));
+    return {labels.begin(), labels.end()};
+  }
+
+ private:
+  std::filesystem::path find(const FileNames& names) const {
+    for (const auto name : names) {
+      std::error_code unreadable;  // as good as missing: the message below names the folder
+      if (std::filesystem::exists(folder_ / name, unreadable)) return folder_ / name;
+    }
+    throw EnvironmentError(fmt::format("read {}: {} holds neither {}; {}, or name its folder as {}:DIR", set_.name,
+                                       folder_.string(), fmt::join(names, " nor "), set_.how_to_get, set_.name));
+  }
+
+  const DataSet& set_;
+  std::filesystem::path folder_;
+  std::array<std::int64_t, 2> size_;
+  Images images_;
+};
+
+}  // namespace
+
+std::unique_ptr<Samples> open_data_set(std::string_view name, const std::string& folder, const Sample& sample) {
+  const auto& set = find_data_set(name);
+  return std::make_unique<DataSetSamples>(set, folder.empty() ? std::string(set.default_folder) : folder, sample);
+}
+
+}  // namespace paretopipe::compute

@@ -1,0 +1,72 @@
+#include <paretopipe/compute/decode_image.hpp>
+#include <paretopipe/compute/image_folder.hpp>
+#include <paretopipe/compute/normalise.hpp>
+#include <paretopipe/config/data_source.hpp>
+#include <paretopipe/core/error.hpp>
+
+#include <array>
+#include <cmath>
+
+#include <ATen/ops/_upsample_bilinear2d_aa.h>
+#include <ATen/ops/from_blob.h>
+#include <fmt/format.h>
+
+namespace paretopipe::compute {
+namespace {
+
+struct Size {
+  std::int64_t height;
+  std::int64_t width;
+};
+
+/// Of an image that is to be cropped to `target`. torchvision rounds the longer side down.
+Size resized(Size image, Size target) {
+  const auto margin = [](std::int64_t side) { return std::llround(static_cast<double>(side) * 8 / 7); };
+  const Size cover{margin(target.height), margin(target.width)};
+  if (cover.height * image.width >= cover.width * image.height) {
+    return {cover.height, cover.height * image.width / image.height};
+  }
+  return {cover.width * image.height / image.width, cover.width};
+}
+
+/// Python's round(), which torchvision uses, takes the even one of two neighbours.
+std::int64_t crop_begin(std::int64_t whole, std::int64_t part) {
+  return std::lrint(static_cast<double>(whole - part) / 2);
+}
+
+class ImageFolder final : public Samples {
+ public:
+  ImageFolder(const std::filesystem::path& folder, const Sample& sample)
+      : files_(config::list_images(folder)), target_{sample.shape.at(1), sample.shape.at(2)} {}
+
+  std::int64_t count() const override { return static_cast<std::int64_t>(files_.size()); }
+
+  void write(std::int64_t index, at::Tensor row) const override {
+    const auto& file = files_.at(static_cast<std::size_t>(index));
+    auto image = decode_image(file);
+    const auto size = resized({image.height, image.width}, target_);
+    if (size.height > kMostPixels / size.width) {
+      throw UsageError(fmt::format("read an image from {}: its {} x {} pixels are too long and narrow to be cropped",
+                                   file.string(), image.width, image.height));
+    }
+    const auto pixels = at::from_blob(image.pixels.data(), {1, image.height, image.width, 3}, at::kByte);
+    const auto levels = pixels.permute({0, 3, 1, 2}).to(at::kFloat).contiguous();
+    const std::array<std::int64_t, 2> sides{size.height, size.width};
+    const auto scaled = at::_upsample_bilinear2d_aa(levels, sides, /*align_corners=*/false).round_().clamp_(0, 255);
+    const auto cropped = scaled.narrow(2, crop_begin(size.height, target_.height), target_.height)
+                             .narrow(3, crop_begin(size.width, target_.width), target_.width);
+    row.copy_(normalise(cropped.div(255)).select(0, 0));
+  }
+
+ private:
+  std::vector<std::filesystem::path> files_;
+  Size target_;
+};
+
+}  // namespace
+
+std::unique_ptr<Samples> open_image_folder(const std::filesystem::path& folder, const Sample& sample) {
+  return std::make_unique<ImageFolder>(folder, sample);
+}
+
+}  // namespace paretopipe::compute
