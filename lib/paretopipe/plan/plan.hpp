@@ -15,7 +15,7 @@ struct Networks {
 struct Groundwork {
   std::string weights_sha256{};  ///< of the file of weights, where the experiment names one
   std::vector<std::vector<double>>
-      block_times{};  ///< of each model's blocks at the axes' first values, if needs_block_times()
+      block_times{};                     ///< of each model's blocks at the axes' first values, if needs_block_times()
   config::DataIdentity data_identity{};  ///< of the experiment's data
 };
 

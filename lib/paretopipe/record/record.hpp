@@ -110,7 +110,7 @@ struct Fidelity {
   double max_abs_difference = 0;  ///< of the logits; 0 means bit for bit
   double top1_agreement = 1;      ///< share of images whose largest logit is the same
   int batches_compared = 0;
-  double tolerance = 0;  ///< that the difference may not exceed: 0 in eager mode (config::ComputeMode)
+  double tolerance = 0;                ///< that the difference may not exceed: 0 in eager mode (config::ComputeMode)
   std::optional<Accuracy> accuracy{};  ///< of the split model's own results, where there are labels
 
   bool kept() const { return max_abs_difference <= tolerance; }

@@ -33,7 +33,8 @@ std::string render_movement(const FrontierReport& report, const NetworkFamily& f
 std::string render_notes(const FrontierReport& report, const FrontierGroup& group) {
   auto sentences = legend(report, group);
   sentences.push_back(members_sentence(report, group));
-  for (auto& sentence : {speed_up_sentence(group), volume_sentence(report, group), accuracy_sentence(group), incidents_sentence(group)}) {
+  for (auto& sentence : {speed_up_sentence(group), volume_sentence(report, group), accuracy_sentence(group),
+                         incidents_sentence(group)}) {
     if (!sentence.empty()) sentences.push_back(sentence);
   }
   for (auto& remark : remarks(report, group)) sentences.push_back(std::move(remark));

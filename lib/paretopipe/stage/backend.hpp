@@ -42,7 +42,7 @@ struct ModelRequest {
   std::string weights{};   ///< file that holds them; empty: they are a function of the seed
   std::optional<config::Archive> archive{};  ///< of a model that is a file
   config::ComputeMode compute{};
-  std::string labels{};                      ///< of the data's samples, as DataSource::labels has them
+  std::string labels{};  ///< of the data's samples, as DataSource::labels has them
   bool operator==(const ModelRequest&) const = default;
 };
 void to_json(nlohmann::json& json, const ModelRequest& request);
