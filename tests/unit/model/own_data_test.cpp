@@ -55,7 +55,8 @@ class OwnFiles {
   std::string tensor(const std::string& name, std::vector<std::int64_t> shape,
                      const std::vector<Number>& values) const {
     const auto dtype = sizeof(Number) == 8 ? weights::DType::int64 : weights::DType::float32;
-    return text(name, tensor_file_of({dtype, std::move(shape), std::as_bytes(std::span(values))}, name));
+    const weights::DenseTensor dense{dtype, std::move(shape), std::as_bytes(std::span(values))};
+    return text(name, weights::tensor_file_of(dense, name));
   }
 
  private:

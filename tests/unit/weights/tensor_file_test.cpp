@@ -1,3 +1,4 @@
+#include <paretopipe/weights/bytes.hpp>
 #include <paretopipe/weights/tensor_file.hpp>
 #include <paretopipe/weights/write_tensor.hpp>
 
