@@ -40,10 +40,12 @@ stage::Activation Engine::forward(config::BlockRange range, stage::Activation in
   return to_activation(std::move(tensor), spec.memory_format);
 }
 
-std::int64_t Engine::program_bytes() const {
+std::int64_t Engine::program_bytes(const std::unordered_set<const void*>& shared) const {
   std::int64_t bytes = 0;
   for (const auto& [key, program] : programs_) {
     for (const auto& tensor : program.tensors()) {
+      // A tensor in a layout of oneDNN's has no address, and is always the program's own.
+      if (!tensor.is_mkldnn() && shared.contains(tensor.data_ptr())) continue;
       bytes += tensor.numel() * static_cast<std::int64_t>(tensor.element_size());
     }
   }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <unordered_set>
 #include <vector>
 
 namespace paretopipe::compute {
@@ -41,8 +42,8 @@ class Engine {
   /// not prepared takes longer.
   stage::Activation forward(config::BlockRange range, stage::Activation input);
 
-  /// Memory of the programs' parameters.
-  std::int64_t program_bytes() const;
+  /// Memory of the programs' parameters, without those that lie at one of the addresses: the blocks' own.
+  std::int64_t program_bytes(const std::unordered_set<const void*>& shared) const;
 
  private:
   struct Key {

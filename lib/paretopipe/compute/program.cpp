@@ -17,6 +17,7 @@ at::Tensor Program::run(at::Tensor input) const {
 std::vector<at::Tensor> Program::tensors() const {
   std::vector<at::Tensor> tensors;
   for (auto* node : graph_->nodes()) {
+    if (node->kind() == torch::jit::prim::ConstantMKLDNNTensor) tensors.push_back(node->t(torch::jit::attr::value));
     if (node->kind() != torch::jit::prim::Constant) continue;
     const auto value = torch::jit::toIValue(node->output());
     if (value && value->isTensor()) tensors.push_back(value->toTensor());

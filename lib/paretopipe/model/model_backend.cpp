@@ -14,6 +14,7 @@
 
 #include <map>
 #include <optional>
+#include <unordered_set>
 
 namespace paretopipe::model {
 namespace {
@@ -52,8 +53,12 @@ class ModelBackend : public stage::Backend, private compute::Blocks {
 
   std::int64_t held_parameter_bytes() const override {
     std::int64_t bytes = 0;
-    for (const auto& [index, block] : blocks_) bytes += block.parameter_bytes();
-    return bytes + engine_.program_bytes();
+    std::unordered_set<const void*> own;
+    for (const auto& [index, block] : blocks_) {
+      bytes += block.parameter_bytes();
+      for (const auto& tensor : block.tensors) own.insert(tensor.tensor.data_ptr());
+    }
+    return bytes + engine_.program_bytes(own);
   }
 
   void load(const stage::ModelRequest& request, config::BlockRange range) override {

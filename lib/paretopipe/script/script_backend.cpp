@@ -40,7 +40,7 @@ class ScriptBackend final : public stage::Backend, private compute::Blocks {
         if (counted.insert(tensor.data_ptr()).second) bytes += static_cast<std::int64_t>(tensor.nbytes());
       }
     }
-    return bytes + engine_.program_bytes();
+    return bytes + engine_.program_bytes(counted);
   }
 
   void load(const stage::ModelRequest& request, config::BlockRange range) override {

@@ -80,7 +80,8 @@ double check_every_split(const std::string& model, const ComputeMode& mode, int 
   for (int k = blocks; k >= 0; k -= step) {
     INFO("split point " << k);
     const bool inside = k > 0 && k < blocks;
-    const auto spec = stage::activation_spec(inside ? mode : ComputeMode{}, description.shape_at(k));
+    auto spec = stage::activation_spec(inside ? mode : ComputeMode{}, description.shape_at(k));
+    if (k == 0) spec.dtype = input.spec.dtype;  // tokens of RoBERTa
     first->prepare({0, k}, input.spec);
     const auto sent = first->encode(first->forward({0, k}, input));
     CHECK(sent.spec == spec);

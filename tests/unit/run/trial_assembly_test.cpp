@@ -148,17 +148,17 @@ TEST_CASE("what crosses a cut has the mode's type and order, and input and resul
   trial.compute = {config::Compute::eager, config::Precision::bfloat16, config::MemoryFormat::channels_last};
   auto model = a_model();
   model.blocks.at(2).output_shape = {1, 3, 4, 5};
-  stage::Loaded loaded;
-  loaded.input.shape = {1, 3, 8, 8};
-  loaded.result.shape = {1, 10};
-  const auto runs = run::make_run_requests(trial, model, loaded, 1);
+  stage::Loaded source;
+  source.input.shape = {1, 3, 8, 8};
+  source.result.shape = {1, 10};
+  const auto runs = run::make_run_requests(trial, model, source, 1);
   REQUIRE(runs.size() == 3);
-  CHECK(runs[0].incoming == loaded.result);
+  CHECK(runs[0].incoming == source.result);
   CHECK(runs[1].incoming == wire::TensorSpec{wire::DType::bfloat16, wire::MemoryFormat::channels_last, {1, 3, 4, 5}});
   CHECK(runs[2].incoming.dtype == wire::DType::bfloat16);
-  const auto prepared = run::make_prepare_requests(runs, loaded);
+  const auto prepared = run::make_prepare_requests(runs, source);
   REQUIRE(prepared.size() == 3);
-  CHECK(prepared[0].incoming == loaded.input);
+  CHECK(prepared[0].incoming == source.input);
   CHECK(prepared[1].incoming == runs[1].incoming);
   CHECK(prepared[2].blocks == config::BlockRange{7, 10});
 }
