@@ -53,9 +53,11 @@ void check_ranges(const Experiment& experiment) {
 /// So many chunks of a phase make as many moments as the most batches do that are not cut.
 constexpr std::int64_t kMaxChunks = std::int64_t{2} * kMaxBatches;
 
-/// Needs `batch`, `batches` and `warmup` to be in their ranges.
+/// Needs `batch`, `batches`, `warmup` and `server` to be in their ranges.
 void check_micro_batches(const Experiment& experiment) {
   const auto& sizes = experiment.micro_batches;
+  const int queries = loads_of(experiment.server).empty() ? 0 : experiment.server.queries;
+  const auto batches = std::int64_t{experiment.warmup} + std::max(experiment.batches, queries);
   for (auto size = sizes.begin(); size != sizes.end(); ++size) {
     if (*size < 1 || *size > experiment.batch) {
       throw UsageError(fmt::format("experiment.micro_batches holds {}; a batch of {} can be cut into chunks of 1 to {}",
@@ -68,7 +70,6 @@ void check_micro_batches(const Experiment& experiment) {
     if (std::find(sizes.begin(), size, *size) != size) {
       throw UsageError(fmt::format("experiment.micro_batches holds {} twice", *size));
     }
-    const auto batches = std::int64_t{experiment.warmup} + experiment.batches;
     if (const auto chunks = batches * (experiment.batch / *size); chunks > kMaxChunks) {
       throw UsageError(
           fmt::format("experiment.micro_batches holds {}, which makes {} chunks of {} batches; at most {} can be "
@@ -201,6 +202,7 @@ void validate(const Experiment& experiment) {
   check_archives(experiment);
   check_splits(experiment.splits);
   check_ranges(experiment);
+  validate(experiment.server, experiment.warmup, experiment.batch);
   check_micro_batches(experiment);
   check_partitions(experiment);
   check_precision(experiment.repeat);

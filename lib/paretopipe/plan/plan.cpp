@@ -56,7 +56,14 @@ std::vector<int> micro_batches(const config::Experiment& experiment) {
   return sizes;
 }
 
-/// Every repetition of a model over a network, at one size of chunks.
+/// As Trial::server has them; none alone, where the experiment has no Server phase.
+std::vector<std::optional<config::ServerLoad>> server_loads(const config::Experiment& experiment) {
+  const auto loads = config::loads_of(experiment.server);
+  if (loads.empty()) return {std::nullopt};
+  return {loads.begin(), loads.end()};
+}
+
+/// Every repetition of a model over a network, at one size of chunks and under one load.
 void append_repetitions(std::vector<Trial>& trials, const config::Experiment& experiment, Trial trial,
                         const std::vector<config::SplitPoints>& partitions) {
   for (trial.repetition = 0; trial.repetition < experiment.repeat.trials; ++trial.repetition) {
@@ -86,7 +93,10 @@ std::vector<Trial> plan_trials(const config::Experiment& experiment,
       trial.weights_sha256 = groundwork.weights_sha256;
       for (const int micro_batch : micro_batches(experiment)) {
         trial.micro_batch = micro_batch;
-        append_repetitions(trials, experiment, trial, partitions);
+        for (const auto& load : server_loads(experiment)) {
+          trial.server = load;
+          append_repetitions(trials, experiment, trial, partitions);
+        }
       }
     }
   }

@@ -35,8 +35,9 @@ std::string Trial::label() const {
   const auto over =
       shaping == config::Shaping::none ? "" : fmt::format(" over {} ({})", network.name, to_string(shaping));
   const auto cut = micro_batch == 0 ? "" : fmt::format(" micro-batch {}", micro_batch);
-  return fmt::format("{} split {}/{} batch {}{}{} repetition {}", model, fmt::join(split_points, ","), block_count,
-                     batch, cut, over, repetition + 1);
+  const auto load = server ? fmt::format(" ({})", to_string(*server)) : "";
+  return fmt::format("{} split {}/{} batch {}{}{}{} repetition {}", model, fmt::join(split_points, ","), block_count,
+                     batch, cut, over, load, repetition + 1);
 }
 
 std::string Trial::id() const {
@@ -79,6 +80,8 @@ void to_json(nlohmann::json& json, const Trial& trial) {
   }
   // Trials whose batches are not cut keep the identity that they had before batches could be.
   if (trial.micro_batch != 0) json["micro_batch"] = trial.micro_batch;
+  // So do trials without a Server phase.
+  if (trial.server) json["server"] = *trial.server;
   // Without a file, trials keep the identity that they had before there were files.
   if (!trial.weights_sha256.empty()) json["weights_sha256"] = trial.weights_sha256;
   // Trials that nothing shapes keep the identity that they had before there were networks.
@@ -105,6 +108,7 @@ void from_json(const nlohmann::json& json, Trial& trial) {
   json.at("tuning").get_to(trial.tuning);
   trial.micro_batch = json.value("micro_batch", 0);
   check_micro_batch(trial);
+  read_optional(json, "server", trial.server);
   trial.weights_sha256 = json.value("weights_sha256", "");
   trial.network = json.value("network", config::NetworkProfile{});
   trial.shaping = json.value("shaping", config::Shaping::none);

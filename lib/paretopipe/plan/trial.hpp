@@ -3,6 +3,7 @@
 #include <paretopipe/config/experiment.hpp>
 #include <paretopipe/config/model_description.hpp>
 #include <paretopipe/config/network_profile.hpp>
+#include <paretopipe/config/server_load.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -33,7 +34,8 @@ struct Trial {
   config::ComputeTuning tuning;
   config::NetworkProfile network;
   config::Shaping shaping = config::Shaping::none;
-  std::optional<config::Archive> archive{};  ///< of a model that is a file
+  std::optional<config::Archive> archive{};    ///< of a model that is a file
+  std::optional<config::ServerLoad> server{};  ///< of a Server phase after the two others, where there is one
 
   bool operator==(const Trial&) const = default;
 

@@ -14,7 +14,7 @@ using Trials = std::span<const plan::Trial>;
 
 bool same_group(const plan::Trial& left, const plan::Trial& right) {
   return left.model == right.model && left.archive == right.archive && left.micro_batch == right.micro_batch &&
-         left.network == right.network;
+         left.server == right.server && left.network == right.network;
 }
 
 /// The trials at the front of `rest` that are alike in the eyes of `same`.
@@ -93,6 +93,7 @@ class GroupRounds {
   void keep(record::TrialRecord record) {
     record.single_stream.reset();
     record.offline.reset();
+    record.server.reset();
     records_.push_back(std::move(record));
   }
 

@@ -43,7 +43,8 @@ class Pipeline {
   /// One request per stage. The replies are in the same order.
   std::vector<stage::Loaded> load(const std::vector<stage::Load>& requests);
 
-  /// The reports of the stages that take part: the first `requests.size()`.
+  /// The reports of the stages that take part: the first `requests.size()`. The time until the last query of a Server
+  /// phase arrives comes on top of the timeout.
   std::vector<stage::RunReport> run(const std::vector<stage::Run>& requests);
 
   /// The least disturbed of a few exchanges with each stage, or nothing where the stage shares this process's clock.
@@ -51,7 +52,7 @@ class Pipeline {
 
  private:
   template <class Reply, class Request>
-  std::vector<Reply> ask(const std::vector<Request>& requests);
+  std::vector<Reply> ask(const std::vector<Request>& requests, Nanoseconds busy = {});
   void join();
 
   PipelineOptions options_;

@@ -5,6 +5,9 @@
 #include <paretopipe/stats/warmup.hpp>
 #include <paretopipe/wire/frame.hpp>
 
+#include <algorithm>
+#include <utility>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -133,25 +136,38 @@ record::TrialRecord assemble_record(const plan::Trial& trial, const config::Mode
   }
   record.links = payloads(trial, model);
   add_samples(record, evidence);
-  record.network = evidence.network;
-  const auto& source = evidence.reports.front();
-  record.fidelity =
-      record::Fidelity{source.max_abs_difference, source.top1_agreement, 2 * (trial.warmup + trial.batches)};
-  if (source.max_abs_difference != 0) {
-    record.status = record::Status::failed;
-    record.failure = record::Failure{
-        "check", std::nullopt,
-        fmt::format("the output differs from the unsplit model's by up to {:g} (top-1 agreement {:.1f} %)",
-                    source.max_abs_difference, 100 * source.top1_agreement)};
-  } else {
+  add_fidelity(record, evidence.reports.front(), 2 * (trial.warmup + trial.batches));
+  if (record.status == record::Status::ok) {
     record.summary = stats::summarise(*record.single_stream, *record.offline, trial.batch, record.links);
-    if (record.network && !record.network->deviations.empty()) {
-      record.status = record::Status::invalid;
-      record.failure =
-          record::Failure{"network", std::nullopt, fmt::format("{}", fmt::join(record.network->deviations, " "))};
-    }
   }
   return record;
+}
+
+void add_fidelity(record::TrialRecord& record, const stage::RunReport& source, int batches) {
+  record::Fidelity joined{source.max_abs_difference, source.top1_agreement, batches};
+  if (record.fidelity) {
+    const auto& known = *record.fidelity;
+    joined.batches_compared += known.batches_compared;
+    joined.max_abs_difference = std::max(joined.max_abs_difference, known.max_abs_difference);
+    joined.top1_agreement =
+        (source.top1_agreement * batches + known.top1_agreement * known.batches_compared) / joined.batches_compared;
+  }
+  record.fidelity = joined;
+  if (joined.max_abs_difference == 0) return;
+  record.status = record::Status::failed;
+  record.summary.reset();
+  record.failure = record::Failure{
+      "check", std::nullopt,
+      fmt::format("the output differs from the unsplit model's by up to {:g} (top-1 agreement {:.1f} %)",
+                  joined.max_abs_difference, 100 * joined.top1_agreement)};
+}
+
+void add_network(record::TrialRecord& record, config::NetworkEvidence network) {
+  if (record.status == record::Status::ok && !network.deviations.empty()) {
+    record.status = record::Status::invalid;
+    record.failure = record::Failure{"network", std::nullopt, fmt::format("{}", fmt::join(network.deviations, " "))};
+  }
+  record.network = std::move(network);
 }
 
 record::TrialRecord failure_record(const plan::Trial& trial, record::Failure failure) {

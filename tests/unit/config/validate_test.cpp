@@ -76,6 +76,20 @@ TEST_CASE("micro-batches divide the batch, each of them once, into no more chunk
   CHECK_FALSE(refusal_of(65'536, {1}, 50'000).empty());
 }
 
+TEST_CASE("the queries of a Server phase are batches that are cut, too", "[validate]") {
+  const auto refusal_of = [](int queries, std::vector<double> rates) {
+    return refusal([&](Experiment& experiment) {
+      experiment.batch = 8;
+      experiment.micro_batches = {1};
+      experiment.server = {std::move(rates), "", queries};
+    });
+  };
+  CHECK(refusal_of(12'000, {500}).empty());
+  CHECK(refusal_of(20'000, {500}).find("makes 160032 chunks of 20004 batches") != std::string::npos);
+  CHECK(refusal_of(20'000, {}).empty());
+  CHECK(refusal_of(1, {500}).find("experiment.server.queries is 1") == 0);
+}
+
 TEST_CASE("a file of weights is for one model", "[validate]") {
   const auto with = [](std::vector<std::string> models) {
     return refusal([&](Experiment& experiment) {
