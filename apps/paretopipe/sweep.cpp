@@ -92,6 +92,11 @@ void print_findings(const run::SweepCounts& counts) {
   note(counts.settled_late, "trials were still warming up when measuring began; their first batches were dropped too");
   note(counts.with_outliers,
        "trials hold batches that took far longer than the others (flagged in the records, not removed)");
+  note(counts.saturated,
+       "trials were saturated: images arrived faster than the pipeline completes them, so their latency in the Server "
+       "phase says how long the phase was");
+  note(counts.without_rate,
+       "trials do not keep the latency bound even at the lowest rate that was tried, a sixteenth of their throughput");
 }
 
 void print_outcome(const run::AdaptiveOutcome& outcome, const config::Repeat& repeat) {
@@ -104,7 +109,8 @@ ExitCode conclude(const run::SweepCounts& counts, int ok_before, const std::file
   const int ok = counts.ok + ok_before;
   fmt::print("{} of {} trials ok, {} failed; records in {}\nNext: paretopipe frontier {}\n", ok, ok + counts.failed,
              counts.failed, file.string(), file.parent_path().string());
-  return counts.failed == 0 ? ExitCode::success : ExitCode::negative;
+  const bool no_rate = counts.without_rate > 0 && counts.without_rate == counts.ok;
+  return counts.failed == 0 && !no_rate ? ExitCode::success : ExitCode::negative;
 }
 
 /// Stages that compute on one CPU take turns, which no deployment on devices of their own would do.

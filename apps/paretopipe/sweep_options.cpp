@@ -206,6 +206,7 @@ void add_sweep_options(CLI::App& command, SweepOptions& options) {
   add_model_options(command, options);
   add_partition_options(command, options);
   add_batch_options(command, options);
+  add_server_options(command, options.server);
   add_repeat_options(command, options);
   add_network_options(command, options);
   add_stage_options(command, options);
@@ -227,6 +228,7 @@ config::Experiment experiment_of(const SweepOptions& options) {
   override_with(experiment.batches, options.batches);
   override_with(experiment.warmup, options.warmup);
   override_repeat(experiment.repeat, options);
+  override_server(experiment.server, options.server);
   override_with(experiment.seed, options.seed);
   override_with(experiment.data, options.data);
   override_with(experiment.labels, options.labels);

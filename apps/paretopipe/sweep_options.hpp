@@ -9,6 +9,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "server_options.hpp"
+
 namespace paretopipe::cli {
 
 /// What the command line said; what it did not say comes from the experiment file, then from the defaults.
@@ -25,6 +27,7 @@ struct SweepOptions {
   std::optional<std::string> micro_batches;
   std::optional<int> batches;
   std::optional<int> warmup;
+  ServerOptions server;
   std::optional<std::string> repeat;
   std::optional<std::string> precision;
   std::optional<int> max_repeat;

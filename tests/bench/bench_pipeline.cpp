@@ -17,6 +17,7 @@ int main() {
     bench::bench_link();
     bench::bench_pipeline(stage_program);
     bench::bench_chunks(stage_program);
+    bench::bench_server(stage_program);
     return 0;
   } catch (const Error& error) {
     fmt::print(stderr, "bench-pipeline: {}\n", error.what());

@@ -16,4 +16,7 @@ void bench_pipeline(const std::filesystem::path& stage_program);
 /// they must be.
 void bench_chunks(const std::filesystem::path& stage_program);
 
+/// One stage under Poisson arrivals: its mean wait against queueing theory.
+void bench_server(const std::filesystem::path& stage_program);
+
 }  // namespace paretopipe::bench

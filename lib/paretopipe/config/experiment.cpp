@@ -119,7 +119,8 @@ void to_json(nlohmann::json& json, const Experiment& experiment) {
           {"repeat_slow", experiment.repeat_slow},
           {"trial_timeout_s", experiment.trial_timeout_s},
           {"input", experiment.input},
-          {"cuts", experiment.cuts}};
+          {"cuts", experiment.cuts},
+          {"server", experiment.server}};
 }
 
 Experiment experiment_from_json(const nlohmann::json& json, const Experiment& defaults) {
@@ -154,6 +155,9 @@ Experiment experiment_from_json(const nlohmann::json& json, const Experiment& de
   reader.read("trial_timeout_s", experiment.trial_timeout_s);
   reader.read("input", experiment.input);
   reader.read("cuts", experiment.cuts);
+  if (const auto* server = reader.find("server")) {
+    experiment.server = server_settings_from_json(*server, experiment.server);
+  }
   reader.refuse_unknown_keys();
   validate(experiment);
   return experiment;

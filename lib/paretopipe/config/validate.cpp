@@ -78,7 +78,8 @@ std::string misfit(int size, const Axis& batches) {
 }
 
 void check_chunk_count(const Experiment& experiment, int batch, int size) {
-  const auto batches = std::int64_t{experiment.warmup} + experiment.batches;
+  const int queries = loads_of(experiment.server).empty() ? 0 : experiment.server.queries;
+  const auto batches = std::int64_t{experiment.warmup} + std::max(experiment.batches, queries);
   const auto chunks = batches * (batch / size);
   if (chunks <= kMaxChunks) return;
   throw UsageError(
@@ -87,7 +88,7 @@ void check_chunk_count(const Experiment& experiment, int batch, int size) {
                   size, chunks, batches, kMaxChunks));
 }
 
-/// Needs `batch`, `batches` and `warmup` to be in their ranges.
+/// Needs `batch`, `batches`, `warmup` and `server` to be in their ranges.
 void check_micro_batches(const Experiment& experiment) {
   const auto& sizes = experiment.micro_batches;
   for (auto size = sizes.begin(); size != sizes.end(); ++size) {
@@ -252,6 +253,7 @@ void validate(const Experiment& experiment) {
   check_axis("batch", experiment.batch, kMostImages);
   check_axis("depth", experiment.depth, 256);
   check_axis("threads_per_stage", experiment.threads_per_stage, 1024);
+  validate(experiment.server, experiment.warmup, experiment.batch);
   check_micro_batches(experiment);
   check_partitions(experiment);
   check_baselines(experiment.baselines);

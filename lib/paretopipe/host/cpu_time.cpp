@@ -55,4 +55,8 @@ CpuTime operator-(const CpuTime& after, const CpuTime& before) {
           .stolen_ns = after.stolen_ns - before.stolen_ns};
 }
 
+CpuTime operator+(const CpuTime& left, const CpuTime& right) {
+  return left - (CpuTime{} - right);
+}
+
 }  // namespace paretopipe::host

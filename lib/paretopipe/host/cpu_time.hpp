@@ -21,6 +21,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CpuTime, wall_ns, busy_ns, stolen_ns)
 /// Since the machine started; of wall time, since some point in the past. Absent where /proc/stat does not tell.
 std::optional<CpuTime> read_cpu_time(const CpuSet& cpus);
 CpuTime operator-(const CpuTime& after, const CpuTime& before);
+/// Of two spans of time together.
+CpuTime operator+(const CpuTime& left, const CpuTime& right);
 
 /// `busy_ns` and `stolen_ns` from the text of /proc/stat; absent where one of the CPUs has no line.
 std::optional<CpuTime> parse_cpu_time(std::string_view stat, const CpuSet& cpus);

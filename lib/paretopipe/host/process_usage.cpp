@@ -34,6 +34,10 @@ ProcessUsage operator-(const ProcessUsage& after, const ProcessUsage& before) {
           .involuntary_context_switches = after.involuntary_context_switches - before.involuntary_context_switches};
 }
 
+ProcessUsage operator+(const ProcessUsage& left, const ProcessUsage& right) {
+  return left - (ProcessUsage{} - right);
+}
+
 bool reset_peak_rss() {
   std::ofstream clear_refs("/proc/self/clear_refs");
   clear_refs << "5" << std::flush;

@@ -23,6 +23,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProcessUsage, user_time_ns, system_time_ns, m
 /// Of the process since its start.
 ProcessUsage read_process_usage();
 ProcessUsage operator-(const ProcessUsage& after, const ProcessUsage& before);
+/// Of two spans of time together.
+ProcessUsage operator+(const ProcessUsage& left, const ProcessUsage& right);
 
 /// Resets the kernel's high-water mark of resident memory (proc(5), clear_refs). Returns false where not permitted: the
 /// peak then covers the whole life of the process.

@@ -69,7 +69,14 @@ std::vector<Trial> combinations(const config::Experiment& experiment, Trial tria
   return settings;
 }
 
-/// Every repetition of a model over a network, at one combination of the axes.
+/// As Trial::server has them; none alone, where the experiment has no Server phase.
+std::vector<std::optional<config::ServerLoad>> server_loads(const config::Experiment& experiment) {
+  const auto loads = config::loads_of(experiment.server);
+  if (loads.empty()) return {std::nullopt};
+  return {loads.begin(), loads.end()};
+}
+
+/// Every repetition of a model over a network, at one combination of the axes and under one load.
 void append_repetitions(std::vector<Trial>& trials, const config::Experiment& experiment, Trial trial,
                         const std::vector<config::SplitPoints>& partitions) {
   for (trial.repetition = 0; trial.repetition < experiment.repeat.trials; ++trial.repetition) {
@@ -98,8 +105,11 @@ std::vector<Trial> plan_trials(const config::Experiment& experiment,
       auto trial = make_trial(experiment, model, network, networks.shaping);
       trial.weights_sha256 = groundwork.weights_sha256;
       trial.data_identity = groundwork.data_identity;
-      for (const auto& settings : combinations(experiment, trial)) {
-        append_repetitions(trials, experiment, settings, partitions);
+      for (auto settings : combinations(experiment, trial)) {
+        for (const auto& load : server_loads(experiment)) {
+          settings.server = load;
+          append_repetitions(trials, experiment, settings, partitions);
+        }
       }
     }
   }

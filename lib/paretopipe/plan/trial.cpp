@@ -36,8 +36,9 @@ std::string Trial::label() const {
       shaping == config::Shaping::none ? "" : fmt::format(" over {} ({})", network.name, to_string(shaping));
   const auto cut = micro_batch == 0 ? "" : fmt::format(" micro-batch {}", micro_batch);
   const auto how = describe(compute);
-  return fmt::format("{} split {}/{} batch {}{}{}{} repetition {}", model, fmt::join(split_points, ","), block_count,
-                     batch, cut, how.empty() ? how : " " + how, over, repetition + 1);
+  const auto load = server ? fmt::format(" ({})", to_string(*server)) : "";
+  return fmt::format("{} split {}/{} batch {}{}{}{}{} repetition {}", model, fmt::join(split_points, ","), block_count,
+                     batch, cut, how.empty() ? how : " " + how, over, load, repetition + 1);
 }
 
 std::string Trial::id() const {
@@ -80,6 +81,8 @@ void to_json(nlohmann::json& json, const Trial& trial) {
   }
   // Trials whose batches are not cut keep the identity that they had before batches could be.
   if (trial.micro_batch != 0) json["micro_batch"] = trial.micro_batch;
+  // So do trials without a Server phase.
+  if (trial.server) json["server"] = *trial.server;
   // Eager in float32, trials keep the identity that they had before there was a choice.
   config::write_compute_mode(json, trial.compute);
   // Without a file, trials keep the identity that they had before there were files.
@@ -112,6 +115,7 @@ void from_json(const nlohmann::json& json, Trial& trial) {
   trial.micro_batch = json.value("micro_batch", 0);
   check_micro_batch(trial);
   trial.compute = config::read_compute_mode(json);
+  read_optional(json, "server", trial.server);
   trial.weights_sha256 = json.value("weights_sha256", "");
   trial.data_identity = {json.value("data_sha256", ""), json.value("labels", "")};
   trial.network = json.value("network", config::NetworkProfile{});

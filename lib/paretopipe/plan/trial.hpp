@@ -5,6 +5,7 @@
 #include <paretopipe/config/experiment.hpp>
 #include <paretopipe/config/model_description.hpp>
 #include <paretopipe/config/network_profile.hpp>
+#include <paretopipe/config/server_load.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -38,6 +39,7 @@ struct Trial {
   config::Shaping shaping = config::Shaping::none;
   std::optional<config::Archive> archive{};  ///< of a model that is a file
   config::DataIdentity data_identity{};      ///< of data that are files, and of labels
+  std::optional<config::ServerLoad> server{};  ///< of a Server phase after the two others, where there is one
 
   bool operator==(const Trial&) const = default;
 

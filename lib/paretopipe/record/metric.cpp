@@ -140,6 +140,27 @@ Value top1_accuracy(const TrialRecord& record) {
   return record.fidelity->accuracy->top1;
 }
 
+/// The Server phase at the trial's own rate; none of a search, which ran at many.
+const ServerSummary* server_of(const TrialRecord& record) {
+  const bool one = record.server && !record.server->max_rate && !record.server->runs.empty();
+  return one ? &record.server->runs.front().summary : nullptr;
+}
+
+template <double Distribution::*Statistic>
+Value server_latency(const TrialRecord& record) {
+  const auto* server = server_of(record);
+  return server == nullptr ? Value{} : server->latency.*Statistic;
+}
+
+Value server_rate(const TrialRecord& record) {
+  const auto* server = server_of(record);
+  return server == nullptr ? Value{} : server->achieved_image_per_s;
+}
+
+Value max_rate(const TrialRecord& record) {
+  return record.server && record.server->max_rate ? record.server->max_rate->kept_image_per_s : Value{};
+}
+
 /// A failed trial has no number, whatever it had measured before it failed.
 template <Value (*Read)(const TrialRecord&)>
 Value of_ok_trial(const TrialRecord& record) {
@@ -173,6 +194,15 @@ constexpr std::array kMetrics{
     metric<loaded_latency<&D::p95_ns>>("loaded_latency_p95", "ns", kMin, "95th percentile during the throughput run"),
     metric<loaded_latency<&D::p99_ns>>("loaded_latency_p99", "ns", kMin, "99th percentile during the throughput run"),
     metric<loaded_latency<&D::max_ns>>("loaded_latency_max", "ns", kMin, "longest latency during the throughput run"),
+    metric<server_latency<&D::min_ns>>("server_latency_min", "ns", kMin, "shortest latency at the Server phase's rate"),
+    metric<server_latency<&D::mean_ns>>("server_latency_mean", "ns", kMin, "mean latency at the Server phase's rate"),
+    metric<server_latency<&D::p50_ns>>("server_latency_p50", "ns", kMin, "median latency at the Server phase's rate"),
+    metric<server_latency<&D::p90_ns>>("server_latency_p90", "ns", kMin, "90th percentile at the Server phase's rate"),
+    metric<server_latency<&D::p95_ns>>("server_latency_p95", "ns", kMin, "95th percentile at the Server phase's rate"),
+    metric<server_latency<&D::p99_ns>>("server_latency_p99", "ns", kMin, "99th percentile at the Server phase's rate"),
+    metric<server_latency<&D::max_ns>>("server_latency_max", "ns", kMin, "longest latency at the Server phase's rate"),
+    metric<server_rate>("server_rate", "image/s", kMax, "images completed per second in the Server phase"),
+    metric<max_rate>("max_rate", "image/s", kMax, "highest Server rate that keeps the latency bound"),
     metric<compute>("compute", "ns", kMin, "mean compute time of a batch (cut: its last chunk), all stages"),
     metric<stage_compute<0>>("compute_stage0", "ns", kMin,
                              "mean compute time of a batch (cut: its last chunk) on stage 0"),

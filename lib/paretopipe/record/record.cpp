@@ -128,6 +128,7 @@ void to_json(nlohmann::json& json, const TrialRecord& record) {
   write_optional(json, "outliers", record.outliers);
   write_optional(json, "fidelity", record.fidelity);
   write_optional(json, "summary", record.summary);
+  write_optional(json, "server", record.server);
 }
 
 void from_json(const nlohmann::json& json, TrialRecord& record) {
@@ -147,6 +148,7 @@ void from_json(const nlohmann::json& json, TrialRecord& record) {
   read_optional_field(json, "outliers", record.outliers);
   read_optional_field(json, "fidelity", record.fidelity);
   read_optional_field(json, "summary", record.summary);
+  read_optional_field(json, "server", record.server);
   if (const auto id = json.value("id", nlohmann::json()); id != record.trial.id()) {
     throw UsageError(
         fmt::format("the record's id {} does not belong to its trial (that would be {}): was it edited by hand?",
@@ -156,6 +158,9 @@ void from_json(const nlohmann::json& json, TrialRecord& record) {
   if ((record.status == Status::failed) == complete || (record.status == Status::ok) == record.failure.has_value()) {
     throw UsageError(
         "an ok or invalid record must have samples, fidelity and a summary, and a failed or invalid one its failure");
+  }
+  if (record.status != Status::failed && record.server.has_value() != record.trial.server.has_value()) {
+    throw UsageError("a record must say what its Server phase measured, and only where its trial has one");
   }
   check_understood(json, record, "record");
 }

@@ -5,6 +5,7 @@
 #include <paretopipe/host/host_context.hpp>
 #include <paretopipe/host/process_usage.hpp>
 #include <paretopipe/plan/trial.hpp>
+#include <paretopipe/record/server_record.hpp>
 #include <paretopipe/record/summary.hpp>
 
 #include <cstdint>
@@ -55,7 +56,7 @@ struct StageReport {
   std::int64_t parameter_bytes = 0;       ///< parameters and buffers of this trial's blocks on this stage
   std::int64_t held_parameter_bytes = 0;  ///< of all blocks that the process held (a sweep keeps them between trials)
   std::optional<std::int64_t> peak_rss_bytes;     ///< of the process during the trial, held blocks included
-  host::ProcessUsage usage;                       ///< over both phases, warm-up included
+  host::ProcessUsage usage;                       ///< over all phases, warm-up included
   std::optional<host::CpuConditions> conditions;  ///< of the stage's CPUs; absent in older records
 
   bool operator==(const StageReport&) const = default;
@@ -131,7 +132,8 @@ struct TrialRecord {
   std::optional<PhaseSamples> offline;
   std::optional<Outliers> outliers;  ///< absent where there are none, and in older records
   std::optional<Fidelity> fidelity;
-  std::optional<Summary> summary;  ///< derived from the samples; present unless failed
+  std::optional<Summary> summary;      ///< derived from the samples; present unless failed
+  std::optional<ServerRecord> server;  ///< where the trial has a Server phase, unless failed
 
   bool operator==(const TrialRecord&) const = default;
 };

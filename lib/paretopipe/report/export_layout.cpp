@@ -17,6 +17,7 @@ constexpr std::array kLayouts{
     ExportLayout{"stages", "stages.csv, one row a stage of a trial with what it used", export_stages},
     ExportLayout{"batches", "batches.csv, one row a batch (cut: a chunk) with every moment and part of its latency",
                  export_batches},
+    ExportLayout{"load", "load.csv, one row a rate of the Server scenario with its latencies", export_load},
     ExportLayout{"jsonl", "trials.jsonl, one flat JSON object a trial with all its metrics", export_jsonl},
     ExportLayout{"trace", "one trial on a time line, for Perfetto or chrome://tracing", export_trace},
 };

@@ -109,6 +109,19 @@ std::vector<Setting> settings_of(const plan::Trial& trial) {
   return flattened(flat_settings(trial));
 }
 
+/// Under the same names whether the trial has a Server phase or not.
+nlohmann::json server_settings(const plan::Trial& trial) {
+  nlohmann::json json{{"rate", ""}, {"bound", ""}, {"queries", ""}};
+  if (!trial.server) return json;
+  json["queries"] = trial.server->queries;
+  if (trial.server->bound) {
+    json["bound"] = to_string(*trial.server->bound);
+  } else {
+    json["rate"] = trial.server->rate_image_per_s;
+  }
+  return json;
+}
+
 nlohmann::ordered_json flat_settings(const plan::Trial& trial) {
   nlohmann::json json = trial;
   for (const auto* key : {"model", "split_points", "repetition"}) json.erase(key);
@@ -134,6 +147,7 @@ nlohmann::ordered_json flat_settings(const plan::Trial& trial) {
   json["memory_format"] = to_string(trial.compute.memory_format);
   json["data_sha256"] = trial.data_identity.sha256;
   json["labels"] = trial.data_identity.labels;
+  json["server"] = server_settings(trial);
   auto settings = nlohmann::ordered_json::object();
   append_settings(settings, "", json);
   return settings;
@@ -150,6 +164,7 @@ std::string group_title(const plan::Trial& trial) {
   if (trial.shaping != config::Shaping::none) {
     title += fmt::format(", over {} ({}: {})", trial.network.name, to_string(trial.shaping), describe(trial.network));
   }
+  if (trial.server) title += fmt::format(", {}", to_string(*trial.server));
   if (!trial.weights_sha256.empty()) title += fmt::format(", weights {}", trial.weights_sha256.substr(0, 12));
   const auto settings = settings_of(trial);
   const auto defaults = settings_of(plan::Trial{});
@@ -158,7 +173,7 @@ std::string group_title(const plan::Trial& trial) {
     if (name == "shaping" || name == "weights_sha256" || name == "data_sha256" || name == "labels" ||
         name.starts_with("network_"))
       continue;
-    if (name.starts_with("archive_") || value.empty()) continue;
+    if (name.starts_with("archive_") || name.starts_with("server_") || value.empty()) continue;
     const auto shown = {"batch", "block_count", "data", "depth", "micro_batch", "threads_per_stage"};
     if (std::find(shown.begin(), shown.end(), name) != shown.end() || value == defaults.at(i).value) continue;
     title += fmt::format(", {} {}", name, value);

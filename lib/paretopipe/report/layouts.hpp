@@ -21,6 +21,10 @@ Export export_stages(std::span<const record::TrialRecord> records);
 /// settings in trials.csv.
 Export export_batches(std::span<const record::TrialRecord> records);
 
+/// load.csv: one row a Server phase, with the rates that were asked for, offered and achieved, and the latencies: of
+/// one split, its latency against load. A search has a row for every rate that it tried, with `kept` for its bound.
+Export export_load(std::span<const record::TrialRecord> records);
+
 /// trials.jsonl: what trials.csv says, one flat JSON object a line. Numbers are numbers; what a trial does not have is
 /// missing.
 Export export_jsonl(std::span<const record::TrialRecord> records);

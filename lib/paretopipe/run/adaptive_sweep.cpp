@@ -15,7 +15,7 @@ using Trials = std::span<const plan::Trial>;
 bool same_group(const plan::Trial& left, const plan::Trial& right) {
   return left.model == right.model && left.archive == right.archive && left.network == right.network &&
          left.threads_per_stage == right.threads_per_stage && left.batch == right.batch &&
-         left.micro_batch == right.micro_batch && left.depth == right.depth;
+         left.micro_batch == right.micro_batch && left.depth == right.depth && left.server == right.server;
 }
 
 /// The trials at the front of `rest` that are alike in the eyes of `same`.
@@ -94,6 +94,7 @@ class GroupRounds {
   void keep(record::TrialRecord record) {
     record.single_stream.reset();
     record.offline.reset();
+    record.server.reset();
     records_.push_back(std::move(record));
   }
 

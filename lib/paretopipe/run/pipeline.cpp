@@ -15,14 +15,15 @@ std::uint64_t random_token() {
 }  // namespace
 
 template <class Reply, class Request>
-std::vector<Reply> Pipeline::ask(const std::vector<Request>& requests) {
+std::vector<Reply> Pipeline::ask(const std::vector<Request>& requests, Nanoseconds busy) {
   std::vector<StageClient*> asked;
   for (std::size_t i = 0; i < requests.size(); ++i) {
     stages_[i].send(requests[i]);
     asked.push_back(&stages_[i]);
   }
   std::vector<Reply> replies(requests.size());
-  const WaitLimits limits{Clock::now() + std::chrono::seconds(options_.timeout_s), options_.interrupt_descriptor};
+  const WaitLimits limits{Clock::now() + busy + std::chrono::seconds(options_.timeout_s),
+                          options_.interrupt_descriptor};
   for_each_reply(asked, limits, [&](StageClient& stage) {
     replies[static_cast<std::size_t>(stage.index())] = stage.receive<Reply>();
   });
@@ -85,7 +86,8 @@ void Pipeline::prepare(const std::vector<stage::Prepare>& requests) {
 }
 
 std::vector<stage::RunReport> Pipeline::run(const std::vector<stage::Run>& requests) {
-  return ask<stage::RunReport>(requests);
+  const auto& schedule = requests.front().arrivals;
+  return ask<stage::RunReport>(requests, Nanoseconds(schedule.empty() ? 0 : schedule.back()));
 }
 
 std::vector<std::byte> Pipeline::fetch_result(std::uint32_t tag, const wire::TensorSpec& chunk, int chunks) {

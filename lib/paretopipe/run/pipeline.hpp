@@ -46,7 +46,8 @@ class Pipeline {
   /// Returns when every stage is ready for what it was asked for.
   void prepare(const std::vector<stage::Prepare>& requests);
 
-  /// The reports of the stages that take part: the first `requests.size()`.
+  /// The reports of the stages that take part: the first `requests.size()`. The time until the last query of a Server
+  /// phase arrives comes on top of the timeout.
   std::vector<stage::RunReport> run(const std::vector<stage::Run>& requests);
 
   /// What came back of the last batch of the last run, whose requests had this tag: its chunks, one behind the other.
@@ -57,7 +58,7 @@ class Pipeline {
 
  private:
   template <class Reply, class Request>
-  std::vector<Reply> ask(const std::vector<Request>& requests);
+  std::vector<Reply> ask(const std::vector<Request>& requests, Nanoseconds busy = {});
   void join();
 
   PipelineOptions options_;

@@ -1,4 +1,5 @@
 #include <paretopipe/run/pipeline_executor.hpp>
+#include <paretopipe/run/server_phase.hpp>
 #include <paretopipe/run/trial_assembly.hpp>
 #include <paretopipe/stage/chunks.hpp>
 
@@ -188,8 +189,18 @@ record::TrialRecord PipelineExecutor::run_loaded(const plan::Trial& trial) {
     evidence.configured.push_back(pipeline_->configured()[i]);
     evidence.clocks.push_back(before[i] && after[i] ? ClockAlignment(*before[i], *after[i]) : ClockAlignment());
   }
-  if (trial.shaping != config::Shaping::none) network_->end_trial(evidence.network.emplace(network_evidence_));
-  return assemble_record(trial, model_, evidence);
+  auto record = assemble_record(trial, model_, evidence);
+  add_server_phases(record, requests, [this](std::vector<stage::Run> runs) {
+    for (auto& run : runs) run.tag = next_tag_;
+    ++next_tag_;
+    return pipeline_->run(runs);
+  });
+  if (trial.shaping != config::Shaping::none) {
+    auto network = network_evidence_;
+    network_->end_trial(network);
+    add_network(record, std::move(network));
+  }
+  return record;
 }
 
 }  // namespace paretopipe::run

@@ -5,6 +5,9 @@
 #include <paretopipe/stats/warmup.hpp>
 #include <paretopipe/wire/frame.hpp>
 
+#include <algorithm>
+#include <utility>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -90,11 +93,23 @@ record::StageReport stage_report(const plan::Trial& trial, const config::ModelDe
   return result;
 }
 
-record::Fidelity fidelity_of(const plan::Trial& trial, const stage::RunReport& source) {
-  record::Fidelity fidelity{source.max_abs_difference, source.top1_agreement, 2 * (trial.warmup + trial.batches),
+record::Fidelity fidelity_of(const plan::Trial& trial, const stage::RunReport& source, int batches) {
+  record::Fidelity fidelity{source.max_abs_difference, source.top1_agreement, batches,
                             trial.compute.relative_tolerance() * source.largest_output};
   if (source.accuracy.images > 0) fidelity.accuracy = source.accuracy;
   return fidelity;
+}
+
+/// What two runs of a trial showed. Accuracy is the first one's: the inputs, and so the results, are the same.
+record::Fidelity joined(const record::Fidelity& first, const record::Fidelity& second) {
+  auto both = first;
+  both.max_abs_difference = std::max(first.max_abs_difference, second.max_abs_difference);
+  both.tolerance = std::max(first.tolerance, second.tolerance);
+  both.batches_compared += second.batches_compared;
+  both.top1_agreement =
+      (first.top1_agreement * first.batches_compared + second.top1_agreement * second.batches_compared) /
+      both.batches_compared;
+  return both;
 }
 
 /// Both phases, without the batches that were still warming up.
@@ -146,26 +161,33 @@ record::TrialRecord assemble_record(const plan::Trial& trial, const config::Mode
   }
   record.links = payloads(trial, model);
   add_samples(record, evidence);
-  record.network = evidence.network;
-  const auto& source = evidence.reports.front();
-  record.fidelity = fidelity_of(trial, source);
-  if (!record.fidelity->kept()) {
-    const auto tolerance = record.fidelity->tolerance;
-    const auto allowed = tolerance == 0 ? "" : fmt::format(", more than the {:g} allowed", tolerance);
-    record.status = record::Status::failed;
-    record.failure = record::Failure{
-        "check", std::nullopt,
-        fmt::format("the output differs from the unsplit model's by up to {:g}{} (top-1 agreement {:.1f} %)",
-                    source.max_abs_difference, allowed, 100 * source.top1_agreement)};
-  } else {
+  add_fidelity(record, evidence.reports.front(), 2 * (trial.warmup + trial.batches));
+  if (record.status == record::Status::ok) {
     record.summary = stats::summarise(*record.single_stream, *record.offline, trial.batch, record.links);
-    if (record.network && !record.network->deviations.empty()) {
-      record.status = record::Status::invalid;
-      record.failure =
-          record::Failure{"network", std::nullopt, fmt::format("{}", fmt::join(record.network->deviations, " "))};
-    }
   }
   return record;
+}
+
+void add_fidelity(record::TrialRecord& record, const stage::RunReport& source, int batches) {
+  const auto found = fidelity_of(record.trial, source, batches);
+  record.fidelity = record.fidelity ? joined(*record.fidelity, found) : found;
+  if (record.fidelity->kept()) return;
+  const auto tolerance = record.fidelity->tolerance;
+  const auto allowed = tolerance == 0 ? "" : fmt::format(", more than the {:g} allowed", tolerance);
+  record.status = record::Status::failed;
+  record.summary.reset();
+  record.failure = record::Failure{
+      "check", std::nullopt,
+      fmt::format("the output differs from the unsplit model's by up to {:g}{} (top-1 agreement {:.1f} %)",
+                  record.fidelity->max_abs_difference, allowed, 100 * record.fidelity->top1_agreement)};
+}
+
+void add_network(record::TrialRecord& record, config::NetworkEvidence network) {
+  if (record.status == record::Status::ok && !network.deviations.empty()) {
+    record.status = record::Status::invalid;
+    record.failure = record::Failure{"network", std::nullopt, fmt::format("{}", fmt::join(network.deviations, " "))};
+  }
+  record.network = std::move(network);
 }
 
 record::TrialRecord failure_record(const plan::Trial& trial, record::Failure failure) {

@@ -13,7 +13,6 @@ struct TrialEvidence {
   std::vector<stage::Configured> configured;
   std::vector<stage::RunReport> reports;
   std::vector<ClockAlignment> clocks;
-  std::optional<config::NetworkEvidence> network;  ///< where something shaped the links
 };
 
 /// Requests for one trial: one per stage that takes part, i.e. stage 0 alone where all is local. Split points that
@@ -26,10 +25,16 @@ std::vector<stage::Run> make_run_requests(const plan::Trial& trial, const config
 std::vector<stage::Prepare> make_prepare_requests(const std::vector<stage::Run>& runs, const stage::Loaded& loaded);
 
 /// The record of a trial that ran: samples in one time base, payloads, fidelity, summary. If the output differs from
-/// the unsplit model's by more than the mode's tolerance, the trial is a failure; if the network deviated from the
-/// trial's, it is invalid.
+/// the unsplit model's by more than the mode's tolerance, the trial is a failure.
 record::TrialRecord assemble_record(const plan::Trial& trial, const config::ModelDescription& model,
                                     const TrialEvidence& evidence);
+
+/// What the source's comparison of `batches` more batches says. If one differs, the trial is a failure without a
+/// summary.
+void add_fidelity(record::TrialRecord& record, const stage::RunReport& source, int batches);
+
+/// How the network was that the trial ran over. If it deviated from the trial's, a record that is ok is invalid.
+void add_network(record::TrialRecord& record, config::NetworkEvidence network);
 
 /// The record of a trial that did not.
 record::TrialRecord failure_record(const plan::Trial& trial, record::Failure failure);

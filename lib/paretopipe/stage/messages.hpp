@@ -1,6 +1,7 @@
 #pragma once
 #include <paretopipe/config/model_description.hpp>
 #include <paretopipe/core/accuracy.hpp>
+#include <paretopipe/core/server_timeline.hpp>
 #include <paretopipe/core/timeline.hpp>
 #include <paretopipe/host/cpu_conditions.hpp>
 #include <paretopipe/host/host_context.hpp>
@@ -173,9 +174,9 @@ struct BlockTimes {
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(BlockTimes, compute_ns)
 
-/// One trial: a SingleStream phase, then an Offline phase, each of warmup + batches batches. A batch travels as
-/// `chunks` chunks, one frame each, whose sequence numbers run through both phases from 0. Goes to all stages that take
-/// part, which then only talk to each other until they report.
+/// A SingleStream phase, then an Offline phase, or a Server phase alone, each of warmup + batches batches. A batch
+/// travels as `chunks` chunks, one frame each, whose sequence numbers run through all phases from 0. Goes to all stages
+/// that take part, which then only talk to each other until they report.
 struct Run {
   static constexpr std::string_view kType = "run";
   std::uint32_t tag = 0;  ///< of this trial: frames of another one are refused
@@ -184,25 +185,31 @@ struct Run {
   wire::TensorSpec incoming;  ///< a chunk from the previous stage (for the source: of results); ignored when alone
   int warmup = 0;
   int batches = 1;
-  int depth = 1;   ///< batches in flight in the Offline phase
+  int depth = 1;   ///< batches in flight in the Offline phase, and at most in a Server phase
   int chunks = 1;  ///< of a batch
+  bool server = false;
+  std::vector<std::int64_t> arrivals{};  ///< of a Server phase, for the source only: when each batch arrives,
+                                         ///< ascending, in nanoseconds since the phase's beginning
 
+  int phases() const { return server ? 1 : 2; }
   int phase_batches() const { return warmup + batches; }
-  int total_batches() const { return 2 * phase_batches(); }
+  int total_batches() const { return phases() * phase_batches(); }
   std::size_t phase_chunks() const { return static_cast<std::size_t>(phase_batches()) * chunks_of_batch(); }
-  std::size_t total_chunks() const { return 2 * phase_chunks(); }
+  std::size_t total_chunks() const { return static_cast<std::size_t>(phases()) * phase_chunks(); }
   std::size_t chunks_in_flight() const { return static_cast<std::size_t>(depth) * chunks_of_batch(); }
   std::size_t chunks_of_batch() const { return static_cast<std::size_t>(chunks); }
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Run, tag, stage_count, blocks, incoming, warmup, batches, depth, chunks)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Run, tag, stage_count, blocks, incoming, warmup, batches, depth, chunks, server,
+                                   arrivals)
 
-/// The moments that one stage saw, absolute times of its own steady clock.
+/// The moments that one stage saw, absolute times of its own steady clock. A phase that was not run has none.
 struct RunReport {
   static constexpr std::string_view kType = "run_report";
   StageTimeline single_stream;
   StageTimeline offline;
   ResultTimeline single_stream_results;  ///< only from the source
   ResultTimeline offline_results;        ///< only from the source
+  ServerTimeline server;                 ///< only from the source
   double max_abs_difference = 0;         ///< only from the source
   double top1_agreement = 1;             ///< only from the source
   double largest_output = 0;             ///< largest magnitude of the unsplit model's outputs; only from the source
@@ -213,7 +220,7 @@ struct RunReport {
   host::HostState state;
   host::CpuConditions conditions;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RunReport, single_stream, offline, single_stream_results, offline_results,
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RunReport, single_stream, offline, single_stream_results, offline_results, server,
                                    max_abs_difference, top1_agreement, largest_output, accuracy, usage, peak_rss_bytes,
                                    held_parameter_bytes, state, conditions)
 

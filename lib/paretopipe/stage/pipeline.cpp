@@ -10,6 +10,7 @@
 #include <thread>
 
 #include <sched.h>
+#include <sys/prctl.h>
 
 namespace paretopipe::stage {
 namespace {
@@ -37,7 +38,7 @@ Timeline slice(const Timeline& whole, const Moments& members, std::ptrdiff_t beg
   return part;
 }
 
-/// The three loops of a stage and what they share.
+/// The loops of a stage and what they share.
 class StageRun {
  public:
   StageRun(const Run& run, Backend& backend, Neighbours neighbours, const ReferenceSet* references)
@@ -60,11 +61,14 @@ class StageRun {
   }
 
   void execute() {
+    std::thread arrivals;
     std::thread receiver;
     std::thread sender;
+    if (source_ && run_.server) arrivals = start([this] { follow_schedule(); });
     if (neighbours_.previous != nullptr) receiver = start([this] { source_ ? receive_results() : receive_inputs(); });
     if (neighbours_.next != nullptr) sender = start([this] { send(); });
     guarded([this] { compute(); });
+    if (arrivals.joinable()) arrivals.join();
     if (receiver.joinable()) receiver.join();
     if (sender.joinable()) sender.join();
     if (error_) std::rethrow_exception(error_);
@@ -80,6 +84,10 @@ class StageRun {
       report.top1_agreement = source_->top1_agreement();
       report.largest_output = source_->largest_output();
       report.accuracy = source_->accuracy();
+    }
+    if (run_.server) {
+      if (source_) report.server = source_->server_timeline();
+      return;
     }
     const auto phase = static_cast<std::ptrdiff_t>(run_.phase_chunks());
     const auto total = static_cast<std::ptrdiff_t>(total_);
@@ -102,7 +110,7 @@ class StageRun {
     });
   }
 
-  /// The first error ends all three loops: closed queues and links release whoever waits.
+  /// The first error ends all loops: closed queues and links release whoever waits.
   template <class Loop>
   void guarded(Loop loop) {
     try {
@@ -112,12 +120,23 @@ class StageRun {
         const std::lock_guard lock(error_mutex_);
         if (!error_) error_ = std::current_exception();
       }
-      jobs().close();
+      incoming_.close();
+      if (source_) source_->close();
       outgoing_.close();
       free_buffers_.close();
       if (neighbours_.previous != nullptr) neighbours_.previous->shutdown();
       if (neighbours_.next != nullptr) neighbours_.next->shutdown();
     }
+  }
+
+  /// The kernel would otherwise add up to 50 µs to every wait (prctl(2), PR_SET_TIMERSLACK).
+  void follow_schedule() {
+    ::prctl(PR_SET_TIMERSLACK, 1UL);
+    source_->follow_schedule();
+  }
+
+  void begin() {
+    if (!run_.server) source_->start();
   }
 
   void receive_inputs() {
@@ -135,7 +154,7 @@ class StageRun {
 
   /// Every chunk goes to its place in the whole batch's result, which is complete with the last one.
   void receive_results() {
-    source_->start();
+    begin();
     for (std::size_t sequence = 0; sequence < total_; ++sequence) {
       const auto& result = result_chunks_[sequence % result_chunks_.size()];
       const auto times = neighbours_.previous->receive_tensor(run_.tag, sequence, run_.incoming, result.bytes);
@@ -144,7 +163,7 @@ class StageRun {
   }
 
   void compute() {
-    if (source_ && neighbours_.previous == nullptr) source_->start();
+    if (source_ && neighbours_.previous == nullptr) begin();
     for (std::size_t sequence = 0; sequence < total_; ++sequence) {
       auto job = jobs().pop();
       if (!job) return;

@@ -10,6 +10,7 @@
 #include <paretopipe/wire/link.hpp>
 #include <paretopipe/wire/rendezvous.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <future>
 #include <limits>
@@ -30,6 +31,21 @@ void check(const Run& request) {
   throw wire::ProtocolError(fmt::format(
       "the driver sent a run that cannot be: {} stages, {} warm-up and {} measured batches of {} chunks, {} in flight",
       request.stage_count, request.warmup, request.batches, request.chunks, request.depth));
+}
+
+/// More than any phase takes, little enough that moments on it cannot overflow.
+constexpr std::int64_t kLongestScheduleNs = 30LL * 86'400 * 1'000'000'000;
+
+/// The source follows a schedule of all batches, and nobody else has one.
+void check_schedule(const Run& request, bool source) {
+  const auto& arrivals = request.arrivals;
+  const auto expected = request.server && source ? static_cast<std::size_t>(request.total_batches()) : 0;
+  const bool ordered = std::is_sorted(arrivals.begin(), arrivals.end()) &&
+                       (arrivals.empty() || (arrivals.front() >= 0 && arrivals.back() <= kLongestScheduleNs));
+  if (arrivals.size() == expected && ordered) return;
+  throw wire::ProtocolError(
+      fmt::format("the driver sent a schedule that cannot be: {} arrivals{} where there must be {}", arrivals.size(),
+                  ordered ? "" : ", out of order or beyond 30 days,", expected));
 }
 
 /// The request for the inputs of whole batches, of which `request` computes a chunk at a time.
@@ -154,6 +170,7 @@ class Session {
     const bool alone = request.stage_count == 1;
     if (!alone && !(previous_ && next_)) throw wire::ProtocolError("the driver sent run before join");
     if (alone && !references_) throw wire::ProtocolError("a stage that runs alone must be the source");
+    check_schedule(request, references_.has_value());
     const Neighbours neighbours{alone ? nullptr : &*previous_, alone ? nullptr : &*next_};
     last_batch_.clear();
     auto outcome = run_pipeline(request, backend_, neighbours, references_ ? &*references_ : nullptr);

@@ -31,13 +31,26 @@ double max_difference(std::span<const float> left, std::span<const float> right)
 }  // namespace
 
 Source::Source(const Run& run, const ReferenceSet& references)
-    : run_(run), references_(references), jobs_(run.chunks_in_flight()) {
+    : run_(run), references_(references), jobs_(run.chunks_in_flight()), gate_(run.depth) {
   issued_.resize(run.total_chunks());
   for (const auto member : kResultMoments) (results_.*member).resize(run.total_chunks());
 }
 
 void Source::start() {
   issue();
+}
+
+void Source::follow_schedule() {
+  schedule_begin_ns_ = now_ns();
+  for (const auto arrival : run_.arrivals) {
+    if (!gate_.enter(schedule_begin_ns_ + arrival)) return;
+    issue();
+  }
+}
+
+void Source::close() {
+  jobs_.close();
+  gate_.close();
 }
 
 void Source::issue() {
@@ -57,10 +70,18 @@ void Source::complete(std::size_t sequence, std::int64_t receive_begin_ns, std::
   returned_.push_back(result);
   if (returned_.size() < run_.chunks_of_batch()) return;
   check_batch(sequence + 1 - returned_.size());
+  if (run_.server) {
+    gate_.leave();
+  } else {
+    issue_next(sequence);
+  }
+}
 
+/// Chunk `completed` was its batch's last: the SingleStream and the Offline phase hand a batch over for each.
+void Source::issue_next(std::size_t completed) {
   const auto phase = static_cast<std::size_t>(run_.phase_batches());
   const auto total = static_cast<std::size_t>(run_.total_batches());
-  if (sequence + 1 == run_.phase_chunks()) {
+  if (completed + 1 == run_.phase_chunks()) {
     // The SingleStream phase is over and the pipeline is empty: fill it.
     const auto in_flight = std::min(static_cast<std::size_t>(run_.depth), phase);
     for (std::size_t i = 0; i < in_flight; ++i) issue();
@@ -126,6 +147,17 @@ void Source::judge(std::size_t sequence, const Activation& result) {
 Accuracy Source::accuracy() const {
   if (images_judged_ == 0) return {};
   return {static_cast<double>(images_right_) / static_cast<double>(images_judged_), images_judged_};
+}
+
+ServerTimeline Source::server_timeline() const {
+  ServerTimeline timeline;
+  const auto chunks = run_.chunks_of_batch();
+  for (std::size_t batch = 0; batch < run_.arrivals.size(); ++batch) {
+    timeline.scheduled.push_back(schedule_begin_ns_ + run_.arrivals[batch]);
+    timeline.handed_over.push_back(issued_[batch * chunks]);
+    timeline.completed.push_back(results_.completed[(batch + 1) * chunks - 1]);
+  }
+  return timeline;
 }
 
 double Source::top1_agreement() const {

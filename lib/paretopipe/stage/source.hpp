@@ -1,6 +1,7 @@
 #pragma once
 #include <paretopipe/core/accuracy.hpp>
 #include <paretopipe/core/timeline.hpp>
+#include <paretopipe/stage/arrival_gate.hpp>
 #include <paretopipe/stage/backend.hpp>
 #include <paretopipe/stage/bounded_queue.hpp>
 #include <paretopipe/stage/job.hpp>
@@ -22,7 +23,8 @@ struct ReferenceSet {
 /// Hands batches to the pipeline and takes their results: one in flight in the SingleStream phase, `depth` in the
 /// Offline phase. A result that comes back makes room for the next batch, so the number in flight never depends on how
 /// much a socket buffer happens to swallow. All chunks of a batch are handed over at one moment, and the batch is back
-/// with the last of them: at most `depth` batches' chunks are in flight.
+/// with the last of them: at most `depth` batches' chunks are in flight. In a Server phase batches are handed over as
+/// they arrive, by a thread of their own; what arrives while `depth` are in flight waits here, however many they are.
 ///
 /// `start` and `complete` are called by one thread at a time; `jobs` is where the compute thread takes its work.
 class Source {
@@ -30,8 +32,15 @@ class Source {
   /// `references` must outlive the source.
   Source(const Run& run, const ReferenceSet& references);
 
-  /// Hands the first batch over.
+  /// Hands the first batch over; not in a Server phase.
   void start();
+
+  /// The Server phase's schedule, beginning now: hands every batch over when it arrives, or as soon after as there is
+  /// room. Returns after the last one, or when the source was closed.
+  void follow_schedule();
+
+  /// Ends follow_schedule(), and `jobs`.
+  void close();
 
   /// Chunk `sequence` is back; its result must stay as it is until its batch is complete. Then the batch is compared
   /// bit for bit with the unsplit model's, after its last moment was taken and before the next one is handed over: in
@@ -44,6 +53,9 @@ class Source {
   /// When each chunk was handed over; when each result came back. By sequence number.
   const std::vector<std::int64_t>& issued() const { return issued_; }
   const ResultTimeline& results() const { return results_; }
+
+  /// The moments of a Server phase's batches, once all of them are back.
+  ServerTimeline server_timeline() const;
 
   double max_abs_difference() const { return max_abs_difference_; }
   double top1_agreement() const;
@@ -59,6 +71,7 @@ class Source {
 
  private:
   void issue();
+  void issue_next(std::size_t completed);
   void check_batch(std::size_t first);
   void compare(const Activation& result, const Activation& expected);
   void judge(std::size_t sequence, const Activation& result);
@@ -66,6 +79,8 @@ class Source {
   const Run run_;
   const ReferenceSet& references_;
   BoundedQueue<Job> jobs_;
+  ArrivalGate gate_;
+  std::int64_t schedule_begin_ns_ = 0;
   std::vector<std::int64_t> issued_;
   ResultTimeline results_;
   std::size_t next_ = 0;              ///< batch to be handed over

@@ -1,6 +1,7 @@
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/core/stored_json.hpp>
 #include <paretopipe/stats/check_summary.hpp>
+#include <paretopipe/stats/server_summary.hpp>
 #include <paretopipe/stats/summarise.hpp>
 
 namespace paretopipe::stats {
@@ -22,21 +23,47 @@ void check_batches(const record::PhaseSamples& samples, const plan::Trial& trial
                   batches, samples.warmup, asked, trial.warmup));
 }
 
+/// `recorded` is what samples say again as `derived`.
+void check_derived(const json& recorded, const json& derived, std::string_view what) {
+  const auto flat = recorded.flatten();
+  const auto expected = derived.flatten();
+  for (const auto& [place, value] : expected.items()) {
+    const auto found = flat.find(place);
+    if (found != flat.end() && nearly_equal(*found, value)) continue;
+    throw UsageError(fmt::format("the record's \"{}{}\" is {}, and its samples say {}: was it edited by hand?", what,
+                                 place, found == flat.end() ? "missing" : found->dump(), value.dump()));
+  }
+}
+
+void check_server(const record::ServerRecord& server, const plan::Trial& trial) {
+  if (!trial.server) throw UsageError("the record has a Server phase, and its trial asks for none");
+  const auto asked = static_cast<std::size_t>(trial.warmup) + static_cast<std::size_t>(trial.server->queries);
+  for (const auto& run : server.runs) {
+    if (run.warmup < trial.warmup || run.moments.scheduled.size() < asked) {
+      throw UsageError(fmt::format("the record's \"server\" has a run of {} queries, and its trial asks for {}",
+                                   run.moments.scheduled.size(), asked));
+    }
+    check_derived(run.summary, summarise_server(run.moments, run.warmup, trial.batch), "server/runs/summary");
+  }
+  if (trial.server->bound) {
+    if (!server.runs.empty() && server.max_rate == max_rate_of(server.runs, *trial.server->bound)) return;
+    throw UsageError("the record's \"server/max_rate\" is not what its runs say: was it edited by hand?");
+  }
+  if (server.runs.size() != 1 || server.runs.front().rate_image_per_s != trial.server->rate_image_per_s ||
+      server.max_rate) {
+    throw UsageError("the record's \"server\" must have one run, at the rate of its trial");
+  }
+}
+
 }  // namespace
 
 void check_summary(const record::TrialRecord& record) {
   if (!record.summary || !record.single_stream || !record.offline) return;
   check_batches(*record.single_stream, record.trial, "single_stream");
   check_batches(*record.offline, record.trial, "offline");
-  const auto recorded = json(*record.summary).flatten();
-  const auto derived =
-      json(summarise(*record.single_stream, *record.offline, record.trial.batch, record.links)).flatten();
-  for (const auto& [place, value] : derived.items()) {
-    const auto found = recorded.find(place);
-    if (found != recorded.end() && nearly_equal(*found, value)) continue;
-    throw UsageError(fmt::format("the record's \"summary{}\" is {}, and its samples say {}: was it edited by hand?",
-                                 place, found == recorded.end() ? "missing" : found->dump(), value.dump()));
-  }
+  check_derived(*record.summary, summarise(*record.single_stream, *record.offline, record.trial.batch, record.links),
+                "summary");
+  if (record.server) check_server(*record.server, record.trial);
 }
 
 }  // namespace paretopipe::stats

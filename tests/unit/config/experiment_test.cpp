@@ -35,7 +35,8 @@ Experiment unusual_experiment() {
           .networks = {"wifi", "lte"},
           .shaping = "emulated",
           .repeat_slow = 0,
-          .trial_timeout_s = 60};
+          .trial_timeout_s = 60,
+          .server = {.rates = {20, 2.5}, .find_max_rate = "", .queries = 50}};
 }
 
 std::string refusal(const char* text) {
@@ -75,7 +76,7 @@ TEST_CASE("repetitions are a number, auto, or auto with other bounds", "[experim
 TEST_CASE("every field of an experiment has a key, and every key changes something", "[experiment]") {
   const auto usual = json(Experiment{});
   const auto unusual = json(unusual_experiment());
-  REQUIRE(usual.size() == 29);
+  REQUIRE(usual.size() == 30);
   for (const auto& item : unusual.items()) {
     if (item.key() == "stages" || item.key().ends_with("partitions")) continue;  // partition_test.cpp
     if (item.key() == "input" || item.key() == "cuts") continue;  // archive_test.cpp: none without an archive

@@ -115,6 +115,20 @@ TEST_CASE("baselines are known ones, each once", "[validate]") {
   CHECK_FALSE(with({""}).empty());
 }
 
+TEST_CASE("the queries of a Server phase are batches that are cut, too", "[validate]") {
+  const auto refusal_of = [](int queries, std::vector<double> rates) {
+    return refusal([&](Experiment& experiment) {
+      experiment.batch = 8;
+      experiment.micro_batches = {1};
+      experiment.server = {std::move(rates), "", queries};
+    });
+  };
+  CHECK(refusal_of(12'000, {500}).empty());
+  CHECK(refusal_of(20'000, {500}).find("makes 160032 chunks of 20004 batches") != std::string::npos);
+  CHECK(refusal_of(20'000, {}).empty());
+  CHECK(refusal_of(1, {500}).find("experiment.server.queries is 1") == 0);
+}
+
 TEST_CASE("a file of weights is for one model", "[validate]") {
   const auto with = [](std::vector<std::string> models) {
     return refusal([&](Experiment& experiment) {

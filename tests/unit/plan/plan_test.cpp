@@ -272,6 +272,29 @@ TEST_CASE("an axis of one value is the trials that its value is", "[plan]") {
   CHECK(std::vector(both.end() - static_cast<std::ptrdiff_t>(alone.size()), both.end()) == alone);
 }
 
+TEST_CASE("rates follow one another within a size of chunks, and a search is one load", "[plan]") {
+  config::Experiment experiment;
+  experiment.models = {"a"};
+  experiment.batch = 8;
+  experiment.micro_batches = {2, 8};
+  experiment.repeat.trials = 2;
+  experiment.server.rates = {40, 10, 20};
+  experiment.server.queries = 9;
+  const auto trials = plan_trials(experiment, {model_of("a", 3)});
+  REQUIRE(trials.size() == 2 * 3 * 2 * 4);
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    CAPTURE(i);
+    CHECK(trials[i].micro_batch == (i < 24 ? 2 : 0));
+    CHECK(trials[i].server == config::ServerLoad{experiment.server.rates[i / 8 % 3], std::nullopt, 9});
+    CHECK(trials[i].repetition == static_cast<int>(i / 4 % 2));
+    CHECK(trials[i].split_points == trials[i % 8].split_points);
+  }
+  experiment.server = {{}, "p99 < 100ms", 9};
+  const auto searches = plan_trials(experiment, {model_of("a", 3)});
+  CHECK(searches.size() == 2 * 2 * 4);
+  CHECK(searches.front().server->bound == config::parse_latency_bound("p99 < 100ms"));
+}
+
 TEST_CASE("no two trials of a plan share an identity", "[plan]") {
   config::Experiment experiment;
   experiment.repeat.trials = 10;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <support/catch.hpp>
+#include <support/message_of.hpp>
 
 using namespace paretopipe;
 using namespace paretopipe::plan;
@@ -136,6 +137,16 @@ TEST_CASE("a batch is cut into chunks of its micro-batch, and is one chunk witho
   CHECK(json(trial).get<Trial>() == trial);
 }
 
+TEST_CASE("a trial says its load, and one without keeps the identity that it had before there were loads", "[trial]") {
+  auto trial = a_trial();
+  CHECK_FALSE(json(trial).contains("server"));
+  trial.server = config::ServerLoad{12.5, std::nullopt, 64};
+  CHECK(support::contains(trial.label(), " (Server at 12.5 image/s, 64 queries) repetition 3"));
+  auto damaged = json(trial);
+  damaged["server"]["queries"] = 0;
+  CHECK_THROWS_AS(damaged.get<Trial>(), UsageError);
+}
+
 TEST_CASE("chunks that no plan makes are refused, not divided by", "[trial]") {
   for (const int micro_batch : {-1, 3, 8, 16, 2'147'483'647}) {
     auto damaged = json(a_trial());
@@ -160,6 +171,21 @@ TEST_CASE("whatever decides a run changes the identity, and equal trials share i
       [](Trial& trial) { trial.batch = 9; },
       [](Trial& trial) { trial.micro_batch = 2; },
       [](Trial& trial) { trial.micro_batch = 4; },
+      [](Trial& trial) {
+        trial.server = config::ServerLoad{10, std::nullopt, 5};
+      },
+      [](Trial& trial) {
+        trial.server = config::ServerLoad{10, std::nullopt, 6};
+      },
+      [](Trial& trial) {
+        trial.server = config::ServerLoad{11, std::nullopt, 5};
+      },
+      [](Trial& trial) {
+        trial.server = config::ServerLoad{0, config::parse_latency_bound("p99 < 10ms"), 5};
+      },
+      [](Trial& trial) {
+        trial.server = config::ServerLoad{0, config::parse_latency_bound("p95 < 10ms"), 5};
+      },
       [](Trial& trial) { trial.batches = 33; },
       [](Trial& trial) { trial.warmup = 5; },
       [](Trial& trial) { trial.depth = 5; },

@@ -82,6 +82,27 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("a record with Server phases comes back as it was, and has them exactly where its trial does") {
+  auto record = ok_record();
+  CHECK_FALSE(json(record).contains("server"));
+  record.trial.server = config::ServerLoad{0, config::parse_latency_bound("p99 < 1ms"), 2};
+  CHECK_FALSE(complaint_about(json(record)).empty());
+  record.server.emplace();
+  record.server->runs = {{12.5, 1, {{0, 1}, {2, 3}, {4, 5}}, {{1, 2, 3, 4, 5, 6, 7, 8}, 9, 10, true, 11}}};
+  record.server->max_rate = record::MaxRate{3.5, std::nullopt};
+  CHECK(there_and_back(record) == record);
+  CHECK_FALSE(json(record)["server"]["max_rate"].contains("missed_image_per_s"));
+  auto without_load = record;
+  without_load.trial.server.reset();
+  CHECK_FALSE(complaint_about(json(without_load)).empty());
+  for (const auto& damage : {json(7), json(nullptr), json::object(), json{{"runs", {1}}}, json{{"runs", "x"}}}) {
+    auto damaged = json(record);
+    damaged["server"] = damage;
+    CAPTURE(damage);
+    CHECK_FALSE(complaint_about(damaged).empty());
+  }
+}
+
 TEST_CASE("what is undefined is missing from the JSON") {
   auto record = ok_record();
   record.stages[0].peak_rss_bytes.reset();

@@ -3,6 +3,7 @@
 #include <paretopipe/report/format.hpp>
 #include <paretopipe/stats/breakdown.hpp>
 
+#include <algorithm>
 #include <map>
 #include <random>
 #include <set>
@@ -31,7 +32,7 @@ report::Export export_as(const char* layout, const std::vector<record::TrialReco
 
 TEST_CASE("an unknown layout is refused with the names of the known ones") {
   CHECK(contains(support::message_of<Error>([] { report::find_export_layout("perl"); }),
-                 "python, trials, stages, batches, jsonl, trace"));
+                 "python, trials, stages, batches, load, jsonl, trace"));
 }
 
 TEST_CASE("the Python layout has the fields, units and meaning of the tool that reads it") {
@@ -110,6 +111,29 @@ TEST_CASE("a record whose samples do not belong to it is refused") {
   auto no_link = make_record(make_trial(3), {5000, 4000, 3000, 2000}, 8000);
   no_link.links.clear();
   CHECK_THROWS_AS(export_as("python", {no_link}), UsageError);
+}
+
+TEST_CASE("the layout of loads has a row for every rate, and leaves out by name what has none") {
+  auto record = make_record(make_trial(3), {5000, 4000, 3000, 2000}, 8000);
+  record.trial.server = config::ServerLoad{0, config::parse_latency_bound("max < 20ns"), 2};
+  record.server.emplace();
+  record.server->runs.resize(2);
+  record.server->runs[0].rate_image_per_s = 12.5;
+  record.server->runs[0].summary = {{2, 1, 2, 3, 4, 5, 6, 7}, 12, 11.5, false, 0.5};
+  record.server->runs[1].rate_image_per_s = 25;
+  record.server->runs[1].summary = {{2, 1, 2, 3, 4, 5, 6, 70}, 24, 11.5, true, 0.5};
+  auto failed = record;
+  failed.server.reset();
+  const auto made = export_as("load", {record, make_record(make_trial(4), {5000, 4000, 3000, 2000}, 8000), failed});
+  REQUIRE(made.files.size() == 1);
+  const auto& csv = made.files[0].content;
+  CHECK(std::count(csv.begin(), csv.end(), '\n') == 3);
+  CHECK(contains(csv, ",12.5,12,11.5,false,max < 20 ns,true,2,1,2,3,4,5,6,7,0.5\n"));
+  CHECK(contains(csv, ",25,24,11.5,true,max < 20 ns,false,2,1,2,3,4,5,6,70,0.5\n"));
+  REQUIRE(made.left_out.size() == 2);
+  CHECK(contains(made.left_out[0], "has no Server phase"));
+  CHECK(contains(made.left_out[1], "failed"));
+  CHECK(export_as("load", {}).files.empty());
 }
 
 TEST_CASE("the exported files are what their golden files say") {

@@ -63,6 +63,21 @@ TEST_CASE("a group's title shows what is not at its default") {
   CHECK(support::contains(report::group_title(cut), "resnet18, batch 8, micro-batch 4, depth 4, "));
 }
 
+TEST_CASE("a load is in the title of its group, and every trial has its settings under the same names") {
+  auto loaded = make_trial(3);
+  loaded.server = config::ServerLoad{12.5, std::nullopt, 64};
+  CHECK(support::contains(report::group_title(loaded), "random, Server at 12.5 image/s, 64 queries, batches 8"));
+  auto search = make_trial(3);
+  search.server = config::ServerLoad{0, config::parse_latency_bound("p99 < 100ms"), 64};
+  CHECK(report::flat_settings(loaded).at("server_rate") == 12.5);
+  CHECK(report::flat_settings(search).at("server_bound") == "p99 < 100 ms");
+  CHECK(report::flat_settings(search).at("server_queries") == 64);
+  for (const auto& other : {loaded, search}) {
+    REQUIRE(report::settings_of(other).size() == report::settings_of(make_trial(3)).size());
+    CHECK(report::flat_settings(make_trial(3)).at("server_queries") == "");
+  }
+}
+
 TEST_CASE("groups that differ in any setting have different titles") {
   const nlohmann::json trial = make_trial(3);
   const auto settings = trial.flatten();

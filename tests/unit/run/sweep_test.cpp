@@ -236,3 +236,20 @@ TEST_CASE("trials that settled late or hold outliers are counted") {
   CHECK(counts.settled_late == 2);
   CHECK(counts.with_outliers == 3);
 }
+
+TEST_CASE("a trial that did not keep up, and a search that found no rate, are counted apart") {
+  FakeExecutor executor([](const plan::Trial& trial) {
+    auto record = make_ok(trial);
+    if (trial.repetition == 0 && trial.split_points.front() == 3) return record;
+    record.server.emplace();
+    record.server->runs.resize(1);
+    record.server->runs.front().summary.saturated = trial.split_points.front() == 3;
+    if (trial.split_points.front() == 0) record.server->max_rate.emplace();
+    if (trial.split_points.front() == 10) record.server->max_rate = record::MaxRate{7, 8};
+    return record;
+  });
+  const auto counts = run_all(a_plan(), executor, [](const auto&) {}, {});
+  CHECK(counts.ok == 5);
+  CHECK(counts.saturated == 1);
+  CHECK(counts.without_rate == 2);
+}

@@ -312,15 +312,19 @@ TEST_CASE("a trial that did not run is a record with its reason and nothing else
 TEST_CASE("a trial over a network that deviates is invalid: its samples are kept, with the reason") {
   auto trial = trial_at({4});
   trial.shaping = config::Shaping::emulated;
-  auto evidence = regular_evidence();
-  evidence.network.emplace();
-  CHECK(run::assemble_record(trial, a_model(), evidence).status == record::Status::ok);
-  evidence.network->deviations = {"The round trip is 23 ms.", "The rate is 3 Mbit/s."};
-  const auto record = run::assemble_record(trial, a_model(), evidence);
+  const auto over = [&](const config::NetworkEvidence& network) {
+    auto record = run::assemble_record(trial, a_model(), regular_evidence());
+    run::add_network(record, network);
+    return record;
+  };
+  config::NetworkEvidence network;
+  CHECK(over(network).status == record::Status::ok);
+  network.deviations = {"The round trip is 23 ms.", "The rate is 3 Mbit/s."};
+  const auto record = over(network);
   CHECK(record.status == record::Status::invalid);
   CHECK(record.failure->phase == "network");
   CHECK(record.failure->reason == "The round trip is 23 ms. The rate is 3 Mbit/s.");
   CHECK(record.summary.has_value());
-  CHECK(record.network == evidence.network);
+  CHECK(record.network == network);
   CHECK(nlohmann::json(record).get<record::TrialRecord>() == record);
 }

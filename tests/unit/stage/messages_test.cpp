@@ -65,9 +65,9 @@ TEST_CASE("every request and every reply crosses with all of its fields") {
         std::string(R"({"blocks":{"begin":2,"end":5},"distinct_inputs":8,"chunks":3,"model":)") + kRequestText + "}");
   check(Loaded{12, kSpec, kSpec},
         std::string(R"({"held_parameter_bytes":12,"input":)") + kSpecText + R"(,"result":)" + kSpecText + "}");
-  check(Run{4294967295U, 3, {1, 2}, kSpec, 5, 6, 7, 9},
+  check(Run{4294967295U, 3, {1, 2}, kSpec, 5, 6, 7, 9, true, {0, 10, 9007199254740993}},
         std::string(R"({"tag":4294967295,"stage_count":3,"blocks":{"begin":1,"end":2},"warmup":5,"batches":6,)") +
-            R"("depth":7,"chunks":9,"incoming":)" + kSpecText + "}");
+            R"("depth":7,"chunks":9,"server":true,"arrivals":[0,10,9007199254740993],"incoming":)" + kSpecText + "}");
   check(Prepare{{1, 2}, kSpec}, std::string(R"({"blocks":{"begin":1,"end":2},"incoming":)") + kSpecText + "}");
   check(Prepared{}, "{}");
   check(FetchResult{4294967295U}, R"({"tag":4294967295})");
@@ -103,6 +103,7 @@ TEST_CASE("the replies that describe machines, models and runs cross with all of
   report.offline = a_timeline(20);
   report.single_stream_results = {{30}, {31}, {32}};
   report.offline_results = {{40}, {41}, {42}};
+  report.server = {{50}, {51}, {52}};
   report.max_abs_difference = 0.5;
   report.top1_agreement = 0.25;
   report.largest_output = 0.75;
@@ -114,8 +115,9 @@ TEST_CASE("the replies that describe machines, models and runs cross with all of
   report.conditions = {11, 12, host::CpuTime{13, 14, 15}};
   check(report, R"({"single_stream":)" + text_of_timeline(10) + R"(,"offline":)" + text_of_timeline(20) +
                     R"(,"single_stream_results":{"receive_begin":[30],"receive_end":[31],"completed":[32]},
-    "offline_results":{"receive_begin":[40],"receive_end":[41],"completed":[42]},"max_abs_difference":0.5,
-    "top1_agreement":0.25,"largest_output":0.75,"accuracy":{"top1":0.75,"images":4},"usage":{"user_time_ns":1,"system_time_ns":2,"minor_page_faults":3,"major_page_faults":4,
+    "offline_results":{"receive_begin":[40],"receive_end":[41],"completed":[42]},
+    "server":{"scheduled":[50],"handed_over":[51],"completed":[52]},"max_abs_difference":0.5,
+        "top1_agreement":0.25,"largest_output":0.75,"accuracy":{"top1":0.75,"images":4},"usage":{"user_time_ns":1,"system_time_ns":2,"minor_page_faults":3,"major_page_faults":4,
     "voluntary_context_switches":5,"involuntary_context_switches":6},"peak_rss_bytes":7,"held_parameter_bytes":8,
     "state":{"load_average_1min":1.5,"available_memory_bytes":9,"cpu_frequency_hz":10},
     "conditions":{"probe_before_ns":11,"probe_after_ns":12,"time":{"wall_ns":13,"busy_ns":14,"stolen_ns":15}}})");

@@ -41,6 +41,8 @@ std::vector<stage::Run> make_runs(const RingSetup& setup) {
     run.batches = setup.batches;
     run.depth = setup.depth;
     run.chunks = setup.chunks;
+    run.server = !setup.arrivals.empty();
+    if (i == 0) run.arrivals = setup.arrivals;
     begin = end;
   }
   return runs;

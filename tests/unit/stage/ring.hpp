@@ -31,7 +31,8 @@ struct RingSetup {
   int batches = 4;
   int depth = 3;
   int chunks = 1;
-  std::vector<std::string> faults;  ///< of the stages' backends
+  std::vector<std::string> faults;       ///< of the stages' backends
+  std::vector<std::int64_t> arrivals{};  ///< of a Server phase, as many as there are batches; none: the two others
 };
 
 std::vector<stage::Run> make_runs(const RingSetup& setup);

@@ -120,6 +120,23 @@ TEST_CASE("a run whose numbers cannot be is a fault before anything is allocated
   }
 }
 
+TEST_CASE("a schedule that cannot be is a fault: too short, too long, out of order, endless, or without a phase") {
+  ServedStage stage;
+  stage.ask<Loaded>(load_all(1));
+  auto request = run_alone();  // of 4 batches
+  request.server = true;
+  for (const auto& arrivals : std::vector<std::vector<std::int64_t>>{
+           {}, {1, 2, 3}, {1, 2, 3, 4, 5}, {1, 3, 2, 4}, {-1, 2, 3, 4}, {1, 2, 3, 9'000'000'000'000'000'000}}) {
+    request.arrivals = arrivals;
+    CAPTURE(arrivals);
+    CHECK(contains(stage.ask<Fault>(request).reason, "a schedule that cannot be"));
+  }
+  request.arrivals = {1, 2, 2, 4};
+  CHECK(stage.ask<RunReport>(request).server.completed.size() == 4);
+  request.server = false;
+  CHECK(contains(stage.ask<Fault>(request).reason, "a schedule that cannot be"));
+}
+
 TEST_CASE("chunks that no batch can have are a fault, and so are more of them than can be reported") {
   ServedStage stage;
   auto request = load_all(1);

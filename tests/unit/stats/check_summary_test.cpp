@@ -1,5 +1,6 @@
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/stats/check_summary.hpp>
+#include <paretopipe/stats/server_summary.hpp>
 
 #include <cmath>
 
@@ -22,6 +23,24 @@ record::TrialRecord a_record(int split = 3) {
 
 std::string complaint_about(const record::TrialRecord& record) {
   return support::message_of<UsageError>([&] { stats::check_summary(record); });
+}
+
+/// With two Server phases of four queries: one keeps the bound.
+record::TrialRecord a_search() {
+  auto record = a_record();
+  record.trial.warmup = 1;
+  record.trial.server = config::ServerLoad{0, config::parse_latency_bound("max < 20ns"), 3};
+  record.server.emplace();
+  for (const std::int64_t last : {15, 35}) {
+    record::ServerRun run;
+    run.rate_image_per_s = static_cast<double>(last);
+    run.warmup = 1;
+    run.moments = {{0, 10, 20, 600}, {0, 10, 20, 600}, {9, 20, 31, 600 + last}};
+    run.summary = stats::summarise_server(run.moments, 1, record.trial.batch);
+    record.server->runs.push_back(run);
+  }
+  record.server->max_rate = record::MaxRate{15, 35};
+  return record;
 }
 
 }  // namespace
@@ -76,4 +95,49 @@ TEST_CASE("samples that were edited by hand are refused") {
   record = a_record();
   record.summary->breakdown.pop_back();
   CHECK(contains(complaint_about(record), "missing"));
+}
+
+TEST_CASE("what Server phases say must follow from their samples, too") {
+  REQUIRE_NOTHROW(stats::check_summary(a_search()));
+  const auto flat = json(a_search().server->runs[1].summary).flatten();
+  for (const auto& [place, value] : flat.items()) {
+    auto edited = flat;
+    edited[place] = value.is_boolean() ? json(!value.get<bool>()) : json(value.get<double>() + 1);
+    auto record = a_search();
+    record.server->runs[1].summary = edited.unflatten().get<record::ServerSummary>();
+    CAPTURE(place);
+    CHECK(contains(complaint_about(record), "\"server/runs/summary" + place + "\" is "));
+  }
+}
+
+TEST_CASE("Server phases that are not those of the trial are refused") {
+  auto record = a_search();
+  record.server->max_rate->kept_image_per_s = 16;
+  CHECK(contains(complaint_about(record), "max_rate"));
+  record = a_search();
+  record.server->max_rate->kept_image_per_s.reset();
+  CHECK(contains(complaint_about(record), "max_rate"));
+  record = a_search();
+  record.server->max_rate.reset();
+  CHECK(contains(complaint_about(record), "max_rate"));
+  record = a_search();
+  record.server->runs.clear();
+  CHECK(contains(complaint_about(record), "max_rate"));
+  record = a_search();
+  record.trial.server->queries = 4;
+  CHECK(contains(complaint_about(record), "4 queries, and its trial asks for 5"));
+  record = a_search();
+  record.server->runs[0].moments.completed.pop_back();
+  CHECK(contains(complaint_about(record), "different lengths"));
+  record = a_search();
+  record.trial.server.reset();
+  CHECK(contains(complaint_about(record), "asks for none"));
+  record = a_search();
+  record.trial.server = config::ServerLoad{15, std::nullopt, 3};
+  CHECK(contains(complaint_about(record), "one run, at the rate of its trial"));
+  record.server->runs.pop_back();
+  record.server->max_rate.reset();
+  CHECK_NOTHROW(stats::check_summary(record));
+  record.trial.server->rate_image_per_s = 16;
+  CHECK(contains(complaint_about(record), "one run, at the rate of its trial"));
 }

@@ -43,11 +43,34 @@ TEST_CASE("an unknown metric is refused with the likely one and the list of all"
   CHECK_THROWS_AS(record::find_metric(""), UsageError);
 }
 
-TEST_CASE("a split record has every metric") {
+TEST_CASE("a split record has every metric but those of Server phases, which only a trial with one has") {
+  auto loaded = split_record();
+  loaded.server.emplace();
+  loaded.server->runs.resize(1);
+  loaded.server->runs[0].summary.latency = {9, 1, 2, 3, 4, 5, 6, 7};
+  loaded.server->runs[0].summary.achieved_image_per_s = 8;
   for (const auto& metric : record::metrics()) {
     INFO(metric.name);
-    CHECK(metric.value(split_record()).has_value());
+    const bool of_server = metric.name.starts_with("server_") || metric.name == "max_rate";
+    CHECK(metric.value(split_record()).has_value() == !of_server);
+    CHECK(metric.value(loaded).has_value() == (metric.name != "max_rate"));
   }
+  CHECK(value_of(loaded, "server_latency_min") == 1);
+  CHECK(value_of(loaded, "server_latency_p99") == 6);
+  CHECK(value_of(loaded, "server_latency_max") == 7);
+  CHECK(value_of(loaded, "server_rate") == 8);
+}
+
+TEST_CASE("a search has its rate, if it found one, and no latency, for it ran at many rates") {
+  auto search = split_record();
+  search.server.emplace();
+  search.server->runs.resize(2);
+  search.server->max_rate = record::MaxRate{42, 44};
+  CHECK(value_of(search, "max_rate") == 42);
+  CHECK_FALSE(value_of(search, "server_latency_p50"));
+  CHECK_FALSE(value_of(search, "server_rate"));
+  search.server->max_rate->kept_image_per_s.reset();
+  CHECK_FALSE(value_of(search, "max_rate"));
 }
 
 TEST_CASE("the throughput with one batch in flight is a batch every mean latency, and unknown without one") {

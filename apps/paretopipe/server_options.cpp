@@ -1,0 +1,97 @@
+#include "server_options.hpp"
+
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/core/suggest.hpp>
+#include <paretopipe/core/units.hpp>
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace paretopipe::cli {
+namespace {
+
+std::vector<std::string> words_of(std::string_view text) {
+  std::vector<std::string> words;
+  for (;;) {
+    const auto comma = text.find(',');
+    words.emplace_back(text.substr(0, comma));
+    if (comma == std::string_view::npos) return words;
+    text.remove_prefix(comma + 1);
+  }
+}
+
+/// Whether the scenarios include the one that a trial does not have anyway.
+bool names_server(const std::string& text) {
+  const std::vector<std::string> known{"single-stream", "offline", "server"};
+  bool server = false;
+  for (const auto& word : words_of(text)) {
+    if (std::find(known.begin(), known.end(), word) == known.end()) {
+      throw UsageError(
+          fmt::format("--scenario is \"{}\"; it must be single-stream, offline or server, or a list of them{}", text,
+                      did_you_mean(word, known)));
+    }
+    server = server || word == "server";
+  }
+  return server;
+}
+
+std::vector<double> parse_rates(const std::string& text) {
+  std::vector<double> rates;
+  try {
+    for (const auto& word : words_of(text)) rates.push_back(parse_count(word));
+  } catch (const UsageError&) {
+    throw UsageError(
+        fmt::format("--rate is \"{}\"; it must be a number of images per second, or a list such as 10,20,40", text));
+  }
+  return rates;
+}
+
+}  // namespace
+
+void add_server_options(CLI::App& command, ServerOptions& options) {
+  const std::string group = "Under which load";
+  command
+      .add_option("--scenario", options.scenario,
+                  "single-stream, offline: one batch in flight, and --depth, which every trial measures; server: "
+                  "arrivals by chance, too")
+      ->group(group);
+  command
+      .add_option("--rate", options.rates,
+                  "server: images that arrive per second, or a list such as 10,20,40, one after the other")
+      ->group(group);
+  command
+      .add_option("--find-max-rate", options.find_max_rate,
+                  "server: search the highest rate that keeps a bound on latency, such as 'p99 < 100ms'")
+      ->group(group);
+  command.add_option("--queries", options.queries, "server: measured arrivals, of a batch each, at every rate (128)")
+      ->group(group);
+}
+
+void override_server(config::ServerSettings& settings, const ServerOptions& options) {
+  if (options.rates && options.find_max_rate) {
+    throw UsageError("--rate measures at the rates that it names, and --find-max-rate searches one; give one of them");
+  }
+  if (options.rates || options.find_max_rate) {
+    settings.rates = options.rates ? parse_rates(*options.rates) : std::vector<double>{};
+    settings.find_max_rate = options.find_max_rate.value_or("");
+  }
+  if (options.find_max_rate) config::parse_latency_bound(*options.find_max_rate);
+  if (options.queries) settings.queries = *options.queries;
+  const bool loaded = !settings.rates.empty() || !settings.find_max_rate.empty();
+  if (options.scenario && !names_server(*options.scenario)) {
+    if (options.rates || options.find_max_rate) {
+      throw UsageError("--rate and --find-max-rate are for --scenario server");
+    }
+    settings = {};
+  } else if (options.scenario && !loaded) {
+    throw UsageError("--scenario server needs to know how fast images arrive: give --rate, or --find-max-rate");
+  }
+  if (options.queries && settings.rates.empty() && settings.find_max_rate.empty()) {
+    throw UsageError("--queries counts the arrivals of --scenario server; give --rate or --find-max-rate, too");
+  }
+}
+
+}  // namespace paretopipe::cli
