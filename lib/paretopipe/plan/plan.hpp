@@ -21,9 +21,10 @@ struct Groundwork {
 
 /// The trials of an experiment, in the order in which they are to run. Models follow one another, so that a device
 /// never holds two of them, networks within a model, so that each is applied and probed once, and within a network the
-/// combinations of threads, batches, sizes of chunks and depths, and of each its loads, so that processes, inputs and outputs are made once
-/// for each; within these every repetition visits all its splits once, in an order shuffled by the seed, so that drift
-/// of the machine does not look like a split's merit. Pure: the same arguments give the same plan on every platform.
+/// combinations of threads, batches, sizes of chunks and depths, and of each its loads, so that processes, inputs and
+/// outputs are made once for each; within these every repetition visits all its splits once, in an order shuffled by
+/// the seed, so that drift of the machine does not look like a split's merit. Pure: the same arguments give the same
+/// plan on every platform.
 ///
 /// `models` holds the description of each of the experiment's models, in the same order. Throws UsageError as
 /// partitions_of() does.

@@ -37,8 +37,8 @@ struct Trial {
   config::ComputeMode compute{};
   config::NetworkProfile network;
   config::Shaping shaping = config::Shaping::none;
-  std::optional<config::Archive> archive{};  ///< of a model that is a file
-  config::DataIdentity data_identity{};      ///< of data that are files, and of labels
+  std::optional<config::Archive> archive{};    ///< of a model that is a file
+  config::DataIdentity data_identity{};        ///< of data that are files, and of labels
   std::optional<config::ServerLoad> server{};  ///< of a Server phase after the two others, where there is one
 
   bool operator==(const Trial&) const = default;
