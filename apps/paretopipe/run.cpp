@@ -41,11 +41,11 @@ config::Experiment experiment_of_run(const Options& options) {
   if (config::names_archive(options.model)) {
     sweep.input = fmt::format("{}", fmt::join(shape.begin() + 1, shape.end(), "x"));
   }
-  sweep.batch = static_cast<int>(shape.front());
+  sweep.batch = std::to_string(shape.front());
   sweep.data = fmt::format("tensor:{}", options.input.string());
   sweep.batches = 2;  // the fewest that a trial can have: the batch goes the same way each time
   sweep.warmup = 0;
-  sweep.depth = 1;
+  sweep.depth = "1";
   sweep.repeat = "1";
   sweep.shaping = "none";
   if (!sweep.splits && sweep.partitions.empty()) {

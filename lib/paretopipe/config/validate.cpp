@@ -253,7 +253,7 @@ void validate(const Experiment& experiment) {
   check_axis("batch", experiment.batch, kMostImages);
   check_axis("depth", experiment.depth, 256);
   check_axis("threads_per_stage", experiment.threads_per_stage, 1024);
-  validate(experiment.server, experiment.warmup, experiment.batch);
+  for (const int batch : experiment.batch) validate(experiment.server, experiment.warmup, batch);
   check_micro_batches(experiment);
   check_partitions(experiment);
   check_baselines(experiment.baselines);

@@ -56,7 +56,7 @@ constexpr std::array kColumns{
     Column{"probe_after_ns", condition<&Conditions::probe_after_ns>},
 };
 
-std::string heading(const record::TrialRecord& record) {
+std::string stages_heading(const record::TrialRecord& record) {
   std::vector<std::string> cells{"id", "model", "split", "repetition", "status", "stage", "hostname", "cpus"};
   for (const auto& column : kColumns) cells.emplace_back(column.name);
   for (const auto* name : {"compute_p50_ns", "utilisation", "bubble"}) cells.emplace_back(name);
@@ -64,7 +64,7 @@ std::string heading(const record::TrialRecord& record) {
   return csv_line(cells);
 }
 
-std::string line(const record::TrialRecord& record, std::size_t index) {
+std::string stage_line(const record::TrialRecord& record, std::size_t index) {
   const auto& trial = record.trial;
   const auto& stage = record.stages[index];
   std::vector<std::string> cells{trial.id(),
@@ -94,8 +94,8 @@ Export export_stages(std::span<const record::TrialRecord> records) {
   std::string text;
   for (const auto& record : records) {
     for (std::size_t stage = 0; stage < record.stages.size(); ++stage) {
-      if (text.empty()) text = heading(record);
-      text += line(record, stage);
+      if (text.empty()) text = stages_heading(record);
+      text += stage_line(record, stage);
     }
   }
   if (text.empty()) return {};

@@ -92,12 +92,10 @@ TEST_CASE("the replies that describe machines, models and runs cross with all of
   Describe archive{{"/a/net.pt", 10, 2, 1, "random", "", config::Archive{"ab12", {3, 4}, "all"}}};
   archive.model.compute = {config::Compute::optimized, config::Precision::bfloat16,
                            config::MemoryFormat::channels_last};
+  archive.model.labels = "/l.txt";
   check(archive, R"({"model":{"model":"/a/net.pt","num_classes":10,"batch":2,"seed":1,"data":"random","weights":"",
-    "archive":{"sha256":"ab12","input_shape":[3,4],"cuts":"all"},"compute":"optimized","dtype":"bfloat16",
+    "labels":"/l.txt","archive":{"sha256":"ab12","input_shape":[3,4],"cuts":"all"},"compute":"optimized","dtype":"bfloat16",
     "memory_format":"channels_last"}})");
-  Describe labelled{{"/a/net.pt", 10, 2, 1, "random", "", config::Archive{"ab12", {3, 4}, "all"}, {}, "/l.txt"}};
-  check(labelled, R"({"model":{"model":"/a/net.pt","num_classes":10,"batch":2,"seed":1,"data":"random","weights":"",
-    "labels":"/l.txt","archive":{"sha256":"ab12","input_shape":[3,4],"cuts":"all"}}})");
   RunReport report;
   report.single_stream = a_timeline(10);
   report.offline = a_timeline(20);

@@ -43,22 +43,26 @@ TEST_CASE("an unknown metric is refused with the likely one and the list of all"
   CHECK_THROWS_AS(record::find_metric(""), UsageError);
 }
 
-TEST_CASE("a split record has every metric but those of Server phases, which only a trial with one has") {
+TEST_CASE(
+    "a split record has every metric but those of Server phases and of labels, which only a trial with them has") {
   auto loaded = split_record();
   loaded.server.emplace();
   loaded.server->runs.resize(1);
   loaded.server->runs[0].summary.latency = {9, 1, 2, 3, 4, 5, 6, 7};
   loaded.server->runs[0].summary.achieved_image_per_s = 8;
+  loaded.fidelity->accuracy = {0.5, 4};
   for (const auto& metric : record::metrics()) {
     INFO(metric.name);
-    const bool of_server = metric.name.starts_with("server_") || metric.name == "max_rate";
-    CHECK(metric.value(split_record()).has_value() == !of_server);
+    const bool asked_for =
+        metric.name.starts_with("server_") || metric.name == "max_rate" || metric.name == "top1_accuracy";
+    CHECK(metric.value(split_record()).has_value() == !asked_for);
     CHECK(metric.value(loaded).has_value() == (metric.name != "max_rate"));
   }
   CHECK(value_of(loaded, "server_latency_min") == 1);
   CHECK(value_of(loaded, "server_latency_p99") == 6);
   CHECK(value_of(loaded, "server_latency_max") == 7);
   CHECK(value_of(loaded, "server_rate") == 8);
+  CHECK(value_of(loaded, "top1_accuracy") == 0.5);
 }
 
 TEST_CASE("a search has its rate, if it found one, and no latency, for it ran at many rates") {
