@@ -40,7 +40,9 @@ class ModelRouter final : public stage::Backend {
     loaded_->load(request, range);
   }
 
-  void prepare(config::BlockRange range, const wire::TensorSpec& spec) override { loaded_->prepare(range, spec); }
+  void prepare(config::BlockRange range, const stage::Boundary& incoming) override {
+    loaded_->prepare(range, incoming);
+  }
 
   std::vector<stage::Activation> make_inputs(const stage::ModelRequest& request, int count) override {
     return choose(request).make_inputs(request, count);

@@ -10,6 +10,8 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "compute_options.hpp"
+
 namespace paretopipe::cli {
 namespace {
 
@@ -19,15 +21,20 @@ struct Options {
   int num_classes = 10;
   std::string input;
   std::string cuts = config::kDefaultCuts;
+  int max_crossing = 1;
   std::string weights;
+  ComputeOptions compute;
   std::string format = "table";
 };
 
-std::string shape_text(const std::vector<std::int64_t>& shape) {
-  return fmt::format("{}", fmt::join(shape, "x"));
+/// "64x56x56", or "64x56x56 + 64x56x56" where two tensors cross.
+std::string shape_text(const std::vector<std::vector<std::int64_t>>& shapes) {
+  std::vector<std::string> texts;
+  for (const auto& shape : shapes) texts.push_back(fmt::format("{}", fmt::join(shape, "x")));
+  return fmt::format("{}", fmt::join(texts, " + "));
 }
 
-void print_model(const config::ModelDescription& model) {
+void print_model(const config::ModelDescription& model, const std::string& mode) {
   report::Table table({{"split", report::Align::right},
                        {"after block", report::Align::left},
                        {"output shape", report::Align::left},
@@ -35,13 +42,13 @@ void print_model(const config::ModelDescription& model) {
                        {"parameters", report::Align::right},
                        {"MACs", report::Align::right},
                        {"valid", report::Align::left}});
-  table.add_row({"0", "(input)", shape_text(model.input_shape), format_bytes(static_cast<double>(model.input_bytes)),
+  table.add_row({"0", "(input)", shape_text(model.shapes_at(0)), format_bytes(static_cast<double>(model.input_bytes)),
                  "", "", "all remote"});
   std::int64_t parameters = 0;
   std::int64_t multiply_accumulates = 0;
   for (int k = 1; k <= model.block_count(); ++k) {
     const auto& block = model.blocks[static_cast<std::size_t>(k) - 1];
-    table.add_row({std::to_string(k), block.name, shape_text(block.output_shape),
+    table.add_row({std::to_string(k), block.name, shape_text(model.shapes_at(k)),
                    format_bytes(static_cast<double>(block.activation_bytes)),
                    format_count(static_cast<double>(block.parameters)),
                    format_count(static_cast<double>(block.multiply_accumulates)),
@@ -49,8 +56,8 @@ void print_model(const config::ModelDescription& model) {
     parameters += block.parameters;
     multiply_accumulates += block.multiply_accumulates;
   }
-  fmt::print("{}, batch {}: {} blocks, {} parameters, {} multiply-accumulates\n\n{}", model.model, model.batch,
-             model.block_count(), format_count(static_cast<double>(parameters)),
+  fmt::print("{}, batch {}{}: {} blocks, {} parameters, {} multiply-accumulates\n\n{}", model.model, model.batch,
+             mode.empty() ? "" : ", " + mode, model.block_count(), format_count(static_cast<double>(parameters)),
              format_count(static_cast<double>(multiply_accumulates)), table.to_text());
   fmt::print(
       "\nSplit point k puts the first k blocks on stage 0; its activation crosses the link. Every k from 1 to {} is a "
@@ -59,10 +66,12 @@ void print_model(const config::ModelDescription& model) {
 }
 
 stage::ModelRequest request_of(const Options& options) {
-  config::check_archive_settings({options.model}, options.input, options.cuts);
-  const auto source = config::find_source(options.model, options.input, options.cuts);
+  config::check_archive_settings({options.model}, options.input, options.cuts, options.max_crossing);
+  const auto source = config::find_source(options.model, options.input, options.cuts, options.max_crossing);
   const auto model = source.archive ? source.file.string() : source.name;
-  return {model, options.num_classes, options.batch, 1, "random", options.weights, source.archive};
+  stage::ModelRequest request{model, options.num_classes, options.batch, 1, "random", options.weights, source.archive};
+  override_compute(request.compute, options.compute);
+  return request;
 }
 
 ExitCode run_models(const Options& options) {
@@ -70,6 +79,7 @@ ExitCode run_models(const Options& options) {
   if (options.model.empty()) {
     if (!options.weights.empty()) throw UsageError("--weights is about one model; name it");
     if (!options.input.empty()) throw UsageError("--input is about one model; name it");
+    if (options.compute.any()) throw UsageError("--compute, --dtype and --memory-format are about one model; name it");
     const auto models = run::list_models(program);
     if (options.format == "json") {
       fmt::print("{}\n", nlohmann::json(models).dump(2));
@@ -78,11 +88,12 @@ ExitCode run_models(const Options& options) {
     }
     return ExitCode::success;
   }
-  const auto model = run::describe_model(program, request_of(options));
+  const auto request = request_of(options);
+  const auto model = run::describe_model(program, request);
   if (options.format == "json") {
     fmt::print("{}\n", nlohmann::json(model).dump(2));
   } else {
-    print_model(model);
+    print_model(model, config::describe(request.compute));
   }
   return ExitCode::success;
 }
@@ -103,7 +114,10 @@ void add_models(CLI::App& app, Command& chosen) {
   command->add_option("--input", options->input, "Shape of one sample of an archive, e.g. 3x224x224");
   command->add_option("--cuts", options->cuts, "Where an archive can be cut: unit, all, modules or a pattern")
       ->capture_default_str();
+  command->add_option("--max-crossing", options->max_crossing, "Tensors that may cross a cut of an archive: 1 or 2")
+      ->capture_default_str();
   command->add_option("--weights", options->weights, "Check that this file of weights fits the model (see sweep)");
+  add_compute_options(*command, options->compute, "How stages compute");
   command->add_option("--format", options->format, "table or json")
       ->check(CLI::IsMember({"table", "json"}))
       ->capture_default_str();

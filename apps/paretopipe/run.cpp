@@ -158,6 +158,7 @@ void add_options(CLI::App& command, Options& options) {
   command.add_option("--partitions", sweep.partitions,
                      "How to cut it into them: split points such as 4,9, or a scheme");
   command.add_option("--cuts", sweep.cuts, "Where an archive can be cut: unit, all, modules or a pattern (unit)");
+  command.add_option("--max-crossing", sweep.max_crossing, "Tensors that may cross a cut of an archive: 1 or 2 (1)");
   command.add_option("--classes", sweep.num_classes, "Number of classes of the model's head (10)");
   command.add_option("--weights", sweep.weights, "The model's weights: .safetensors, or .pth as torch.save writes it");
   command.add_option("--labels", sweep.labels, "File with the class of each sample, one a line: prints the accuracy");

@@ -1,11 +1,11 @@
 #include "server_options.hpp"
 
 #include <paretopipe/core/error.hpp>
+#include <paretopipe/core/split.hpp>
 #include <paretopipe/core/suggest.hpp>
 #include <paretopipe/core/units.hpp>
 
 #include <algorithm>
-#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -13,21 +13,11 @@
 namespace paretopipe::cli {
 namespace {
 
-std::vector<std::string> words_of(std::string_view text) {
-  std::vector<std::string> words;
-  for (;;) {
-    const auto comma = text.find(',');
-    words.emplace_back(text.substr(0, comma));
-    if (comma == std::string_view::npos) return words;
-    text.remove_prefix(comma + 1);
-  }
-}
-
 /// Whether the scenarios include the one that a trial does not have anyway.
 bool names_server(const std::string& text) {
   const std::vector<std::string> known{"single-stream", "offline", "server"};
   bool server = false;
-  for (const auto& word : words_of(text)) {
+  for (const auto& word : split_at_commas(text)) {
     if (std::find(known.begin(), known.end(), word) == known.end()) {
       throw UsageError(
           fmt::format("--scenario is \"{}\"; it must be single-stream, offline or server, or a list of them{}", text,
@@ -41,7 +31,7 @@ bool names_server(const std::string& text) {
 std::vector<double> parse_rates(const std::string& text) {
   std::vector<double> rates;
   try {
-    for (const auto& word : words_of(text)) rates.push_back(parse_count(word));
+    for (const auto& word : split_at_commas(text)) rates.push_back(parse_count(word));
   } catch (const UsageError&) {
     throw UsageError(
         fmt::format("--rate is \"{}\"; it must be a number of images per second, or a list such as 10,20,40", text));

@@ -14,9 +14,10 @@
 #include <paretopipe/shaping/choose_shaping.hpp>
 #include <paretopipe/stats/check_summary.hpp>
 
+#include <algorithm>
 #include <filesystem>
+#include <map>
 #include <memory>
-#include <set>
 
 #include "progress.hpp"
 #include "sweep_options.hpp"
@@ -113,22 +114,38 @@ ExitCode conclude(const run::SweepCounts& counts, int ok_before, const std::file
   return counts.failed == 0 && !no_rate ? ExitCode::success : ExitCode::negative;
 }
 
-/// Stages that compute on one CPU take turns, which no deployment on devices of their own would do.
+/// Devices that compute on one CPU take turns, which no deployment on devices of their own would do.
 void warn_of_shared_cpus(const config::Experiment& experiment) {
-  std::set<int> taken;
-  for (const auto& list : experiment.cpus) {
-    for (const int cpu : host::parse_cpu_list(list)) {
-      if (taken.insert(cpu).second) continue;
+  std::map<int, int> taken;  // by which device
+  for (int stage = 0; stage < experiment.stages; ++stage) {
+    const int device = config::device_of(experiment.placement, stage);
+    for (const int cpu : host::parse_cpu_list(experiment.cpus[static_cast<std::size_t>(stage)])) {
+      if (taken.emplace(cpu, device).first->second == device) continue;
       print_notice("warning: CPU {} computes for more than one stage, so throughput is less than that of {} devices\n",
-                   cpu, experiment.stages);
+                   cpu, config::device_count(experiment.placement, experiment.stages));
       return;
     }
+  }
+}
+
+/// Data parallelism has as much in flight as the pipelines that it is compared with.
+void warn_of_idle_devices(const config::Experiment& experiment) {
+  const auto& baselines = experiment.baselines;
+  if (std::find(baselines.begin(), baselines.end(), "data-parallel") == baselines.end()) return;
+  for (const int depth : experiment.depth) {
+    if (depth >= experiment.stages) continue;
+    print_notice(
+        "warning: with {} batches in flight no more than {} of the baseline data-parallel's {} devices work at a "
+        "time; --depth {} keeps all busy\n",
+        depth, depth, experiment.stages, 2 * experiment.stages);
+    return;
   }
 }
 
 ExitCode run_sweep_command(const SweepOptions& options) {
   const auto experiment = experiment_of(options);
   warn_of_shared_cpus(experiment);
+  warn_of_idle_devices(experiment);
   const auto folder = results_folder(options, experiment);
   const auto inputs = find_inputs(experiment);
   const auto networks = networks_of(experiment);

@@ -1,5 +1,6 @@
 #include "sweep_options.hpp"
 
+#include <paretopipe/config/assign_cpus.hpp>
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/core/number_list.hpp>
 #include <paretopipe/core/units.hpp>
@@ -85,6 +86,8 @@ void add_model_options(CLI::App& command, SweepOptions& options) {
   command.add_option("--input", options.input, "Shape of one sample of an archive, e.g. 3x224x224")->group(group);
   command.add_option("--cuts", options.cuts, "Where an archive can be cut: unit, all, modules or a pattern (unit)")
       ->group(group);
+  command.add_option("--max-crossing", options.max_crossing, "Tensors that may cross a cut of an archive: 1 or 2 (1)")
+      ->group(group);
   command.add_option("--classes", options.num_classes, "Number of classes of the model's head (10)")->group(group);
   command
       .add_option("--weights", options.weights, "The model's weights: .safetensors, or .pth as torch.save writes it")
@@ -117,9 +120,11 @@ void add_partition_options(CLI::App& command, SweepOptions& options) {
                   "Of all partitions, choose so many by chance, beside the endpoints (every one)")
       ->group(group);
   command
-      .add_option("--baseline", options.baselines,
-                  "What to measure beside the partitions: single (the whole model on one device) or sequential (one "
-                  "batch in flight, which every trial measures); may be given several times")
+      .add_option(
+          "--baseline", options.baselines,
+          "What to measure beside the partitions: single (the whole model on one device), sequential (one batch in "
+          "flight, which every trial measures) or data-parallel (the whole model on as many devices as there are "
+          "stages, batches dealt out in turn); may be given several times")
       ->allow_extra_args(false)
       ->group(group);
 }
@@ -169,27 +174,19 @@ void add_network_options(CLI::App& command, SweepOptions& options) {
       ->group(group);
 }
 
-void override_compute(config::ComputeMode& mode, const SweepOptions& options) {
-  if (options.compute) mode.compute = config::parse_compute(*options.compute);
-  if (options.dtype) mode.dtype = config::parse_precision(*options.dtype);
-  if (options.memory_format) mode.memory_format = config::parse_memory_format(*options.memory_format);
-}
-
 void add_stage_options(CLI::App& command, SweepOptions& options) {
   const std::string group = "How stages compute";
-  command
-      .add_option("--compute", options.compute,
-                  "eager, or optimized: each stage's own graph with fused and blocked kernels (eager)")
-      ->group(group);
-  command.add_option("--dtype", options.dtype, "Type of weights and activations: float32 or bfloat16 (float32)")
-      ->group(group);
-  command
-      .add_option("--memory-format", options.memory_format,
-                  "Order of images in memory: contiguous or channels_last (contiguous)")
-      ->group(group);
+  add_compute_options(command, options.compute, group);
   command.add_option("--threads-per-stage", options.threads_per_stage, "Compute threads of each stage, or a list (1)")
       ->group(group);
   command.add_option("--cpus", options.cpus, "CPU list of a stage, e.g. 0-3; once per stage (the CPUs are dealt out)")
+      ->group(group);
+  command.add_option("--placement", options.placement, "Device of each stage, e.g. 0,1,0 (each on one of its own)")
+      ->group(group);
+  command
+      .add_option("--device-profile", options.device_profiles,
+                  "Emulate a smaller device: pi, server, a file, or none; once per device (none)")
+      ->allow_extra_args(false)
       ->group(group);
   command.add_flag("--no-flush-denormals", options.no_flush_denormals, "Compute with denormal numbers")->group(group);
   command.add_flag("--no-malloc-tuning", options.no_malloc_tuning, "Leave glibc's malloc thresholds alone")
@@ -221,6 +218,7 @@ config::Experiment experiment_of(const SweepOptions& options) {
   if (!options.models.empty()) experiment.models = options.models;
   override_with(experiment.input, options.input);
   override_with(experiment.cuts, options.cuts);
+  override_with(experiment.max_crossing, options.max_crossing);
   override_partitions(experiment, options);
   override_with(experiment.num_classes, options.num_classes);
   if (!options.baselines.empty()) experiment.baselines = options.baselines;
@@ -233,7 +231,7 @@ config::Experiment experiment_of(const SweepOptions& options) {
   override_with(experiment.data, options.data);
   override_with(experiment.labels, options.labels);
   override_with(experiment.weights, options.weights);
-  override_compute(experiment.compute, options);
+  override_compute(experiment.compute, options.compute);
   override_with(experiment.repeat_slow, options.repeat_slow);
   override_with(experiment.trial_timeout_s, options.trial_timeout_s);
   if (!options.cpus.empty()) experiment.cpus = options.cpus;
@@ -243,10 +241,9 @@ config::Experiment experiment_of(const SweepOptions& options) {
   if (options.no_malloc_tuning) experiment.tuning.tune_malloc = false;
   if (options.active_openmp_wait) experiment.tuning.passive_openmp_wait = false;
 
-  if (experiment.cpus.empty()) {
-    for (const auto& set : host::deal_cpus(host::current_affinity(), experiment.stages))
-      experiment.cpus.push_back(host::to_string(set));
-  }
+  if (options.placement) experiment.placement = config::parse_placement(*options.placement);
+  if (!options.device_profiles.empty()) experiment.device_profiles = options.device_profiles;
+  experiment.cpus = config::assign_cpus(experiment, host::current_affinity());
   config::validate(experiment);
   return experiment;
 }

@@ -9,6 +9,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "compute_options.hpp"
 #include "server_options.hpp"
 
 namespace paretopipe::cli {
@@ -38,12 +39,13 @@ struct SweepOptions {
   std::optional<std::string> labels;
   std::optional<std::string> input;
   std::optional<std::string> cuts;
+  std::optional<int> max_crossing;
   std::optional<std::string> weights;
   std::optional<std::string> threads_per_stage;
-  std::optional<std::string> compute;
-  std::optional<std::string> dtype;
-  std::optional<std::string> memory_format;
+  ComputeOptions compute;
   std::vector<std::string> cpus;
+  std::optional<std::string> placement;
+  std::vector<std::string> device_profiles;
   std::vector<std::string> networks;
   std::optional<std::string> shaping;
   std::optional<int> repeat_slow;

@@ -14,7 +14,7 @@ namespace {
 std::vector<config::ModelSource> find_sources(const config::Experiment& experiment) {
   std::vector<config::ModelSource> sources;
   for (const auto& model : experiment.models) {
-    auto source = config::find_source(model, experiment.input, experiment.cuts);
+    auto source = config::find_source(model, experiment.input, experiment.cuts, experiment.max_crossing);
     for (const auto& other : sources) {
       if (!source.archive || source.archive != other.archive) continue;
       throw UsageError(fmt::format("{} and {} are the same file; name it once", other.file.string(), model));
@@ -27,12 +27,13 @@ std::vector<config::ModelSource> find_sources(const config::Experiment& experime
 }  // namespace
 
 plan::Groundwork Inputs::groundwork() const {
-  return {.weights_sha256 = weights_sha256, .block_times = {}, .data_identity = data.identity};
+  return {.weights_sha256 = weights_sha256, .block_times = {}, .data_identity = data.identity, .devices = devices};
 }
 
 Inputs find_inputs(const config::Experiment& experiment) {
   Inputs inputs;
   inputs.sources = find_sources(experiment);
+  inputs.devices = config::load_device_profiles(experiment.device_profiles);
   inputs.data = config::find_data(experiment.data, experiment.labels);
   if (!experiment.weights.empty()) inputs.weights_sha256 = sha256_of_file(experiment.weights);
   return inputs;
@@ -53,6 +54,8 @@ std::vector<plan::Trial> trial_settings(const config::Experiment& experiment,
   trial.compute = experiment.compute;
   trial.shaping = shaping;
   trial.weights_sha256 = groundwork.weights_sha256;
+  trial.placement = config::simplified(experiment.placement);
+  trial.devices = groundwork.devices;
   std::vector<plan::Trial> settings;
   for (const auto& source : sources) {
     trial.model = source.name;

@@ -19,6 +19,7 @@ struct Inputs {
   std::vector<config::ModelSource> sources;  ///< one a model, in the experiment's order
   config::DataSource data;
   std::string weights_sha256;  ///< empty without a file of weights
+  std::vector<config::DeviceProfile> devices;
 
   plan::Groundwork groundwork() const;
 };

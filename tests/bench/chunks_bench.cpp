@@ -80,8 +80,9 @@ void bench_chunks(const std::filesystem::path& stage_program) {
   run::ExecutorOptions options;
   options.stage_program = stage_program;
   run::PipelineExecutor executor(options);
-  for (const auto& stages : std::vector<std::vector<int>>{{5, 3}, {2, 5, 3, 2}}) {
-    for (const int depth : {1, 4}) {
+  for (const auto& stages : std::vector<std::vector<int>>{{5, 3}, {2, 5, 3, 2}, {3, 2, 4, 2, 5, 2, 3, 2}}) {
+    const int enough = std::max(4, static_cast<int>(stages.size()));  // in flight, that the slowest stage never rests
+    for (const int depth : {1, enough}) {
       for (const int chunks : {1, 2, 8}) bench_case(executor, {stages, chunks, depth});
     }
   }

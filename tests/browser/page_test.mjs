@@ -139,6 +139,38 @@ test('all metrics are there on demand', async () => {
   for (const name of await page.evaluate('[...metricNamed.keys()]')) assert.ok(headings.includes(name), name);
 });
 
+test('latency under load is a line a split over all rates, with what is saturated hollow, and a percentile of choice', async () => {
+  const page = await open('load');
+  isQuiet(page);
+  assert.equal(await page.evaluate(`document.querySelectorAll('.chart svg').length`), 5);
+  assert.equal(await page.evaluate(`byId('load-statistic').value`), 'p99');
+  const text = () => page.evaluate(`byId('load-chart').textContent`);
+  assert.match(await text(), /arrivals in image\/s.*split 3.*split 10/);
+  const {x, y} = await page.evaluate(`(() => {
+    byId('load-chart').scrollIntoView();
+    const box = byId('load-chart').getBoundingClientRect();
+    const [x, y] = chartIn('load-chart').convertToPixel({seriesIndex: 0}, [400, 90e6]);
+    return {x: box.x + x, y: box.y + y};
+  })()`);
+  await page.moveMouse(x - 5, y);
+  await page.moveMouse(x, y);
+  const card = await cardIn(page, 'load-chart');
+  assert.match(card, /Split 3\/10/);
+  assert.match(card, /rate\s+400 image\/s/);
+  assert.match(card, /latency p99\s+90\.0 ms/);
+  assert.match(card, /saturated\s+yes/);
+  await page.evaluate(`(() => {
+    byId('load-statistic').value = 'p50';
+    byId('load-statistic').dispatchEvent(new Event('change'));
+  })()`);
+  assert.match(await text(), /p50 of latency from arrival/);
+  await choose(page, 'Load', 'Server at 400 image/s, 20 queries');
+  assert.match(await text(), /split 3/, 'the filter chooses a group, and the curve goes over all rates');
+  isQuiet(page);
+  const other = await open('networks');
+  assert.ok(!await other.evaluate(`byId('load-section').checkVisibility()`));
+});
+
 test('what disturbed the trials is listed with its cause, for those that pass the filters, and nothing where nothing did', async () => {
   const page = await open('disturbed');
   const shown = () => page.evaluate(`byId('disturbance-section').checkVisibility()`);
@@ -202,7 +234,7 @@ test('the policy of the page lets no other script run and no request leave', asy
 test('a chart has a name for those who do not see it, and every control one too', async () => {
   const page = await open('networks');
   const unnamed = await page.evaluate(`[
-    ...[...document.querySelectorAll('.chart')].filter(one => one.getAttribute('role') !== 'img' || !one.getAttribute('aria-label')),
+    ...[...document.querySelectorAll('.chart')].filter(one => one.checkVisibility() && (one.getAttribute('role') !== 'img' || !one.getAttribute('aria-label'))),
     ...[...document.querySelectorAll('select, input')].filter(one => !one.labels.length),
   ].length`);
   assert.equal(unnamed, 0);

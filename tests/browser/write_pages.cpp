@@ -14,6 +14,7 @@
 
 #include "../unit/calibration/perfect.hpp"
 #include "../unit/record/records.hpp"
+#include "../unit/report/load.hpp"
 #include "../unit/report/sweep.hpp"
 
 namespace {
@@ -121,6 +122,7 @@ int main(int argc, char** argv) {
     const auto hostile_slow = in_slow_window(hostile(), kHostile);
     write(folder, "hostile", hostile(), {.replaced = hostile_slow, .data_sheet = data_sheet(kHostile)});
     write(folder, "many", many());
+    write(folder, "load", testing::under_load());
     write(folder, "single", {testing::ok_record()});
     write(folder, "failed", {testing::failed_record()});
   } catch (const Error& error) {

@@ -87,6 +87,61 @@ TEST_CASE("an archive is cut into more than two stages too, also by the times of
   CHECK(listed);
 }
 
+TEST_CASE("where two tensors may cross, a residual block is cut inside too, in whole batches and in chunks") {
+  const support::TemporaryFolder folder;
+  script::write_archive(folder.path(), kNet);
+  const auto sweep = paretopipe_in(
+      folder.path(), sweep_of("net.pt", {"--cuts", "all", "--max-crossing", "2", "--micro-batch", "1,2"}));
+  INFO(sweep.output << sweep.errors);
+  REQUIRE(sweep.exit_code == 0);
+  std::set<int> splits;
+  std::set<int> crossed_by_two;
+  for (const auto& record : record::read_records(folder.path() / "out").records) {
+    INFO(record.trial.label());
+    const int split = record.trial.split_points.front();
+    splits.insert(split);
+    REQUIRE(record.trial.archive);
+    CHECK(record.trial.archive->max_crossing == 2);
+    CHECK(record.fidelity->max_abs_difference == 0);
+    if (record.trial.all_local()) continue;
+    REQUIRE(record.links.size() == 2);
+    const auto headers = record.links.front().header_bytes / record.trial.chunks();
+    CHECK(record.links.back().header_bytes == 64 * record.trial.chunks());
+    if (headers == 2 * 64) crossed_by_two.insert(split);
+    if (split > 0 && split < 11) CHECK(record.links.front().payload_bytes == headers / 64 * 2 * 64 * 4);
+  }
+  CHECK(splits.size() == 13);
+  CHECK(crossed_by_two == std::set<int>{4, 5, 6, 7, 8});
+
+  const auto frontier = paretopipe_in(folder.path(), {"frontier", "out"});
+  CHECK(contains(frontier.output, "net.pt (cuts all of up to 2 tensors, SHA-256 "));
+  const auto models =
+      paretopipe_in(folder.path(), {"models", "./net.pt", "--input", "4x4x4", "--cuts", "all", "--max-crossing", "2"});
+  CHECK(contains(models.output, "act + block.bn1"));
+  CHECK(contains(models.output, "1x4x4x4 + 1x4x4x4"));
+}
+
+TEST_CASE("two tensors cross in every way to compute, and between more than two stages") {
+  const std::vector<std::vector<std::string>> modes{{"--dtype", "bfloat16"},
+                                                    {"--compute", "optimized"},
+                                                    {"--compute", "optimized", "--memory-format", "channels_last"}};
+  for (auto options : modes) {
+    const support::TemporaryFolder folder;
+    script::write_archive(folder.path(), kNet);
+    options.insert(options.end(), {"--cuts", "all", "--max-crossing", "2", "--stages", "3", "--partitions", "4,6",
+                                   "--partitions", "3,8"});
+    const auto sweep = paretopipe_in(folder.path(), sweep_of("net.pt", options));
+    INFO(sweep.output << sweep.errors);
+    REQUIRE(sweep.exit_code == 0);
+    std::ptrdiff_t crossed_by_two = 0;
+    for (const auto& record : record::read_records(folder.path() / "out").records) {
+      CHECK(record.status == record::Status::ok);
+      for (const auto& link : record.links) crossed_by_two += link.header_bytes == 2 * 64;
+    }
+    CHECK(crossed_by_two == 3);
+  }
+}
+
 TEST_CASE("--resume knows an archive by its contents: the same elsewhere is done, a changed one is another") {
   const support::TemporaryFolder folder;
   script::write_archive(folder.path(), kNet);
@@ -141,6 +196,7 @@ TEST_CASE(
   refused(sweep_of("net.pt", {"--model", "./net.pt"}), "same file");
   refused(sweep_of("net.pt", {"--weights", "text.pt"}), "has weights of its own");
   refused(sweep_of("resnet18"), "resnet18 has its own input");
+  refused(sweep_of("net.pt", {"--max-crossing", "3"}), "max_crossing is 3");
   refused({"sweep", "--model", "net.pt", "--out", "out"}, "--input");
   refused({"models", "text.pt", "--input", "3x4x4"}, "is no zip file");
   refused({"models", "net.pt"}, "--input");

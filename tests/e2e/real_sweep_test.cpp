@@ -168,6 +168,25 @@ TEST_CASE("a sweep with weights out of a file checks them first, and has their S
   CHECK(record::read_records(folder.path() / "out").records.size() == 2);
 }
 
+TEST_CASE("VGG-16's last stage runs in the memory of its own share, and of nobody else's") {
+  const support::TemporaryFolder folder;
+  write_hollow_weights(folder.path() / "w.safetensors", "vgg16");
+  const auto sweep = paretopipe_in(folder,
+                                   "sweep --model vgg16 --weights w.safetensors --data random --split "
+                                   "33 --batches 2 --warmup 0 --repeat 1 --repeat-slow 0 --out out");
+  INFO(sweep.output);
+  REQUIRE(sweep.exit_code == 0);
+  const auto records = record::read_records(folder.path() / "out").records;
+  REQUIRE(records.size() == 1);
+  const auto& stages = records.front().stages;
+  REQUIRE(stages.size() == 2);
+  // Both are the same program, so that what they need beside weights and activations is the same.
+  const auto less = stages[0].held_parameter_bytes - stages[1].held_parameter_bytes;
+  CHECK(less > 400'000'000);
+  CHECK(stages[1].held_parameter_bytes == stages[1].parameter_bytes);
+  CHECK(stages[0].peak_rss_bytes.value() - stages[1].peak_rss_bytes.value() > less * 8 / 10);
+}
+
 TEST_CASE("a missing data set ends the sweep with a sentence that says what to install, and exit code 3") {
   const support::TemporaryFolder folder;
   const auto sweep = paretopipe_in(

@@ -8,12 +8,5 @@ export PATH=$1:$PATH
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
-for python in python3 /usr/bin/python3; do
-  if "$python" -c 'import torchvision' 2>/dev/null; then break; fi
-  python=
-done
-if [[ -z "$python" ]]; then
-  echo "SKIPPED: no python3 here has torchvision (apt install python3-torchvision): NOTHING WAS COMPARED WITH PYTHON" >&2
-  exit 77
-fi
+source "$here/python_with_torchvision.sh" "NOTHING WAS COMPARED WITH PYTHON"
 "$python" -W ignore "$here/run_against_python.py" "$folder"

@@ -11,14 +11,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
 
-for python in python3 /usr/bin/python3; do
-  if "$python" -c 'import torchvision' 2>/dev/null; then break; fi
-  python=
-done
-if [[ -z "$python" ]]; then
-  echo "SKIPPED: no python3 here has torchvision (apt install python3-torchvision): NO REAL ARCHIVE WAS TESTED" >&2
-  exit 77
-fi
+source "$here/python_with_torchvision.sh" "NO REAL ARCHIVE WAS TESTED"
 "$python" "$here/torchvision_archives.py" "$folder" resnet18 mobilenet_v2 2>/dev/null
 
 check() { # ARCHIVE CUTS BLOCKS SPLITS

@@ -116,7 +116,7 @@ TEST_CASE("lists that make no sense are refused by the flag or the key, and noth
       {{"--threads-per-stage", "2000"}, "experiment.threads_per_stage is 2000"},
       {{"--threads-per-stage", "1.5"}, "--threads-per-stage is \"1.5\""},
       {{"--batch", "4,9", "--micro-batch", "2,4"}, "experiment.batch holds 9"},
-      {{"--baseline", "double"}, "\"double\" is not a baseline; it must be single or sequential"},
+      {{"--baseline", "double"}, "\"double\" is not a baseline; it must be single, sequential or data-parallel"},
       {{"--baseline", "single", "--baseline", "single"}, "experiment.baselines names \"single\" twice"},
   }));
   const Shell shell;

@@ -14,6 +14,7 @@ Json to_json(const plan::Trial& trial) {
   nlohmann::json settings = trial;
   settings.erase("split_points");
   settings.erase("repetition");
+  settings.erase("data_parallel");
   return {{"settings", Json(settings)}, {"split_points", trial.split_points}, {"label", report::split_label(trial)}};
 }
 

@@ -89,7 +89,7 @@ std::string to_string(Outcome outcome) {
 }
 
 std::string describe(const plan::Trial& trial) {
-  return report::printable(fmt::format("{}, split {}", report::group_title(trial), report::split_label(trial)));
+  return report::printable(fmt::format("{}, {}", report::group_title(trial), report::split_name(trial)));
 }
 
 std::string explain(const Rule& rule, const Change& change) {

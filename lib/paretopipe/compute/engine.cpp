@@ -15,29 +15,29 @@ void Engine::reset(const config::ComputeMode& mode, int block_count) {
   programs_.clear();
 }
 
-void Engine::prepare(config::BlockRange range, const wire::TensorSpec& input) {
+void Engine::prepare(config::BlockRange range, const stage::Boundary& incoming) {
   if (mode_.compute != config::Compute::optimized) return;
+  Tensors examples;
+  for (const auto& spec : incoming) examples.push_back(to_tensor(allocate_activation(spec)).zero_());
   std::map<Key, Program> kept;
-  if (auto wanted = programs_.extract({range.begin, range.end, input.shape})) kept.insert(std::move(wanted));
+  if (auto wanted = programs_.extract(key_of(range, examples))) kept.insert(std::move(wanted));
   programs_ = std::move(kept);
   if (range.empty()) return;
-  auto example = to_tensor(allocate_activation(input)).zero_();
-  if (range.begin == 0) example = in_mode(example, mode_);
-  program(range, example).run(example);
+  if (range.begin == 0) examples.front() = in_mode(examples.front(), mode_);
+  program(range, examples).run(examples);
 }
 
 stage::Activation Engine::forward(config::BlockRange range, stage::Activation input) {
-  auto tensor = to_tensor(std::move(input));
-  if (range.begin == 0) tensor = in_mode(tensor, mode_);
+  auto tensors = to_tensors(std::move(input));
+  if (range.begin == 0) tensors.front() = in_mode(tensors.front(), mode_);
   if (mode_.compute == config::Compute::optimized) {
-    const auto& optimised = program(range, tensor);
-    tensor = optimised.run(std::move(tensor));
+    const auto& optimised = program(range, tensors);
+    tensors = optimised.run(std::move(tensors));
   } else {
-    tensor = run_blocks(range, std::move(tensor));
+    tensors = run_blocks(range, std::move(tensors));
   }
-  if (range.end == block_count_) return to_activation(tensor.to(at::kFloat), wire::MemoryFormat::contiguous);
-  const auto spec = stage::activation_spec(mode_, tensor.sizes().vec());
-  return to_activation(std::move(tensor), spec.memory_format);
+  if (range.end == block_count_) return to_activation(tensors.front().to(at::kFloat), wire::MemoryFormat::contiguous);
+  return to_activation(std::move(tensors), mode_);
 }
 
 std::int64_t Engine::program_bytes(const std::unordered_set<const void*>& shared) const {
@@ -52,22 +52,35 @@ std::int64_t Engine::program_bytes(const std::unordered_set<const void*>& shared
   return bytes;
 }
 
-at::Tensor Engine::run_blocks(config::BlockRange range, at::Tensor tensor) const {
-  for (int i = range.begin; i < range.end; ++i) tensor = blocks_.run(i, std::move(tensor));
-  return tensor;
+Engine::Key Engine::key_of(config::BlockRange range, const Tensors& inputs) {
+  Key key{range.begin, range.end, {}};
+  key.shapes.reserve(inputs.size() * (1 + wire::kMaxRank));
+  for (const auto& input : inputs) {
+    key.shapes.push_back(input.dim());
+    key.shapes.insert(key.shapes.end(), input.sizes().begin(), input.sizes().end());
+  }
+  return key;
 }
 
-const Program& Engine::program(config::BlockRange range, const at::Tensor& input) {
-  const Key key{range.begin, range.end, input.sizes().vec()};
+Tensors Engine::run_blocks(config::BlockRange range, Tensors tensors) const {
+  for (int i = range.begin; i < range.end; ++i) tensors = blocks_.run(i, std::move(tensors));
+  return tensors;
+}
+
+const Program& Engine::program(config::BlockRange range, const Tensors& inputs) {
+  const auto key = key_of(range, inputs);
   const auto found = programs_.find(key);
-  return found != programs_.end() ? found->second : programs_.emplace(key, make_program(range, input)).first->second;
+  return found != programs_.end() ? found->second : programs_.emplace(key, make_program(range, inputs)).first->second;
 }
 
-Program Engine::make_program(config::BlockRange range, const at::Tensor& input) const {
-  const auto type = input.is_floating_point() ? at::kFloat : input.scalar_type();
-  const auto example = at::zeros(input.sizes(), type);
-  auto graph = blocks_.graph_of(range, example);
-  optimise(graph, in_mode(example, mode_), mode_);
+Program Engine::make_program(config::BlockRange range, const Tensors& inputs) const {
+  Tensors examples;
+  for (const auto& input : inputs) {
+    examples.push_back(at::zeros(input.sizes(), input.is_floating_point() ? at::kFloat : input.scalar_type()));
+  }
+  auto graph = blocks_.graph_of(range, examples);
+  for (auto& example : examples) example = in_mode(example, mode_);
+  optimise(graph, examples, mode_);
   return Program(std::move(graph));
 }
 

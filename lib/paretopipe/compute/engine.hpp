@@ -16,12 +16,12 @@ class Blocks {
  public:
   virtual ~Blocks() = default;
 
-  /// Computes one block, in eager mode, with weights that are in the mode already. May overwrite the input.
-  virtual at::Tensor run(int block, at::Tensor input) const = 0;
+  /// Computes one block, in eager mode, with weights that are in the mode already. May overwrite the inputs.
+  virtual Tensors run(int block, Tensors inputs) const = 0;
 
-  /// All blocks of a range as one graph of float32, without blocks and mutation, for inputs of the shape and the type
-  /// that `example` has. It is the caller's to rewrite.
-  virtual std::shared_ptr<torch::jit::Graph> graph_of(config::BlockRange range, const at::Tensor& example) const = 0;
+  /// All blocks of a range as one graph of float32, without blocks and mutation, for inputs of the shapes and the types
+  /// that `examples` have. It is the caller's to rewrite.
+  virtual std::shared_ptr<torch::jit::Graph> graph_of(config::BlockRange range, const Tensors& examples) const = 0;
 };
 
 /// Computes a stage's blocks in one mode, from activation to activation: what goes into the first block is brought into
@@ -36,7 +36,7 @@ class Engine {
   void reset(const config::ComputeMode& mode, int block_count);
 
   /// Optimized, makes the range's program for such inputs, runs it once, and forgets all others.
-  void prepare(config::BlockRange range, const wire::TensorSpec& input);
+  void prepare(config::BlockRange range, const stage::Boundary& incoming);
 
   /// As stage::Backend::forward has it, of a range that is not empty. Optimized, the first call for a range that was
   /// not prepared takes longer.
@@ -49,13 +49,14 @@ class Engine {
   struct Key {
     int begin;
     int end;
-    std::vector<std::int64_t> shape;
+    std::vector<std::int64_t> shapes;  ///< of the inputs, each behind its number of dimensions
     auto operator<=>(const Key&) const = default;
   };
 
-  at::Tensor run_blocks(config::BlockRange range, at::Tensor tensor) const;
-  const Program& program(config::BlockRange range, const at::Tensor& input);
-  Program make_program(config::BlockRange range, const at::Tensor& input) const;
+  static Key key_of(config::BlockRange range, const Tensors& inputs);
+  Tensors run_blocks(config::BlockRange range, Tensors tensors) const;
+  const Program& program(config::BlockRange range, const Tensors& inputs);
+  Program make_program(config::BlockRange range, const Tensors& inputs) const;
 
   const Blocks& blocks_;
   config::ComputeMode mode_;

@@ -1,6 +1,5 @@
 #include <paretopipe/compute/in_mode.hpp>
 #include <paretopipe/compute/optimise.hpp>
-#include <paretopipe/compute/program.hpp>
 
 #include <vector>
 
@@ -26,15 +25,15 @@ std::vector<Node*> linear_layers(Graph& graph) {
   return layers;
 }
 
-/// What the layers get as their input when the graph computes `example`.
-std::vector<at::Tensor> inputs_of(const GraphPtr& graph, const std::vector<Node*>& layers, const at::Tensor& example) {
-  auto* const result = graph->outputs().at(0);
-  graph->eraseOutput(0);
+/// What the layers get as their input when the graph computes `examples`.
+std::vector<at::Tensor> inputs_of(const GraphPtr& graph, const std::vector<Node*>& layers, const Tensors& examples) {
+  const auto results = graph->outputs().vec();
+  for (std::size_t i = 0; i < results.size(); ++i) graph->eraseOutput(0);
   for (const auto* layer : layers) graph->registerOutput(layer->input(0));
-  torch::jit::Stack stack{example};
+  torch::jit::Stack stack(examples.begin(), examples.end());
   torch::jit::InterpreterState(torch::jit::Code(graph, "forward")).run(stack);
   for (std::size_t i = 0; i < layers.size(); ++i) graph->eraseOutput(0);
-  graph->registerOutput(result);
+  for (auto* result : results) graph->registerOutput(result);
   std::vector<at::Tensor> inputs;
   for (const auto& value : stack) inputs.push_back(value.toTensor());
   return inputs;
@@ -53,10 +52,10 @@ void multiply_vector(Graph& graph, Node* layer) {
   layer->destroy();
 }
 
-void multiply_vectors(const GraphPtr& graph, const at::Tensor& example) {
+void multiply_vectors(const GraphPtr& graph, const Tensors& examples) {
   const auto layers = linear_layers(*graph);
   if (layers.empty()) return;
-  const auto inputs = inputs_of(graph, layers, example);
+  const auto inputs = inputs_of(graph, layers, examples);
   for (std::size_t i = 0; i < layers.size(); ++i) {
     if (inputs[i].dim() == 2 && inputs[i].size(0) == 1) multiply_vector(*graph, layers[i]);
   }
@@ -70,11 +69,11 @@ bool is_blocked(const config::ComputeMode& mode) {
 
 }  // namespace
 
-void optimise(GraphPtr& graph, const at::Tensor& example, const config::ComputeMode& mode) {
+void optimise(GraphPtr& graph, const Tensors& examples, const config::ComputeMode& mode) {
   torch::jit::ConstantPropagation(graph);  // operators are only rewritten whose strides and paddings are constants
   torch::jit::OptimizeFrozenGraph(graph, /*optimize_numerics=*/true);
   constants_in_mode(*graph, mode);
-  multiply_vectors(graph, example);
+  multiply_vectors(graph, examples);
   if (is_blocked(mode)) torch::jit::ConvertFrozenOpsToMKLDNN(graph);
   torch::jit::EliminateDeadCode(graph);
 }

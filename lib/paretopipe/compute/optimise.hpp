@@ -1,4 +1,5 @@
 #pragma once
+#include <paretopipe/compute/program.hpp>
 #include <paretopipe/config/compute_mode.hpp>
 
 #include <memory>
@@ -10,13 +11,13 @@ namespace paretopipe::compute {
 
 /// Rewrites a graph, in place, to what a deployment would run; its result differs by roundings. The graph is one of
 /// Program's, without blocks and mutation, in float32 and with its parameters among its constants. It is then good for
-/// inputs like `example`, which is in the mode:
+/// inputs like `examples`, which are in the mode:
 ///   - batch norms, and what else scales and shifts a convolution's result, go into the convolution's weights;
 ///   - parameters and activations take the mode's type and memory format;
 ///   - in float32 and contiguous, convolutions and what lies between them run on oneDNN's blocked layouts, as
 ///     torch.jit.optimize_for_inference has it;
 ///   - matrix products with one row, which repack the whole weight for it, become products with a vector.
 /// Call under c10::InferenceMode.
-void optimise(std::shared_ptr<torch::jit::Graph>& graph, const at::Tensor& example, const config::ComputeMode& mode);
+void optimise(std::shared_ptr<torch::jit::Graph>& graph, const Tensors& examples, const config::ComputeMode& mode);
 
 }  // namespace paretopipe::compute

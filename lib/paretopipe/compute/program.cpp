@@ -1,5 +1,6 @@
 #include <paretopipe/compute/program.hpp>
 
+#include <iterator>
 #include <utility>
 
 #include <torch/csrc/jit/ir/constants.h>
@@ -8,10 +9,12 @@ namespace paretopipe::compute {
 
 Program::Program(std::shared_ptr<torch::jit::Graph> graph) : graph_(std::move(graph)), code_(graph_, "forward") {}
 
-at::Tensor Program::run(at::Tensor input) const {
-  torch::jit::Stack stack{std::move(input)};
+Tensors Program::run(Tensors inputs) const {
+  torch::jit::Stack stack(std::make_move_iterator(inputs.begin()), std::make_move_iterator(inputs.end()));
   torch::jit::InterpreterState(code_).run(stack);
-  return std::move(stack.front()).toTensor();
+  Tensors outputs;
+  for (auto& output : stack) outputs.push_back(std::move(output).toTensor());
+  return outputs;
 }
 
 std::vector<at::Tensor> Program::tensors() const {

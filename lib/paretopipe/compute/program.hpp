@@ -3,19 +3,25 @@
 #include <vector>
 
 #include <ATen/core/Tensor.h>
+#include <c10/util/SmallVector.h>
 #include <torch/csrc/jit/ir/ir.h>
 #include <torch/csrc/jit/runtime/interpreter.h>
 
 namespace paretopipe::compute {
 
-/// A graph of one tensor in and one tensor out, ready to run as it stands, operator by operator: nothing is fused or
+/// What goes into a graph, or comes out of it: one tensor, or the two that cross a cut, without an allocation for
+/// these.
+using Tensors = c10::SmallVector<at::Tensor, 2>;
+
+/// A graph of tensors in and tensors out, ready to run as it stands, operator by operator: nothing is fused or
 /// reordered behind one's back. Copies share everything.
 class Program {
  public:
   explicit Program(std::shared_ptr<torch::jit::Graph> graph);
 
-  /// Call under c10::InferenceMode. Throws what LibTorch throws where an operator does not like its operands.
-  at::Tensor run(at::Tensor input) const;
+  /// As many tensors as the graph has inputs; one for each of its outputs. Call under c10::InferenceMode. Throws what
+  /// LibTorch throws where an operator does not like its operands.
+  Tensors run(Tensors inputs) const;
 
   /// The tensors among its constants: parameters, buffers, and what was computed of them beforehand.
   std::vector<at::Tensor> tensors() const;

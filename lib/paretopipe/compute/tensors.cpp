@@ -58,6 +58,14 @@ at::Tensor to_tensor(stage::Activation activation) {
       activation.bytes.data(), spec.shape, strides, [owner = activation.owner](void*) {}, options);
 }
 
+Tensors to_tensors(stage::Activation activation) {
+  const auto others = std::move(activation.others);
+  Tensors tensors;
+  tensors.push_back(to_tensor(std::move(activation)));
+  for (const auto& other : others) tensors.push_back(to_tensor(other));
+  return tensors;
+}
+
 stage::Activation to_activation(at::Tensor tensor, wire::MemoryFormat format) {
   stage::Activation activation;
   tensor = tensor.contiguous(memory_format(format));
@@ -66,6 +74,16 @@ stage::Activation to_activation(at::Tensor tensor, wire::MemoryFormat format) {
   activation.spec.shape = tensor.sizes().vec();
   activation.bytes = {static_cast<std::byte*>(tensor.data_ptr()), tensor.nbytes()};
   activation.owner = std::make_shared<at::Tensor>(std::move(tensor));
+  return activation;
+}
+
+stage::Activation to_activation(Tensors tensors, const config::ComputeMode& mode) {
+  const auto in_order = [&](at::Tensor& tensor) {
+    const auto spec = stage::activation_spec(mode, tensor.sizes().vec());
+    return to_activation(std::move(tensor), spec.memory_format);
+  };
+  auto activation = in_order(tensors.front());
+  for (std::size_t i = 1; i < tensors.size(); ++i) activation.others.push_back(in_order(tensors[i]));
   return activation;
 }
 

@@ -1,4 +1,5 @@
 #pragma once
+#include <paretopipe/compute/program.hpp>
 #include <paretopipe/stage/backend.hpp>
 
 #include <ATen/core/Tensor.h>
@@ -9,9 +10,15 @@ namespace paretopipe::compute {
 /// A tensor on the activation's memory, which it keeps alive. Throws Error(internal) if spec and bytes disagree.
 at::Tensor to_tensor(stage::Activation activation);
 
+/// The same of all tensors of an activation, in order.
+Tensors to_tensors(stage::Activation activation);
+
 /// The tensor's memory as an activation that keeps it alive; shapes and dtype are the tensor's. A tensor that is not
 /// dense in the order of `format`, which takes four dimensions unless it is contiguous, is copied into it.
 stage::Activation to_activation(at::Tensor tensor, wire::MemoryFormat format = wire::MemoryFormat::contiguous);
+
+/// What crosses a cut of a model that is computed so, from one tensor on: stage::activation_spec says in which order.
+stage::Activation to_activation(Tensors tensors, const config::ComputeMode& mode);
 
 /// Uninitialised memory, aligned to 64 bytes.
 stage::Activation allocate_activation(const wire::TensorSpec& spec);

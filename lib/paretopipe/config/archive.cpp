@@ -21,6 +21,19 @@ constexpr std::int64_t kMaxSize = 1'000'000;
 
 }  // namespace
 
+void to_json(nlohmann::json& json, const Archive& archive) {
+  json = {{"sha256", archive.sha256}, {"input_shape", archive.input_shape}, {"cuts", archive.cuts}};
+  // Cut where one tensor crosses, archives keep the identity that they had before there was a choice.
+  if (archive.max_crossing != 1) json["max_crossing"] = archive.max_crossing;
+}
+
+void from_json(const nlohmann::json& json, Archive& archive) {
+  json.at("sha256").get_to(archive.sha256);
+  json.at("input_shape").get_to(archive.input_shape);
+  json.at("cuts").get_to(archive.cuts);
+  archive.max_crossing = json.value("max_crossing", 1);
+}
+
 bool names_archive(const std::string& model) {
   constexpr std::array<std::string_view, 3> kEndings{".pt", ".pth", ".torchscript"};
   if (model.starts_with("synthetic:")) return false;
@@ -42,13 +55,19 @@ std::vector<std::int64_t> parse_shape(const std::string& text) {
   }
 }
 
-void check_archive_settings(const std::vector<std::string>& models, const std::string& input, const std::string& cuts) {
+void check_archive_settings(const std::vector<std::string>& models, const std::string& input, const std::string& cuts,
+                            int max_crossing) {
+  if (max_crossing < 1 || max_crossing > kMostCrossing) {
+    throw UsageError(
+        fmt::format("max_crossing is {}; a link carries 1 to {} tensors of a cut", max_crossing, kMostCrossing));
+  }
   const auto archive = std::find_if(models.begin(), models.end(), names_archive);
   if (archive == models.end()) {
-    if (input.empty() && cuts == kDefaultCuts) return;
-    throw UsageError(fmt::format(
-        "input and cuts are for TorchScript archives, and none of the models is one: {} has its own input and blocks",
-        models.front()));
+    if (input.empty() && cuts == kDefaultCuts && max_crossing == 1) return;
+    throw UsageError(
+        fmt::format("input, cuts and max_crossing are for TorchScript archives, and none of the models is one: {} has "
+                    "its own input and blocks",
+                    models.front()));
   }
   if (input.empty()) {
     throw UsageError(fmt::format(
@@ -60,7 +79,7 @@ void check_archive_settings(const std::vector<std::string>& models, const std::s
   if (cuts.empty()) throw UsageError("cuts is empty; it must be unit, all, modules or a pattern of block names");
 }
 
-ModelSource find_source(const std::string& model, const std::string& input, const std::string& cuts) {
+ModelSource find_source(const std::string& model, const std::string& input, const std::string& cuts, int max_crossing) {
   if (!names_archive(model)) return {.name = model, .file = {}, .archive = {}};
   ModelSource source{.name = {}, .file = std::filesystem::absolute(model).lexically_normal(), .archive = Archive{}};
   if (!is_utf8(source.file.string())) {
@@ -71,6 +90,7 @@ ModelSource find_source(const std::string& model, const std::string& input, cons
   }
   source.archive->input_shape = parse_shape(input);
   source.archive->cuts = cuts;
+  source.archive->max_crossing = max_crossing;
   source.archive->sha256 = sha256_of_file(source.file);
   source.name = source.file.filename().string();
   return source;

@@ -15,10 +15,15 @@ struct Archive {
   std::string sha256;                     ///< of the file, 64 hexadecimal digits: a changed file is another model
   std::vector<std::int64_t> input_shape;  ///< of one sample, without the batch dimension
   std::string cuts;                       ///< unit, all, modules, or a pattern of names
+  int max_crossing = 1;                   ///< tensors that may cross a cut: 1 … kMostCrossing
 
   bool operator==(const Archive&) const = default;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Archive, sha256, input_shape, cuts)
+void to_json(nlohmann::json& json, const Archive& archive);
+void from_json(const nlohmann::json& json, Archive& archive);
+
+/// Tensors that a link can carry of one cut.
+inline constexpr int kMostCrossing = 2;
 
 /// Whether what a person wrote as a model is the path of an archive: it has a slash, or ends in .pt, .pth or
 /// .torchscript. Forms with parameters (synthetic:5ms/2MB,3ms) are none.
@@ -30,9 +35,10 @@ std::vector<std::int64_t> parse_shape(const std::string& text);
 /// What blocks end at, unless a person says otherwise.
 inline constexpr const char* kDefaultCuts = "unit";
 
-/// Throws UsageError for an archive without an input or with one that is no shape, and for an input or cuts where none
-/// of the models is an archive.
-void check_archive_settings(const std::vector<std::string>& models, const std::string& input, const std::string& cuts);
+/// Throws UsageError for an archive without an input or with one that is no shape, for an input, cuts or crossing
+/// tensors where none of the models is an archive, and for a number of these that there cannot be.
+void check_archive_settings(const std::vector<std::string>& models, const std::string& input, const std::string& cuts,
+                            int max_crossing = 1);
 
 /// A model as a person named it, looked up.
 struct ModelSource {
@@ -41,8 +47,9 @@ struct ModelSource {
   std::optional<Archive> archive;  ///< none for models that the stage knows
 };
 
-/// Reads an archive's file for its SHA-256; of other models only the name is taken. `input` and `cuts` have passed
+/// Reads an archive's file for its SHA-256; of other models only the name is taken. The settings have passed
 /// check_archive_settings. Throws UsageError for a file that cannot be read.
-ModelSource find_source(const std::string& model, const std::string& input, const std::string& cuts);
+ModelSource find_source(const std::string& model, const std::string& input, const std::string& cuts,
+                        int max_crossing = 1);
 
 }  // namespace paretopipe::config

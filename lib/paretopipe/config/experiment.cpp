@@ -120,7 +120,10 @@ void to_json(nlohmann::json& json, const Experiment& experiment) {
           {"trial_timeout_s", experiment.trial_timeout_s},
           {"input", experiment.input},
           {"cuts", experiment.cuts},
-          {"server", experiment.server}};
+          {"max_crossing", experiment.max_crossing},
+          {"server", experiment.server},
+          {"placement", experiment.placement},
+          {"device_profiles", experiment.device_profiles}};
 }
 
 Experiment experiment_from_json(const nlohmann::json& json, const Experiment& defaults) {
@@ -155,9 +158,12 @@ Experiment experiment_from_json(const nlohmann::json& json, const Experiment& de
   reader.read("trial_timeout_s", experiment.trial_timeout_s);
   reader.read("input", experiment.input);
   reader.read("cuts", experiment.cuts);
+  reader.read("max_crossing", experiment.max_crossing);
   if (const auto* server = reader.find("server")) {
     experiment.server = server_settings_from_json(*server, experiment.server);
   }
+  reader.read("placement", experiment.placement);
+  reader.read("device_profiles", experiment.device_profiles);
   reader.refuse_unknown_keys();
   validate(experiment);
   return experiment;

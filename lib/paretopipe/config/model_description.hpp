@@ -24,10 +24,11 @@ struct BlockRange {
 struct BlockDescription {
   std::string name;  ///< its author's name of the module or modules, e.g. "features.3", "layer1.0"
   std::vector<std::int64_t> output_shape;  ///< of the described batch, batch dimension first
-  std::int64_t activation_bytes = 0;       ///< of the output, at the described batch size
+  std::int64_t activation_bytes = 0;       ///< of all that crosses the cut behind it, at the described batch size
   std::int64_t parameters = 0;             ///< number of learnable parameters
   std::int64_t parameter_bytes = 0;        ///< memory of parameters and buffers
   std::int64_t multiply_accumulates = 0;   ///< of convolutions and matrix products, at the described batch size
+  std::vector<std::vector<std::int64_t>> other_shapes{};  ///< of the tensors that cross the cut beside the output
   bool operator==(const BlockDescription&) const = default;
 };
 
@@ -43,9 +44,11 @@ struct ModelDescription {
 
   int block_count() const { return static_cast<int>(blocks.size()); }
 
-  /// Shape and bytes of what crosses a cut at split point k: the input for k = 0, else the output of block k - 1.
+  /// Shape and bytes of what crosses a cut at split point k: the input for k = 0, else the output of block k - 1. Where
+  /// several tensors cross, shape_at is the first one's, and the bytes are those of all.
   /// Requires 0 <= k <= block_count().
   const std::vector<std::int64_t>& shape_at(int split) const;
+  std::vector<std::vector<std::int64_t>> shapes_at(int split) const;
   std::int64_t bytes_at(int split) const;
 
   /// Sum of parameter_bytes over a range.
@@ -54,8 +57,8 @@ struct ModelDescription {
 
 void to_json(nlohmann::json& json, const BlockRange& range);
 void from_json(const nlohmann::json& json, BlockRange& range);
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(BlockDescription, name, output_shape, activation_bytes, parameters, parameter_bytes,
-                                   multiply_accumulates)
+void to_json(nlohmann::json& json, const BlockDescription& block);
+void from_json(const nlohmann::json& json, BlockDescription& block);
 void to_json(nlohmann::json& json, const ModelDescription& model);
 void from_json(const nlohmann::json& json, ModelDescription& model);
 

@@ -1,6 +1,6 @@
 #include <paretopipe/config/json_file.hpp>
 #include <paretopipe/config/network_profile.hpp>
-#include <paretopipe/config/shipped_network_files.hpp>
+#include <paretopipe/config/shipped_files.hpp>
 #include <paretopipe/core/suggest.hpp>
 
 #include <algorithm>

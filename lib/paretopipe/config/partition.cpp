@@ -1,10 +1,9 @@
 #include <paretopipe/config/partition.hpp>
 #include <paretopipe/core/error.hpp>
+#include <paretopipe/core/split.hpp>
 #include <paretopipe/core/suggest.hpp>
 
 #include <algorithm>
-#include <charconv>
-#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -17,21 +16,6 @@ std::vector<std::string> scheme_names() {
   std::vector<std::string> names;
   for (const auto scheme : all_schemes()) names.emplace_back(to_string(scheme));
   return names;
-}
-
-/// Numbers with commas between them, in any order. None for anything else.
-std::optional<SplitPoints> parse_points(std::string_view text) {
-  SplitPoints points;
-  for (;;) {
-    const auto comma = text.find(',');
-    const auto item = text.substr(0, comma);
-    int point = 0;
-    const auto [end, error] = std::from_chars(item.data(), item.data() + item.size(), point);
-    if (error != std::errc{} || end != item.data() + item.size() || point < 0) return std::nullopt;
-    points.push_back(point);
-    if (comma == std::string_view::npos) return points;
-    text.remove_prefix(comma + 1);
-  }
 }
 
 std::string times(int count, const char* what) {
@@ -73,7 +57,7 @@ PartitionChoice parse_partition(const std::string& text, int stages) {
     if (text == to_string(scheme)) return scheme;
   }
   const auto names = scheme_names();
-  auto points = parse_points(text);
+  auto points = parse_numbers(text);
   if (!points) {
     throw UsageError(
         fmt::format("\"{}\" is not a partition; it must be all, split points such as 4,9,14, or one of {}{}", text,

@@ -1,5 +1,6 @@
 #include <paretopipe/config/archive.hpp>
 #include <paretopipe/config/baseline.hpp>
+#include <paretopipe/config/check_devices.hpp>
 #include <paretopipe/config/data_source.hpp>
 #include <paretopipe/config/experiment.hpp>
 #include <paretopipe/config/network_profile.hpp>
@@ -135,7 +136,7 @@ void check_models(const std::vector<std::string>& models) {
 void check_archives(const Experiment& experiment) {
   const auto& models = experiment.models;
   check_text("cuts", experiment.cuts);
-  check_archive_settings(models, experiment.input, experiment.cuts);
+  check_archive_settings(models, experiment.input, experiment.cuts, experiment.max_crossing);
   if (experiment.num_classes != Experiment{}.num_classes && std::all_of(models.begin(), models.end(), names_archive)) {
     throw UsageError(fmt::format("experiment.num_classes is {}, but the head of {} is what it is; leave it out",
                                  experiment.num_classes, models.front()));
@@ -201,6 +202,25 @@ void check_baselines(const std::vector<std::string>& baselines) {
   }
 }
 
+/// Every device has to have batches left when the first half has been warm-up.
+void check_data_parallel(const Experiment& experiment) {
+  const auto& baselines = experiment.baselines;
+  if (std::find(baselines.begin(), baselines.end(), "data-parallel") == baselines.end()) return;
+  if (experiment.batches < 2 * experiment.stages) {
+    throw UsageError(fmt::format(
+        "experiment.batches is {}, and the baseline data-parallel deals batches out to {} devices, of which each needs "
+        "two; measure {} batches",
+        experiment.batches, experiment.stages, 2 * experiment.stages));
+  }
+  if (!simplified(experiment.placement).empty()) {
+    throw UsageError("the baseline data-parallel has a device for every stage; leave it or experiment.placement out");
+  }
+  if (!loads_of(experiment.server).empty()) {
+    throw UsageError(
+        "the baseline data-parallel has no Server phase; leave it out, or use the scenarios offline and single-stream");
+  }
+}
+
 void check_data(const Experiment& experiment) {
   check_text("data", experiment.data);
   check_text("labels", experiment.labels);
@@ -257,11 +277,13 @@ void validate(const Experiment& experiment) {
   check_micro_batches(experiment);
   check_partitions(experiment);
   check_baselines(experiment.baselines);
+  check_data_parallel(experiment);
   check_precision(experiment.repeat);
   check_data(experiment);
   check_weights(experiment);
   check_cpus(experiment.cpus, experiment.stages);
   check_networks(experiment);
+  check_devices(experiment);
 }
 
 }  // namespace paretopipe::config

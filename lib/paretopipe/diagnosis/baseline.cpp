@@ -22,6 +22,10 @@ double compute_ns(const Demands& demands) {
   return sum;
 }
 
+double median_throughput(const ConfigurationDiagnosis& measured) {
+  return *measured.configuration.median(record::find_metric("throughput"));
+}
+
 std::string speed_up(const Demands& local, const Demands& split) {
   const double factor = split.throughput_image_per_s / local.throughput_image_per_s;
   return fmt::format("Not splitting gives {}, so this is {} as fast.", rate(local.throughput_image_per_s),
@@ -75,6 +79,36 @@ std::vector<std::string> against_all_local(const GroupDiagnosis& group, const Co
         compute_growth(*local->demands, *one.demands), latency(local->demands->idle, one.demands->idle)}) {
     if (!sentence.empty()) sentences.push_back(sentence);
   }
+  return sentences;
+}
+
+std::string against_data_parallel(const GroupDiagnosis& group, const ConfigurationDiagnosis& one) {
+  const auto* baseline = group.data_parallel();
+  if (baseline == nullptr) return "";
+  const double throughput = median_throughput(*baseline);
+  return fmt::format("The whole model on each of {} devices, batches dealt out in turn, gives {}; this is {} as fast.",
+                     baseline->trial().data_parallel, rate(throughput),
+                     times(one.demands->throughput_image_per_s / throughput));
+}
+
+std::vector<std::string> describe_data_parallel(const GroupDiagnosis& group, const ConfigurationDiagnosis& one) {
+  const auto& trial = one.trial();
+  std::vector<std::string> sentences{fmt::format(
+      "The whole model on each of {} devices, batches dealt out in turn, gives {}. Its mean latency with one "
+      "batch in flight is {}, over all devices.",
+      trial.data_parallel, rate(median_throughput(one)),
+      duration(*one.configuration.median(record::find_metric("latency_mean"))))};
+  if (const auto* local = group.all_local()) {
+    sentences.push_back(fmt::format("One device alone gives {}, so this is {} as fast.",
+                                    rate(local->demands->throughput_image_per_s),
+                                    times(median_throughput(one) / local->demands->throughput_image_per_s)));
+  }
+  if (trial.depth < trial.data_parallel) {
+    sentences.push_back(
+        fmt::format("With {} in flight no more than {} of its devices work at a time.", trial.depth, trial.depth));
+  }
+  sentences.emplace_back(
+      "What bounds it is not diagnosed, for its batches pass no stages one after the other: it is a baseline.");
   return sentences;
 }
 

@@ -84,7 +84,8 @@ std::vector<LinkDemand> links_of(const record::TrialRecord& record, std::size_t 
                       .header_bytes = link.header_bytes};
     std::int64_t delay_ns = 0;
     if (record.network) {
-      const auto& conditions = back ? record.network->read_back.backward : record.network->read_back.forward;
+      const auto way = config::way_between(record.trial.placement, demand.from, demand.to);
+      const auto conditions = config::along(record.network->read_back, way).forward;
       demand.rate_bit_per_s = conditions.rate_bit_per_s;
       delay_ns = conditions.delay.count();
     }

@@ -35,7 +35,7 @@ bool same_place(const Constraint& left, const Constraint& right) {
 void measure(ConfigurationDiagnosis& diagnosis, Records records) {
   std::vector<Demands> repetitions;
   for (const auto index : diagnosis.configuration.ok) {
-    repetitions.push_back(demands_of(records[index]));
+    if (diagnosis.trial().data_parallel == 0) repetitions.push_back(demands_of(records[index]));
     const auto disturbances = stats::disturbances(records[index]);
     diagnosis.disturbed += disturbances.empty() ? 0 : 1;
     for (const auto& sentence : disturbances) {
@@ -80,6 +80,12 @@ std::ptrdiff_t GroupDiagnosis::measured_count() const {
 const ConfigurationDiagnosis* GroupDiagnosis::all_local() const {
   const auto found = std::find_if(configurations.begin(), configurations.end(),
                                   [](const auto& one) { return one.demands && one.trial().all_local(); });
+  return found == configurations.end() ? nullptr : &*found;
+}
+
+const ConfigurationDiagnosis* GroupDiagnosis::data_parallel() const {
+  const auto found = std::find_if(configurations.begin(), configurations.end(),
+                                  [](const auto& one) { return one.trial().data_parallel > 0 && one.has_result(); });
   return found == configurations.end() ? nullptr : &*found;
 }
 

@@ -23,9 +23,11 @@ struct ConfigurationDiagnosis {
   std::vector<std::string> disturbances;  ///< of the repetitions that count (stats::disturbances), each once
 
   const plan::Trial& trial() const { return configuration.trial; }
+  bool has_result() const { return !configuration.ok.empty(); }
 };
 
-/// Configurations that differ in their split points only, by ascending split points.
+/// Configurations that differ in their split points only, by ascending split points; data parallelism, whose batches
+/// pass no stages one after the other, comes last and is not diagnosed: it has no demands.
 struct GroupDiagnosis {
   std::vector<ConfigurationDiagnosis> configurations;
 
@@ -38,6 +40,9 @@ struct GroupDiagnosis {
 
   /// "Do not split", the baseline, where it was measured; null otherwise.
   const ConfigurationDiagnosis* all_local() const;
+
+  /// The baseline data-parallel, where it has a result that counts; null otherwise.
+  const ConfigurationDiagnosis* data_parallel() const;
 
   /// Of the highest throughput; null where no configuration has a result.
   const ConfigurationDiagnosis* fastest() const;

@@ -95,6 +95,10 @@ Json to_json(const GroupDiagnosis& group, const ConfigurationDiagnosis& one) {
   if (const auto* single = group.all_local(); single != nullptr && one.demands) {
     json["speed_up_single"] = one.demands->throughput_image_per_s / single->demands->throughput_image_per_s;
   }
+  if (const auto* baseline = group.data_parallel(); baseline != nullptr && one.demands) {
+    json["speed_up_data_parallel"] =
+        one.demands->throughput_image_per_s / *baseline->configuration.median(record::find_metric("throughput"));
+  }
   if (!one.reasons.empty()) json["reasons"] = one.reasons;
   if (!one.disturbances.empty()) json["disturbances"] = one.disturbances;
   json["sentences"] = sentences(group, one);

@@ -187,11 +187,13 @@ std::string baseline_phrase(const GroupDiagnosis& group, const ConfigurationDiag
 }  // namespace
 
 std::vector<std::string> sentences(const GroupDiagnosis& group, const ConfigurationDiagnosis& one) {
+  if (one.trial().data_parallel > 0 && one.has_result()) return describe_data_parallel(group, one);
   if (!one.demands) return {nothing_to_say(one)};
   std::vector<std::string> all{bottleneck_sentence(one.bounds.front(), *one.demands), agreement_sentence(one),
                                bound_sentence(one), gap_sentence(one)};
   std::ranges::copy(advice(group, one), std::back_inserter(all));
   std::ranges::copy(against_all_local(group, one), std::back_inserter(all));
+  all.push_back(against_data_parallel(group, one));
   all.push_back(against_sequential(one));
   all.push_back(held_up_sentence(*one.demands));
   all.push_back(disturbance_sentence(one));

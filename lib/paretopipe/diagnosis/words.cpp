@@ -54,7 +54,11 @@ std::string times(double factor) {
 
 std::string way_to_cut(const plan::Trial& trial) {
   if (trial.all_local()) return "not splitting";
-  if (trial.all_remote()) return "leaving all to the last stage";
+  if (trial.all_remote()) {
+    const int farthest = config::farthest_stage(trial.placement, trial.stage_count());
+    return farthest + 1 == trial.stage_count() ? "leaving all to the last stage"
+                                               : fmt::format("leaving all to stage {}", farthest);
+  }
   const auto& cuts = trial.split_points;
   return cuts.size() == 1 ? fmt::format("a cut after block {}", cuts.front())
                           : fmt::format("cuts after blocks {}", fmt::join(cuts, ", "));

@@ -51,7 +51,17 @@ struct ChildSetup {
   pid_t parent;
   const int* namespaces;
   std::size_t namespace_count;
+  const int* cgroups;
+  std::size_t cgroup_count;
 };
+
+/// Async-signal-safe. 0 stands for the process that writes it.
+bool enter_cgroups(const ChildSetup& setup) {
+  for (std::size_t index = 0; index < setup.cgroup_count; ++index) {
+    if (::write(setup.cgroups[index], "0", 1) != 1) return false;
+  }
+  return true;
+}
 
 /// Async-signal-safe.
 bool enter_namespaces(const ChildSetup& setup) {
@@ -71,7 +81,9 @@ bool enter_namespaces(const ChildSetup& setup) {
 /// Between fork and exec: only async-signal-safe calls.
 [[noreturn]] void become(const ChildSetup& setup) {
   ::setpgid(0, 0);
-  // First of all: entering a user namespace changes the credentials, and the kernel then forgets the death signal.
+  // Before the program is loaded, which counts; and with the rights that this process has outside of namespaces.
+  if (!enter_cgroups(setup)) report_failure(setup);
+  // Early, too: entering a user namespace changes the credentials, and the kernel then forgets the death signal.
   if (!enter_namespaces(setup)) report_failure(setup);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != setup.parent) ::_exit(1);  // the parent died before the signal was asked for
@@ -148,7 +160,9 @@ ChildProcess::ChildProcess(const ChildCommand& command, FileDescriptor control)
                          failure_write.get(),
                          ::getpid(),
                          command.namespaces.data(),
-                         command.namespaces.size()};
+                         command.namespaces.size(),
+                         command.cgroups.data(),
+                         command.cgroups.size()};
   pid_ = ::fork();
   if (pid_ < 0) throw system_error(attempt, errno);
   if (pid_ == 0) become(setup);

@@ -16,6 +16,8 @@ struct ChildCommand {
   /// Namespaces to enter before the program starts, in this order (a user namespace goes first: it gives the right to
   /// enter the others). Borrowed: the descriptors must be open while the child is started.
   std::vector<int> namespaces{};
+  /// The files cgroup.procs, open for writing, of cgroups to enter before anything else. Borrowed likewise.
+  std::vector<int> cgroups{};
 };
 
 /// A child process that does not outlive its owner: killed and reaped at the end of life, and by the kernel (Linux:

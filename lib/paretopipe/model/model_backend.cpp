@@ -73,8 +73,8 @@ class ModelBackend : public stage::Backend, private compute::Blocks {
     compute::with_libtorch("load " + request.model, [&] { load_blocks(model, request, range); });
   }
 
-  void prepare(config::BlockRange range, const wire::TensorSpec& spec) override {
-    compute::with_libtorch("optimise " + held_.model, [&] { engine_.prepare(range, spec); });
+  void prepare(config::BlockRange range, const stage::Boundary& incoming) override {
+    compute::with_libtorch("optimise " + held_.model, [&] { engine_.prepare(range, incoming); });
   }
 
   std::vector<stage::Activation> make_inputs(const stage::ModelRequest& request, int count) override {
@@ -110,12 +110,15 @@ class ModelBackend : public stage::Backend, private compute::Blocks {
   stage::Activation decode(stage::Activation received) override { return received; }
 
  private:
-  at::Tensor run(int index, at::Tensor input) const override { return block(index).forward(std::move(input)); }
+  compute::Tensors run(int index, compute::Tensors input) const override {
+    return {block(index).forward(std::move(input.front()))};
+  }
 
-  std::shared_ptr<torch::jit::Graph> graph_of(config::BlockRange range, const at::Tensor& example) const override {
+  std::shared_ptr<torch::jit::Graph> graph_of(config::BlockRange range,
+                                              const compute::Tensors& examples) const override {
     std::vector<Layer> layers;
     for (int i = range.begin; i < range.end; ++i) layers.push_back(block(i).forward);
-    return trace(sequence(std::move(layers)), example);
+    return trace(sequence(std::move(layers)), examples.front());
   }
 
   void load_blocks(const Model& model, const stage::ModelRequest& request, config::BlockRange range) {

@@ -24,6 +24,7 @@ void for_each_ok(Records records, const report::FrontierGroup& group, Visit visi
 Json activations_data(Records records, const report::FrontierGroup& group) {
   std::map<int, std::int64_t> bytes_at;
   for_each_ok(records, group, [&](const record::TrialRecord& record) {
+    if (record.trial.data_parallel > 0) return;
     for (const auto& link : record.links) {
       if (link.to != link.from + 1 || link.from >= static_cast<int>(record.trial.split_points.size())) continue;
       bytes_at[record.trial.split_points[static_cast<std::size_t>(link.from)]] = link.payload_bytes;
@@ -82,6 +83,7 @@ Json group_data(Records records, const report::FrontierGroup& group) {
             {"micro_batch", trial.chunk_images()},
             {"depth", trial.depth},
             {"threads_per_stage", trial.threads_per_stage},
+            {"load", trial.server ? to_string(*trial.server) : "none"},
             {"network", network_name(trial)},
             {"conditions", config::describe(trial.network)},
             {"evidence", evidence_data(records, group)},

@@ -38,6 +38,7 @@ nlohmann::ordered_json make_page_data(std::span<const record::TrialRecord> recor
   for (const auto& family : frontiers.families) {
     data["families"].push_back({{"groups", family.groups}, {"headline", report::robust_headline(frontiers, family)}});
   }
+  data["loads"] = loads_data(records, frontiers.groups);
   data["stages"] = stages_data(records);
   if (supplement.data_sheet) data["calibration"] = calibration_data(*supplement.data_sheet, records);
   data["provenance"] = provenance_data(records);

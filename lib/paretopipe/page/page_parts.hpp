@@ -20,6 +20,9 @@ Json to_json(const std::vector<report::Setting>& settings);
 Json group_data(Records records, const report::FrontierGroup& group);
 Json split_data(Records records, const report::FrontierGroup& group, const report::FrontierRow& row);
 
+/// Latency against load, a curve a split, for groups that differ in their load only.
+Json loads_data(Records records, const std::vector<report::FrontierGroup>& groups);
+
 /// What went on while the group was measured.
 Json disturbances_data(const report::FrontierGroup& group);
 

@@ -79,7 +79,7 @@ Json split_data(Records records, const report::FrontierGroup& group, const repor
             {"ok", configuration.ok.size()},
             {"failed", configuration.failed.size()},
             {"invalid", configuration.invalid.size()}};
-  if (row.complete()) json["on_frontier"] = row.on_frontier;
+  if (row.is_split() && row.complete()) json["on_frontier"] = row.on_frontier;
   if (row.frontier_probability) json["frontier_probability"] = *row.frontier_probability;
   if (row.dominated_by) json["dominated_by"] = report::split_number(group.rows[*row.dominated_by].configuration.trial);
   auto reasons = row.failures;
@@ -87,9 +87,12 @@ Json split_data(Records records, const report::FrontierGroup& group, const repor
   json["reasons"] = std::move(reasons);
   if (row.speed_ups.single) json["speed_up_single"] = *row.speed_ups.single;
   if (row.speed_ups.sequential) json["speed_up_sequential"] = *row.speed_ups.sequential;
+  if (row.speed_ups.data_parallel) json["speed_up_data_parallel"] = *row.speed_ups.data_parallel;
   json["metrics"] = metrics_data(records, configuration);
-  json["breakdown"] = breakdown_data(records, configuration.ok);
-  json["utilisation"] = utilisation_data(records, configuration.ok);
+  // Charts that go by stages have no place for what no stages share.
+  json["baseline"] = !row.is_split();
+  json["breakdown"] = row.is_split() ? breakdown_data(records, configuration.ok) : Json::array();
+  json["utilisation"] = row.is_split() ? utilisation_data(records, configuration.ok) : Json::array();
   return json;
 }
 

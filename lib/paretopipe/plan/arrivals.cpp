@@ -1,7 +1,10 @@
+#include <paretopipe/core/hash.hpp>
 #include <paretopipe/plan/arrivals.hpp>
 
 #include <cmath>
 #include <random>
+
+#include <fmt/format.h>
 
 namespace paretopipe::plan {
 
@@ -16,6 +19,10 @@ std::vector<std::int64_t> poisson_arrivals(double rate_per_s, int count, std::ui
     arrivals.push_back(std::llround(mean_gaps * 1e9 / rate_per_s));
   }
   return arrivals;
+}
+
+std::uint64_t arrivals_seed(const Trial& trial) {
+  return fnv1a64(fmt::format("{}/{}/arrivals", trial.seed, trial.repetition));
 }
 
 }  // namespace paretopipe::plan

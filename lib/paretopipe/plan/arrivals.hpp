@@ -1,4 +1,6 @@
 #pragma once
+#include <paretopipe/plan/trial.hpp>
+
 #include <cstdint>
 #include <vector>
 
@@ -10,5 +12,9 @@ namespace paretopipe::plan {
 /// gaps at every rate, in proportion to 1 / rate: in a queue whose service does not depend on the rate, no query waits
 /// longer at a lower one (common random numbers).
 std::vector<std::int64_t> poisson_arrivals(double rate_per_s, int count, std::uint64_t seed);
+
+/// The seed of a trial's schedule: of its own seed and its repetition, so that an interval over the repetitions
+/// contains the chance of arrivals, and splits that are compared meet the same arrivals in the same repetition.
+std::uint64_t arrivals_seed(const Trial& trial);
 
 }  // namespace paretopipe::plan

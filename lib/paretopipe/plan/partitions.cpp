@@ -40,6 +40,14 @@ SplitPoints all_local(const config::Experiment& experiment, const config::ModelD
   return SplitPoints(index(experiment.stages - 1), model.block_count());
 }
 
+/// Every block on the device farthest from the source: the last stage's, unless something else is placed there.
+SplitPoints all_remote(const config::Experiment& experiment, const config::ModelDescription& model) {
+  const int farthest = config::farthest_stage(experiment.placement, experiment.stages);
+  SplitPoints points(index(experiment.stages - 1), 0);
+  for (int cut = farthest; cut + 1 < experiment.stages; ++cut) points[index(cut)] = model.block_count();
+  return points;
+}
+
 /// Both endpoints and the cuts between, all of them or as many as the experiment allows.
 std::vector<SplitPoints> widest_choice(const config::Experiment& experiment, const config::ModelDescription& model) {
   const int blocks = model.block_count();
@@ -56,7 +64,7 @@ std::vector<SplitPoints> widest_choice(const config::Experiment& experiment, con
         "chance with --max-partitions 100, or name schemes or split points with --partitions",
         count, model.model, experiment.stages));
   }
-  partitions.emplace_back(index(experiment.stages - 1), 0);
+  partitions.push_back(all_remote(experiment, model));
   partitions.push_back(all_local(experiment, model));
   return partitions;
 }
@@ -72,11 +80,13 @@ std::vector<SplitPoints> splits_of(const config::SplitSelection& selection, cons
   return partitions;
 }
 
-/// The baselines that are partitions.
+/// The baselines that have trials of their own.
 std::vector<SplitPoints> baselines_of(const config::Experiment& experiment, const config::ModelDescription& model) {
   std::vector<SplitPoints> partitions;
   for (const auto& text : experiment.baselines) {
-    if (config::parse_baseline(text) == config::Baseline::single) partitions.push_back(all_local(experiment, model));
+    const auto baseline = config::parse_baseline(text);
+    if (baseline == config::Baseline::single) partitions.push_back(all_local(experiment, model));
+    if (baseline == config::Baseline::data_parallel) partitions.emplace_back();
   }
   return partitions;
 }

@@ -7,7 +7,8 @@
 
 namespace paretopipe::plan {
 
-/// What the experiment asks for of one model, baselines included: each partition once, in lexicographic order.
+/// What the experiment asks for of one model, baselines included: each partition once, in lexicographic order. One
+/// without split points stands for data parallelism, where the model is not split.
 /// `block_times`: of the model's blocks, in any unit; only read if needs_block_times(). Throws UsageError for split
 /// points outside of the model, and for more partitions than anybody would measure. Pure.
 std::vector<config::SplitPoints> partitions_of(const config::Experiment& experiment,

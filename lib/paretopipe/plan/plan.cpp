@@ -1,3 +1,5 @@
+#include <paretopipe/config/baseline.hpp>
+#include <paretopipe/core/error.hpp>
 #include <paretopipe/core/hash.hpp>
 #include <paretopipe/core/random.hpp>
 #include <paretopipe/plan/partitions.hpp>
@@ -46,7 +48,8 @@ Trial make_trial(const config::Experiment& experiment, const config::ModelDescri
           .compute = experiment.compute,
           .network = network,
           .shaping = shaping,
-          .archive = model.archive};
+          .archive = model.archive,
+          .placement = config::simplified(experiment.placement)};
 }
 
 /// `trial` at every combination of the axes. The slowest to change is the one whose change costs most: other threads
@@ -84,9 +87,23 @@ void append_repetitions(std::vector<Trial>& trials, const config::Experiment& ex
     shuffle(order, shuffle_seed(experiment, trial.model, trial.repetition));
     for (const auto& points : order) {
       trial.split_points = points;
+      trial.data_parallel = points.empty() ? experiment.stages : 0;
       trials.push_back(trial);
     }
   }
+}
+
+/// The kernel's links join neighbours in the ring, and data parallelism needs one to every device.
+void check_links(const config::Experiment& experiment, const Networks& networks) {
+  const auto& baselines = experiment.baselines;
+  const bool deals = std::any_of(baselines.begin(), baselines.end(), [](const auto& text) {
+    return config::parse_baseline(text) == config::Baseline::data_parallel;
+  });
+  if (!deals || experiment.stages == 2 || networks.shaping != config::Shaping::netem) return;
+  throw UsageError(fmt::format(
+      "the baseline data-parallel needs a link from stage 0 to each of {} devices, and the kernel's shaping "
+      "has them between neighbours only; use --shaping emulated, or two stages",
+      experiment.stages));
 }
 
 }  // namespace
@@ -95,6 +112,7 @@ std::vector<Trial> plan_trials(const config::Experiment& experiment,
                                const std::vector<config::ModelDescription>& models, const Networks& networks,
                                const Groundwork& groundwork) {
   if (models.size() != experiment.models.size()) throw std::invalid_argument("plan_trials: one description per model");
+  check_links(experiment, networks);
   std::vector<Trial> trials;
   for (std::size_t i = 0; i < models.size(); ++i) {
     const auto& model = models[i];
@@ -105,6 +123,7 @@ std::vector<Trial> plan_trials(const config::Experiment& experiment,
       auto trial = make_trial(experiment, model, network, networks.shaping);
       trial.weights_sha256 = groundwork.weights_sha256;
       trial.data_identity = groundwork.data_identity;
+      trial.devices = groundwork.devices;
       for (auto settings : combinations(experiment, trial)) {
         for (const auto& load : server_loads(experiment)) {
           settings.server = load;

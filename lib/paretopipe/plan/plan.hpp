@@ -17,6 +17,7 @@ struct Groundwork {
   std::vector<std::vector<double>>
       block_times{};                     ///< of each model's blocks at the axes' first values, if needs_block_times()
   config::DataIdentity data_identity{};  ///< of the experiment's data
+  std::vector<config::DeviceProfile> devices{};  ///< of the experiment (config::load_device_profiles)
 };
 
 /// The trials of an experiment, in the order in which they are to run. Models follow one another, so that a device
@@ -27,7 +28,7 @@ struct Groundwork {
 /// plan on every platform.
 ///
 /// `models` holds the description of each of the experiment's models, in the same order. Throws UsageError as
-/// partitions_of() does.
+/// partitions_of() does, and where the networks lack a link that a baseline needs.
 std::vector<Trial> plan_trials(const config::Experiment& experiment,
                                const std::vector<config::ModelDescription>& models, const Networks& networks = {},
                                const Groundwork& groundwork = {});

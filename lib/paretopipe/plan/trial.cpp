@@ -18,9 +18,36 @@ void check_micro_batch(const Trial& trial) {
   throw UsageError(fmt::format("a batch of {} cannot be cut into chunks of {}", trial.batch, size));
 }
 
+/// Either the model is split or batches are dealt out, to no more devices than a pipeline may have stages.
+void check_split(const Trial& trial) {
+  const int devices = trial.data_parallel;
+  if (devices == 0 ? !trial.split_points.empty()
+                   : devices >= 2 && devices <= config::kMostStages && trial.split_points.empty())
+    return;
+  throw UsageError(fmt::format("a trial cannot have {} split points and deal batches out to {} devices",
+                               trial.split_points.size(), devices));
+}
+
+/// What no plan makes, and nobody could look up.
+void check_devices(const Trial& trial) {
+  config::check_placement(trial.placement, trial.stage_count());
+  const auto devices = static_cast<std::size_t>(config::device_count(trial.placement, trial.stage_count()));
+  if (trial.devices.empty() || trial.devices.size() == devices) return;
+  throw UsageError(fmt::format("{} device profiles do not belong to {} devices", trial.devices.size(), devices));
+}
+
+/// " on pi, server, placed 0,1,0"; nothing where every stage has a device of its own that is not emulated.
+std::string place_of(const Trial& trial) {
+  std::vector<std::string> names;
+  for (const auto& device : trial.devices) names.push_back(device.name);
+  const auto on = names.empty() ? "" : fmt::format(" on {}", fmt::join(names, ", "));
+  return trial.placement.empty() ? on : fmt::format("{} placed {}", on, config::to_string(trial.placement));
+}
+
 }  // namespace
 
 std::vector<config::BlockRange> Trial::stage_blocks() const {
+  if (data_parallel > 0) return {static_cast<std::size_t>(data_parallel), {0, block_count}};
   std::vector<config::BlockRange> stages;
   int begin = 0;
   for (const int split : split_points) {
@@ -31,14 +58,32 @@ std::vector<config::BlockRange> Trial::stage_blocks() const {
   return stages;
 }
 
+bool Trial::all_remote() const {
+  if (data_parallel > 0) return false;
+  const auto farthest = static_cast<std::size_t>(config::farthest_stage(placement, stage_count()));
+  return config::device_of(placement, static_cast<int>(farthest)) > 0 &&
+         stage_blocks()[farthest] == config::BlockRange{0, block_count};
+}
+
+config::DeviceProfile Trial::device_profile(int stage) const {
+  return devices.empty() ? config::DeviceProfile{}
+                         : devices.at(static_cast<std::size_t>(config::device_of(placement, stage)));
+}
+
+int Trial::threads_of(int stage) const {
+  return device_profile(stage).threads.value_or(threads_per_stage);
+}
+
 std::string Trial::label() const {
   const auto over =
       shaping == config::Shaping::none ? "" : fmt::format(" over {} ({})", network.name, to_string(shaping));
   const auto cut = micro_batch == 0 ? "" : fmt::format(" micro-batch {}", micro_batch);
   const auto how = describe(compute);
   const auto load = server ? fmt::format(" ({})", to_string(*server)) : "";
-  return fmt::format("{} split {}/{} batch {}{}{}{}{} repetition {}", model, fmt::join(split_points, ","), block_count,
-                     batch, cut, how.empty() ? how : " " + how, over, load, repetition + 1);
+  const auto where = data_parallel > 0 ? fmt::format("data-parallel on {} devices", data_parallel)
+                                       : fmt::format("split {}/{}", fmt::join(split_points, ","), block_count);
+  return fmt::format("{} {} batch {}{}{}{}{}{} repetition {}", model, where, batch, cut, how.empty() ? how : " " + how,
+                     place_of(*this), over, load, repetition + 1);
 }
 
 std::string Trial::id() const {
@@ -53,11 +98,16 @@ std::string Trial::configuration_id() const {
   return trial.id();
 }
 
-std::string Trial::group_id() const {
+Trial Trial::without_split() const {
   auto trial = *this;
   trial.repetition = 0;
-  std::fill(trial.split_points.begin(), trial.split_points.end(), 0);
-  return trial.id();
+  trial.split_points.assign(static_cast<std::size_t>(stage_count()) - 1, 0);
+  trial.data_parallel = 0;
+  return trial;
+}
+
+std::string Trial::group_id() const {
+  return without_split().id();
 }
 
 void to_json(nlohmann::json& json, const Trial& trial) {
@@ -81,6 +131,8 @@ void to_json(nlohmann::json& json, const Trial& trial) {
   }
   // Trials whose batches are not cut keep the identity that they had before batches could be.
   if (trial.micro_batch != 0) json["micro_batch"] = trial.micro_batch;
+  // So do trials whose model is split.
+  if (trial.data_parallel != 0) json["data_parallel"] = trial.data_parallel;
   // So do trials without a Server phase.
   if (trial.server) json["server"] = *trial.server;
   // Eager in float32, trials keep the identity that they had before there was a choice.
@@ -90,6 +142,9 @@ void to_json(nlohmann::json& json, const Trial& trial) {
   // The same of the data's files and labels.
   if (!trial.data_identity.sha256.empty()) json["data_sha256"] = trial.data_identity.sha256;
   if (!trial.data_identity.labels.empty()) json["labels"] = trial.data_identity.labels;
+  // Where every stage has a device of its own, and none is emulated, trials keep the identity that they had before.
+  if (!trial.placement.empty()) json["placement"] = trial.placement;
+  if (!trial.devices.empty()) json["devices"] = trial.devices;
   // Trials that nothing shapes keep the identity that they had before there were networks.
   if (trial.shaping == config::Shaping::none && trial.network == config::NetworkProfile{}) return;
   json["network"] = trial.network;
@@ -114,12 +169,17 @@ void from_json(const nlohmann::json& json, Trial& trial) {
   json.at("tuning").get_to(trial.tuning);
   trial.micro_batch = json.value("micro_batch", 0);
   check_micro_batch(trial);
+  trial.data_parallel = json.value("data_parallel", 0);
+  check_split(trial);
   trial.compute = config::read_compute_mode(json);
   read_optional(json, "server", trial.server);
   trial.weights_sha256 = json.value("weights_sha256", "");
   trial.data_identity = {json.value("data_sha256", ""), json.value("labels", "")};
   trial.network = json.value("network", config::NetworkProfile{});
   trial.shaping = json.value("shaping", config::Shaping::none);
+  trial.placement = json.value("placement", config::Placement{});
+  trial.devices = json.value("devices", std::vector<config::DeviceProfile>{});
+  check_devices(trial);
 }
 
 }  // namespace paretopipe::plan

@@ -2,9 +2,11 @@
 #include <paretopipe/config/archive.hpp>
 #include <paretopipe/config/compute_mode.hpp>
 #include <paretopipe/config/data_source.hpp>
+#include <paretopipe/config/device_profile.hpp>
 #include <paretopipe/config/experiment.hpp>
 #include <paretopipe/config/model_description.hpp>
 #include <paretopipe/config/network_profile.hpp>
+#include <paretopipe/config/placement.hpp>
 #include <paretopipe/config/server_load.hpp>
 
 #include <cstdint>
@@ -37,24 +39,36 @@ struct Trial {
   config::ComputeMode compute{};
   config::NetworkProfile network;
   config::Shaping shaping = config::Shaping::none;
-  std::optional<config::Archive> archive{};    ///< of a model that is a file
-  config::DataIdentity data_identity{};        ///< of data that are files, and of labels
-  std::optional<config::ServerLoad> server{};  ///< of a Server phase after the two others, where there is one
+  std::optional<config::Archive> archive{};      ///< of a model that is a file
+  config::DataIdentity data_identity{};          ///< of data that are files, and of labels
+  std::optional<config::ServerLoad> server{};    ///< of a Server phase after the two others, where there is one
+  config::Placement placement{};                 ///< empty unless stages share a device (config::simplified)
+  std::vector<config::DeviceProfile> devices{};  ///< one per device; empty where none is emulated
+
+  /// A baseline: the devices, each with the whole model, that batches are dealt out to in turn. There are no split
+  /// points then. 0: the model is split.
+  int data_parallel = 0;
 
   bool operator==(const Trial&) const = default;
 
-  int stage_count() const { return static_cast<int>(split_points.size()) + 1; }
+  int stage_count() const { return data_parallel > 0 ? data_parallel : static_cast<int>(split_points.size()) + 1; }
 
-  /// Blocks of each stage, in the order of the stages; empty ranges at the endpoints.
+  /// Blocks of each stage, in the order of the stages; empty ranges at the endpoints, and all blocks on every one where
+  /// the model is not split.
   std::vector<config::BlockRange> stage_blocks() const;
 
   /// Images that flow through the stages together, and how many such chunks make a batch.
   int chunk_images() const { return micro_batch == 0 ? batch : micro_batch; }
   int chunks() const { return batch / chunk_images(); }
 
-  /// Where nothing crosses a link: every block on stage 0.
-  bool all_local() const { return split_points.front() == block_count; }
-  bool all_remote() const { return split_points.back() == 0; }
+  /// Where nothing crosses a link: every block on stage 0; or all are on the device farthest from the source.
+  bool all_local() const { return !split_points.empty() && split_points.front() == block_count; }
+  bool all_remote() const;
+
+  /// What the stage's device is emulated as; the default where it is not.
+  config::DeviceProfile device_profile(int stage) const;
+  /// Compute threads of a stage: its device profile's, or `threads_per_stage`.
+  int threads_of(int stage) const;
 
   /// "mobilenet_v2 split 7/20 batch 8 micro-batch 2 over wifi (netem) repetition 3", for progress and messages.
   /// Repetitions are counted from 1 for people.
@@ -67,7 +81,11 @@ struct Trial {
   /// The identity of the trial without its repetition: what medians are over.
   std::string configuration_id() const;
 
-  /// The identity of the trial without its repetition and split points: what a frontier is drawn within.
+  /// The trial without its repetition and split points, which are 0 then: the same for all trials of a group.
+  Trial without_split() const;
+
+  /// The identity of the trial without its repetition and split points: what a frontier is drawn within, and what its
+  /// baselines belong to.
   std::string group_id() const;
 };
 

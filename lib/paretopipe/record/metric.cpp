@@ -58,19 +58,30 @@ Value codec(const TrialRecord& record) {
   return sum_of_parts(record, {Part::encode, Part::decode});
 }
 
+/// Where batches are dealt out, a device computes all of a batch or nothing of it.
 template <int Stage>
 Value stage_compute(const TrialRecord& record) {
+  if (record.trial.data_parallel > 0) return std::nullopt;
   return sum_of_parts(record, {Part::compute}, Stage);
 }
 
-/// Bytes per batch over the links that `counts` picks. Where all is local no link exists and the count is a true zero;
+/// Between two stages of one device nothing crosses a network.
+template <class Link>
+bool within_device(const TrialRecord& record, const Link& link) {
+  return config::way_between(record.trial.placement, link.from, link.to) == config::Way::within;
+}
+
+/// Bytes per batch over the links between devices. Where all is local no link exists and the count is a true zero;
 /// a record that ought to have links and has none knows nothing.
 template <class Bytes>
 Value sum_over_links(const TrialRecord& record, Bytes bytes) {
   if (record.links.empty() && !record.trial.all_local()) return std::nullopt;
   double sum = 0;
-  for (const auto& link : record.links) sum += static_cast<double>(bytes(link));
-  return sum;
+  for (const auto& link : record.links) {
+    if (!within_device(record, link)) sum += static_cast<double>(bytes(link));
+  }
+  // Dealt out in turn, a batch crosses the links of its device only.
+  return sum / std::max(1, record.trial.data_parallel);
 }
 
 Value payload(const TrialRecord& record) {
@@ -85,14 +96,20 @@ Value traffic(const TrialRecord& record) {
   return sum_over_links(record, [](const LinkPayload& link) { return link.payload_bytes + link.header_bytes; });
 }
 
+/// Of the first link between devices.
+Value of_first_link(const TrialRecord& record, double LinkSummary::*field) {
+  for (const auto& link : record.summary->links) {
+    if (!within_device(record, link)) return link.*field;
+  }
+  return std::nullopt;
+}
+
 Value goodput(const TrialRecord& record) {
-  const auto& links = record.summary->links;
-  return links.empty() ? Value{} : links.front().goodput_byte_per_s;
+  return of_first_link(record, &LinkSummary::goodput_byte_per_s);
 }
 
 Value receive_rate(const TrialRecord& record) {
-  const auto& links = record.summary->links;
-  return links.empty() ? Value{} : links.front().receive_rate_byte_per_s;
+  return of_first_link(record, &LinkSummary::receive_rate_byte_per_s);
 }
 
 Value bottleneck_utilisation(const TrialRecord& record) {

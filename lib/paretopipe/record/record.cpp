@@ -68,6 +68,7 @@ void to_json(nlohmann::json& json, const PhaseSamples& samples) {
   json = {
       {"warmup", samples.warmup}, {"depth", samples.depth}, {"stages", samples.stages}, {"results", samples.results}};
   if (samples.chunks != 1) json["chunks"] = samples.chunks;
+  if (samples.devices != 1) json["devices"] = samples.devices;
 }
 
 void from_json(const nlohmann::json& json, PhaseSamples& samples) {
@@ -76,6 +77,7 @@ void from_json(const nlohmann::json& json, PhaseSamples& samples) {
   json.at("stages").get_to(samples.stages);
   json.at("results").get_to(samples.results);
   samples.chunks = json.value("chunks", 1);
+  samples.devices = json.value("devices", 1);
 }
 
 void to_json(nlohmann::json& json, const StageReport& report) {
@@ -89,6 +91,7 @@ void to_json(nlohmann::json& json, const StageReport& report) {
           {"usage", report.usage}};
   write_optional(json, "peak_rss_bytes", report.peak_rss_bytes);
   write_optional(json, "conditions", report.conditions);
+  write_optional(json, "emulated_device", report.emulated_device);
 }
 
 void from_json(const nlohmann::json& json, StageReport& report) {
@@ -102,6 +105,7 @@ void from_json(const nlohmann::json& json, StageReport& report) {
   json.at("usage").get_to(report.usage);
   read_optional(json, "peak_rss_bytes", report.peak_rss_bytes);
   read_optional(json, "conditions", report.conditions);
+  read_optional(json, "emulated_device", report.emulated_device);
 }
 
 std::string to_string(Status status) {

@@ -5,6 +5,7 @@
 #include <paretopipe/host/host_context.hpp>
 #include <paretopipe/host/process_usage.hpp>
 #include <paretopipe/plan/trial.hpp>
+#include <paretopipe/record/emulated_device.hpp>
 #include <paretopipe/record/server_record.hpp>
 #include <paretopipe/record/summary.hpp>
 
@@ -55,9 +56,10 @@ struct StageReport {
   config::BlockRange blocks;
   std::int64_t parameter_bytes = 0;       ///< parameters and buffers of this trial's blocks on this stage
   std::int64_t held_parameter_bytes = 0;  ///< of all blocks that the process held (a sweep keeps them between trials)
-  std::optional<std::int64_t> peak_rss_bytes;     ///< of the process during the trial, held blocks included
-  host::ProcessUsage usage;                       ///< over all phases, warm-up included
-  std::optional<host::CpuConditions> conditions;  ///< of the stage's CPUs; absent in older records
+  std::optional<std::int64_t> peak_rss_bytes;       ///< of the process during the trial, held blocks included
+  host::ProcessUsage usage;                         ///< over all phases, warm-up included
+  std::optional<host::CpuConditions> conditions;    ///< of the stage's CPUs; absent in older records
+  std::optional<EmulatedDevice> emulated_device{};  ///< that it ran on, where its device has a profile
 
   bool operator==(const StageReport&) const = default;
 };
@@ -83,6 +85,10 @@ struct PhaseSamples {
   std::vector<StageTimeline> stages;
   ResultTimeline results;
 
+  /// That batches were dealt out to in turn (core/deal.hpp). Of more than one, `stages` has two: the source as it sent
+  /// each batch on its way, and the batch's device, whichever that was. The source's own batches were sent nowhere.
+  int devices = 1;
+
   bool operator==(const PhaseSamples&) const = default;
 };
 
@@ -100,7 +106,7 @@ struct Outliers {
 struct LinkPayload {
   int from = 0;
   int to = 0;
-  std::int64_t payload_bytes = 0;  ///< tensor bytes per batch, of all its chunks
+  std::int64_t payload_bytes = 0;  ///< tensor bytes per batch that crosses it, of all its chunks
   std::int64_t header_bytes = 0;   ///< framing per batch
 
   bool operator==(const LinkPayload&) const = default;
@@ -125,8 +131,8 @@ struct TrialRecord {
   std::optional<Failure> failure;  ///< present unless ok
   Provenance provenance;
   std::vector<StageReport> stages;
-  std::vector<ClockRelation> clocks;               ///< one per stage
-  std::vector<LinkPayload> links;                  ///< in ring order; empty when all is local
+  std::vector<ClockRelation> clocks;  ///< one per stage
+  std::vector<LinkPayload> links;     ///< in ring order, or of each device there and back; empty when local
   std::optional<config::NetworkEvidence> network;  ///< present exactly when something shaped the links
   std::optional<PhaseSamples> single_stream;
   std::optional<PhaseSamples> offline;

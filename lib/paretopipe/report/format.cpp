@@ -84,12 +84,18 @@ std::string column_name(const record::Metric& metric) {
 }
 
 std::string split_number(const plan::Trial& trial) {
+  if (trial.data_parallel > 0) return "data-parallel";
   return fmt::format("{}", fmt::join(trial.split_points, ","));
 }
 
 std::string split_label(const plan::Trial& trial) {
+  if (trial.data_parallel > 0) return fmt::format("data-parallel on {} devices", trial.data_parallel);
   const auto* place = trial.all_remote() ? " all remote" : trial.all_local() ? " all local" : "";
   return fmt::format("{}/{}{}", split_number(trial), trial.block_count, place);
+}
+
+std::string split_name(const plan::Trial& trial) {
+  return trial.data_parallel > 0 ? split_label(trial) : fmt::format("split {}", split_label(trial));
 }
 
 std::string describe(const record::Failure& failure) {
@@ -109,6 +115,12 @@ std::vector<Setting> settings_of(const plan::Trial& trial) {
   return flattened(flat_settings(trial));
 }
 
+/// "unit", "unit of up to 2 tensors".
+std::string cuts_text(const config::Archive& archive) {
+  if (archive.max_crossing == 1) return archive.cuts;
+  return fmt::format("{} of up to {} tensors", archive.cuts, archive.max_crossing);
+}
+
 /// Under the same names whether the trial has a Server phase or not.
 nlohmann::json server_settings(const plan::Trial& trial) {
   nlohmann::json json{{"rate", ""}, {"bound", ""}, {"queries", ""}};
@@ -122,13 +134,24 @@ nlohmann::json server_settings(const plan::Trial& trial) {
   return json;
 }
 
+/// "emulated device pi (0.25 CPUs) | none", one a device; empty where none is emulated.
+std::string devices_text(const plan::Trial& trial) {
+  std::vector<std::string> devices;
+  for (const auto& device : trial.devices) {
+    devices.push_back(fmt::format("{}{}", device.emulated() ? "emulated device " : "", describe(device)));
+  }
+  return fmt::format("{}", fmt::join(devices, " | "));
+}
+
 nlohmann::ordered_json flat_settings(const plan::Trial& trial) {
   nlohmann::json json = trial;
-  for (const auto* key : {"model", "split_points", "repetition"}) json.erase(key);
+  for (const auto* key : {"model", "split_points", "data_parallel", "repetition"}) json.erase(key);
   // What is not shaped or cut, weights of the seed, and what a model is not, are left out of a trial's JSON; here every
   // trial must have the same names.
   if (trial.archive) {
     json["num_classes"] = "";
+    json["archive"]["cuts"] = cuts_text(*trial.archive);
+    json["archive"].erase("max_crossing");
     json["archive"]["input_shape"] = fmt::format("{}", fmt::join(trial.archive->input_shape, "x"));
   } else {
     json["archive"] = {{"sha256", ""}, {"input_shape", ""}, {"cuts", ""}};
@@ -148,6 +171,8 @@ nlohmann::ordered_json flat_settings(const plan::Trial& trial) {
   json["data_sha256"] = trial.data_identity.sha256;
   json["labels"] = trial.data_identity.labels;
   json["server"] = server_settings(trial);
+  json["devices"] = devices_text(trial);
+  json["placement"] = config::to_string(trial.placement);
   auto settings = nlohmann::ordered_json::object();
   append_settings(settings, "", json);
   return settings;
@@ -156,7 +181,7 @@ nlohmann::ordered_json flat_settings(const plan::Trial& trial) {
 std::string group_title(const plan::Trial& trial) {
   // Of an archive, what tells it from another of the same name; the whole SHA-256 would drown the rest.
   const auto archive =
-      trial.archive ? fmt::format(" (cuts {}, SHA-256 {:.12})", trial.archive->cuts, trial.archive->sha256) : "";
+      trial.archive ? fmt::format(" (cuts {}, SHA-256 {:.12})", cuts_text(*trial.archive), trial.archive->sha256) : "";
   const auto cut = trial.micro_batch == 0 ? "" : fmt::format(", micro-batch {}", trial.micro_batch);
   auto title =
       fmt::format("{}{}, batch {}{}, depth {}, {} thread{} per stage, {}", trial.model, archive, trial.batch, cut,
@@ -164,6 +189,7 @@ std::string group_title(const plan::Trial& trial) {
   if (trial.shaping != config::Shaping::none) {
     title += fmt::format(", over {} ({}: {})", trial.network.name, to_string(trial.shaping), describe(trial.network));
   }
+  if (!trial.devices.empty()) title += fmt::format(", {}", devices_text(trial));
   if (trial.server) title += fmt::format(", {}", to_string(*trial.server));
   if (!trial.weights_sha256.empty()) title += fmt::format(", weights {}", trial.weights_sha256.substr(0, 12));
   const auto settings = settings_of(trial);
@@ -171,7 +197,7 @@ std::string group_title(const plan::Trial& trial) {
   for (std::size_t i = 0; i < settings.size(); ++i) {
     const auto& [name, value] = settings[i];
     if (name == "shaping" || name == "weights_sha256" || name == "data_sha256" || name == "labels" ||
-        name.starts_with("network_"))
+        name == "devices" || name.starts_with("network_"))
       continue;
     if (name.starts_with("archive_") || name.starts_with("server_") || value.empty()) continue;
     const auto shown = {"batch", "block_count", "data", "depth", "micro_batch", "threads_per_stage"};

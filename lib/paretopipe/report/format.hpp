@@ -23,11 +23,14 @@ nlohmann::ordered_json json_number(double value);
 /// For programs: the metric's name with its unit, e.g. "latency_p50_ns", "throughput_image_per_s", "payload_bytes".
 std::string column_name(const record::Metric& metric);
 
-/// The cut alone: "7", or "3,7" for two cuts.
+/// The cut alone: "7", or "3,7" for two cuts; "data-parallel" where the model is not split.
 std::string split_number(const plan::Trial& trial);
 
-/// The cut for people: "7/20", "0/20 all remote", "20/20 all local".
+/// The cut for people: "7/20", "0/20 all remote", "20/20 all local", "data-parallel on 3 devices".
 std::string split_label(const plan::Trial& trial);
+
+/// Within a sentence: "split 7/20", "data-parallel on 3 devices".
+std::string split_name(const plan::Trial& trial);
 
 /// "run, stage 1: connection reset"
 std::string describe(const record::Failure& failure);

@@ -28,10 +28,10 @@ std::string heading(const FrontierReport& report) {
     for (const auto* suffix : {"", "_low", "_high", "_behind", "_reference"}) cells.push_back(name + suffix);
   }
   if (!shows_payload(report)) cells.push_back("payload_bytes");
-  for (const auto* name :
-       {"speed_up_single", "speed_up_sequential", "on_frontier", "frontier_probability", "balanced_probability",
-        "dominated_by", "indistinguishable_from", "recommended_for", "hypervolume", "hypervolume_share", "excluded_by",
-        "repetitions_ok", "repetitions_failed", "repetitions_invalid", "failures", "deviations"}) {
+  for (const auto* name : {"speed_up_single", "speed_up_sequential", "speed_up_data_parallel", "on_frontier",
+                           "frontier_probability", "balanced_probability", "dominated_by", "indistinguishable_from",
+                           "recommended_for", "hypervolume", "hypervolume_share", "excluded_by", "repetitions_ok",
+                           "repetitions_failed", "repetitions_invalid", "failures", "deviations"}) {
     cells.emplace_back(name);
   }
   for (const auto& setting : settings_of(report.groups.front().settings())) cells.push_back(setting.name);
@@ -57,6 +57,7 @@ std::string line(const FrontierReport& report, const FrontierGroup& group, std::
   if (!shows_payload(report)) cells.push_back(cell(row.payload_bytes));
   cells.push_back(cell(row.speed_ups.single));
   cells.push_back(cell(row.speed_ups.sequential));
+  cells.push_back(cell(row.speed_ups.data_parallel));
   cells.emplace_back(!row.compared() ? "" : row.on_frontier ? "true" : "false");
   cells.push_back(cell(row.frontier_probability));
   cells.push_back(cell(row.balanced_probability));

@@ -44,6 +44,7 @@ void append_objectives(Json& json, const FrontierReport& report, const FrontierG
   if (row.payload_bytes) json["payload_bytes"] = json_number(*row.payload_bytes);
   if (row.speed_ups.single) json["speed_up_single"] = json_number(*row.speed_ups.single);
   if (row.speed_ups.sequential) json["speed_up_sequential"] = json_number(*row.speed_ups.sequential);
+  if (row.speed_ups.data_parallel) json["speed_up_data_parallel"] = json_number(*row.speed_ups.data_parallel);
   if (row.compared()) json["on_frontier"] = row.on_frontier;
   if (row.frontier_probability) json["frontier_probability"] = *row.frontier_probability;
   if (row.balanced_probability) json["balanced_probability"] = *row.balanced_probability;
@@ -56,6 +57,7 @@ void append_objectives(Json& json, const FrontierReport& report, const FrontierG
 Json to_json(const FrontierReport& report, const FrontierGroup& group, std::size_t index) {
   const auto& row = group.rows[index];
   Json json{{"split_points", split_points(row)}, {"label", split_label(row.configuration.trial)}};
+  if (!row.is_split()) json["devices"] = row.configuration.trial.data_parallel;
   append_objectives(json, report, group, row);
   if (!row.alike.empty()) json["indistinguishable_from"] = split_points(group, row.alike);
   const auto purposes = recommended_for(report, group, index);
@@ -102,6 +104,7 @@ Json to_json(const FrontierReport& report, const FrontierGroup& group) {
   nlohmann::json settings = group.settings();
   settings.erase("split_points");
   settings.erase("repetition");
+  settings.erase("data_parallel");
   Json json{{"settings", Json(settings)}, {"conclusion", headline(report, group)}, {"splits", Json::array()}};
   for (std::size_t row = 0; row < group.rows.size(); ++row) json["splits"].push_back(to_json(report, group, row));
   if (group.recommendation) json["recommendations"] = recommendations(report, group);

@@ -36,13 +36,14 @@ std::string members_sentence(const FrontierReport& report, const FrontierGroup& 
   std::vector<std::string> objectives;
   for (const auto& objective : report.objectives) objectives.push_back(objective.label());
   std::vector<std::size_t> members;
+  const auto splits =
+      std::count_if(group.rows.begin(), group.rows.end(), [](const auto& row) { return row.is_split(); });
   for (std::size_t i = 0; i < group.rows.size(); ++i) {
     if (group.rows[i].on_frontier) members.push_back(i);
   }
   if (members.empty()) return "No split was compared: there is no frontier.";
-  return fmt::format("{} of {} split{} {} on the frontier of {}: {}.", members.size(), group.rows.size(),
-                     group.rows.size() == 1 ? "" : "s", members.size() == 1 ? "is" : "are",
-                     fmt::join(objectives, " and "), split_list(group, members));
+  return fmt::format("{} of {} split{} {} on the frontier of {}: {}.", members.size(), splits, splits == 1 ? "" : "s",
+                     members.size() == 1 ? "is" : "are", fmt::join(objectives, " and "), split_list(group, members));
 }
 
 std::string volume_sentence(const FrontierReport& report, const FrontierGroup& group) {
@@ -104,6 +105,8 @@ std::string speed_up_sentence(const FrontierGroup& group) {
   };
   add(&SpeedUps::single, "x single", "times the whole model's on one device (all local)");
   add(&SpeedUps::sequential, "x sequential", "times that of the same stages with one batch in flight");
+  add(&SpeedUps::data_parallel, "x data-parallel",
+      "times the whole model's on as many devices, batches dealt out in turn");
   return baselines.empty() ? "" : fmt::format("Throughput over baselines: {}.", fmt::join(baselines, "; "));
 }
 
@@ -111,17 +114,17 @@ std::vector<std::string> remarks(const FrontierReport& report, const FrontierGro
   std::vector<std::string> sentences;
   for (const auto& row : group.rows) {
     const auto& configuration = row.configuration;
-    const auto& trial = configuration.trial;
     for (const auto& failure : row.failures) {
-      sentences.push_back(fmt::format("split {} failed in {} of {} repetitions: {}", split_label(trial),
+      sentences.push_back(fmt::format("{} failed in {} of {} repetitions: {}", split_name(configuration.trial),
                                       configuration.failed.size(), configuration.count(), printable(failure)));
     }
     for (const auto& deviation : row.deviations) {
-      sentences.push_back(fmt::format("split {} does not count in {} of {} repetitions: {}", split_label(trial),
+      sentences.push_back(fmt::format("{} does not count in {} of {} repetitions: {}", split_name(configuration.trial),
                                       configuration.invalid.size(), configuration.count(), printable(deviation)));
     }
     if (!row.violations.empty()) {
-      sentences.push_back(fmt::format("split {} is excluded: {}", split_label(trial), fmt::join(row.violations, "; ")));
+      sentences.push_back(
+          fmt::format("{} is excluded: {}", split_name(configuration.trial), fmt::join(row.violations, "; ")));
     }
     if (configuration.ok.empty() || row.complete()) continue;
     std::vector<std::string> lacking;
@@ -129,7 +132,7 @@ std::vector<std::string> remarks(const FrontierReport& report, const FrontierGro
       if (!row.values[i]) lacking.emplace_back(report.objectives[i].metric->name);
     }
     sentences.push_back(
-        fmt::format("split {} has no {} and was not compared", split_label(trial), fmt::join(lacking, ", ")));
+        fmt::format("{} has no {} and was not compared", split_name(configuration.trial), fmt::join(lacking, ", ")));
   }
   return sentences;
 }

@@ -18,7 +18,7 @@ PlotAxis axis_of(const Objective& objective) {
 PlotSeries series_of(const FrontierGroup& group) {
   PlotSeries series;
   for (const auto& row : group.rows) {
-    if (!row.values[0] || !row.values[1]) continue;
+    if (!row.values[0] || !row.values[1] || !row.is_split()) continue;
     series.points.push_back({*row.values[0], *row.values[1], row.intervals[0], row.intervals[1],
                              split_number(row.configuration.trial), row.on_frontier});
   }

@@ -86,10 +86,8 @@ void find_robust(const FrontierReport& report, NetworkFamily& family) {
 
 /// What groups have in common that differ in their network only.
 std::string family_id(const FrontierGroup& group) {
-  auto trial = group.settings();
+  auto trial = group.settings().without_split();
   trial.network = {};
-  trial.repetition = 0;
-  std::fill(trial.split_points.begin(), trial.split_points.end(), 0);
   return trial.id();
 }
 

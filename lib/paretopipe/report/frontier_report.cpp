@@ -111,7 +111,7 @@ bool FrontierRow::complete() const {
 }
 
 bool FrontierRow::compared() const {
-  return complete() && violations.empty();
+  return is_split() && complete() && violations.empty();
 }
 
 FrontierReport make_frontier_report(std::span<const record::TrialRecord> records, std::vector<Objective> objectives,
@@ -119,10 +119,10 @@ FrontierReport make_frontier_report(std::span<const record::TrialRecord> records
   FrontierReport report{std::move(objectives), std::move(options), {}, {}};
   for (const auto& measured : stats::aggregate(records)) {
     auto& group = report.groups.emplace_back();
-    const auto* single = find_single(measured.configurations);
+    const auto baselines = find_baselines(measured.configurations);
     for (const auto& configuration : measured.configurations) {
       group.rows.push_back(make_row(records, configuration, report));
-      group.rows.back().speed_ups = speed_ups_of(configuration, single);
+      group.rows.back().speed_ups = speed_ups_of(configuration, baselines);
     }
     const auto points = points_of(group, report.objectives);
     mark_frontier(group, points);

@@ -17,7 +17,7 @@
 
 namespace paretopipe::report {
 
-/// One split of a group.
+/// One split of a group; or data parallelism, a baseline to set the splits against, which meets no frontier.
 struct FrontierRow {
   stats::Configuration configuration;
   std::vector<std::optional<double>> values;  ///< medians over the ok repetitions, parallel to the objectives
@@ -34,8 +34,9 @@ struct FrontierRow {
   std::vector<std::string> failures;           ///< what failed repetitions died of, each reason once
   std::vector<std::string> deviations;         ///< why invalid repetitions do not count, each reason once
 
+  bool is_split() const { return configuration.trial.data_parallel == 0; }
   bool complete() const;  ///< has every objective
-  bool compared() const;  ///< complete, and keeps every constraint: only such rows make and meet the frontier
+  bool compared() const;  ///< a complete split that keeps every constraint: only such rows make and meet the frontier
 };
 
 /// The rows that one would pick. All of them are on the frontier.
@@ -46,7 +47,7 @@ struct Recommendation {
   std::optional<std::size_t> knee;  ///< see frontier::find_knee()
 };
 
-/// The splits of one model under the same settings, by ascending split points.
+/// The splits of one model under the same settings, by ascending split points; data parallelism, if measured, last.
 struct FrontierGroup {
   std::vector<FrontierRow> rows;
   std::optional<Recommendation> recommendation;      ///< none where no row was compared

@@ -80,7 +80,7 @@ std::string render_plot(const FrontierReport& report, const FrontierGroup& group
   if (report.objectives.size() < 2) return "";
   std::vector<ScatterPoint> points;
   for (const auto& row : group.rows) {
-    if (!row.complete()) continue;
+    if (!row.complete() || !row.is_split()) continue;
     points.push_back({*row.values[0], *row.values[1], split_number(row.configuration.trial), row.on_frontier});
   }
   if (points.size() < 2) return "";

@@ -75,6 +75,7 @@ std::string to_json(const plan::Trial& trial, const Sums& sums) {
 std::optional<std::string> obstacle(const stats::Configuration& configuration) {
   const auto& trial = configuration.trial;
   if (configuration.ok.empty()) return "has no ok repetition";
+  if (trial.data_parallel > 0) return "is not split, and the layout knows two parts";
   if (trial.stage_count() != 2) return "has more than two stages, and the layout knows two parts";
   if (trial.chunks() > 1) return "has batches that are cut into chunks, and the layout knows whole ones";
   if (trial.all_local()) return "has no network and no part 2, which the layout cannot say";
@@ -106,9 +107,7 @@ std::string export_configuration(std::span<const record::TrialRecord> records,
 
 /// A name that tells groups apart for people, and their identity for certain.
 std::string folder_name(const stats::ConfigurationGroup& group) {
-  auto trial = group.settings();
-  trial.repetition = 0;
-  std::fill(trial.split_points.begin(), trial.split_points.end(), 0);
+  const auto trial = group.settings().without_split();
   return fmt::format("{}_batch{}_{}", file_name(trial.model), trial.batch, trial.id().substr(0, 8));
 }
 
@@ -122,7 +121,7 @@ Export export_python(std::span<const record::TrialRecord> records) {
     for (const auto& configuration : group.configurations) {
       const auto& trial = configuration.trial;
       if (const auto reason = obstacle(configuration)) {
-        result.left_out.push_back(fmt::format("{} split {} {}", printable(trial.model), split_label(trial), *reason));
+        result.left_out.push_back(fmt::format("{} {} {}", printable(trial.model), split_name(trial), *reason));
         continue;
       }
       const auto name = fmt::format("{}_split_{}_metrics.json", file_name(trial.model), trial.split_points.front());

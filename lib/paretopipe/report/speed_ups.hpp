@@ -11,12 +11,17 @@ namespace paretopipe::report {
 struct SpeedUps {
   std::optional<double> single;      ///< the whole model on one device: the group's "all local", with as much in flight
   std::optional<double> sequential;  ///< the same stages with one batch in flight (metric throughput_sequential)
+  std::optional<double> data_parallel;  ///< the whole model on as many devices, with as much in flight in all
 };
 
-/// Where the whole model ran on one device; null where that has no result that counts.
-const stats::Configuration* find_single(std::span<const stats::Configuration> group);
+/// The baselines of a group that are configurations; null where one has no result that counts.
+struct Baselines {
+  const stats::Configuration* single = nullptr;  ///< the whole model on one device
+  const stats::Configuration* data_parallel = nullptr;
+};
 
-/// `single` may be null.
-SpeedUps speed_ups_of(const stats::Configuration& configuration, const stats::Configuration* single);
+Baselines find_baselines(std::span<const stats::Configuration> group);
+
+SpeedUps speed_ups_of(const stats::Configuration& configuration, const Baselines& baselines);
 
 }  // namespace paretopipe::report

@@ -136,6 +136,12 @@ Export export_trace(std::span<const record::TrialRecord> records) {
                          record.failure ? printable(describe(*record.failure)) : "the record holds none")}};
   }
   const auto& trial = record.trial;
+  if (trial.data_parallel > 0) {
+    return {{},
+            {fmt::format("{} has no trace: its batches pass no stages one after the other; the layout batches has "
+                         "their moments",
+                         printable(trial.label()))}};
+  }
   const auto name =
       fmt::format("{}_split_{}_repetition_{}_{}.trace.json", file_name(trial.model).substr(0, kModelCharacters),
                   file_name(split_number(trial)), trial.repetition + 1, trial.id().substr(0, 8));

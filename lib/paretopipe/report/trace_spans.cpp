@@ -169,6 +169,7 @@ std::string to_string(SpanKind kind) {
 
 std::vector<Span> trace_spans(const record::TrialRecord& record) {
   if (!record.single_stream || !record.offline) throw UsageError("the record holds no samples of both phases");
+  if (record.trial.data_parallel > 0) throw UsageError("batches that were dealt out have no stages to trace");
   if (stats::stage_count(*record.single_stream) != stats::stage_count(*record.offline))
     throw UsageError("the samples are damaged: the phases are of different numbers of stages");
   auto spans = PhaseSpans(record, *record.single_stream, "single_stream").make();

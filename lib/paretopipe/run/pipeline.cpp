@@ -1,5 +1,6 @@
 #include <paretopipe/run/pipeline.hpp>
 
+#include <numeric>
 #include <random>
 
 namespace paretopipe::run {
@@ -14,30 +15,49 @@ std::uint64_t random_token() {
 
 }  // namespace
 
+/// Replies are in the order of `stages`, whose requests are `requests`.
 template <class Reply, class Request>
-std::vector<Reply> Pipeline::ask(const std::vector<Request>& requests, Nanoseconds busy) {
+std::vector<Reply> Pipeline::ask_of(const std::vector<int>& stages, const std::vector<Request>& requests,
+                                    Nanoseconds busy) {
   std::vector<StageClient*> asked;
-  for (std::size_t i = 0; i < requests.size(); ++i) {
-    stages_[i].send(requests[i]);
-    asked.push_back(&stages_[i]);
+  std::vector<std::size_t> places(stages_.size());
+  for (std::size_t i = 0; i < stages.size(); ++i) {
+    const auto stage = static_cast<std::size_t>(stages[i]);
+    places[stage] = i;
+    stages_[stage].send(requests[i]);
+    asked.push_back(&stages_[stage]);
   }
   std::vector<Reply> replies(requests.size());
   const WaitLimits limits{Clock::now() + busy + std::chrono::seconds(options_.timeout_s),
                           options_.interrupt_descriptor};
   for_each_reply(asked, limits, [&](StageClient& stage) {
-    replies[static_cast<std::size_t>(stage.index())] = stage.receive<Reply>();
+    replies[places[static_cast<std::size_t>(stage.index())]] = stage.receive<Reply>();
   });
   return replies;
 }
 
-Pipeline::Pipeline(const PipelineOptions& options, shaping::Network& network) : options_(options), network_(network) {
+/// Of the first `requests.size()` stages.
+template <class Reply, class Request>
+std::vector<Reply> Pipeline::ask(const std::vector<Request>& requests, Nanoseconds busy) {
+  std::vector<int> stages(requests.size());
+  std::iota(stages.begin(), stages.end(), 0);
+  return ask_of<Reply>(stages, requests, busy);
+}
+
+Pipeline::Pipeline(const PipelineOptions& options, shaping::Network& network, const EmulatedDevices& devices)
+    : options_(options), network_(network) {
   std::vector<stage::Configure> requests;
   for (std::size_t i = 0; i < options.cpus.size(); ++i) {
     const int index = static_cast<int>(i);
     auto command = options.command;
     command.namespaces = network.namespaces(index);
+    command.environment.emplace_back("OMP_NUM_THREADS", std::to_string(options.threads[i]));
+    command.cgroups = devices.cgroups(index);
+    command.cause_of_death = [&devices, index] { return devices.cause_of_death(index); };
     stages_.emplace_back(index, command);
-    requests.push_back({index, options.cpus[i], options.compute});
+    auto compute = options.compute;
+    compute.threads = options.threads[i];
+    requests.push_back({index, options.cpus[i], compute});
   }
   configured_ = ask<stage::Configured>(requests);
   for (std::size_t i = 0; i < configured_.size(); ++i) {
@@ -48,25 +68,35 @@ Pipeline::Pipeline(const PipelineOptions& options, shaping::Network& network) : 
           i, options.command.program.string(), configured_[i].protocol_version, stage::kControlProtocolVersion));
     }
   }
-  if (stage_count() > 1) join();
+  if (stage_count() == 1) return;
+  std::vector<int> ring(stages_.size());
+  std::iota(ring.begin(), ring.end(), 0);
+  join(ring, 0);
 }
 
-void Pipeline::join() {
+void Pipeline::join(const std::vector<int>& ring, int device) {
   std::vector<stage::Listen> listeners;
-  for (int stage = 0; stage < stage_count(); ++stage) listeners.push_back({network_.address(stage), 0});
-  const auto ports = ask<stage::Listening>(listeners);
+  for (const int stage : ring) listeners.push_back({network_.address(stage), 0});
+  const auto ports = ask_of<stage::Listening>(ring, listeners);
   const auto token = random_token();
   std::vector<stage::Join> requests;
-  for (int stage = 0; stage < stage_count(); ++stage) {
-    const int next = (stage + 1) % stage_count();
-    const auto way = network_.route(stage, next, ports[static_cast<std::size_t>(next)].port);
+  for (std::size_t place = 0; place < ring.size(); ++place) {
+    const auto next = (place + 1) % ring.size();
+    const auto way = network_.route(ring[place], ring[next], ports[next].port);
     stage::Join request;
     request.next_host = way.host;
     request.next_port = way.port;
     request.token = token;
+    request.device = device;
     requests.push_back(request);
   }
-  ask<stage::Joined>(requests);
+  ask_of<stage::Joined>(ring, requests);
+}
+
+void Pipeline::join_star() {
+  if (has_star_) return;
+  for (int device = 1; device < stage_count(); ++device) join({0, device}, device);
+  has_star_ = true;
 }
 
 config::ModelDescription Pipeline::describe(const stage::ModelRequest& request) {

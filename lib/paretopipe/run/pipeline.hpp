@@ -1,5 +1,6 @@
 #pragma once
 #include <paretopipe/run/clock_alignment.hpp>
+#include <paretopipe/run/emulated_devices.hpp>
 #include <paretopipe/run/stage_client.hpp>
 #include <paretopipe/shaping/network.hpp>
 
@@ -13,27 +14,35 @@ namespace paretopipe::run {
 struct PipelineOptions {
   StageCommand command;
   std::vector<std::string> cpus;  ///< one CPU list per stage; its length is the number of stages
-  stage::ComputeOptions compute;
+  std::vector<int> threads;       ///< of each
+  stage::ComputeOptions compute;  ///< of all, but for the threads
+  config::Placement placement{};
+  std::vector<config::DeviceProfile> devices{};
   int timeout_s = 600;
   int interrupt_descriptor = -1;
 
   bool same_processes(const PipelineOptions& other) const {
-    return cpus == other.cpus && compute == other.compute && command.environment == other.command.environment;
+    return cpus == other.cpus && threads == other.threads && placement == other.placement && devices == other.devices &&
+           compute == other.compute && command.environment == other.command.environment;
   }
 };
 
-/// The running stage processes, joined to a ring: stage 0 → 1 → … → 0. They live as long as this object, over many
-/// trials. Any StageError leaves it useless: destroy it and make a new one. Every call blocks until all stages have
-/// answered, and throws Interrupted when a person wants to stop.
+/// The running stage processes, joined to a ring: stage 0 → 1 → … → 0; and, where batches are to be dealt out to them,
+/// to a star as well, in which stage 0 has a link to and from each of the others. They live as long as this object,
+/// over many trials. Any StageError leaves it useless: destroy it and make a new one. Every call blocks until all
+/// stages have answered, and throws Interrupted when a person wants to stop.
 class Pipeline {
  public:
-  /// The stages talk to each other over `network`, which must outlive this object.
-  Pipeline(const PipelineOptions& options, shaping::Network& network);
+  /// The stages talk to each other over `network`, and run on `devices`, which both must outlive this object.
+  Pipeline(const PipelineOptions& options, shaping::Network& network, const EmulatedDevices& devices);
 
   int stage_count() const { return static_cast<int>(stages_.size()); }
 
   /// What each stage said that it applied.
   const std::vector<stage::Configured>& configured() const { return configured_; }
+
+  /// Adds the star, unless it is there.
+  void join_star();
 
   config::ModelDescription describe(const stage::ModelRequest& request);
 
@@ -59,12 +68,16 @@ class Pipeline {
  private:
   template <class Reply, class Request>
   std::vector<Reply> ask(const std::vector<Request>& requests, Nanoseconds busy = {});
-  void join();
+  template <class Reply, class Request>
+  std::vector<Reply> ask_of(const std::vector<int>& stages, const std::vector<Request>& requests,
+                            Nanoseconds busy = {});
+  void join(const std::vector<int>& ring, int device);
 
   PipelineOptions options_;
   shaping::Network& network_;
   std::deque<StageClient> stages_;  // a client does not move: others hold pointers to it
   std::vector<stage::Configured> configured_;
+  bool has_star_ = false;
 };
 
 }  // namespace paretopipe::run

@@ -27,9 +27,13 @@ std::string utc_now() {
 PipelineOptions pipeline_options(const ExecutorOptions& options, const plan::Trial& trial) {
   PipelineOptions result;
   result.command.program = options.stage_program;
-  result.command.environment = {{"OMP_NUM_THREADS", std::to_string(trial.threads_per_stage)},
-                                {"OMP_WAIT_POLICY", trial.tuning.passive_openmp_wait ? "passive" : "active"}};
+  result.command.environment = {{"OMP_WAIT_POLICY", trial.tuning.passive_openmp_wait ? "passive" : "active"}};
   result.cpus = trial.cpus;
+  for (int stage = 0; stage < static_cast<int>(trial.cpus.size()); ++stage) {
+    result.threads.push_back(trial.threads_of(stage));
+  }
+  result.placement = trial.placement;
+  result.devices = trial.devices;
   result.compute = {trial.threads_per_stage, trial.tuning.flush_denormals, trial.tuning.tune_malloc};
   result.timeout_s = options.timeout_s;
   result.interrupt_descriptor = options.interrupt_descriptor;
@@ -94,6 +98,7 @@ record::TrialRecord PipelineExecutor::run(const plan::Trial& trial) {
   record::TrialRecord record;
   try {
     ensure_pipeline(trial);
+    if (trial.data_parallel > 0) pipeline_->join_star();
     phase = "load";
     ensure_loaded(trial);
     phase = "network";
@@ -121,19 +126,23 @@ BatchResult PipelineExecutor::last_result(const plan::Trial& trial) {
 void PipelineExecutor::ensure_pipeline(const plan::Trial& trial) {
   const auto wanted = pipeline_options(options_, trial);
   const auto stages = static_cast<int>(trial.cpus.size());
-  const bool same_network = shaping_ == trial.shaping && network_stages_ == stages;
+  const bool same_network =
+      shaping_ == trial.shaping && network_stages_ == stages && network_placement_ == trial.placement;
   if (pipeline_ && same_network && pipeline_options_->same_processes(wanted)) return;
   pipeline_.reset();
   loaded_request_.reset();
   if (!same_network) {
     applied_.reset();
     shaping_.reset();
-    network_ = shaping::make_network(trial.shaping, stages);
+    network_ = shaping::make_network(trial.shaping, stages, trial.placement);
     shaping_ = trial.shaping;
     network_stages_ = stages;
+    network_placement_ = trial.placement;
   }
   pipeline_options_ = wanted;
-  pipeline_.emplace(wanted, *network_);
+  devices_.reset();  // their cgroups' names are those of the next ones
+  devices_.emplace(trial);
+  pipeline_.emplace(wanted, *network_, *devices_);
 }
 
 void PipelineExecutor::ensure_network(const plan::Trial& trial) {
@@ -190,6 +199,7 @@ record::TrialRecord PipelineExecutor::run_loaded(const plan::Trial& trial) {
     evidence.clocks.push_back(before[i] && after[i] ? ClockAlignment(*before[i], *after[i]) : ClockAlignment());
   }
   auto record = assemble_record(trial, model_, evidence);
+  devices_->describe_in(record);
   add_server_phases(record, requests, [this](std::vector<stage::Run> runs) {
     for (auto& run : runs) run.tag = next_tag_;
     ++next_tag_;

@@ -63,9 +63,11 @@ class PipelineExecutor final : public TrialExecutor {
   std::vector<plan::Trial> expected_;
   std::optional<config::Shaping> shaping_;
   int network_stages_ = 0;
+  config::Placement network_placement_;
   std::unique_ptr<shaping::Network> network_;  // outlives the pipeline
   std::optional<config::NetworkProfile> applied_;
   config::NetworkEvidence network_evidence_;
+  std::optional<EmulatedDevices> devices_;  // so do they
   std::optional<PipelineOptions> pipeline_options_;
   std::optional<Pipeline> pipeline_;
   std::optional<stage::ModelRequest> loaded_request_;

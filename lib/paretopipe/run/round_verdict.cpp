@@ -46,14 +46,19 @@ bool narrow(const std::vector<double>& values, const std::vector<double>& resamp
   return (interval.high - interval.low) / 2 <= precision * *stats::median(values);
 }
 
+/// A baseline that is no split is measured until it is known, and beats none.
+bool is_split(const config::SplitPoints& points) {
+  return !points.empty();
+}
+
 /// Whether, in resample `b`, nothing beats the split once it is better by `bonus`.
 bool could_be_on_frontier(const Splits& splits, const Split& own, std::size_t b, double bonus) {
   const double latency = own.resampled_latency_ns[b] / bonus;
   const double throughput = own.resampled_throughput[b] * bonus;
   return std::none_of(splits.begin(), splits.end(), [&](const auto& entry) {
     const auto& other = entry.second;
-    return &other != &own && other.repetitions() >= kLeastToDrop && other.resampled_latency_ns[b] <= latency &&
-           other.resampled_throughput[b] >= throughput;
+    return &other != &own && is_split(entry.first) && other.repetitions() >= kLeastToDrop &&
+           other.resampled_latency_ns[b] <= latency && other.resampled_throughput[b] >= throughput;
   });
 }
 
@@ -72,7 +77,7 @@ Verdicts judge_round(std::span<const record::TrialRecord> group, double precisio
   Verdicts verdicts;
   for (const auto& [points, split] : splits) {
     auto& verdict = verdicts[points] = Verdict::open;
-    if (split.repetitions() >= kLeastToDrop && dominated(splits, split, precision)) {
+    if (is_split(points) && split.repetitions() >= kLeastToDrop && dominated(splits, split, precision)) {
       verdict = Verdict::dominated;
     } else if (split.repetitions() >= kLeastToSettle &&
                narrow(split.latency_ns, split.resampled_latency_ns, precision) &&

@@ -18,7 +18,7 @@ std::vector<stage::Run> requests_at(double rate, const plan::Trial& trial, std::
     request.batches = trial.server->queries;
   }
   auto& source = requests.front();
-  source.arrivals = plan::poisson_arrivals(rate / trial.batch, source.total_batches(), trial.seed);
+  source.arrivals = plan::poisson_arrivals(rate / trial.batch, source.total_batches(), plan::arrivals_seed(trial));
   return requests;
 }
 

@@ -27,7 +27,7 @@ std::vector<std::string> SlowWindows::judge(const record::TrialRecord& record) {
   auto reasons = stats::disturbances(record);
   for (std::size_t i = 0; i < record.stages.size(); ++i) {
     const auto& stage = record.stages[i];
-    if (!stage.conditions) continue;
+    if (!stage.conditions || stats::held_to_quota(stage)) continue;
     const auto probe = probe_ns(stage);
     auto& fastest = fastest_probe_ns_.try_emplace(core_of(stage), probe).first->second;
     fastest = std::min(fastest, probe);
@@ -42,7 +42,7 @@ std::vector<std::string> SlowWindows::judge(const record::TrialRecord& record) {
 
 void SlowWindows::believe(const record::TrialRecord& record) {
   for (const auto& stage : record.stages) {
-    if (stage.conditions) fastest_probe_ns_[core_of(stage)] = probe_ns(stage);
+    if (stage.conditions && !stats::held_to_quota(stage)) fastest_probe_ns_[core_of(stage)] = probe_ns(stage);
   }
 }
 

@@ -38,19 +38,23 @@ struct StageClient::Started {
 };
 
 StageClient::StageClient(int index, const StageCommand& command)
-    : StageClient(index, [&] {
+    : StageClient(index, command, [&] {
         std::array<int, 2> ends{};
         if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
           throw system_error("make a control link", errno);
         }
         wire::Link control(ends[0]);
-        launch::ChildProcess process({{command.program.string(), "serve"}, command.environment, command.namespaces},
-                                     launch::FileDescriptor(ends[1]));
+        launch::ChildProcess process(
+            {{command.program.string(), "serve"}, command.environment, command.namespaces, command.cgroups},
+            launch::FileDescriptor(ends[1]));
         return Started{std::move(process), std::move(control)};
       }()) {}
 
-StageClient::StageClient(int index, Started started)
-    : index_(index), process_(std::move(started.process)), control_(std::move(started.control)) {}
+StageClient::StageClient(int index, const StageCommand& command, Started started)
+    : index_(index),
+      cause_of_death_(command.cause_of_death),
+      process_(std::move(started.process)),
+      control_(std::move(started.control)) {}
 
 void StageClient::send_envelope(const nlohmann::json& envelope) {
   try {
@@ -92,7 +96,8 @@ StageError StageClient::failure(const std::string& what) const {
 }
 
 StageError StageClient::death() {
-  return failure(process_.end(kReapTimeoutMs));
+  const auto how = process_.end(kReapTimeoutMs);
+  return failure(cause_of_death_ ? how + cause_of_death_() : how);
 }
 
 void for_each_reply(const std::vector<StageClient*>& stages, const WaitLimits& limits,

@@ -40,6 +40,9 @@ struct StageCommand {
   std::filesystem::path program;
   std::vector<std::pair<std::string, std::string>> environment{};
   std::vector<int> namespaces{};  ///< to enter first (launch::ChildCommand); borrowed while the stage is started
+  std::vector<int> cgroups{};     ///< the same
+  /// Asked when the process has died: more about why, to follow how it ended; may be empty.
+  std::function<std::string()> cause_of_death{};
 };
 
 /// One stage process and the control link to it. Ends the process at the end of life.
@@ -90,11 +93,12 @@ class StageClient {
 
  private:
   struct Started;
-  StageClient(int index, Started started);
+  StageClient(int index, const StageCommand& command, Started started);
   void send_envelope(const nlohmann::json& envelope);
   nlohmann::json receive_envelope();
 
   int index_;
+  std::function<std::string()> cause_of_death_;
   launch::ChildProcess process_;
   wire::Link control_;
 };

@@ -11,6 +11,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "dealt_trial.hpp"
+
 namespace paretopipe::run {
 namespace {
 
@@ -19,14 +21,18 @@ int participants(const plan::Trial& trial) {
   return trial.all_local() ? 1 : trial.stage_count();
 }
 
-/// What stage `stage` receives: the activation at the cut before it; the source receives the results.
-wire::TensorSpec incoming_spec(const plan::Trial& trial, const config::ModelDescription& model,
-                               const stage::Loaded& loaded, int stage) {
-  if (stage == 0) return loaded.result;
+/// What stage `stage` receives: the tensors at the cut before it; the source receives the results.
+stage::Boundary incoming_of(const plan::Trial& trial, const config::ModelDescription& model,
+                            const stage::Loaded& loaded, int stage) {
+  if (stage == 0) return {loaded.result};
+  if (trial.data_parallel > 0) return {loaded.input};
   const int split = trial.split_points[static_cast<std::size_t>(stage) - 1];
-  if (split == 0) return loaded.input;
-  if (split == trial.block_count) return loaded.result;
-  return stage::activation_spec(trial.compute, model.shape_at(split));
+  if (split == 0) return {loaded.input};
+  if (split == trial.block_count) return {loaded.result};
+  stage::Boundary boundary;
+  for (auto& shape : model.shapes_at(split))
+    boundary.push_back(stage::activation_spec(trial.compute, std::move(shape)));
+  return boundary;
 }
 
 template <class Timeline, class Moments>
@@ -60,17 +66,20 @@ record::PhaseSamples samples_of(const plan::Trial& trial, const TrialEvidence& e
     samples.stages.push_back(rebase(evidence.reports[i].*phase.moments, kStageMoments, evidence.clocks[i], origin));
   }
   samples.results = rebase(source.*phase.results, kResultMoments, evidence.clocks.front(), origin);
+  if (trial.data_parallel > 0) gather_dealt(samples, trial.data_parallel);
   return samples;
 }
 
 std::vector<record::LinkPayload> payloads(const plan::Trial& trial, const config::ModelDescription& model) {
+  if (trial.data_parallel > 0) return dealt_payloads(trial, model);
   std::vector<record::LinkPayload> links;
   const int stages = participants(trial);
   for (int from = 0; stages > 1 && from < stages; ++from) {
     const bool back = from + 1 == stages;
     const int split = back ? trial.block_count : trial.split_points[static_cast<std::size_t>(from)];
+    const auto frames = trial.chunks() * static_cast<std::int64_t>(model.shapes_at(split).size());
     links.push_back({from, back ? 0 : from + 1, trial.chunks() * model.bytes_at(split),
-                     trial.chunks() * static_cast<std::int64_t>(wire::kHeaderBytes)});
+                     frames * static_cast<std::int64_t>(wire::kHeaderBytes)});
   }
   return links;
 }
@@ -128,7 +137,8 @@ void add_samples(record::TrialRecord& record, const TrialEvidence& evidence) {
 
 std::vector<stage::Prepare> make_prepare_requests(const std::vector<stage::Run>& runs, const stage::Loaded& loaded) {
   std::vector<stage::Prepare> requests;
-  for (const auto& run : runs) requests.push_back({run.blocks, requests.empty() ? loaded.input : run.incoming});
+  for (const auto& run : runs)
+    requests.push_back({run.blocks, requests.empty() ? stage::Boundary{loaded.input} : run.incoming});
   return requests;
 }
 
@@ -141,13 +151,14 @@ std::vector<stage::Run> make_run_requests(const plan::Trial& trial, const config
     request.tag = tag;
     request.stage_count = participants(trial);
     request.blocks = blocks[static_cast<std::size_t>(stage)];
-    request.incoming = incoming_spec(trial, model, loaded, stage);
+    request.incoming = incoming_of(trial, model, loaded, stage);
     request.warmup = trial.warmup;
     request.batches = trial.batches;
     request.depth = trial.depth;
     request.chunks = trial.chunks();
     requests.push_back(request);
   }
+  if (trial.data_parallel > 0) deal_out(requests);
   return requests;
 }
 

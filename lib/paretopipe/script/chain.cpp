@@ -19,8 +19,7 @@
 namespace paretopipe::script {
 namespace {
 
-using torch::jit::Value;
-using Values = std::vector<const Value*>;
+using Cuts = std::vector<Cut>;
 
 PreparedModel load(const std::filesystem::path& file, const config::Archive& archive) {
   check_container(file);
@@ -36,21 +35,22 @@ PreparedModel load(const std::filesystem::path& file, const config::Archive& arc
   });
 }
 
-std::vector<Measured> measure_batch(const PreparedModel& model, const Values& values,
+std::vector<Measured> measure_batch(const PreparedModel& model, const Cuts& cuts,
                                     const std::vector<std::int64_t>& shape, const stage::ModelRequest& request) {
   const auto mode = config::describe(request.compute);
   const auto attempt = fmt::format(
       "{} does not compute a{}{} batch of shape {} (if it was traced with another batch size, that may be built into "
       "it: use the same --batch, or trace it with this one)",
       request.model, mode.empty() ? "" : " ", mode, fmt::join(shape, "x"));
-  return guarded(ExitCode::usage, attempt, [&] { return measure(*model.graph, values, shape, request.compute); });
+  return guarded(ExitCode::usage, attempt, [&] { return measure(*model.graph, cuts, shape, request.compute); });
 }
 
 void check_result(const Measured& result, const stage::ModelRequest& request) {
-  if (result.sendable && result.shape.front() == request.batch) return;
+  const auto& shape = result.shapes.front();
+  if (result.sendable && shape.front() == request.batch) return;
   throw UsageError(
       fmt::format("{} gives a result of shape {} for a batch of {}; it must be {}, with one row for each sample",
-                  request.model, fmt::join(result.shape, "x"), request.batch, to_string(request.compute.dtype)));
+                  request.model, fmt::join(shape, "x"), request.batch, to_string(request.compute.dtype)));
 }
 
 std::int64_t parameter_bytes(const at::Tensor& tensor, const config::ComputeMode& mode) {
@@ -75,12 +75,18 @@ std::string unique_name(std::string name, std::map<std::string, int>& seen) {
   return count == 1 ? name : fmt::format("{}#{}", name, count);
 }
 
-std::vector<Value*> sendable(const std::vector<Value*>& cuts, const std::vector<Measured>& measured) {
-  std::vector<Value*> values;
-  for (std::size_t i = 0; i < cuts.size(); ++i) {
-    if (measured[i].sendable) values.push_back(cuts[i]);
+/// All but the last, the output.
+Cuts sendable(const Cuts& cuts, const std::vector<Measured>& measured) {
+  Cuts chosen;
+  for (std::size_t i = 0; i + 1 < cuts.size(); ++i) {
+    if (measured[i].sendable) chosen.push_back(cuts[i]);
   }
-  return values;
+  return chosen;
+}
+
+/// A block is what its operators are; where two tensors cross behind it, these say more.
+std::string name_of(const torch::jit::Graph& graph, const Cut& begin, const Cut& end, const NodeNames& names) {
+  return end.size() == 1 ? names.name_of(nodes_between(graph, begin, end)) : label_of(end, names);
 }
 
 }  // namespace
@@ -97,32 +103,33 @@ Chain::Chain(const stage::ModelRequest& request)
   for (const auto size : description_.input_shape) description_.input_bytes *= size;
 
   auto& graph = *model_.graph;
-  const auto cuts = find_cuts(graph);
-  Values values(cuts.begin(), cuts.end());
-  values.push_back(graph.outputs().at(0));
-  const auto measured = measure_batch(model_, values, description_.input_shape, request);
+  auto cuts = find_cuts(graph, archive.max_crossing);
+  cuts.push_back({graph.outputs().at(0)});
+  const auto measured = measure_batch(model_, cuts, description_.input_shape, request);
   check_result(measured.back(), request);
 
   const NodeNames names(graph);
-  boundaries_.push_back(graph.inputs().at(0));
-  for (const auto* cut : choose_cuts(sendable(cuts, measured), archive.cuts, names)) boundaries_.push_back(cut);
-  boundaries_.push_back(values.back());
-  describe_blocks(values, measured, names);
+  boundaries_.push_back({graph.inputs().at(0)});
+  for (auto& cut : choose_cuts(sendable(cuts, measured), archive.cuts, names)) boundaries_.push_back(std::move(cut));
+  boundaries_.push_back(cuts.back());
+  describe_blocks(cuts, measured, names);
 }
 
-void Chain::describe_blocks(const Values& values, const std::vector<Measured>& measured, const NodeNames& names) {
+void Chain::describe_blocks(const Cuts& cuts, const std::vector<Measured>& measured, const NodeNames& names) {
   const auto& graph = *model_.graph;
   std::map<std::string, int> seen;
   config::BlockDescription block;
   auto end = std::next(boundaries_.begin());
-  for (std::size_t i = 0; i < values.size(); ++i) {
+  for (std::size_t i = 0; i < cuts.size(); ++i) {
     block.multiply_accumulates += measured[i].multiply_accumulates;
-    if (values[i] != *end) continue;
-    const auto* begin = *std::prev(end++);
-    block.name = unique_name(names.name_of(nodes_between(graph, begin, values[i])), seen);
-    block.output_shape = measured[i].shape;
+    if (cuts[i] != *end) continue;
+    const auto& begin = *std::prev(end++);
+    const auto& shapes = measured[i].shapes;
+    block.name = unique_name(name_of(graph, begin, cuts[i], names), seen);
+    block.output_shape = shapes.front();
+    block.other_shapes.assign(std::next(shapes.begin()), shapes.end());
     block.activation_bytes = measured[i].bytes;
-    count_parameters(Slice(graph, begin, values[i]), model_, mode_, block);
+    count_parameters(Slice(graph, begin, cuts[i]), model_, mode_, block);
     description_.blocks.push_back(std::exchange(block, {}));
   }
   auto& result = description_.blocks.back();  // is float32 in every mode

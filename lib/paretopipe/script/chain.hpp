@@ -27,12 +27,11 @@ class Chain {
   Slice block(int index) const;
 
  private:
-  void describe_blocks(const std::vector<const torch::jit::Value*>& values, const std::vector<Measured>& measured,
-                       const NodeNames& names);
+  void describe_blocks(const std::vector<Cut>& cuts, const std::vector<Measured>& measured, const NodeNames& names);
 
   PreparedModel model_;
   config::ComputeMode mode_;
-  std::vector<const torch::jit::Value*> boundaries_;  ///< the input, the chosen cuts, the output
+  std::vector<Cut> boundaries_;  ///< the input, the chosen cuts, the output
   config::ModelDescription description_;
 };
 

@@ -14,11 +14,15 @@ namespace {
 
 using torch::jit::Node;
 using torch::jit::Value;
-using Values = std::vector<Value*>;
+using Cuts = std::vector<Cut>;
 
 template <std::size_t N>
 bool is_one_of(const Node& node, const std::array<std::string_view, N>& kinds) {
   return std::find(kinds.begin(), kinds.end(), node.kind().toQualString()) != kinds.end();
+}
+
+bool is_input(const Value& value) {
+  return value.node()->kind() == c10::prim::Param;
 }
 
 bool is_product(const Node& node) {
@@ -66,11 +70,23 @@ bool inside_unit(const Value& value) {
   return is_sum(user) && is_product(maker) && user.inputs().at(1)->node()->kind() == c10::prim::Constant;  // a bias
 }
 
-/// A view of the model's input counts too: split point 0 sends the same bytes.
-bool repeats_another(const Value& value, const Values& cuts) {
-  if (!is_view(*value.node())) return false;
-  auto* const original = value.node()->inputs().at(0);
-  return original->node()->kind() == c10::prim::Param || std::find(cuts.begin(), cuts.end(), original) != cuts.end();
+bool same_tensors(const Cut& left, const Cut& right) {
+  return std::is_permutation(left.begin(), left.end(), right.begin(), right.end());
+}
+
+/// With the tensor instead of its view, which has the same bytes. A view of the model's input counts too: split point 0
+/// sends these.
+bool repeats_another(const Cut& cut, const Cuts& cuts) {
+  for (std::size_t i = 0; i < cut.size(); ++i) {
+    if (!is_view(*cut[i]->node())) continue;
+    auto other = cut;
+    other[i] = cut[i]->node()->inputs().at(0);
+    if (other.size() == 1 && is_input(*other[0])) return true;
+    if (std::count(other.begin(), other.end(), other[i]) > 1) return true;
+    if (std::any_of(cuts.begin(), cuts.end(), [&](const auto& known) { return same_tensors(known, other); }))
+      return true;
+  }
+  return false;
 }
 
 /// Whether the value is what the module gives to the rest.
@@ -86,7 +102,9 @@ std::vector<std::string> modules_of(const Value& value, const NodeNames& names) 
   return modules;
 }
 
+/// What goes into the children ends where they begin: the input crosses such a boundary too.
 bool ends_child(const Value& value, const NodeNames& names) {
+  if (is_input(value)) return true;
   const auto modules = modules_of(value, names);
   return !modules.empty() && is_result_of(modules.back(), value, names);
 }
@@ -99,18 +117,31 @@ bool fits(const std::string& pattern, const Value& value, const NodeNames& names
                      [&](const auto& module) { return matches(module) && is_result_of(module, value, names); });
 }
 
+/// The tensor that is computed last, or the cut as a whole.
+bool fits(const std::string& pattern, const Cut& cut, const NodeNames& names) {
+  return fits(pattern, *cut.back(), names) || fnmatch(pattern.c_str(), label_of(cut, names).c_str(), 0) == 0;
+}
+
 template <class Condition>
-Values those_with(const Values& cuts, Condition condition) {
-  Values chosen;
+Cuts those_with(const Cuts& cuts, Condition condition) {
+  Cuts chosen;
   std::copy_if(cuts.begin(), cuts.end(), std::back_inserter(chosen), condition);
   return chosen;
 }
 
-Values fitting(const Values& cuts, const std::string& pattern, const NodeNames& names) {
-  auto chosen = those_with(cuts, [&](const auto* value) { return fits(pattern, *value, names); });
+/// Those of which every tensor meets the condition.
+template <class Condition>
+Cuts those_of(const Cuts& cuts, Condition condition) {
+  return those_with(cuts, [&](const auto& cut) {
+    return std::all_of(cut.begin(), cut.end(), [&](const auto* value) { return condition(*value); });
+  });
+}
+
+Cuts fitting(const Cuts& cuts, const std::string& pattern, const NodeNames& names) {
+  auto chosen = those_with(cuts, [&](const auto& cut) { return fits(pattern, cut, names); });
   if (!chosen.empty()) return chosen;
   std::vector<std::string> known;
-  for (const auto* value : cuts) known.push_back(names.label(value->node()));
+  for (const auto& cut : cuts) known.push_back(label_of(cut, names));
   throw UsageError(
       fmt::format("no cut is named \"{}\"; cuts are unit, all, modules, or a pattern that fits some of: {}", pattern,
                   fmt::join(known, ", ")));
@@ -118,15 +149,24 @@ Values fitting(const Values& cuts, const std::string& pattern, const NodeNames& 
 
 }  // namespace
 
-Values choose_cuts(const Values& cuts, const std::string& selection, const NodeNames& names) {
+Cuts choose_cuts(const Cuts& cuts, const std::string& selection, const NodeNames& names) {
   if (selection == "all") return cuts;
   if (selection == "unit") {
-    return those_with(cuts, [&](const auto* value) { return !inside_unit(*value) && !repeats_another(*value, cuts); });
+    const auto units = those_of(cuts, [](const auto& value) { return !inside_unit(value); });
+    return those_with(units, [&](const auto& cut) { return !repeats_another(cut, cuts); });
   }
   if (selection == "modules") {
-    return those_with(cuts, [&](const auto* value) { return ends_child(*value, names); });
+    return those_of(cuts, [&](const auto& value) { return ends_child(value, names); });
   }
   return fitting(cuts, selection, names);
+}
+
+std::string label_of(const Cut& cut, const NodeNames& names) {
+  std::vector<std::string> labels;
+  for (const auto* value : cut) {
+    labels.push_back(is_input(*value) ? "input" : names.label(value->node()));
+  }
+  return fmt::format("{}", fmt::join(labels, " + "));
 }
 
 }  // namespace paretopipe::script

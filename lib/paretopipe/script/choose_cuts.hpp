@@ -1,4 +1,5 @@
 #pragma once
+#include <paretopipe/script/cut.hpp>
 #include <paretopipe/script/node_names.hpp>
 
 #include <string>
@@ -16,8 +17,11 @@ namespace paretopipe::script {
 ///   modules  the results of the top module's children
 ///   PATTERN  those that it fits as a shell's would (fnmatch(3), where * also takes dots): the name of the operator,
 ///            or of a module whose result the value is
+/// Of a cut that two tensors cross, both must be so; a pattern has to fit the one that is computed last, or label_of.
 /// Throws UsageError for a pattern that fits none.
-std::vector<torch::jit::Value*> choose_cuts(const std::vector<torch::jit::Value*>& cuts, const std::string& selection,
-                                            const NodeNames& names);
+std::vector<Cut> choose_cuts(const std::vector<Cut>& cuts, const std::string& selection, const NodeNames& names);
+
+/// "layer1.0.relu", "maxpool + layer1.0.relu": the operators that give what crosses.
+std::string label_of(const Cut& cut, const NodeNames& names);
 
 }  // namespace paretopipe::script

@@ -16,21 +16,29 @@ bool is_sendable(const at::Tensor& tensor, const config::ComputeMode& mode) {
   return tensor.scalar_type() == type && tensor.dim() > 0 && tensor.numel() > 0 && tensor.is_contiguous(format);
 }
 
+Measured measured_of(const compute::Tensors& tensors, const config::ComputeMode& mode) {
+  Measured measured;
+  for (const auto& tensor : tensors) {
+    measured.shapes.push_back(tensor.sizes().vec());
+    measured.bytes += static_cast<std::int64_t>(tensor.nbytes());
+    measured.sendable = measured.sendable && is_sendable(tensor, mode);
+  }
+  return measured;
+}
+
 }  // namespace
 
-std::vector<Measured> measure(const torch::jit::Graph& graph, const std::vector<const torch::jit::Value*>& values,
+std::vector<Measured> measure(const torch::jit::Graph& graph, const std::vector<Cut>& cuts,
                               const std::vector<std::int64_t>& input_shape, const config::ComputeMode& mode) {
   std::vector<Measured> measured;
-  auto activation = compute::in_mode(at::zeros(input_shape, at::kFloat), mode);
-  const torch::jit::Value* previous = graph.inputs().at(0);
+  compute::Tensors crossing{compute::in_mode(at::zeros(input_shape, at::kFloat), mode)};
+  Cut previous{graph.inputs().at(0)};
   compute::MultiplyAccumulateCounter counter;
-  for (const auto* value : values) {
-    activation = Slice(graph, previous, value, mode).run(std::move(activation));
-    measured.push_back({.shape = activation.sizes().vec(),
-                        .bytes = static_cast<std::int64_t>(activation.nbytes()),
-                        .sendable = is_sendable(activation, mode),
-                        .multiply_accumulates = counter.take()});
-    previous = value;
+  for (const auto& cut : cuts) {
+    crossing = Slice(graph, previous, cut, mode).run(std::move(crossing));
+    measured.push_back(measured_of(crossing, mode));
+    measured.back().multiply_accumulates = counter.take();
+    previous = cut;
   }
   return measured;
 }

@@ -1,5 +1,6 @@
 #pragma once
 #include <paretopipe/config/compute_mode.hpp>
+#include <paretopipe/script/cut.hpp>
 
 #include <cstdint>
 #include <vector>
@@ -8,18 +9,18 @@
 
 namespace paretopipe::script {
 
-/// A value of the graph as it was for one batch.
+/// A cut of the graph as it was for one batch.
 struct Measured {
-  std::vector<std::int64_t> shape;
-  std::int64_t bytes = 0;
-  bool sendable = false;                  ///< of the mode's type, dense in its order, not empty
-  std::int64_t multiply_accumulates = 0;  ///< from the value before it to this one
+  std::vector<std::vector<std::int64_t>> shapes;  ///< of the tensors that cross it
+  std::int64_t bytes = 0;                         ///< of all of them
+  bool sendable = true;                           ///< each of the mode's type, dense in its order, not empty
+  std::int64_t multiply_accumulates = 0;          ///< from the cut before it to this one
 };
 
-/// Computes the graph on zeros, from one value to the next, with the mode's type and memory format. `values` are cuts
-/// in their order, the last is the output. Call under c10::InferenceMode. Throws what LibTorch throws where an operator
+/// Computes the graph on zeros, from one cut to the next, with the mode's type and memory format. `cuts` are in their
+/// order, the last is the output. Call under c10::InferenceMode. Throws what LibTorch throws where an operator
 /// does not like its operands.
-std::vector<Measured> measure(const torch::jit::Graph& graph, const std::vector<const torch::jit::Value*>& values,
+std::vector<Measured> measure(const torch::jit::Graph& graph, const std::vector<Cut>& cuts,
                               const std::vector<std::int64_t>& input_shape, const config::ComputeMode& mode);
 
 }  // namespace paretopipe::script

@@ -52,8 +52,8 @@ class ScriptBackend final : public stage::Backend, private compute::Blocks {
     guarded(ExitCode::internal, "load " + request.model, [&] { load_blocks(request, range); });
   }
 
-  void prepare(config::BlockRange range, const wire::TensorSpec& spec) override {
-    guarded(ExitCode::internal, "optimise " + held_->model, [&] { engine_.prepare(range, spec); });
+  void prepare(config::BlockRange range, const stage::Boundary& incoming) override {
+    guarded(ExitCode::internal, "optimise " + held_->model, [&] { engine_.prepare(range, incoming); });
   }
 
   std::vector<stage::Activation> make_inputs(const stage::ModelRequest& request, int count) override {
@@ -90,9 +90,11 @@ class ScriptBackend final : public stage::Backend, private compute::Blocks {
   stage::Activation decode(stage::Activation received) override { return received; }
 
  private:
-  at::Tensor run(int index, at::Tensor input) const override { return block(index).run(std::move(input)); }
+  compute::Tensors run(int index, compute::Tensors inputs) const override {
+    return block(index).run(std::move(inputs));
+  }
 
-  std::shared_ptr<torch::jit::Graph> graph_of(config::BlockRange range, const at::Tensor&) const override {
+  std::shared_ptr<torch::jit::Graph> graph_of(config::BlockRange range, const compute::Tensors&) const override {
     std::vector<const Slice*> slices;
     for (int i = range.begin; i < range.end; ++i) slices.push_back(&block(i));
     return join(slices);

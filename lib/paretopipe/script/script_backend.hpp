@@ -10,7 +10,8 @@
 //   prepare       the archive as one graph: frozen, inlined, without mutation; refused where it cannot be cut
 //   list_appends  lists that grow, as lists that are constructed anew
 //   node_names    operators by the names of their author's modules
-//   find_cuts     values that every path from input to output passes through
+//   cut           the tensors that cross from one side to the other
+//   find_cuts     where one tensor crosses, through which every path from input to output goes, or two
 //   choose_cuts   which of these are offered: unit, all, modules, a pattern
 //   slice         what lies between two cuts, as a graph of its own
 //   chain         all of it: a file, a shape and a choice become blocks

@@ -1,6 +1,7 @@
 #include <paretopipe/compute/in_mode.hpp>
 #include <paretopipe/script/slice.hpp>
 
+#include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -13,13 +14,14 @@ using torch::jit::Node;
 using torch::jit::Value;
 
 /// The operators that `end` needs and `begin` does not give.
-std::unordered_set<const Node*> needed_nodes(const Value* begin, const Value* end) {
+std::unordered_set<const Node*> needed_nodes(const Cut& begin, const Cut& end) {
   std::unordered_set<const Node*> needed;
-  std::vector<const Value*> open{end};
+  auto open = end;
   while (!open.empty()) {
     const auto* value = open.back();
     open.pop_back();
-    if (value == begin || !needed.insert(value->node()).second) continue;
+    const bool given = std::find(begin.begin(), begin.end(), value) != begin.end();
+    if (given || !needed.insert(value->node()).second) continue;
     for (const auto* input : value->node()->inputs()) open.push_back(input);
   }
   return needed;
@@ -38,22 +40,23 @@ Node* clone_of(Graph& graph, const Node& node, const Copies& copies) {
   return clone;
 }
 
-std::shared_ptr<Graph> copy_between(const Graph& graph, const Value* begin, const Value* end,
+std::shared_ptr<Graph> copy_between(const Graph& graph, const Cut& begin, const Cut& end,
                                     const config::ComputeMode& mode) {
   auto copy = std::make_shared<Graph>();
-  Copies copies{{begin, copy->addInput()}};
+  Copies copies;
+  for (const auto* value : begin) copies.emplace(value, copy->addInput());
   for (const auto* node : nodes_between(graph, begin, end)) {
     auto* clone = copy->appendNode(clone_of(*copy, *node, copies));
     for (std::size_t i = 0; i < node->outputs().size(); ++i) copies.emplace(node->outputs()[i], clone->outputs()[i]);
   }
-  copy->registerOutput(copies.at(end));
+  for (const auto* value : end) copy->registerOutput(copies.at(value));
   compute::constants_in_mode(*copy, mode);
   return copy;
 }
 
 }  // namespace
 
-std::vector<const Node*> nodes_between(const Graph& graph, const Value* begin, const Value* end) {
+std::vector<const Node*> nodes_between(const Graph& graph, const Cut& begin, const Cut& end) {
   const auto needed = needed_nodes(begin, end);
   std::vector<const Node*> nodes;
   for (const auto* node : graph.nodes()) {
@@ -62,14 +65,15 @@ std::vector<const Node*> nodes_between(const Graph& graph, const Value* begin, c
   return nodes;
 }
 
-Slice::Slice(const Graph& graph, const Value* begin, const Value* end, const config::ComputeMode& mode)
+Slice::Slice(const Graph& graph, const Cut& begin, const Cut& end, const config::ComputeMode& mode)
     : Program(copy_between(graph, begin, end, mode)) {}
 
 std::shared_ptr<Graph> join(const std::vector<const Slice*>& slices) {
   auto joined = std::make_shared<Graph>();
-  auto* value = joined->addInput();
-  for (const auto* slice : slices) value = torch::jit::insertGraph(*joined, slice->graph(), {value}).at(0);
-  joined->registerOutput(value);
+  std::vector<Value*> values;
+  for (std::size_t i = 0; i < slices.front()->graph().inputs().size(); ++i) values.push_back(joined->addInput());
+  for (const auto* slice : slices) values = torch::jit::insertGraph(*joined, slice->graph(), values);
+  for (auto* value : values) joined->registerOutput(value);
   return joined;
 }
 

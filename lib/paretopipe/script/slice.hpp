@@ -1,6 +1,7 @@
 #pragma once
 #include <paretopipe/compute/program.hpp>
 #include <paretopipe/config/compute_mode.hpp>
+#include <paretopipe/script/cut.hpp>
 
 #include <memory>
 #include <vector>
@@ -10,8 +11,7 @@
 namespace paretopipe::script {
 
 /// The operators that compute `end` from `begin`, constants included, in the graph's order.
-std::vector<const torch::jit::Node*> nodes_between(const torch::jit::Graph& graph, const torch::jit::Value* begin,
-                                                   const torch::jit::Value* end);
+std::vector<const torch::jit::Node*> nodes_between(const torch::jit::Graph& graph, const Cut& begin, const Cut& end);
 
 /// What a prepared graph computes between two of its cuts, as a graph of its own. It shares the numbers of the
 /// parameters that it uses, unless the mode has them in another type or order, and refers to nothing else of the graph
@@ -19,8 +19,7 @@ std::vector<const torch::jit::Node*> nodes_between(const torch::jit::Graph& grap
 class Slice : public compute::Program {
  public:
   /// From `begin`, the graph's input or a cut, to `end`, a later cut or the graph's output.
-  Slice(const torch::jit::Graph& graph, const torch::jit::Value* begin, const torch::jit::Value* end,
-        const config::ComputeMode& mode = {});
+  Slice(const torch::jit::Graph& graph, const Cut& begin, const Cut& end, const config::ComputeMode& mode = {});
 };
 
 /// The slices' operators one after the other in a graph of its own, which shares the numbers of their parameters.

@@ -25,17 +25,18 @@ std::pair<wire::Link, wire::Link> connect_through(EmulatedLink& link) {
   return {std::move(near), std::move(far)};
 }
 
-/// A relay before each stage. Each carries one direction of tensors: on to the next stage (the profile's forward), or,
-/// the one before the first stage, the results back.
+/// A relay before each stage that the one before it reaches over the network. Each carries one direction of tensors: on
+/// to the next stage (the profile's forward), or back towards the source, as the one before the first stage does.
 class EmulatedNetwork final : public Network {
  public:
-  explicit EmulatedNetwork(int stages) {
+  EmulatedNetwork(int stages, config::Placement placement) : placement_(std::move(placement)) {
     for (int stage = 0; stage < stages; ++stage) {
       links_.emplace_back(kLoopback, config::LinkConditions{}, config::LinkConditions{}, seed_of(stage));
     }
   }
 
-  Endpoint route(int, int to, std::uint16_t port) override {
+  Endpoint route(int from, int to, std::uint16_t port) override {
+    if (config::way_between(placement_, from, to) == config::Way::within) return Network::route(from, to, port);
     auto& link = towards(to);
     link.lead_to(kLoopback, port);
     return {kLoopback, link.port()};
@@ -44,10 +45,14 @@ class EmulatedNetwork final : public Network {
   config::NetworkEvidence apply(const config::NetworkProfile& profile, int interrupt_descriptor) override {
     tolerance_ = lateness_tolerance(profile);
     const auto options = brief_probe_options(profile, interrupt_descriptor);
-    std::vector<config::NetworkEvidence> found;
-    for (int stage = 1; stage < stage_count(); ++stage) found.push_back(apply_towards(stage, profile, options));
+    std::vector<FoundLink> found;
+    for (int stage = 1; stage < stage_count(); ++stage) {
+      const auto way = config::way_between(placement_, stage - 1, stage);
+      if (way == config::Way::within) continue;
+      found.push_back({stage - 1, apply_towards(stage, config::along(profile, way), options)});
+    }
     towards(0).set_conditions(profile.backward, profile.forward, seed_of(0));
-    return evidence_of_links(std::move(found));
+    return evidence_of_links(profile, std::move(found));
   }
 
   void begin_trial() override {
@@ -77,14 +82,15 @@ class EmulatedNetwork final : public Network {
     return evidence_of(profile, profile, probe, kPayloadShare);
   }
 
+  config::Placement placement_;
   std::deque<EmulatedLink> links_;  // a link does not move
   Nanoseconds tolerance_ = lateness_tolerance({});
 };
 
 }  // namespace
 
-std::unique_ptr<Network> make_emulated_network(int stages) {
-  return std::make_unique<EmulatedNetwork>(stages);
+std::unique_ptr<Network> make_emulated_network(int stages, const config::Placement& placement) {
+  return std::make_unique<EmulatedNetwork>(stages, placement);
 }
 
 }  // namespace paretopipe::shaping

@@ -8,10 +8,12 @@
 namespace paretopipe::shaping {
 namespace {
 
-/// Each stage in a network namespace of its own, and the kernel's qdiscs on the virtual links between them.
+/// Each stage in a network namespace of its own, and the kernel's qdiscs on the virtual links between them, but for
+/// those between two stages of one device.
 class NetemNetwork final : public Network {
  public:
-  explicit NetemNetwork(int stages) : ring_(static_cast<std::size_t>(stages)) {}
+  NetemNetwork(int stages, config::Placement placement)
+      : placement_(std::move(placement)), ring_(static_cast<std::size_t>(stages)) {}
 
   std::vector<int> namespaces(int stage) const override { return ring_.descriptors(static_cast<std::size_t>(stage)); }
 
@@ -28,15 +30,23 @@ class NetemNetwork final : public Network {
   config::NetworkEvidence apply(const config::NetworkProfile& profile, int interrupt_descriptor) override {
     links_.clear();  // the former ones go first: an interface has one root qdisc
     const auto last = ring_.stage_count() - 1;
-    const config::NetworkProfile way_back{profile.name, profile.backward, profile.forward};
-    if (last > 1) links_.emplace_back(ring_, way_back, last, 0);
-    std::vector<config::NetworkEvidence> found;
-    for (std::size_t stage = 0; stage < last; ++stage)
-      found.push_back(apply_from(stage, profile, interrupt_descriptor));
-    return evidence_of_links(std::move(found));
+    const auto way_back = way(last, 0);
+    if (last > 1 && way_back != config::Way::within)
+      links_.emplace_back(ring_, config::along(profile, way_back), last, 0);
+    std::vector<FoundLink> found;
+    for (std::size_t stage = 0; stage < last; ++stage) {
+      const auto on = way(stage, stage + 1);
+      if (on == config::Way::within) continue;
+      found.push_back({static_cast<int>(stage), apply_from(stage, config::along(profile, on), interrupt_descriptor)});
+    }
+    return evidence_of_links(profile, std::move(found));
   }
 
  private:
+  config::Way way(std::size_t from, std::size_t to) const {
+    return config::way_between(placement_, static_cast<int>(from), static_cast<int>(to));
+  }
+
   /// The profile on the link to the next stage, and what a probe finds there.
   config::NetworkEvidence apply_from(std::size_t stage, const config::NetworkProfile& profile,
                                      int interrupt_descriptor) {
@@ -48,14 +58,15 @@ class NetemNetwork final : public Network {
     return evidence;
   }
 
+  config::Placement placement_;
   NamespaceRing ring_;
   std::deque<ShapedLink> links_;  // a link does not move
 };
 
 }  // namespace
 
-std::unique_ptr<Network> make_netem_network(int stages) {
-  return std::make_unique<NetemNetwork>(stages);
+std::unique_ptr<Network> make_netem_network(int stages, const config::Placement& placement) {
+  return std::make_unique<NetemNetwork>(stages, placement);
 }
 
 }  // namespace paretopipe::shaping

@@ -46,11 +46,15 @@ config::NetworkEvidence evidence_of(const config::NetworkProfile& asked, const c
           .deviations = judge(asked, probe, payload_share)};
 }
 
-config::NetworkEvidence evidence_of_links(std::vector<config::NetworkEvidence> links) {
-  auto evidence = std::move(links.front());
+config::NetworkEvidence evidence_of_links(const config::NetworkProfile& asked, std::vector<FoundLink> links) {
+  config::NetworkEvidence evidence;
+  evidence.read_back = asked;
+  if (links.empty()) return evidence;
+  evidence = std::move(links.front().evidence);
   for (std::size_t i = 1; i < links.size(); ++i) {
-    for (const auto& sentence : links[i].deviations) {
-      evidence.deviations.push_back(fmt::format("link {} to {}: {}", i, i + 1, sentence));
+    const auto& [from, found] = links[i];
+    for (const auto& sentence : found.deviations) {
+      evidence.deviations.push_back(fmt::format("link {} to {}: {}", from, from + 1, sentence));
     }
   }
   return evidence;
@@ -65,14 +69,14 @@ ProbeOptions brief_probe_options(const config::NetworkProfile& profile, int inte
   return options;
 }
 
-std::unique_ptr<Network> make_network(config::Shaping kind, int stages) {
+std::unique_ptr<Network> make_network(config::Shaping kind, int stages, const config::Placement& placement) {
   switch (kind) {
     case config::Shaping::none:
       return std::make_unique<Network>();
     case config::Shaping::netem:
-      return make_netem_network(stages);
+      return make_netem_network(stages, placement);
     case config::Shaping::emulated:
-      return make_emulated_network(stages);
+      return make_emulated_network(stages, placement);
   }
   throw std::logic_error("an unknown kind of shaping");
 }

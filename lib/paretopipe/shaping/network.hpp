@@ -1,5 +1,6 @@
 #pragma once
 #include <paretopipe/config/network_profile.hpp>
+#include <paretopipe/config/placement.hpp>
 #include <paretopipe/shaping/probe/endpoint.hpp>
 
 #include <cstdint>
@@ -11,7 +12,11 @@ namespace paretopipe::shaping {
 
 /// What lies between the stages of a pipeline, for as long as it lives: stages come and go on it, profiles replace one
 /// another. Every stage is joined to the next one by a link of its own, all of one profile; the results travel back
-/// from the last stage to the first, over a link whose `backward` conditions they meet. One thread at a time. Every
+/// from the last stage to the first, over a link whose `backward` conditions they meet. Where a pipeline asks for them,
+/// there are also links from the first stage to each of the others and back, of the same kind; the kernel's networks
+/// have them for two stages only. Where stages are placed otherwise than each on a device of its own, a link that leads
+/// back towards the source (config::Way) meets the `backward` conditions, and nothing shapes a link between two stages
+/// of one device. One thread at a time. Every
 /// function throws EnvironmentError for what this machine refuses.
 class Network {
  public:
@@ -38,7 +43,7 @@ class Network {
   virtual void end_trial(config::NetworkEvidence& evidence) const;
 };
 
-/// For `stages` stages. `none`: this host's loopback, which can do the unshaped profile only.
-std::unique_ptr<Network> make_network(config::Shaping kind, int stages);
+/// For `stages` stages on these devices. `none`: this host's loopback, which can do the unshaped profile only.
+std::unique_ptr<Network> make_network(config::Shaping kind, int stages, const config::Placement& placement = {});
 
 }  // namespace paretopipe::shaping

@@ -16,12 +16,20 @@
 
 namespace paretopipe::stage {
 
-/// A tensor as the pipeline sees it: what it is, where its bytes are, and who keeps them alive.
+/// A tensor as the pipeline sees it: what it is, where its bytes are, and who keeps them alive. Where several tensors
+/// cross a cut, the first of them, which holds the others.
 struct Activation {
   wire::TensorSpec spec;
-  std::span<std::byte> bytes;   ///< exactly byte_size(spec) bytes, owned by `owner`
-  std::shared_ptr<void> owner;  ///< the memory lives as long as this does
+  std::span<std::byte> bytes;        ///< exactly byte_size(spec) bytes, owned by `owner`
+  std::shared_ptr<void> owner;       ///< the memory lives as long as this does
+  std::vector<Activation> others{};  ///< which have none in turn
+
+  std::size_t tensors() const { return 1 + others.size(); }
+  const Activation& tensor(std::size_t index) const { return index == 0 ? *this : others.at(index - 1); }
 };
+
+/// What crosses a cut, in the order of its frames: 1 to config::kMostCrossing tensors.
+using Boundary = std::vector<wire::TensorSpec>;
 
 /// How a stage is to compute; what a deployment would set. Recorded with every trial.
 struct ComputeOptions {
@@ -48,8 +56,8 @@ struct ModelRequest {
 void to_json(nlohmann::json& json, const ModelRequest& request);
 void from_json(const nlohmann::json& json, ModelRequest& request);
 
-/// What crosses a cut of a model that is computed so: activations with four dimensions in the mode's order. The input
-/// and the result of the whole model are float32 and contiguous instead.
+/// A tensor that crosses a cut of a model that is computed so: activations with four dimensions in the mode's order.
+/// The input and the result of the whole model are float32 and contiguous instead.
 wire::TensorSpec activation_spec(const config::ComputeMode& mode, std::vector<std::int64_t> shape);
 
 /// What computes inside a stage: LibTorch (lib/paretopipe/model), or the synthetic ground truth. The pipeline around it
@@ -78,9 +86,9 @@ class Backend {
   virtual void load(const ModelRequest& request, config::BlockRange range) = 0;
 
   /// Whatever else is worth doing once before `forward` is called for this range again and again, with activations of
-  /// that spec: after it, no call takes longer than the others. Other ranges may be forgotten again. The blocks must be
-  /// loaded. Most backends have nothing to do.
-  virtual void prepare(config::BlockRange, const wire::TensorSpec&) {}
+  /// these specs: after it, no call takes longer than the others. Other ranges may be forgotten again. The blocks must
+  /// be loaded. Most backends have nothing to do.
+  virtual void prepare(config::BlockRange, const Boundary&) {}
 
   /// `count` distinct batches of decoded, resized and normalised input for the request's model.
   virtual std::vector<Activation> make_inputs(const ModelRequest& request, int count) = 0;
@@ -90,12 +98,12 @@ class Backend {
   /// where there are not as many as samples.
   virtual std::vector<std::int64_t> make_labels(const ModelRequest& request, int count);
 
-  /// Memory for one incoming tensor.
+  /// Memory for one incoming tensor. An activation of several is put together by the caller.
   virtual Activation allocate(const wire::TensorSpec& spec) = 0;
 
   /// Runs the blocks of `range`, which must be loaded. An empty range returns `input` itself. The result is dense in
-  /// the memory order that its spec states. May overwrite `input` unless the range begins with the first block, for the
-  /// source hands its inputs in again and again; the result may alias it.
+  /// the memory order that its spec states, as are all of several. May overwrite `input` unless the range begins with
+  /// the first block, for the source hands its inputs in again and again; the result may alias it.
   virtual Activation forward(config::BlockRange range, Activation input) = 0;
 
   /// Called once after `forward`, timed apart from it as "encode": whatever is needed to make the result dense, and to

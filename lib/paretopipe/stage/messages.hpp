@@ -1,6 +1,7 @@
 #pragma once
 #include <paretopipe/config/model_description.hpp>
 #include <paretopipe/core/accuracy.hpp>
+#include <paretopipe/core/deal.hpp>
 #include <paretopipe/core/server_timeline.hpp>
 #include <paretopipe/core/timeline.hpp>
 #include <paretopipe/host/cpu_conditions.hpp>
@@ -32,7 +33,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TensorSpec, dtype, memory_format, shape)
 namespace paretopipe::stage {
 
 /// Grows whenever a message changes its meaning: the driver refuses a stage of another version.
-inline constexpr int kControlProtocolVersion = 6;
+inline constexpr int kControlProtocolVersion = 7;
 
 /// The request failed; the stage goes on listening. After a failed `Run` its links are gone.
 struct Fault {
@@ -105,14 +106,17 @@ struct Listening {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Listening, port)
 
 /// Connects to the next stage and takes the previous one's connection; to be sent to all stages before waiting for any.
+/// So does a device that batches are dealt out to, with the source as its only neighbour; both then hold these links
+/// beside those of the ring.
 struct Join {
   static constexpr std::string_view kType = "join";
   std::string next_host;
   std::uint16_t next_port = 0;
   std::uint64_t token = 0;  ///< known to this pipeline's stages only: strangers at the port are turned away
   int timeout_s = 10;
+  int device = 0;  ///< that shares these links with the source; 0: the ring
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Join, next_host, next_port, token, timeout_s)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Join, next_host, next_port, token, timeout_s, device)
 
 struct Joined {
   static constexpr std::string_view kType = "joined";
@@ -143,11 +147,11 @@ struct Loaded {
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Loaded, held_parameter_bytes, input, result)
 
-/// Gets ready for the runs of these blocks that follow, with chunks of that spec: nothing of it is timed.
+/// Gets ready for the runs of these blocks that follow, with chunks of these tensors: nothing of it is timed.
 struct Prepare {
   static constexpr std::string_view kType = "prepare";
   config::BlockRange blocks;
-  wire::TensorSpec incoming;
+  Boundary incoming;
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Prepare, blocks, incoming)
 
@@ -175,14 +179,19 @@ struct BlockTimes {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(BlockTimes, compute_ns)
 
 /// A SingleStream phase, then an Offline phase, or a Server phase alone, each of warmup + batches batches. A batch
-/// travels as `chunks` chunks, one frame each, whose sequence numbers run through all phases from 0. Goes to all stages
+/// travels as `chunks` chunks, whose numbers run through all phases from 0, and a chunk as a frame for each tensor of
+/// `incoming` (crossing.hpp). Goes to all stages
 /// that take part, which then only talk to each other until they report.
+///
+/// With several devices every stage has the whole model, and the source deals the batches out (core/deal.hpp): to
+/// itself, device 0, and to the others over the links that each shares with it. Another device than the source is then
+/// the second stage of a pipeline of two, whose phases are its shares of the source's.
 struct Run {
   static constexpr std::string_view kType = "run";
   std::uint32_t tag = 0;  ///< of this trial: frames of another one are refused
   int stage_count = 1;    ///< stages that take part; 1: nothing crosses a link
   config::BlockRange blocks;
-  wire::TensorSpec incoming;  ///< a chunk from the previous stage (for the source: of results); ignored when alone
+  Boundary incoming;  ///< a chunk from the previous stage (for the source: one of results); ignored when alone
   int warmup = 0;
   int batches = 1;
   int depth = 1;   ///< batches in flight in the Offline phase, and at most in a Server phase
@@ -190,7 +199,11 @@ struct Run {
   bool server = false;
   std::vector<std::int64_t> arrivals{};  ///< of a Server phase, for the source only: when each batch arrives,
                                          ///< ascending, in nanoseconds since the phase's beginning
+  int devices = 1;                       ///< that batches are dealt out to; 1: a pipeline
+  int device = 0;                        ///< which of them this stage is
 
+  /// Of the source.
+  Deal deal() const { return {static_cast<std::size_t>(devices), static_cast<std::size_t>(phase_batches())}; }
   int phases() const { return server ? 1 : 2; }
   int phase_batches() const { return warmup + batches; }
   int total_batches() const { return phases() * phase_batches(); }
@@ -200,7 +213,7 @@ struct Run {
   std::size_t chunks_of_batch() const { return static_cast<std::size_t>(chunks); }
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Run, tag, stage_count, blocks, incoming, warmup, batches, depth, chunks, server,
-                                   arrivals)
+                                   arrivals, devices, device)
 
 /// The moments that one stage saw, absolute times of its own steady clock. A phase that was not run has none.
 struct RunReport {

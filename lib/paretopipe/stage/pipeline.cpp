@@ -1,15 +1,14 @@
 #include <paretopipe/core/clock.hpp>
-#include <paretopipe/host/cpu_conditions.hpp>
 #include <paretopipe/stage/chunks.hpp>
+#include <paretopipe/stage/crossing.hpp>
+#include <paretopipe/stage/loops.hpp>
 #include <paretopipe/stage/pipeline.hpp>
 #include <paretopipe/wire/link.hpp>
 
 #include <algorithm>
-#include <exception>
-#include <mutex>
-#include <thread>
+#include <optional>
+#include <utility>
 
-#include <sched.h>
 #include <sys/prctl.h>
 
 namespace paretopipe::stage {
@@ -19,24 +18,6 @@ namespace {
 constexpr std::size_t kReceiveBuffers = 3;
 /// Results waiting for the send thread. More would only hide in the queue what credits should bound.
 constexpr std::size_t kSendQueue = 2;
-
-/// A thread that is woken to move bytes would otherwise push the computing thread, with which it shares the stage's
-/// cores, off its core between two batches, at every batch. Where this is not allowed, the gap is there, and measured.
-void let_compute_go_first() noexcept {
-  const sched_param no_priority{};
-  ::sched_setscheduler(0, SCHED_BATCH, &no_priority);
-}
-
-/// The chunks [begin, end) of a timeline.
-template <class Timeline, class Moments>
-Timeline slice(const Timeline& whole, const Moments& members, std::ptrdiff_t begin, std::ptrdiff_t end) {
-  Timeline part;
-  for (const auto member : members) {
-    const auto& moments = whole.*member;
-    (part.*member).assign(moments.begin() + begin, moments.begin() + end);
-  }
-  return part;
-}
 
 /// The loops of a stage and what they share.
 class StageRun {
@@ -48,85 +29,39 @@ class StageRun {
         total_(run.total_chunks()),
         free_buffers_(kReceiveBuffers),
         incoming_(kReceiveBuffers),
-        outgoing_(kSendQueue) {
+        outgoing_(kSendQueue),
+        loops_([this] { release(); }) {
     for (const auto member : kStageMoments) (timeline_.*member).resize(total_);
     if (references != nullptr) source_.emplace(run, *references);
     if (neighbours_.previous == nullptr) return;
     if (source_) {
-      result_chunks_ = parts_of(backend_.allocate(whole_batch(run.incoming, run.chunks)), run.chunks);
+      result_chunks_ = parts_of(backend_.allocate(whole_batch(run.incoming.at(0), run.chunks)), run.chunks);
       return;
     }
     const auto buffers = std::min(kReceiveBuffers, run.chunks_in_flight() + 1);
-    for (std::size_t i = 0; i < buffers; ++i) free_buffers_.push(backend_.allocate(run.incoming));
+    for (std::size_t i = 0; i < buffers; ++i) free_buffers_.push(allocate(run.incoming, backend_));
   }
 
   void execute() {
-    std::thread arrivals;
-    std::thread receiver;
-    std::thread sender;
-    if (source_ && run_.server) arrivals = start([this] { follow_schedule(); });
-    if (neighbours_.previous != nullptr) receiver = start([this] { source_ ? receive_results() : receive_inputs(); });
-    if (neighbours_.next != nullptr) sender = start([this] { send(); });
-    guarded([this] { compute(); });
-    if (arrivals.joinable()) arrivals.join();
-    if (receiver.joinable()) receiver.join();
-    if (sender.joinable()) sender.join();
-    if (error_) std::rethrow_exception(error_);
+    if (source_ && run_.server) loops_.start([this] { follow_schedule(); });
+    if (neighbours_.previous != nullptr) loops_.start([this] { source_ ? receive_results() : receive_inputs(); });
+    if (neighbours_.next != nullptr) loops_.start([this] { send(); });
+    loops_.finish_with([this] { compute(); });
   }
 
-  void fill(RunOutcome& outcome) {
-    auto& report = outcome.report;
-    if (source_) {
-      outcome.last_batch = source_->last_batch();
-      for (auto* moments : {&timeline_.receive_begin, &timeline_.receive_end, &timeline_.ready})
-        *moments = source_->issued();
-      report.max_abs_difference = source_->max_abs_difference();
-      report.top1_agreement = source_->top1_agreement();
-      report.largest_output = source_->largest_output();
-      report.accuracy = source_->accuracy();
-    }
-    if (run_.server) {
-      if (source_) report.server = source_->server_timeline();
-      return;
-    }
-    const auto phase = static_cast<std::ptrdiff_t>(run_.phase_chunks());
-    const auto total = static_cast<std::ptrdiff_t>(total_);
-    report.single_stream = slice(timeline_, kStageMoments, 0, phase);
-    report.offline = slice(timeline_, kStageMoments, phase, total);
-    if (source_) {
-      report.single_stream_results = slice(source_->results(), kResultMoments, 0, phase);
-      report.offline_results = slice(source_->results(), kResultMoments, phase, total);
-    }
-  }
+  void fill(RunOutcome& outcome) { stage::fill(outcome, run_, std::move(timeline_), source_ ? &*source_ : nullptr); }
 
  private:
   BoundedQueue<Job>& jobs() { return source_ ? source_->jobs() : incoming_; }
 
-  template <class Loop>
-  std::thread start(Loop loop) {
-    return std::thread([this, loop] {
-      let_compute_go_first();
-      guarded(loop);
-    });
-  }
-
-  /// The first error ends all loops: closed queues and links release whoever waits.
-  template <class Loop>
-  void guarded(Loop loop) {
-    try {
-      loop();
-    } catch (...) {
-      {
-        const std::lock_guard lock(error_mutex_);
-        if (!error_) error_ = std::current_exception();
-      }
-      incoming_.close();
-      if (source_) source_->close();
-      outgoing_.close();
-      free_buffers_.close();
-      if (neighbours_.previous != nullptr) neighbours_.previous->shutdown();
-      if (neighbours_.next != nullptr) neighbours_.next->shutdown();
-    }
+  /// Closed queues and links release whoever waits.
+  void release() {
+    incoming_.close();
+    if (source_) source_->close();
+    outgoing_.close();
+    free_buffers_.close();
+    if (neighbours_.previous != nullptr) neighbours_.previous->shutdown();
+    if (neighbours_.next != nullptr) neighbours_.next->shutdown();
   }
 
   /// The kernel would otherwise add up to 50 µs to every wait (prctl(2), PR_SET_TIMERSLACK).
@@ -143,7 +78,7 @@ class StageRun {
     for (std::size_t sequence = 0; sequence < total_; ++sequence) {
       auto buffer = free_buffers_.pop();
       if (!buffer) return;
-      const auto times = neighbours_.previous->receive_tensor(run_.tag, sequence, run_.incoming, buffer->bytes);
+      const auto times = receive(*neighbours_.previous, run_.tag, sequence, *buffer);
       auto decoded = backend_.decode(*buffer);
       timeline_.receive_begin[sequence] = times.begin_ns;
       timeline_.receive_end[sequence] = times.end_ns;
@@ -157,7 +92,7 @@ class StageRun {
     begin();
     for (std::size_t sequence = 0; sequence < total_; ++sequence) {
       const auto& result = result_chunks_[sequence % result_chunks_.size()];
-      const auto times = neighbours_.previous->receive_tensor(run_.tag, sequence, run_.incoming, result.bytes);
+      const auto times = receive(*neighbours_.previous, run_.tag, sequence, result);
       source_->complete(sequence, times.begin_ns, times.end_ns, result);
     }
   }
@@ -167,13 +102,13 @@ class StageRun {
     for (std::size_t sequence = 0; sequence < total_; ++sequence) {
       auto job = jobs().pop();
       if (!job) return;
-      const auto input = job->activation.bytes;
+      const Extent input(job->activation);
       timeline_.compute_begin[sequence] = now_ns();
       auto output = backend_.forward(run_.blocks, std::move(job->activation));
       timeline_.compute_end[sequence] = now_ns();
       output = backend_.encode(std::move(output));
       timeline_.encoded[sequence] = now_ns();
-      if (!overlap(input, output.bytes)) job->lease.reset();
+      if (!input.overlaps(output)) job->lease.reset();
       if (!hand_on({sequence, std::move(output), std::move(job->lease)})) return;
     }
   }
@@ -191,7 +126,7 @@ class StageRun {
     for (std::size_t sequence = 0; sequence < total_; ++sequence) {
       const auto job = outgoing_.pop();
       if (!job) return;
-      const auto times = neighbours_.next->send_tensor(run_.tag, sequence, job->activation.spec, job->activation.bytes);
+      const auto times = stage::send(*neighbours_.next, run_.tag, sequence, job->activation);
       timeline_.send_begin[sequence] = times.begin_ns;
       timeline_.send_end[sequence] = times.end_ns;
     }
@@ -200,10 +135,6 @@ class StageRun {
   /// Gives the buffer back when the last holder lets go. After an error the queue is closed and the buffer just ends.
   std::shared_ptr<void> lease(Activation buffer) {
     return {static_cast<void*>(this), [this, buffer = std::move(buffer)](void*) { free_buffers_.push(buffer); }};
-  }
-
-  static bool overlap(std::span<const std::byte> left, std::span<const std::byte> right) {
-    return left.data() < right.data() + right.size() && right.data() < left.data() + left.size();
   }
 
   const Run run_;
@@ -216,26 +147,18 @@ class StageRun {
   BoundedQueue<Activation> free_buffers_;  // outlives the queues, whose jobs give their buffers back when they go
   BoundedQueue<Job> incoming_;
   BoundedQueue<Job> outgoing_;
-  std::mutex error_mutex_;
-  std::exception_ptr error_;
+  Loops loops_;
 };
 
 }  // namespace
 
 RunOutcome run_pipeline(const Run& run, Backend& backend, Neighbours neighbours, const ReferenceSet* references) {
-  RunOutcome outcome;
-  auto& report = outcome.report;
-  host::reset_peak_rss();
-  const host::CpuWatch cpus;
-  const auto before = host::read_process_usage();
-  StageRun stage(run, backend, neighbours, references);
-  stage.execute();
-  report.usage = host::read_process_usage() - before;
-  report.conditions = cpus.end();
-  report.peak_rss_bytes = host::read_peak_rss_bytes().value_or(0);
-  report.held_parameter_bytes = backend.held_parameter_bytes();
-  report.state = host::read_host_state();
-  stage.fill(outcome);
+  std::optional<StageRun> stage;
+  auto outcome = observe(backend, [&] {
+    stage.emplace(run, backend, neighbours, references);
+    stage->execute();
+  });
+  stage->fill(outcome);
   return outcome;
 }
 

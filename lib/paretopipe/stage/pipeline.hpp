@@ -1,9 +1,8 @@
 #pragma once
 #include <paretopipe/stage/backend.hpp>
 #include <paretopipe/stage/messages.hpp>
+#include <paretopipe/stage/run_outcome.hpp>
 #include <paretopipe/stage/source.hpp>
-
-#include <vector>
 
 namespace paretopipe::wire {
 class Link;
@@ -15,12 +14,6 @@ namespace paretopipe::stage {
 struct Neighbours {
   wire::Link* previous = nullptr;
   wire::Link* next = nullptr;
-};
-
-/// What a run leaves behind.
-struct RunOutcome {
-  RunReport report;
-  std::vector<Activation> last_batch{};  ///< only at the source: the chunks of the last result that came back
 };
 
 /// Runs one trial's part in this stage, from the first batch to the last, and reports its moments. One thread receives

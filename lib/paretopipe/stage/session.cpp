@@ -2,6 +2,7 @@
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/host/cpu_set.hpp>
 #include <paretopipe/stage/chunks.hpp>
+#include <paretopipe/stage/dealer.hpp>
 #include <paretopipe/stage/messages.hpp>
 #include <paretopipe/stage/pipeline.hpp>
 #include <paretopipe/stage/session.hpp>
@@ -14,7 +15,9 @@
 #include <cmath>
 #include <future>
 #include <limits>
+#include <map>
 #include <optional>
+#include <utility>
 
 namespace paretopipe::stage {
 namespace {
@@ -25,12 +28,24 @@ constexpr int kMaxBatches = 1'000'000;
 void check(const Run& request) {
   const auto countable = [](int count, int least) { return count >= least && count <= kMaxBatches; };
   if (countable(request.stage_count, 1) && countable(request.warmup, 0) && countable(request.batches, 1) &&
-      countable(request.depth, 1) && countable(request.chunks, 1) && request.phase_chunks() <= 2UL * kMaxBatches) {
+      countable(request.depth, 1) && countable(request.chunks, 1) && request.phase_chunks() <= 2UL * kMaxBatches &&
+      countable(request.devices, 1) && request.device >= 0 && request.device < request.devices &&
+      !(request.devices > 1 && request.server)) {
     return;
   }
   throw wire::ProtocolError(fmt::format(
-      "the driver sent a run that cannot be: {} stages, {} warm-up and {} measured batches of {} chunks, {} in flight",
-      request.stage_count, request.warmup, request.batches, request.chunks, request.depth));
+      "the driver sent a run that cannot be: {} stages, {} warm-up and {} measured batches of {} chunks, {} in flight, "
+      "device {} of {}",
+      request.stage_count, request.warmup, request.batches, request.chunks, request.depth, request.device,
+      request.devices));
+}
+
+/// A link carries only so many tensors of a cut, and results are one.
+void check(const Boundary& incoming, bool source) {
+  const auto most = source ? std::size_t{1} : std::size_t{config::kMostCrossing};
+  if (!incoming.empty() && incoming.size() <= most) return;
+  throw wire::ProtocolError(
+      fmt::format("the driver announced chunks of {} tensors where 1 to {} can come", incoming.size(), most));
 }
 
 /// More than any phase takes, little enough that moments on it cannot overflow.
@@ -59,6 +74,11 @@ ModelRequest for_whole_batches(const Load& request) {
   whole.batch = static_cast<int>(images);
   return whole;
 }
+
+struct Links {
+  wire::Link previous;
+  wire::Link next;
+};
 
 /// To one request: a message, and the tensors that follow it.
 struct Reply {
@@ -108,8 +128,10 @@ class Session {
   Joined join(const Join& request) {
     if (!listener_) throw wire::ProtocolError("the driver sent join before listen");
     const auto deadline = Clock::now() + std::chrono::seconds(request.timeout_s);
-    next_.emplace(wire::connect_peer(request.next_host, request.next_port, request.token, deadline));
-    previous_.emplace(wire::accept_peer(*listener_, request.token, deadline));
+    links_.erase(request.device);
+    auto next = wire::connect_peer(request.next_host, request.next_port, request.token, deadline);
+    auto previous = wire::accept_peer(*listener_, request.token, deadline);
+    links_.try_emplace(request.device, Links{std::move(previous), std::move(next)});
     listener_.reset();
     return {};
   }
@@ -151,6 +173,7 @@ class Session {
   }
 
   Prepared prepare(const Prepare& request) {
+    check(request.incoming, references_.has_value());
     backend_.prepare(request.blocks, request.incoming);
     return {};
   }
@@ -167,15 +190,35 @@ class Session {
 
   RunReport run(const Run& request) {
     check(request);
-    const bool alone = request.stage_count == 1;
-    if (!alone && !(previous_ && next_)) throw wire::ProtocolError("the driver sent run before join");
-    if (alone && !references_) throw wire::ProtocolError("a stage that runs alone must be the source");
-    check_schedule(request, references_.has_value());
-    const Neighbours neighbours{alone ? nullptr : &*previous_, alone ? nullptr : &*next_};
+    const auto* references = references_ ? &*references_ : nullptr;
+    if (request.stage_count == 1 && references == nullptr) {
+      throw wire::ProtocolError("a stage that runs alone must be the source");
+    }
+    check_schedule(request, references != nullptr);
+    check(request.incoming, references != nullptr);
     last_batch_.clear();
-    auto outcome = run_pipeline(request, backend_, neighbours, references_ ? &*references_ : nullptr);
+    auto outcome = request.devices > 1 && references != nullptr
+                       ? run_dealer(request, backend_, neighbours_of_dealer(request.devices), *references)
+                       : run_pipeline(request, backend_, neighbours_of(request), references);
     last_batch_ = std::move(outcome.last_batch);
     return std::move(outcome.report);
+  }
+
+  Neighbours neighbours_over(int device) {
+    const auto links = links_.find(device);
+    if (links == links_.end()) throw wire::ProtocolError("the driver sent run before join");
+    return {&links->second.previous, &links->second.next};
+  }
+
+  Neighbours neighbours_of(const Run& request) {
+    return request.stage_count == 1 ? Neighbours{} : neighbours_over(request.device);
+  }
+
+  /// Those of every device but the source.
+  std::vector<Neighbours> neighbours_of_dealer(int devices) {
+    std::vector<Neighbours> neighbours;
+    for (int device = 1; device < devices; ++device) neighbours.push_back(neighbours_over(device));
+    return neighbours;
   }
 
   Reply fetch_result(const FetchResult& request) {
@@ -189,8 +232,7 @@ class Session {
 
   Backend& backend_;
   std::optional<wire::Listener> listener_;
-  std::optional<wire::Link> previous_;
-  std::optional<wire::Link> next_;
+  std::map<int, Links> links_;  ///< the ring's at 0, and by device those between it and the source
   std::optional<ReferenceSet> references_;
   std::vector<Activation> last_batch_;  ///< of the last run
 };

@@ -31,12 +31,14 @@ double max_difference(std::span<const float> left, std::span<const float> right)
 }  // namespace
 
 Source::Source(const Run& run, const ReferenceSet& references)
-    : run_(run), references_(references), jobs_(run.chunks_in_flight()), gate_(run.depth) {
+    : run_(run), references_(references), deal_(run.deal()), gate_(run.depth), returned_(deal_.devices) {
+  for (std::size_t device = 0; device < deal_.devices; ++device) jobs_.emplace_back(run.chunks_in_flight());
   issued_.resize(run.total_chunks());
   for (const auto member : kResultMoments) (results_.*member).resize(run.total_chunks());
 }
 
 void Source::start() {
+  const std::lock_guard lock(mutex_);
   issue();
 }
 
@@ -44,44 +46,50 @@ void Source::follow_schedule() {
   schedule_begin_ns_ = now_ns();
   for (const auto arrival : run_.arrivals) {
     if (!gate_.enter(schedule_begin_ns_ + arrival)) return;
+    const std::lock_guard lock(mutex_);
     issue();
   }
 }
 
 void Source::close() {
-  jobs_.close();
+  for (auto& jobs : jobs_) jobs.close();
   gate_.close();
 }
 
 void Source::issue() {
-  const auto first = next_++ * run_.chunks_of_batch();
+  const auto batch = next_++;
+  const auto first = batch * run_.chunks_of_batch();
   const auto moment = now_ns();
   for (auto sequence = first; sequence < first + run_.chunks_of_batch(); ++sequence) {
     issued_[sequence] = moment;
-    jobs_.push({sequence, references_.inputs[sequence % references_.inputs.size()], nullptr});
+    jobs(deal_.device_of(batch)).push({sequence, references_.inputs[sequence % references_.inputs.size()], nullptr});
   }
 }
 
 void Source::complete(std::size_t sequence, std::int64_t receive_begin_ns, std::int64_t receive_end_ns,
                       const Activation& result) {
+  const auto completed = now_ns();
+  const std::lock_guard lock(mutex_);
   results_.receive_begin[sequence] = receive_begin_ns;
   results_.receive_end[sequence] = receive_end_ns;
-  results_.completed[sequence] = now_ns();
-  returned_.push_back(result);
-  if (returned_.size() < run_.chunks_of_batch()) return;
-  check_batch(sequence + 1 - returned_.size());
+  results_.completed[sequence] = completed;
+  auto& chunks = returned_[deal_.device_of(sequence / run_.chunks_of_batch())];
+  chunks.push_back(result);
+  if (chunks.size() < run_.chunks_of_batch()) return;
+  check_batch(sequence + 1 - chunks.size(), chunks);
+  ++batches_back_;
   if (run_.server) {
     gate_.leave();
   } else {
-    issue_next(sequence);
+    issue_next();
   }
 }
 
-/// Chunk `completed` was its batch's last: the SingleStream and the Offline phase hand a batch over for each.
-void Source::issue_next(std::size_t completed) {
+/// A batch is back: the SingleStream and the Offline phase hand one over for each.
+void Source::issue_next() {
   const auto phase = static_cast<std::size_t>(run_.phase_batches());
   const auto total = static_cast<std::size_t>(run_.total_batches());
-  if (completed + 1 == run_.phase_chunks()) {
+  if (batches_back_ == phase) {
     // The SingleStream phase is over and the pipeline is empty: fill it.
     const auto in_flight = std::min(static_cast<std::size_t>(run_.depth), phase);
     for (std::size_t i = 0; i < in_flight; ++i) issue();
@@ -91,13 +99,13 @@ void Source::issue_next(std::size_t completed) {
 }
 
 /// What came back of the batch whose chunks are `first` and those after it.
-void Source::check_batch(std::size_t first) {
-  for (std::size_t i = 0; i < returned_.size(); ++i) {
-    compare(returned_[i], references_.outputs[(first + i) % references_.outputs.size()]);
-    judge(first + i, returned_[i]);
+void Source::check_batch(std::size_t first, std::vector<Activation>& chunks) {
+  for (std::size_t i = 0; i < chunks.size(); ++i) {
+    compare(chunks[i], references_.outputs[(first + i) % references_.outputs.size()]);
+    judge(first + i, chunks[i]);
   }
-  if (first + returned_.size() == run_.total_chunks()) last_batch_ = std::move(returned_);
-  returned_.clear();
+  if (first + chunks.size() == run_.total_chunks()) last_batch_ = std::move(chunks);
+  chunks.clear();
 }
 
 void Source::compare(const Activation& result, const Activation& expected) {

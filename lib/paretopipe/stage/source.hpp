@@ -1,5 +1,6 @@
 #pragma once
 #include <paretopipe/core/accuracy.hpp>
+#include <paretopipe/core/deal.hpp>
 #include <paretopipe/core/timeline.hpp>
 #include <paretopipe/stage/arrival_gate.hpp>
 #include <paretopipe/stage/backend.hpp>
@@ -8,6 +9,8 @@
 #include <paretopipe/stage/messages.hpp>
 
 #include <cstddef>
+#include <deque>
+#include <mutex>
 #include <span>
 #include <vector>
 
@@ -26,7 +29,9 @@ struct ReferenceSet {
 /// with the last of them: at most `depth` batches' chunks are in flight. In a Server phase batches are handed over as
 /// they arrive, by a thread of their own; what arrives while `depth` are in flight waits here, however many they are.
 ///
-/// `start` and `complete` are called by one thread at a time; `jobs` is where the compute thread takes its work.
+/// Where the run has several devices, batches are dealt out to them (core/deal.hpp), and come back from each in order.
+///
+/// `start` and `complete` may be called from any thread; `jobs` is where whoever works for a device takes its work.
 class Source {
  public:
   /// `references` must outlive the source.
@@ -42,13 +47,13 @@ class Source {
   /// Ends follow_schedule(), and `jobs`.
   void close();
 
-  /// Chunk `sequence` is back; its result must stay as it is until its batch is complete. Then the batch is compared
-  /// bit for bit with the unsplit model's, after its last moment was taken and before the next one is handed over: in
-  /// the SingleStream phase no latency contains it.
+  /// Chunk `sequence` is back; those of one device come in order. Its result must stay as it is until its batch is
+  /// complete. Then the batch is compared bit for bit with the unsplit model's, after its last moment was taken and
+  /// before the next one is handed over: in the SingleStream phase no latency contains it.
   void complete(std::size_t sequence, std::int64_t receive_begin_ns, std::int64_t receive_end_ns,
                 const Activation& result);
 
-  BoundedQueue<Job>& jobs() { return jobs_; }
+  BoundedQueue<Job>& jobs(std::size_t device = 0) { return jobs_.at(device); }
 
   /// When each chunk was handed over; when each result came back. By sequence number.
   const std::vector<std::int64_t>& issued() const { return issued_; }
@@ -71,20 +76,23 @@ class Source {
 
  private:
   void issue();
-  void issue_next(std::size_t completed);
-  void check_batch(std::size_t first);
+  void issue_next();
+  void check_batch(std::size_t first, std::vector<Activation>& chunks);
   void compare(const Activation& result, const Activation& expected);
   void judge(std::size_t sequence, const Activation& result);
 
   const Run run_;
   const ReferenceSet& references_;
-  BoundedQueue<Job> jobs_;
+  const Deal deal_;
+  std::deque<BoundedQueue<Job>> jobs_;  // by device; a queue does not move
   ArrivalGate gate_;
+  std::mutex mutex_;  // guards what follows, but for the schedule's beginning
   std::int64_t schedule_begin_ns_ = 0;
   std::vector<std::int64_t> issued_;
   ResultTimeline results_;
-  std::size_t next_ = 0;              ///< batch to be handed over
-  std::vector<Activation> returned_;  ///< chunks of the batch that is coming back, in order
+  std::size_t next_ = 0;                           ///< batch to be handed over
+  std::size_t batches_back_ = 0;                   ///< of all phases
+  std::vector<std::vector<Activation>> returned_;  ///< by device: chunks of the batch that is coming back, in order
   double max_abs_difference_ = 0;
   std::int64_t images_compared_ = 0;
   std::int64_t images_agreeing_ = 0;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 namespace paretopipe::stats {
 namespace {
@@ -26,6 +27,11 @@ std::vector<std::size_t>& records_of(Configuration& configuration, record::Statu
       break;
   }
   return configuration.failed;
+}
+
+/// Data parallelism, which is no split, comes last.
+std::pair<int, std::vector<int>> place_of(const plan::Trial& trial) {
+  return {trial.data_parallel, trial.split_points};
 }
 
 std::vector<std::optional<double>> medians_of(std::span<const record::TrialRecord> records,
@@ -66,7 +72,7 @@ std::vector<ConfigurationGroup> aggregate(std::span<const record::TrialRecord> r
   }
   for (auto& group : groups) {
     std::sort(group.configurations.begin(), group.configurations.end(),
-              [](const auto& left, const auto& right) { return left.trial.split_points < right.trial.split_points; });
+              [](const auto& left, const auto& right) { return place_of(left.trial) < place_of(right.trial); });
   }
   return groups;
 }

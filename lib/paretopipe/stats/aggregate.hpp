@@ -24,10 +24,10 @@ struct Configuration {
   std::optional<double> median(const record::Metric& metric) const;
 };
 
-/// Configurations that differ in their split points only. Frontiers are drawn within a group: to compare splits across
-/// different batches or thread counts would compare two experiments.
+/// Configurations that differ in their split points only, and the baselines beside them. Frontiers are drawn within a
+/// group: to compare splits across different batches or thread counts would compare two experiments.
 struct ConfigurationGroup {
-  std::vector<Configuration> configurations;  ///< by ascending split points
+  std::vector<Configuration> configurations;  ///< by ascending split points; data-parallel last
 
   /// What they share; only its split points and repetition mean nothing.
   const plan::Trial& settings() const { return configurations.front().trial; }

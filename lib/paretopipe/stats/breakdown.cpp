@@ -31,6 +31,15 @@ void check_chunks(const record::PhaseSamples& samples) {
   }
 }
 
+/// Every device has to have measured a batch.
+void check_devices(const record::PhaseSamples& samples, int stages) {
+  if (samples.devices == 1) return;
+  const auto measured = static_cast<std::int64_t>(samples.results.completed.size()) / samples.chunks - samples.warmup;
+  if (samples.devices > 1 && stages == 2 && measured >= samples.devices) return;
+  throw UsageError(fmt::format("the samples are damaged: {} batches of {} stages were measured on {} devices", measured,
+                               stages, samples.devices));
+}
+
 void check(const record::PhaseSamples& samples, int stages) {
   const auto entries = samples.results.completed.size();
   if (entries == 0 || stages == 0) throw UsageError("the samples hold no batch");
@@ -45,6 +54,7 @@ void check(const record::PhaseSamples& samples, int stages) {
   check_length(samples.results.receive_end, entries);
   check_chunks(samples);
   const auto batches = entries / static_cast<std::size_t>(samples.chunks);
+  check_devices(samples, stages);
   if (samples.warmup < 0 || static_cast<std::size_t>(samples.warmup) >= batches) {
     throw UsageError(fmt::format("no batch was measured: {} were run, {} of them to warm up", batches, samples.warmup));
   }

@@ -35,8 +35,11 @@ int stage_count(const record::PhaseSamples& samples);
 /// that of its last chunk, and so are the parts: what the last chunk waited while the stage computed those before it is
 /// `queue`, and what it waited for the link `send_queue`.
 ///
+/// Of batches that were dealt out to devices, stage 0 is the source on their way to the device, and stage 1 the device,
+/// whichever it is: the source's own pass stage 0 and the links in no time.
+///
 /// Throws UsageError for samples without batches, of unequal lengths, or with no batch after the warm-up, and where
-/// chunks of a batch were handed over at different moments.
+/// chunks of a batch were handed over at different moments, or a device measured nothing.
 Breakdown breakdown(const record::PhaseSamples& samples);
 
 /// The same with one entry a chunk instead of a batch. Every chunk's parts add up to its own latency. Throws as above.

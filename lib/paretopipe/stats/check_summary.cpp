@@ -4,6 +4,8 @@
 #include <paretopipe/stats/server_summary.hpp>
 #include <paretopipe/stats/summarise.hpp>
 
+#include <algorithm>
+
 namespace paretopipe::stats {
 namespace {
 
@@ -14,6 +16,10 @@ void check_batches(const record::PhaseSamples& samples, const plan::Trial& trial
   if (samples.chunks != trial.chunks()) {
     throw UsageError(fmt::format("the record's \"{}\" has batches of {} chunks, and its trial asks for {}", phase,
                                  samples.chunks, trial.chunks()));
+  }
+  if (samples.devices != std::max(1, trial.data_parallel)) {
+    throw UsageError(fmt::format("the record's \"{}\" was dealt out to {} devices, and its trial asks for {}", phase,
+                                 samples.devices, std::max(1, trial.data_parallel)));
   }
   const auto asked = static_cast<std::size_t>(trial.warmup) + static_cast<std::size_t>(trial.batches);
   const auto batches = samples.results.completed.size() / static_cast<std::size_t>(samples.chunks);

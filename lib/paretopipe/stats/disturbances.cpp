@@ -58,15 +58,20 @@ void add_change_of_speed(std::vector<std::string>& found, const host::CpuConditi
 
 }  // namespace
 
+bool held_to_quota(const record::StageReport& stage) {
+  return stage.emulated_device && stage.emulated_device->cpu_quota;
+}
+
 std::vector<std::string> disturbances(const record::TrialRecord& record) {
   std::vector<std::string> found;
   for (std::size_t i = 0; i < record.stages.size(); ++i) {
     const auto& stage = record.stages[i];
     if (stage.conditions) {
       add_contention(found, record, i);
-      add_change_of_speed(found, *stage.conditions, i);
+      if (!held_to_quota(stage)) add_change_of_speed(found, *stage.conditions, i);
     }
-    if (stage.usage.major_page_faults > 0) {
+    // A stage short of memory by intention reads its program's pages again and again.
+    if (stage.usage.major_page_faults > 0 && !(stage.emulated_device && stage.emulated_device->memory_limit_bytes)) {
       found.push_back(fmt::format("stage {} waited {} times for pages from disk", i, stage.usage.major_page_faults));
     }
   }

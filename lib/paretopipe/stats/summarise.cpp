@@ -1,6 +1,7 @@
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/stats/breakdown.hpp>
 #include <paretopipe/stats/chunks.hpp>
+#include <paretopipe/stats/dealt.hpp>
 #include <paretopipe/stats/quantile.hpp>
 #include <paretopipe/stats/summarise.hpp>
 #include <paretopipe/stats/utilisation.hpp>
@@ -77,6 +78,25 @@ record::StageUtilisation utilisation(const StageTimeline& stage, const record::P
   return {median_ns(measured(computes, offline.warmup)), share, 1 - share};
 }
 
+/// Where batches were dealt out: of each device its links and what it computed.
+void summarise_devices(record::Summary& summary, const record::PhaseSamples& single_stream,
+                       const record::PhaseSamples& offline, const std::vector<record::LinkPayload>& links) {
+  const auto devices = static_cast<std::size_t>(offline.devices);
+  if (single_stream.devices != offline.devices || links.size() != 2 * (devices - 1)) {
+    throw UsageError(fmt::format("{} devices took part, which does not fit {} link(s)", devices, links.size()));
+  }
+  const auto window = completion_window(offline);
+  for (int device = 0; device < offline.devices; ++device) {
+    const auto share = of_device(offline, device);
+    summary.stages.push_back(utilisation(share.stages.back(), share, window));
+    if (device == 0) continue;
+    const auto there = links.begin() + 2 * (device - 1);
+    for (const auto& link : summarise_links(of_device(single_stream, device), {there, there + 2})) {
+      summary.links.push_back(link);
+    }
+  }
+}
+
 }  // namespace
 
 record::Summary summarise(const record::PhaseSamples& single_stream, const record::PhaseSamples& offline, int batch,
@@ -90,6 +110,10 @@ record::Summary summarise(const record::PhaseSamples& single_stream, const recor
   summary.latency_under_load = *distribution(measured(loaded.latency_ns, offline.warmup));
   summary.throughput_image_per_s = static_cast<double>(window.batches - 1) * batch * 1e9 / window.length_ns();
   summary.breakdown = summarise_parts(alone, single_stream.warmup);
+  if (offline.devices > 1) {
+    summarise_devices(summary, single_stream, offline, links);
+    return summary;
+  }
   summary.links = summarise_links(single_stream, links);
   for (int s = 0; s < stage_count(offline); ++s) {
     summary.stages.push_back(utilisation(offline.stages[static_cast<std::size_t>(s)], offline, window));

@@ -15,6 +15,10 @@ namespace paretopipe::stats {
 /// chunk: transfer time and rates. Rates of a link divide by a median of whole nanoseconds; one below the clock's
 /// resolution counts as 1 ns.
 ///
+/// Where batches were dealt out to devices, `links` are each device's way there and back, and every device has its own
+/// utilisation and links, over its own batches. Their results come back in groups of up to one a device, so that few
+/// batches flatter the throughput: of n, by up to (devices - 1) / (n - devices).
+///
 /// Throws UsageError for damaged samples (see breakdown()), for fewer than two batches after warm-up in the Offline
 /// phase or none between the first and the last moment, and where links and stages do not belong together.
 record::Summary summarise(const record::PhaseSamples& single_stream, const record::PhaseSamples& offline, int batch,

@@ -1,4 +1,5 @@
 #include <paretopipe/core/error.hpp>
+#include <paretopipe/core/split.hpp>
 #include <paretopipe/core/units.hpp>
 #include <paretopipe/synthetic/synthetic_model.hpp>
 
@@ -50,13 +51,10 @@ SyntheticModel parse(const std::string& spec) {
     throw UsageError(fmt::format("\"{}\" is not a synthetic model; write {}", spec, kUsage));
   }
   rest.remove_prefix(kPrefix.size());
-  for (;;) {
-    const auto comma = rest.find(',');
-    const bool last = comma == std::string_view::npos;
-    model.blocks.push_back(parse_block(rest.substr(0, comma), last));
-    if (last) return model;
-    rest.remove_prefix(comma + 1);
-  }
+  const auto blocks = split_at_commas(rest);
+  for (std::size_t i = 0; i < blocks.size(); ++i)
+    model.blocks.push_back(parse_block(blocks[i], i + 1 == blocks.size()));
+  return model;
 }
 
 config::ModelDescription describe(const SyntheticModel& model, int batch, int num_classes) {

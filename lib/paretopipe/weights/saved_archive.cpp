@@ -12,17 +12,18 @@ constexpr std::string_view kPickleName = "/data.pkl";
 
 }  // namespace
 
-SavedArchive::SavedArchive(Bytes file, std::string_view how_to_save)
-    : file_(file), entries_(read_stored_entries(file)) {
+SavedArchive::SavedArchive(Bytes file, std::string_view how_to_save) : file_(file), entries_(read_entries(file)) {
   for (const auto& [name, entry] : entries_) {
     if (!name.ends_with(kPickleName)) continue;
     if (!folder_.empty()) throw UsageError("it holds two pickles, where a state_dict has one");
     folder_ = name.substr(0, name.size() - kPickleName.size());
   }
   if (folder_.empty()) throw UsageError("it is a zip archive without a pickle (data.pkl), hence no state_dict");
+  // Looked at first: a model's code is compressed, and it is the model that a person mistook.
   if (find("constants.pkl") != nullptr) {
     throw UsageError(fmt::format("it is a TorchScript archive, a whole model; {}", how_to_save));
   }
+  require_stored(entries_);
   const auto* order = find("byteorder");
   if (order != nullptr && text_of(order->bytes) != "little")
     throw UsageError("its bytes are not in little-endian order");

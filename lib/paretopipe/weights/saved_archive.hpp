@@ -11,8 +11,8 @@ namespace paretopipe::weights {
 /// The archive that torch.save writes with PyTorch 1.6 or newer, of a state_dict or of a single tensor: a zip with a
 /// pickle and one entry of raw bytes for each storage, which all lie in one folder of any name. Refers to `file`.
 ///
-/// All throw UsageError, a sentence without the file's name: as read_stored_entries does, and for bytes in big-endian
-/// order, a TorchScript archive, and another checksum of the pickle than the archive says.
+/// All throw UsageError, a sentence without the file's name: as read_entries and require_stored do, and for bytes in
+/// big-endian order, a TorchScript archive, and another checksum of the pickle than the archive says.
 class SavedArchive {
  public:
   /// `how_to_save`: what a person is to do about an archive of something else.

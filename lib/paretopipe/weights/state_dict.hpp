@@ -8,9 +8,9 @@ namespace paretopipe::weights {
 /// and the pickle; every tensor carries the checksum of its storage, which is not compared (`verify` does). The result
 /// refers to `file`.
 ///
-/// Throws UsageError, a sentence without the file's name: as read_stored_entries and PickleMachine do, and for a value
-/// that is no tensor, a name that stands twice, a tensor that reaches beyond its storage, a storage that is missing or
-/// has another size than the pickle says, bytes in big-endian order, and a TorchScript archive.
+/// Throws UsageError, a sentence without the file's name: as read_entries, require_stored and PickleMachine do, and for
+/// a value that is no tensor, a name that stands twice, a tensor that reaches beyond its storage, a storage that is
+/// missing or has another size than the pickle says, bytes in big-endian order, and a TorchScript archive.
 TensorMap read_state_dict(std::span<const std::byte> file);
 
 }  // namespace paretopipe::weights

@@ -204,16 +204,11 @@ ZipEntries read_entries(Bytes archive) {
   return entries;
 }
 
-ZipEntries read_stored_entries(Bytes archive) {
-  auto entries = read_entries(archive);
+void require_stored(const ZipEntries& entries) {
   for (const auto& [name, entry] : entries) {
     if (!entry.file_bytes) continue;
-    throw UsageError(
-        fmt::format("its entry {} is compressed, which torch.save never does (torch.jit.save does); "
-                    "save the weights alone: torch.save(model.state_dict(), FILE)",
-                    in_quotes(name)));
+    throw UsageError(fmt::format("its entry {} is compressed, which torch.save never does", in_quotes(name)));
   }
-  return entries;
 }
 
 std::string inflated(const ZipEntry& entry, std::uint64_t longest) {

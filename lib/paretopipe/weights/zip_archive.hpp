@@ -31,8 +31,8 @@ bool looks_like_zip(std::span<const std::byte> file);
 /// comment at the end.
 ZipEntries read_entries(std::span<const std::byte> archive);
 
-/// The same for an archive of torch.save, in which nothing is compressed: what is, is refused too.
-ZipEntries read_stored_entries(std::span<const std::byte> archive);
+/// Throws UsageError naming an entry that is compressed, as none is in an archive of torch.save.
+void require_stored(const ZipEntries& entries);
 
 /// The file that a deflated entry holds. Throws UsageError, a sentence without a name, if the entry does not inflate to
 /// as many bytes as it says, with the CRC-32 that it says, or to more than `longest`.

@@ -26,7 +26,7 @@ struct ControlFrame {
 /// A body of exactly byte_size(spec) bytes.
 struct TensorFrame {
   std::uint32_t tag = 0;       ///< which plan or trial this belongs to, so that a stale frame is recognised
-  std::uint64_t sequence = 0;  ///< which batch of it, or chunk, where batches are cut
+  std::uint64_t sequence = 0;  ///< which tensor of it, in the order in which they cross the link
   TensorSpec spec;
   bool operator==(const TensorFrame&) const = default;
 };

@@ -61,6 +61,31 @@ TEST_CASE("an archive needs an input, and models that are none refuse one", "[ar
   CHECK(contains(refusal({"net.pt"}, "3x4x4", "unit", 100), "num_classes is 100"));
 }
 
+TEST_CASE("one or two tensors may cross a cut, of an archive only", "[archive]") {
+  const auto refusal_of = [](const std::string& model, int max_crossing) {
+    Experiment experiment;
+    experiment.models = {model};
+    if (names_archive(model)) experiment.input = "3x4x4";
+    experiment.max_crossing = max_crossing;
+    return message_of<UsageError>([&] { validate(experiment); });
+  };
+  CHECK(refusal_of("net.pt", 2) == "(nothing was thrown)");
+  CHECK(refusal_of("alexnet", 1) == "(nothing was thrown)");
+  CHECK(contains(refusal_of("alexnet", 2), "alexnet has its own input and blocks"));
+  for (const int number : {0, 3, -1}) CHECK(contains(refusal_of("net.pt", number), "1 to 2 tensors"));
+}
+
+TEST_CASE("an archive's JSON names the tensors that may cross where these are two", "[archive]") {
+  Archive archive{.sha256 = "ab12", .input_shape = {3}, .cuts = "all"};
+  const nlohmann::json one = archive;
+  CHECK_FALSE(one.contains("max_crossing"));
+  CHECK(one.get<Archive>() == archive);
+  archive.max_crossing = 2;
+  const nlohmann::json two = archive;
+  CHECK(two.at("max_crossing") == 2);
+  CHECK(two.get<Archive>() == archive);
+}
+
 TEST_CASE("an archive is known by its file's name and SHA-256, wherever it lies", "[archive]") {
   const support::TemporaryFolder folder;
   std::ofstream(folder.path() / "net.pt") << "abc";

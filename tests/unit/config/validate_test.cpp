@@ -107,12 +107,34 @@ TEST_CASE("baselines are known ones, each once", "[validate]") {
     return refusal([&](Experiment& experiment) { experiment.baselines = std::move(baselines); });
   };
   CHECK(with({"single", "sequential"}).empty());
-  CHECK(
-      with({"singel"}) ==
-      "experiment.baselines: \"singel\" is not a baseline; it must be single or sequential; did you mean \"single\"?");
+  CHECK(with({"singel"}) ==
+        "experiment.baselines: \"singel\" is not a baseline; it must be single, sequential or data-parallel; did you "
+        "mean \"single\"?");
   CHECK(with({"single", "single"}) == "experiment.baselines names \"single\" twice");
   CHECK(with({std::string(1, '\xff')}) == "experiment.baselines is not valid UTF-8");
   CHECK_FALSE(with({""}).empty());
+}
+
+TEST_CASE("data parallelism needs two batches for every device, and has no placement and no Server phase",
+          "[validate]") {
+  config::Experiment experiment;
+  experiment.baselines = {"data-parallel"};
+  experiment.stages = 4;
+  experiment.batches = 8;
+  CHECK_NOTHROW(validate(experiment));
+  experiment.batches = 7;
+  CHECK_THROWS_WITH(validate(experiment),
+                    "experiment.batches is 7, and the baseline data-parallel deals batches out to 4 devices, of which "
+                    "each needs two; measure 8 batches");
+  experiment.batches = 8;
+  experiment.placement = {0, 1, 2, 0};
+  CHECK_THROWS_WITH(validate(experiment),
+                    "the baseline data-parallel has a device for every stage; leave it or experiment.placement out");
+  experiment.placement = {0, 1, 2, 3};
+  experiment.server.rates = {10};
+  CHECK_THROWS_WITH(validate(experiment),
+                    "the baseline data-parallel has no Server phase; leave it out, or use the scenarios offline and "
+                    "single-stream");
 }
 
 TEST_CASE("the queries of a Server phase are batches that are cut, too", "[validate]") {

@@ -100,6 +100,23 @@ TEST_CASE("stages on one CPU are noticed, but not those without blocks") {
   CHECK_FALSE(demands_of(record).stages_share_cpus);
 }
 
+TEST_CASE(
+    "a link within a device has nothing of the network, and one back towards the source its backward conditions") {
+  auto pipeline = kThreeStages;
+  pipeline.delay = {1000, 1000, 3000};
+  auto record = record_of(pipeline);
+  record.network->read_back.forward.rate_bit_per_s = 1'000'000'000;
+  record.network->read_back.backward.rate_bit_per_s = 2'000'000'000;
+  record.trial.placement = {0, 1, 0};
+  const auto links = demands_of(record).links;
+  CHECK(links.at(0).rate_bit_per_s == 1'000'000'000);
+  CHECK(links.at(1).rate_bit_per_s == 2'000'000'000);
+  CHECK_FALSE(links.at(2).rate_bit_per_s.has_value());
+  CHECK(links.at(0).delay_ns == 1000);
+  CHECK(links.at(1).delay_ns == 3000);
+  CHECK(links.at(2).delay_ns == 0);
+}
+
 TEST_CASE("the median over repetitions is that of every number") {
   std::vector<Demands> repetitions;
   for (const std::int64_t factor : {1, 9, 2}) {

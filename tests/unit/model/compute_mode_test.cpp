@@ -82,11 +82,11 @@ double check_every_split(const std::string& model, const ComputeMode& mode, int 
     const bool inside = k > 0 && k < blocks;
     auto spec = stage::activation_spec(inside ? mode : ComputeMode{}, description.shape_at(k));
     if (k == 0) spec.dtype = input.spec.dtype;  // tokens of RoBERTa
-    first->prepare({0, k}, input.spec);
+    first->prepare({0, k}, {input.spec});
     const auto sent = first->encode(first->forward({0, k}, input));
     CHECK(sent.spec == spec);
     CHECK(static_cast<std::int64_t>(sent.bytes.size()) == description.bytes_at(k));
-    second->prepare({k, blocks}, sent.spec);
+    second->prepare({k, blocks}, {sent.spec});
     const auto result = second->forward({k, blocks}, second->decode(send(*second, sent)));
     worst = std::max(worst, difference(logits_of(result), expected));
   }
@@ -150,7 +150,7 @@ TEST_CASE("a stage that was prepared for another range or batch computes the rig
   const config::BlockRange all{0, backend->describe(request).block_count()};
   backend->load(request, all);
   const auto one = backend->make_inputs(request, 1).at(0);
-  backend->prepare({0, 3}, one.spec);
+  backend->prepare({0, 3}, {one.spec});
   const auto alone = logits_of(backend->forward(all, one));
   request.batch = 2;
   backend->load(request, all);
@@ -165,7 +165,7 @@ TEST_CASE("optimising folds batch norms away, and only what the mode allows goes
   const auto example = at::ones({1, 64, 8, 8});
   const auto kinds = [&](const ComputeMode& mode) {
     auto graph = trace(block.forward, example);
-    compute::optimise(graph, example, mode);
+    compute::optimise(graph, {example}, mode);
     std::vector<std::string> names;
     for (const auto* node : graph->nodes()) names.emplace_back(node->kind().toQualString());
     return names;
@@ -187,7 +187,7 @@ TEST_CASE("a traced block leaves its input as it is and computes what the block 
   const auto overwriting = sequence({relu6(), relu()});
   const compute::Program program(trace(overwriting, example));
   const auto input = example.mul(-3);
-  CHECK(program.run(input).max().item<float>() == 0);
+  CHECK(program.run({input}).front().max().item<float>() == 0);
   CHECK(input.min().item<float>() == -3);
 }
 

@@ -1,10 +1,13 @@
 // Weights out of files, in both formats, as the backend and a person see them.
 #include <paretopipe/core/error.hpp>
+#include <paretopipe/host/process_usage.hpp>
 #include <paretopipe/model/model_backend.hpp>
 #include <paretopipe/model/stored_weights.hpp>
 
 #include <algorithm>
 #include <cstring>
+
+#include <malloc.h>
 
 #include <ATen/ops/zeros.h>
 #include <c10/core/InferenceMode.h>
@@ -206,6 +209,36 @@ TEST_CASE("loading checks a block's own tensors, and no others") {
   CHECK_NOTHROW(backend->load(request, {1, 20}));
   const auto message = message_of<UsageError>([&] { backend->load(request, {0, 1}); });
   CHECK(contains(message, "\"features.0.0.weight\" is damaged: its bytes have the CRC-32"));
+}
+
+/// By how much the process grew at most while a fresh backend loaded the blocks, and what it holds of them afterwards.
+struct Growth {
+  std::int64_t peak_bytes = 0;
+  std::int64_t held_bytes = 0;
+};
+
+Growth growth_of_loading(const stage::ModelRequest& request, config::BlockRange blocks) {
+  auto backend = make_model_backend();
+  backend->configure({});
+  ::malloc_trim(0);  // or what other tests have freed would be used again, and nothing grow
+  REQUIRE(host::reset_peak_rss());
+  const auto before = host::read_peak_rss_bytes().value();
+  backend->load(request, blocks);
+  return {host::read_peak_rss_bytes().value() - before, backend->held_parameter_bytes()};
+}
+
+TEST_CASE("loading the last blocks of VGG-16 never takes the memory of the first ones, wherever weights come from") {
+  constexpr std::int64_t kOther = 32 << 20;
+  const support::TemporaryFolder folder;
+  write_hollow_safetensors(folder.path() / "w", tensors_of(find_model("vgg16"), 10, std::nullopt));
+  const auto request = request_for("vgg16", GENERATE(false, true) ? folder.path() / "w" : std::filesystem::path());
+  const int blocks = make_model_backend()->describe(request).block_count();
+  const auto last = growth_of_loading(request, {blocks - 2, blocks});
+  CHECK(last.held_bytes > kOther);
+  CHECK(last.peak_bytes < 2 * last.held_bytes + kOther);  // out of a file they are seen twice: mapped, and copied
+  const auto all = growth_of_loading(request, {0, blocks});
+  CHECK(all.held_bytes > 4 * last.held_bytes + kOther);
+  CHECK(all.peak_bytes > all.held_bytes / 2);  // or the measurement above would prove nothing
 }
 
 TEST_CASE("loading a block whose tensors are not in the file is refused, whether or not it was described") {

@@ -8,6 +8,7 @@
 
 #include "../calibration/perfect.hpp"
 #include "../record/records.hpp"
+#include "../report/load.hpp"
 #include "../report/sweep.hpp"
 
 using namespace paretopipe;
@@ -148,6 +149,47 @@ TEST_CASE("what disturbed a group's trials is told with its cause, and a quiet g
   CHECK(data.at("groups").at(0).at("disturbances") == expected);
   CHECK_FALSE(data.at("groups").at(1).contains("disturbances"));
   CHECK(split_of(data, "5").at("metrics") == split_of(page::make_page_data(records), "5").at("metrics"));
+}
+
+TEST_CASE(
+    "groups that differ in their load only share one chart: a curve a split, a point a rate, medians of repetitions") {
+  const auto data = page::make_page_data(testing::under_load());
+  REQUIRE(data.at("groups").size() == 3);
+  CHECK(data.at("groups").at(2).at("load") == "Server at 400 image/s, 20 queries");
+  REQUIRE(data.at("loads").size() == 1);
+  const auto& load = data.at("loads").at(0);
+  CHECK(load.at("groups") == Json{0, 1, 2});
+  CHECK(load.at("bounds").empty());
+  REQUIRE(load.at("curves").size() == 2);
+  const auto& curve = load.at("curves").at(0);
+  CHECK(curve.at("split") == "3");
+  REQUIRE(curve.at("points").size() == 3);
+  const auto& last = curve.at("points").at(2);
+  CHECK(last.at("rate") == 400);
+  CHECK(last.at("achieved") == 300);
+  CHECK(last.at("saturated") == true);
+  CHECK(last.at("repetitions") == 2);
+  CHECK(last.at("p99") == 90e6);
+  CHECK(load.at("curves").at(1).at("points").at(2).at("saturated") == false);
+}
+
+TEST_CASE("the rates of a search are points of its split's curve, beside the limit that they had to keep") {
+  auto records = testing::under_load();
+  records.resize(1);
+  records[0].trial.server = config::ServerLoad{0, config::parse_latency_bound("p90 < 30ms"), 20};
+  records[0].server->runs.push_back(records[0].server->runs.front());
+  records[0].server->runs.back().rate_image_per_s = 50;
+  const auto data = page::make_page_data(records);
+  const auto& load = data.at("loads").at(0);
+  CHECK(load.at("bounds") == Json::array({{{"statistic", "p90"}, {"limit_ns", 30'000'000}}}));
+  const auto& points = load.at("curves").at(0).at("points");
+  REQUIRE(points.size() == 2);
+  CHECK(points.at(0).at("rate") == 50);
+  CHECK(points.at(1).at("rate") == 100);
+}
+
+TEST_CASE("without a Server phase there is no curve") {
+  CHECK(page::make_page_data(testing::sweep()).at("loads").empty());
 }
 
 TEST_CASE("the data sheet is there as calibrate shows it, and only where there is one") {

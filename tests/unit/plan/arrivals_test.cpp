@@ -6,6 +6,7 @@
 #include <support/catch.hpp>
 #include <support/queueing.hpp>
 
+using paretopipe::plan::arrivals_seed;
 using paretopipe::plan::poisson_arrivals;
 
 namespace {
@@ -53,6 +54,22 @@ TEST_CASE("as many queries arrive as are asked for, in order, and the same for t
   CHECK(std::is_sorted(arrivals.begin(), arrivals.end()));
   CHECK(arrivals == poisson_arrivals(10, 1000, 1));
   CHECK(arrivals != poisson_arrivals(10, 1000, 2));
+}
+
+TEST_CASE("splits meet the same arrivals, and repetitions and seeds others") {
+  paretopipe::plan::Trial trial;
+  trial.split_points = {3};
+  const auto seed = arrivals_seed(trial);
+  auto other_split = trial;
+  other_split.split_points = {4};
+  CHECK(arrivals_seed(other_split) == seed);
+  auto next_repetition = trial;
+  next_repetition.repetition = 1;
+  CHECK(arrivals_seed(next_repetition) != seed);
+  auto other_seed = trial;
+  other_seed.seed = 2;
+  CHECK(arrivals_seed(other_seed) != seed);
+  CHECK(arrivals_seed(other_seed) != arrivals_seed(next_repetition));
 }
 
 TEST_CASE("more queries leave the first ones when they were") {

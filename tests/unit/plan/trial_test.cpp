@@ -159,6 +159,43 @@ TEST_CASE("chunks that no plan makes are refused, not divided by", "[trial]") {
   CHECK_THROWS_AS(empty.get<Trial>(), UsageError);
 }
 
+TEST_CASE("a placement or device profiles that do not fit the stages are refused, not looked up", "[trial]") {
+  auto damaged = json(a_trial());
+  for (const auto* placement : {"[0]", "[1, 0]", "[0, 2]", "[0, -1]"}) {
+    CAPTURE(placement);
+    damaged["placement"] = json::parse(placement);
+    CHECK_THROWS_AS(damaged.get<Trial>(), UsageError);
+  }
+  damaged.erase("placement");
+  damaged["devices"] = json::parse(R"([{"name": "pi"}])");
+  CHECK_THROWS_AS(damaged.get<Trial>(), UsageError);
+}
+
+TEST_CASE("threads and profile of a stage are those of its device", "[trial]") {
+  auto trial = a_trial();
+  trial.split_points = {2, 18};
+  CHECK(trial.threads_of(2) == 1);
+  trial.placement = {0, 1, 0};
+  trial.devices = {{.name = "pi", .threads = 3}, {}};
+  CHECK(trial.threads_of(0) == 3);
+  CHECK(trial.threads_of(1) == 1);
+  CHECK(trial.threads_of(2) == 3);
+  CHECK(trial.device_profile(2).name == "pi");
+  CHECK(support::contains(trial.label(), " on pi, none placed 0,1,0"));
+}
+
+TEST_CASE("all is remote where every block is on the device farthest from the source", "[trial]") {
+  auto trial = a_trial();
+  trial.split_points = {0, 0};
+  CHECK(trial.all_remote());
+  trial.placement = {0, 1, 0};
+  CHECK_FALSE(trial.all_remote());
+  trial.split_points = {0, 20};
+  CHECK(trial.all_remote());
+  trial.placement = {0, 0, 0};
+  CHECK_FALSE(trial.all_remote());
+}
+
 TEST_CASE("whatever decides a run changes the identity, and equal trials share it", "[trial]") {
   const std::vector<std::function<void(Trial&)>> changes{
       [](Trial& trial) { trial.model = "resnet18"; },
@@ -200,6 +237,18 @@ TEST_CASE("whatever decides a run changes the identity, and equal trials share i
         trial.cpus = {"0,1", ""};
       },
       [](Trial& trial) { trial.cpus = {}; },
+      [](Trial& trial) {
+        trial.placement = {0, 0};
+      },
+      [](Trial& trial) {
+        trial.devices = {{.name = "pi"}, {}};
+      },
+      [](Trial& trial) {
+        trial.devices = {{.name = "pi", .cpu_quota = 0.5}, {}};
+      },
+      [](Trial& trial) {
+        trial.devices = {{}, {.name = "pi", .cpu_quota = 0.5}};
+      },
       [](Trial& trial) { trial.tuning.flush_denormals = false; },
       [](Trial& trial) { trial.tuning.tune_malloc = false; },
       [](Trial& trial) { trial.tuning.passive_openmp_wait = false; },

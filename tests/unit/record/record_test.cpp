@@ -141,6 +141,18 @@ TEST_CASE("conditions and outliers come back as they were, and records from befo
   CHECK(json(record).get<TrialRecord>() == record);
 }
 
+TEST_CASE("what a stage's device was emulated as comes back as it was, and is missing where it was not") {
+  auto record = ok_record();
+  CHECK_FALSE(nlohmann::json(record)["stages"][1].contains("emulated_device"));
+  record.stages[1].emulated_device = record::EmulatedDevice{
+      .profile = "pi", .device = 1, .cpu_quota = 0.25, .memory_limit_bytes = 7, .cgroup_version = 2};
+  record.trial.devices = {{}, {.name = "pi", .threads = 1, .cpu_quota = 0.25}};
+  const auto stored = nlohmann::json::parse(nlohmann::json(record).dump());
+  CHECK(stored.get<record::TrialRecord>() == record);
+  record.stages[1].emulated_device = record::EmulatedDevice{.profile = "server", .device = 1};
+  CHECK(nlohmann::json(record)["stages"][1]["emulated_device"].size() == 2);
+}
+
 TEST_CASE("a record of another schema is refused with what to do") {
   json value = ok_record();
   value["schema"] = record::kSchemaVersion + 1;

@@ -78,6 +78,19 @@ TEST_CASE("a load is in the title of its group, and every trial has its settings
   }
 }
 
+TEST_CASE("emulated devices and a placement are in the title of their group, and settings of every trial") {
+  auto trial = make_trial(3);
+  trial.placement = {0, 0};
+  trial.devices = {{.name = "pi", .cpu_quota = 0.25}};
+  CHECK(support::contains(report::group_title(trial), ", emulated device pi (0.25 CPUs), "));
+  CHECK(support::contains(report::group_title(trial), ", placement 0,0"));
+  CHECK(report::flat_settings(trial).at("devices") == "emulated device pi (0.25 CPUs)");
+  CHECK(report::flat_settings(make_trial(3)).at("devices") == "");
+  trial.placement = {};
+  trial.devices.push_back({});
+  CHECK(support::contains(report::group_title(trial), ", emulated device pi (0.25 CPUs) | none, "));
+}
+
 TEST_CASE("groups that differ in any setting have different titles") {
   const nlohmann::json trial = make_trial(3);
   const auto settings = trial.flatten();

@@ -88,6 +88,18 @@ TEST_CASE("both objectives must be as narrow as asked for before a split is sett
   CHECK(judge(group).at(1) == Verdict::open);
 }
 
+TEST_CASE("data parallelism, which is no split, drops none, and is measured until it is known") {
+  auto group = group_of({{1, 6, 100, 100, 0.001}, {2, 6, 10, 1000, 0.001}});
+  for (auto& record : group) {
+    if (record.trial.split_points.front() == 1) continue;
+    record.trial.split_points.clear();
+    record.trial.data_parallel = 2;
+  }
+  const auto verdicts = run::judge_round(group, kPrecision, 1);
+  CHECK(verdicts.at({1}) == Verdict::settled);
+  CHECK(verdicts.at({}) == Verdict::settled);
+}
+
 TEST_CASE("two equal splits do not drop each other") {
   CHECK(judge({{1, 5, 100, 50, 0.0}, {2, 5, 100, 50, 0.0}}) == Verdicts{{1, Verdict::settled}, {2, Verdict::settled}});
 }

@@ -109,6 +109,15 @@ TEST_CASE("a rate is one run of the same stages: as many queries as were asked f
   CHECK_FALSE(record.server->max_rate);
 }
 
+TEST_CASE("every repetition has arrivals of its own") {
+  Simulation simulation;
+  auto record = a_record(config::ServerLoad{400, std::nullopt, 20});
+  measured(record, simulation);
+  record.trial.repetition = 1;
+  measured(record, simulation);
+  CHECK(simulation.requests_[0].front().arrivals != simulation.requests_[1].front().arrivals);
+}
+
 TEST_CASE("the record is whole: it passes the check, and comes back from JSON") {
   Simulation simulation;
   for (const auto& load : {config::ServerLoad{400, std::nullopt, 50},

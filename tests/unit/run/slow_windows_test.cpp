@@ -56,6 +56,19 @@ TEST_CASE("a machine that stays slow is compared with what it is now") {
   CHECK(windows.judge(record_with_probes(1900, 1500)).size() == 1);
 }
 
+TEST_CASE("of a stage that is held to a quota, the probe of its core says nothing") {
+  SlowWindows windows;
+  const auto held = [](std::int64_t probe_ns) {
+    auto record = record_with_probes(1000, probe_ns);
+    record.stages[1].emulated_device = record::EmulatedDevice{.profile = "pi", .device = 1, .cpu_quota = 0.5};
+    return record;
+  };
+  windows.judge(held(1000));
+  CHECK(windows.judge(held(5000)).empty());
+  windows.believe(held(5000));
+  CHECK(windows.judge(record_with_probes(1000, 9000)).empty());  // the first that tells anything of this core
+}
+
 TEST_CASE("disturbances that the record itself shows make the trial suspect from the first one on") {
   SlowWindows windows;
   auto disturbed = record_with_probes(1000, 1000);

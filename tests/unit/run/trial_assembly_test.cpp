@@ -2,90 +2,19 @@
 #include <paretopipe/run/trial_assembly.hpp>
 #include <paretopipe/stats/breakdown.hpp>
 
+#include <random>
+
 #include <support/catch.hpp>
 #include <support/message_of.hpp>
 
-#include "../stats/samples.hpp"
+#include "evidence.hpp"
 
 using namespace paretopipe;
+using namespace paretopipe::testing;
 using record::PhaseSamples;
-using run::TrialEvidence;
 using Shape = std::vector<std::int64_t>;
 
 namespace {
-
-constexpr int kWarmup = 2;
-constexpr int kBatches = 8;
-const testing::Durations kAlone{5000, 4000, 3000, 2000, 50'000};
-const testing::Durations kLoaded{5000, 4000, 3000, 2000, 10'000};
-
-config::ModelDescription a_model() {
-  config::ModelDescription model{"resnet18", 8, {8, 3, 4, 4}, 1536, {}};
-  std::int64_t size = 1;
-  for (int block = 0; block < 10; ++block, ++size) {
-    model.blocks.push_back({"block", {8, size}, 32 * size, 0, std::int64_t{1} << block, 0});
-  }
-  return model;
-}
-
-stage::Loaded loaded() {
-  return {0,
-          {wire::DType::float32, wire::MemoryFormat::channels_last, {8, 3, 4, 4}},
-          {wire::DType::float32, wire::MemoryFormat::contiguous, {8, 10}}};
-}
-
-plan::Trial trial_at(std::vector<int> splits) {
-  auto trial = testing::make_trial(splits.front());
-  trial.split_points = std::move(splits);
-  return trial;
-}
-
-template <class Timeline, class Moments>
-Timeline shifted(Timeline timeline, const Moments& members, std::int64_t by) {
-  for (const auto member : members) {
-    for (auto& moment : timeline.*member) moment += by;
-  }
-  return timeline;
-}
-
-/// An exchange at `time` with a peer whose clock is `offset` ahead.
-run::ClockExchange exchange(std::int64_t time, std::int64_t offset) {
-  return {time, time + 10 + offset, time + 15 + offset, time + 25};
-}
-
-/// What stages would report that had seen these samples: stage i on a clock of its own, i hours ahead of the driver's,
-/// some time after the host's start. Stage 0 has the driver's.
-TrialEvidence evidence_of(const PhaseSamples& single_stream, const PhaseSamples& offline) {
-  constexpr std::int64_t kStart = 7'000'000'000'123;
-  constexpr std::int64_t kHour = 3'600'000'000'000;
-  TrialEvidence evidence;
-  for (std::size_t i = 0; i < single_stream.stages.size(); ++i) {
-    const auto offset = static_cast<std::int64_t>(i) * kHour;
-    stage::RunReport report;
-    report.single_stream = shifted(single_stream.stages[i], kStageMoments, kStart + offset);
-    report.offline = shifted(offline.stages[i], kStageMoments, 2 * kStart + offset);
-    if (i == 0) {
-      report.single_stream_results = shifted(single_stream.results, kResultMoments, kStart);
-      report.offline_results = shifted(offline.results, kResultMoments, 2 * kStart);
-    }
-    report.peak_rss_bytes = i == 0 ? 0 : 1'000'000;
-    report.held_parameter_bytes = 5000;
-    report.usage.minor_page_faults = 3;
-    evidence.reports.push_back(report);
-    stage::Configured configured;
-    configured.cpus = std::to_string(i);
-    configured.compute = {{"threads", 1}};
-    evidence.configured.push_back(configured);
-    evidence.clocks.push_back(i == 0 ? run::ClockAlignment()
-                                     : run::ClockAlignment(exchange(kStart, offset), exchange(3 * kStart, offset)));
-  }
-  return evidence;
-}
-
-TrialEvidence regular_evidence() {
-  return evidence_of(testing::regular_samples(kAlone, kWarmup + kBatches, kWarmup, 1),
-                     testing::regular_samples(kLoaded, kWarmup + kBatches, kWarmup, 4));
-}
 
 void require_parts_to_add_up(const PhaseSamples& samples) {
   const auto breakdown = stats::breakdown(samples);
@@ -100,8 +29,8 @@ void require_parts_to_add_up(const PhaseSamples& samples) {
 
 TEST_CASE("samples of several clocks come to one time base, which begins with the phase") {
   const auto record = run::assemble_record(trial_at({3}), a_model(), regular_evidence());
-  CHECK(record.single_stream == testing::regular_samples(kAlone, kWarmup + kBatches, kWarmup, 1));
-  CHECK(record.offline == testing::regular_samples(kLoaded, kWarmup + kBatches, kWarmup, 4));
+  CHECK(record.single_stream == regular_samples(kAlone, kWarmup + kBatches, kWarmup, 1));
+  CHECK(record.offline == regular_samples(kLoaded, kWarmup + kBatches, kWarmup, 4));
   REQUIRE(record.clocks.size() == 2);
   CHECK(record.clocks[0].same_clock);
   CHECK(record.clocks[1].offset_before_ns == -3'600'000'000'000);
@@ -143,26 +72,6 @@ TEST_CASE("optimized, a difference within the tolerance is kept and passes, and 
   CHECK(run::assemble_record(trial, a_model(), evidence).status == record::Status::failed);
 }
 
-TEST_CASE("what crosses a cut has the mode's type and order, and input and result have not") {
-  auto trial = trial_at({3, 7});
-  trial.compute = {config::Compute::eager, config::Precision::bfloat16, config::MemoryFormat::channels_last};
-  auto model = a_model();
-  model.blocks.at(2).output_shape = {1, 3, 4, 5};
-  stage::Loaded source;
-  source.input.shape = {1, 3, 8, 8};
-  source.result.shape = {1, 10};
-  const auto runs = run::make_run_requests(trial, model, source, 1);
-  REQUIRE(runs.size() == 3);
-  CHECK(runs[0].incoming == source.result);
-  CHECK(runs[1].incoming == wire::TensorSpec{wire::DType::bfloat16, wire::MemoryFormat::channels_last, {1, 3, 4, 5}});
-  CHECK(runs[2].incoming.dtype == wire::DType::bfloat16);
-  const auto prepared = run::make_prepare_requests(runs, source);
-  REQUIRE(prepared.size() == 3);
-  CHECK(prepared[0].incoming == source.input);
-  CHECK(prepared[1].incoming == runs[1].incoming);
-  CHECK(prepared[2].blocks == config::BlockRange{7, 10});
-}
-
 TEST_CASE("accuracy is recorded where there are labels, and missing where there are none") {
   auto evidence = regular_evidence();
   CHECK_FALSE(run::assemble_record(trial_at({3}), a_model(), evidence).fidelity->accuracy.has_value());
@@ -179,7 +88,7 @@ TEST_CASE("whatever the moments, the parts of every batch add up to its latency"
   for (const auto& splits : std::vector<std::vector<int>>{{10}, {3}, {0}, {2, 7}, {0, 5, 10}}) {
     const auto trial = trial_at(splits);
     const int stages = trial.all_local() ? 1 : trial.stage_count();
-    const auto samples = [&] { return testing::random_samples(random, stages, kWarmup + kBatches, kWarmup); };
+    const auto samples = [&] { return random_samples(random, stages, kWarmup + kBatches, kWarmup); };
     const auto record = run::assemble_record(trial, a_model(), evidence_of(samples(), samples()));
     require_parts_to_add_up(*record.single_stream);
     require_parts_to_add_up(*record.offline);
@@ -219,7 +128,7 @@ TEST_CASE("each stage is reported with its own blocks, and an unreadable peak is
 TEST_CASE("the links carry what the model emits at each cut, and the result back") {
   std::mt19937 random(3);
   const auto links_of = [&](const std::vector<int>& splits, int stages) {
-    const auto samples = testing::random_samples(random, stages, kWarmup + kBatches, kWarmup);
+    const auto samples = random_samples(random, stages, kWarmup + kBatches, kWarmup);
     return run::assemble_record(trial_at(splits), a_model(), evidence_of(samples, samples)).links;
   };
   using Links = std::vector<record::LinkPayload>;
@@ -229,30 +138,12 @@ TEST_CASE("the links carry what the model emits at each cut, and the result back
   CHECK(links_of({2, 7}, 3) == Links{{0, 1, 64, 64}, {1, 2, 224, 64}, {2, 0, 320, 64}});
 }
 
-TEST_CASE("requests tell every stage its blocks and the one tensor that it may receive") {
-  const auto requests = run::make_run_requests(trial_at({0, 4, 10}), a_model(), loaded(), 77);
-  REQUIRE(requests.size() == 4);
-  const std::vector<config::BlockRange> blocks{{0, 0}, {0, 4}, {4, 10}, {10, 10}};
-  const std::vector<wire::TensorSpec> incoming{
-      loaded().result, loaded().input, {wire::DType::float32, wire::MemoryFormat::contiguous, {8, 4}}, loaded().result};
-  for (std::size_t i = 0; i < requests.size(); ++i) {
-    CAPTURE(i);
-    CHECK(requests[i].tag == 77);
-    CHECK(requests[i].stage_count == 4);
-    CHECK(requests[i].blocks == blocks[i]);
-    CHECK(requests[i].incoming == incoming[i]);
-    CHECK(requests[i].warmup == 2);
-    CHECK(requests[i].batches == 8);
-    CHECK(requests[i].depth == 4);
-  }
-}
-
 TEST_CASE("of batches in chunks the samples are the chunks', and a link's bytes those of all of a batch's") {
   auto trial = trial_at({3});
   trial.micro_batch = 8;
   trial.batch = 24;
-  const auto samples = [](const testing::Durations& durations) {
-    return testing::chunked(testing::regular_samples(durations, 3 * (kWarmup + kBatches), kWarmup, 1), 3);
+  const auto samples = [](const Durations& durations) {
+    return chunked(regular_samples(durations, 3 * (kWarmup + kBatches), kWarmup, 1), 3);
   };
   const auto record = run::assemble_record(trial, a_model(), evidence_of(samples(kAlone), samples(kLoaded)));
   REQUIRE(record.status == record::Status::ok);
@@ -266,22 +157,13 @@ TEST_CASE("of batches in chunks the samples are the chunks', and a link's bytes 
   CHECK(nlohmann::json::parse(written.dump()).get<record::TrialRecord>() == record);
   const auto requests = run::make_run_requests(trial, a_model(), loaded(), 1);
   for (const auto& request : requests) CHECK(request.chunks == 3);
-  CHECK(requests[1].incoming.shape == Shape{8, 3});
+  CHECK(requests[1].incoming.at(0).shape == Shape{8, 3});
 }
 
 TEST_CASE("reports of other chunks than the trial's are refused") {
   auto trial = trial_at({3});
   trial.micro_batch = 2;  // four chunks a batch, and each was handed over by itself
   CHECK_THROWS_AS(run::assemble_record(trial, a_model(), regular_evidence()), Error);
-}
-
-TEST_CASE("where all is local only the source takes part") {
-  for (const auto& splits : std::vector<std::vector<int>>{{10}, {10, 10}}) {
-    const auto requests = run::make_run_requests(trial_at(splits), a_model(), loaded(), 1);
-    REQUIRE(requests.size() == 1);
-    CHECK(requests[0].stage_count == 1);
-    CHECK(requests[0].blocks == config::BlockRange{0, 10});
-  }
 }
 
 TEST_CASE("reports that lack batches are refused, whichever stage and phase they are of") {

@@ -26,6 +26,15 @@ std::filesystem::path write_archive(const std::filesystem::path& folder, const s
 /// The archive as a model that takes 4x4 images of 4 channels.
 stage::ModelRequest request_for(const std::filesystem::path& archive, const std::string& cuts = "all", int batch = 2);
 
+/// What the wire does: the bytes arrive in memory that the receiving stage has allocated.
+stage::Activation send(stage::Backend& to, const stage::Activation& activation);
+
+stage::Boundary specs_of(const stage::Activation& activation);
+
+/// Whether tensors and bytes are those that the description has at the split, in that mode.
+bool is_described(const stage::Activation& activation, const config::ModelDescription& description, int split,
+                  const config::ComputeMode& mode = {});
+
 /// What LibTorch computes of the archive as it stands, in evaluation mode. The first tensor of what it returns.
 at::Tensor compute_whole(const std::filesystem::path& archive, const at::Tensor& input);
 

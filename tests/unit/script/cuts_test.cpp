@@ -23,12 +23,12 @@ const char* const kNet =
     "  x = self.conv2.forward(x)\n"
     "  return self.fc.forward(torch.flatten(x, 1))\n";
 
-Names block_names(const std::string& cuts) {
+Names block_names(const std::string& cuts, int max_crossing = 1) {
   const support::TemporaryFolder folder;
+  auto request = request_for(write_archive(folder.path(), kNet), cuts);
+  request.archive->max_crossing = max_crossing;
   Names names;
-  for (const auto& block :
-       make_script_backend()->describe(request_for(write_archive(folder.path(), kNet), cuts)).blocks)
-    names.push_back(block.name);
+  for (const auto& block : make_script_backend()->describe(request).blocks) names.push_back(block.name);
   return names;
 }
 
@@ -49,6 +49,30 @@ TEST_CASE("a pattern picks cuts by operator or by the module whose result they a
   CHECK(block_names("block") == Names{"conv1..block.relu", "max_pool2d..fc"});
   CHECK(block_names("conv?") == Names{"conv1", "bn..conv2", "flatten..fc"});
   CHECK(block_names("*relu") == Names{"conv1..block.relu", "max_pool2d..fc"});
+}
+
+TEST_CASE("two tensors cross inside of a residual block, under both names, where the selection allows both") {
+  CHECK(block_names("all", 2) == Names{"conv1", "bn", "act", "act + block.conv1", "act + block.bn1", "act + block.relu",
+                                       "act + block.conv2", "act + block.bn2", "block.add", "block.relu", "max_pool2d",
+                                       "conv2", "flatten", "fc"});
+  CHECK(block_names("unit", 2) == Names{"conv1..act", "act + block.relu", "act + block.bn2", "block.add..block.relu",
+                                        "max_pool2d", "conv2", "flatten..fc"});
+  CHECK(block_names("modules", 2) == block_names("modules"));
+  CHECK(block_names("block.conv?", 2) == Names{"act + block.conv1", "act + block.conv2", "block.bn2..fc"});
+  CHECK(block_names("act + block.bn1", 2) == Names{"act + block.bn1", "block.relu..fc"});
+}
+
+TEST_CASE("of two tensors that cross, the shapes and the bytes of both are described") {
+  const support::TemporaryFolder folder;
+  auto request = request_for(write_archive(folder.path(), kNet), "act + block.bn1", 3);
+  request.archive->max_crossing = 2;
+  const auto description = make_script_backend()->describe(request);
+  const std::vector<std::int64_t> shape{3, 4, 4, 4};
+  REQUIRE(description.block_count() == 2);
+  CHECK(description.shapes_at(1) == std::vector{shape, shape});
+  CHECK(description.bytes_at(1) == 2 * 3 * 64 * 4);
+  CHECK(description.shapes_at(2).size() == 1);
+  CHECK(nlohmann::json(description).get<config::ModelDescription>() == description);
 }
 
 TEST_CASE("a pattern that fits nothing is refused with the names that there are") {

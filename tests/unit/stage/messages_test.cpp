@@ -58,17 +58,19 @@ TEST_CASE("every request and every reply crosses with all of its fields") {
   check(Describe{kRequest}, std::string(R"({"model":)") + kRequestText + "}");
   check(Listen{"::1", 65535}, R"({"address":"::1","port":65535})");
   check(Listening{5001}, R"({"port":5001})");
-  check(Join{"127.0.0.1", 5002, 18446744073709551615U, 7},
-        R"({"next_host":"127.0.0.1","next_port":5002,"token":18446744073709551615,"timeout_s":7})");
+  check(Join{"127.0.0.1", 5002, 18446744073709551615U, 7, 3},
+        R"({"next_host":"127.0.0.1","next_port":5002,"token":18446744073709551615,"timeout_s":7,"device":3})");
   check(Joined{}, "{}");
   check(Load{kRequest, {2, 5}, 8, 3},
         std::string(R"({"blocks":{"begin":2,"end":5},"distinct_inputs":8,"chunks":3,"model":)") + kRequestText + "}");
   check(Loaded{12, kSpec, kSpec},
         std::string(R"({"held_parameter_bytes":12,"input":)") + kSpecText + R"(,"result":)" + kSpecText + "}");
-  check(Run{4294967295U, 3, {1, 2}, kSpec, 5, 6, 7, 9, true, {0, 10, 9007199254740993}},
-        std::string(R"({"tag":4294967295,"stage_count":3,"blocks":{"begin":1,"end":2},"warmup":5,"batches":6,)") +
-            R"("depth":7,"chunks":9,"server":true,"arrivals":[0,10,9007199254740993],"incoming":)" + kSpecText + "}");
-  check(Prepare{{1, 2}, kSpec}, std::string(R"({"blocks":{"begin":1,"end":2},"incoming":)") + kSpecText + "}");
+  check(
+      Run{4294967295U, 3, {1, 2}, {kSpec, kSpec}, 5, 6, 7, 9, true, {0, 10, 9007199254740993}, 4, 2},
+      std::string(R"({"tag":4294967295,"stage_count":3,"blocks":{"begin":1,"end":2},"warmup":5,"batches":6,)") +
+          R"("depth":7,"chunks":9,"server":true,"arrivals":[0,10,9007199254740993],"devices":4,"device":2,"incoming":[)" +
+          kSpecText + "," + kSpecText + "]}");
+  check(Prepare{{1, 2}, {kSpec}}, std::string(R"({"blocks":{"begin":1,"end":2},"incoming":[)") + kSpecText + "]}");
   check(Prepared{}, "{}");
   check(FetchResult{4294967295U}, R"({"tag":4294967295})");
   check(ResultFollows{}, "{}");

@@ -67,7 +67,7 @@ class LoneStage {
 
 TEST_CASE("a previous stage that hangs up between two batches ends the run as a lost peer") {
   LoneStage sink(1);
-  sink.send(sink.run().tag, 0, sink.run().incoming);
+  sink.send(sink.run().tag, 0, sink.run().incoming.front());
   sink.hang_up();
   CHECK(contains(sink.complaint<wire::Closed>(), "the peer closed it"));
   CHECK(sink.let_go_of_next());
@@ -82,12 +82,12 @@ TEST_CASE("a next stage that hangs up in the middle ends the source as a lost pe
 TEST_CASE("a next stage that does not take the results ends the run as a lost peer") {
   LoneStage sink(1);
   sink.stop_reading();
-  sink.send(sink.run().tag, 0, sink.run().incoming);
+  sink.send(sink.run().tag, 0, sink.run().incoming.front());
   CHECK(contains(sink.complaint<wire::ConnectionLost>(), "sending a frame"));
 }
 
 TEST_CASE("a batch of another trial, out of order or of another shape is refused, and names both") {
-  auto other_spec = make_runs({}).at(1).incoming;
+  auto other_spec = make_runs({}).at(1).incoming.front();
   other_spec.shape = {10, 100};
   struct Intruder {
     std::uint32_t tag;
@@ -96,8 +96,8 @@ TEST_CASE("a batch of another trial, out of order or of another shape is refused
     std::string words;
   };
   const auto right = make_runs({}).at(1);
-  const auto intruder = GENERATE_COPY(Intruder{right.tag - 1, 0, right.incoming, "tag 41"},
-                                      Intruder{right.tag, 1, right.incoming, "sequence 1"},
+  const auto intruder = GENERATE_COPY(Intruder{right.tag - 1, 0, right.incoming.front(), "tag 41"},
+                                      Intruder{right.tag, 1, right.incoming.front(), "sequence 1"},
                                       Intruder{right.tag, 0, other_spec, "[10x100]"});
   LoneStage sink(1);
   sink.send(intruder.tag, intruder.sequence, intruder.spec);
@@ -108,7 +108,7 @@ TEST_CASE("a batch of another trial, out of order or of another shape is refused
 
 TEST_CASE("a batch that comes twice is refused") {
   LoneStage sink(1);
-  for (int i = 0; i < 2; ++i) sink.send(sink.run().tag, 0, sink.run().incoming);
+  for (int i = 0; i < 2; ++i) sink.send(sink.run().tag, 0, sink.run().incoming.front());
   CHECK(contains(sink.complaint<wire::ProtocolError>(), "sequence 1"));
 }
 

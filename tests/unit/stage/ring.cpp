@@ -35,8 +35,8 @@ std::vector<stage::Run> make_runs(const RingSetup& setup) {
     run.tag = 42;
     run.stage_count = static_cast<int>(runs.size());
     run.blocks = {begin, end};
-    run.incoming = {wire::DType::float32, wire::MemoryFormat::contiguous, model.shape_at(begin)};
-    if (i == 0) run.incoming = references.outputs.front().spec;
+    run.incoming = {{wire::DType::float32, wire::MemoryFormat::contiguous, model.shape_at(begin)}};
+    if (i == 0) run.incoming = {references.outputs.front().spec};
     run.warmup = setup.warmup;
     run.batches = setup.batches;
     run.depth = setup.depth;

@@ -87,6 +87,22 @@ TEST_CASE("pages read from disk are a disturbance", "[disturbances]") {
   CHECK(stats::disturbances(record) == Sentences{"stage 1 waited 3 times for pages from disk"});
 }
 
+TEST_CASE("what an emulated device is held to by intention is no disturbance, and its neighbour's is one",
+          "[disturbances]") {
+  auto record = calm_record();
+  for (auto& stage : record.stages) {
+    stage.conditions->probe_after_ns = 2000;
+    stage.usage.major_page_faults = 7;
+  }
+  REQUIRE(stats::disturbances(record).size() == 4);
+  record.stages[1].emulated_device = record::EmulatedDevice{.profile = "pi", .device = 1};
+  CHECK(stats::disturbances(record).size() == 4);  // a name restricts nothing
+  record.stages[1].emulated_device->cpu_quota = 0.5;
+  CHECK(stats::disturbances(record).size() == 3);
+  record.stages[1].emulated_device->memory_limit_bytes = 1;
+  CHECK(stats::disturbances(record).size() == 2);
+}
+
 TEST_CASE("of older records, which do not know their conditions, nothing is said", "[disturbances]") {
   auto record = calm_record();
   for (auto& stage : record.stages) stage.conditions.reset();

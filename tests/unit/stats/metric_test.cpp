@@ -102,6 +102,24 @@ TEST_CASE("payload is what crosses the cut, traffic is everything on the links")
   CHECK(value_of(record, "traffic") == 8000 + 320 + 2 * 64);
 }
 
+TEST_CASE("what stays within a device crosses no link") {
+  auto record = split_record();
+  record.trial.split_points = {2, 3};
+  record.links = {{0, 1, 500, 64}, {1, 2, 8000, 64}, {2, 0, 320, 64}};
+  record.summary->links = {{0, 1, 1, 2, 3}, {1, 2, 4, 5, 6}, {2, 0, 7, 8, 9}};
+  CHECK(value_of(record, "payload") == 8500);
+  CHECK(value_of(record, "goodput") == 2);
+  record.trial.placement = {0, 0, 1};
+  CHECK(value_of(record, "payload") == 8000);
+  CHECK(value_of(record, "payload_back") == 320);
+  CHECK(value_of(record, "goodput") == 5);
+  CHECK(value_of(record, "receive_rate") == 6);
+  record.trial.placement = {0, 1, 0};
+  CHECK(value_of(record, "payload") == 8500);
+  CHECK(value_of(record, "payload_back") == 0);
+  CHECK(value_of(record, "traffic") == 8500 + 2 * 64);
+}
+
 TEST_CASE("where all is local no byte crosses, and what needs a link is absent rather than zero") {
   const auto record = local_record();
   CHECK(value_of(record, "payload") == 0);

@@ -51,6 +51,12 @@ TEST_CASE("a tensor without elements is written and read too", "[weights]") {
   CHECK(read_tensor(bytes_of(safetensors_file_of(none, "x"))).shape == none.shape);
 }
 
+TEST_CASE("a model where a tensor is expected is told as what it is", "[weights]") {
+  const auto file =
+      zip_file({{"m/data.pkl", "."}, {"m/constants.pkl", "."}, {"m/code/m.py", "def"}}, {.method = kDeflated});
+  CHECK(contains(tensor_refusal(file), "it is a TorchScript archive, a whole model; save one tensor alone"));
+}
+
 TEST_CASE("the same tensor makes the same file, whose name says its format", "[weights]") {
   CHECK(torch_file_of(a_tensor()) == torch_file_of(a_tensor()));
   CHECK(tensor_file_of(a_tensor(), "a/b.pt") == torch_file_of(a_tensor()));

@@ -11,7 +11,7 @@ namespace {
 const std::vector<ZipMember> kMembers{{"a/one", "first"}, {"a/two", ""}, {"a/three", std::string(300, 'x')}};
 
 std::string refusal_of(const std::string& archive) {
-  return support::message_of<UsageError>([&] { read_stored_entries(bytes_of(archive)); });
+  return support::message_of<UsageError>([&] { require_stored(read_entries(bytes_of(archive))); });
 }
 
 /// A member's record in the directory is found by its signature, from the end.
@@ -28,7 +28,7 @@ std::string with_bytes(std::string archive, std::size_t offset, const std::strin
 TEST_CASE("the entries of an archive are found, with narrow and with wide records", "[weights]") {
   const bool wide = GENERATE(false, true);
   const auto archive = zip_file(kMembers, {.wide = wide});
-  const auto entries = read_stored_entries(bytes_of(archive));
+  const auto entries = read_entries(bytes_of(archive));
   REQUIRE(entries.size() == 3);
   for (const auto& member : kMembers) {
     const auto& entry = entries.at(member.name);
@@ -39,7 +39,7 @@ TEST_CASE("the entries of an archive are found, with narrow and with wide record
 
 TEST_CASE("an archive without entries has none", "[weights]") {
   const auto archive = zip_file({});
-  CHECK(read_stored_entries(bytes_of(archive)).empty());
+  CHECK(read_entries(bytes_of(archive)).empty());
 }
 
 TEST_CASE("deflated entries are inflated, with narrow and with wide records", "[weights]") {

@@ -12,12 +12,13 @@ const FILTERS = [
 // Where no batch is cut, the batch says it all.
 if (report.groups.some(isCut)) FILTERS.push({key: 'micro_batch', label: 'Micro-batch', all: true, word: 'micro-batch'});
 // Most sweeps have one of each, which needs no filter.
-for (const [key, label, word] of [['depth', 'Depth', 'depth'], ['threads_per_stage', 'Threads', 'threads']]) {
+for (const [key, label, word] of [['depth', 'Depth', 'depth'], ['threads_per_stage', 'Threads', 'threads'], ['load', 'Load', '']]) {
   if (distinct(key).length > 1) FILTERS.push({key, label, all: true, word});
 }
 
 // A filter that is null lets everything pass.
-const shown = {model: null, network: null, batch: null, micro_batch: null, depth: null, threads_per_stage: null, group: null};
+const shown = {model: null, network: null, batch: null, micro_batch: null, depth: null, threads_per_stage: null, load: null, group: null,
+  statistic: null};
 
 function isCut(group) {
   return group.micro_batch !== group.batch;
@@ -69,6 +70,7 @@ function isCompared(split) {
 function standing(split) {
   if (split.on_frontier) return 'yes';
   if (split.dominated_by !== undefined) return `beaten by ${split.dominated_by}`;
+  if (split.baseline && split.ok > 0) return 'baseline';
   return split.ok > 0 ? 'not compared' : '–';
 }
 

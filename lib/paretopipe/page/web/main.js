@@ -32,6 +32,7 @@ function drawCharts() {
   drawBreakdown();
   drawActivations();
   drawUtilisation();
+  drawLoad();
 }
 
 // `choices`: [[text, value], …]
@@ -65,10 +66,11 @@ function start() {
   document.title = `Where to cut ${distinct('model').map(model => brief(model)).join(', ')}`;
   byId('title').textContent = document.title;
   shown.model = distinct('model')[0];
-  for (const key of ['batch', 'depth', 'threads_per_stage']) shown[key] = distinct(key)[0];
+  for (const key of ['batch', 'depth', 'threads_per_stage', 'load']) shown[key] = distinct(key)[0];
   if (distinct('network').length === 1) shown.network = distinct('network')[0];
   byId('filters').addEventListener('submit', event => event.preventDefault());
   byId('all-metrics').addEventListener('change', drawTable);
+  startLoad();
   redraw();
   drawContext();
   drawCalibration();

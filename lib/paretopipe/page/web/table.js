@@ -7,6 +7,7 @@ const MAIN_METRICS = ['latency_p50', 'latency_p95', 'throughput', 'compute', 'tr
 const SPEED_UPS = [
   {key: 'speed_up_single', heading: 'x single', title: "Times the whole model's throughput on one device (all local)"},
   {key: 'speed_up_sequential', heading: 'x sequential', title: 'Times the throughput of the same stages with one batch in flight'},
+  {key: 'speed_up_data_parallel', heading: 'x data-parallel', title: "Times the whole model's throughput on as many devices, batches dealt out in turn"},
 ];
 
 const sorting = {column: null, descending: false};
@@ -69,6 +70,6 @@ function drawTable() {
       element('thead', {}, element('tr', {}, ...shownColumns.map(headingCell))),
       element('tbody', {}, ...rows.map(row => tableRow(row, shownColumns))));
   const reasons = groups.flatMap(group => group.splits.flatMap(
-      split => split.reasons.map(reason => `Split ${split.label} · ${nameOf(group)}: ${reason}`)));
+      split => split.reasons.map(reason => `${split.baseline ? '' : 'Split '}${split.label} · ${nameOf(group)}: ${reason}`)));
   byId('reasons').replaceChildren(...reasons.map(reason => element('li', {}, reason)));
 }

@@ -1,0 +1,25 @@
+#pragma once
+#include <paretopipe/config/compute_mode.hpp>
+
+#include <optional>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+namespace paretopipe::cli {
+
+/// What the command line said of the way to compute.
+struct ComputeOptions {
+  std::optional<std::string> compute;
+  std::optional<std::string> dtype;
+  std::optional<std::string> memory_format;
+
+  bool any() const { return compute || dtype || memory_format; }
+};
+
+void add_compute_options(CLI::App& command, ComputeOptions& options, const std::string& group);
+
+/// The options over what is known already. Throws UsageError for a word that is none of the known ones.
+void override_compute(config::ComputeMode& mode, const ComputeOptions& options);
+
+}  // namespace paretopipe::cli

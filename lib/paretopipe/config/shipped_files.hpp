@@ -1,0 +1,18 @@
+#pragma once
+#include <string_view>
+#include <vector>
+
+namespace paretopipe::config {
+
+/// A file of configs/ as it was when the library was built, so that an installed program knows it by name.
+struct ShippedFile {
+  std::string_view name;  ///< without the ending
+  std::string_view text;
+};
+
+/// Those of configs/networks/ and configs/devices/, by name. The build writes the definitions
+/// (scripts/cmake/EmbedProfiles.cmake).
+const std::vector<ShippedFile>& shipped_network_files();
+const std::vector<ShippedFile>& shipped_device_files();
+
+}  // namespace paretopipe::config

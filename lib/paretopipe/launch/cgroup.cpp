@@ -1,0 +1,148 @@
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/launch/cgroup.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cmath>
+#include <sstream>
+#include <thread>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "cgroup_files.hpp"
+
+namespace paretopipe::launch {
+namespace {
+
+/// Of the quota: as short as the kernel can keep with its ticks, for a stage stands still for the rest of each.
+constexpr std::int64_t kPeriodUs = 10'000;
+/// The kernel's least quota of a period.
+constexpr std::int64_t kLeastQuotaUs = 1'000;
+
+struct Bandwidth {
+  std::int64_t quota_us;
+  std::int64_t period_us;
+};
+
+/// A small share needs a longer period for the least quota to be one of.
+Bandwidth bandwidth_of(double cpus) {
+  const auto longer = static_cast<std::int64_t>(std::llround(static_cast<double>(kLeastQuotaUs) / cpus));
+  const auto period = std::max(kPeriodUs, longer);
+  return {std::max(kLeastQuotaUs, static_cast<std::int64_t>(std::llround(cpus * static_cast<double>(period)))), period};
+}
+
+std::int64_t number_in(const std::filesystem::path& file) {
+  std::int64_t number = 0;
+  const auto text = read_cgroup_file(file);
+  if (std::istringstream(text) >> number) return number;
+  refuse_cgroup(fmt::format("{} reads \"{}\" after a limit was written to it", file.string(), text));
+}
+
+/// v2's cpu.max: "2500 10000", or "max 10000".
+double share_in(const std::filesystem::path& file) {
+  std::int64_t quota = 0, period = 0;
+  const auto text = read_cgroup_file(file);
+  if (std::istringstream(text) >> quota >> period && period > 0) {
+    return static_cast<double>(quota) / static_cast<double>(period);
+  }
+  refuse_cgroup(fmt::format("{} reads \"{}\" after a limit was written to it", file.string(), text));
+}
+
+}  // namespace
+
+Cgroup::Cgroup(const CgroupParents& parents, const std::string& name, const CgroupLimits& limits) {
+  const auto leaf = fmt::format("paretopipe-{}-{}", ::getpid(), name);
+  try {
+    if (limits.cpus) {
+      const auto& place = parents.cpu().value();
+      make(place.folder / leaf);
+      version_ = place.version;
+      limit_cpu(place.folder / leaf, *limits.cpus);
+    }
+    if (limits.memory_bytes) {
+      const auto& place = parents.memory().value();
+      make(place.folder / leaf);
+      version_ = place.version;
+      limit_memory(place.folder / leaf, *limits.memory_bytes);
+    }
+    for (const auto& folder : folders_) {
+      const auto file = folder / "cgroup.procs";
+      entries_.emplace_back(::open(file.c_str(), O_WRONLY | O_CLOEXEC));
+      if (entries_.back().get() < 0) refuse_cgroup(fmt::format("open {}", file.string()), errno);
+    }
+  } catch (...) {
+    remove();
+    throw;
+  }
+}
+
+Cgroup::~Cgroup() {
+  remove();
+}
+
+void Cgroup::make(const std::filesystem::path& folder) {
+  if (std::find(folders_.begin(), folders_.end(), folder) != folders_.end()) return;
+  if (::mkdir(folder.c_str(), 0755) != 0) refuse_cgroup(fmt::format("make the cgroup {}", folder.string()), errno);
+  folders_.push_back(folder);
+}
+
+void Cgroup::limit_cpu(const std::filesystem::path& folder, double cpus) {
+  const auto [quota, period] = bandwidth_of(cpus);
+  if (version_ == CgroupVersion::v2) {
+    write_cgroup_file(folder / "cpu.max", fmt::format("{} {}", quota, period));
+    applied_.cpus = share_in(folder / "cpu.max");
+  } else {
+    write_cgroup_file(folder / "cpu.cfs_period_us", std::to_string(period));
+    write_cgroup_file(folder / "cpu.cfs_quota_us", std::to_string(quota));
+    applied_.cpus = static_cast<double>(number_in(folder / "cpu.cfs_quota_us")) /
+                    static_cast<double>(number_in(folder / "cpu.cfs_period_us"));
+  }
+  if (std::abs(*applied_.cpus - cpus) <= 0.01 * cpus) return;
+  refuse_cgroup(fmt::format("the kernel keeps a quota of {:g} CPUs in {} where {:g} were asked for", *applied_.cpus,
+                            folder.string(), cpus));
+}
+
+void Cgroup::limit_memory(const std::filesystem::path& folder, std::int64_t bytes) {
+  const bool v2 = version_ == CgroupVersion::v2;
+  const auto limit = folder / (v2 ? "memory.max" : "memory.limit_in_bytes");
+  write_cgroup_file(limit, std::to_string(bytes));
+  // Only where the kernel accounts for swap at all. v1 counts memory and swap together.
+  const auto swap = folder / (v2 ? "memory.swap.max" : "memory.memsw.limit_in_bytes");
+  if (std::filesystem::exists(swap)) write_cgroup_file(swap, v2 ? "0" : std::to_string(bytes));
+  memory_folder_ = folder;
+  applied_.memory_bytes = number_in(limit);
+  if (*applied_.memory_bytes <= bytes && *applied_.memory_bytes > bytes - ::sysconf(_SC_PAGESIZE)) return;
+  refuse_cgroup(fmt::format("the kernel keeps a memory limit of {} B in {} where {} B were asked for",
+                            *applied_.memory_bytes, folder.string(), bytes));
+}
+
+std::vector<int> Cgroup::descriptors() const {
+  std::vector<int> result;
+  for (const auto& entry : entries_) result.push_back(entry.get());
+  return result;
+}
+
+std::int64_t Cgroup::memory_kills() const {
+  if (memory_folder_.empty()) return 0;
+  const auto* file = version_ == CgroupVersion::v2 ? "memory.events" : "memory.oom_control";
+  return find_count(read_cgroup_file(memory_folder_ / file), "oom_kill").value_or(0);
+}
+
+void Cgroup::remove() {
+  // What a dead process held is given back a moment after its end, of which v1 tells nobody: look again, for a second.
+  constexpr int kAttempts = 1000;
+  entries_.clear();
+  for (const auto& folder : folders_) {
+    for (int attempt = 0; attempt < kAttempts && ::rmdir(folder.c_str()) != 0 && errno == EBUSY; ++attempt) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  }
+  folders_.clear();
+}
+
+}  // namespace paretopipe::launch

@@ -1,0 +1,81 @@
+#pragma once
+#include <paretopipe/launch/cgroup_place.hpp>
+#include <paretopipe/launch/file_descriptor.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace paretopipe::launch {
+
+/// What the processes of a cgroup may use together.
+struct CgroupLimits {
+  std::optional<double> cpus;  ///< CPUs' worth of time, over all CPUs
+  std::optional<std::int64_t> memory_bytes;
+
+  bool operator==(const CgroupLimits&) const = default;
+};
+
+/// This process's cgroups, made ready for others inside them. Under v1 nothing is to be done. Under v2 the controllers
+/// are handed down (cgroup.subtree_control), for which a cgroup other than the root must hold no process: this one then
+/// moves into "paretopipe-PID-driver" inside it, and back at the end of life. What a driver that was killed left
+/// behind, empty cgroups with its PID in their name, is removed. One object at a time, from one thread.
+class CgroupParents {
+ public:
+  /// For limits of CPU time, of memory, or both. Throws EnvironmentError that says which cgroup refuses what, and what
+  /// to do.
+  CgroupParents(bool cpu, bool memory);
+  ~CgroupParents();
+  CgroupParents(const CgroupParents&) = delete;
+  CgroupParents& operator=(const CgroupParents&) = delete;
+
+  const std::optional<CgroupPlace>& cpu() const { return cpu_; }
+  const std::optional<CgroupPlace>& memory() const { return memory_; }
+
+ private:
+  void hand_down(const std::filesystem::path& folder);
+
+  std::optional<CgroupPlace> cpu_;
+  std::optional<CgroupPlace> memory_;
+  std::filesystem::path handed_down_in_;  ///< v2: where `added_` was switched on; empty if nowhere
+  std::vector<std::string> added_;
+  std::filesystem::path own_leaf_;  ///< v2: where this process moved to; empty if it did not
+};
+
+/// A cgroup (v1: one per controller) that restricts the processes which are started in it, and is removed at the end of
+/// life, which must come after theirs.
+class Cgroup {
+ public:
+  /// "paretopipe-PID-NAME" inside `parents`, with these limits as read back. Memory may not be swapped out instead.
+  /// Throws EnvironmentError as the parents do, or if the kernel keeps other limits.
+  Cgroup(const CgroupParents& parents, const std::string& name, const CgroupLimits& limits);
+  ~Cgroup();
+  Cgroup(const Cgroup&) = delete;
+  Cgroup& operator=(const Cgroup&) = delete;
+
+  /// For ChildCommand::cgroups of what is to run in it. Borrowed.
+  std::vector<int> descriptors() const;
+
+  /// As the kernel says that it applies them.
+  const CgroupLimits& applied() const { return applied_; }
+  CgroupVersion version() const { return version_; }
+
+  /// How many of its processes the kernel has killed because their memory went over the limit.
+  std::int64_t memory_kills() const;
+
+ private:
+  void make(const std::filesystem::path& folder);
+  void limit_cpu(const std::filesystem::path& folder, double cpus);
+  void limit_memory(const std::filesystem::path& folder, std::int64_t bytes);
+  void remove();
+
+  CgroupVersion version_ = CgroupVersion::v2;
+  std::vector<std::filesystem::path> folders_;
+  std::filesystem::path memory_folder_;
+  std::vector<FileDescriptor> entries_;  ///< cgroup.procs of each
+  CgroupLimits applied_;
+};
+
+}  // namespace paretopipe::launch

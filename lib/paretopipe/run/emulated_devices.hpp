@@ -1,0 +1,37 @@
+#pragma once
+#include <paretopipe/launch/cgroup.hpp>
+#include <paretopipe/plan/trial.hpp>
+#include <paretopipe/record/record.hpp>
+
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace paretopipe::run {
+
+/// The devices of a trial that are emulated on this machine: a cgroup for each whose profile limits CPU time or memory.
+/// Must outlive the stages that run in them. Without such limits it makes nothing and needs no privilege.
+class EmulatedDevices {
+ public:
+  /// Throws EnvironmentError for limits that cannot be had here.
+  explicit EmulatedDevices(const plan::Trial& trial);
+
+  /// For launch::ChildCommand::cgroups of a stage. Borrowed.
+  std::vector<int> cgroups(int stage) const;
+
+  /// Why the process of a stage was killed, if the kernel did it for its memory: ": it went over …"; otherwise nothing.
+  std::string cause_of_death(int stage) const;
+
+  /// Adds to the stages of a record what their devices were.
+  void describe_in(record::TrialRecord& record) const;
+
+ private:
+  const launch::Cgroup* cgroup_of(int stage) const;
+
+  plan::Trial trial_;
+  std::optional<launch::CgroupParents> parents_;
+  std::deque<std::optional<launch::Cgroup>> cgroups_;  // one per device; a cgroup does not move
+};
+
+}  // namespace paretopipe::run

@@ -1,0 +1,11 @@
+#pragma once
+#include <vector>
+
+#include <torch/csrc/jit/ir/ir.h>
+
+namespace paretopipe::script {
+
+/// The tensors that cross from one side of a cut to the other, in the order in which the graph computes them.
+using Cut = std::vector<const torch::jit::Value*>;
+
+}  // namespace paretopipe::script

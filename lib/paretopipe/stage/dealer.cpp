@@ -1,0 +1,126 @@
+#include <paretopipe/core/clock.hpp>
+#include <paretopipe/stage/chunks.hpp>
+#include <paretopipe/stage/dealer.hpp>
+#include <paretopipe/stage/loops.hpp>
+#include <paretopipe/wire/link.hpp>
+
+#include <optional>
+#include <utility>
+
+namespace paretopipe::stage {
+namespace {
+
+/// The loops of the source and what they share: it computes for device 0, and for each of the others one thread sends
+/// inputs and one receives results.
+class DealerRun {
+ public:
+  DealerRun(const Run& run, Backend& backend, const std::vector<Neighbours>& neighbours, const ReferenceSet& references)
+      : run_(run),
+        backend_(backend),
+        neighbours_(neighbours),
+        deal_(run.deal()),
+        source_(run, references),
+        loops_([this] { release(); }) {
+    for (const auto member : kStageMoments) (timeline_.*member).resize(run.total_chunks());
+    for (std::size_t i = 0; i < neighbours.size(); ++i) {
+      result_chunks_.push_back(parts_of(backend.allocate(whole_batch(run.incoming.at(0), run.chunks)), run.chunks));
+    }
+  }
+
+  void execute() {
+    for (std::size_t device = 1; device < deal_.devices; ++device) {
+      loops_.start([this, device] { send(device); });
+      loops_.start([this, device] { receive(device); });
+    }
+    loops_.finish_with([this] { compute(); });
+  }
+
+  void fill(RunOutcome& outcome) { stage::fill(outcome, run_, std::move(timeline_), &source_); }
+
+ private:
+  const Neighbours& links_of(std::size_t device) const { return neighbours_.at(device - 1); }
+
+  /// Chunks that a device gets in all phases.
+  std::size_t chunks_for(std::size_t device) const {
+    return static_cast<std::size_t>(run_.phases()) * deal_.share_of(device) * run_.chunks_of_batch();
+  }
+
+  /// Where the device's own chunk `own` is among all chunks.
+  std::size_t sequence_of(std::size_t device, std::size_t own) const {
+    const auto chunks = run_.chunks_of_batch();
+    return deal_.batch_of(device, own / chunks) * chunks + own % chunks;
+  }
+
+  void compute() {
+    source_.start();
+    for (std::size_t own = 0; own < chunks_for(0); ++own) {
+      auto job = source_.jobs(0).pop();
+      if (!job) return;
+      const auto sequence = job->sequence;
+      timeline_.compute_begin[sequence] = now_ns();
+      auto output = backend_.forward(run_.blocks, std::move(job->activation));
+      timeline_.compute_end[sequence] = now_ns();
+      output = backend_.encode(std::move(output));
+      const auto moment = now_ns();
+      timeline_.encoded[sequence] = timeline_.send_begin[sequence] = timeline_.send_end[sequence] = moment;
+      source_.complete(sequence, moment, moment, output);
+    }
+  }
+
+  /// The device numbers its chunks without gaps, as any stage does.
+  void send(std::size_t device) {
+    for (std::size_t own = 0; own < chunks_for(device); ++own) {
+      const auto job = source_.jobs(device).pop();
+      if (!job) return;
+      const auto& input = job->activation;
+      const auto times = links_of(device).next->send_tensor(run_.tag, own, input.spec, input.bytes);
+      const auto sequence = job->sequence;
+      const auto handed_over = source_.issued()[sequence];
+      timeline_.compute_begin[sequence] = timeline_.compute_end[sequence] = timeline_.encoded[sequence] = handed_over;
+      timeline_.send_begin[sequence] = times.begin_ns;
+      timeline_.send_end[sequence] = times.end_ns;
+    }
+  }
+
+  void receive(std::size_t device) {
+    const auto& results = result_chunks_.at(device - 1);
+    for (std::size_t own = 0; own < chunks_for(device); ++own) {
+      const auto& result = results[own % results.size()];
+      const auto times = links_of(device).previous->receive_tensor(run_.tag, own, result.spec, result.bytes);
+      source_.complete(sequence_of(device, own), times.begin_ns, times.end_ns, result);
+    }
+  }
+
+  /// Closed queues and links release whoever waits.
+  void release() {
+    source_.close();
+    for (const auto& links : neighbours_) {
+      links.previous->shutdown();
+      links.next->shutdown();
+    }
+  }
+
+  const Run run_;
+  Backend& backend_;
+  const std::vector<Neighbours> neighbours_;
+  const Deal deal_;
+  StageTimeline timeline_;
+  Source source_;
+  std::vector<std::vector<Activation>> result_chunks_;  // by device: the parts of one batch's result
+  Loops loops_;
+};
+
+}  // namespace
+
+RunOutcome run_dealer(const Run& run, Backend& backend, const std::vector<Neighbours>& neighbours,
+                      const ReferenceSet& references) {
+  std::optional<DealerRun> dealer;
+  auto outcome = observe(backend, [&] {
+    dealer.emplace(run, backend, neighbours, references);
+    dealer->execute();
+  });
+  dealer->fill(outcome);
+  return outcome;
+}
+
+}  // namespace paretopipe::stage

@@ -1,0 +1,63 @@
+#include <paretopipe/host/cpu_conditions.hpp>
+#include <paretopipe/stage/run_outcome.hpp>
+
+namespace paretopipe::stage {
+namespace {
+
+/// The chunks [begin, end) of a timeline.
+template <class Timeline, class Moments>
+Timeline slice(const Timeline& whole, const Moments& members, std::ptrdiff_t begin, std::ptrdiff_t end) {
+  Timeline part;
+  for (const auto member : members) {
+    const auto& moments = whole.*member;
+    (part.*member).assign(moments.begin() + begin, moments.begin() + end);
+  }
+  return part;
+}
+
+void fill_findings(RunOutcome& outcome, const Source& source) {
+  outcome.last_batch = source.last_batch();
+  auto& report = outcome.report;
+  report.max_abs_difference = source.max_abs_difference();
+  report.top1_agreement = source.top1_agreement();
+  report.largest_output = source.largest_output();
+  report.accuracy = source.accuracy();
+}
+
+}  // namespace
+
+RunOutcome observe(const Backend& backend, const std::function<void()>& run) {
+  RunOutcome outcome;
+  auto& report = outcome.report;
+  host::reset_peak_rss();
+  const host::CpuWatch cpus;
+  const auto before = host::read_process_usage();
+  run();
+  report.usage = host::read_process_usage() - before;
+  report.conditions = cpus.end();
+  report.peak_rss_bytes = host::read_peak_rss_bytes().value_or(0);
+  report.held_parameter_bytes = backend.held_parameter_bytes();
+  report.state = host::read_host_state();
+  return outcome;
+}
+
+void fill(RunOutcome& outcome, const Run& run, StageTimeline timeline, const Source* source) {
+  auto& report = outcome.report;
+  if (source != nullptr) {
+    fill_findings(outcome, *source);
+    timeline.receive_begin = timeline.receive_end = timeline.ready = source->issued();
+  }
+  if (run.server) {
+    if (source != nullptr) report.server = source->server_timeline();
+    return;
+  }
+  const auto phase = static_cast<std::ptrdiff_t>(run.phase_chunks());
+  const auto total = static_cast<std::ptrdiff_t>(run.total_chunks());
+  report.single_stream = slice(timeline, kStageMoments, 0, phase);
+  report.offline = slice(timeline, kStageMoments, phase, total);
+  if (source == nullptr) return;
+  report.single_stream_results = slice(source->results(), kResultMoments, 0, phase);
+  report.offline_results = slice(source->results(), kResultMoments, phase, total);
+}
+
+}  // namespace paretopipe::stage

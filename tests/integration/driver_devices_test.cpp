@@ -1,0 +1,209 @@
+// Emulated devices, as from a shell. Limits need cgroups that may be written to: where there are none, what needs them
+// is skipped, and said. tests/uml runs this with both versions of cgroups.
+#include <paretopipe/launch/cgroup_place.hpp>
+
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include <support/catch.hpp>
+#include <support/fault_once.hpp>
+#include <support/message_of.hpp>
+
+#include "driver_fixture.hpp"
+
+using namespace paretopipe;
+using namespace paretopipe::testing;
+using support::contains;
+namespace fs = std::filesystem;
+
+namespace {
+
+const Shell::Words kOneTrial =
+    sweep_of("synthetic:0ms/4kB,0ms/64kB,0ms") +
+    Shell::Words{"--batches", "4", "--warmup",         "1",    "--repeat",         "1",
+                 "--split",   "1", "--device-profile", "none", "--device-profile", "./small.json"};
+
+void write_profile(const Shell& shell, const std::string& text) {
+  support::write_file(shell.folder() / "small.json", text);
+}
+
+/// False, with a warning that says why, where this machine has no cgroups for this user.
+bool could_run(const support::Outcome& outcome) {
+  if (outcome.exit_code != 3) return true;
+  CHECK(contains(outcome.errors, "emulate a device: "));
+  CHECK(contains(outcome.errors, "run as root"));
+  WARN("SKIPPED: limits of an emulated device were NOT tested: " << outcome.errors);
+  return false;
+}
+
+std::string text_of(const fs::path& file) {
+  std::ostringstream text;
+  text << std::ifstream(file).rdbuf();
+  return text.str();
+}
+
+/// Cgroups of drivers, where this process' own are: the driver's, too, which it was started by.
+std::vector<fs::path> driver_cgroups() {
+  std::vector<fs::path> found;
+  for (const auto* controller : {"cpu", "memory"}) {
+    const auto place = launch::find_cgroup(controller, text_of("/proc/self/cgroup"), text_of("/proc/self/mountinfo"));
+    for (const auto& entry : fs::directory_iterator(place.folder)) {
+      if (entry.path().filename().string().starts_with("paretopipe-")) found.push_back(entry.path());
+    }
+  }
+  return found;
+}
+
+/// Memory limits provoke the kernel's killer: only in a machine of its own.
+bool in_virtual_machine() {
+  if (std::getenv("PARETOPIPE_UML") != nullptr) return true;
+  WARN("SKIPPED: memory limits were NOT tested: they are in tests/uml");
+  return false;
+}
+
+}  // namespace
+
+TEST_CASE("threads and CPUs of an emulated device need no cgroup, and are the stage's") {
+  const Shell shell;
+  write_profile(shell, R"({"threads": 1, "cpus": [0]})");
+  const auto sweep = shell.run(kOneTrial);
+  INFO(sweep.errors);
+  REQUIRE(sweep.exit_code == 0);
+  const auto record = shell.records().at(0);
+  CHECK_FALSE(record.stages[0].emulated_device.has_value());
+  REQUIRE(record.stages[1].emulated_device.has_value());
+  CHECK(record.stages[1].emulated_device->profile == "small");
+  CHECK(record.stages[1].emulated_device->device == 1);
+  CHECK_FALSE(record.stages[1].emulated_device->cgroup_version.has_value());
+  CHECK(record.stages[1].cpus == "0");
+  CHECK(record.trial.devices.at(1).threads == 1);
+}
+
+TEST_CASE("an emulated device is called that in tables, explanations, exports and plans") {
+  const Shell shell;
+  write_profile(shell, R"({"threads": 1})");
+  CHECK(contains(shell.run(kOneTrial + Shell::Words{"--dry-run"}).output, "on none, small"));
+  REQUIRE(shell.run(kOneTrial).exit_code == 0);
+  const std::string words = "none | emulated device small (1 thread)";
+  CHECK(contains(shell.run({"frontier", "out"}).output, words));
+  CHECK(contains(shell.run({"explain", "out"}).output, words));
+  REQUIRE(shell.run({"export", "out", "--layout", "trials", "--out", "exported"}).exit_code == 0);
+  CHECK(contains(text_of(shell.folder() / "exported" / "trials.csv"), words));
+}
+
+TEST_CASE("a device profile is part of a trial's identity") {
+  const Shell shell;
+  write_profile(shell, R"({"threads": 1})");
+  REQUIRE(shell.run(kOneTrial).exit_code == 0);
+  write_profile(shell, R"({"threads": 2})");
+  REQUIRE(shell.run(kOneTrial + Shell::Words{"--resume"}).exit_code == 0);
+  CHECK(shell.records().size() == 2);
+}
+
+TEST_CASE("a quota of CPU time is on the stage of its device alone, as the kernel reads it back") {
+  const Shell shell;
+  write_profile(shell, R"({"cpu_quota": 0.5})");
+  const auto sweep = shell.run(kOneTrial);
+  INFO(sweep.errors);
+  if (!could_run(sweep)) return;
+  REQUIRE(sweep.exit_code == 0);
+  const auto record = shell.records().at(0);
+  CHECK_FALSE(record.stages[0].emulated_device.has_value());
+  REQUIRE(record.stages[1].emulated_device.has_value());
+  CHECK(record.stages[1].emulated_device->cpu_quota == Approx(0.5));
+  CHECK(record.stages[1].emulated_device->cgroup_version.has_value());
+  CHECK(driver_cgroups().empty());
+}
+
+TEST_CASE("stages of one device share its quota") {
+  const Shell shell;
+  write_profile(shell, R"({"cpu_quota": 0.5})");
+  const auto sweep =
+      shell.run(sweep_of("synthetic:0ms/4kB,0ms/64kB,0ms") +
+                Shell::Words{"--batches", "4", "--repeat", "1", "--stages", "3", "--partitions", "1,2", "--placement",
+                             "0,1,0", "--device-profile", "./small.json", "--device-profile", "none"});
+  INFO(sweep.errors);
+  if (!could_run(sweep)) return;
+  const auto record = shell.records().at(0);
+  CHECK(record.stages.at(0).emulated_device == record.stages.at(2).emulated_device);
+  CHECK(record.stages.at(0).emulated_device.has_value());
+  CHECK_FALSE(record.stages.at(1).emulated_device.has_value());
+  CHECK(driver_cgroups().empty());
+}
+
+TEST_CASE("no cgroup stays behind a sweep in which a stage was killed") {
+  const Shell shell;
+  const support::FaultOnce fault("kill@1-3@3");
+  write_profile(shell, R"({"cpu_quota": 0.5})");
+  const auto sweep = shell.run(kOneTrial);
+  INFO(sweep.errors);
+  if (!could_run(sweep)) return;
+  CHECK(sweep.exit_code == 1);
+  REQUIRE(shell.records().at(0).failure.has_value());
+  const auto reason = shell.records().at(0).failure->reason;
+  CHECK(contains(reason, "was killed by signal 9"));
+  CHECK_FALSE(contains(reason, "memory limit"));
+  CHECK(driver_cgroups().empty());
+}
+
+TEST_CASE("no cgroup stays behind a sweep that is interrupted, and the next sweep removes a killed one's") {
+  const int signal = GENERATE(SIGINT, SIGKILL);
+  const Shell shell;
+  write_profile(shell, R"({"cpu_quota": 0.5})");
+  if (!could_run(shell.run(kOneTrial + Shell::Words{"--dry-run"}))) return;
+  const support::FaultOnce hang("hang@1-3@3");  // the sweep is in the middle of a trial, and stays there
+  auto sweep = shell.start(kOneTrial);
+  REQUIRE(support::wait_until_written(hang.marker()));
+  CHECK_FALSE(driver_cgroups().empty());
+  const auto stages = support::watch(support::children_of(sweep.pid()));
+  ::kill(sweep.pid(), signal);
+  sweep.wait();
+  REQUIRE(support::all_ended(stages));
+  if (signal == SIGKILL) CHECK(shell.run(kOneTrial + Shell::Words{"--resume"}).exit_code == 0);
+  CHECK(driver_cgroups().empty());
+}
+
+TEST_CASE("a memory limit is read back, and a stage that goes over it is named with it") {
+  if (!in_virtual_machine()) return;
+  const Shell shell;
+  write_profile(shell, R"({"memory_limit": "48 MiB"})");
+  const auto sweep = shell.run(kOneTrial);
+  INFO(sweep.errors);
+  REQUIRE(sweep.exit_code == 0);
+  CHECK(shell.records().at(0).stages[1].emulated_device->memory_limit_bytes == 48 << 20);
+
+  auto large = kOneTrial + Shell::Words{"--resume"};
+  for (auto& word : large) word = word == "synthetic:0ms/4kB,0ms/64kB,0ms" ? "synthetic:0ms/4kB,0ms/96MB,0ms" : word;
+  CHECK(shell.run(large).exit_code == 1);
+  const auto failed = shell.records().at(1);
+  REQUIRE(failed.failure.has_value());
+  INFO(failed.failure->reason);
+  CHECK(failed.failure->stage == 1);
+  CHECK(contains(failed.failure->reason, "over its memory limit of 48.0 MiB (device profile small)"));
+  CHECK(driver_cgroups().empty());
+}
+
+TEST_CASE("device profiles that cannot be are a sentence, and nothing is made") {
+  struct Refused {
+    Shell::Words words;
+    std::string named;
+  };
+  const auto refused = GENERATE(values<Refused>({
+      {{"--device-profile", "pi"}, "one for each of the 2 devices"},
+      {{"--device-profile", "pie", "--device-profile", "none"}, "did you mean \"pi\"?"},
+      {{"--device-profile", "no/such.json", "--device-profile", "none"}, "no/such.json"},
+      {{"--device-profile", "./small.json", "--device-profile", "none", "--cpus", "0", "--cpus", "0"},
+       "names the CPUs 0, and so does experiment.cpus"},
+      {{"--device-profile", "./small.json", "--device-profile", "./small.json", "--threads-per-stage", "1,2"},
+       "experiment.threads_per_stage is for devices"},
+  }));
+  const Shell shell;
+  write_profile(shell, R"({"cpus": [0], "threads": 1})");
+  const auto answer = shell.run(kSweep + refused.words);
+  INFO(answer.errors);
+  CHECK(answer.exit_code == 2);
+  CHECK(contains(answer.errors, refused.named));
+  CHECK_FALSE(fs::exists(shell.folder() / "out"));
+}

@@ -1,0 +1,128 @@
+// What the driver asks of devices that batches are dealt out to, and the record that it makes of their answers.
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/run/trial_assembly.hpp>
+#include <paretopipe/stats/check_summary.hpp>
+#include <paretopipe/stats/dealt.hpp>
+
+#include <support/catch.hpp>
+
+#include "../stats/dealt_samples.hpp"
+
+using namespace paretopipe;
+using namespace paretopipe::testing;
+
+namespace {
+
+constexpr int kWarmup = 2;
+constexpr int kBatches = 9;
+constexpr int kPhase = kWarmup + kBatches;
+constexpr std::int64_t kHour = 3'600'000'000'000;
+
+config::ModelDescription a_model() {
+  config::ModelDescription model{"resnet18", 8, {8, 3, 4, 4}, 1536, {}};
+  for (int block = 0; block < 10; ++block) model.blocks.push_back({"block", {8, 10}, 320, 0, 1000, 0});
+  return model;
+}
+
+stage::Loaded loaded() {
+  return {0,
+          {wire::DType::float32, wire::MemoryFormat::channels_last, {8, 3, 4, 4}},
+          {wire::DType::float32, wire::MemoryFormat::contiguous, {8, 10}}};
+}
+
+plan::Trial a_trial(int devices) {
+  auto trial = make_dealt_trial(devices);
+  trial.warmup = kWarmup;
+  trial.batches = kBatches;
+  return trial;
+}
+
+StageTimeline shifted(StageTimeline timeline, std::int64_t by) {
+  for (const auto member : kStageMoments) {
+    for (auto& moment : timeline.*member) moment += by;
+  }
+  return timeline;
+}
+
+/// As the source reports them: of its own batches what it did with them, of the others when it sent them.
+StageTimeline as_source(const record::PhaseSamples& samples) {
+  auto timeline = samples.stages[0];
+  for (std::size_t batch = 0; batch < timeline.ready.size(); ++batch) {
+    if (batch % static_cast<std::size_t>(samples.devices) != 0) continue;
+    for (const auto member : kStageMoments) (timeline.*member)[batch] = (samples.stages[1].*member)[batch];
+  }
+  return timeline;
+}
+
+/// What devices would report that had seen these samples, each but the source on a clock some hours ahead.
+run::TrialEvidence evidence_of(const record::PhaseSamples& samples) {
+  run::TrialEvidence evidence;
+  for (int device = 0; device < samples.devices; ++device) {
+    const auto offset = device * kHour;
+    stage::RunReport report;
+    if (device == 0) {
+      report.single_stream = report.offline = as_source(samples);
+      report.single_stream_results = report.offline_results = samples.results;
+    } else {
+      report.single_stream = report.offline = shifted(stats::of_device(samples, device).stages[1], offset);
+    }
+    evidence.reports.push_back(report);
+    evidence.configured.emplace_back();
+    const run::ClockExchange before{-10, offset, offset, 10};
+    const run::ClockExchange after{kHour - 10, kHour + offset, kHour + offset, kHour + 10};
+    evidence.clocks.push_back(device == 0 ? run::ClockAlignment() : run::ClockAlignment(before, after));
+  }
+  return evidence;
+}
+
+}  // namespace
+
+TEST_CASE("the source deals out all batches, and every other device is told of its share") {
+  const auto requests = run::make_run_requests(a_trial(3), a_model(), loaded(), 7);
+  REQUIRE(requests.size() == 3);
+  for (int device = 0; device < 3; ++device) {
+    const auto& request = requests[static_cast<std::size_t>(device)];
+    CHECK(request.tag == 7);
+    CHECK(request.blocks == config::BlockRange{0, 10});
+    CHECK(request.devices == 3);
+    CHECK(request.device == device);
+    CHECK(request.depth == 4);
+  }
+  CHECK(requests[0].incoming == stage::Boundary{loaded().result});
+  CHECK(requests[0].warmup == kWarmup);
+  CHECK(requests[0].batches == kBatches);
+  CHECK(requests[1].incoming == stage::Boundary{loaded().input});
+  CHECK(requests[1].stage_count == 2);
+  CHECK(requests[1].total_batches() == 2 * 4);  // of 11: numbers 1, 4, 7 and 10
+  CHECK(requests[2].total_batches() == 2 * 3);
+  const auto prepared = run::make_prepare_requests(requests, loaded());
+  for (const auto& request : prepared) CHECK(request.incoming == stage::Boundary{loaded().input});
+}
+
+TEST_CASE("the record has every batch's way to its device and back in one time base, and survives being written") {
+  const int devices = GENERATE(2, 3, 4);
+  const auto samples = dealt_samples({.devices = devices, .batches = kPhase, .warmup = kWarmup});
+  const auto trial = a_trial(devices);
+  const auto record = run::assemble_record(trial, a_model(), evidence_of(samples));
+  REQUIRE(record.status == record::Status::ok);
+  CHECK(record.offline->devices == devices);
+  CHECK(record.offline->stages == samples.stages);
+  CHECK(record.offline->results == samples.results);
+  REQUIRE(record.stages.size() == static_cast<std::size_t>(devices));
+  for (const auto& stage : record.stages) CHECK(stage.blocks == config::BlockRange{0, 10});
+  CHECK(record.links.size() == 2 * record.stages.size() - 2);
+  CHECK(record.links.front().payload_bytes == 1536);
+  CHECK(record.links.back() == record::LinkPayload{devices - 1, 0, 320, record.links.front().header_bytes});
+  CHECK(record.summary->stages.size() == record.stages.size());
+  CHECK_NOTHROW(stats::check_summary(record));
+  const nlohmann::json written = record;
+  CHECK(written.at("offline").at("devices") == devices);
+  CHECK(nlohmann::json::parse(written.dump()).get<record::TrialRecord>() == record);
+}
+
+TEST_CASE("a device that reports another number of batches than it was dealt is an error, and no record") {
+  auto evidence = evidence_of(dealt_samples({.devices = 3, .batches = kPhase, .warmup = kWarmup}));
+  for (const auto member : kStageMoments) (evidence.reports[2].offline.*member).pop_back();
+  CHECK_THROWS_WITH(run::assemble_record(a_trial(3), a_model(), evidence),
+                    "device 2 reported 2 of the 3 chunks that it was dealt");
+}

@@ -1,0 +1,152 @@
+#include <paretopipe/stage/crossing.hpp>
+#include <paretopipe/stage/pipeline.hpp>
+#include <paretopipe/wire/errors.hpp>
+
+#include <algorithm>
+#include <array>
+#include <future>
+
+#include <support/catch.hpp>
+#include <support/message_of.hpp>
+
+#include "ring.hpp"
+#include "served_stage.hpp"
+#include "twin_backend.hpp"
+
+using namespace paretopipe;
+using namespace paretopipe::testing;
+using support::contains;
+using support::message_of;
+
+namespace {
+
+constexpr std::int64_t kRows = 2;
+constexpr std::size_t kStages = 3;
+
+/// Tensors as a cut has them, whose numbers go on from one tensor to the next.
+stage::Activation numbered(const stage::Boundary& boundary, float first) {
+  TwinBackend backend;
+  auto activation = stage::allocate(boundary, backend);
+  for (std::size_t i = 0; i < activation.tensors(); ++i) {
+    for (auto& number : TwinBackend::floats(activation.tensor(i))) number = first++;
+  }
+  return activation;
+}
+
+stage::ReferenceSet references_of(std::size_t count) {
+  TwinBackend backend;
+  stage::ReferenceSet references;
+  for (std::size_t i = 0; i < count; ++i) {
+    references.inputs.push_back(numbered({rows_of(kRows, kWidth)}, 100 * static_cast<float>(i)));
+    references.outputs.push_back(backend.forward({0, TwinBackend::kBlocks}, references.inputs.back()));
+  }
+  return references;
+}
+
+stage::Run run_of(std::size_t index, int chunks) {
+  stage::Run run;
+  run.tag = 5;
+  run.stage_count = kStages;
+  run.blocks = {static_cast<int>(index), static_cast<int>(index) + 1};
+  run.incoming = index == 0 ? stage::Boundary{rows_of(kRows, kWidth)} : twins(kRows);
+  run.batches = 20;
+  run.warmup = 1;
+  run.depth = 3;
+  run.chunks = chunks;
+  return run;
+}
+
+}  // namespace
+
+TEST_CASE("the tensors of a chunk cross one after the other, and its times are from the first to the last") {
+  auto [sender, receiver] = wire::make_link_pair();
+  TwinBackend backend;
+  const auto sent = numbered(twins(kRows), 1);
+  auto sending = std::async(std::launch::async, [&sent, &link = sender] { return stage::send(link, 9, 7, sent); });
+  std::array<std::vector<std::byte>, 2> tensors;
+  std::array<wire::ReceiveTimes, 2> times;
+  for (std::size_t i = 0; i < 2; ++i) {
+    tensors[i].resize(sent.tensor(i).bytes.size());
+    times[i] = receiver.receive_tensor(9, 2 * 7 + i, sent.tensor(i).spec, tensors[i]);
+    CHECK(std::ranges::equal(tensors[i], sent.tensor(i).bytes));
+  }
+  const auto span = sending.get();
+  CHECK(span.begin_ns <= times[0].begin_ns);
+  CHECK(span.begin_ns < span.end_ns);
+  for (const std::uint64_t sequence : {14U, 15U}) {
+    sender.send_tensor(9, sequence, sent.tensor(sequence - 14).spec, sent.tensor(sequence - 14).bytes);
+  }
+  const auto received = stage::allocate(twins(kRows), backend);
+  const auto whole = stage::receive(receiver, 9, 7, received);
+  CHECK(whole.begin_ns < whole.end_ns);
+  for (std::size_t i = 0; i < 2; ++i) {
+    CHECK(std::ranges::equal(received.tensor(i).bytes, sent.tensor(i).bytes));
+  }
+}
+
+TEST_CASE("a second tensor that is another than announced is refused, and both are named") {
+  struct Intruder {
+    std::uint32_t tag;
+    std::uint64_t sequence;
+    wire::TensorSpec spec;
+    std::string words;
+  };
+  const auto second = rows_of(kRows, kWidth / 2);
+  const auto intruder = GENERATE_COPY(Intruder{5, 1, rows_of(kRows, kWidth), "[2x4]"}, Intruder{4, 1, second, "tag 4"},
+                                      Intruder{5, 2, second, "sequence 2"}, Intruder{5, 0, second, "sequence 0"});
+  auto [sender, receiver] = wire::make_link_pair();
+  TwinBackend backend;
+  const auto into = stage::allocate(twins(kRows), backend);
+  sender.send_tensor(5, 0, into.spec, into.bytes);
+  const auto other = backend.allocate(intruder.spec);
+  sender.send_tensor(intruder.tag, intruder.sequence, intruder.spec, other.bytes);
+  const auto complaint = message_of<wire::ProtocolError>([&, &link = receiver] { stage::receive(link, 5, 0, into); });
+  CHECK(contains(complaint, "expected tensor float32[2x2] (tag 5, sequence 1)"));
+  CHECK(contains(complaint, intruder.words));
+}
+
+TEST_CASE("an extent overlaps what lies in any of its tensors' memory, also after they were moved away") {
+  auto activation = numbered(twins(kRows), 1);
+  const stage::Extent extent(activation);
+  const auto first = activation;
+  const auto second = activation.others.at(0);
+  const auto moved = std::move(activation);
+  CHECK(extent.overlaps(first));
+  CHECK(extent.overlaps(second));
+  CHECK_FALSE(extent.overlaps(numbered(twins(kRows), 1)));
+  auto beside = numbered({rows_of(kRows, kWidth)}, 1);
+  beside.others.push_back(second);
+  CHECK(extent.overlaps(beside));
+}
+
+TEST_CASE("a ring carries both tensors of every cut, whole batches or chunks, and no bit of a result differs") {
+  const int chunks = GENERATE(1, 3);
+  CAPTURE(chunks);
+  const auto references = references_of(4 * static_cast<std::size_t>(chunks));
+  std::array<TwinBackend, kStages> backends;
+  std::vector<std::pair<wire::Link, wire::Link>> links;
+  for (std::size_t i = 0; i < kStages; ++i) links.push_back(TcpLoopback::connect());
+  std::vector<std::future<stage::RunOutcome>> outcomes;
+  for (std::size_t i = 0; i < kStages; ++i) {
+    const stage::Neighbours neighbours{&links[(i + kStages - 1) % kStages].second, &links[i].first};
+    outcomes.push_back(std::async(std::launch::async, [&, i, neighbours] {
+      return stage::run_pipeline(run_of(i, chunks), backends.at(i), neighbours, i == 0 ? &references : nullptr);
+    }));
+  }
+  std::vector<stage::RunReport> reports;
+  for (auto& outcome : outcomes) reports.push_back(outcome.get().report);
+  CHECK(reports[0].max_abs_difference == 0);
+  CHECK(reports[0].top1_agreement == 1);
+  for (const auto& report : reports) {
+    CHECK(report.offline.receive_end.size() == 21U * static_cast<std::size_t>(chunks));
+    CHECK(std::ranges::is_sorted(report.offline.receive_end));
+  }
+}
+
+TEST_CASE("a stage refuses chunks of no tensor, and of more than a link carries") {
+  ServedStage stage("");
+  const auto spec = rows_of(kRows, kWidth);
+  CHECK(contains(stage.ask<stage::Fault>(stage::Prepare{{0, 1}, {}}).reason, "chunks of 0 tensors"));
+  CHECK(contains(stage.ask<stage::Fault>(stage::Prepare{{0, 1}, {spec, spec, spec}}).reason, "chunks of 3 tensors"));
+  stage.ask<stage::Prepared>(stage::Prepare{{0, 1}, {spec, spec}});
+}
