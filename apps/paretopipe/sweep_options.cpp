@@ -177,6 +177,11 @@ void add_network_options(CLI::App& command, SweepOptions& options) {
 void add_stage_options(CLI::App& command, SweepOptions& options) {
   const std::string group = "How stages compute";
   add_compute_options(command, options.compute, group);
+  command
+      .add_option("--device", options.compute_devices,
+                  "What a stage computes on: cpu, or a GPU as cuda:0; once for all stages, or once per stage (cpu)")
+      ->allow_extra_args(false)
+      ->group(group);
   command.add_option("--threads-per-stage", options.threads_per_stage, "Compute threads of each stage, or a list (1)")
       ->group(group);
   command.add_option("--cpus", options.cpus, "CPU list of a stage, e.g. 0-3; once per stage (the CPUs are dealt out)")
@@ -232,6 +237,7 @@ config::Experiment experiment_of(const SweepOptions& options) {
   override_with(experiment.labels, options.labels);
   override_with(experiment.weights, options.weights);
   override_compute(experiment.compute, options.compute);
+  if (!options.compute_devices.empty()) experiment.compute_devices = options.compute_devices;
   override_with(experiment.repeat_slow, options.repeat_slow);
   override_with(experiment.trial_timeout_s, options.trial_timeout_s);
   if (!options.cpus.empty()) experiment.cpus = options.cpus;

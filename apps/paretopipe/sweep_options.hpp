@@ -43,6 +43,7 @@ struct SweepOptions {
   std::optional<std::string> weights;
   std::optional<std::string> threads_per_stage;
   ComputeOptions compute;
+  std::vector<std::string> compute_devices;
   std::vector<std::string> cpus;
   std::optional<std::string> placement;
   std::vector<std::string> device_profiles;

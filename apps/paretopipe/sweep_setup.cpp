@@ -56,6 +56,7 @@ std::vector<plan::Trial> trial_settings(const config::Experiment& experiment,
   trial.weights_sha256 = groundwork.weights_sha256;
   trial.placement = config::simplified(experiment.placement);
   trial.devices = groundwork.devices;
+  trial.compute_devices = config::compute_devices(experiment.compute_devices, experiment.stages);
   std::vector<plan::Trial> settings;
   for (const auto& source : sources) {
     trial.model = source.name;

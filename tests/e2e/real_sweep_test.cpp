@@ -205,6 +205,16 @@ TEST_CASE("an unknown model is a wrong request, and the answer lists the known o
   CHECK(answer.output.find("resnet18") != std::string::npos);
 }
 
+TEST_CASE("a GPU that is not there is refused before anything is measured") {
+  const support::TemporaryFolder folder;
+  const auto sweep = paretopipe_in(folder, "sweep --model alexnet --device cpu --device cuda:127 --out out");
+  INFO(sweep.output);
+  CHECK(sweep.exit_code == 3);
+  CHECK(sweep.output.find("cannot compute on cuda:127: ") != std::string::npos);
+  CHECK(sweep.output.find("Use --device cpu") != std::string::npos);
+  CHECK_FALSE(std::filesystem::exists(folder.path() / "out"));
+}
+
 TEST_CASE("a stage uses the threads and CPUs that it was given") {
   const support::TemporaryFolder folder;
   const auto sweep = paretopipe_in(folder,

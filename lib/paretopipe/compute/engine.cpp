@@ -1,3 +1,4 @@
+#include <paretopipe/compute/device.hpp>
 #include <paretopipe/compute/engine.hpp>
 #include <paretopipe/compute/in_mode.hpp>
 #include <paretopipe/compute/optimise.hpp>
@@ -8,17 +9,29 @@
 #include <ATen/ops/zeros.h>
 
 namespace paretopipe::compute {
+namespace {
+
+bool uses_programs(const config::ComputeMode& mode) {
+  return mode.compute == config::Compute::optimized || !device().is_cpu();
+}
+
+}  // namespace
+
+config::ComputeMode mode_of_blocks(const config::ComputeMode& mode) {
+  return uses_programs(mode) ? config::ComputeMode{} : mode;
+}
 
 void Engine::reset(const config::ComputeMode& mode, int block_count) {
+  device_ = device();
   mode_ = mode;
   block_count_ = block_count;
   programs_.clear();
 }
 
 void Engine::prepare(config::BlockRange range, const stage::Boundary& incoming) {
-  if (mode_.compute != config::Compute::optimized) return;
+  if (!uses_programs(mode_)) return;
   Tensors examples;
-  for (const auto& spec : incoming) examples.push_back(to_tensor(allocate_activation(spec)).zero_());
+  for (const auto& spec : incoming) examples.push_back(to_tensor(allocate_activation(spec)).zero_().to(device_));
   std::map<Key, Program> kept;
   if (auto wanted = programs_.extract(key_of(range, examples))) kept.insert(std::move(wanted));
   programs_ = std::move(kept);
@@ -28,16 +41,21 @@ void Engine::prepare(config::BlockRange range, const stage::Boundary& incoming) 
 }
 
 stage::Activation Engine::forward(config::BlockRange range, stage::Activation input) {
-  auto tensors = to_tensors(std::move(input));
+  // Held until all is computed: a GPU's memory is another activation's as soon as it is given back.
+  const auto held = to_device(std::move(input), device_);
+  auto tensors = to_tensors(held);
   if (range.begin == 0) tensors.front() = in_mode(tensors.front(), mode_);
-  if (mode_.compute == config::Compute::optimized) {
-    const auto& optimised = program(range, tensors);
-    tensors = optimised.run(std::move(tensors));
+  if (uses_programs(mode_)) {
+    const auto& code = program(range, tensors);
+    tensors = code.run(std::move(tensors));
   } else {
     tensors = run_blocks(range, std::move(tensors));
   }
-  if (range.end == block_count_) return to_activation(tensors.front().to(at::kFloat), wire::MemoryFormat::contiguous);
-  return to_activation(std::move(tensors), mode_);
+  auto output = range.end == block_count_
+                    ? to_activation(tensors.front().to(at::kFloat), wire::MemoryFormat::contiguous)
+                    : to_activation(std::move(tensors), mode_);
+  finish(device_);
+  return output;
 }
 
 std::int64_t Engine::program_bytes(const std::unordered_set<const void*>& shared) const {
@@ -79,8 +97,12 @@ Program Engine::make_program(config::BlockRange range, const Tensors& inputs) co
     examples.push_back(at::zeros(input.sizes(), input.is_floating_point() ? at::kFloat : input.scalar_type()));
   }
   auto graph = blocks_.graph_of(range, examples);
-  for (auto& example : examples) example = in_mode(example, mode_);
-  optimise(graph, examples, mode_);
+  for (auto& example : examples) example = in_mode(example, mode_).to(device_);
+  if (mode_.compute == config::Compute::optimized) {
+    optimise(graph, examples, mode_);
+  } else {
+    place(graph, mode_, device_);
+  }
   return Program(std::move(graph));
 }
 

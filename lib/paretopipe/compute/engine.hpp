@@ -24,9 +24,13 @@ class Blocks {
   virtual std::shared_ptr<torch::jit::Graph> graph_of(config::BlockRange range, const Tensors& examples) const = 0;
 };
 
-/// Computes a stage's blocks in one mode, from activation to activation: what goes into the first block is brought into
-/// the mode, what comes out of the last one is float32 and contiguous again. Optimized, every range of blocks becomes a
-/// program of its own, so that nothing is fused across a cut. Call under c10::InferenceMode, from one thread.
+/// The mode that a backend makes its blocks in, for a model that is computed so: programs are made of float32.
+config::ComputeMode mode_of_blocks(const config::ComputeMode& mode);
+
+/// Computes a stage's blocks in one mode, from activation to activation, on the device of the process: what goes into
+/// the first block is brought into the mode, what comes out of the last one is float32 and contiguous again. Optimized,
+/// every range of blocks becomes a program of its own, so that nothing is fused across a cut; on a GPU in any mode, for
+/// the blocks are in the host's memory. Call under c10::InferenceMode, from one thread.
 class Engine {
  public:
   /// `blocks` must outlive it.
@@ -35,11 +39,12 @@ class Engine {
   /// For another model, or another mode: forgets all programs.
   void reset(const config::ComputeMode& mode, int block_count);
 
-  /// Optimized, makes the range's program for such inputs, runs it once, and forgets all others.
+  /// Where there are programs, makes the range's for such inputs, runs it once, and forgets all others.
   void prepare(config::BlockRange range, const stage::Boundary& incoming);
 
-  /// As stage::Backend::forward has it, of a range that is not empty. Optimized, the first call for a range that was
-  /// not prepared takes longer.
+  /// As stage::Backend::forward has it, of a range that is not empty. The first call for a range whose program was not
+  /// prepared takes longer. Returns when the result is there, on the process's device; an input that is still in the
+  /// host's memory is taken there first.
   stage::Activation forward(config::BlockRange range, stage::Activation input);
 
   /// Memory of the programs' parameters, without those that lie at one of the addresses: the blocks' own.
@@ -59,6 +64,7 @@ class Engine {
   Program make_program(config::BlockRange range, const Tensors& inputs) const;
 
   const Blocks& blocks_;
+  at::Device device_ = at::kCPU;
   config::ComputeMode mode_;
   int block_count_ = 0;
   std::map<Key, Program> programs_;

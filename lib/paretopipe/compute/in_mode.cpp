@@ -8,9 +8,10 @@
 namespace paretopipe::compute {
 namespace {
 
-c10::List<at::Tensor> in_mode(const std::vector<at::Tensor>& tensors, const config::ComputeMode& mode) {
+c10::List<at::Tensor> in_mode(const std::vector<at::Tensor>& tensors, const config::ComputeMode& mode,
+                              at::Device device) {
   c10::List<at::Tensor> converted;
-  for (const auto& tensor : tensors) converted.push_back(compute::in_mode(tensor, mode));
+  for (const auto& tensor : tensors) converted.push_back(compute::in_mode(tensor, mode).to(device));
   return converted;
 }
 
@@ -24,8 +25,8 @@ at::Tensor in_mode(const at::Tensor& tensor, const config::ComputeMode& mode) {
   return tensor.to(type, /*non_blocking=*/false, /*copy=*/false, format);
 }
 
-void constants_in_mode(torch::jit::Graph& graph, const config::ComputeMode& mode) {
-  if (mode.dtype == config::Precision{} && mode.memory_format == config::MemoryFormat{}) return;
+void constants_in_mode(torch::jit::Graph& graph, const config::ComputeMode& mode, at::Device device) {
+  if (device.is_cpu() && mode.dtype == config::Precision{} && mode.memory_format == config::MemoryFormat{}) return;
   std::vector<torch::jit::Node*> constants;
   for (auto* node : graph.nodes()) {
     if (node->kind() == torch::jit::prim::Constant) constants.push_back(node);
@@ -34,8 +35,8 @@ void constants_in_mode(torch::jit::Graph& graph, const config::ComputeMode& mode
     const auto value = torch::jit::toIValue(node->output());
     if (!value || !(value->isTensor() || value->isTensorList())) continue;
     const torch::jit::WithInsertPoint before(node);
-    auto* converted = value->isTensor() ? graph.insertConstant(in_mode(value->toTensor(), mode))
-                                        : graph.insertConstant(in_mode(value->toTensorVector(), mode));
+    auto* converted = value->isTensor() ? graph.insertConstant(in_mode(value->toTensor(), mode).to(device))
+                                        : graph.insertConstant(in_mode(value->toTensorVector(), mode, device));
     node->output()->replaceAllUsesWith(converted);
     node->destroy();
   }

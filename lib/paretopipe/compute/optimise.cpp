@@ -62,20 +62,27 @@ void multiply_vectors(const GraphPtr& graph, const Tensors& examples) {
 }
 
 /// What oneDNN's blocked layouts are for.
-bool is_blocked(const config::ComputeMode& mode) {
-  return mode.dtype == config::Precision::float32 && mode.memory_format == config::MemoryFormat::contiguous &&
-         at::hasMKLDNN() && at::globalContext().userEnabledMkldnn();
+bool is_blocked(const config::ComputeMode& mode, at::Device device) {
+  return device.is_cpu() && mode.dtype == config::Precision::float32 &&
+         mode.memory_format == config::MemoryFormat::contiguous && at::hasMKLDNN() &&
+         at::globalContext().userEnabledMkldnn();
 }
 
 }  // namespace
 
 void optimise(GraphPtr& graph, const Tensors& examples, const config::ComputeMode& mode) {
+  const auto device = examples.front().device();
   torch::jit::ConstantPropagation(graph);  // operators are only rewritten whose strides and paddings are constants
   torch::jit::OptimizeFrozenGraph(graph, /*optimize_numerics=*/true);
-  constants_in_mode(*graph, mode);
+  constants_in_mode(*graph, mode, device);
   multiply_vectors(graph, examples);
-  if (is_blocked(mode)) torch::jit::ConvertFrozenOpsToMKLDNN(graph);
+  if (is_blocked(mode, device)) torch::jit::ConvertFrozenOpsToMKLDNN(graph);
   torch::jit::EliminateDeadCode(graph);
+}
+
+void place(GraphPtr& graph, const config::ComputeMode& mode, at::Device device) {
+  torch::jit::ConstantPropagation(graph);  // what is made of nothing but constants was asked for on the host
+  constants_in_mode(*graph, mode, device);
 }
 
 }  // namespace paretopipe::compute

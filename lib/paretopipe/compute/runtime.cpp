@@ -1,3 +1,4 @@
+#include <paretopipe/compute/device.hpp>
 #include <paretopipe/compute/runtime.hpp>
 #include <paretopipe/core/error.hpp>
 
@@ -70,6 +71,12 @@ bool tune_malloc(bool tune) {
   return tuned;
 }
 
+void choose_device(const std::string& name) {
+  set_device(find_device(name));
+  at::globalContext().setAllowTF32CuDNN(false);
+  at::globalContext().setAllowTF32CuBLAS(false);
+}
+
 /// Which of the interchangeable BLAS libraries the dynamic linker chose: the reference implementation is 50 times
 /// slower than OpenBLAS, and nothing else tells.
 std::set<std::string> mapped_blas_libraries() {
@@ -103,6 +110,7 @@ nlohmann::json environment(const char* name) {
 }  // namespace
 
 nlohmann::json configure_runtime(const stage::ComputeOptions& options) {
+  choose_device(options.device);
   const bool tuned = tune_malloc(options.tune_malloc);
   set_threads(options.threads);
   const bool flushing = set_flush_denormals(options.flush_denormals);
@@ -112,6 +120,7 @@ nlohmann::json configure_runtime(const stage::ComputeOptions& options) {
           {"cpu_capability", cpu_capability()},
           {"mkl", at::hasMKL()},
           {"mkldnn", at::hasMKLDNN() && at::globalContext().userEnabledMkldnn()},
+          {"device", device().str()},
           {"threads", at::get_num_threads()},
           {"interop_threads", at::get_num_interop_threads()},
           {"flush_denormals", flushing},

@@ -52,7 +52,9 @@ at::Tensor to_tensor(stage::Activation activation) {
     throw Error(ExitCode::internal,
                 fmt::format("{} with {} bytes of memory", wire::to_string(spec), activation.bytes.size()));
   }
-  const auto options = at::TensorOptions(scalar_type(spec.dtype));
+  const auto device =
+      activation.gpu < 0 ? at::Device(at::kCPU) : at::Device(at::kCUDA, static_cast<c10::DeviceIndex>(activation.gpu));
+  const auto options = at::TensorOptions(scalar_type(spec.dtype)).device(device);
   const auto strides = dense_strides(spec);
   return at::from_blob(
       activation.bytes.data(), spec.shape, strides, [owner = activation.owner](void*) {}, options);
@@ -72,6 +74,7 @@ stage::Activation to_activation(at::Tensor tensor, wire::MemoryFormat format) {
   activation.spec.memory_format = format;
   activation.spec.dtype = wire_dtype(tensor.scalar_type());
   activation.spec.shape = tensor.sizes().vec();
+  if (!tensor.is_cpu()) activation.gpu = static_cast<int>(tensor.get_device());
   activation.bytes = {static_cast<std::byte*>(tensor.data_ptr()), tensor.nbytes()};
   activation.owner = std::make_shared<at::Tensor>(std::move(tensor));
   return activation;

@@ -7,7 +7,8 @@
 // Between the pipeline's view of a tensor and LibTorch's, without copying. Call these under c10::InferenceMode.
 namespace paretopipe::compute {
 
-/// A tensor on the activation's memory, which it keeps alive. Throws Error(internal) if spec and bytes disagree.
+/// A tensor on the activation's memory, the host's or a GPU's, which it keeps alive. Throws Error(internal) if spec and
+/// bytes disagree.
 at::Tensor to_tensor(stage::Activation activation);
 
 /// The same of all tensors of an activation, in order.

@@ -1,4 +1,5 @@
 #include <paretopipe/config/check_devices.hpp>
+#include <paretopipe/config/compute_device.hpp>
 #include <paretopipe/config/device_profile.hpp>
 #include <paretopipe/config/network_profile.hpp>
 #include <paretopipe/core/error.hpp>
@@ -60,6 +61,19 @@ void check_links(const Experiment& experiment) {
   }
 }
 
+void check_compute_devices(const Experiment& experiment) {
+  try {
+    if (compute_devices(experiment.compute_devices, experiment.stages).empty()) return;
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("experiment.compute_devices: {}", error.what()));
+  }
+  for (const auto& model : experiment.models) {
+    if (!model.starts_with("synthetic:")) continue;
+    throw UsageError(
+        fmt::format("experiment.compute_devices names a GPU, and {} computes nothing; leave one of them out", model));
+  }
+}
+
 }  // namespace
 
 void check_devices(const Experiment& experiment) {
@@ -67,6 +81,7 @@ void check_devices(const Experiment& experiment) {
   check_profiles(experiment);
   check_shared_cpus(experiment);
   check_links(experiment);
+  check_compute_devices(experiment);
 }
 
 }  // namespace paretopipe::config

@@ -114,6 +114,7 @@ void to_json(nlohmann::json& json, const Experiment& experiment) {
           {"compute", to_string(experiment.compute.compute)},
           {"dtype", to_string(experiment.compute.dtype)},
           {"memory_format", to_string(experiment.compute.memory_format)},
+          {"compute_devices", experiment.compute_devices},
           {"networks", experiment.networks},
           {"shaping", experiment.shaping},
           {"repeat_slow", experiment.repeat_slow},
@@ -152,6 +153,7 @@ Experiment experiment_from_json(const nlohmann::json& json, const Experiment& de
   reader.read("cpus", experiment.cpus);
   if (const auto* tuning = reader.find("tuning")) experiment.tuning = read_tuning(*tuning, experiment.tuning);
   experiment.compute = read_mode(reader, experiment.compute);
+  reader.read("compute_devices", experiment.compute_devices);
   reader.read("networks", experiment.networks);
   reader.read("shaping", experiment.shaping);
   reader.read("repeat_slow", experiment.repeat_slow);

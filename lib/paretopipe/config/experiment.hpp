@@ -67,6 +67,7 @@ struct Experiment {
   std::vector<std::string> cpus;  ///< one CPU list per stage ("0", "0-3,8"); empty: the machine's CPUs are dealt out
   ComputeTuning tuning;
   ComputeMode compute{};
+  std::vector<std::string> compute_devices{};     ///< of all stages, or of each (compute_devices()); empty: the CPU
   std::vector<std::string> networks{"unshaped"};  ///< profiles that ship, or files (load_network_profile)
   std::string shaping = "auto";                   ///< auto, netem, emulated or none (parse_shaping)
   int repeat_slow = 2;  ///< how often a trial that fell into a slow window of the machine is measured again

@@ -1,3 +1,4 @@
+#include <paretopipe/compute/device.hpp>
 #include <paretopipe/compute/engine.hpp>
 #include <paretopipe/compute/inputs.hpp>
 #include <paretopipe/compute/runtime.hpp>
@@ -105,9 +106,14 @@ class ModelBackend : public stage::Backend, private compute::Blocks {
     return compute::with_libtorch("compute " + held_.model, [&] { return engine_.forward(range, std::move(input)); });
   }
 
-  /// `forward` leaves nothing to do: activations are dense and in host memory.
-  stage::Activation encode(stage::Activation output) override { return output; }
-  stage::Activation decode(stage::Activation received) override { return received; }
+  /// `forward` leaves activations dense: on the CPU there is nothing to do.
+  stage::Activation encode(stage::Activation output) override {
+    return compute::with_libtorch("copy from the GPU", [&] { return compute::to_host(std::move(output)); });
+  }
+  stage::Activation decode(stage::Activation received) override {
+    return compute::with_libtorch("copy to the GPU",
+                                  [&] { return compute::to_device(std::move(received), compute::device()); });
+  }
 
  private:
   compute::Tensors run(int index, compute::Tensors input) const override {
@@ -136,8 +142,7 @@ class ModelBackend : public stage::Backend, private compute::Blocks {
 
   /// A file of weights is opened for every block, so that no more of it is in memory than one block's tensors.
   static Block make_block(const Model& model, const BlockPlan& plan, const stage::ModelRequest& request) {
-    // Optimized, they are rewritten as float32, and brought into the mode then.
-    const auto mode = request.compute.compute == config::Compute::eager ? request.compute : config::ComputeMode{};
+    const auto mode = compute::mode_of_blocks(request.compute);
     if (request.weights.empty()) return build_block(model.name, plan, request.seed, mode);
     return build_block(model.name, plan, weights::WeightsFile(request.weights), mode);
   }

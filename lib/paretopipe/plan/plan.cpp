@@ -49,7 +49,8 @@ Trial make_trial(const config::Experiment& experiment, const config::ModelDescri
           .network = network,
           .shaping = shaping,
           .archive = model.archive,
-          .placement = config::simplified(experiment.placement)};
+          .placement = config::simplified(experiment.placement),
+          .compute_devices = config::compute_devices(experiment.compute_devices, experiment.stages)};
 }
 
 /// `trial` at every combination of the axes. The slowest to change is the one whose change costs most: other threads

@@ -36,12 +36,22 @@ void check_devices(const Trial& trial) {
   throw UsageError(fmt::format("{} device profiles do not belong to {} devices", trial.devices.size(), devices));
 }
 
-/// " on pi, server, placed 0,1,0"; nothing where every stage has a device of its own that is not emulated.
+void check_compute_devices(const Trial& trial) {
+  const auto count = trial.compute_devices.size();
+  for (const auto& device : trial.compute_devices) config::parse_compute_device(device);
+  if (count == 0 || count == static_cast<std::size_t>(trial.stage_count())) return;
+  throw UsageError(fmt::format("{} compute devices do not belong to {} stages", count, trial.stage_count()));
+}
+
+/// " on pi, server placed 0,1,0 computing on cpu, cuda:0"; nothing where every stage has a device of its own that is
+/// not emulated, and computes on its CPU.
 std::string place_of(const Trial& trial) {
   std::vector<std::string> names;
   for (const auto& device : trial.devices) names.push_back(device.name);
-  const auto on = names.empty() ? "" : fmt::format(" on {}", fmt::join(names, ", "));
-  return trial.placement.empty() ? on : fmt::format("{} placed {}", on, config::to_string(trial.placement));
+  auto place = names.empty() ? "" : fmt::format(" on {}", fmt::join(names, ", "));
+  if (!trial.placement.empty()) place += fmt::format(" placed {}", config::to_string(trial.placement));
+  if (!trial.compute_devices.empty()) place += fmt::format(" computing on {}", fmt::join(trial.compute_devices, ", "));
+  return place;
 }
 
 }  // namespace
@@ -72,6 +82,12 @@ config::DeviceProfile Trial::device_profile(int stage) const {
 
 int Trial::threads_of(int stage) const {
   return device_profile(stage).threads.value_or(threads_per_stage);
+}
+
+double Trial::relative_tolerance() const {
+  auto mode = compute;
+  if (!compute_devices.empty()) mode.compute = config::Compute::optimized;
+  return mode.relative_tolerance();
 }
 
 std::string Trial::label() const {
@@ -145,6 +161,8 @@ void to_json(nlohmann::json& json, const Trial& trial) {
   // Where every stage has a device of its own, and none is emulated, trials keep the identity that they had before.
   if (!trial.placement.empty()) json["placement"] = trial.placement;
   if (!trial.devices.empty()) json["devices"] = trial.devices;
+  // So do trials that compute on CPUs.
+  if (!trial.compute_devices.empty()) json["compute_devices"] = trial.compute_devices;
   // Trials that nothing shapes keep the identity that they had before there were networks.
   if (trial.shaping == config::Shaping::none && trial.network == config::NetworkProfile{}) return;
   json["network"] = trial.network;
@@ -180,6 +198,8 @@ void from_json(const nlohmann::json& json, Trial& trial) {
   trial.placement = json.value("placement", config::Placement{});
   trial.devices = json.value("devices", std::vector<config::DeviceProfile>{});
   check_devices(trial);
+  trial.compute_devices = json.value("compute_devices", std::vector<std::string>{});
+  check_compute_devices(trial);
 }
 
 }  // namespace paretopipe::plan

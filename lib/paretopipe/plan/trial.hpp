@@ -1,5 +1,6 @@
 #pragma once
 #include <paretopipe/config/archive.hpp>
+#include <paretopipe/config/compute_device.hpp>
 #include <paretopipe/config/compute_mode.hpp>
 #include <paretopipe/config/data_source.hpp>
 #include <paretopipe/config/device_profile.hpp>
@@ -44,6 +45,7 @@ struct Trial {
   std::optional<config::ServerLoad> server{};    ///< of a Server phase after the two others, where there is one
   config::Placement placement{};                 ///< empty unless stages share a device (config::simplified)
   std::vector<config::DeviceProfile> devices{};  ///< one per device; empty where none is emulated
+  std::vector<std::string> compute_devices{};    ///< of each stage; empty where all compute on the CPU
 
   /// A baseline: the devices, each with the whole model, that batches are dealt out to in turn. There are no split
   /// points then. 0: the model is split.
@@ -69,6 +71,10 @@ struct Trial {
   config::DeviceProfile device_profile(int stage) const;
   /// Compute threads of a stage: its device profile's, or `threads_per_stage`.
   int threads_of(int stage) const;
+
+  /// By how much results may differ from the unsplit model's, as a share of its largest logit: what the mode says, and
+  /// with a GPU what it says of optimized, for kernels of another kind round sums in another order.
+  double relative_tolerance() const;
 
   /// "mobilenet_v2 split 7/20 batch 8 micro-batch 2 over wifi (netem) repetition 3", for progress and messages.
   /// Repetitions are counted from 1 for people.

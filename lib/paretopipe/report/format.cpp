@@ -173,6 +173,7 @@ nlohmann::ordered_json flat_settings(const plan::Trial& trial) {
   json["server"] = server_settings(trial);
   json["devices"] = devices_text(trial);
   json["placement"] = config::to_string(trial.placement);
+  json["compute_devices"] = fmt::format("{}", fmt::join(trial.compute_devices, ","));
   auto settings = nlohmann::ordered_json::object();
   append_settings(settings, "", json);
   return settings;

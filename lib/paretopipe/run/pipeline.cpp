@@ -51,13 +51,11 @@ Pipeline::Pipeline(const PipelineOptions& options, shaping::Network& network, co
     const int index = static_cast<int>(i);
     auto command = options.command;
     command.namespaces = network.namespaces(index);
-    command.environment.emplace_back("OMP_NUM_THREADS", std::to_string(options.threads[i]));
+    command.environment.emplace_back("OMP_NUM_THREADS", std::to_string(options.compute[i].threads));
     command.cgroups = devices.cgroups(index);
     command.cause_of_death = [&devices, index] { return devices.cause_of_death(index); };
     stages_.emplace_back(index, command);
-    auto compute = options.compute;
-    compute.threads = options.threads[i];
-    requests.push_back({index, options.cpus[i], compute});
+    requests.push_back({index, options.cpus[i], options.compute[i]});
   }
   configured_ = ask<stage::Configured>(requests);
   for (std::size_t i = 0; i < configured_.size(); ++i) {

@@ -13,17 +13,16 @@ namespace paretopipe::run {
 /// Where and how the stages of a pipeline compute.
 struct PipelineOptions {
   StageCommand command;
-  std::vector<std::string> cpus;  ///< one CPU list per stage; its length is the number of stages
-  std::vector<int> threads;       ///< of each
-  stage::ComputeOptions compute;  ///< of all, but for the threads
+  std::vector<std::string> cpus;               ///< one CPU list per stage; its length is the number of stages
+  std::vector<stage::ComputeOptions> compute;  ///< of each
   config::Placement placement{};
   std::vector<config::DeviceProfile> devices{};
   int timeout_s = 600;
   int interrupt_descriptor = -1;
 
   bool same_processes(const PipelineOptions& other) const {
-    return cpus == other.cpus && threads == other.threads && placement == other.placement && devices == other.devices &&
-           compute == other.compute && command.environment == other.command.environment;
+    return cpus == other.cpus && placement == other.placement && devices == other.devices && compute == other.compute &&
+           command.environment == other.command.environment;
   }
 };
 

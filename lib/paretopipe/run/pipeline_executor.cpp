@@ -30,11 +30,11 @@ PipelineOptions pipeline_options(const ExecutorOptions& options, const plan::Tri
   result.command.environment = {{"OMP_WAIT_POLICY", trial.tuning.passive_openmp_wait ? "passive" : "active"}};
   result.cpus = trial.cpus;
   for (int stage = 0; stage < static_cast<int>(trial.cpus.size()); ++stage) {
-    result.threads.push_back(trial.threads_of(stage));
+    result.compute.push_back({trial.threads_of(stage), trial.tuning.flush_denormals, trial.tuning.tune_malloc,
+                              config::compute_device_of(trial.compute_devices, stage)});
   }
   result.placement = trial.placement;
   result.devices = trial.devices;
-  result.compute = {trial.threads_per_stage, trial.tuning.flush_denormals, trial.tuning.tune_malloc};
   result.timeout_s = options.timeout_s;
   result.interrupt_descriptor = options.interrupt_descriptor;
   return result;
@@ -186,7 +186,7 @@ void PipelineExecutor::ensure_loaded(const plan::Trial& trial) {
 
 record::TrialRecord PipelineExecutor::run_loaded(const plan::Trial& trial) {
   const auto requests = make_run_requests(trial, model_, loaded_source_, next_tag_++);
-  if (trial.compute.compute == config::Compute::optimized) {
+  if (trial.compute.compute == config::Compute::optimized || !trial.compute_devices.empty()) {
     pipeline_->prepare(make_prepare_requests(requests, loaded_source_));
   }
   const auto before = pipeline_->probe_clocks();

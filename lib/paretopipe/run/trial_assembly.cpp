@@ -104,7 +104,7 @@ record::StageReport stage_report(const plan::Trial& trial, const config::ModelDe
 
 record::Fidelity fidelity_of(const plan::Trial& trial, const stage::RunReport& source, int batches) {
   record::Fidelity fidelity{source.max_abs_difference, source.top1_agreement, batches,
-                            trial.compute.relative_tolerance() * source.largest_output};
+                            trial.relative_tolerance() * source.largest_output};
   if (source.accuracy.images > 0) fidelity.accuracy = source.accuracy;
   return fidelity;
 }

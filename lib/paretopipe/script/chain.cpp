@@ -1,3 +1,4 @@
+#include <paretopipe/compute/engine.hpp>
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/core/sha256.hpp>
 #include <paretopipe/script/chain.hpp>
@@ -139,9 +140,7 @@ void Chain::describe_blocks(const Cuts& cuts, const std::vector<Measured>& measu
 
 Slice Chain::block(int index) const {
   const auto begin = static_cast<std::size_t>(index);
-  // Optimized, it is rewritten as float32, and brought into the mode then.
-  const auto mode = mode_.compute == config::Compute::eager ? mode_ : config::ComputeMode{};
-  return {*model_.graph, boundaries_.at(begin), boundaries_.at(begin + 1), mode};
+  return {*model_.graph, boundaries_.at(begin), boundaries_.at(begin + 1), compute::mode_of_blocks(mode_)};
 }
 
 }  // namespace paretopipe::script

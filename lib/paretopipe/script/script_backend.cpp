@@ -1,3 +1,4 @@
+#include <paretopipe/compute/device.hpp>
 #include <paretopipe/compute/engine.hpp>
 #include <paretopipe/compute/inputs.hpp>
 #include <paretopipe/compute/runtime.hpp>
@@ -85,9 +86,14 @@ class ScriptBackend final : public stage::Backend, private compute::Blocks {
                    [&] { return engine_.forward(range, std::move(input)); });
   }
 
-  /// `forward` leaves nothing to do: activations are dense and in host memory.
-  stage::Activation encode(stage::Activation output) override { return output; }
-  stage::Activation decode(stage::Activation received) override { return received; }
+  /// `forward` leaves activations dense: on the CPU there is nothing to do.
+  stage::Activation encode(stage::Activation output) override {
+    return guarded(ExitCode::internal, "copy from the GPU", [&] { return compute::to_host(std::move(output)); });
+  }
+  stage::Activation decode(stage::Activation received) override {
+    return guarded(ExitCode::internal, "copy to the GPU",
+                   [&] { return compute::to_device(std::move(received), compute::device()); });
+  }
 
  private:
   compute::Tensors run(int index, compute::Tensors inputs) const override {

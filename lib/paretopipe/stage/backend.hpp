@@ -20,9 +20,10 @@ namespace paretopipe::stage {
 /// cross a cut, the first of them, which holds the others.
 struct Activation {
   wire::TensorSpec spec;
-  std::span<std::byte> bytes;        ///< exactly byte_size(spec) bytes, owned by `owner`
+  std::span<std::byte> bytes;        ///< exactly byte_size(spec) bytes, owned by `owner`; a GPU's are not to be read
   std::shared_ptr<void> owner;       ///< the memory lives as long as this does
   std::vector<Activation> others{};  ///< which have none in turn
+  int gpu = -1;                      ///< whose memory it is, by number; -1: the host's
 
   std::size_t tensors() const { return 1 + others.size(); }
   const Activation& tensor(std::size_t index) const { return index == 0 ? *this : others.at(index - 1); }
@@ -36,9 +37,10 @@ struct ComputeOptions {
   int threads = 1;              ///< intra-operator threads
   bool flush_denormals = true;  ///< treat denormal numbers as zero (they cost up to 35x)
   bool tune_malloc = true;      ///< keep freed activations in the process instead of faulting them in again
+  std::string device = "cpu";   ///< that blocks are computed on (config::parse_compute_device)
   bool operator==(const ComputeOptions&) const = default;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ComputeOptions, threads, flush_denormals, tune_malloc)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ComputeOptions, threads, flush_denormals, tune_malloc, device)
 
 /// Which model, with which weights, on which inputs.
 struct ModelRequest {
@@ -72,6 +74,7 @@ class Backend {
 
   /// Applies the options to the calling thread and the process. Returns what was really applied, read back, together
   /// with what identifies the compute library (version, BLAS, instruction set); it goes into the record as it is.
+  /// Throws EnvironmentError where there is no such device.
   virtual nlohmann::json configure(const ComputeOptions& options) = 0;
 
   /// The model's blocks at the request's batch size. Does not need `load`. Throws UsageError if the request names a

@@ -32,6 +32,7 @@ Experiment unusual_experiment() {
           .cpus = {"0-1", "2,3"},
           .tuning = {.flush_denormals = false, .tune_malloc = false, .passive_openmp_wait = false},
           .compute = {Compute::optimized, Precision::bfloat16, MemoryFormat::channels_last},
+          .compute_devices = {"cpu", "cuda:1"},
           .networks = {"wifi", "lte"},
           .shaping = "emulated",
           .repeat_slow = 0,
@@ -79,7 +80,7 @@ TEST_CASE("repetitions are a number, auto, or auto with other bounds", "[experim
 TEST_CASE("every field of an experiment has a key, and every key changes something", "[experiment]") {
   const auto usual = json(Experiment{});
   const auto unusual = json(unusual_experiment());
-  REQUIRE(usual.size() == 33);
+  REQUIRE(usual.size() == 34);
   for (const auto& item : unusual.items()) {
     if (item.key() == "stages" || item.key().ends_with("partitions")) continue;  // partition_test.cpp
     if (item.key() == "input" || item.key() == "cuts" || item.key() == "max_crossing")

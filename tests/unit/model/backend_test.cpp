@@ -6,6 +6,7 @@
 
 #include <support/catch.hpp>
 #include <support/thrown.hpp>
+#include <torch/cuda.h>
 
 namespace paretopipe::model {
 namespace {
@@ -48,6 +49,14 @@ TEST_CASE("configure can be called again with other options") {
 
 TEST_CASE("fewer than one thread is a usage error") {
   CHECK_THROWS_AS(make_model_backend()->configure({.threads = 0}), UsageError);
+}
+
+TEST_CASE("a GPU that is not there is refused with the reason, and the CPU computes on") {
+  auto backend = make_model_backend();
+  const auto name = fmt::format("cuda:{}", torch::cuda::device_count());
+  check_throws<EnvironmentError>([&] { backend->configure({.device = name}); },
+                                 {"cannot compute on " + name, "--device cpu"});
+  CHECK(backend->configure({}).at("device") == "cpu");
 }
 
 TEST_CASE("an unknown model is a usage error that names it and lists the known ones") {

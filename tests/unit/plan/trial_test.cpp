@@ -159,6 +159,20 @@ TEST_CASE("chunks that no plan makes are refused, not divided by", "[trial]") {
   CHECK_THROWS_AS(empty.get<Trial>(), UsageError);
 }
 
+TEST_CASE("with a GPU results may differ by roundings, as optimized ones may", "[trial]") {
+  auto trial = a_trial();
+  CHECK(trial.relative_tolerance() == 0);
+  trial.compute_devices = {"cpu", "cuda:0"};
+  CHECK(trial.relative_tolerance() == Approx(1e-4));
+  CHECK(trial.label().find("computing on cpu, cuda:0") != std::string::npos);
+  CHECK(json(trial).get<Trial>() == trial);
+  auto damaged = json(trial);
+  damaged["compute_devices"] = {"cuda:0"};
+  CHECK_THROWS_AS(damaged.get<Trial>(), UsageError);
+  damaged["compute_devices"] = {"cpu", "tpu"};
+  CHECK_THROWS_AS(damaged.get<Trial>(), UsageError);
+}
+
 TEST_CASE("a placement or device profiles that do not fit the stages are refused, not looked up", "[trial]") {
   auto damaged = json(a_trial());
   for (const auto* placement : {"[0]", "[1, 0]", "[0, 2]", "[0, -1]"}) {
@@ -239,6 +253,9 @@ TEST_CASE("whatever decides a run changes the identity, and equal trials share i
       [](Trial& trial) { trial.cpus = {}; },
       [](Trial& trial) {
         trial.placement = {0, 0};
+      },
+      [](Trial& trial) {
+        trial.compute_devices = {"cpu", "cuda:0"};
       },
       [](Trial& trial) {
         trial.devices = {{.name = "pi"}, {}};

@@ -51,8 +51,9 @@ std::string text_of_timeline(int first) {
 TEST_CASE("every request and every reply crosses with all of its fields") {
   types.clear();
   check(Fault{"no such file", 3, true}, R"({"reason":"no such file","exit_code":3,"peer_lost":true})");
-  check(Configure{1, "2-3", {4, false, false}},
-        R"({"stage":1,"cpus":"2-3","compute":{"threads":4,"flush_denormals":false,"tune_malloc":false}})");
+  check(Configure{1, "2-3", {4, false, false, "cuda:1"}},
+        R"({"stage":1,"cpus":"2-3",)"
+        R"("compute":{"threads":4,"flush_denormals":false,"tune_malloc":false,"device":"cuda:1"}})");
   check(ListModels{}, "{}");
   check(ModelList{{"alexnet", "synthetic:…"}}, R"({"models":["alexnet","synthetic:…"]})");
   check(Describe{kRequest}, std::string(R"({"model":)") + kRequestText + "}");
