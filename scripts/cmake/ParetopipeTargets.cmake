@@ -1,4 +1,4 @@
-# One precompiled header for all libraries, and one for all tests, of a build that asks for them. The dev and release
+# A precompiled header for each kind of target (library, test, program) of a build that asks for them. The dev and release
 # presets do not, so that every file is known to include what it uses. What sees LibTorch's headers is compiled with
 # LibTorch's definitions, for which a precompiled header of other definitions is of no use.
 function(paretopipe_precompile target kind)
@@ -17,6 +17,10 @@ function(paretopipe_precompile target kind)
     if(kind STREQUAL "test")
       target_link_libraries(${pch} PRIVATE paretopipe_test_main)
       target_precompile_headers(${pch} PRIVATE <support/catch.hpp>)
+      target_compile_options(${pch} PRIVATE ${PARETOPIPE_TEST_OPTIONS})
+    elseif(kind STREQUAL "program")
+      target_link_libraries(${pch} PRIVATE CLI11::CLI11)
+      target_precompile_headers(${pch} PRIVATE <CLI/CLI.hpp>)
     endif()
   endif()
   target_precompile_headers(${target} REUSE_FROM ${pch})
@@ -48,7 +52,7 @@ function(paretopipe_test name)
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE ${ARG_DEPENDS} paretopipe_test_main paretopipe_warnings)
   # The code under test is what users run; its tests are fast enough with half of the optimiser's work.
-  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1> ${PARETOPIPE_TEST_OPTIONS})
   paretopipe_precompile(${name} test ${ARG_DEPENDS})
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}")
