@@ -14,15 +14,15 @@ cd "$folder"
 source "$here/python_with_torchvision.sh" "NO REAL ARCHIVE WAS TESTED"
 "$python" "$here/torchvision_archives.py" "$folder" resnet18 mobilenet_v2 2>/dev/null
 
-check() { # ARCHIVE CUTS BLOCKS SPLITS
-  local blocks
-  blocks=$(paretopipe models "./$1.pt" --input 3x224x224 --cuts "$2" --format json | grep -c '"name"')
-  echo "$1, cuts $2: $blocks blocks"
-  [[ $blocks == "$3" ]] || { echo "$1 has $blocks blocks with cuts $2, not $3" >&2; exit 1; }
+check() { # ARCHIVE CUTS BLOCKS SPLITS [CROSSING]
+  local cuts=(--input 3x224x224 --cuts "$2" --max-crossing "${5:-1}") blocks
+  blocks=$(paretopipe models "./$1.pt" "${cuts[@]}" --format json | grep -c '"name"')
+  echo "$1, ${cuts[*]}: $blocks blocks"
+  [[ $blocks == "$3" ]] || { echo "$1 has $blocks blocks with ${cuts[*]}, not $3" >&2; exit 1; }
   local splits=$4
   if [[ $every_cut == --every-cut ]]; then splits=all; fi
-  paretopipe sweep --model "./$1.pt" --input 3x224x224 --cuts "$2" --data random --split "$splits" \
-    --batches 2 --warmup 0 --repeat 1 --repeat-slow 0 --out "$1-$2"
+  paretopipe sweep --model "./$1.pt" "${cuts[@]}" --data random --split "$splits" \
+    --batches 2 --warmup 0 --repeat 1 --repeat-slow 0 --out "$1-$2-${5:-1}"
 }
 
 for kind in traced scripted; do
@@ -31,3 +31,5 @@ for kind in traced scripted; do
 done
 check resnet18_traced all 23 2,20
 check resnet18_scripted all 23 1,22
+check resnet18_traced unit 28 3,9,22 2
+check resnet18_scripted unit 28 6 2
