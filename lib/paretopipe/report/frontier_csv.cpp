@@ -10,13 +10,6 @@
 namespace paretopipe::report {
 namespace {
 
-bool shows_payload(const FrontierReport& report) {
-  for (const auto& objective : report.objectives) {
-    if (objective.metric->name == "payload") return true;
-  }
-  return false;
-}
-
 std::string cell(const std::optional<double>& value) {
   return value ? format_number(*value) : "";
 }
@@ -27,7 +20,7 @@ std::string heading(const FrontierReport& report) {
     const auto name = column_name(*objective.metric);
     for (const auto* suffix : {"", "_low", "_high", "_behind", "_reference"}) cells.push_back(name + suffix);
   }
-  if (!shows_payload(report)) cells.push_back("payload_bytes");
+  if (!report.has_objective("payload")) cells.push_back("payload_bytes");
   for (const auto* name : {"speed_up_single", "speed_up_sequential", "speed_up_data_parallel", "on_frontier",
                            "frontier_probability", "balanced_probability", "dominated_by", "indistinguishable_from",
                            "recommended_for", "hypervolume", "hypervolume_share", "excluded_by", "repetitions_ok",
@@ -54,7 +47,7 @@ std::string line(const FrontierReport& report, const FrontierGroup& group, std::
   const auto& trial = row.configuration.trial;
   std::vector<std::string> cells{trial.model, split_number(trial)};
   for (std::size_t i = 0; i < row.values.size(); ++i) append_objective(cells, group, row, i);
-  if (!shows_payload(report)) cells.push_back(cell(row.payload_bytes));
+  if (!report.has_objective("payload")) cells.push_back(cell(row.payload_bytes));
   cells.push_back(cell(row.speed_ups.single));
   cells.push_back(cell(row.speed_ups.sequential));
   cells.push_back(cell(row.speed_ups.data_parallel));

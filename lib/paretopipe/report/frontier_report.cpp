@@ -114,6 +114,11 @@ bool FrontierRow::compared() const {
   return is_split() && complete() && violations.empty();
 }
 
+bool FrontierReport::has_objective(std::string_view metric) const {
+  return std::any_of(objectives.begin(), objectives.end(),
+                     [&](const auto& objective) { return objective.metric->name == metric; });
+}
+
 FrontierReport make_frontier_report(std::span<const record::TrialRecord> records, std::vector<Objective> objectives,
                                     FrontierOptions options, std::span<const record::TrialRecord> replaced) {
   FrontierReport report{std::move(objectives), std::move(options), {}, {}};

@@ -13,6 +13,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace paretopipe::report {
@@ -86,6 +87,8 @@ struct FrontierReport {
   FrontierOptions options;
   std::vector<FrontierGroup> groups;
   std::vector<NetworkFamily> families;
+
+  bool has_objective(std::string_view metric) const;  ///< by the metric's name
 };
 
 /// `replaced`: earlier records of the same trials, which were measured again. They enter no number, and are told of.

@@ -83,18 +83,13 @@ std::string repetitions(const stats::Configuration& configuration) {
   return fmt::format("{}", fmt::join(counts, ", "));
 }
 
-bool shows_payload(const FrontierReport& report) {
-  return std::any_of(report.objectives.begin(), report.objectives.end(),
-                     [](const auto& objective) { return objective.metric->name == "payload"; });
-}
-
 }  // namespace
 
 FrontierTable make_table(const FrontierReport& report, const FrontierGroup& group, const TableMarks& marks) {
   FrontierTable table;
   add_column(table, group, {"split", false, 0}, short_label);
   for (std::size_t i = 0; i < report.objectives.size(); ++i) add_objective(table, report, group, i, marks);
-  if (!shows_payload(report)) {
+  if (!report.has_objective("payload")) {
     add_column(table, group, {"payload", true, kPayload}, [&](const auto& row) {
       return row.payload_bytes ? format_value(*row.payload_bytes, "B") : marks.missing;
     });

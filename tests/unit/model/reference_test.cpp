@@ -13,15 +13,14 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <support/catch.hpp>
-#include <torch/version.h>
 
 namespace paretopipe::model {
 namespace {
 
-/// Of the largest absolute value in a block's output. The references are of LibTorch 1.13; kernels of 2.x add in
-/// another order (MobileNetV2's last blocks are off by 2.2e-5). A wrong stride, padding or tensor is off by 1e-3 and
-/// more.
-constexpr double kTolerance = TORCH_VERSION_MAJOR < 2 ? 1e-5 : 3e-5;
+/// Of the largest absolute value in a block's output. The references are of one machine; kernels of other releases of
+/// LibTorch and for other processors add in another order (MobileNetV2's last blocks are off by 2.2e-5 with LibTorch 2,
+/// and by 2.3e-5 where the processor has AMX). A wrong stride, padding or tensor is off by 1e-3 and more.
+constexpr double kTolerance = 5e-5;
 
 nlohmann::json read_reference(std::string_view model) {
   const auto path = fmt::format(PARETOPIPE_SOURCE_DIR "/tests/golden/torchvision/{}.json", model);
