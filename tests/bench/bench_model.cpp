@@ -24,7 +24,7 @@ int main(int argc, char** argv) {
     const config::BlockRange all{0, backend->describe(request).block_count()};
     backend->load(request, all);
     const auto inputs = backend->make_inputs(request, 1);
-    backend->prepare(all, inputs.front().spec);
+    backend->prepare(all, {inputs.front().spec});
     fmt::print("ready\n");
     std::fflush(stdout);
     for (int batches = 0; std::cin >> batches;) {
