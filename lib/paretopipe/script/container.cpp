@@ -1,4 +1,5 @@
 #include <paretopipe/core/error.hpp>
+#include <paretopipe/script/code_depth.hpp>
 #include <paretopipe/script/container.hpp>
 #include <paretopipe/weights/archive_pickle.hpp>
 #include <paretopipe/weights/mapped_file.hpp>
@@ -90,6 +91,10 @@ constexpr std::array kForbidden{
 void check_code(std::string_view code) {
   for (const auto& [text, why] : kForbidden) {
     if (code.find(text) != code.npos) refuse(fmt::format("it contains {}", why));
+  }
+  if (const auto depth = deepest_statement(code); depth > kDeepestStatement) {
+    refuse(fmt::format("a statement may nest {} deep; more than {} would end LibTorch's parser", depth,
+                       kDeepestStatement));
   }
 }
 

@@ -1,6 +1,7 @@
 // Files that are no archives, or damaged or malicious ones: refused with a sentence, and nothing in them is executed.
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/core/sha256.hpp>
+#include <paretopipe/script/code_depth.hpp>
 #include <paretopipe/script/script_backend.hpp>
 #include <paretopipe/weights/zip_archive.hpp>
 
@@ -169,6 +170,54 @@ TEST_CASE("whatever byte of the pickle of an archive is changed, it is refused o
     if (refusal(file) != "(nothing was thrown)") ++refused;
   }
   CHECK(refused > 50);
+}
+
+std::string repeated(std::string_view text, std::size_t times) {
+  std::string all;
+  for (std::size_t i = 0; i < times; ++i) all += text;
+  return all;
+}
+
+/// The archive whose method returns that, in the code that it was saved with.
+std::string refusal_of_result(const std::string& result) {
+  return refusal_after("def forward(self, x):\n  return torch.relu(x)\n", [&](Members& members) {
+    auto& code = member(members, ".py");
+    const auto place = code.find("torch.relu(x)");
+    REQUIRE(place != code.npos);
+    code.replace(place, std::string_view("torch.relu(x)").size(), result);
+  });
+}
+
+TEST_CASE("code that is nested too deep for LibTorch's stack is refused, and what is not is LibTorch's to judge") {
+  const auto [before, after] = GENERATE(table<std::string, std::string>({{"(", ")"},
+                                                                         {"-", ""},
+                                                                         {"not ", ""},
+                                                                         {"torch.relu(", ")"},
+                                                                         {"", " + x"},
+                                                                         {"", "[0]"},
+                                                                         {"", ".t()"},
+                                                                         {"[", "]"}}));
+  CAPTURE(before, after);
+  const auto nested = [&](std::size_t depth) { return repeated(before, depth) + "x" + repeated(after, depth); };
+  CHECK(support::contains(refusal_of_result(nested(1'000'000)), "more than 2000 would end LibTorch's parser"));
+  const auto borne = (kDeepestStatement - 10) / deepest_statement(before + "x" + after);
+  CHECK_FALSE(support::contains(refusal_of_result(nested(borne)), "would end"));
+}
+
+TEST_CASE("the depth of code is that of its deepest statement, without strings and comments") {
+  CHECK(deepest_statement("") == 0);
+  CHECK(deepest_statement("x = y\n") == 0);
+  CHECK(deepest_statement("x = (y + z)\nx = f(-y.a)\n") == 3);
+  CHECK(deepest_statement("x = f(\n  -y,\n  -z)\n") == 3);
+  CHECK(deepest_statement("x = \"((((\"  # ((((\nx = '\\'((('\n") == 0);
+  CHECK(deepest_statement("if a and not b:\n    x = y\n") == 4);
+  CHECK(deepest_statement("normal = order\n") == 0);
+  CHECK(deepest_statement("(((") == 3);
+  CHECK(deepest_statement("\"\"\" \" \"\"\" (((\"") == 3);
+  CHECK(deepest_statement("# type: (((\n") == 3);
+  CHECK(deepest_statement("x = -\\\n -\\\n -y\n") == 3);
+  CHECK(deepest_statement("\"((\n((") == 2);
+  CHECK(deepest_statement("\"((") == 0);
 }
 
 TEST_CASE("an archive that was cut off is refused, wherever it was") {
