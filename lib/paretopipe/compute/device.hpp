@@ -12,7 +12,8 @@ namespace paretopipe::compute {
 /// "cpu" or "cuda:0". Throws EnvironmentError that says what is missing, where LibTorch or the machine has no such one.
 at::Device find_device(const std::string& name);
 
-/// What this process computes on: "cpu" until configure_runtime() is asked for something else.
+/// What this process computes on: "cpu" until configure_runtime() is asked for something else, which must be before any
+/// block is loaded.
 at::Device device();
 void set_device(at::Device device);
 

@@ -22,7 +22,6 @@ config::ComputeMode mode_of_blocks(const config::ComputeMode& mode) {
 }
 
 void Engine::reset(const config::ComputeMode& mode, int block_count) {
-  device_ = device();
   mode_ = mode;
   block_count_ = block_count;
   programs_.clear();
@@ -31,7 +30,7 @@ void Engine::reset(const config::ComputeMode& mode, int block_count) {
 void Engine::prepare(config::BlockRange range, const stage::Boundary& incoming) {
   if (!uses_programs(mode_)) return;
   Tensors examples;
-  for (const auto& spec : incoming) examples.push_back(to_tensor(allocate_activation(spec)).zero_().to(device_));
+  for (const auto& spec : incoming) examples.push_back(to_tensor(allocate_activation(spec)).zero_().to(device()));
   std::map<Key, Program> kept;
   if (auto wanted = programs_.extract(key_of(range, examples))) kept.insert(std::move(wanted));
   programs_ = std::move(kept);
@@ -42,7 +41,7 @@ void Engine::prepare(config::BlockRange range, const stage::Boundary& incoming) 
 
 stage::Activation Engine::forward(config::BlockRange range, stage::Activation input) {
   // Held until all is computed: a GPU's memory is another activation's as soon as it is given back.
-  const auto held = to_device(std::move(input), device_);
+  const auto held = to_device(std::move(input), device());
   auto tensors = to_tensors(held);
   if (range.begin == 0) tensors.front() = in_mode(tensors.front(), mode_);
   if (uses_programs(mode_)) {
@@ -54,7 +53,7 @@ stage::Activation Engine::forward(config::BlockRange range, stage::Activation in
   auto output = range.end == block_count_
                     ? to_activation(tensors.front().to(at::kFloat), wire::MemoryFormat::contiguous)
                     : to_activation(std::move(tensors), mode_);
-  finish(device_);
+  finish(device());
   return output;
 }
 
@@ -97,11 +96,11 @@ Program Engine::make_program(config::BlockRange range, const Tensors& inputs) co
     examples.push_back(at::zeros(input.sizes(), input.is_floating_point() ? at::kFloat : input.scalar_type()));
   }
   auto graph = blocks_.graph_of(range, examples);
-  for (auto& example : examples) example = in_mode(example, mode_).to(device_);
+  for (auto& example : examples) example = in_mode(example, mode_).to(device());
   if (mode_.compute == config::Compute::optimized) {
     optimise(graph, examples, mode_);
   } else {
-    place(graph, mode_, device_);
+    place(graph, mode_, device());
   }
   return Program(std::move(graph));
 }

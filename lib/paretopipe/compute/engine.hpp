@@ -64,7 +64,6 @@ class Engine {
   Program make_program(config::BlockRange range, const Tensors& inputs) const;
 
   const Blocks& blocks_;
-  at::Device device_ = at::kCPU;
   config::ComputeMode mode_;
   int block_count_ = 0;
   std::map<Key, Program> programs_;
