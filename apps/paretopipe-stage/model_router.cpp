@@ -1,6 +1,6 @@
 #include "model_router.hpp"
 
-#include <paretopipe/synthetic/synthetic_model.hpp>
+#include <paretopipe/config/model_name.hpp>
 
 namespace paretopipe {
 namespace {
@@ -26,6 +26,8 @@ class ModelRouter final : public stage::Backend {
     synthetic_->configure(options);
     return networks_->configure(options);  // LibTorch's options are the process's: they hold for archives too
   }
+
+  std::string gpu_bus_address() const override { return networks_->gpu_bus_address(); }
 
   config::ModelDescription describe(const stage::ModelRequest& request) override {
     return choose(request).describe(request);
@@ -64,7 +66,7 @@ class ModelRouter final : public stage::Backend {
  private:
   stage::Backend& choose(const stage::ModelRequest& request) {
     if (request.archive) return *archives_;
-    return synthetic::is_synthetic(request.model) ? *synthetic_ : *networks_;
+    return config::is_synthetic(request.model) ? *synthetic_ : *networks_;
   }
 
   std::unique_ptr<stage::Backend> networks_;

@@ -4,8 +4,10 @@ namespace paretopipe::cli {
 
 void add_compute_options(CLI::App& command, ComputeOptions& options, const std::string& group) {
   command
-      .add_option("--compute", options.compute,
-                  "eager, or optimized: each stage's own graph with fused and blocked kernels (eager)")
+      .add_option(
+          "--compute", options.compute,
+          "eager: operator by operator; optimized: each stage's own graph with fused and blocked kernels; auto: "
+          "optimized, but for synthetic models (auto)")
       ->group(group);
   command.add_option("--dtype", options.dtype, "Type of weights and activations: float32 or bfloat16 (float32)")
       ->group(group);
@@ -15,10 +17,10 @@ void add_compute_options(CLI::App& command, ComputeOptions& options, const std::
       ->group(group);
 }
 
-void override_compute(config::ComputeMode& mode, const ComputeOptions& options) {
-  if (options.compute) mode.compute = config::parse_compute(*options.compute);
-  if (options.dtype) mode.dtype = config::parse_precision(*options.dtype);
-  if (options.memory_format) mode.memory_format = config::parse_memory_format(*options.memory_format);
+void override_compute(config::ComputeChoice& choice, const ComputeOptions& options) {
+  if (options.compute) choice.compute = config::parse_compute_choice(*options.compute);
+  if (options.dtype) choice.dtype = config::parse_precision(*options.dtype);
+  if (options.memory_format) choice.memory_format = config::parse_memory_format(*options.memory_format);
 }
 
 }  // namespace paretopipe::cli

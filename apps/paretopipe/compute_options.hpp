@@ -1,5 +1,5 @@
 #pragma once
-#include <paretopipe/config/compute_mode.hpp>
+#include <paretopipe/config/compute_choice.hpp>
 
 #include <optional>
 #include <string>
@@ -20,6 +20,6 @@ struct ComputeOptions {
 void add_compute_options(CLI::App& command, ComputeOptions& options, const std::string& group);
 
 /// The options over what is known already. Throws UsageError for a word that is none of the known ones.
-void override_compute(config::ComputeMode& mode, const ComputeOptions& options);
+void override_compute(config::ComputeChoice& choice, const ComputeOptions& options);
 
 }  // namespace paretopipe::cli

@@ -70,7 +70,9 @@ stage::ModelRequest request_of(const Options& options) {
   const auto source = config::find_source(options.model, options.input, options.cuts, options.max_crossing);
   const auto model = source.archive ? source.file.string() : source.name;
   stage::ModelRequest request{model, options.num_classes, options.batch, 1, "random", options.weights, source.archive};
-  override_compute(request.compute, options.compute);
+  config::ComputeChoice choice{.compute = config::Compute::eager};  // which of them changes nothing that is shown
+  override_compute(choice, options.compute);
+  request.compute = config::mode_for(choice, source.name);
   return request;
 }
 

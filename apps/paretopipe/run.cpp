@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "compute_options.hpp"
 #include "sweep_setup.hpp"
 
 namespace paretopipe::cli {
@@ -163,6 +164,7 @@ void add_options(CLI::App& command, Options& options) {
   command.add_option("--weights", sweep.weights, "The model's weights: .safetensors, or .pth as torch.save writes it");
   command.add_option("--labels", sweep.labels, "File with the class of each sample, one a line: prints the accuracy");
   command.add_option("--seed", sweep.seed, "Seed of the weights that no file gives (1)");
+  add_compute_options(command, sweep.compute, "How stages compute");
   command.add_option("--threads-per-stage", sweep.threads_per_stage, "Compute threads of each stage (1)");
   command.add_option("--cpus", sweep.cpus, "CPU list of a stage, e.g. 0-3; once per stage (the CPUs are dealt out)");
   command.add_option("--trial-timeout", sweep.trial_timeout_s, "Seconds after which a silent stage is given up (600)");

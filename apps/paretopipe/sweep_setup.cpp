@@ -51,7 +51,6 @@ std::vector<plan::Trial> trial_settings(const config::Experiment& experiment,
   trial.threads_per_stage = experiment.threads_per_stage.first();
   trial.cpus = experiment.cpus;
   trial.tuning = experiment.tuning;
-  trial.compute = experiment.compute;
   trial.shaping = shaping;
   trial.weights_sha256 = groundwork.weights_sha256;
   trial.placement = config::simplified(experiment.placement);
@@ -61,6 +60,7 @@ std::vector<plan::Trial> trial_settings(const config::Experiment& experiment,
   for (const auto& source : sources) {
     trial.model = source.name;
     trial.archive = source.archive;
+    trial.compute = config::mode_for(experiment.compute, source.name);
     settings.push_back(trial);
   }
   return settings;

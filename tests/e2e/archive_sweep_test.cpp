@@ -3,10 +3,13 @@
 
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <support/catch.hpp>
 #include <support/files.hpp>
@@ -31,6 +34,11 @@ support::Outcome paretopipe_in(const std::filesystem::path& folder, std::vector<
   return support::Program(arguments, folder).wait();
 }
 
+std::vector<std::string> words_of(const std::string& command) {
+  std::istringstream stream(command);
+  return {std::istream_iterator<std::string>(stream), {}};
+}
+
 std::vector<std::string> sweep_of(const std::string& model, std::vector<std::string> more = {},
                                   const std::string& data = "random") {
   std::vector<std::string> arguments{
@@ -42,11 +50,12 @@ std::vector<std::string> sweep_of(const std::string& model, std::vector<std::str
 
 }  // namespace
 
-TEST_CASE("a sweep of an archive measures every cut, and no output differs from the unsplit model's") {
+TEST_CASE("a sweep of an archive in eager mode measures every cut, and no output differs from the unsplit model's") {
   const support::TemporaryFolder folder;
   std::filesystem::create_directory(folder.path() / "my models");
   script::write_archive(folder.path() / "my models", kNet);
-  const auto sweep = paretopipe_in(folder.path(), sweep_of("my models/net.pt", {"--cuts", "all"}));
+  const auto sweep =
+      paretopipe_in(folder.path(), sweep_of("my models/net.pt", {"--compute", "eager", "--cuts", "all"}));
   INFO(sweep.output << sweep.errors);
   REQUIRE(sweep.exit_code == 0);
   std::set<int> splits;
@@ -73,8 +82,9 @@ TEST_CASE("a sweep of an archive measures every cut, and no output differs from 
 TEST_CASE("an archive is cut into more than two stages too, also by the times of its blocks") {
   const support::TemporaryFolder folder;
   script::write_archive(folder.path(), kNet);
-  const auto sweep = paretopipe_in(folder.path(), sweep_of("net.pt", {"--cuts", "all", "--stages", "3", "--partitions",
-                                                                      "2,5", "--partitions", "equal-time"}));
+  const auto sweep =
+      paretopipe_in(folder.path(), sweep_of("net.pt", {"--compute", "eager", "--cuts", "all", "--stages", "3",
+                                                       "--partitions", "2,5", "--partitions", "equal-time"}));
   INFO(sweep.output << sweep.errors);
   REQUIRE(sweep.exit_code == 0);
   bool listed = false;
@@ -90,8 +100,8 @@ TEST_CASE("an archive is cut into more than two stages too, also by the times of
 TEST_CASE("where two tensors may cross, a residual block is cut inside too, in whole batches and in chunks") {
   const support::TemporaryFolder folder;
   script::write_archive(folder.path(), kNet);
-  const auto sweep = paretopipe_in(
-      folder.path(), sweep_of("net.pt", {"--cuts", "all", "--max-crossing", "2", "--micro-batch", "1,2"}));
+  const auto sweep = paretopipe_in(folder.path(), sweep_of("net.pt", {"--compute", "eager", "--cuts", "all",
+                                                                      "--max-crossing", "2", "--micro-batch", "1,2"}));
   INFO(sweep.output << sweep.errors);
   REQUIRE(sweep.exit_code == 0);
   std::set<int> splits;
@@ -121,10 +131,56 @@ TEST_CASE("where two tensors may cross, a residual block is cut inside too, in w
   CHECK(contains(models.output, "1x4x4x4 + 1x4x4x4"));
 }
 
+TEST_CASE("unless told otherwise, a sweep of an archive computes optimized, within the tolerance, in any partition") {
+  const support::TemporaryFolder folder;
+  script::write_archive(folder.path(), kNet);
+  const auto sweep = paretopipe_in(
+      folder.path(),
+      words_of("sweep --model ./net.pt --input 4x4x4 --cuts all --data random --stages 3 --partitions 2,5 "
+               "--partitions equal-time --baseline single --baseline data-parallel --batch 2 "
+               "--micro-batch 1,2 --depth 3 --batches 6 --warmup 1 --repeat 1 --repeat-slow 0 --out out"));
+  INFO(sweep.output << sweep.errors);
+  REQUIRE(sweep.exit_code == 0);
+  std::set<int> kinds;  // of the baselines and the partitions
+  for (const auto& record : record::read_records(folder.path() / "out").records) {
+    INFO(record.trial.label());
+    CHECK(record.status == record::Status::ok);
+    CHECK(record.trial.compute == config::ComputeMode{.compute = config::Compute::optimized});
+    CHECK(record.fidelity->tolerance > 0);
+    CHECK(record.fidelity->max_abs_difference <= record.fidelity->tolerance);
+    kinds.insert(record.trial.data_parallel > 0 ? 2 : record.trial.all_local() ? 1 : 0);
+  }
+  CHECK(kinds == std::set<int>{0, 1, 2});
+}
+
+TEST_CASE("no stage but the first takes the memory of an archive's other blocks") {
+  constexpr int kLayers = 8;
+  constexpr std::int64_t kFeatures = 2048;
+  const support::TemporaryFolder folder;
+  script::write_deep_archive(folder.path(), kLayers, kFeatures);
+  const auto sweep = paretopipe_in(
+      folder.path(),
+      words_of(fmt::format("sweep --model ./deep.pt --input {} --compute eager --data random --split {} --batches 2 "
+                           "--warmup 0 --repeat 1 --repeat-slow 0 --out out",
+                           kFeatures, kLayers - 1)));
+  INFO(sweep.output << sweep.errors);
+  REQUIRE(sweep.exit_code == 0);
+  const auto records = record::read_records(folder.path() / "out").records;
+  REQUIRE(records.size() == 1);
+  const auto& stages = records.front().stages;
+  REQUIRE(stages.size() == 2);
+  CHECK(stages[1].held_parameter_bytes == kFeatures * kFeatures * 4);
+  CHECK(stages[0].held_parameter_bytes == kLayers * stages[1].held_parameter_bytes);
+  // Both are the same program, so that what they need beside weights and activations is the same.
+  const auto less = stages[0].held_parameter_bytes - stages[1].held_parameter_bytes;
+  CHECK(stages[0].peak_rss_bytes.value() - stages[1].peak_rss_bytes.value() > less * 8 / 10);
+}
+
 TEST_CASE("two tensors cross in every way to compute, and between more than two stages") {
-  const std::vector<std::vector<std::string>> modes{{"--dtype", "bfloat16"},
+  const std::vector<std::vector<std::string>> modes{{"--compute", "eager", "--dtype", "bfloat16"},
                                                     {"--compute", "optimized"},
-                                                    {"--compute", "optimized", "--memory-format", "channels_last"}};
+                                                    {"--dtype", "bfloat16"},
+                                                    {"--memory-format", "channels_last"}};
   for (auto options : modes) {
     const support::TemporaryFolder folder;
     script::write_archive(folder.path(), kNet);

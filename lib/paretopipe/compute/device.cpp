@@ -2,11 +2,13 @@
 #include <paretopipe/compute/tensors.hpp>
 #include <paretopipe/core/error.hpp>
 
+#include <array>
 #include <utility>
 
 #include <ATen/Context.h>
 #include <c10/core/StreamGuard.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
+#include <dlfcn.h>
 #include <fmt/format.h>
 #include <torch/cuda.h>
 
@@ -56,6 +58,16 @@ at::Device device() {
 
 void set_device(at::Device device) {
   chosen() = device;
+}
+
+std::string bus_address(at::Device device) {
+  if (device.is_cpu()) return {};
+  // Of the runtime that LibTorch has brought into the process: to compile this takes no CUDA.
+  using GetAddress = int (*)(char* address, int length, int device);
+  const auto get = reinterpret_cast<GetAddress>(::dlsym(RTLD_DEFAULT, "cudaDeviceGetPCIBusId"));
+  std::array<char, 32> address{};
+  if (get == nullptr || get(address.data(), static_cast<int>(address.size()), device.index()) != 0) return {};
+  return address.data();
 }
 
 void finish(at::Device device) {

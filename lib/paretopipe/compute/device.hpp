@@ -17,6 +17,9 @@ at::Device find_device(const std::string& name);
 at::Device device();
 void set_device(at::Device device);
 
+/// Where a GPU is, "0000:3b:00.0"; empty for the CPU, and where the CUDA runtime does not say.
+std::string bus_address(at::Device device);
+
 /// Returns when everything that was begun on the device is done.
 void finish(at::Device device);
 

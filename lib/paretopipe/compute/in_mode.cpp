@@ -8,11 +8,16 @@
 namespace paretopipe::compute {
 namespace {
 
-c10::List<at::Tensor> in_mode(const std::vector<at::Tensor>& tensors, const config::ComputeMode& mode,
-                              at::Device device) {
-  c10::List<at::Tensor> converted;
-  for (const auto& tensor : tensors) converted.push_back(compute::in_mode(tensor, mode).to(device));
-  return converted;
+using Replacement = std::function<at::Tensor(const at::Tensor&)>;
+
+/// A tensor, or a list with tensors and, as an index can be, with None.
+c10::IValue replaced_in(const c10::IValue& constant, const Replacement& replacement) {
+  if (constant.isTensor()) return replacement(constant.toTensor());
+  c10::impl::GenericList replaced(constant.toList().elementType());
+  for (const c10::IValue& element : constant.toListRef()) {
+    replaced.push_back(element.isTensor() ? c10::IValue(replacement(element.toTensor())) : element);
+  }
+  return replaced;
 }
 
 }  // namespace
@@ -25,21 +30,35 @@ at::Tensor in_mode(const at::Tensor& tensor, const config::ComputeMode& mode) {
   return tensor.to(type, /*non_blocking=*/false, /*copy=*/false, format);
 }
 
-void constants_in_mode(torch::jit::Graph& graph, const config::ComputeMode& mode, at::Device device) {
-  if (device.is_cpu() && mode.dtype == config::Precision{} && mode.memory_format == config::MemoryFormat{}) return;
+std::vector<at::Tensor> tensors_in(const c10::IValue& constant) {
+  if (constant.isTensor()) return {constant.toTensor()};
+  std::vector<at::Tensor> tensors;
+  if (!constant.isList()) return tensors;
+  for (const c10::IValue& element : constant.toListRef()) {
+    if (element.isTensor()) tensors.push_back(element.toTensor());
+  }
+  return tensors;
+}
+
+void replace_constants(torch::jit::Graph& graph, const Replacement& replacement) {
   std::vector<torch::jit::Node*> constants;
   for (auto* node : graph.nodes()) {
     if (node->kind() == torch::jit::prim::Constant) constants.push_back(node);
   }
   for (auto* node : constants) {
     const auto value = torch::jit::toIValue(node->output());
-    if (!value || !(value->isTensor() || value->isTensorList())) continue;
+    if (!value || tensors_in(*value).empty()) continue;
     const torch::jit::WithInsertPoint before(node);
-    auto* converted = value->isTensor() ? graph.insertConstant(in_mode(value->toTensor(), mode).to(device))
-                                        : graph.insertConstant(in_mode(value->toTensorVector(), mode, device));
-    node->output()->replaceAllUsesWith(converted);
+    auto* replaced = graph.insertConstant(replaced_in(*value, replacement));
+    replaced->setType(node->output()->type());
+    node->output()->replaceAllUsesWith(replaced);
     node->destroy();
   }
+}
+
+void constants_in_mode(torch::jit::Graph& graph, const config::ComputeMode& mode, at::Device device) {
+  if (device.is_cpu() && mode.dtype == config::Precision{} && mode.memory_format == config::MemoryFormat{}) return;
+  replace_constants(graph, [&](const at::Tensor& tensor) { return in_mode(tensor, mode).to(device); });
 }
 
 }  // namespace paretopipe::compute

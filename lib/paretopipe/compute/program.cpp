@@ -1,3 +1,4 @@
+#include <paretopipe/compute/in_mode.hpp>
 #include <paretopipe/compute/program.hpp>
 
 #include <iterator>
@@ -23,10 +24,8 @@ std::vector<at::Tensor> Program::tensors() const {
     if (node->kind() == torch::jit::prim::ConstantMKLDNNTensor) tensors.push_back(node->t(torch::jit::attr::value));
     if (node->kind() != torch::jit::prim::Constant) continue;
     const auto value = torch::jit::toIValue(node->output());
-    if (value && value->isTensor()) tensors.push_back(value->toTensor());
-    if (value && value->isTensorList()) {
-      for (const auto& tensor : value->toTensorVector()) tensors.push_back(tensor);
-    }
+    if (!value) continue;
+    for (auto& tensor : tensors_in(*value)) tensors.push_back(std::move(tensor));
   }
   return tensors;
 }

@@ -1,4 +1,5 @@
 #include <paretopipe/config/archive.hpp>
+#include <paretopipe/config/model_name.hpp>
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/core/sha256.hpp>
 #include <paretopipe/core/utf8.hpp>
@@ -36,7 +37,7 @@ void from_json(const nlohmann::json& json, Archive& archive) {
 
 bool names_archive(const std::string& model) {
   constexpr std::array<std::string_view, 3> kEndings{".pt", ".pth", ".torchscript"};
-  if (model.starts_with("synthetic:")) return false;
+  if (is_synthetic(model)) return false;
   return model.find('/') != model.npos ||
          std::any_of(kEndings.begin(), kEndings.end(), [&](auto ending) { return model.ends_with(ending); });
 }

@@ -1,6 +1,7 @@
 #include <paretopipe/config/check_devices.hpp>
 #include <paretopipe/config/compute_device.hpp>
 #include <paretopipe/config/device_profile.hpp>
+#include <paretopipe/config/model_name.hpp>
 #include <paretopipe/config/network_profile.hpp>
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/core/utf8.hpp>
@@ -68,7 +69,7 @@ void check_compute_devices(const Experiment& experiment) {
     throw UsageError(fmt::format("experiment.compute_devices: {}", error.what()));
   }
   for (const auto& model : experiment.models) {
-    if (!model.starts_with("synthetic:")) continue;
+    if (!is_synthetic(model)) continue;
     throw UsageError(
         fmt::format("experiment.compute_devices names a GPU, and {} computes nothing; leave one of them out", model));
   }

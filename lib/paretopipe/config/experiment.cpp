@@ -13,7 +13,7 @@ ComputeTuning read_tuning(const nlohmann::json& json, ComputeTuning tuning) {
   return tuning;
 }
 
-ComputeMode read_mode(ObjectReader& reader, const ComputeMode& usual) {
+ComputeChoice read_choice(ObjectReader& reader, const ComputeChoice& usual) {
   auto compute = to_string(usual.compute);
   auto dtype = to_string(usual.dtype);
   auto memory_format = to_string(usual.memory_format);
@@ -21,7 +21,7 @@ ComputeMode read_mode(ObjectReader& reader, const ComputeMode& usual) {
   reader.read("dtype", dtype);
   reader.read("memory_format", memory_format);
   try {
-    return {parse_compute(compute), parse_precision(dtype), parse_memory_format(memory_format)};
+    return {parse_compute_choice(compute), parse_precision(dtype), parse_memory_format(memory_format)};
   } catch (const UsageError& error) {
     throw UsageError(fmt::format("experiment.{}", error.what()));
   }
@@ -152,7 +152,7 @@ Experiment experiment_from_json(const nlohmann::json& json, const Experiment& de
   }
   reader.read("cpus", experiment.cpus);
   if (const auto* tuning = reader.find("tuning")) experiment.tuning = read_tuning(*tuning, experiment.tuning);
-  experiment.compute = read_mode(reader, experiment.compute);
+  experiment.compute = read_choice(reader, experiment.compute);
   reader.read("compute_devices", experiment.compute_devices);
   reader.read("networks", experiment.networks);
   reader.read("shaping", experiment.shaping);

@@ -1,6 +1,6 @@
 #pragma once
 #include <paretopipe/config/axis.hpp>
-#include <paretopipe/config/compute_mode.hpp>
+#include <paretopipe/config/compute_choice.hpp>
 #include <paretopipe/config/partition.hpp>
 #include <paretopipe/config/placement.hpp>
 #include <paretopipe/config/server_load.hpp>
@@ -66,7 +66,7 @@ struct Experiment {
   Axis threads_per_stage = 1;
   std::vector<std::string> cpus;  ///< one CPU list per stage ("0", "0-3,8"); empty: the machine's CPUs are dealt out
   ComputeTuning tuning;
-  ComputeMode compute{};
+  ComputeChoice compute{};
   std::vector<std::string> compute_devices{};     ///< of all stages, or of each (compute_devices()); empty: the CPU
   std::vector<std::string> networks{"unshaped"};  ///< profiles that ship, or files (load_network_profile)
   std::string shaping = "auto";                   ///< auto, netem, emulated or none (parse_shaping)

@@ -63,6 +63,7 @@ void to_json(nlohmann::json& json, const ModelDescription& model) {
           {"input_bytes", model.input_bytes},
           {"blocks", model.blocks}};
   write_optional(json, "archive", model.archive);
+  if (!model.cut_positions.empty()) json["cut_positions"] = model.cut_positions;
 }
 
 void from_json(const nlohmann::json& json, ModelDescription& model) {
@@ -72,6 +73,7 @@ void from_json(const nlohmann::json& json, ModelDescription& model) {
   json.at("input_bytes").get_to(model.input_bytes);
   json.at("blocks").get_to(model.blocks);
   read_optional(json, "archive", model.archive);
+  model.cut_positions = json.value("cut_positions", std::vector<int>{});
 }
 
 }  // namespace paretopipe::config

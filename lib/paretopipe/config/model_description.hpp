@@ -40,6 +40,7 @@ struct ModelDescription {
   std::int64_t input_bytes = 0;
   std::vector<BlockDescription> blocks;
   std::optional<Archive> archive{};  ///< of a model that is a file
+  std::vector<int> cut_positions{};  ///< of an archive: where blocks end, among all places where it can be cut
   bool operator==(const ModelDescription&) const = default;
 
   int block_count() const { return static_cast<int>(blocks.size()); }

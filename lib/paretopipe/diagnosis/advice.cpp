@@ -84,8 +84,9 @@ Suggestion about_link(const GroupDiagnosis& group, const ConfigurationDiagnosis&
   if (!found) return {"No cut that was measured in its place carries clearly less."};
   const auto payload = static_cast<double>(one.demands->links[index].payload_bytes);
   const auto share = static_cast<double>(found->bytes) / payload;
-  const auto sentence = fmt::format("In its place, a cut after block {} would carry {} of that ({} a batch)",
-                                    found->block, percent(share), bytes(static_cast<double>(found->bytes)));
+  const auto sentence =
+      fmt::format("In its place, a cut after block {} would carry {} of that ({} a batch)",
+                  numbered(found->block, group), percent(share), bytes(static_cast<double>(found->bytes)));
   if (found->measured == nullptr) return {fmt::format("{}; it was not measured.", sentence)};
   return {fmt::format("{}; measured: {}.", sentence, rate(throughput_of(*found->measured))), found->measured};
 }
@@ -101,7 +102,7 @@ Suggestion about_compute(const GroupDiagnosis& group, const ConfigurationDiagnos
     return {"No split that was measured has a slowest stage that computes less."};
   }
   return {fmt::format("With {} the slowest stage computes for {} instead of {}; measured: {}.",
-                      way_to_cut(evenest->trial()), duration(slowest_compute_ns(*evenest)), duration(slowest),
+                      way_to_cut(evenest->trial(), group), duration(slowest_compute_ns(*evenest)), duration(slowest),
                       rate(throughput_of(*evenest))),
           evenest};
 }
@@ -145,7 +146,7 @@ std::string about_fastest(const GroupDiagnosis& group, const ConfigurationDiagno
   const double gain = throughput_of(*fastest) / throughput_of(one) - 1;
   if (gain < kWorthwhile) return "";
   if (fastest == named) return fmt::format("That is the fastest that was measured, by {}.", percent(gain));
-  return fmt::format("The fastest that was measured is {}: {}, {} more.", way_to_cut(fastest->trial()),
+  return fmt::format("The fastest that was measured is {}: {}, {} more.", way_to_cut(fastest->trial(), group),
                      rate(throughput_of(*fastest)), percent(gain));
 }
 

@@ -66,6 +66,14 @@ ConfigurationDiagnosis diagnose(stats::Configuration configuration, Records reco
   return diagnosis;
 }
 
+void add_block_names(GroupDiagnosis& group, const stats::Configuration& configuration, Records records) {
+  for (const auto index : configuration.ok) {
+    for (const auto& stage : records[index].stages) {
+      if (!stage.last_block.empty()) group.block_names[stage.blocks.end] = report::printable(stage.last_block);
+    }
+  }
+}
+
 }  // namespace
 
 bool GroupDiagnosis::all_wanted() const {
@@ -110,6 +118,7 @@ std::vector<GroupDiagnosis> diagnose(Records records, const std::set<std::string
   for (auto& group : stats::aggregate(records)) {
     GroupDiagnosis diagnosis;
     for (auto& configuration : group.configurations) {
+      add_block_names(diagnosis, configuration, records);
       diagnosis.configurations.push_back(diagnose(std::move(configuration), records, wanted));
     }
     const auto& all = diagnosis.configurations;

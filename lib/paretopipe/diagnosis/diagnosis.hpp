@@ -3,6 +3,7 @@
 #include <paretopipe/stats/aggregate.hpp>
 
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <set>
 #include <span>
@@ -30,6 +31,7 @@ struct ConfigurationDiagnosis {
 /// pass no stages one after the other, comes last and is not diagnosed: it has no demands.
 struct GroupDiagnosis {
   std::vector<ConfigurationDiagnosis> configurations;
+  std::map<int, std::string> block_names{};  ///< of those that stages ended with, by how many blocks that makes
 
   const plan::Trial& settings() const { return configurations.front().trial(); }
 

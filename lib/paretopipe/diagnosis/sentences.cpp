@@ -205,7 +205,7 @@ std::string conclusion(const GroupDiagnosis& group) {
   const auto* fastest = group.fastest();
   if (fastest == nullptr) return "No trial of these settings has a result that counts.";
   auto text = fmt::format("The highest throughput measured is {}, by {}, where the bound is {}.",
-                          rate(fastest->demands->throughput_image_per_s), way_to_cut(fastest->trial()),
+                          rate(fastest->demands->throughput_image_per_s), way_to_cut(fastest->trial(), group),
                           name_of(fastest->bounds.front()));
   if (group.measured_count() == 1) return fmt::format("{} No other split has a result.", text);
   return fmt::format("{} {} The bottleneck of the {} splits is {}.", text, baseline_phrase(group, *fastest),

@@ -52,16 +52,21 @@ std::string times(double factor) {
   return fmt::format("{:.2f} times", factor);
 }
 
-std::string way_to_cut(const plan::Trial& trial) {
+std::string numbered(int block, const GroupDiagnosis& group) {
+  const auto found = group.block_names.find(block);
+  return found == group.block_names.end() ? std::to_string(block) : fmt::format("{} ({})", block, found->second);
+}
+
+std::string way_to_cut(const plan::Trial& trial, const GroupDiagnosis& group) {
   if (trial.all_local()) return "not splitting";
   if (trial.all_remote()) {
     const int farthest = config::farthest_stage(trial.placement, trial.stage_count());
     return farthest + 1 == trial.stage_count() ? "leaving all to the last stage"
                                                : fmt::format("leaving all to stage {}", farthest);
   }
-  const auto& cuts = trial.split_points;
-  return cuts.size() == 1 ? fmt::format("a cut after block {}", cuts.front())
-                          : fmt::format("cuts after blocks {}", fmt::join(cuts, ", "));
+  std::vector<std::string> cuts;
+  for (const int block : trial.split_points) cuts.push_back(numbered(block, group));
+  return fmt::format("{} {}", cuts.size() == 1 ? "a cut after block" : "cuts after blocks", fmt::join(cuts, ", "));
 }
 
 }  // namespace paretopipe::diagnosis

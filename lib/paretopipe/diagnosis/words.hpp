@@ -25,8 +25,11 @@ std::string percent(double share);
 /// "1.37 times"
 std::string times(double factor);
 
-/// What a cut puts where, in a sentence: "a cut after block 7", "cuts after blocks 3 and 7", "not splitting", "leaving
-/// all to the last stage".
-std::string way_to_cut(const plan::Trial& trial);
+/// "7 (layer2.0)", or "7" where nobody knows its name.
+std::string numbered(int block, const GroupDiagnosis& group);
+
+/// What one of the group's trials puts where, in a sentence: "a cut after block 7 (layer2.0)", "cuts after blocks 3,
+/// 7", "not splitting", "leaving all to the last stage".
+std::string way_to_cut(const plan::Trial& trial, const GroupDiagnosis& group);
 
 }  // namespace paretopipe::diagnosis

@@ -42,6 +42,8 @@ class ModelBackend : public stage::Backend, private compute::Blocks {
     return compute::with_libtorch("configure LibTorch", [&] { return compute::configure_runtime(options); });
   }
 
+  std::string gpu_bus_address() const override { return compute::bus_address(compute::device()); }
+
   config::ModelDescription describe(const stage::ModelRequest& request) override {
     return compute::with_libtorch("describe " + request.model, [&] {
       const auto& model = find_model(request.model);

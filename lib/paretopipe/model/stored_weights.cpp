@@ -24,6 +24,12 @@ weights::DType stored_type(at::ScalarType type) {
   return type == at::kLong ? weights::DType::int64 : weights::DType::float32;
 }
 
+/// The halves are float32 numbers with fewer digits: nothing of them is lost.
+bool is_exact_in(weights::DType wanted, weights::DType stored) {
+  using weights::DType;
+  return stored == wanted || (wanted == DType::float32 && (stored == DType::float16 || stored == DType::bfloat16));
+}
+
 std::string text_of(weights::DType dtype, at::IntArrayRef shape) {
   return fmt::format("{} [{}]", to_string(dtype), fmt::join(shape, ", "));
 }
@@ -31,7 +37,7 @@ std::string text_of(weights::DType dtype, at::IntArrayRef shape) {
 /// Empty if the file's tensor can be the block's.
 std::string misfit(const NamedTensor& wanted, const StoredTensor& stored) {
   const auto dtype = stored_type(wanted.tensor.scalar_type());
-  if (stored.dtype == dtype && at::IntArrayRef(stored.shape) == wanted.tensor.sizes()) return {};
+  if (is_exact_in(dtype, stored.dtype) && at::IntArrayRef(stored.shape) == wanted.tensor.sizes()) return {};
   return fmt::format("{} is {}, not {}", in_quotes(wanted.name), text_of(stored.dtype, stored.shape),
                      text_of(dtype, wanted.tensor.sizes()));
 }
@@ -101,6 +107,20 @@ class Comparison {
   throw UsageError(fmt::format("read weights from {}: {}", file.path().string(), reason));
 }
 
+/// Of a type that fits some tensor of a model.
+at::ScalarType scalar_type(weights::DType dtype) {
+  switch (dtype) {
+    case weights::DType::int64:
+      return at::kLong;
+    case weights::DType::float16:
+      return at::kHalf;
+    case weights::DType::bfloat16:
+      return at::kBFloat16;
+    default:
+      return at::kFloat;
+  }
+}
+
 void copy(const NamedTensor& to, const weights::WeightsFile& file) {
   const auto found = file.tensors().find(to.name);
   if (found == file.tensors().end()) {
@@ -117,8 +137,7 @@ void copy(const NamedTensor& to, const weights::WeightsFile& file) {
   if (stored.bytes.empty()) return;
   // from_blob wants memory that it could write to; the tensor on it is only ever read.
   auto* memory = const_cast<std::byte*>(stored.bytes.data());
-  const auto type = to.tensor.scalar_type() == at::kLong ? at::kLong : at::kFloat;
-  to.tensor.copy_(at::from_blob(memory, stored.shape, stored.strides, at::TensorOptions(type)));
+  to.tensor.copy_(at::from_blob(memory, stored.shape, stored.strides, at::TensorOptions(scalar_type(stored.dtype))));
 }
 
 }  // namespace

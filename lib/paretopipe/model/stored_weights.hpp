@@ -4,7 +4,8 @@
 #include <paretopipe/weights/weights_file.hpp>
 
 // Weights out of a file, instead of weights of a seed. A tensor of the file belongs to the one of the model that has
-// the same name, which is torchvision's; it must have the same shape, and the type that the model computes in.
+// the same name, which is torchvision's; it must have the same shape, and float32 where the model has it, or one of the
+// halves (float16, bfloat16), which become float32 without a loss.
 namespace paretopipe::model {
 
 /// Compares the names, shapes and types of all of the model's tensors with those of the file; reads no tensor. Throws

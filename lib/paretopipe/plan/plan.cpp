@@ -45,7 +45,7 @@ Trial make_trial(const config::Experiment& experiment, const config::ModelDescri
           .threads_per_stage = experiment.threads_per_stage.first(),
           .cpus = experiment.cpus,
           .tuning = experiment.tuning,
-          .compute = experiment.compute,
+          .compute = config::mode_for(experiment.compute, model.model),
           .network = network,
           .shaping = shaping,
           .archive = model.archive,

@@ -89,8 +89,10 @@ void to_json(nlohmann::json& json, const StageReport& report) {
           {"parameter_bytes", report.parameter_bytes},
           {"held_parameter_bytes", report.held_parameter_bytes},
           {"usage", report.usage}};
+  if (!report.last_block.empty()) json["last_block"] = report.last_block;
   write_optional(json, "peak_rss_bytes", report.peak_rss_bytes);
   write_optional(json, "conditions", report.conditions);
+  write_optional(json, "gpu", report.gpu);
   write_optional(json, "emulated_device", report.emulated_device);
 }
 
@@ -100,11 +102,13 @@ void from_json(const nlohmann::json& json, StageReport& report) {
   report.compute = json.at("compute");
   json.at("cpus").get_to(report.cpus);
   json.at("blocks").get_to(report.blocks);
+  report.last_block = json.value("last_block", "");
   json.at("parameter_bytes").get_to(report.parameter_bytes);
   json.at("held_parameter_bytes").get_to(report.held_parameter_bytes);
   json.at("usage").get_to(report.usage);
   read_optional(json, "peak_rss_bytes", report.peak_rss_bytes);
   read_optional(json, "conditions", report.conditions);
+  read_optional(json, "gpu", report.gpu);
   read_optional(json, "emulated_device", report.emulated_device);
 }
 

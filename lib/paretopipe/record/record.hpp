@@ -2,6 +2,7 @@
 #include <paretopipe/core/accuracy.hpp>
 #include <paretopipe/core/timeline.hpp>
 #include <paretopipe/host/cpu_conditions.hpp>
+#include <paretopipe/host/gpu_watch.hpp>
 #include <paretopipe/host/host_context.hpp>
 #include <paretopipe/host/process_usage.hpp>
 #include <paretopipe/plan/trial.hpp>
@@ -54,11 +55,13 @@ struct StageReport {
   nlohmann::json compute;  ///< compute library, threads and switches as read back by the stage
   std::string cpus;        ///< affinity as read back, in the kernel's list format
   config::BlockRange blocks;
+  std::string last_block;  ///< its name, as the model's author has it; empty without blocks, and in older records
   std::int64_t parameter_bytes = 0;       ///< parameters and buffers of this trial's blocks on this stage
   std::int64_t held_parameter_bytes = 0;  ///< of all blocks that the process held (a sweep keeps them between trials)
   std::optional<std::int64_t> peak_rss_bytes;       ///< of the process during the trial, held blocks included
   host::ProcessUsage usage;                         ///< over all phases, warm-up included
   std::optional<host::CpuConditions> conditions;    ///< of the stage's CPUs; absent in older records
+  std::optional<host::GpuUsage> gpu{};              ///< over all phases; absent on CPUs, and where it cannot be read
   std::optional<EmulatedDevice> emulated_device{};  ///< that it ran on, where its device has a profile
 
   bool operator==(const StageReport&) const = default;

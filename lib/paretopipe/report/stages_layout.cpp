@@ -34,7 +34,7 @@ using Stage = record::StageReport;
 using Usage = host::ProcessUsage;
 using Conditions = host::CpuConditions;
 
-/// What a stage used and what its CPUs were worth, over both phases.
+/// What a stage used and what its CPUs were worth, over both phases. Limits that the kernel said it was under follow.
 constexpr std::array kColumns{
     Column{"blocks_begin", [](const Stage& stage) { return std::optional<std::int64_t>(stage.blocks.begin); }},
     Column{"blocks_end", [](const Stage& stage) { return std::optional<std::int64_t>(stage.blocks.end); }},
@@ -60,6 +60,8 @@ std::string stages_heading(const record::TrialRecord& record) {
   std::vector<std::string> cells{"id", "model", "split", "repetition", "status", "stage", "hostname", "cpus"};
   for (const auto& column : kColumns) cells.emplace_back(column.name);
   for (const auto* name : {"compute_p50_ns", "utilisation", "bubble"}) cells.emplace_back(name);
+  for (const auto* name : {"gpu_utilisation", "emulated_device", "cpu_quota", "memory_limit_bytes"})
+    cells.emplace_back(name);
   for (const auto& setting : settings_of(record.trial)) cells.push_back("trial_" + setting.name);
   return csv_line(cells);
 }
@@ -84,6 +86,11 @@ std::string stage_line(const record::TrialRecord& record, std::size_t index) {
   for (const double value : {utilisation.compute_p50_ns, utilisation.utilisation, utilisation.bubble}) {
     cells.push_back(summarised ? format_number(value) : "");
   }
+  cells.push_back(stage.gpu ? format_number(stage.gpu->utilisation) : "");
+  const auto device = stage.emulated_device.value_or(record::EmulatedDevice{});
+  cells.push_back(device.profile);
+  cells.push_back(device.cpu_quota ? format_number(*device.cpu_quota) : "");
+  cells.push_back(device.memory_limit_bytes ? std::to_string(*device.memory_limit_bytes) : "");
   for (const auto& setting : settings_of(trial)) cells.push_back(setting.value);
   return csv_line(cells);
 }

@@ -58,6 +58,12 @@ int distinct_inputs(const plan::Trial& trial, const config::ModelDescription& mo
   return std::max(few, static_cast<int>(std::min<std::int64_t>(batches, room)));
 }
 
+/// With what is known of the archive's cuts, so that no stage has to run the whole model to find them again.
+stage::ModelRequest cut_as(const config::ModelDescription& model, stage::ModelRequest request) {
+  request.cut_positions = model.cut_positions;
+  return request;
+}
+
 bool contains(config::BlockRange outer, config::BlockRange inner) {
   return cover(outer, inner) == outer;
 }
@@ -88,7 +94,7 @@ config::ModelDescription PipelineExecutor::describe(const plan::Trial& trial) {
 
 std::vector<double> PipelineExecutor::time_blocks(const plan::Trial& trial, const config::ModelDescription& model) {
   ensure_pipeline(trial);
-  const auto times = pipeline_->time_blocks({request_of(trial), model.block_count(), kTimingRounds});
+  const auto times = pipeline_->time_blocks({cut_as(model, request_of(trial)), model.block_count(), kTimingRounds});
   return {times.begin(), times.end()};
 }
 
@@ -176,7 +182,7 @@ void PipelineExecutor::ensure_loaded(const plan::Trial& trial) {
   model_ = pipeline_->describe(request);
   loaded_blocks_ = blocks_needed(trial);
   std::vector<stage::Load> requests;
-  for (const auto& blocks : loaded_blocks_) requests.push_back({request, blocks, 0});
+  for (const auto& blocks : loaded_blocks_) requests.push_back({cut_as(model_, request), blocks, 0});
   requests.front().distinct_inputs = distinct_inputs(trial, model_);
   requests.front().chunks = trial.chunks();
   loaded_source_ = pipeline_->load(requests).front();

@@ -94,11 +94,13 @@ record::StageReport stage_report(const plan::Trial& trial, const config::ModelDe
   result.compute = configured.compute;
   result.cpus = configured.cpus;
   result.blocks = trial.stage_blocks()[stage];
+  if (!result.blocks.empty()) result.last_block = model.blocks[static_cast<std::size_t>(result.blocks.end) - 1].name;
   result.parameter_bytes = model.parameter_bytes(result.blocks);
   result.held_parameter_bytes = report.held_parameter_bytes;
   if (report.peak_rss_bytes > 0) result.peak_rss_bytes = report.peak_rss_bytes;
   result.usage = report.usage;
   result.conditions = report.conditions;
+  if (report.gpu.samples > 0) result.gpu = report.gpu;
   return result;
 }
 

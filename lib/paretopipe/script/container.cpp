@@ -2,7 +2,6 @@
 #include <paretopipe/script/code_depth.hpp>
 #include <paretopipe/script/container.hpp>
 #include <paretopipe/weights/archive_pickle.hpp>
-#include <paretopipe/weights/mapped_file.hpp>
 #include <paretopipe/weights/stored_tensor.hpp>
 #include <paretopipe/weights/zip_archive.hpp>
 
@@ -11,6 +10,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace paretopipe::script {
 namespace {
@@ -24,8 +24,10 @@ constexpr std::string_view kHowToMakeOne =
 constexpr std::string_view kPickle =
     "it is a pickle of torch.save (a state_dict, which --weights takes for a built-in model, or a whole Python module)";
 
-/// Of what an archive has compressed: code, and pickles about it.
-constexpr std::uint64_t kLongestText = std::uint64_t{64} << 20;
+/// Of code, and pickles about it, in all: they are held in memory.
+constexpr std::uint64_t kLongestText = std::uint64_t{128} << 20;
+
+constexpr std::string_view kCodeFolder = "code/";
 
 [[noreturn]] void refuse(std::string_view what) {
   throw UsageError(std::string(what));
@@ -37,10 +39,6 @@ void check_magic(Bytes file) {
   if (!weights::looks_like_zip(file)) refuse("it is no zip file");
 }
 
-/// The archive's files by their names, without the folder that all of them lie in, in lower case: LibTorch looks them
-/// up without regard to case.
-using Parts = std::map<std::string, const ZipEntry*>;
-
 std::string lower_case(std::string_view text) {
   std::string lower(text);
   for (auto& letter : lower) {
@@ -49,6 +47,14 @@ std::string lower_case(std::string_view text) {
   return lower;
 }
 
+struct Part {
+  std::string name;  ///< without the folder that all of them lie in
+  const ZipEntry* entry;
+};
+
+/// The archive's files by their names in lower case: LibTorch looks them up without regard to case.
+using Parts = std::map<std::string, Part>;
+
 Parts parts_of(const weights::ZipEntries& entries) {
   Parts parts;
   for (const auto& [name, entry] : entries) {
@@ -56,15 +62,20 @@ Parts parts_of(const weights::ZipEntries& entries) {
     if (folder.size() == name.size() || !entries.begin()->first.starts_with(name.substr(0, folder.size() + 1))) {
       refuse("it is some other zip file: its entries do not lie in one folder");
     }
-    if (!parts.emplace(lower_case(name.substr(folder.size() + 1)), &entry).second) {
+    const std::string rest(name.substr(folder.size() + 1));
+    if (!parts.emplace(lower_case(rest), Part{rest, &entry}).second) {
       refuse(fmt::format("its entry {} has the name of another, but for the case", weights::in_quotes(name)));
     }
   }
   return parts;
 }
 
+bool is_below_code(const std::string& name) {
+  return name.starts_with(kCodeFolder);
+}
+
 bool is_code(const std::string& name) {
-  return name.starts_with("code/") && name.ends_with(".py");
+  return is_below_code(name) && name.ends_with(".py");
 }
 
 void check_kind(const Parts& parts) {
@@ -100,7 +111,21 @@ void check_code(std::string_view code) {
 
 /// The model, its constants, and where its code comes from.
 bool is_parsed_pickle(const std::string& name) {
-  return name == "data.pkl" || name == "constants.pkl" || name.ends_with(".debug_pkl");
+  return name == kDataPickle || name == kConstantsPickle || name.ends_with(".debug_pkl");
+}
+
+/// What LibTorch reads of an archive beside tensors. The version is in one of two places, by what operators it has.
+bool is_text(const std::string& name) {
+  return is_code(name) || is_parsed_pickle(name) || name == "version" || name == ".data/version" || name == "byteorder";
+}
+
+/// As LibTorch names storages; its writer for phones adds an ending. import_module relies on it.
+void check_numbered(std::string_view key) {
+  constexpr std::string_view kEnding = ".storage";
+  const auto number = key.ends_with(kEnding) ? key.substr(0, key.size() - kEnding.size()) : key;
+  const auto is_digit = [](char letter) { return letter >= '0' && letter <= '9'; };
+  if (!number.empty() && std::all_of(number.begin(), number.end(), is_digit)) return;
+  refuse(fmt::format("a storage is called {}, and an archive numbers them", weights::in_quotes(key)));
 }
 
 /// Where LibTorch takes the numbers from that a pickle speaks of: the folder beside it that is called as it is.
@@ -108,32 +133,68 @@ weights::StorageFinder storages_beside(const std::string& pickle, const Parts& p
   const auto folder = pickle.substr(0, pickle.rfind('.'));
   return [&parts, folder](std::string_view key) {
     const auto found = parts.find(lower_case(fmt::format("{}/{}", folder, key)));
-    return found == parts.end() ? nullptr : found->second;
+    return found == parts.end() ? nullptr : found->second.entry;
   };
 }
 
-/// Compares the checksum of every part, which LibTorch does not, and looks into those that it parses.
-void check_part(const std::string& name, const Parts& parts) {
-  const auto& entry = *parts.at(name);
-  std::string text;
-  auto bytes = entry.bytes;
-  if (entry.file_bytes) {
-    text = weights::inflated(entry, kLongestText);
-    bytes = std::as_bytes(std::span(text));
-  } else {
-    weights::verify(weights::Checksum{entry.bytes, entry.crc32});
-  }
-  if (name.ends_with(".py")) check_code(weights::text_of(bytes));
-  if (is_parsed_pickle(name)) weights::check_archive_pickle(bytes, storages_beside(name, parts));
+/// Compares the checksum, which LibTorch does not.
+std::string text_of(const ZipEntry& entry) {
+  if (entry.file_bytes) return weights::inflated(entry, kLongestText);
+  weights::verify(weights::Checksum{entry.bytes, entry.crc32});
+  return std::string(weights::text_of(entry.bytes));
 }
 
-void check_parts(Bytes file) {
-  const auto entries = weights::read_entries(file);
+std::vector<Storage> check_pickle(const std::string& name, const std::string& pickle, const Parts& parts) {
+  std::vector<Storage> storages;
+  for (const auto& [key, entry] :
+       weights::check_archive_pickle(std::as_bytes(std::span(pickle)), storages_beside(name, parts))) {
+    check_numbered(key);
+    storages.push_back({std::string(key), static_cast<std::size_t>(key.data() - pickle.data()), entry->bytes});
+  }
+  return storages;
+}
+
+void add_text(const std::string& name, const Parts& parts, Container& container) {
+  const auto& part = parts.at(name);
+  auto known_as = name;
+  if (is_below_code(name)) known_as.replace(kCodeFolder.size(), known_as.npos, part.name, kCodeFolder.size());
+  const auto& text = container.texts.emplace(known_as, text_of(*part.entry)).first->second;
+  if (name.ends_with(".py")) check_code(text);
+  if (!is_parsed_pickle(name)) return;
+  auto storages = check_pickle(name, text, parts);
+  if (name == kDataPickle) container.storages_of_data = std::move(storages);
+  if (name == kConstantsPickle) container.storages_of_constants = std::move(storages);
+}
+
+void check_numbers(const ZipEntry& entry, const weights::MappedFile& file) {
+  if (entry.file_bytes) {
+    weights::inflated(entry, kLongestText);
+  } else {
+    weights::verify(weights::Checksum{entry.bytes, entry.crc32}, [&](Bytes piece) { file.forget(piece); });
+  }
+}
+
+void check_text_sizes(const Parts& parts) {
+  std::uint64_t sum = 0;
+  for (const auto& [name, part] : parts) {
+    const std::uint64_t size = part.entry->file_bytes.value_or(part.entry->bytes.size());
+    if (is_text(name)) sum += std::min(size, kLongestText + 1);
+    if (sum > kLongestText) refuse(fmt::format("its code and pickles have more than {} bytes", kLongestText));
+  }
+}
+
+void add_parts(Container& container) {
+  const auto entries = weights::read_entries(container.file->bytes());
   const auto parts = parts_of(entries);
   check_kind(parts);
-  for (const auto& [name, entry] : parts) {
+  check_text_sizes(parts);
+  for (const auto& [name, part] : parts) {
     try {
-      check_part(name, parts);
+      if (is_text(name)) {
+        add_text(name, parts, container);
+      } else {
+        check_numbers(*part.entry, *container.file);
+      }
     } catch (const UsageError& error) {
       throw UsageError(fmt::format("its {}: {}", weights::in_quotes(name), error.what()));
     }
@@ -142,15 +203,19 @@ void check_parts(Bytes file) {
 
 }  // namespace
 
-void check_container(const std::filesystem::path& file) {
-  const weights::MappedFile mapped(file);
+Container open_container(const std::filesystem::path& file) {
+  Container container{.file = std::make_shared<weights::MappedFile>(file),
+                      .texts = {},
+                      .storages_of_data = {},
+                      .storages_of_constants = {}};
   try {
-    check_magic(mapped.bytes());
-    check_parts(mapped.bytes());
+    check_magic(container.file->bytes());
+    add_parts(container);
   } catch (const UsageError& error) {
     throw UsageError(fmt::format("{} is no TorchScript archive that can be loaded: {}; {}", file.string(), error.what(),
                                  kHowToMakeOne));
   }
+  return container;
 }
 
 }  // namespace paretopipe::script

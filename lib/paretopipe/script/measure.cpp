@@ -28,17 +28,19 @@ Measured measured_of(const compute::Tensors& tensors, const config::ComputeMode&
 
 }  // namespace
 
-std::vector<Measured> measure(const torch::jit::Graph& graph, const std::vector<Cut>& cuts,
-                              const std::vector<std::int64_t>& input_shape, const config::ComputeMode& mode) {
+std::vector<Measured> measure(const ArchiveModel& model, const std::vector<std::int64_t>& input_shape,
+                              const config::ComputeMode& mode) {
+  const auto& graph = *model.prepared.graph;
   std::vector<Measured> measured;
   compute::Tensors crossing{compute::in_mode(at::zeros(input_shape, at::kFloat), mode)};
   Cut previous{graph.inputs().at(0)};
   compute::MultiplyAccumulateCounter counter;
-  for (const auto& cut : cuts) {
+  for (const auto& cut : model.cuts) {
     crossing = Slice(graph, previous, cut, mode).run(std::move(crossing));
     measured.push_back(measured_of(crossing, mode));
     measured.back().multiply_accumulates = counter.take();
     previous = cut;
+    model.forget_file();
   }
   return measured;
 }

@@ -1,11 +1,9 @@
 #pragma once
 #include <paretopipe/config/compute_mode.hpp>
-#include <paretopipe/script/cut.hpp>
+#include <paretopipe/script/archive_model.hpp>
 
 #include <cstdint>
 #include <vector>
-
-#include <torch/csrc/jit/ir/ir.h>
 
 namespace paretopipe::script {
 
@@ -17,10 +15,10 @@ struct Measured {
   std::int64_t multiply_accumulates = 0;          ///< from the cut before it to this one
 };
 
-/// Computes the graph on zeros, from one cut to the next, with the mode's type and memory format. `cuts` are in their
-/// order, the last is the output. Call under c10::InferenceMode. Throws what LibTorch throws where an operator
+/// Computes the model on zeros, from one of its cuts to the next, with the mode's type and memory format. Of each of
+/// its cuts. Call under c10::InferenceMode. Throws what LibTorch throws where an operator
 /// does not like its operands.
-std::vector<Measured> measure(const torch::jit::Graph& graph, const std::vector<Cut>& cuts,
-                              const std::vector<std::int64_t>& input_shape, const config::ComputeMode& mode);
+std::vector<Measured> measure(const ArchiveModel& model, const std::vector<std::int64_t>& input_shape,
+                              const config::ComputeMode& mode);
 
 }  // namespace paretopipe::script

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include <fmt/ranges.h>
-#include <torch/csrc/jit/api/module.h>
 #include <torch/csrc/jit/passes/common_subexpression_elimination.h>
 #include <torch/csrc/jit/passes/constant_propagation.h>
 #include <torch/csrc/jit/passes/dead_code_elimination.h>
@@ -19,7 +18,6 @@
 #include <torch/csrc/jit/passes/peephole.h>
 #include <torch/csrc/jit/passes/remove_exceptions.h>
 #include <torch/csrc/jit/passes/remove_mutation.h>
-#include <torch/csrc/jit/serialization/import.h>
 
 namespace paretopipe::script {
 namespace {
@@ -138,8 +136,7 @@ void check_inputs(const Graph& graph) {
 
 }  // namespace
 
-PreparedModel prepare(const std::filesystem::path& file) {
-  const auto module = torch::jit::load(file.string(), c10::Device(c10::kCPU));
+PreparedModel prepare(const Module& module) {
   set_to_evaluation(module);
   if (!module.find_method("forward")) throw UsageError("the archive has no forward method");
   PreparedModel model;

@@ -1,8 +1,8 @@
 #pragma once
-#include <filesystem>
 #include <memory>
 #include <unordered_set>
 
+#include <torch/csrc/jit/api/module.h>
 #include <torch/csrc/jit/ir/ir.h>
 
 namespace paretopipe::script {
@@ -13,10 +13,10 @@ struct PreparedModel {
   std::unordered_set<const void*> learnable;  ///< where the parameters' numbers are; other constants are buffers
 };
 
-/// Loads the archive, which has passed check_container, and rewrites it until it can be cut. Nothing that is rewritten
-/// changes a number. Of a tuple that it returns, the first tensor counts. Call under c10::InferenceMode. Throws
-/// UsageError that names the operator which is in the way, and where it stands in the archive's code: control flow,
-/// mutation, side effects, randomness, inputs and outputs that are not one tensor.
-PreparedModel prepare(const std::filesystem::path& file);
+/// Rewrites a module, which the caller gives up, until it can be cut. Nothing that is rewritten changes a number, and
+/// parameters stay where they are. Of a tuple that the module returns, the first tensor counts. Call under
+/// c10::InferenceMode. Throws UsageError that names the operator which is in the way, and where it stands in the
+/// archive's code: control flow, mutation, side effects, randomness, inputs and outputs that are not one tensor.
+PreparedModel prepare(const torch::jit::Module& module);
 
 }  // namespace paretopipe::script

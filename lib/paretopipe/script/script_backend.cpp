@@ -5,6 +5,7 @@
 #include <paretopipe/compute/tensors.hpp>
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/script/chain.hpp>
+#include <paretopipe/script/describe_archive.hpp>
 #include <paretopipe/script/guarded.hpp>
 #include <paretopipe/script/script_backend.hpp>
 
@@ -25,11 +26,13 @@ class ScriptBackend final : public stage::Backend, private compute::Blocks {
     return guarded(ExitCode::internal, "configure LibTorch", [&] { return compute::configure_runtime(options); });
   }
 
+  std::string gpu_bus_address() const override { return compute::bus_address(compute::device()); }
+
   config::ModelDescription describe(const stage::ModelRequest& request) override {
     check(request);
     return guarded(ExitCode::internal, "describe " + request.model, [&] {
       compute::check_data({request.archive->input_shape}, request);
-      return Chain(request).description();
+      return describe_archive(request);
     });
   }
 
@@ -124,13 +127,15 @@ class ScriptBackend final : public stage::Backend, private compute::Blocks {
             .seed = 0,
             .data = {},
             .archive = request.archive,
-            .compute = request.compute};
+            .compute = request.compute,
+            .cut_positions = request.cut_positions};
   }
 
   void load_blocks(const stage::ModelRequest& request, config::BlockRange range) {
     if (range.empty() || holds(range)) return;
-    take_blocks(Chain(request), range);
-    // The rest of the archive goes back to the system: tuned to keep freed memory, malloc would hold it for good.
+    Chain chain(request);
+    take_blocks(chain, range);
+    // What preparing took goes back to the system: tuned to keep freed memory, malloc would hold it for good.
     malloc_trim(0);
   }
 
@@ -140,8 +145,8 @@ class ScriptBackend final : public stage::Backend, private compute::Blocks {
     return all;
   }
 
-  void take_blocks(const Chain& chain, config::BlockRange range) {
-    const int count = chain.description().block_count();
+  void take_blocks(Chain& chain, config::BlockRange range) {
+    const int count = chain.block_count();
     if (range.begin < 0 || range.begin > range.end || range.end > count) {
       throw UsageError(fmt::format("{} has blocks 0 to {}; there is no range [{}, {})", held_->model, count - 1,
                                    range.begin, range.end));

@@ -41,7 +41,7 @@ Node* clone_of(Graph& graph, const Node& node, const Copies& copies) {
 }
 
 std::shared_ptr<Graph> copy_between(const Graph& graph, const Cut& begin, const Cut& end,
-                                    const config::ComputeMode& mode) {
+                                    const config::ComputeMode& mode, OwnTensors* own) {
   auto copy = std::make_shared<Graph>();
   Copies copies;
   for (const auto* value : begin) copies.emplace(value, copy->addInput());
@@ -51,6 +51,7 @@ std::shared_ptr<Graph> copy_between(const Graph& graph, const Cut& begin, const 
   }
   for (const auto* value : end) copy->registerOutput(copies.at(value));
   compute::constants_in_mode(*copy, mode);
+  if (own != nullptr) compute::replace_constants(*copy, [&](const at::Tensor& tensor) { return own->own(tensor); });
   return copy;
 }
 
@@ -65,8 +66,8 @@ std::vector<const Node*> nodes_between(const Graph& graph, const Cut& begin, con
   return nodes;
 }
 
-Slice::Slice(const Graph& graph, const Cut& begin, const Cut& end, const config::ComputeMode& mode)
-    : Program(copy_between(graph, begin, end, mode)) {}
+Slice::Slice(const Graph& graph, const Cut& begin, const Cut& end, const config::ComputeMode& mode, OwnTensors* own)
+    : Program(copy_between(graph, begin, end, mode, own)) {}
 
 std::shared_ptr<Graph> join(const std::vector<const Slice*>& slices) {
   auto joined = std::make_shared<Graph>();

@@ -2,6 +2,7 @@
 #include <paretopipe/compute/program.hpp>
 #include <paretopipe/config/compute_mode.hpp>
 #include <paretopipe/script/cut.hpp>
+#include <paretopipe/script/own_tensors.hpp>
 
 #include <memory>
 #include <vector>
@@ -18,8 +19,10 @@ std::vector<const torch::jit::Node*> nodes_between(const torch::jit::Graph& grap
 /// that it was cut from.
 class Slice : public compute::Program {
  public:
-  /// From `begin`, the graph's input or a cut, to `end`, a later cut or the graph's output.
-  Slice(const torch::jit::Graph& graph, const Cut& begin, const Cut& end, const config::ComputeMode& mode = {});
+  /// From `begin`, the graph's input or a cut, to `end`, a later cut or the graph's output. With `own`, the numbers are
+  /// what that makes of them.
+  Slice(const torch::jit::Graph& graph, const Cut& begin, const Cut& end, const config::ComputeMode& mode = {},
+        OwnTensors* own = nullptr);
 };
 
 /// The slices' operators one after the other in a graph of its own, which shares the numbers of their parameters.

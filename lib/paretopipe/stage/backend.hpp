@@ -52,7 +52,8 @@ struct ModelRequest {
   std::string weights{};   ///< file that holds them; empty: they are a function of the seed
   std::optional<config::Archive> archive{};  ///< of a model that is a file
   config::ComputeMode compute{};
-  std::string labels{};  ///< of the data's samples, as DataSource::labels has them
+  std::string labels{};              ///< of the data's samples, as DataSource::labels has them
+  std::vector<int> cut_positions{};  ///< of an archive, as its description has them; empty: to be found out
   bool operator==(const ModelRequest&) const = default;
 };
 void to_json(nlohmann::json& json, const ModelRequest& request);
@@ -76,6 +77,10 @@ class Backend {
   /// with what identifies the compute library (version, BLAS, instruction set); it goes into the record as it is.
   /// Throws EnvironmentError where there is no such device.
   virtual nlohmann::json configure(const ComputeOptions& options) = 0;
+
+  /// Where the GPU that `forward` computes on is, as CUDA says it ("0000:3b:00.0"); empty on a CPU, or where that is
+  /// not known.
+  virtual std::string gpu_bus_address() const { return {}; }
 
   /// The model's blocks at the request's batch size. Does not need `load`. Throws UsageError if the request names a
   /// file of weights that does not fit.

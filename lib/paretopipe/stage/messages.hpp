@@ -5,6 +5,7 @@
 #include <paretopipe/core/server_timeline.hpp>
 #include <paretopipe/core/timeline.hpp>
 #include <paretopipe/host/cpu_conditions.hpp>
+#include <paretopipe/host/gpu_watch.hpp>
 #include <paretopipe/host/host_context.hpp>
 #include <paretopipe/host/process_usage.hpp>
 #include <paretopipe/stage/backend.hpp>
@@ -33,7 +34,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TensorSpec, dtype, memory_format, shape)
 namespace paretopipe::stage {
 
 /// Grows whenever a message changes its meaning: the driver refuses a stage of another version.
-inline constexpr int kControlProtocolVersion = 7;
+inline constexpr int kControlProtocolVersion = 8;
 
 /// The request failed; the stage goes on listening. After a failed `Run` its links are gone.
 struct Fault {
@@ -232,10 +233,11 @@ struct RunReport {
   std::int64_t held_parameter_bytes = 0;
   host::HostState state;
   host::CpuConditions conditions;
+  host::GpuUsage gpu;  ///< of no sample on a CPU, and where it cannot be read
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RunReport, single_stream, offline, single_stream_results, offline_results, server,
                                    max_abs_difference, top1_agreement, largest_output, accuracy, usage, peak_rss_bytes,
-                                   held_parameter_bytes, state, conditions)
+                                   held_parameter_bytes, state, conditions, gpu)
 
 /// Asks the source for what came back of the last batch of the last run. The reply is followed by a tensor frame for
 /// each chunk of the batch, with the run's tag and the chunk's number from 0.

@@ -8,6 +8,7 @@ void to_json(nlohmann::json& json, const ModelRequest& request) {
       {"model", request.model}, {"num_classes", request.num_classes}, {"batch", request.batch},  {"seed", request.seed},
       {"data", request.data},   {"weights", request.weights},         {"labels", request.labels}};
   write_optional(json, "archive", request.archive);
+  if (!request.cut_positions.empty()) json["cut_positions"] = request.cut_positions;
   config::write_compute_mode(json, request.compute);
 }
 
@@ -20,6 +21,7 @@ void from_json(const nlohmann::json& json, ModelRequest& request) {
   json.at("weights").get_to(request.weights);
   json.at("labels").get_to(request.labels);
   read_optional(json, "archive", request.archive);
+  request.cut_positions = json.value("cut_positions", std::vector<int>{});
   request.compute = config::read_compute_mode(json);
 }
 

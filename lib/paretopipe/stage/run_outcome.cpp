@@ -1,4 +1,5 @@
 #include <paretopipe/host/cpu_conditions.hpp>
+#include <paretopipe/host/gpu_watch.hpp>
 #include <paretopipe/stage/run_outcome.hpp>
 
 namespace paretopipe::stage {
@@ -29,12 +30,14 @@ void fill_findings(RunOutcome& outcome, const Source& source) {
 RunOutcome observe(const Backend& backend, const std::function<void()>& run) {
   RunOutcome outcome;
   auto& report = outcome.report;
+  const host::GpuWatch gpu(backend.gpu_bus_address());  // which takes time and memory of its own
   host::reset_peak_rss();
   const host::CpuWatch cpus;
   const auto before = host::read_process_usage();
   run();
   report.usage = host::read_process_usage() - before;
   report.conditions = cpus.end();
+  report.gpu = gpu.end();
   report.peak_rss_bytes = host::read_peak_rss_bytes().value_or(0);
   report.held_parameter_bytes = backend.held_parameter_bytes();
   report.state = host::read_host_state();

@@ -1,3 +1,4 @@
+#include <paretopipe/config/model_name.hpp>
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/core/split.hpp>
 #include <paretopipe/core/units.hpp>
@@ -40,17 +41,13 @@ SyntheticBlock parse_block(std::string_view item, bool last) {
 
 }  // namespace
 
-bool is_synthetic(const std::string& model) {
-  return model.starts_with(kPrefix);
-}
-
 SyntheticModel parse(const std::string& spec) {
   SyntheticModel model{spec, {}};
   std::string_view rest(spec);
-  if (!is_synthetic(spec) || rest.size() == kPrefix.size()) {
+  if (!config::is_synthetic(spec) || rest.size() == config::kSyntheticPrefix.size()) {
     throw UsageError(fmt::format("\"{}\" is not a synthetic model; write {}", spec, kUsage));
   }
-  rest.remove_prefix(kPrefix.size());
+  rest.remove_prefix(config::kSyntheticPrefix.size());
   const auto blocks = split_at_commas(rest);
   for (std::size_t i = 0; i < blocks.size(); ++i)
     model.blocks.push_back(parse_block(blocks[i], i + 1 == blocks.size()));

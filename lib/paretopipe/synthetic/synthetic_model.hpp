@@ -22,13 +22,9 @@ struct SyntheticModel {
   std::vector<SyntheticBlock> blocks;
 };
 
-inline constexpr std::string_view kPrefix = "synthetic:";
 inline constexpr std::string_view kPattern = "synthetic:DURATION/BYTES,...,DURATION";
 
-/// True for what `parse` is to be asked about.
-bool is_synthetic(const std::string& model);
-
-/// Throws UsageError saying which item is wrong and how to write it.
+/// Of what config::is_synthetic is true. Throws UsageError saying which item is wrong and how to write it.
 SyntheticModel parse(const std::string& spec);
 
 /// Batch dimension first for input [batch, 3, 32, 32] and logits [batch, num_classes]; intermediate activations are

@@ -4,13 +4,20 @@
 
 namespace paretopipe::weights {
 
-void check_archive_pickle(Bytes pickle, const StorageFinder& storage) {
+std::vector<ArchiveStorage> check_archive_pickle(Bytes pickle, const StorageFinder& find) {
+  std::vector<ArchiveStorage> storages;
   PickleMachine machine(pickle, PickleDialect::archive);
   machine.run();
   for (const auto& value : machine.values()) {
-    const auto* tensor = value.get<PickleTensor>();
-    if (tensor != nullptr) locate(*tensor, storage(tensor->storage.key));
+    if (const auto* tensor = value.get<PickleTensor>()) locate(*tensor, find(tensor->storage.key));
+    const auto* storage =
+        value.get<PickleStorage>();  // to LibTorch a tensor of its own, whether one is made of it or not
+    if (storage == nullptr) continue;
+    const auto* entry = find(storage->key);
+    check_storage(*storage, entry);
+    storages.push_back({storage->key, entry});
   }
+  return storages;
 }
 
 }  // namespace paretopipe::weights

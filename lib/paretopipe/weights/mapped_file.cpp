@@ -2,6 +2,7 @@
 #include <paretopipe/weights/mapped_file.hpp>
 
 #include <cerrno>
+#include <cstdint>
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -41,13 +42,21 @@ MappedFile::MappedFile(const std::filesystem::path& file) {
   if (!S_ISREG(status.st_mode)) throw UsageError(fmt::format("open {}: it is no regular file", file.string()));
   const auto size = static_cast<std::size_t>(status.st_size);
   if (size == 0) return;
-  auto* memory = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor.value(), 0);
+  auto* memory = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, descriptor.value(), 0);
   if (memory == MAP_FAILED) refuse("map", file, errno);
   bytes_ = {static_cast<const std::byte*>(memory), size};
 }
 
 MappedFile::~MappedFile() {
   if (!bytes_.empty()) ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
+}
+
+void MappedFile::forget(std::span<const std::byte> part) const {
+  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const auto begin = (reinterpret_cast<std::uintptr_t>(part.data()) + page - 1) / page * page;
+  const auto end = reinterpret_cast<std::uintptr_t>(part.data() + part.size()) / page * page;
+  // Advice: where the kernel does not take it, pages stay until it needs their memory.
+  if (begin < end) ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
 }
 
 }  // namespace paretopipe::weights

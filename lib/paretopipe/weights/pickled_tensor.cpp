@@ -25,6 +25,8 @@ std::optional<std::int64_t> extent(const PickleTensor& tensor) {
   return empty ? 0 : checked_sum(last, 1);
 }
 
+}  // namespace
+
 void check_storage(const PickleStorage& storage, const ZipEntry* entry) {
   if (entry == nullptr) throw UsageError(fmt::format("its storage {} is not in the archive", in_quotes(storage.key)));
   if (entry->file_bytes) throw UsageError(fmt::format("its storage {} is compressed", in_quotes(storage.key)));
@@ -34,8 +36,6 @@ void check_storage(const PickleStorage& storage, const ZipEntry* entry) {
                                  to_string(storage.dtype), entry->bytes.size()));
   }
 }
-
-}  // namespace
 
 Bytes locate(const PickleTensor& tensor, const ZipEntry* storage) {
   check_storage(tensor.storage, storage);

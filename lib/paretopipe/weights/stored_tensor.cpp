@@ -2,6 +2,7 @@
 #include <paretopipe/weights/bytes.hpp>
 #include <paretopipe/weights/stored_tensor.hpp>
 
+#include <algorithm>
 #include <array>
 
 #include <zlib.h>
@@ -47,9 +48,15 @@ std::optional<DenseLayout> dense_layout(std::span<const std::int64_t> shape) {
   return layout;
 }
 
-void verify(const Checksum& checksum) {
-  const auto bytes = checksum.bytes;
-  const auto found = ::crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size());
+void verify(const Checksum& checksum, const std::function<void(Bytes)>& done_with) {
+  constexpr std::size_t kPiece = std::size_t{4} << 20;
+  auto found = ::crc32_z(0, nullptr, 0);
+  for (auto rest = checksum.bytes; !rest.empty();) {
+    const auto piece = rest.first(std::min(kPiece, rest.size()));
+    found = ::crc32_z(found, reinterpret_cast<const Bytef*>(piece.data()), piece.size());
+    if (done_with) done_with(piece);
+    rest = rest.subspan(piece.size());
+  }
   if (found == checksum.crc32) return;
   throw UsageError(
       fmt::format("damaged: its bytes have the CRC-32 {:08x}, and the archive says {:08x}", found, checksum.crc32));

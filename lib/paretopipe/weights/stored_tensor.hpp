@@ -47,8 +47,9 @@ struct DenseLayout {
 /// Nothing for a shape with a negative dimension, or with so many elements that no memory could hold them.
 std::optional<DenseLayout> dense_layout(std::span<const std::int64_t> shape);
 
-/// Reads the bytes. Throws UsageError if they do not have the checksum.
-void verify(const Checksum& checksum);
+/// Reads the bytes, a piece at a time, and says of each when it is through with it. Throws UsageError if they do not
+/// have the checksum.
+void verify(const Checksum& checksum, const std::function<void(std::span<const std::byte>)>& done_with = {});
 
 /// The same, for a tensor that has one.
 void verify(const StoredTensor& tensor);

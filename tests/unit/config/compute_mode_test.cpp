@@ -1,5 +1,6 @@
 #include <paretopipe/config/compute_mode.hpp>
 #include <paretopipe/config/experiment.hpp>
+#include <paretopipe/config/model_name.hpp>
 #include <paretopipe/core/error.hpp>
 
 #include <support/catch.hpp>
@@ -35,7 +36,7 @@ TEST_CASE("a mode that there is not is refused with those that there are") {
   const auto in_experiment = [](const json& object) {
     return support::message_of<UsageError>([&] { experiment_from_json(object); });
   };
-  CHECK(in_experiment({{"compute", "fast"}}) == "experiment.compute is \"fast\"; it must be eager or optimized");
+  CHECK(in_experiment({{"compute", "fast"}}) == "experiment.compute is \"fast\"; it must be auto, eager or optimized");
   CHECK(in_experiment({{"dtype", 32}}) == "experiment.dtype has the wrong type or range: 32");
 }
 
@@ -43,7 +44,35 @@ TEST_CASE("a key that an experiment leaves out keeps what it had") {
   Experiment defaults;
   defaults.compute.compute = Compute::optimized;
   CHECK(experiment_from_json({{"dtype", "bfloat16"}}, defaults).compute ==
-        ComputeMode{Compute::optimized, Precision::bfloat16, MemoryFormat::contiguous});
+        ComputeChoice{Compute::optimized, Precision::bfloat16, MemoryFormat::contiguous});
+}
+
+TEST_CASE("unless a person says otherwise, models compute optimized, and synthetic ones as they are") {
+  const auto usual = Experiment{}.compute;
+  CHECK(json(Experiment{}).at("compute") == "auto");
+  CHECK(mode_for(usual, "resnet18") == ComputeMode{.compute = Compute::optimized});
+  CHECK(mode_for(usual, "mine.pt") == ComputeMode{.compute = Compute::optimized});
+  CHECK(mode_for(usual, "synthetic:5ms") == ComputeMode{});
+  const auto narrow = experiment_from_json({{"dtype", "bfloat16"}}).compute;
+  CHECK(mode_for(narrow, "resnet18") == ComputeMode{Compute::optimized, Precision::bfloat16, MemoryFormat::contiguous});
+  const auto exact = experiment_from_json({{"compute", "eager"}}).compute;
+  CHECK(mode_for(exact, "resnet18") == ComputeMode{});
+  Experiment defaults;
+  defaults.compute = exact;
+  CHECK(mode_for(experiment_from_json({{"compute", "auto"}}, defaults).compute, "resnet18").compute ==
+        Compute::optimized);
+}
+
+TEST_CASE("what is asked of a model that computes nothing is kept, to be refused by the stage") {
+  CHECK(mode_for({.compute = Compute::optimized}, "synthetic:5ms").compute == Compute::optimized);
+}
+
+TEST_CASE("a model is synthetic if it begins so, well written or not") {
+  CHECK(is_synthetic("synthetic:5ms"));
+  CHECK(is_synthetic("synthetic:nonsense"));
+  CHECK_FALSE(is_synthetic("synthetic"));
+  CHECK_FALSE(is_synthetic("resnet18"));
+  CHECK_FALSE(is_synthetic("a synthetic:5ms"));
 }
 
 TEST_CASE("eager mode tolerates no difference, whatever the type") {

@@ -31,7 +31,7 @@ Experiment unusual_experiment() {
           .threads_per_stage = {2, 4},
           .cpus = {"0-1", "2,3"},
           .tuning = {.flush_denormals = false, .tune_malloc = false, .passive_openmp_wait = false},
-          .compute = {Compute::optimized, Precision::bfloat16, MemoryFormat::channels_last},
+          .compute = {Compute::eager, Precision::bfloat16, MemoryFormat::channels_last},
           .compute_devices = {"cpu", "cuda:1"},
           .networks = {"wifi", "lte"},
           .shaping = "emulated",

@@ -42,6 +42,19 @@ TEST_CASE("a slow link is named with the numbers that show it, and the cut that 
   CHECK(contains(text, "That is the fastest that was measured, by 173 %."));
 }
 
+TEST_CASE("blocks are called by their names where the records have them") {
+  auto records = slow_link_sweep();
+  for (auto& record : records) {
+    if (record.trial.split_points != std::vector{5}) continue;
+    record.stages[0].blocks = {0, 5};
+    record.stages[0].last_block = "layer2.0\n";  // an archive's author may call it anything
+  }
+  const auto group = diagnose_all(records).front();
+  CHECK(contains(said_of(group, {2}), "a cut after block 5 (layer2.0?) would carry 25 % of that"));
+  CHECK(contains(said_of(group, {8}), "With a cut after block 5 (layer2.0?) the slowest stage"));
+  CHECK(contains(conclusion(group), "by a cut after block 5 (layer2.0?), where"));
+}
+
 TEST_CASE("a split is set against not splitting, and it is said why it is not faster") {
   const auto group = diagnose_all(slow_link_sweep()).front();
   const auto link = said_of(group, {2});

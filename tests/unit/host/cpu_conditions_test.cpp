@@ -49,8 +49,8 @@ TEST_CASE("the compute probe is work that takes its time on the CPU", "[conditio
   const auto probe = compute_probe_ns();
   const auto used = read_process_usage() - before;
   CHECK(probe > 0);
-  // 15 pieces, of which the probe is the median: at least seven took that long or longer.
-  CHECK(used.user_time_ns + used.system_time_ns + 20'000'000 >= 7 * probe);
+  // 15 pieces, of which the probe is the median. Beside other processes each takes several times its time on the CPU.
+  CHECK(used.user_time_ns + used.system_time_ns + 20'000'000 >= probe);
 }
 
 TEST_CASE("a watch reports both probes, and the CPU time between them without their own", "[conditions]") {

@@ -9,10 +9,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <cstring>
 
 #include <ATen/ops/ones.h>
 #include <c10/core/InferenceMode.h>
+#include <fmt/format.h>
 #include <support/catch.hpp>
 
 namespace paretopipe::model {
@@ -106,6 +108,27 @@ TEST_CASE("optimized, every split of a model is within the tolerance of the whol
   const auto eager = whole(model, {});
   const auto optimized = whole(model, kOptimized);
   CHECK(difference(eager, optimized) <= kOptimized.relative_tolerance() * largest(eager));
+}
+
+/// Minutes: what the default mode stands on, and the table of results/README.md. Run it by name where LibTorch or the
+/// kind of processor is another.
+TEST_CASE("optimized, every split of every model is within the tolerance, in every type and memory format",
+          "[.every]") {
+  for (const auto& model : models()) {
+    const std::string name(model.name);
+    const auto eager = whole(name, {});
+    for (const auto dtype : {Precision::float32, Precision::bfloat16}) {
+      for (const auto format : {MemoryFormat::contiguous, MemoryFormat::channels_last}) {
+        const ComputeMode mode{Compute::optimized, dtype, format};
+        CAPTURE(name, describe(mode));
+        const auto worst = check_every_split(name, mode, 1);
+        CHECK(worst <= mode.relative_tolerance());
+        fmt::print("| {} | {} {} | {:.1e} | {:.1e} |\n", name, to_string(dtype), to_string(format), worst,
+                   difference(eager, whole(name, mode)) / largest(eager));
+        std::fflush(stdout);
+      }
+    }
+  }
 }
 
 TEST_CASE("eager, a split changes no bit in any type and memory format") {

@@ -15,7 +15,8 @@
 #include <support/files.hpp>
 #include <support/message_of.hpp>
 #include <support/temporary_folder.hpp>
-#include <unit/weights/files.hpp>
+
+#include "weight_files.hpp"
 
 namespace paretopipe::model {
 namespace {
@@ -32,59 +33,6 @@ std::vector<NamedTensor> tensors_of(const Model& model, std::int64_t num_classes
     for (auto& tensor : build_block(model.name, plan, seed).tensors) tensors.push_back(std::move(tensor));
   }
   return tensors;
-}
-
-std::string_view bytes_of(const at::Tensor& tensor) {
-  return {static_cast<const char*>(tensor.data_ptr()), tensor.nbytes()};
-}
-
-bool is_counter(const NamedTensor& entry) {
-  return entry.tensor.scalar_type() == at::kLong;
-}
-
-nlohmann::json safetensors_header(const std::vector<NamedTensor>& tensors) {
-  auto header = nlohmann::json::object();
-  std::size_t end = 0;
-  for (const auto& entry : tensors) {
-    const auto begin = end;
-    end += entry.tensor.nbytes();
-    header[entry.name] = {{"dtype", is_counter(entry) ? "I64" : "F32"},
-                          {"shape", entry.tensor.sizes().vec()},
-                          {"data_offsets", {begin, end}}};
-  }
-  return header;
-}
-
-/// Counters first, so that all numbers begin at multiples of their size.
-void write_safetensors(const std::filesystem::path& path, std::vector<NamedTensor> tensors) {
-  std::ranges::stable_partition(tensors, is_counter);
-  std::string data;
-  for (const auto& entry : tensors) data += bytes_of(entry.tensor);
-  support::write_file(path, weights::safetensors_file(safetensors_header(tensors).dump(), data));
-}
-
-/// Only what describes the tensors; their bytes are a hole in the file.
-void write_hollow_safetensors(const std::filesystem::path& path, std::vector<NamedTensor> tensors) {
-  std::ranges::stable_partition(tensors, is_counter);
-  const auto beginning = weights::safetensors_file(safetensors_header(tensors).dump(), "");
-  support::write_file(path, beginning);
-  std::size_t bytes = beginning.size();
-  for (const auto& entry : tensors) bytes += entry.tensor.nbytes();
-  std::filesystem::resize_file(path, bytes);
-}
-
-void write_state_dict(const std::filesystem::path& path, const std::vector<NamedTensor>& tensors) {
-  namespace pickle = weights::pickle;
-  std::vector<std::string> items;
-  std::vector<std::string> storages;
-  for (const auto& entry : tensors) {
-    const auto* type = is_counter(entry) ? "LongStorage" : "FloatStorage";
-    const auto storage = pickle::storage(type, std::to_string(storages.size()), entry.tensor.numel());
-    items.push_back(pickle::text(entry.name));
-    items.push_back(pickle::tensor(storage, 0, entry.tensor.sizes().vec(), entry.tensor.strides().vec()));
-    storages.emplace_back(bytes_of(entry.tensor));
-  }
-  support::write_file(path, weights::torch_file(pickle::whole(pickle::ordered_dictionary(items)), storages));
 }
 
 stage::ModelRequest request_for(const std::string& model, const std::filesystem::path& weights = {}) {
@@ -131,6 +79,35 @@ TEST_CASE("weights out of a file, in either format, compute what the same weight
   REQUIRE(expected != other);
   CHECK(whole_output(request_for("mobilenet_v2", folder.path() / "safetensors"), input) == expected);
   CHECK(whole_output(request_for("mobilenet_v2", folder.path() / "pth"), input) == expected);
+}
+
+TEST_CASE("weights in 16 bits, in either format, compute what the same numbers compute in 32") {
+  const auto type = GENERATE(at::kHalf, at::kBFloat16);
+  const support::TemporaryFolder folder;
+  auto halves = tensors_of(find_model("mobilenet_v2"), 10, kSeed);
+  auto same_numbers = halves;
+  for (std::size_t i = 0; i < halves.size(); ++i) {
+    if (is_counter(halves[i])) continue;
+    const c10::InferenceMode inference;
+    halves[i].tensor = halves[i].tensor.to(type);
+    same_numbers[i].tensor = halves[i].tensor.to(at::kFloat);
+  }
+  write_safetensors(folder.path() / "wide", same_numbers);
+  write_safetensors(folder.path() / "safetensors", halves);
+  write_state_dict(folder.path() / "pth", halves);
+  REQUIRE(std::filesystem::file_size(folder.path() / "safetensors") <
+          std::filesystem::file_size(folder.path() / "wide") * 6 / 10);
+  const auto input = make_model_backend()->make_inputs(request_for("mobilenet_v2"), 1).at(0);
+  const auto expected = whole_output(request_for("mobilenet_v2", folder.path() / "wide"), input);
+  CHECK(whole_output(request_for("mobilenet_v2", folder.path() / "safetensors"), input) == expected);
+  CHECK(whole_output(request_for("mobilenet_v2", folder.path() / "pth"), input) == expected);
+}
+
+TEST_CASE("weights with more digits than the model computes with are refused, not rounded") {
+  const auto message = refusal_after([](std::vector<NamedTensor>& tensors) {
+    named(tensors, "features.0.1.bias").tensor = at::zeros({32}, at::kDouble);
+  });
+  CHECK(contains(message, "\"features.0.1.bias\" is float64 [32], not float32 [32]"));
 }
 
 TEST_CASE("blocks with other weights of the same model are not kept") {

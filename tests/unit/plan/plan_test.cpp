@@ -155,22 +155,25 @@ TEST_CASE("a trial carries everything of the experiment that decides the run", "
   experiment.threads_per_stage = 13;
   experiment.cpus = {"0", "1"};
   experiment.tuning.tune_malloc = false;
-  const Trial expected{.model = "resnet18",
-                       .num_classes = 100,
-                       .block_count = 10,
-                       .split_points = {4},
-                       .batch = 2,
-                       .batches = 3,
-                       .warmup = 5,
-                       .depth = 7,
-                       .repetition = 0,
-                       .seed = 11,
-                       .data = "random",
-                       .threads_per_stage = 13,
-                       .cpus = {"0", "1"},
-                       .tuning = {.flush_denormals = true, .tune_malloc = false, .passive_openmp_wait = true},
-                       .network = {},
-                       .shaping = config::Shaping::none};
+  experiment.compute.memory_format = config::MemoryFormat::channels_last;
+  const Trial expected{
+      .model = "resnet18",
+      .num_classes = 100,
+      .block_count = 10,
+      .split_points = {4},
+      .batch = 2,
+      .batches = 3,
+      .warmup = 5,
+      .depth = 7,
+      .repetition = 0,
+      .seed = 11,
+      .data = "random",
+      .threads_per_stage = 13,
+      .cpus = {"0", "1"},
+      .tuning = {.flush_denormals = true, .tune_malloc = false, .passive_openmp_wait = true},
+      .compute = {config::Compute::optimized, config::Precision::float32, config::MemoryFormat::channels_last},
+      .network = {},
+      .shaping = config::Shaping::none};
   CHECK(plan_one(experiment, 10) == std::vector<Trial>{expected});
 }
 

@@ -141,6 +141,15 @@ TEST_CASE("conditions and outliers come back as they were, and records from befo
   CHECK(json(record).get<TrialRecord>() == record);
 }
 
+TEST_CASE("a block's name and a GPU's use come back as they were, and are missing where nothing is known of them") {
+  auto record = ok_record();
+  CHECK_FALSE(json(record)["stages"][0].contains("gpu"));
+  CHECK_FALSE(json(record)["stages"][0].contains("last_block"));
+  record.stages[0].gpu = host::GpuUsage{0.5, 7};
+  record.stages[0].last_block = "layer2.0";
+  CHECK(json(record).get<TrialRecord>() == record);
+}
+
 TEST_CASE("what a stage's device was emulated as comes back as it was, and is missing where it was not") {
   auto record = ok_record();
   CHECK_FALSE(nlohmann::json(record)["stages"][1].contains("emulated_device"));

@@ -198,6 +198,9 @@ TEST_CASE(
                             .major_page_faults = 14,
                             .voluntary_context_switches = 15,
                             .involuntary_context_switches = 16};
+  record.stages[1].gpu = host::GpuUsage{.utilisation = 0.75, .samples = 4};
+  record.stages[1].emulated_device = record::EmulatedDevice{
+      .profile = "a board", .device = 1, .cpu_quota = 0.45, .memory_limit_bytes = 512, .cgroup_version = 2};
   record.stages[1].conditions = host::CpuConditions{21, 22, host::CpuTime{31, 32, 33}, 41, 42};
   const auto made = export_as("stages", {record, testing::make_failure(make_trial(5), "gone")});
   REQUIRE(made.files.size() == 1);
@@ -207,9 +210,11 @@ TEST_CASE(
   CHECK(contains(text,
                  ",peak_rss_bytes,user_time_ns,system_time_ns,voluntary_context_switches,involuntary_context_switches,"
                  "minor_page_faults,major_page_faults,cpus_wall_ns,cpus_busy_ns,cpus_stolen_ns,frequency_before_hz,"
-                 "frequency_after_hz,probe_before_ns,probe_after_ns,compute_p50_ns,"));
+                 "frequency_after_hz,probe_before_ns,probe_after_ns,compute_p50_ns,utilisation,bubble,gpu_utilisation,"
+                 "emulated_device,cpu_quota,memory_limit_bytes,"));
   CHECK(contains(text, ",3,0,ok,0,,,0,0,0,0,,0,0,0,0,0,0,,,,,,,,5000,"));
   CHECK(contains(text, ",3,0,ok,1,,\"2,3\",0,0,0,0,7,11,12,15,16,13,14,31,32,33,41,42,21,22,3000,"));
+  CHECK(contains(text, ",0.75,a board,0.45,512,"));
   CHECK(export_as("stages", {testing::make_failure(make_trial(5), "gone")}).files.empty());
   CHECK(export_as("stages", {}).files.empty());
 }

@@ -116,11 +116,15 @@ TEST_CASE("each stage is reported with its own blocks, and an unreadable peak is
   REQUIRE(record.stages.size() == 2);
   CHECK(record.stages[0].blocks == config::BlockRange{0, 3});
   CHECK(record.stages[1].blocks == config::BlockRange{3, 10});
+  CHECK(record.stages[0].last_block == "block.2");
+  CHECK(record.stages[1].last_block == "block.9");
   CHECK(record.stages[0].parameter_bytes == 0b111);
   CHECK(record.stages[1].parameter_bytes == 0b1111111000);
   CHECK(record.stages[0].held_parameter_bytes == 5000);
   CHECK_FALSE(record.stages[0].peak_rss_bytes.has_value());
   CHECK(record.stages[1].peak_rss_bytes == 1'000'000);
+  CHECK_FALSE(record.stages[0].gpu.has_value());
+  CHECK(record.stages[1].gpu == host::GpuUsage{0.25, 4});
   CHECK(record.stages[1].cpus == "1");
   CHECK(record.stages[1].usage.minor_page_faults == 3);
 }

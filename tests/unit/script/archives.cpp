@@ -2,13 +2,17 @@
 
 #include <paretopipe/core/sha256.hpp>
 #include <paretopipe/stage/crossing.hpp>
+#include <paretopipe/weights/zip_archive.hpp>
 
 #include <algorithm>
 
 #include <ATen/ops/rand.h>
 #include <ATen/ops/randn.h>
+#include <ATen/ops/tensor.h>
 #include <fmt/format.h>
+#include <support/files.hpp>
 #include <torch/csrc/jit/api/module.h>
+#include <torch/csrc/jit/passes/freeze_module.h>
 #include <torch/csrc/jit/serialization/import.h>
 
 namespace paretopipe::script {
@@ -72,12 +76,21 @@ Module linear() {
   return module;
 }
 
+Module frozen(Module module, Numbers where) {
+  if (where == Numbers::attributes) return module;
+  module.eval();
+  std::vector<std::string> kept;
+  if (where == Numbers::both) kept.emplace_back("scale");
+  return torch::jit::freeze_module(module, kept);
+}
+
 }  // namespace
 
 std::filesystem::path write_archive(const std::filesystem::path& folder, const std::string& forward,
-                                    const std::string& name) {
+                                    const std::string& name, Numbers where) {
   auto net = make_module("Net");
   net.register_parameter("scale", at::randn({4, 1, 1}), false);
+  net.register_buffer("order", at::tensor({2, 0, 3, 1}, at::kLong));
   net.register_module("conv1", convolution("Conv1"));
   net.register_module("conv2", convolution("Conv2"));
   net.register_module("bn", batch_norm("Norm"));
@@ -86,8 +99,31 @@ std::filesystem::path write_archive(const std::filesystem::path& folder, const s
   net.register_module("fc", linear());
   net.define(forward);
   const auto file = folder / name;
+  frozen(net, where).save(file.string());
+  return file;
+}
+
+std::filesystem::path write_deep_archive(const std::filesystem::path& folder, int layers, std::int64_t features) {
+  auto net = make_module("Deep");
+  std::string forward = "def forward(self, x):\n";
+  for (int i = 0; i < layers; ++i) {
+    net.register_parameter(fmt::format("weight{}", i), at::randn({features, features}), false);
+    forward += fmt::format("  x = torch.relu(torch.linear(x, self.weight{}))\n", i);
+  }
+  net.define(forward + "  return x\n");
+  const auto file = folder / "deep.pt";
   net.save(file.string());
   return file;
+}
+
+std::vector<weights::ZipMember> members_of(const std::filesystem::path& archive) {
+  const auto bytes = support::read_file(archive);
+  std::vector<weights::ZipMember> members;
+  for (const auto& [name, entry] : weights::read_entries(weights::bytes_of(bytes))) {
+    const std::string stored(reinterpret_cast<const char*>(entry.bytes.data()), entry.bytes.size());
+    members.push_back({std::string(name), entry.file_bytes ? weights::inflated(entry, 1'000'000) : stored});
+  }
+  return members;
 }
 
 stage::ModelRequest request_for(const std::filesystem::path& archive, const std::string& cuts, int batch) {
@@ -126,7 +162,9 @@ bool is_described(const stage::Activation& activation, const config::ModelDescri
 
 at::Tensor compute_whole(const std::filesystem::path& archive, const at::Tensor& input) {
   auto module = torch::jit::load(archive.string());
-  for (auto child : module.modules()) child.setattr("training", false);
+  for (auto child : module.modules()) {
+    if (child.hasattr("training")) child.setattr("training", false);  // a frozen one has none
+  }
   const auto result = module.forward({input.clone()});
   return result.isTuple() ? result.toTupleRef().elements()[0].toTensor() : result.toTensor();
 }

@@ -5,12 +5,18 @@
 #include <string>
 #include <vector>
 
+#include <unit/weights/files.hpp>
+
 // Declared only: LibTorch's headers may define CHECK, and would take Catch2's from whoever includes this behind it.
 namespace at {
 class Tensor;
 }
 
 namespace paretopipe::script {
+
+/// What an archive keeps its tensors as: attributes of modules, as most do; or constants, as a frozen one does, of
+/// which a person may have kept `scale` as it was.
+enum class Numbers { attributes, constants, both };
 
 /// The source of a TorchScript model, written as Python would save it: `forward` of the top module, which may use the
 /// children below by their names.
@@ -19,9 +25,16 @@ namespace paretopipe::script {
 ///   act            a ReLU
 ///   block          a residual block of 4 channels with children conv1, bn1, relu, conv2, bn2
 ///   fc             a linear layer from 64 features to 5, of a 4x4 image of 4 channels
-/// and a parameter `scale` of 4 channels and a flag `training`, which is set.
+/// a parameter `scale` of 4 channels, a buffer `order` with the 4 channels in another order, and a flag `training`,
+/// which is set.
 std::filesystem::path write_archive(const std::filesystem::path& folder, const std::string& forward,
-                                    const std::string& name = "net.pt");
+                                    const std::string& name = "net.pt", Numbers where = Numbers::attributes);
+
+/// Square linear layers and ReLUs, one behind the other, without biases.
+std::filesystem::path write_deep_archive(const std::filesystem::path& folder, int layers, std::int64_t features);
+
+/// The files in an archive, for those who want to change some and put it together anew, with the right checksums.
+std::vector<weights::ZipMember> members_of(const std::filesystem::path& archive);
 
 /// The archive as a model that takes 4x4 images of 4 channels.
 stage::ModelRequest request_for(const std::filesystem::path& archive, const std::string& cuts = "all", int batch = 2);

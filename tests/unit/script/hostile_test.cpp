@@ -13,7 +13,6 @@
 #include <support/files.hpp>
 #include <support/message_of.hpp>
 #include <support/temporary_folder.hpp>
-#include <unit/weights/files.hpp>
 
 #include "archives.hpp"
 
@@ -64,17 +63,6 @@ TEST_CASE("a zip that torch.save wrote, or anybody else, is refused without bein
   CHECK(support::contains(refusal_of({{"model/notes.txt", pickle}}), "some other zip file"));
   CHECK(support::contains(refusal_of({{"notes.txt", pickle}}), "do not lie in one folder"));
   CHECK(support::contains(refusal_of({{"a/constants.pkl", ""}, {"b/code/net.py", ""}}), "do not lie in one folder"));
-}
-
-/// The files in an archive, for those who want to change some and put it together anew, with the right checksums.
-Members members_of(const std::filesystem::path& archive) {
-  const auto bytes = support::read_file(archive);
-  Members members;
-  for (const auto& [name, entry] : weights::read_entries(weights::bytes_of(bytes))) {
-    const std::string stored(reinterpret_cast<const char*>(entry.bytes.data()), entry.bytes.size());
-    members.push_back({std::string(name), entry.file_bytes ? weights::inflated(entry, 1'000'000) : stored});
-  }
-  return members;
 }
 
 std::string& member(Members& members, std::string_view ending) {

@@ -96,9 +96,10 @@ TEST_CASE("the replies that describe machines, models and runs cross with all of
   archive.model.compute = {config::Compute::optimized, config::Precision::bfloat16,
                            config::MemoryFormat::channels_last};
   archive.model.labels = "/l.txt";
+  archive.model.cut_positions = {2, 5};
   check(archive, R"({"model":{"model":"/a/net.pt","num_classes":10,"batch":2,"seed":1,"data":"random","weights":"",
     "labels":"/l.txt","archive":{"sha256":"ab12","input_shape":[3,4],"cuts":"all"},"compute":"optimized","dtype":"bfloat16",
-    "memory_format":"channels_last"}})");
+    "memory_format":"channels_last","cut_positions":[2,5]}})");
   RunReport report;
   report.single_stream = a_timeline(10);
   report.offline = a_timeline(20);
@@ -114,6 +115,7 @@ TEST_CASE("the replies that describe machines, models and runs cross with all of
   report.held_parameter_bytes = 8;
   report.state = {1.5, 9, 10};
   report.conditions = {11, 12, host::CpuTime{13, 14, 15}};
+  report.gpu = {0.5, 16};
   check(report, R"({"single_stream":)" + text_of_timeline(10) + R"(,"offline":)" + text_of_timeline(20) +
                     R"(,"single_stream_results":{"receive_begin":[30],"receive_end":[31],"completed":[32]},
     "offline_results":{"receive_begin":[40],"receive_end":[41],"completed":[42]},
@@ -121,7 +123,8 @@ TEST_CASE("the replies that describe machines, models and runs cross with all of
         "top1_agreement":0.25,"largest_output":0.75,"accuracy":{"top1":0.75,"images":4},"usage":{"user_time_ns":1,"system_time_ns":2,"minor_page_faults":3,"major_page_faults":4,
     "voluntary_context_switches":5,"involuntary_context_switches":6},"peak_rss_bytes":7,"held_parameter_bytes":8,
     "state":{"load_average_1min":1.5,"available_memory_bytes":9,"cpu_frequency_hz":10},
-    "conditions":{"probe_before_ns":11,"probe_after_ns":12,"time":{"wall_ns":13,"busy_ns":14,"stolen_ns":15}}})");
+    "conditions":{"probe_before_ns":11,"probe_after_ns":12,"time":{"wall_ns":13,"busy_ns":14,"stolen_ns":15}},
+    "gpu":{"utilisation":0.5,"samples":16}})");
 }
 
 TEST_CASE("an envelope with another message, or none, holds no message of this type") {

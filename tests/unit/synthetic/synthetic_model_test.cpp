@@ -63,14 +63,6 @@ TEST_CASE("a specification that cannot be is refused with the item at fault") {
   CHECK(support::contains(message, complaint));
 }
 
-TEST_CASE("only what begins with the prefix is asked about") {
-  CHECK(is_synthetic("synthetic:5ms"));
-  CHECK(is_synthetic("synthetic:nonsense"));
-  CHECK_FALSE(is_synthetic("synthetic"));
-  CHECK_FALSE(is_synthetic("resnet18"));
-  CHECK_FALSE(is_synthetic("a synthetic:5ms"));
-}
-
 TEST_CASE("a description gives what crosses every cut") {
   const auto description = describe(parse("synthetic:5ms/2MB,250us/4B,3ms"), 8, 100);
   CHECK(description.model == "synthetic:5ms/2MB,250us/4B,3ms");

@@ -92,6 +92,8 @@ TEST_CASE("an archive's pickle that asks for anything else is refused, and not e
       {"\x93", "STACK_GLOBAL"},
       {text("x") + "r\xff\xff\xff\x7f", "remembers a value as 2147483647"},
       {tensor("1"), "its storage \"1\" is not in the archive"},
+      {storage("FloatStorage", "1", 6), "its storage \"1\" is not in the archive"},  // without a tensor around it
+      {storage("FloatStorage", "0", 7), "7 elements of float32, and has 24 bytes"},
       {tensor("compressed"), "is compressed"},
       {tensor("0", 1), "reach beyond its storage of 6 elements"},
       {pickle::tensor(storage("DoubleStorage", "0", 6), 0, {1}, {1}), "6 elements of float64, and has 24 bytes"},

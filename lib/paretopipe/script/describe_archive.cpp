@@ -1,0 +1,146 @@
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/script/archive_model.hpp>
+#include <paretopipe/script/choose_cuts.hpp>
+#include <paretopipe/script/describe_archive.hpp>
+#include <paretopipe/script/guarded.hpp>
+#include <paretopipe/script/measure.hpp>
+#include <paretopipe/script/node_names.hpp>
+#include <paretopipe/script/slice.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <map>
+#include <unordered_set>
+#include <utility>
+
+#include <fmt/ranges.h>
+
+namespace paretopipe::script {
+namespace {
+
+using Cuts = std::vector<Cut>;
+
+/// Of the request's batch, without its blocks.
+config::ModelDescription describe_input(const stage::ModelRequest& request) {
+  config::ModelDescription description;
+  description.model = std::filesystem::path(request.model).filename().string();
+  description.batch = request.batch;
+  description.archive = request.archive;
+  description.input_shape = request.archive->input_shape;
+  description.input_shape.insert(description.input_shape.begin(), request.batch);
+  description.input_bytes = sizeof(float);
+  for (const auto size : description.input_shape) description.input_bytes *= size;
+  return description;
+}
+
+std::vector<Measured> measure_batch(const ArchiveModel& model, const std::vector<std::int64_t>& shape,
+                                    const stage::ModelRequest& request) {
+  const auto mode = config::describe(request.compute);
+  const auto attempt = fmt::format(
+      "{} does not compute a{}{} batch of shape {} (if it was traced with another batch size, that may be built into "
+      "it: use the same --batch, or trace it with this one)",
+      request.model, mode.empty() ? "" : " ", mode, fmt::join(shape, "x"));
+  return guarded(ExitCode::usage, attempt, [&] { return measure(model, shape, request.compute); });
+}
+
+void check_result(const Measured& result, const stage::ModelRequest& request) {
+  const auto& shape = result.shapes.front();
+  if (result.sendable && shape.front() == request.batch) return;
+  throw UsageError(
+      fmt::format("{} gives a result of shape {} for a batch of {}; it must be {}, with one row for each sample",
+                  request.model, fmt::join(shape, "x"), request.batch, to_string(request.compute.dtype)));
+}
+
+std::int64_t parameter_bytes(const at::Tensor& tensor, const config::ComputeMode& mode) {
+  const bool halved = tensor.scalar_type() == at::kFloat && mode.dtype == config::Precision::bfloat16;
+  return static_cast<std::int64_t>(tensor.nbytes()) / (halved ? 2 : 1);
+}
+
+/// Parameters and buffers, each once: operators may share them.
+void count_parameters(const Slice& slice, const PreparedModel& model, const config::ComputeMode& mode,
+                      config::BlockDescription& block) {
+  std::unordered_set<const void*> counted;
+  for (const auto& tensor : slice.tensors()) {
+    if (!counted.insert(tensor.data_ptr()).second) continue;
+    block.parameter_bytes += parameter_bytes(tensor, mode);
+    if (model.learnable.contains(tensor.data_ptr())) block.parameters += tensor.numel();
+  }
+}
+
+/// A name that occurs again gets a number: "relu", "relu#2".
+std::string unique_name(std::string name, std::map<std::string, int>& seen) {
+  const int count = ++seen[name];
+  return count == 1 ? name : fmt::format("{}#{}", name, count);
+}
+
+/// Which of the model's cuts a link can carry and the request asks for, and the output.
+std::vector<int> choose_positions(const ArchiveModel& model, const std::vector<Measured>& measured,
+                                  const config::Archive& archive, const NodeNames& names) {
+  Cuts sendable;
+  for (std::size_t i = 0; i + 1 < model.cuts.size(); ++i) {
+    if (measured[i].sendable) sendable.push_back(model.cuts[i]);
+  }
+  auto chosen = choose_cuts(sendable, archive.cuts, names);
+  chosen.push_back(model.cuts.back());
+  std::vector<int> positions;
+  auto next = model.cuts.begin();
+  for (const auto& cut : chosen) {
+    next = std::find(next, model.cuts.end(), cut);
+    positions.push_back(static_cast<int>(next - model.cuts.begin()));
+  }
+  return positions;
+}
+
+/// A block is what its operators are; where two tensors cross behind it, these say more.
+std::string name_of(const torch::jit::Graph& graph, const Cut& begin, const Cut& end, const NodeNames& names) {
+  return end.size() == 1 ? names.name_of(nodes_between(graph, begin, end)) : label_of(end, names);
+}
+
+/// Of what lies between two cuts, the second of which was measured; without what was computed for it.
+config::BlockDescription describe_block(const ArchiveModel& model, const Cut& begin, const Cut& end,
+                                        const Measured& measured, const config::ComputeMode& mode) {
+  config::BlockDescription block;
+  block.output_shape = measured.shapes.front();
+  block.other_shapes.assign(std::next(measured.shapes.begin()), measured.shapes.end());
+  block.activation_bytes = measured.bytes;
+  count_parameters(Slice(*model.prepared.graph, begin, end), model.prepared, mode, block);
+  return block;
+}
+
+std::vector<config::BlockDescription> describe_blocks(const ArchiveModel& model, const std::vector<int>& positions,
+                                                      const std::vector<Measured>& measured,
+                                                      const config::ComputeMode& mode, const NodeNames& names) {
+  const auto& graph = *model.prepared.graph;
+  std::map<std::string, int> seen;
+  std::vector<config::BlockDescription> blocks;
+  Cut begin{graph.inputs().at(0)};
+  auto next = measured.begin();
+  for (const int position : positions) {
+    const auto& end = model.cuts[static_cast<std::size_t>(position)];
+    const auto last = measured.begin() + position;
+    auto& block = blocks.emplace_back(describe_block(model, begin, end, *last, mode));
+    block.name = unique_name(name_of(graph, begin, end, names), seen);
+    while (next <= last) block.multiply_accumulates += next++->multiply_accumulates;
+    begin = end;
+  }
+  auto& result = blocks.back();  // is float32 in every mode
+  result.activation_bytes = sizeof(float);
+  for (const auto size : result.output_shape) result.activation_bytes *= size;
+  return blocks;
+}
+
+}  // namespace
+
+config::ModelDescription describe_archive(const stage::ModelRequest& request) {
+  const auto model = load_archive(request.model, request.archive.value());
+  auto description = describe_input(request);
+  const auto measured = measure_batch(model, description.input_shape, request);
+  check_result(measured.back(), request);
+  const NodeNames names(*model.prepared.graph);
+  description.cut_positions = choose_positions(model, measured, *request.archive, names);
+  description.blocks = describe_blocks(model, description.cut_positions, measured, request.compute, names);
+  return description;
+}
+
+}  // namespace paretopipe::script

@@ -1,0 +1,112 @@
+#include <paretopipe/script/import_module.hpp>
+#include <paretopipe/weights/bytes.hpp>
+
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <utility>
+
+#include <c10/core/CPUAllocator.h>
+#include <caffe2/serialize/inline_container.h>
+#include <torch/csrc/jit/serialization/import.h>
+#include <torch/csrc/jit/serialization/storage_context.h>
+
+// LibTorch takes storages that it is given, instead of reading them, from those who load torch.package's files: several
+// modules in one archive, which share their storages. So it is shown such a file, in memory, with one module and no
+// storage in it.
+namespace paretopipe::script {
+namespace {
+
+using caffe2::serialize::PyTorchStreamReader;
+using caffe2::serialize::PyTorchStreamWriter;
+using Storages = torch::jit::DeserializationStorageContext;
+
+constexpr const char* kModule = "0";                        // its name in the package
+constexpr const char* kModuleFolder = ".data/ts_code/0/";   // where a package has its pickles
+constexpr const char* kCodeFolder = ".data/ts_code/code/";  // and the code of all modules
+constexpr std::string_view kArchiveCodeFolder = "code/";
+
+/// For any element. Archives' writers see to it.
+bool is_aligned(weights::Bytes bytes) {
+  constexpr std::uintptr_t kLargestElement = 16;  // complex128
+  return reinterpret_cast<std::uintptr_t>(bytes.data()) % kLargestElement == 0;
+}
+
+c10::DataPtr copied(weights::Bytes bytes) {
+  if (bytes.empty()) return {nullptr, c10::Device(c10::kCPU)};
+  auto memory = c10::GetCPUAllocator()->allocate(bytes.size());
+  std::memcpy(memory.get(), bytes.data(), bytes.size());
+  return memory;
+}
+
+/// The pages themselves, which keep the file mapped.
+c10::DataPtr shared(weights::Bytes bytes, const Container& container) {
+  using File = std::shared_ptr<const weights::MappedFile>;
+  auto owner = std::make_unique<File>(container.file);
+  return {const_cast<std::byte*>(bytes.data()), owner.release(),
+          [](void* file) { std::unique_ptr<File>(static_cast<File*>(file)).reset(); }, c10::Device(c10::kCPU)};
+}
+
+c10::Storage storage_of(weights::Bytes bytes, const Container& container) {
+  return {c10::Storage::use_byte_size_t(), bytes.size(), is_aligned(bytes) ? shared(bytes, container) : copied(bytes),
+          /*allocator=*/nullptr, /*resizable=*/false};
+}
+
+/// A package names the storages of constants and of attributes in one way, an archive numbers both. Those of constants
+/// become letters: as many, so that nothing in the pickle moves.
+std::string name_of_constant(std::string key) {
+  for (auto& letter : key) {
+    if (letter >= '0' && letter <= '9') letter = static_cast<char>('a' + (letter - '0'));
+  }
+  return key;
+}
+
+std::shared_ptr<Storages> storages_of(const Container& container) {
+  auto storages = std::make_shared<Storages>();
+  const auto add_once = [&](const std::string& name, weights::Bytes bytes) {
+    if (!storages->hasStorage(name)) storages->addStorage(name, storage_of(bytes, container));
+  };
+  for (const auto& [key, position, bytes] : container.storages_of_constants) add_once(name_of_constant(key), bytes);
+  for (const auto& [key, position, bytes] : container.storages_of_data) add_once(key, bytes);
+  return storages;
+}
+
+std::string rename_constants(std::string pickle, const std::vector<Storage>& storages) {
+  for (const auto& storage : storages) {
+    pickle.replace(storage.key_position, storage.key.size(), name_of_constant(storage.key));
+  }
+  return pickle;
+}
+
+std::string name_in_package(const std::string& name) {
+  if (name.ends_with(".pkl")) return kModuleFolder + name;
+  if (!name.starts_with(kArchiveCodeFolder)) return name;
+  return kCodeFolder + name.substr(kArchiveCodeFolder.size());
+}
+
+std::string package_of(const Container& container) {
+  std::string package;
+  PyTorchStreamWriter writer([&](const void* bytes, std::size_t count) {
+    package.append(static_cast<const char*>(bytes), count);
+    return count;
+  });
+  for (const auto& [name, text] : container.texts) {
+    const auto renamed = name == kConstantsPickle ? rename_constants(text, container.storages_of_constants) : text;
+    writer.writeRecord(name_in_package(name), renamed.data(), renamed.size());
+  }
+  writer.writeEndOfFile();
+  return package;
+}
+
+}  // namespace
+
+torch::jit::Module import_module(const Container& container) {
+  std::istringstream package(package_of(container));
+  return torch::jit::import_ir_module(std::make_shared<torch::jit::CompilationUnit>(),
+                                      std::make_shared<PyTorchStreamReader>(&package), storages_of(container),
+                                      c10::Device(c10::kCPU), kModule);
+}
+
+}  // namespace paretopipe::script
