@@ -27,6 +27,34 @@ std::vector<Range> ranges_of(const Points& points, std::span<const std::size_t> 
   return ranges;
 }
 
+Choice worst_of(std::span<const std::vector<double>> regrets, std::size_t option) {
+  Choice choice{option, regrets.front()[option], 0};
+  for (std::size_t i = 1; i < regrets.size(); ++i) {
+    if (regrets[i][option] > choice.worst_regret) choice = {option, regrets[i][option], i};
+  }
+  return choice;
+}
+
+double sum_of(std::span<const std::vector<double>> regrets, std::size_t option) {
+  return std::accumulate(regrets.begin(), regrets.end(), 0.0,
+                         [&](double sum, const std::vector<double>& of_case) { return sum + of_case[option]; });
+}
+
+/// The first of those with the smallest sum among the choices that are allowed, of which there is one.
+template <class Allowed>
+Choice least_sum(std::span<const std::vector<double>> regrets, std::span<const Choice> choices, Allowed allowed) {
+  std::optional<Choice> chosen;
+  double least = 0;
+  for (const auto& choice : choices) {
+    if (!allowed(choice)) continue;
+    const double sum = sum_of(regrets, choice.option);
+    if (chosen && sum >= least) continue;
+    chosen = choice;
+    least = sum;
+  }
+  return *chosen;
+}
+
 }  // namespace
 
 std::vector<double> relative_regret(Sense sense, std::span<const double> values) {
@@ -47,24 +75,22 @@ std::vector<double> relative_regret(Sense sense, std::span<const double> values)
 }
 
 std::optional<Choice> least_worst(std::span<const std::vector<double>> regrets) {
-  if (regrets.empty()) return std::nullopt;
-  std::optional<Choice> chosen;
-  double chosen_sum = 0;
-  for (std::size_t option = 0; option < regrets.front().size(); ++option) {
-    Choice candidate{option, regrets.front()[option], 0};
-    double sum = 0;
-    for (std::size_t i = 0; i < regrets.size(); ++i) {
-      const double regret = regrets[i][option];
-      sum += regret;
-      if (regret > candidate.worst_regret) candidate = {option, regret, i};
-    }
-    const bool better = !chosen || candidate.worst_regret < chosen->worst_regret ||
-                        (candidate.worst_regret == chosen->worst_regret && sum < chosen_sum);
-    if (!better) continue;
-    chosen = candidate;
-    chosen_sum = sum;
-  }
-  return chosen;
+  if (regrets.empty() || regrets.front().empty()) return std::nullopt;
+  std::vector<Choice> choices;
+  for (std::size_t option = 0; option < regrets.front().size(); ++option) choices.push_back(worst_of(regrets, option));
+  const auto least = *std::min_element(choices.begin(), choices.end(), [](const Choice& left, const Choice& right) {
+    return left.worst_regret < right.worst_regret;
+  });
+  const auto equally_bad = least_sum(regrets, choices, [&](const Choice& choice) {
+    return choice.worst_case == least.worst_case &&
+           1 + choice.worst_regret <= (1 + least.worst_regret) * (1 + kEquallyBad);
+  });
+  // What is as good in every case may be worst in another one.
+  return least_sum(regrets, choices, [&](const Choice& choice) {
+    return std::all_of(regrets.begin(), regrets.end(), [&](const std::vector<double>& of_case) {
+      return of_case[choice.option] <= of_case[equally_bad.option];
+    });
+  });
 }
 
 std::optional<std::size_t> find_knee(const Points& points, std::span<const std::size_t> members) {

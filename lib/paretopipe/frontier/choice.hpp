@@ -22,9 +22,13 @@ struct Choice {
   std::size_t worst_case = 0;  ///< where it has that
 };
 
+/// Options that are worst in the same case are equally bad where their ratios to the best differ by less: noise would
+/// decide between them.
+inline constexpr double kEquallyBad = 0.02;
+
 /// The option whose largest regret is smallest (Savage, "The Theory of Statistical Decision", 1951), where
-/// `regrets[case][option]`; among equal ones that of the smaller sum, then the first, so that no other option is as
-/// good in every case and better in one. None without options or cases.
+/// `regrets[case][option]`; among equally bad ones that of the smallest sum, then the first, so that no other option is
+/// as good in every case and better in one. None without options or cases.
 std::optional<Choice> least_worst(std::span<const std::vector<double>> regrets);
 
 /// The knee of a frontier: every cost scaled so that its best on the frontier is 0 and its worst 1, the member with the

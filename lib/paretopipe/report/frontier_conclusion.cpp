@@ -15,10 +15,6 @@ namespace {
 
 constexpr double kSure = 0.95;  ///< share of the resamples from which on a choice needs no hedge
 
-bool is_endpoint(const FrontierRow& row) {
-  return row.configuration.trial.all_local() || row.configuration.trial.all_remote();
-}
-
 std::string value_of(const FrontierReport& report, const FrontierRow& row, std::size_t objective) {
   return format_value(*row.values[objective], report.objectives[objective].metric->unit);
 }
@@ -43,28 +39,13 @@ std::string bare_values(const FrontierReport& report, const FrontierRow& row) {
   return fmt::format("{}", fmt::join(items, " and "));
 }
 
-/// The other way to decide: for a cut the better of the endpoints, for an endpoint the best cut; none where no such row
-/// was compared.
-const FrontierRow* alternative_to(const FrontierGroup& group, const FrontierRow& chosen) {
-  const FrontierRow* best = nullptr;
-  double least = 0;
-  for (std::size_t i = 0; i < group.rows.size(); ++i) {
-    const auto& row = group.rows[i];
-    if (!row.compared() || is_endpoint(row) == is_endpoint(chosen)) continue;
-    const double regret = group.recommendation->regrets[i];
-    if (best != nullptr && regret >= least) continue;
-    best = &row;
-    least = regret;
-  }
-  return best;
-}
-
 std::string alternative_clause(const FrontierReport& report, const FrontierGroup& group, const FrontierRow& chosen) {
-  const auto* other = alternative_to(group, chosen);
-  if (other == nullptr) return is_endpoint(chosen) ? "; no cut was compared" : "; not splitting was not compared";
-  const auto& trial = other->configuration.trial;
-  const auto values = bare_values(report, *other);
-  if (!is_endpoint(*other)) return fmt::format("; the best cut, {}, gives {}", split_number(trial), values);
+  const auto alternative = group.recommendation->alternative;
+  if (!alternative) return chosen.is_endpoint() ? "; no cut was compared" : "; not splitting was not compared";
+  const auto& other = group.rows[*alternative];
+  const auto& trial = other.configuration.trial;
+  const auto values = bare_values(report, other);
+  if (!other.is_endpoint()) return fmt::format("; the best cut, {}, gives {}", split_number(trial), values);
   return fmt::format("; not splitting ({}) gives {}", trial.all_local() ? "all local" : "all remote", values);
 }
 
@@ -76,13 +57,9 @@ std::string lower_first(std::string text) {
 /// Where a cut cannot be told from an endpoint, both are the answer.
 std::string hedged_verdict(const FrontierGroup& group, const FrontierRow& chosen) {
   auto text = verdict(chosen.configuration.trial);
-  for (const auto index : chosen.alike) {
-    const auto& other = group.rows[index];
-    if (!is_endpoint(chosen) && is_endpoint(other)) {
-      return fmt::format("{}, or {}", text, lower_first(verdict(other.configuration.trial)));
-    }
-  }
-  return text;
+  const auto other = group.recommendation->alternative;
+  if (chosen.is_endpoint() || !other || !std::ranges::binary_search(chosen.alike, *other)) return text;
+  return fmt::format("{}, or {}", text, lower_first(verdict(group.rows[*other].configuration.trial)));
 }
 
 /// The row that resampling picks most often instead of `chosen`; none where it never picks another.
@@ -137,7 +114,7 @@ std::string endpoint_clauses(const FrontierReport& report, const NetworkFamily& 
   std::string text;
   for (const auto& candidate : family.candidates) {
     const auto& row = row_of(report, family, candidate);
-    if (&candidate == &family.candidates[*family.robust] || !is_endpoint(row)) continue;
+    if (&candidate == &family.candidates[*family.robust] || !row.is_endpoint()) continue;
     text += fmt::format("; {} is {} from it at worst ({})",
                         row.configuration.trial.all_local() ? "all local" : "all remote",
                         percent(candidate.worst_regret), place_of(report, family, candidate));

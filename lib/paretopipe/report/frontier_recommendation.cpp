@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 
 #include "objective_sense.hpp"
 
@@ -84,6 +85,24 @@ void find_robust(const FrontierReport& report, NetworkFamily& family) {
   if (const auto choice = frontier::least_worst(regrets)) family.robust = choice->option;
 }
 
+/// The least worst of the rows of the other kind; `regrets` are those of `rows`.
+std::optional<std::size_t> alternative_to(const FrontierGroup& group, std::size_t chosen,
+                                          std::span<const std::size_t> rows,
+                                          std::span<const std::vector<double>> regrets) {
+  const auto is_endpoint = [&](std::size_t row) { return group.rows[row].is_endpoint(); };
+  std::vector<std::size_t> others;
+  std::vector<std::vector<double>> of_others(regrets.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (is_endpoint(rows[i]) == is_endpoint(chosen)) continue;
+    others.push_back(rows[i]);
+    for (std::size_t objective = 0; objective < regrets.size(); ++objective) {
+      of_others[objective].push_back(regrets[objective][i]);
+    }
+  }
+  const auto choice = frontier::least_worst(of_others);
+  return choice ? std::optional(others[choice->option]) : std::nullopt;
+}
+
 /// What groups have in common that differ in their network only.
 std::string family_id(const FrontierGroup& group) {
   auto trial = group.settings().without_split();
@@ -106,12 +125,7 @@ std::optional<Recommendation> recommend(const FrontierGroup& group, const fronti
   const auto regrets = regrets_of(group, rows, objectives);
   recommendation.balanced = *frontier::least_worst(regrets);
   recommendation.balanced.option = rows[recommendation.balanced.option];
-  recommendation.regrets.resize(group.rows.size());
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    for (const auto& of_rows : regrets) {
-      recommendation.regrets[rows[i]] = std::max(recommendation.regrets[rows[i]], of_rows[i]);
-    }
-  }
+  recommendation.alternative = alternative_to(group, recommendation.balanced.option, rows, regrets);
   recommendation.knee = frontier::find_knee(points, members);
   return recommendation;
 }

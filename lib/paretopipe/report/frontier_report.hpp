@@ -36,15 +36,18 @@ struct FrontierRow {
   std::vector<std::string> deviations;         ///< why invalid repetitions do not count, each reason once
 
   bool is_split() const { return configuration.trial.data_parallel == 0; }
+  bool is_endpoint() const { return configuration.trial.all_local() || configuration.trial.all_remote(); }
   bool complete() const;  ///< has every objective
   bool compared() const;  ///< a complete split that keeps every constraint: only such rows make and meet the frontier
 };
 
-/// The rows that one would pick. All of them are on the frontier.
+/// The rows that one would pick. All but the alternative are on the frontier.
 struct Recommendation {
-  std::vector<std::size_t> best;    ///< parallel to the objectives: a row with the best value
-  frontier::Choice balanced;        ///< the row whose worst relative regret over the objectives is smallest
-  std::vector<double> regrets;      ///< of every row: the worst over the objectives; 0 for rows that were not compared
+  std::vector<std::size_t> best;  ///< parallel to the objectives: a row with the best value
+  frontier::Choice balanced;      ///< the row whose worst relative regret over the objectives is least
+  /// The other way to decide: the least worst of the cuts where an endpoint is balanced, of the endpoints where a cut
+  /// is. None where no such row was compared.
+  std::optional<std::size_t> alternative;
   std::optional<std::size_t> knee;  ///< see frontier::find_knee()
 };
 

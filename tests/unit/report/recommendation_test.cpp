@@ -74,6 +74,17 @@ TEST_CASE("the conclusion names the cut, what is best, and what not splitting gi
         "95 image/s (best 100 image/s, at 3); not splitting (all local) gives 20.0 ms and 40 image/s.");
 }
 
+TEST_CASE(
+    "of two ways not to split, which noise alone tells apart in one objective, the better one in the other counts") {
+  Records records;
+  add(records, 0, 22, 71.7);
+  add(records, 10, 14, 71.4);
+  CHECK(contains(headline_of(records), "Do not split (all local), as the best compromise: latency_p50 14.0 ms"));
+  add(records, 5, 15, 160);
+  CHECK(contains(headline_of(records), "Cut after block 5, as the best compromise"));
+  CHECK(contains(headline_of(records), "; not splitting (all local) gives 14.0 ms and 71.4 image/s."));
+}
+
 TEST_CASE("the conclusion is not to split where that is the best in everything") {
   Records records;
   add(records, 5, 24, 95);
