@@ -54,6 +54,8 @@ ExitCode run_compare(const Options& options) {
   if (options.rules.empty() && (options.strict || options.format == "junit")) {
     throw UsageError("--format junit and --strict are about rules: give at least one --fail-on");
   }
+  check_not_replaced(options.base, options.out);
+  check_not_replaced(options.now, options.out);
   const auto base = load_records(options.base);
   const auto now = load_records(options.now);
   const auto comparison =
@@ -67,9 +69,11 @@ constexpr const char* kHelp =
     "interval of\n"
     "the ratio of the medians does not contain 1, and medians and ranks moved the same way. --fail-on is broken by a\n"
     "change that is past its threshold and beyond noise, and by a configuration of which no new repetition succeeded.\n"
-    "With fewer than 4 repetitions on both sides (or 3 against 5) nothing can be decided: such a check does not fail,\n"
+    "That takes 4 repetitions against 4, 3 against 5 or 2 against 8. A check with fewer is undecided: it does not "
+    "fail,\n"
     "and the report says so; with --strict it fails. `paretopipe frontier --help` lists the metrics.\n"
-    "Exit codes: 0 no rule is broken; 1 one is; 2 bad input, or no configuration in both.";
+    "Exit codes: 0 no rule is broken; 1 one is; 2 bad input, or no configuration in both; 3 the output cannot be "
+    "written.";
 
 }  // namespace
 
@@ -86,7 +90,8 @@ void add_compare(CLI::App& app, Command& chosen) {
   command->add_option("--metric", options->metrics, "Metric to show; repeatable (latency_p50, latency_p95, throughput)")
       ->type_name("METRIC")
       ->allow_extra_args(false);
-  command->add_flag("--strict", options->strict, "Fail as well where a rule cannot be decided");
+  command->add_flag("--strict", options->strict,
+                    "Fail as well where a rule cannot be decided, or the new records lack what the base has");
   command->add_option("--format", options->format, "text, markdown, json or junit")
       ->check(CLI::IsMember({"text", "markdown", "json", "junit"}))
       ->capture_default_str();

@@ -117,7 +117,8 @@ const Change& Comparison::change_of(const ConfigurationChange& configuration, st
 }
 
 bool Comparison::regression() const {
-  return count(Outcome::broken) > 0 || (request.strict && count(Outcome::undecided) > 0);
+  if (count(Outcome::broken) > 0) return true;
+  return request.strict && (count(Outcome::undecided) > 0 || !only_base.empty());
 }
 
 Comparison compare(const Side& base, const Side& now, Request request) {

@@ -18,7 +18,7 @@ struct Side {
 struct Request {
   std::vector<const record::Metric*> metrics;  ///< those of the rules must be among them
   std::vector<Rule> rules;
-  bool strict = false;  ///< an undecided rule counts as a broken one
+  bool strict = false;  ///< what is undecided, and configurations that are missing, count as broken rules
 };
 
 /// How many repetitions a configuration has on one side.
@@ -52,7 +52,7 @@ struct Comparison {
   std::size_t count(Outcome outcome) const;
   /// The change that `rule` (an index) looks at.
   const Change& change_of(const ConfigurationChange& configuration, std::size_t rule) const;
-  /// A rule is broken, or, if the request is strict, undecided.
+  /// A rule is broken, or, if the request is strict, undecided, or the new side lacks a configuration.
   bool regression() const;
 };
 

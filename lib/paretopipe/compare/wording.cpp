@@ -32,8 +32,20 @@ std::string why_too_few(const Change& change) {
                      change.base_count, change.new_count);
 }
 
-std::string quantity(std::size_t count, const char* what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+/// Records that do not count have no machine, and the order in which machines are met says nothing.
+bool different_machines(const Comparison& comparison) {
+  auto base = comparison.base_machines, now = comparison.new_machines;
+  std::sort(base.begin(), base.end());
+  std::sort(now.begin(), now.end());
+  return !base.empty() && !now.empty() && base != now;
+}
+
+std::size_t count(const Comparison& comparison, Verdict verdict) {
+  std::size_t found = 0;
+  for (const auto& configuration : comparison.configurations) {
+    for (const auto& change : configuration.changes) found += change.verdict == verdict ? 1 : 0;
+  }
+  return found;
 }
 
 void note_one_sided(std::vector<std::string>& sentences, const std::vector<plan::Trial>& trials,
@@ -47,9 +59,9 @@ void note_lacking_repetitions(std::vector<std::string>& sentences, const plan::T
                               const Repetitions& repetitions, const std::string& name) {
   const auto lacking = repetitions.failed + repetitions.invalid;
   if (lacking == 0) return;
-  sentences.push_back(fmt::format("{} of {} do not count in {}: {}", lacking,
-                                  quantity(lacking + repetitions.ok, "repetition"), report::printable(name),
-                                  describe(trial)));
+  sentences.push_back(fmt::format("{} of {} {} not count in {}: {}", lacking,
+                                  report::quantity(lacking + repetitions.ok, "repetition"),
+                                  lacking == 1 ? "does" : "do", report::printable(name), describe(trial)));
 }
 
 }  // namespace
@@ -102,29 +114,29 @@ std::string explain(const Rule& rule, const Change& change) {
 
 std::string conclusion(const Comparison& comparison) {
   if (comparison.request.rules.empty()) {
-    std::size_t worse = 0;
-    std::size_t better = 0;
-    for (const auto& configuration : comparison.configurations) {
-      for (const auto& change : configuration.changes) {
-        worse += change.verdict == Verdict::worse || change.verdict == Verdict::lost ? 1 : 0;
-        better += change.verdict == Verdict::better ? 1 : 0;
-      }
-    }
-    return fmt::format("{} worse and {} better, beyond noise, in {}; no rule was given.", worse, better,
-                       quantity(comparison.configurations.size(), "configuration"));
+    const auto lost = count(comparison, Verdict::lost);
+    return fmt::format("{} worse and {} better, beyond noise, in {}{}; no rule was given.",
+                       count(comparison, Verdict::worse), count(comparison, Verdict::better),
+                       report::quantity(comparison.configurations.size(), "configuration"),
+                       lost == 0 ? "" : fmt::format(", and {} without a new result", lost));
   }
   const auto broken = comparison.count(Outcome::broken);
   const auto undecided = comparison.count(Outcome::undecided);
   const auto checks = comparison.configurations.size() * comparison.request.rules.size();
-  auto text = fmt::format("{}: {} of {} {} broken", comparison.regression() ? "Regression" : "No regression", broken,
-                          quantity(checks, "check"), broken == 1 ? "is" : "are");
+  const auto* verdict = broken > 0 ? "Regression" : comparison.regression() ? "Not passed" : "No regression";
+  auto text = fmt::format("{}: {} of {} {} broken", verdict, broken, report::quantity(checks, "check"),
+                          broken == 1 || checks == 1 ? "is" : "are");
   if (undecided > 0) text += fmt::format(", {} could not be decided", undecided);
+  if (const auto missing = comparison.only_base.size(); missing > 0) {
+    text += fmt::format(", {} of the base {} not measured again", report::quantity(missing, "configuration"),
+                        missing == 1 ? "was" : "were");
+  }
   return text + '.';
 }
 
 std::vector<std::string> notes(const Comparison& comparison) {
   std::vector<std::string> sentences;
-  if (comparison.base_machines != comparison.new_machines) {
+  if (different_machines(comparison)) {
     sentences.push_back(report::printable(
         fmt::format("the base was measured on {}, the new records on {}: a change may be the machine's",
                     fmt::join(comparison.base_machines, " and "), fmt::join(comparison.new_machines, " and "))));

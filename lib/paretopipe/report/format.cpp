@@ -67,6 +67,10 @@ std::string format_value(double value, std::string_view unit) {
   return notation_of(unit).format(value);
 }
 
+std::string quantity(std::size_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
 std::string format_number(double value) {
   std::array<char, 2048> text;  // the longest double without exponent, a denormal, has 1077 characters
   const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed);

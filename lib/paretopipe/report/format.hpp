@@ -2,6 +2,7 @@
 #include <paretopipe/plan/trial.hpp>
 #include <paretopipe/record/metric.hpp>
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +14,9 @@ namespace paretopipe::report {
 
 /// For people: three digits and the unit that fits ("12.3 ms", "1.50 MiB", "940 image/s").
 std::string format_value(double value, std::string_view unit);
+
+/// "1 trial", "3 trials".
+std::string quantity(std::size_t count, std::string_view noun);
 
 /// For programs: the shortest decimal without exponent that reads back as the same number.
 std::string format_number(double value);

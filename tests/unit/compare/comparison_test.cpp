@@ -79,6 +79,16 @@ TEST_CASE("a regression is a broken rule, and in a strict request an undecided o
   CHECK_FALSE(comparison_of(repetitions(kBefore), repetitions(kAlike), asked).regression());
 }
 
+TEST_CASE("what was not measured again passes, but not a strict request") {
+  const auto base = repetitions(kBefore, 3) + repetitions(kBefore, 5);
+  const auto now = repetitions(kAlike, 3);
+  auto asked = request({"throughput"}, {"throughput < -5%"});
+  CHECK_FALSE(comparison_of(base, now, asked).regression());
+  asked.strict = true;
+  CHECK(comparison_of(base, now, asked).regression());
+  CHECK_FALSE(comparison_of(now, base, asked).regression());
+}
+
 TEST_CASE("failed and invalid repetitions are counted and enter no median, and a split that only fails is lost") {
   auto now = repetitions(kAlike);
   now[0] = make_failure(make_trial(3, 0), "killed");

@@ -44,7 +44,9 @@ compare::Comparison with_model(const std::string& name) {
 
 TEST_CASE("text says the conclusion first, then rules, changes, findings and notes") {
   const auto text = compare::render_text(a_regression(), {});
-  CHECK(text.starts_with("Regression: 1 of 4 checks is broken, 2 could not be decided.\n"));
+  CHECK(text.starts_with(
+      "Regression: 1 of 4 checks is broken, 2 could not be decided, 1 configuration of the base was not "
+      "measured again.\n"));
   CHECK(contains(text, "throughput < -5%         0       1          1"));
   CHECK(contains(text, "broken: throughput < -5% at split 3/10: throughput went from"));
   CHECK(contains(text, "past the threshold and beyond noise"));
@@ -88,12 +90,32 @@ TEST_CASE("repetitions that do not count are said") {
   auto now = repetitions(kAlike);
   now[0] = make_failure(make_trial(3, 0), "killed");
   const auto text = compare::render_text(comparison_of(repetitions(kBefore), now, request({"throughput"})), {});
-  CHECK(contains(text, "1 of 5 repetitions do not count in new.jsonl: resnet18"));
+  CHECK(contains(text, "1 of 5 repetitions does not count in new.jsonl: resnet18"));
+}
+
+TEST_CASE("the conclusion says what was not measured again, and that a strict request does not pass for it") {
+  const auto base = repetitions(kBefore, 3) + repetitions(kBefore, 5);
+  auto asked = request({"throughput"}, {"throughput < -5%"});
+  const auto first_words = [&] { return compare::render_text(comparison_of(base, repetitions(kAlike, 3), asked), {}); };
+  CHECK(first_words().starts_with(
+      "No regression: 0 of 1 check is broken, 1 configuration of the base was not measured again.\n"));
+  asked.strict = true;
+  CHECK(first_words().starts_with("Not passed: 0 of 1 check is broken, 1 configuration"));
+}
+
+TEST_CASE("records that do not count are of no other machine") {
+  auto now = repetitions(kBefore);
+  for (auto& record : now) record = make_failure(record.trial, "killed");
+  const auto text = compare::render_text(comparison_of(repetitions(kBefore), now, request({"throughput"})), {});
+  CHECK_FALSE(contains(text, "machine's"));
+  CHECK(contains(text, "0 worse and 0 better, beyond noise, in 1 configuration, and 1 without a new result"));
 }
 
 TEST_CASE("Markdown has the same as tables and lists, broken rules and worse rows in bold") {
   const auto markdown = compare::render_markdown(a_regression());
-  CHECK(markdown.starts_with("**Regression: 1 of 4 checks is broken, 2 could not be decided.**\n"));
+  CHECK(markdown.starts_with(
+      "**Regression: 1 of 4 checks is broken, 2 could not be decided, 1 configuration of the base was "
+      "not measured again.**\n"));
   CHECK(contains(markdown, "| fails on | held | broken | undecided |\n| --- | ---: | ---: | ---: |\n"));
   CHECK(contains(markdown, "| **throughput \\< -5%** | **0** | **1** | **1** |"));
   CHECK(contains(markdown, "- broken: throughput \\< -5% at split 3/10"));
