@@ -14,4 +14,7 @@ void print_warnings(std::span<const std::string> warnings);
 /// warnings. Throws UsageError.
 record::RecordSet load_records(const std::filesystem::path& path);
 
+/// Throws UsageError where writing to `out` (empty: to nowhere) would replace `source`, or the records in it.
+void check_not_replaced(const std::filesystem::path& source, const std::filesystem::path& out);
+
 }  // namespace paretopipe::cli

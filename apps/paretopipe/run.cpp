@@ -16,7 +16,9 @@
 #include <fmt/ranges.h>
 
 #include "compute_options.hpp"
+#include "load_records.hpp"
 #include "sweep_setup.hpp"
+#include "whole_numbers.hpp"
 
 namespace paretopipe::cli {
 namespace {
@@ -59,7 +61,8 @@ plan::Trial only_trial(const config::Experiment& experiment, const config::Model
                        const plan::Groundwork& groundwork) {
   const auto trials = plan::plan_trials(experiment, {model}, {}, groundwork);
   if (trials.size() == 1) return trials.front();
-  throw UsageError(fmt::format("run takes one way to cut the model, and {} were named", trials.size()));
+  throw UsageError(
+      fmt::format("run takes one way to cut the model and to compute it, and {} were named", trials.size()));
 }
 
 weights::DType stored_type(wire::DType dtype) {
@@ -97,12 +100,20 @@ void write_output(const run::BatchResult& result, const std::filesystem::path& f
   report::write_file(file, weights::tensor_file_of(tensor, file));
 }
 
+/// Where stages share devices or use a GPU; otherwise each is on a device of its own, on the CPU.
+std::string where(const plan::Trial& trial, std::size_t stage) {
+  std::string text;
+  if (!trial.placement.empty()) text += fmt::format(" on device {}", trial.placement.at(stage));
+  if (!trial.compute_devices.empty()) text += fmt::format(" on {}", trial.compute_devices.at(stage));
+  return text;
+}
+
 void print_way(const record::TrialRecord& record) {
   const auto& trial = record.trial;
   fmt::print("{} split {}, batch {}\n", trial.model, report::split_label(trial), trial.batch);
   for (std::size_t i = 0; i < record.stages.size(); ++i) {
     const auto& blocks = record.stages[i].blocks;
-    fmt::print("stage {}: {}", i,
+    fmt::print("stage {}{}: {}", i, where(trial, i),
                blocks.empty() ? "no block" : fmt::format("blocks {} to {}", blocks.begin, blocks.end - 1));
     if (i < record.links.size()) {
       const auto& link = record.links[i];
@@ -124,6 +135,10 @@ void print_result(const record::TrialRecord& record, const run::BatchResult& res
 
 ExitCode run_run(const Options& options) {
   weights::check_tensor_file_name(options.output);
+  for (const auto& read : {options.input, std::filesystem::path(options.model),
+                           std::filesystem::path(options.sweep.weights.value_or(""))}) {
+    check_not_replaced(read, options.output);
+  }
   const auto experiment = experiment_of_run(options);
   const auto inputs = find_inputs(experiment);
   const launch::InterruptGuard interrupt;
@@ -155,19 +170,23 @@ void add_options(CLI::App& command, Options& options) {
   command.add_option("--output", options.output, "Where the logits go: a file that ends in .pt or .safetensors")
       ->required();
   command.add_option("--split", sweep.splits, "The first so many blocks run on stage 0, the others on stage 1");
-  command.add_option("--stages", sweep.stages, "Stages that the model is cut into, 2 to 16 (2)");
+  command.add_option("--stages", sweep.stages, "Stages that the model is cut into, 2 to 16 (2)")->check(check_decimal);
   command.add_option("--partitions", sweep.partitions,
                      "How to cut it into them: split points such as 4,9, or a scheme");
   command.add_option("--cuts", sweep.cuts, "Where an archive can be cut: unit, all, modules or a pattern (unit)");
-  command.add_option("--max-crossing", sweep.max_crossing, "Tensors that may cross a cut of an archive: 1 or 2 (1)");
-  command.add_option("--classes", sweep.num_classes, "Number of classes of the model's head (10)");
+  command.add_option("--max-crossing", sweep.max_crossing, "Tensors that may cross a cut of an archive: 1 or 2 (1)")
+      ->check(check_decimal);
+  command.add_option("--classes", sweep.num_classes, "Number of classes of the model's head (10)")
+      ->check(check_decimal);
   command.add_option("--weights", sweep.weights, "The model's weights: .safetensors, or .pth as torch.save writes it");
   command.add_option("--labels", sweep.labels, "File with the class of each sample, one a line: prints the accuracy");
-  command.add_option("--seed", sweep.seed, "Seed of the weights that no file gives (1)");
-  add_compute_options(command, sweep.compute, "How stages compute");
-  command.add_option("--threads-per-stage", sweep.threads_per_stage, "Compute threads of each stage (1)");
-  command.add_option("--cpus", sweep.cpus, "CPU list of a stage, e.g. 0-3; once per stage (the CPUs are dealt out)");
-  command.add_option("--trial-timeout", sweep.trial_timeout_s, "Seconds after which a silent stage is given up (600)");
+  command.add_option("--seed", sweep.seed, "Seed of the weights that no file gives (1)")->check(check_seed);
+  const std::string group = "How stages compute";
+  add_compute_options(command, sweep.compute, group);
+  command.add_option("--threads-per-stage", sweep.threads_per_stage, "Compute threads of each stage (1)")->group(group);
+  add_device_options(command, sweep, group);
+  command.add_option("--trial-timeout", sweep.trial_timeout_s, "Seconds after which a silent stage is given up (600)")
+      ->check(check_decimal);
 }
 
 }  // namespace

@@ -12,6 +12,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "whole_numbers.hpp"
+
 namespace paretopipe::cli {
 namespace {
 
@@ -82,13 +84,17 @@ void add_model_options(CLI::App& command, SweepOptions& options) {
   command
       .add_option("--model", options.models,
                   "Model, or TorchScript archive; may be given several times (`paretopipe models` lists them)")
+      ->allow_extra_args(false)
       ->group(group);
   command.add_option("--input", options.input, "Shape of one sample of an archive, e.g. 3x224x224")->group(group);
   command.add_option("--cuts", options.cuts, "Where an archive can be cut: unit, all, modules or a pattern (unit)")
       ->group(group);
   command.add_option("--max-crossing", options.max_crossing, "Tensors that may cross a cut of an archive: 1 or 2 (1)")
+      ->check(check_decimal)
       ->group(group);
-  command.add_option("--classes", options.num_classes, "Number of classes of the model's head (10)")->group(group);
+  command.add_option("--classes", options.num_classes, "Number of classes of the model's head (10)")
+      ->check(check_decimal)
+      ->group(group);
   command
       .add_option("--weights", options.weights, "The model's weights: .safetensors, or .pth as torch.save writes it")
       ->group(group);
@@ -108,7 +114,9 @@ void add_partition_options(CLI::App& command, SweepOptions& options) {
   const std::string group = "Where it is cut";
   command.add_option("--split", options.splits, "Split points of two stages: all, or a list such as 0,3-7,10")
       ->group(group);
-  command.add_option("--stages", options.stages, "Stages that a model is cut into, 2 to 16 (2)")->group(group);
+  command.add_option("--stages", options.stages, "Stages that a model is cut into, 2 to 16 (2)")
+      ->check(check_decimal)
+      ->group(group);
   command
       .add_option("--partitions", options.partitions,
                   "How to cut it into them: all, split points such as 4,9,14, or a scheme (equal-load, front-load, "
@@ -118,6 +126,7 @@ void add_partition_options(CLI::App& command, SweepOptions& options) {
   command
       .add_option("--max-partitions", options.max_partitions,
                   "Of all partitions, choose so many by chance, beside the endpoints (every one)")
+      ->check(check_decimal)
       ->group(group);
   command
       .add_option(
@@ -139,9 +148,14 @@ void add_batch_options(CLI::App& command, SweepOptions& options) {
       ->group(group);
   command.add_option("--depth", options.depth, "Batches in flight while throughput is measured, or a list (4)")
       ->group(group);
-  command.add_option("--batches", options.batches, "Measured batches in each phase (32)")->group(group);
-  command.add_option("--warmup", options.warmup, "Batches run and dropped before each phase (4)")->group(group);
+  command.add_option("--batches", options.batches, "Measured batches in each phase (32)")
+      ->check(check_decimal)
+      ->group(group);
+  command.add_option("--warmup", options.warmup, "Batches run and dropped before each phase (4)")
+      ->check(check_decimal)
+      ->group(group);
   command.add_option("--seed", options.seed, "Seed of weights, random inputs and the order of trials (1)")
+      ->check(check_seed)
       ->group(group);
 }
 
@@ -151,6 +165,7 @@ void add_repeat_options(CLI::App& command, SweepOptions& options) {
       ->group(group);
   command.add_option("--precision", options.precision, "--repeat auto: half of the 95 % intervals (2 %)")->group(group);
   command.add_option("--max-repeat", options.max_repeat, "--repeat auto: the most trials of a split (20)")
+      ->check(check_decimal)
       ->group(group);
   command
       .add_option("--budget", options.budget, "--repeat auto: no further round after this time, e.g. 90s (no limit)")
@@ -158,6 +173,7 @@ void add_repeat_options(CLI::App& command, SweepOptions& options) {
   command
       .add_option("--repeat-slow", options.repeat_slow,
                   "How often a trial that fell into a slow window of the machine is measured again (2)")
+      ->check(check_decimal)
       ->group(group);
 }
 
@@ -177,14 +193,29 @@ void add_network_options(CLI::App& command, SweepOptions& options) {
 void add_stage_options(CLI::App& command, SweepOptions& options) {
   const std::string group = "How stages compute";
   add_compute_options(command, options.compute, group);
+  command.add_option("--threads-per-stage", options.threads_per_stage, "Compute threads of each stage, or a list (1)")
+      ->group(group);
+  add_device_options(command, options, group);
+  command.add_flag("--no-flush-denormals", options.no_flush_denormals, "Compute with denormal numbers")->group(group);
+  command.add_flag("--no-malloc-tuning", options.no_malloc_tuning, "Leave glibc's malloc thresholds alone")
+      ->group(group);
+  command.add_flag("--active-openmp-wait", options.active_openmp_wait, "Let idle OpenMP threads spin")->group(group);
+  command
+      .add_option("--trial-timeout", options.trial_timeout_s, "Seconds after which a silent stage is given up (600)")
+      ->check(check_decimal)
+      ->group(group);
+}
+
+}  // namespace
+
+void add_device_options(CLI::App& command, SweepOptions& options, const std::string& group) {
   command
       .add_option("--device", options.compute_devices,
                   "What a stage computes on: cpu, or a GPU as cuda:0; once for all stages, or once per stage (cpu)")
       ->allow_extra_args(false)
       ->group(group);
-  command.add_option("--threads-per-stage", options.threads_per_stage, "Compute threads of each stage, or a list (1)")
-      ->group(group);
   command.add_option("--cpus", options.cpus, "CPU list of a stage, e.g. 0-3; once per stage (the CPUs are dealt out)")
+      ->allow_extra_args(false)
       ->group(group);
   command.add_option("--placement", options.placement, "Device of each stage, e.g. 0,1,0 (each on one of its own)")
       ->group(group);
@@ -193,16 +224,7 @@ void add_stage_options(CLI::App& command, SweepOptions& options) {
                   "Emulate a smaller device: pi, server, a file, or none; once per device (none)")
       ->allow_extra_args(false)
       ->group(group);
-  command.add_flag("--no-flush-denormals", options.no_flush_denormals, "Compute with denormal numbers")->group(group);
-  command.add_flag("--no-malloc-tuning", options.no_malloc_tuning, "Leave glibc's malloc thresholds alone")
-      ->group(group);
-  command.add_flag("--active-openmp-wait", options.active_openmp_wait, "Let idle OpenMP threads spin")->group(group);
-  command
-      .add_option("--trial-timeout", options.trial_timeout_s, "Seconds after which a silent stage is given up (600)")
-      ->group(group);
 }
-
-}  // namespace
 
 void add_sweep_options(CLI::App& command, SweepOptions& options) {
   add_model_options(command, options);

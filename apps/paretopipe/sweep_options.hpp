@@ -63,6 +63,9 @@ struct SweepOptions {
 /// Adds the flags of `sweep`, which fill `options` when the command line is parsed.
 void add_sweep_options(CLI::App& command, SweepOptions& options);
 
+/// Those of them that say which device each stage is on, and what of it the stage may use.
+void add_device_options(CLI::App& command, SweepOptions& options, const std::string& group);
+
 /// What the options ask for, with the machine's CPUs dealt out to stages that name none. Throws UsageError.
 config::Experiment experiment_of(const SweepOptions& options);
 
