@@ -75,17 +75,8 @@ std::string render(const calibration::DataSheet& sheet, const std::string& forma
   return calibration::render_text(sheet);
 }
 
-/// Before minutes of measurement, not after.
-void check_folder_of(const std::filesystem::path& out) {
-  const auto folder = out.has_parent_path() ? out.parent_path() : ".";
-  if (!out.empty() && !std::filesystem::is_directory(folder)) {
-    throw UsageError(
-        fmt::format("--out {}: there is no folder {} to write it to; make it first", out.string(), folder.string()));
-  }
-}
-
 ExitCode run_calibrate(const Options& options) {
-  check_folder_of(options.out);
+  if (!options.out.empty()) report::check_target(options.out);
   calibration::DataSheet sheet;
   sheet.effort = effort_of(options);
   sheet.conditions = conditions_before();

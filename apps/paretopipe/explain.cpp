@@ -45,6 +45,7 @@ bool any_diagnosis(const std::vector<diagnosis::GroupDiagnosis>& groups) {
 }
 
 ExitCode run_explain(const Options& options) {
+  check_not_replaced(options.path, options.out);
   const auto set = load_records(options.path);
   if (set.records.empty()) {
     print_notice("{}: it holds no trial, so there is nothing to explain\n", options.path);

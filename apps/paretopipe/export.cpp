@@ -63,7 +63,9 @@ void add_export(CLI::App& app, Command& chosen) {
   command->add_option("--trial", options->selection.id_prefix, "Only the trial whose id begins so")->type_name("ID");
   command->add_option("--split", options->selection.split, "Only trials of this split: 7, or 3,7 for two cuts")
       ->type_name("K");
-  command->add_option("--repetition", options->selection.repetition, "Only this repetition, counted from 1")
+  command
+      ->add_option("--repetition", options->selection.repetition,
+                   "Only this repetition, counted from 1 (in columns, as in records, it counts from 0)")
       ->type_name("N");
   command->add_option("--out", options->out, "Folder for the files")->type_name("DIR")->required();
   command->footer(layout_help);

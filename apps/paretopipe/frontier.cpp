@@ -3,6 +3,7 @@
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/core/notice.hpp>
 #include <paretopipe/report/constraint.hpp>
+#include <paretopipe/report/format.hpp>
 #include <paretopipe/report/reference_point.hpp>
 #include <paretopipe/report/render.hpp>
 
@@ -39,11 +40,13 @@ ExitCode run_frontier(const Options& options) {
   auto objectives = report::parse_objectives(options.objectives);
   report::FrontierOptions analysis{.constraints = report::parse_constraints(options.constraints),
                                    .reference = report::parse_reference(options.reference, objectives)};
+  check_not_replaced(options.path, options.out);
   const auto set = load_records(options.path);
   const auto ok = [](const record::TrialRecord& record) { return record.status == record::Status::ok; };
   if (std::none_of(set.records.begin(), set.records.end(), ok)) {
-    const auto why =
-        set.records.empty() ? "it holds no trial" : fmt::format("all {} trials failed", set.records.size());
+    const auto why = set.records.empty() ? "it holds no trial"
+                                         : fmt::format("none of its {} has a result that counts",
+                                                       report::quantity(set.records.size(), "trial"));
     print_notice("{}: {}, so there is no frontier\n", options.path, why);
     return ExitCode::negative;
   }

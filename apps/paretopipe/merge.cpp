@@ -3,6 +3,7 @@
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/core/notice.hpp>
 #include <paretopipe/record/merge.hpp>
+#include <paretopipe/report/format.hpp>
 #include <paretopipe/report/output.hpp>
 #include <paretopipe/stats/check_summary.hpp>
 
@@ -49,7 +50,8 @@ ExitCode run_merge(const Options& options) {
   }
   if (!file.parent_path().empty()) report::make_folder(file.parent_path());
   report::write_file(file, merged.text);
-  fmt::print("{} trials of {} files in {}\n", merged.trials, options.paths.size(), file.string());
+  fmt::print("{} of {} in {}\n", report::quantity(merged.trials, "trial"),
+             report::quantity(options.paths.size(), "file"), file.string());
   return ExitCode::success;
 }
 

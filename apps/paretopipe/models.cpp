@@ -34,7 +34,8 @@ std::string shape_text(const std::vector<std::vector<std::int64_t>>& shapes) {
   return fmt::format("{}", fmt::join(texts, " + "));
 }
 
-void print_model(const config::ModelDescription& model, const std::string& mode) {
+/// `tensors`: what they are, beyond the usual.
+void print_model(const config::ModelDescription& model, const std::string& tensors) {
   report::Table table({{"split", report::Align::right},
                        {"after block", report::Align::left},
                        {"output shape", report::Align::left},
@@ -57,12 +58,11 @@ void print_model(const config::ModelDescription& model, const std::string& mode)
     multiply_accumulates += block.multiply_accumulates;
   }
   fmt::print("{}, batch {}{}: {} blocks, {} parameters, {} multiply-accumulates\n\n{}", model.model, model.batch,
-             mode.empty() ? "" : ", " + mode, model.block_count(), format_count(static_cast<double>(parameters)),
+             tensors.empty() ? "" : ", " + tensors, model.block_count(), format_count(static_cast<double>(parameters)),
              format_count(static_cast<double>(multiply_accumulates)), table.to_text());
-  fmt::print(
-      "\nSplit point k puts the first k blocks on stage 0; its activation crosses the link. Every k from 1 to {} is a "
-      "cut.\n",
-      model.block_count() - 1);
+  const auto last = model.block_count() - 1;
+  fmt::print("\nSplit point k puts the first k blocks on stage 0; its activation crosses the link. {}\n",
+             last < 1 ? "A single block leaves no cut." : fmt::format("Every k from 1 to {} is a cut.", last));
 }
 
 stage::ModelRequest request_of(const Options& options) {
@@ -70,7 +70,7 @@ stage::ModelRequest request_of(const Options& options) {
   const auto source = config::find_source(options.model, options.input, options.cuts, options.max_crossing);
   const auto model = source.archive ? source.file.string() : source.name;
   stage::ModelRequest request{model, options.num_classes, options.batch, 1, "random", options.weights, source.archive};
-  config::ComputeChoice choice{.compute = config::Compute::eager};  // which of them changes nothing that is shown
+  config::ComputeChoice choice;
   override_compute(choice, options.compute);
   request.compute = config::mode_for(choice, source.name);
   return request;
@@ -95,7 +95,7 @@ ExitCode run_models(const Options& options) {
   if (options.format == "json") {
     fmt::print("{}\n", nlohmann::json(model).dump(2));
   } else {
-    print_model(model, config::describe(request.compute));
+    print_model(model, config::describe_tensors(request.compute));
   }
   return ExitCode::success;
 }

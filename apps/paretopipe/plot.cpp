@@ -66,6 +66,7 @@ ExitCode run_plot(const Options& options) {
   if (objectives.size() != 2) {
     throw UsageError(fmt::format("a plot has two axes and needs two objectives, not {}", objectives.size()));
   }
+  check_not_replaced(options.path, options.out);
   auto set = load_records(options.path);
   const auto records = chosen_records(std::move(set.records), options);
   const auto plot = report::make_plot(report::make_frontier_report(records, std::move(objectives)));

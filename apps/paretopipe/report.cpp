@@ -40,6 +40,7 @@ std::optional<calibration::DataSheet> find_data_sheet(const Options& options) {
 
 ExitCode run_report(const Options& options) {
   page::require_renderer();
+  check_not_replaced(options.path, options.out);
   const auto set = load_records(options.path);
   if (set.records.empty()) {
     print_notice("{}: it holds no trial, so there is nothing to report\n", options.path);

@@ -8,6 +8,7 @@
 #include <paretopipe/plan/partitions.hpp>
 #include <paretopipe/plan/plan.hpp>
 #include <paretopipe/record/store.hpp>
+#include <paretopipe/report/format.hpp>
 #include <paretopipe/run/adaptive_sweep.hpp>
 #include <paretopipe/run/pipeline_executor.hpp>
 #include <paretopipe/run/sweep.hpp>
@@ -70,46 +71,56 @@ std::string axes_of(const plan::Trial& trial, const config::Experiment& experime
   return fmt::format("{}{}", depth, threads);
 }
 
-void print_plan(const std::vector<plan::Trial>& trials, const std::vector<config::ModelDescription>& models,
-                const std::filesystem::path& folder, const config::Experiment& experiment) {
+/// What a sweep that is resumed has measured already.
+std::vector<record::TrialRecord> known_records(const std::filesystem::path& file, bool resume) {
+  std::error_code unknown;
+  if (!resume || !std::filesystem::exists(file, unknown)) return {};
+  return record::read_records(file, stats::check_summary).records;
+}
+
+void print_plan(const std::vector<plan::Trial>& trials, std::size_t planned,
+                const std::vector<config::ModelDescription>& models, const std::filesystem::path& folder,
+                const config::Experiment& experiment) {
   for (const auto& model : models) {
     fmt::print("{}: {} blocks, input of a batch of {}: {} bytes\n", model.model, model.block_count(), model.batch,
                model.input_bytes);
   }
   for (std::size_t i = 0; i < trials.size(); ++i)
     fmt::print("{:4}  {}  {}{}\n", i + 1, trials[i].id(), trials[i].label(), axes_of(trials[i], experiment));
-  fmt::print("{}{} trials would be run and written to {}\n", experiment.repeat.adaptive ? "at most " : "",
-             trials.size(), (folder / "records.jsonl").string());
+  const auto file = folder / record::kRecordsFileName;
+  fmt::print("{}{} would be run and written to {}", experiment.repeat.adaptive ? "at most " : "",
+             report::quantity(trials.size(), "trial"), file.string());
+  if (planned > trials.size()) fmt::print("; {} of {} are there already", planned - trials.size(), planned);
+  fmt::print("\n");
 }
 
 /// What a person should know before believing the numbers; nothing where there is nothing to say.
 void print_findings(const run::SweepCounts& counts) {
-  const auto note = [](int count, const char* what) {
-    if (count > 0) fmt::print("note: {} {}\n", count, what);
+  const auto note = [](int count, const char* noun, const char* what) {
+    if (count > 0) fmt::print("note: {}: {}\n", report::quantity(static_cast<std::size_t>(count), noun), what);
   };
-  note(counts.repeated, "measurements fell into a slow window of this machine and were made again");
-  note(counts.disturbed,
-       "trials were disturbed by something else on this machine, again and again, and count all the same");
-  note(counts.settled_late, "trials were still warming up when measuring began; their first batches were dropped too");
-  note(counts.with_outliers,
-       "trials hold batches that took far longer than the others (flagged in the records, not removed)");
-  note(counts.saturated,
-       "trials were saturated: images arrived faster than the pipeline completes them, so their latency in the Server "
-       "phase says how long the phase was");
-  note(counts.without_rate,
-       "trials do not keep the latency bound even at the lowest rate that was tried, a sixteenth of their throughput");
+  note(counts.repeated, "measurement", "made again, for a slow window of this machine");
+  note(counts.disturbed, "trial", "disturbed by something else on this machine, and counted all the same");
+  note(counts.settled_late, "trial", "still warming up when measuring began; the first batches were dropped too");
+  note(counts.with_outliers, "trial", "with batches that took far longer than the others (flagged, not removed)");
+  note(counts.saturated, "trial",
+       "saturated: images arrived faster than the pipeline completes them, so that the latency in the Server phase "
+       "says how long the phase was");
+  note(counts.without_rate, "trial",
+       "the latency bound is not kept even at the lowest rate that was tried, a sixteenth of the throughput");
 }
 
 void print_outcome(const run::AdaptiveOutcome& outcome, const config::Repeat& repeat) {
-  fmt::print(
-      "{} splits measured to within {:g} %, {} dominated and left early, {} undecided; {} of at most {} trials run\n",
-      outcome.settled, 100 * repeat.precision, outcome.dominated, outcome.open, outcome.trials, outcome.planned);
+  fmt::print("{} measured to within {:g} %, {} dominated and left early, {} undecided; {} of at most {} trials run\n",
+             report::quantity(static_cast<std::size_t>(outcome.settled), "split"), 100 * repeat.precision,
+             outcome.dominated, outcome.open, outcome.trials, outcome.planned);
 }
 
 ExitCode conclude(const run::SweepCounts& counts, int ok_before, const std::filesystem::path& file) {
   const int ok = counts.ok + ok_before;
-  fmt::print("{} of {} trials ok, {} failed; records in {}\nNext: paretopipe frontier {}\n", ok, ok + counts.failed,
-             counts.failed, file.string(), file.parent_path().string());
+  fmt::print("{} of {} ok, {} failed; records in {}\n", ok,
+             report::quantity(static_cast<std::size_t>(ok + counts.failed), "trial"), counts.failed, file.string());
+  if (ok > 0) fmt::print("Next: paretopipe frontier {}\n", file.parent_path().string());
   const bool no_rate = counts.without_rate > 0 && counts.without_rate == counts.ok;
   return counts.failed == 0 && !no_rate ? ExitCode::success : ExitCode::negative;
 }
@@ -142,10 +153,24 @@ void warn_of_idle_devices(const config::Experiment& experiment) {
   }
 }
 
+/// Where all batches are in flight at once, they come back in one bunch, whose rate is no pipeline's.
+void warn_of_short_phases(const config::Experiment& experiment) {
+  const int batches = experiment.warmup + experiment.batches;
+  for (const int depth : experiment.depth) {
+    if (batches > depth) continue;
+    print_notice(
+        "warning: a phase has {} batches, and all of them are in flight at once (depth {}), so that throughput says "
+        "nothing of a pipeline that runs on; --batches {} or more does\n",
+        batches, depth, 4 * depth);
+    return;
+  }
+}
+
 ExitCode run_sweep_command(const SweepOptions& options) {
   const auto experiment = experiment_of(options);
   warn_of_shared_cpus(experiment);
   warn_of_idle_devices(experiment);
+  warn_of_short_phases(experiment);
   const auto folder = results_folder(options, experiment);
   const auto inputs = find_inputs(experiment);
   const auto networks = networks_of(experiment);
@@ -157,14 +182,14 @@ ExitCode run_sweep_command(const SweepOptions& options) {
   if (plan::needs_block_times(experiment)) groundwork.block_times = time_blocks(settings, models, executor);
   const auto plan = plan::plan_trials(experiment, models, networks, groundwork);
   if (options.dry_run) {
-    print_plan(plan, models, folder, experiment);
+    const auto known = known_records(folder / record::kRecordsFileName, options.resume);
+    print_plan(run::remaining_trials(plan, known), plan.size(), models, folder, experiment);
     return ExitCode::success;
   }
 
   // Only now, so that a wrong request leaves no folder behind.
   record::RecordStore store(folder, options.resume);
-  std::vector<record::TrialRecord> known;
-  if (options.resume) known = record::read_records(store.file(), stats::check_summary).records;
+  const auto known = known_records(store.file(), options.resume);
   const auto trials = run::remaining_trials(plan, known);
   const auto done_before = plan.size() - trials.size();
   Progress progress(trials.size(), done_before, experiment.repeat.adaptive);

@@ -259,4 +259,6 @@ TEST_CASE(
   refused({"models", "./n\xff.pt", "--input", "4x4x4"}, "not valid UTF-8");
   refused(sweep_of("./n\xff.pt"), "not valid UTF-8");
   refused({"models", "net.pt", "--input", "3x4x4"}, "does not compute a batch of shape 1x3x4x4");
+  refused({"sweep", "--model", "net.pt", "--input", "3x4x4", "--data", "random", "--out", "out"},
+          "does not compute a batch of shape 1x3x4x4");
 }

@@ -107,7 +107,7 @@ TEST_CASE("a bound that no rate keeps is an answer, and a bad one") {
   const auto sweep = shell.run(kOneTrial + Shell::Words{"--find-max-rate", "max < 1ns", "--queries", "5"});
   INFO(sweep.errors);
   CHECK(sweep.exit_code == 1);
-  CHECK(contains(sweep.output, "1 trials do not keep the latency bound"));
+  CHECK(contains(sweep.output, "1 trial: the latency bound is not kept"));
   require_sound(shell.records());
   CHECK_FALSE(shell.records().front().server->max_rate->kept_image_per_s);
 }

@@ -80,6 +80,10 @@ std::string describe(const ComputeMode& mode) {
   return fmt::format("{}", fmt::join(words, " "));
 }
 
+std::string describe_tensors(const ComputeMode& mode) {
+  return describe({.dtype = mode.dtype, .memory_format = mode.memory_format});
+}
+
 void write_compute_mode(nlohmann::json& object, const ComputeMode& mode) {
   if (mode.compute != Compute{}) object["compute"] = to_string(mode.compute);
   if (mode.dtype != Precision{}) object["dtype"] = to_string(mode.dtype);

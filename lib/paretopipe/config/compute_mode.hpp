@@ -42,6 +42,9 @@ MemoryFormat parse_memory_format(const std::string& text);
 /// "optimized bfloat16 channels_last" without what is the default; empty where all of it is. For people.
 std::string describe(const ComputeMode& mode);
 
+/// The same without whether graphs are optimised: of what tensors are.
+std::string describe_tensors(const ComputeMode& mode);
+
 /// Adds "compute", "dtype" and "memory_format" to an object, each where it is not the default.
 void write_compute_mode(nlohmann::json& object, const ComputeMode& mode);
 

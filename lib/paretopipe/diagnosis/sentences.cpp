@@ -1,5 +1,6 @@
 #include <paretopipe/core/units.hpp>
 #include <paretopipe/diagnosis/sentences.hpp>
+#include <paretopipe/report/format.hpp>
 
 #include <algorithm>
 #include <iterator>
@@ -146,8 +147,9 @@ std::string held_up_sentence(const Demands& demands) {
 
 std::string disturbance_sentence(const ConfigurationDiagnosis& one) {
   if (one.disturbances.empty()) return "";
-  return fmt::format("{} of {} repetitions were disturbed, which blurs all this: {}{}.", one.disturbed,
-                     one.configuration.ok.size(), one.disturbances.front(),
+  return fmt::format("{} of {} {} disturbed, which blurs all this: {}{}.", one.disturbed,
+                     report::quantity(one.configuration.ok.size(), "repetition"), one.disturbed == 1 ? "was" : "were",
+                     one.disturbances.front(),
                      one.disturbances.size() == 1 ? "" : fmt::format(", and {} more", one.disturbances.size() - 1));
 }
 

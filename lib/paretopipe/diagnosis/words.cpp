@@ -4,6 +4,7 @@
 
 #include <cctype>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -66,7 +67,10 @@ std::string way_to_cut(const plan::Trial& trial, const GroupDiagnosis& group) {
   }
   std::vector<std::string> cuts;
   for (const int block : trial.split_points) cuts.push_back(numbered(block, group));
-  return fmt::format("{} {}", cuts.size() == 1 ? "a cut after block" : "cuts after blocks", fmt::join(cuts, ", "));
+  if (cuts.size() == 1) return "a cut after block " + cuts.front();
+  const auto last = std::move(cuts.back());
+  cuts.pop_back();
+  return fmt::format("cuts after blocks {} and {}", fmt::join(cuts, ", "), last);
 }
 
 }  // namespace paretopipe::diagnosis

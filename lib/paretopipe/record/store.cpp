@@ -59,7 +59,8 @@ RecordSet read_records(const std::filesystem::path& path, const RecordCheck& che
 
 RecordStore::RecordStore(const std::filesystem::path& folder, bool resume) : file_(folder / kRecordsFileName) {
   std::error_code error;
-  std::filesystem::create_directories(folder, error);
+  made_file_ = !std::filesystem::exists(file_, error);
+  made_folder_ = std::filesystem::create_directories(folder, error);
   if (error) throw system_error(fmt::format("make the results folder {}", folder.string()), error.value());
 
   descriptor_ = ::open(file_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
@@ -91,6 +92,9 @@ RecordStore::RecordStore(const std::filesystem::path& folder, bool resume) : fil
 }
 
 RecordStore::~RecordStore() {
+  struct stat status {};
+  const bool empty = ::fstat(descriptor_, &status) == 0 && status.st_size == 0;
+  if (made_file_ && empty && ::unlink(file_.c_str()) == 0 && made_folder_) ::rmdir(file_.parent_path().c_str());
   ::close(descriptor_);
 }
 

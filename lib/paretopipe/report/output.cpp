@@ -74,7 +74,17 @@ void write_to_device(const std::filesystem::path& file, std::string_view text) {
 
 }  // namespace
 
+void check_target(const std::filesystem::path& file) {
+  if (file.empty()) throw UsageError("there is no name of a file to write to");
+  const auto folder = file.has_parent_path() ? file.parent_path() : ".";
+  std::error_code unknown;
+  if (std::filesystem::is_directory(folder, unknown)) return;
+  throw UsageError(
+      fmt::format("there is no folder {} to write {} to; make it first", folder.string(), file.filename().string()));
+}
+
 void write_file(const std::filesystem::path& file, std::string_view text) {
+  check_target(file);
   std::error_code ignored;
   const auto status = std::filesystem::status(file, ignored);
   if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) return write_to_device(file, text);

@@ -36,7 +36,7 @@ config::ModelDescription describe_input(const stage::ModelRequest& request) {
 
 std::vector<Measured> measure_batch(const ArchiveModel& model, const std::vector<std::int64_t>& shape,
                                     const stage::ModelRequest& request) {
-  const auto mode = config::describe(request.compute);
+  const auto mode = config::describe_tensors(request.compute);
   const auto attempt = fmt::format(
       "{} does not compute a{}{} batch of shape {} (if it was traced with another batch size, that may be built into "
       "it: use the same --batch, or trace it with this one)",

@@ -161,7 +161,7 @@ class Session {
       const auto* values = reinterpret_cast<const float*>(output.bytes.data());
       for (std::size_t i = 0; i < output.bytes.size() / sizeof(float); ++i) {
         if (!std::isfinite(values[i])) {
-          throw EnvironmentError(
+          throw UsageError(
               "the unsplit model's output is not finite, so no split can be checked against it; try another seed or "
               "input");
         }

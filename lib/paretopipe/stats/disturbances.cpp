@@ -15,8 +15,9 @@ bool noticeable(std::int64_t part_ns, const host::CpuTime& time) {
   return static_cast<double>(part_ns - kTwoTicksNs) > kNoticeableShare * static_cast<double>(time.wall_ns);
 }
 
+/// The kernel counts in ticks: of a short time that may come to more than all of it.
 double percent(std::int64_t part_ns, const host::CpuTime& time) {
-  return 100 * static_cast<double>(part_ns) / static_cast<double>(time.wall_ns);
+  return std::min(100.0, 100 * static_cast<double>(part_ns) / static_cast<double>(time.wall_ns));
 }
 
 std::int64_t used_ns(const record::StageReport& stage) {
@@ -72,7 +73,9 @@ std::vector<std::string> disturbances(const record::TrialRecord& record) {
     }
     // A stage short of memory by intention reads its program's pages again and again.
     if (stage.usage.major_page_faults > 0 && !(stage.emulated_device && stage.emulated_device->memory_limit_bytes)) {
-      found.push_back(fmt::format("stage {} waited {} times for pages from disk", i, stage.usage.major_page_faults));
+      found.push_back(fmt::format(
+          "stage {} waited {} for pages from disk", i,
+          stage.usage.major_page_faults == 1 ? "once" : fmt::format("{} times", stage.usage.major_page_faults)));
     }
   }
   return found;

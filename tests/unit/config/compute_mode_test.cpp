@@ -21,6 +21,7 @@ TEST_CASE("only what differs from eager float32 is written, and comes back") {
   CHECK(object == json{{"compute", "optimized"}, {"dtype", "bfloat16"}, {"memory_format", "channels_last"}});
   CHECK(read_compute_mode(object) == mode);
   CHECK(describe(mode) == "optimized bfloat16 channels_last");
+  CHECK(describe_tensors(mode) == "bfloat16 channels_last");
 }
 
 TEST_CASE("a mode that there is not is refused with those that there are") {

@@ -58,6 +58,21 @@ TEST_CASE("existing records are neither overwritten nor continued unless asked f
   CHECK_NOTHROW(RecordStore(folder.path(), true));  // and the refusal holds no lock
 }
 
+TEST_CASE("a store that nothing was appended to leaves nothing that it made, and what was there before") {
+  const support::TemporaryFolder folder;
+  { const record::RecordStore store(folder.path() / "new", false); }
+  CHECK_FALSE(std::filesystem::exists(folder.path() / "new"));
+
+  std::filesystem::create_directory(folder.path() / "mine");
+  { const record::RecordStore store(folder.path() / "mine", false); }
+  CHECK(std::filesystem::exists(folder.path() / "mine"));
+  CHECK_FALSE(std::filesystem::exists(folder.path() / "mine" / "records.jsonl"));
+
+  std::ofstream(folder.path() / "mine" / "records.jsonl").flush();
+  { const record::RecordStore store(folder.path() / "mine", true); }
+  CHECK(std::filesystem::exists(folder.path() / "mine" / "records.jsonl"));
+}
+
 TEST_CASE("an empty file and a missing one can be continued like new ones") {
   const support::TemporaryFolder folder;
   CHECK_NOTHROW(RecordStore(folder.path(), true));

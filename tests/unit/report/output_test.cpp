@@ -8,6 +8,7 @@
 #include <support/catch.hpp>
 #include <support/file_size_limit.hpp>
 #include <support/files.hpp>
+#include <support/message_of.hpp>
 #include <support/temporary_folder.hpp>
 
 using namespace paretopipe;
@@ -46,14 +47,13 @@ TEST_CASE("when the disk is full the earlier file is intact and nothing half-wri
   CHECK(files_in(folder.path()) == 1);
 }
 
-TEST_CASE("a missing folder is an error that names the file") {
+TEST_CASE("a missing folder and a missing name are errors that say what to do") {
   const support::TemporaryFolder folder;
-  try {
-    report::write_file(folder.path() / "none" / "x.csv", "text");
-    FAIL("nothing was thrown");
-  } catch (const EnvironmentError& error) {
-    CHECK(std::string(error.what()).find("none/x.csv") != std::string::npos);
-  }
+  const auto reason =
+      support::message_of<UsageError>([&] { report::write_file(folder.path() / "none" / "x.csv", "text"); });
+  CHECK(support::contains(reason, "there is no folder"));
+  CHECK(support::contains(reason, "none to write x.csv to; make it first"));
+  CHECK_THROWS_AS(report::write_file("", "text"), UsageError);
 }
 
 TEST_CASE("a device is written to and not replaced") {

@@ -186,7 +186,7 @@ TEST_CASE("a trial that fell into a slow window is kept as invalid and measured 
   REQUIRE(kept.size() == 2);
   CHECK(kept[0].status == record::Status::invalid);
   CHECK(kept[0].failure->phase == "conditions");
-  CHECK(kept[0].failure->reason == "measured in a slow window, and again: stage 0 waited 1 times for pages from disk");
+  CHECK(kept[0].failure->reason == "measured in a slow window, and again: stage 0 waited once for pages from disk");
   CHECK(kept[1].status == record::Status::ok);
 }
 

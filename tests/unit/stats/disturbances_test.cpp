@@ -40,6 +40,12 @@ TEST_CASE("CPU time of other processes is a disturbance from a tenth of the tria
   CHECK(stats::disturbances(record) == Sentences{"other processes used 20 % of stage 1's CPUs (1)"});
 }
 
+TEST_CASE("no more than all of a CPU is said to be used, whatever the kernel's ticks come to", "[disturbances]") {
+  auto record = calm_record();
+  record.stages[0].conditions->time->busy_ns = 17 * kSecond / 10;
+  CHECK(stats::disturbances(record) == Sentences{"other processes used 100 % of stage 0's CPUs (0)"});
+}
+
 TEST_CASE("what the host of a virtual machine took is a disturbance", "[disturbances]") {
   auto record = calm_record();
   record.stages[0].conditions->time->stolen_ns = kSecond / 4;
