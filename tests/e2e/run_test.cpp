@@ -20,17 +20,11 @@ using support::contains;
 
 namespace {
 
-const char* const kNet =
-    "def forward(self, x):\n"
-    "  x = self.act.forward(self.bn.forward(self.conv1.forward(x)))\n"
-    "  x = self.block.forward(x)\n"
-    "  return self.fc.forward(torch.flatten(x, 1))\n";
-
 /// A folder with a model and a batch for it.
 class Desk {
  public:
   Desk() {
-    script::write_archive(folder_.path(), kNet);
+    script::write_archive(folder_.path(), script::kClassifier);
     std::vector<float> numbers(2 * 4 * 4 * 4);
     for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<float>(i % 7) - 3;
     const weights::DenseTensor batch{weights::DType::float32, {2, 4, 4, 4}, std::as_bytes(std::span(numbers))};

@@ -30,6 +30,13 @@ enum class Numbers { attributes, constants, both };
 std::filesystem::path write_archive(const std::filesystem::path& folder, const std::string& forward,
                                     const std::string& name = "net.pt", Numbers where = Numbers::attributes);
 
+/// A whole classifier of a 4x4 image with 4 channels, for write_archive.
+inline constexpr const char* kClassifier =
+    "def forward(self, x):\n"
+    "  x = self.act.forward(self.bn.forward(self.conv1.forward(x)))\n"
+    "  x = self.block.forward(x)\n"
+    "  return self.fc.forward(torch.flatten(x, 1))\n";
+
 /// Square linear layers and ReLUs, one behind the other, without biases.
 std::filesystem::path write_deep_archive(const std::filesystem::path& folder, int layers, std::int64_t features);
 
