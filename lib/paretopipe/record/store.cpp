@@ -76,7 +76,13 @@ RecordStore::RecordStore(const std::filesystem::path& folder, bool resume) : fil
   }
 
   struct stat status {};
-  if (::fstat(descriptor_, &status) == 0 && status.st_size > 0) {
+  struct stat named {};
+  if (::fstat(descriptor_, &status) == 0 && (::stat(file_.c_str(), &named) != 0 || named.st_ino != status.st_ino)) {
+    // Another sweep has just ended without a record, and has taken the file with it.
+    ::close(descriptor_);
+    throw EnvironmentError(fmt::format("{} was removed while it was opened; try again", file_.string()));
+  }
+  if (status.st_size > 0) {
     if (!resume) {
       ::close(descriptor_);
       throw UsageError(

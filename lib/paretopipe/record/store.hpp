@@ -21,9 +21,9 @@ RecordSet read_records(const std::filesystem::path& path, const RecordCheck& che
 /// Append-only records.jsonl of one sweep, locked against a second writer for as long as the object lives.
 class RecordStore {
  public:
-  /// Makes the folder and the file; what it made itself goes again with a store that nothing was appended to. Throws
-  /// EnvironmentError when it cannot be made or written, or another process holds its lock, and UsageError when it has
-  /// records already and `resume` is false. With `resume`, an unfinished last line is cut off.
+  /// Makes the folder and the file; those that it made itself go again with a store that nothing was appended to.
+  /// Throws EnvironmentError when it cannot be made or written, or another process holds its lock, and UsageError when
+  /// it has records already and `resume` is false. With `resume`, an unfinished last line is cut off.
   RecordStore(const std::filesystem::path& folder, bool resume);
   ~RecordStore();
   RecordStore(const RecordStore&) = delete;
