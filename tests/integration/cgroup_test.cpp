@@ -27,10 +27,8 @@ std::string text_of(const fs::path& file) {
   return text.str();
 }
 
-bool in_virtual_machine() {
-  if (std::getenv("PARETOPIPE_UML") != nullptr) return true;
-  WARN("SKIPPED: cgroups of this process were NOT tested: they are in tests/uml");
-  return false;
+void need_virtual_machine() {
+  if (std::getenv("PARETOPIPE_UML") == nullptr) support::skip("tests/uml runs this");
 }
 
 launch::CgroupPlace own_place() {
@@ -67,8 +65,9 @@ std::string output_in(const Cgroup& cgroup, const std::string& script) {
 
 }  // namespace
 
-TEST_CASE("a child is in the cgroup from its first instruction on, and the cgroup goes with its owner") {
-  if (!in_virtual_machine()) return;
+TEST_CASE("a child is in the cgroup from its first instruction on, and the cgroup goes with its owner",
+          "[needs:virtual_machine]") {
+  need_virtual_machine();
   const CgroupParents parents(true, true);
   fs::path folder;
   {
@@ -82,9 +81,10 @@ TEST_CASE("a child is in the cgroup from its first instruction on, and the cgrou
   CHECK_FALSE(fs::exists(folder));
 }
 
-TEST_CASE("under v2 a process alone in its cgroup makes room for others beside it, and comes back") {
-  if (!in_virtual_machine()) return;
-  if (own_place().version != CgroupVersion::v2) return;  // v1 has no such rule
+TEST_CASE("under v2 a process alone in its cgroup makes room for others beside it, and comes back",
+          "[needs:virtual_machine][cgroups-v2]") {
+  need_virtual_machine();
+  if (own_place().version != CgroupVersion::v2) support::skip("cgroups v1 have no such rule");
   const OwnScope scope;
   {
     const CgroupParents parents(true, true);
@@ -97,15 +97,15 @@ TEST_CASE("under v2 a process alone in its cgroup makes room for others beside i
   for (const auto& entry : fs::directory_iterator(scope.folder())) CHECK_FALSE(entry.is_directory());
 }
 
-TEST_CASE("a share below a tenth is kept, with a longer period") {
-  if (!in_virtual_machine()) return;
+TEST_CASE("a share below a tenth is kept, with a longer period", "[needs:virtual_machine]") {
+  need_virtual_machine();
   const CgroupParents parents(true, false);
   CHECK(Cgroup(parents, "test", {0.01, std::nullopt}).applied().cpus == Approx(0.01));
   CHECK(Cgroup(parents, "test", {3.5, std::nullopt}).applied().cpus == Approx(3.5));
 }
 
-TEST_CASE("a busy process with a quota is made to stand still") {
-  if (!in_virtual_machine()) return;
+TEST_CASE("a busy process with a quota is made to stand still", "[needs:virtual_machine]") {
+  need_virtual_machine();
   const CgroupParents parents(true, false);
   const Cgroup cgroup(parents, "test", {0.1, std::nullopt});
   const auto stat = parents.cpu()->folder / ("paretopipe-" + std::to_string(::getpid()) + "-test") / "cpu.stat";

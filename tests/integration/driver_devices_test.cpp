@@ -29,13 +29,12 @@ void write_profile(const Shell& shell, const std::string& text) {
   support::write_file(shell.folder() / "small.json", text);
 }
 
-/// False, with a warning that says why, where this machine has no cgroups for this user.
-bool could_run(const support::Outcome& outcome) {
-  if (outcome.exit_code != 3) return true;
+/// Skips the test case where this machine has no cgroups for this user, which the driver must say.
+void need_cgroups(const support::Outcome& outcome) {
+  if (outcome.exit_code != 3) return;
   CHECK(contains(outcome.errors, "emulate a device: "));
   CHECK(contains(outcome.errors, "run as root"));
-  WARN("SKIPPED: limits of an emulated device were NOT tested: " << outcome.errors);
-  return false;
+  support::skip(outcome.errors);
 }
 
 std::string text_of(const fs::path& file) {
@@ -57,10 +56,8 @@ std::vector<fs::path> driver_cgroups() {
 }
 
 /// Memory limits provoke the kernel's killer: only in a machine of its own.
-bool in_virtual_machine() {
-  if (std::getenv("PARETOPIPE_UML") != nullptr) return true;
-  WARN("SKIPPED: memory limits were NOT tested: they are in tests/uml");
-  return false;
+void need_virtual_machine() {
+  if (std::getenv("PARETOPIPE_UML") == nullptr) support::skip("tests/uml runs this");
 }
 
 }  // namespace
@@ -102,12 +99,12 @@ TEST_CASE("a device profile is part of a trial's identity") {
   CHECK(shell.records().size() == 2);
 }
 
-TEST_CASE("a quota of CPU time is on the stage of its device alone, as the kernel reads it back") {
+TEST_CASE("a quota of CPU time is on the stage of its device alone, as the kernel reads it back", "[needs:cgroups]") {
   const Shell shell;
   write_profile(shell, R"({"cpu_quota": 0.5})");
   const auto sweep = shell.run(kOneTrial);
   INFO(sweep.errors);
-  if (!could_run(sweep)) return;
+  need_cgroups(sweep);
   REQUIRE(sweep.exit_code == 0);
   const auto record = shell.records().at(0);
   CHECK_FALSE(record.stages[0].emulated_device.has_value());
@@ -117,7 +114,7 @@ TEST_CASE("a quota of CPU time is on the stage of its device alone, as the kerne
   CHECK(driver_cgroups().empty());
 }
 
-TEST_CASE("stages of one device share its quota") {
+TEST_CASE("stages of one device share its quota", "[needs:cgroups]") {
   const Shell shell;
   write_profile(shell, R"({"cpu_quota": 0.5})");
   const auto sweep =
@@ -125,7 +122,7 @@ TEST_CASE("stages of one device share its quota") {
                 Shell::Words{"--batches", "4", "--repeat", "1", "--stages", "3", "--partitions", "1,2", "--placement",
                              "0,1,0", "--device-profile", "./small.json", "--device-profile", "none"});
   INFO(sweep.errors);
-  if (!could_run(sweep)) return;
+  need_cgroups(sweep);
   const auto record = shell.records().at(0);
   CHECK(record.stages.at(0).emulated_device == record.stages.at(2).emulated_device);
   CHECK(record.stages.at(0).emulated_device.has_value());
@@ -133,13 +130,13 @@ TEST_CASE("stages of one device share its quota") {
   CHECK(driver_cgroups().empty());
 }
 
-TEST_CASE("no cgroup stays behind a sweep in which a stage was killed") {
+TEST_CASE("no cgroup stays behind a sweep in which a stage was killed", "[needs:cgroups]") {
   const Shell shell;
   const support::FaultOnce fault("kill@1-3@3");
   write_profile(shell, R"({"cpu_quota": 0.5})");
   const auto sweep = shell.run(kOneTrial);
   INFO(sweep.errors);
-  if (!could_run(sweep)) return;
+  need_cgroups(sweep);
   CHECK(sweep.exit_code == 1);
   REQUIRE(shell.records().at(0).failure.has_value());
   const auto reason = shell.records().at(0).failure->reason;
@@ -148,11 +145,12 @@ TEST_CASE("no cgroup stays behind a sweep in which a stage was killed") {
   CHECK(driver_cgroups().empty());
 }
 
-TEST_CASE("no cgroup stays behind a sweep that is interrupted, and the next sweep removes a killed one's") {
+TEST_CASE("no cgroup stays behind a sweep that is interrupted, and the next sweep removes a killed one's",
+          "[needs:cgroups]") {
   const int signal = GENERATE(SIGINT, SIGKILL);
   const Shell shell;
   write_profile(shell, R"({"cpu_quota": 0.5})");
-  if (!could_run(shell.run(kOneTrial + Shell::Words{"--dry-run"}))) return;
+  need_cgroups(shell.run(kOneTrial + Shell::Words{"--dry-run"}));
   const support::FaultOnce hang("hang@1-3@3");  // the sweep is in the middle of a trial, and stays there
   auto sweep = shell.start(kOneTrial);
   REQUIRE(support::wait_until_written(hang.marker()));
@@ -165,8 +163,8 @@ TEST_CASE("no cgroup stays behind a sweep that is interrupted, and the next swee
   CHECK(driver_cgroups().empty());
 }
 
-TEST_CASE("a memory limit is read back, and a stage that goes over it is named with it") {
-  if (!in_virtual_machine()) return;
+TEST_CASE("a memory limit is read back, and a stage that goes over it is named with it", "[needs:virtual_machine]") {
+  need_virtual_machine();
   const Shell shell;
   write_profile(shell, R"({"memory_limit": "48 MiB"})");
   const auto sweep = shell.run(kOneTrial);

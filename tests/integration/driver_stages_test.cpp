@@ -89,7 +89,8 @@ TEST_CASE("four stages over an emulated network have a link each, with its delay
   CHECK(record.summary->links[3].transfer_p50_ns >= 5e6);
 }
 
-TEST_CASE("three stages in namespaces of their own talk over links that the kernel shapes, where it can") {
+TEST_CASE("three stages in namespaces of their own talk over links that the kernel shapes, where it can",
+          "[needs:namespaces]") {
   const Shell shell;
   support::write_file(shell.folder() / "slow.json",
                       R"({"forward": {"rate": "100 Mbit/s"}, "backward": {"rate": "50 Mbit/s"}})");
@@ -97,8 +98,7 @@ TEST_CASE("three stages in namespaces of their own talk over links that the kern
       kChain + Shell::Words{"--stages", "3", "--partitions", "2,4", "--network", "./slow.json", "--shaping", "netem"});
   INFO(sweep.errors);
   if (sweep.exit_code == 3) {
-    WARN("SKIPPED: three stages over the kernel's links were NOT tested: " << sweep.errors);
-    return;
+    support::skip(sweep.errors);
   }
   REQUIRE(shell.records().size() == 1);
   const auto record = shell.records().front();

@@ -35,11 +35,11 @@ bool time_namespaces_work(const support::TemporaryFolder& folder) {
 
 }  // namespace
 
-TEST_CASE("times of stages with a clock of their own are brought to the driver's, with a bound on the error") {
+TEST_CASE("times of stages with a clock of their own are brought to the driver's, with a bound on the error",
+          "[needs:time_namespaces]") {
   const support::TemporaryFolder folder;
   if (!time_namespaces_work(folder)) {
-    WARN("SKIPPED: this machine has no time namespaces for this user");
-    return;
+    support::skip("this machine has no time namespaces for this user");
   }
   run::PipelineExecutor executor(options_with(make_stage_of_another_time(folder)));
   const auto record = executor.run(trial_at({1}));

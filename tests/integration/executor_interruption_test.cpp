@@ -94,10 +94,10 @@ TEST_CASE("a person's interruption in the middle of a trial ends it at once, and
   ::close(interrupt);
 }
 
-TEST_CASE("a person's interruption while a very slow network is probed ends that at once") {
+TEST_CASE("a person's interruption while a very slow network is probed ends that at once", "[needs:tbf]") {
   const auto kind = GENERATE(config::Shaping::netem, config::Shaping::emulated);
   CAPTURE(to_string(kind));
-  if (kind == config::Shaping::netem && !support::can(support::capabilities().tbf)) return;
+  if (kind == config::Shaping::netem) support::need(support::capabilities().tbf);
   const auto before = support::machine_state();
   const launch::FileDescriptor interrupt(::eventfd(0, EFD_CLOEXEC));
   auto trial = trial_at({1});

@@ -23,16 +23,16 @@ plan::Trial trial_over(Shaping kind) {
   return trial;
 }
 
-bool works_here(Shaping kind) {
-  return kind != Shaping::netem || support::can(support::capabilities().tbf);
+void need_kind(Shaping kind) {
+  if (kind == Shaping::netem) support::need(support::capabilities().tbf);
 }
 
 }  // namespace
 
-TEST_CASE("a trial runs over every kind of link, and its record says what the link did") {
+TEST_CASE("a trial runs over every kind of link, and its record says what the link did", "[needs:tbf]") {
   const auto kind = GENERATE(Shaping::none, Shaping::netem, Shaping::emulated);
   CAPTURE(to_string(kind));
-  if (!works_here(kind)) return;
+  need_kind(kind);
   run::PipelineExecutor executor(options_with(kFakeStage));
   const auto trial = trial_over(kind);
   const auto record = executor.run(trial);
@@ -67,10 +67,10 @@ TEST_CASE("a trial that sends nothing over an emulated link has no lateness") {
   CHECK_FALSE(record.network->lateness.has_value());
 }
 
-TEST_CASE("a network is applied anew when a trial wants another one, on the same stage processes") {
+TEST_CASE("a network is applied anew when a trial wants another one, on the same stage processes", "[needs:tbf]") {
   const auto kind = GENERATE(Shaping::netem, Shaping::emulated);
   CAPTURE(to_string(kind));
-  if (!works_here(kind)) return;
+  need_kind(kind);
   run::PipelineExecutor executor(options_with(kFakeStage));
   auto fast = trial_over(kind);
   fast.network = {};
@@ -82,11 +82,11 @@ TEST_CASE("a network is applied anew when a trial wants another one, on the same
   CHECK(support::own_children() == stages);
 }
 
-TEST_CASE(
-    "a stage that is killed over any kind of link is one failed trial, and the next one runs over the same kind") {
+TEST_CASE("a stage that is killed over any kind of link is one failed trial, and the next one runs over the same kind",
+          "[needs:tbf]") {
   const auto kind = GENERATE(Shaping::none, Shaping::netem, Shaping::emulated);
   CAPTURE(to_string(kind));
-  if (!works_here(kind)) return;
+  need_kind(kind);
   const FaultOnce fault("kill@0-1@5");
   run::PipelineExecutor executor(options_with(kFakeStage));
   const auto killed = executor.run(trial_over(kind));

@@ -116,8 +116,9 @@ class LongLease {
 
 }  // namespace
 
-TEST_CASE("traffic to the peer's port is slow, all other traffic is not, and afterwards none is", "[net]") {
-  if (!can_shape_peers()) return;
+TEST_CASE("traffic to the peer's port is slow, all other traffic is not, and afterwards none is",
+          "[net][needs:peer_shaping]") {
+  need_peer_shaping();
   const Networks networks;
   const auto shaped = networks.pair.connect();
   const auto other = networks.pair.connect();
@@ -136,8 +137,9 @@ TEST_CASE("traffic to the peer's port is slow, all other traffic is not, and aft
   CHECK(rate_of(shaped) > 3 * slow);
 }
 
-TEST_CASE("only traffic to the peer's port is late by the profile's delay", "[net][netem]") {
-  if (!can_shape_peers() || !support::can(support::capabilities().netem)) return;
+TEST_CASE("only traffic to the peer's port is late by the profile's delay", "[net][netem][needs:netem]") {
+  need_peer_shaping();
+  support::need(support::capabilities().netem);
   const Networks networks(R"({"both": {"delay": "40 ms"}})");
   const auto shaped = networks.pair.connect();
   const auto other = networks.pair.connect();
@@ -151,8 +153,8 @@ TEST_CASE("only traffic to the peer's port is late by the profile's delay", "[ne
   CHECK(probe(shaped).round_trip_min < 39ms);
 }
 
-TEST_CASE("a port is the peer's or this host's", "[net]") {
-  if (!can_shape_peers()) return;
+TEST_CASE("a port is the peer's or this host's", "[net][needs:peer_shaping]") {
+  need_peer_shaping();
   const Networks networks;
   const auto connection = networks.pair.connect();
   LongLease lease(networks, {"--port", port(::getsockname, connection.first.get())});
@@ -160,8 +162,8 @@ TEST_CASE("a port is the peer's or this host's", "[net]") {
   CHECK(lease.end_by(SIGTERM).exit_code == 130);
 }
 
-TEST_CASE("nothing is left when the lease is over, after Ctrl-C, and after SIGTERM", "[net]") {
-  if (!can_shape_peers()) return;
+TEST_CASE("nothing is left when the lease is over, after Ctrl-C, and after SIGTERM", "[net][needs:peer_shaping]") {
+  need_peer_shaping();
   const Networks networks;
   const auto before = networks.qdiscs();
   SECTION("over") {
@@ -181,8 +183,8 @@ TEST_CASE("nothing is left when the lease is over, after Ctrl-C, and after SIGTE
   CHECK(networks.qdiscs() == before);
 }
 
-TEST_CASE("nothing is left when either of the two processes is killed", "[net]") {
-  if (!can_shape_peers()) return;
+TEST_CASE("nothing is left when either of the two processes is killed", "[net][needs:peer_shaping]") {
+  need_peer_shaping();
   const Networks networks;
   const auto before = networks.qdiscs();
   LongLease lease(networks);
@@ -203,8 +205,9 @@ TEST_CASE("nothing is left when either of the two processes is killed", "[net]")
   CHECK(networks.qdiscs() == before);
 }
 
-TEST_CASE("what two killed processes left is removed by clear, which says so if there is nothing", "[net]") {
-  if (!can_shape_peers()) return;
+TEST_CASE("what two killed processes left is removed by clear, which says so if there is nothing",
+          "[net][needs:peer_shaping]") {
+  need_peer_shaping();
   const Networks networks;
   const auto before = networks.qdiscs();
   LongLease lease(networks);
@@ -228,8 +231,9 @@ TEST_CASE("what two killed processes left is removed by clear, which says so if 
   CHECK(again.output == "stage1: nothing of ours is applied\n");
 }
 
-TEST_CASE("somebody else's root qdisc is refused and stays, whether there before or made meanwhile", "[net]") {
-  if (!can_shape_peers()) return;
+TEST_CASE("somebody else's root qdisc is refused and stays, whether there before or made meanwhile",
+          "[net][needs:peer_shaping]") {
+  need_peer_shaping();
   const Networks networks;
   const Words foreign{"tc",    "qdisc",  "add",  "dev",     NamespaceRing::interface(1),
                       "root",  "handle", "1:",   "tbf",     "rate",
@@ -253,8 +257,9 @@ TEST_CASE("somebody else's root qdisc is refused and stays, whether there before
   }
 }
 
-TEST_CASE("an interface has one lease at a time, even when the first one's shaping was cleared", "[net]") {
-  if (!can_shape_peers()) return;
+TEST_CASE("an interface has one lease at a time, even when the first one's shaping was cleared",
+          "[net][needs:peer_shaping]") {
+  need_peer_shaping();
   const Networks networks;
   LongLease lease(networks);
   networks.run(kClear);
@@ -264,8 +269,8 @@ TEST_CASE("an interface has one lease at a time, even when the first one's shapi
   lease.end_by(SIGTERM);
 }
 
-TEST_CASE("plan prints just what apply runs, and what undoes it", "[net]") {
-  if (!can_shape_peers()) return;
+TEST_CASE("plan prints just what apply runs, and what undoes it", "[net][needs:peer_shaping]") {
+  need_peer_shaping();
   const Networks networks;
   const auto before = networks.all();
   const auto plan =
@@ -289,25 +294,26 @@ TEST_CASE("plan prints just what apply runs, and what undoes it", "[net]") {
   CHECK(networks.all() == before);
 }
 
-TEST_CASE("what the kernel refuses is a sentence, and nothing is left", "[net]") {
-  if (!can_shape_peers()) return;
+TEST_CASE("what the kernel refuses is a sentence, and nothing is left", "[net][needs:peer_shaping]") {
+  need_peer_shaping();
   const Networks networks;
   const auto before = networks.qdiscs();
-  SECTION("no such interface") {
-    const auto outcome =
-        networks.run({"net", "apply", networks.slow(), "--interface", "nosuch0", "--peer", "10.0.0.2", "--for", "1s"});
-    CHECK(outcome.exit_code == 3);
-    CHECK(contains(outcome.errors, "`ip link` lists the interfaces there are"));
-  }
-  SECTION("no netem") {
-    if (support::capabilities().netem.works) {
-      SUCCEED("this kernel has netem");
-      return;
-    }
-    const auto outcome =
-        networks.run({"net", "apply", "wifi", "--interface", "stage1", "--peer", "10.0.0.2", "--for", "600s"});
-    CHECK(outcome.exit_code == 3);
-    CHECK(contains(outcome.errors, "sudo modprobe sch_netem"));
-  }
+  const auto outcome =
+      networks.run({"net", "apply", networks.slow(), "--interface", "nosuch0", "--peer", "10.0.0.2", "--for", "1s"});
+  CHECK(outcome.exit_code == 3);
+  CHECK(contains(outcome.errors, "`ip link` lists the interfaces there are"));
+  CHECK(networks.qdiscs() == before);
+}
+
+TEST_CASE("a delay on a kernel without netem is refused with the module to load, and nothing is left",
+          "[net][needs:no_netem]") {
+  need_peer_shaping();
+  support::need_no_netem();
+  const Networks networks;
+  const auto before = networks.qdiscs();
+  const auto outcome =
+      networks.run({"net", "apply", "wifi", "--interface", "stage1", "--peer", "10.0.0.2", "--for", "600s"});
+  CHECK(outcome.exit_code == 3);
+  CHECK(contains(outcome.errors, "sudo modprobe sch_netem"));
   CHECK(networks.qdiscs() == before);
 }

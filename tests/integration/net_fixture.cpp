@@ -80,7 +80,7 @@ support::Outcome run_driver(const Words& arguments, const shaping::NamespaceRing
   return RunningDriver(arguments, networks).wait();
 }
 
-bool can_shape_peers() {
+void need_peer_shaping() {
   static const shaping::Ability ability = [] {
     if (!support::capabilities().tbf.works) return support::capabilities().tbf;
     try {
@@ -94,7 +94,7 @@ bool can_shape_peers() {
       return shaping::Ability{false, error.what()};
     }
   }();
-  return support::can(ability);
+  support::need(ability);
 }
 
 Words split(const std::string& line) {

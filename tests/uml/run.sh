@@ -8,14 +8,15 @@
 # one CPU; SIZE of memory (2G). The command starts in the current folder, with your PATH and no other variable of yours
 # (use env to give it some). Its stdin is empty; its stdout and stderr come out here while it runs. Booting takes 3 s.
 #
-# Exit status: the command's; 2 bad usage; 3 this machine cannot do it (it says why); 124 out of time (600 s unless given,
-# from the command's start: booting is not the command's time).
+# Exit status: the command's; 2 bad usage; 77 this machine cannot do it (it says why, after the word SKIPPED); 70 the virtual
+# machine ended before the command did; 124 out of time (600 s unless given, from the command's start: booting is not the
+# command's time).
 # Leaves no process behind, whatever ends it, and no file unless it is killed by kill -9.
 set -euo pipefail
 
 say() { printf 'tests/uml/run.sh: %s\n' "$*" >&2; }
 usage() { echo "usage: tests/uml/run.sh [--time-limit SECONDS] [--memory SIZE] COMMAND [ARGUMENT...]" >&2; exit 2; }
-cannot() { say "$*"; exit 3; }
+cannot() { say "SKIPPED: $*"; exit 77; }
 
 limit=600
 boot_limit=120  # booting takes 3 s, and many more where other work has the processors
@@ -101,7 +102,10 @@ if ((how == 137 || how == 124)) && [[ -e "$shared/booted" ]]; then
 fi
 say "the virtual machine ended before the command did. The end of its console:"
 tail -n 15 "$shared/console" >&2
-if [[ -e "$shared/booted" ]]; then cannot "It had begun the command; $memory of memory may be too little (--memory)."; fi
+if [[ -e "$shared/booted" ]]; then
+  say "It had begun the command; $memory of memory may be too little (--memory)."
+  exit 70
+fi
 if grep -q put_fp_registers "$shared/console"; then
   cannot "It has no room for all registers of this processor, as happens with Intel's AMX. Only another machine helps."
 fi

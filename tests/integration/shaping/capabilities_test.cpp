@@ -14,17 +14,14 @@ TEST_CASE("every ability says how it works, or why it does not", "[capabilities]
   }
 }
 
-TEST_CASE("a kernel without netem is told apart, with the module to load", "[capabilities]") {
-  if (!support::can(capabilities().namespaces)) return;
-  if (capabilities().netem.works) {
-    SUCCEED("this kernel has netem");
-    return;
-  }
+TEST_CASE("a kernel without netem is told apart, with the module to load", "[capabilities][needs:no_netem]") {
+  support::need(capabilities().namespaces);
+  support::need_no_netem();
   CHECK(contains(capabilities().netem.detail, "sudo modprobe sch_netem"));
 }
 
-TEST_CASE("trying leaves nothing behind", "[capabilities]") {
-  if (!support::can(capabilities().namespaces)) return;
+TEST_CASE("trying leaves nothing behind", "[capabilities][needs:namespaces]") {
+  support::need(capabilities().namespaces);
   const auto before = support::machine_state();
   shaping::find_capabilities();
   CHECK(support::machine_state() == before);

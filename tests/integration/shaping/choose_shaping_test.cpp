@@ -39,8 +39,8 @@ TEST_CASE("left to itself, shaping is the kernel's where that works for all prof
   if (!kernel) CHECK(contains(choice.warning, "wifi"));
 }
 
-TEST_CASE("a rate alone needs no netem", "[choice]") {
-  if (!support::can(support::capabilities().tbf)) return;
+TEST_CASE("a rate alone needs no netem", "[choice][needs:tbf]") {
+  support::need(support::capabilities().tbf);
   config::NetworkProfile paced{"paced", {}, {}};
   paced.forward.rate_bit_per_s = 5'000'000;
   CHECK(choose_shaping(std::nullopt, std::vector{paced}).kind == Shaping::netem);

@@ -118,8 +118,8 @@ bool is_root() {
   return ::geteuid() == 0;
 }
 
-/// Whether somebody who is not root can have namespaces here.
-bool can_without_root() {
+/// Skips the test case where somebody who is not root can have no namespaces.
+void need_no_root_namespaces() {
   static const bool works = [] {
     return status_of(in_child([] {
              if (is_root()) become_nobody();
@@ -127,14 +127,13 @@ bool can_without_root() {
              if (!tbf.works) throw EnvironmentError(tbf.detail);
            })) == 0;
   }();
-  if (!works) WARN("SKIPPED: without root, this kernel allows no namespaces, or has no tbf");
-  return works;
+  if (!works) support::skip("without root, this kernel allows no namespaces, or has no tbf");
 }
 
 }  // namespace
 
-TEST_CASE("while a pair lives there are two networks more, and afterwards none", "[left-behind]") {
-  if (!support::can(capabilities().tbf)) return;
+TEST_CASE("while a pair lives there are two networks more, and afterwards none", "[left-behind][needs:tbf]") {
+  support::need(capabilities().tbf);
   const auto before = machine_state();
   std::array<ino_t, 2> ids{};
   {
@@ -152,8 +151,8 @@ TEST_CASE("while a pair lives there are two networks more, and afterwards none",
   CHECK(machine_state() == before);
 }
 
-TEST_CASE("a profile that cannot be applied leaves nothing behind", "[left-behind]") {
-  if (!support::can(capabilities().tbf)) return;
+TEST_CASE("a profile that cannot be applied leaves nothing behind", "[left-behind][needs:tbf]") {
+  support::need(capabilities().tbf);
   const auto before = machine_state();
   auto impossible = paced();
   impossible.backward.rate_bit_per_s = 1;  // less than a byte per second, which tc refuses
@@ -166,18 +165,20 @@ TEST_CASE("a profile that cannot be applied leaves nothing behind", "[left-behin
   CHECK(machine_state() == before);
 }
 
-TEST_CASE("a driver that is killed leaves nothing behind", "[left-behind]") {
-  if (!support::can(capabilities().tbf)) return;
+TEST_CASE("a driver that is killed leaves nothing behind", "[left-behind][needs:tbf]") {
+  support::need(capabilities().tbf);
   check_killed_driver(true);
 }
 
-TEST_CASE("a driver without root that is killed leaves nothing behind", "[left-behind]") {
-  if (!is_root() || !can_without_root()) return;  // whoever is not root has had the test before
+TEST_CASE("a driver without root that is killed leaves nothing behind", "[left-behind][needs:tbf]") {
+  if (!is_root()) return;  // whoever is not root has had the test before
+  need_no_root_namespaces();
   check_killed_driver(false);
 }
 
-TEST_CASE("without root a pair is made in a user namespace, shaped and connected", "[left-behind][namespaces]") {
-  if (!can_without_root()) return;
+TEST_CASE("without root a pair is made in a user namespace, shaped and connected",
+          "[left-behind][namespaces][needs:tbf]") {
+  need_no_root_namespaces();
   const pid_t child = in_child([] {
     if (is_root()) become_nobody();
     const NamespaceRing networks;
@@ -191,8 +192,8 @@ TEST_CASE("without root a pair is made in a user namespace, shaped and connected
   CHECK(status_of(child) == 0);
 }
 
-TEST_CASE("a stage that is killed takes nothing of its network along", "[left-behind]") {
-  if (!support::can(capabilities().tbf)) return;
+TEST_CASE("a stage that is killed takes nothing of its network along", "[left-behind][needs:tbf]") {
+  support::need(capabilities().tbf);
   const NamespaceRing networks;
   const ShapedLink link(networks, paced());
   auto stage = start_stage(networks, 0);

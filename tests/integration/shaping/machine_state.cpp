@@ -82,9 +82,12 @@ const shaping::Capabilities& capabilities() {
   return found;
 }
 
-bool can(const shaping::Ability& ability) {
-  if (!ability.works) WARN("SKIPPED: " << ability.detail);
-  return ability.works;
+void need(const shaping::Ability& ability) {
+  if (!ability.works) skip(ability.detail);
+}
+
+void need_no_netem() {
+  if (capabilities().netem.works) skip("this kernel has netem");
 }
 
 }  // namespace paretopipe::support

@@ -29,7 +29,10 @@ bool is_alive(ino_t network);
 /// What this machine can do, tried once a test program.
 const shaping::Capabilities& capabilities();
 
-/// False, with a warning that says why, if the ability is missing: the test is then skipped.
-bool can(const shaping::Ability& ability);
+/// Skips the test case if the ability is missing.
+void need(const shaping::Ability& ability);
+
+/// Skips a test of what is said on a kernel without netem on every other one.
+void need_no_netem();
 
 }  // namespace paretopipe::support

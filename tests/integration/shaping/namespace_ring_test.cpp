@@ -38,9 +38,9 @@ bool carries_a_byte(int from, int to) {
 
 }  // namespace
 
-TEST_CASE(
-    "three stages are a ring: every stage reaches the next one, the last one the first, over links of their own") {
-  if (!support::can(capabilities().namespaces)) return;
+TEST_CASE("three stages are a ring: every stage reaches the next one, the last one the first, over links of their own",
+          "[needs:namespaces]") {
+  support::need(capabilities().namespaces);
   const NamespaceRing networks(3);
   for (const auto& [near, far] : {std::pair<std::size_t, std::size_t>{0, 1}, {1, 2}, {2, 0}}) {
     CAPTURE(near, far);
@@ -56,8 +56,8 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("a program is started in the network of its stage", "[namespaces]") {
-  if (!support::can(capabilities().namespaces)) return;
+TEST_CASE("a program is started in the network of its stage", "[namespaces][needs:namespaces]") {
+  support::need(capabilities().namespaces);
   const NamespaceRing networks;
   const auto first = network_of(networks.descriptors(0));
   const auto second = network_of(networks.descriptors(1));
@@ -67,8 +67,8 @@ TEST_CASE("a program is started in the network of its stage", "[namespaces]") {
   CHECK(second != network_of({}));
 }
 
-TEST_CASE("a stage sees its own loopback and its link, and nothing of the machine", "[namespaces]") {
-  if (!support::can(capabilities().namespaces)) return;
+TEST_CASE("a stage sees its own loopback and its link, and nothing of the machine", "[namespaces][needs:namespaces]") {
+  support::need(capabilities().namespaces);
   const NamespaceRing networks;
   for (std::size_t stage = 0; stage < 2; ++stage) {
     const auto links = networks.run_in(stage, {"ip", "-o", "link", "show"});
@@ -83,8 +83,8 @@ TEST_CASE("a stage sees its own loopback and its link, and nothing of the machin
   CHECK(networks.warnings().empty());
 }
 
-TEST_CASE("a connection made here runs over the link between the networks", "[namespaces]") {
-  if (!support::can(capabilities().namespaces)) return;
+TEST_CASE("a connection made here runs over the link between the networks", "[namespaces][needs:namespaces]") {
+  support::need(capabilities().namespaces);
   const NamespaceRing networks;
   const auto [first, second] = networks.connect();
   CHECK(carries_a_byte(first.get(), second.get()));
@@ -98,8 +98,8 @@ TEST_CASE("a connection made here runs over the link between the networks", "[na
   ::close(other_second);
 }
 
-TEST_CASE("two pairs have the same addresses and nothing to do with each other", "[namespaces]") {
-  if (!support::can(capabilities().namespaces)) return;
+TEST_CASE("two pairs have the same addresses and nothing to do with each other", "[namespaces][needs:namespaces]") {
+  support::need(capabilities().namespaces);
   const NamespaceRing one;
   const NamespaceRing other;
   const auto first = one.connect();
@@ -109,8 +109,8 @@ TEST_CASE("two pairs have the same addresses and nothing to do with each other",
   CHECK(network_of(one.descriptors(0)) != network_of(other.descriptors(0)));
 }
 
-TEST_CASE("a command that fails in a stage's network is shown with what it said", "[namespaces]") {
-  if (!support::can(capabilities().namespaces)) return;
+TEST_CASE("a command that fails in a stage's network is shown with what it said", "[namespaces][needs:namespaces]") {
+  support::need(capabilities().namespaces);
   const NamespaceRing networks;
   const auto message = message_of<EnvironmentError>([&] {
     networks.run_in(1, {"tc", "qdisc", "del", "dev", "nosuch", "root"});

@@ -39,8 +39,9 @@ double mean_packet(const NamespaceRing& networks, int sender) {
 
 }  // namespace
 
-TEST_CASE("netem gets a peer's traffic frame by frame, though the interface takes super-packets", "[peer][netem]") {
-  if (!support::can(capabilities().netem)) return;
+TEST_CASE("netem gets a peer's traffic frame by frame, though the interface takes super-packets",
+          "[peer][netem][needs:netem]") {
+  support::need(capabilities().netem);
   const NamespaceRing networks;
   const auto interface = NamespaceRing::interface(1);
   networks.run_in(0, {"ip", "link", "set", "dev", interface, "gso_max_segs", "65535"});

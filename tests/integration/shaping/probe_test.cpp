@@ -99,15 +99,16 @@ TEST_CASE("a person ends a probe at once", "[probe]") {
   for (const int end : pair) ::close(end);
 }
 
-TEST_CASE("a rate of tbf is what a transfer gets, each direction its own", "[probe][tbf]") {
-  if (!support::can(capabilities().tbf)) return;
+TEST_CASE("a rate of tbf is what a transfer gets, each direction its own", "[probe][tbf][needs:tbf]") {
+  support::need(capabilities().tbf);
   const auto probe = probe_under(profile_of(0ns, 20'000'000, 5'000'000));
   check_goodput(probe.forward_bit_per_s, 20e6 * shaping::kTcpPayloadShare);
   check_goodput(probe.backward_bit_per_s, 5e6 * shaping::kTcpPayloadShare);
 }
 
-TEST_CASE("a delay counts once in each direction, and a rate of netem is what a transfer gets", "[probe][netem]") {
-  if (!support::can(capabilities().netem)) return;
+TEST_CASE("a delay counts once in each direction, and a rate of netem is what a transfer gets",
+          "[probe][netem][needs:netem]") {
+  support::need(capabilities().netem);
   const auto probe = probe_under(profile_of(20ms, 20'000'000, 10'000'000));
   CHECK(probe.round_trip_min >= 39ms);
   CHECK(probe.round_trip_min < 80ms);
@@ -115,15 +116,15 @@ TEST_CASE("a delay counts once in each direction, and a rate of netem is what a 
   check_goodput(probe.backward_bit_per_s, 10e6 * shaping::kTcpPayloadShare);
 }
 
-TEST_CASE("jitter does not break a transfer, for packets stay in order", "[probe][netem]") {
-  if (!support::can(capabilities().netem)) return;
+TEST_CASE("jitter does not break a transfer, for packets stay in order", "[probe][netem][needs:netem]") {
+  support::need(capabilities().netem);
   const auto profile = config::load_network_profile("lte");
   const auto probe = probe_under(profile);
   check_goodput(probe.forward_bit_per_s, 10e6 * shaping::kTcpPayloadShare);
 }
 
-TEST_CASE("the published profile is slow and far, as published", "[probe][netem]") {
-  if (!support::can(capabilities().netem)) return;
+TEST_CASE("the published profile is slow and far, as published", "[probe][netem][needs:netem]") {
+  support::need(capabilities().netem);
   const auto probe = probe_under(config::load_network_profile("published"));
   CHECK(probe.round_trip_min >= 399ms);
   CHECK(probe.round_trip_min < 600ms);

@@ -37,8 +37,8 @@ std::string qdiscs(const NamespaceRing& networks) {
 
 }  // namespace
 
-TEST_CASE("a rate in each direction is applied and read back from the kernel", "[shaped]") {
-  if (!support::can(capabilities().tbf)) return;
+TEST_CASE("a rate in each direction is applied and read back from the kernel", "[shaped][needs:tbf]") {
+  support::need(capabilities().tbf);
   const NamespaceRing networks;
   const ShapedLink link(networks, paced(20'000'000, 5'000'000));
   CHECK(link.differences().empty());
@@ -49,8 +49,8 @@ TEST_CASE("a rate in each direction is applied and read back from the kernel", "
   CHECK(applied.forward.burst_bytes.value() > 0);
 }
 
-TEST_CASE("a profile goes with the object that applied it, and another one can follow", "[shaped]") {
-  if (!support::can(capabilities().tbf)) return;
+TEST_CASE("a profile goes with the object that applied it, and another one can follow", "[shaped][needs:tbf]") {
+  support::need(capabilities().tbf);
   const NamespaceRing networks;
   const auto before = qdiscs(networks);
   {
@@ -65,8 +65,8 @@ TEST_CASE("a profile goes with the object that applied it, and another one can f
   link.clear();  // once more does nothing
 }
 
-TEST_CASE("an unshaped profile applies nothing", "[shaped]") {
-  if (!support::can(capabilities().namespaces)) return;
+TEST_CASE("an unshaped profile applies nothing", "[shaped][needs:namespaces]") {
+  support::need(capabilities().namespaces);
   const NamespaceRing networks;
   const auto before = qdiscs(networks);
   const ShapedLink link(networks, NetworkProfile{});
@@ -74,8 +74,8 @@ TEST_CASE("an unshaped profile applies nothing", "[shaped]") {
   CHECK(link.differences().empty());
 }
 
-TEST_CASE("a profile changed behind our back is noticed", "[shaped]") {
-  if (!support::can(capabilities().tbf)) return;
+TEST_CASE("a profile changed behind our back is noticed", "[shaped][needs:tbf]") {
+  support::need(capabilities().tbf);
   const NamespaceRing networks;
   const ShapedLink link(networks, paced(20'000'000, 20'000'000));
   networks.run_in(1, {"tc", "qdisc", "replace", "dev", NamespaceRing::interface(0), "root", "handle", "1:", "tbf",
@@ -84,8 +84,8 @@ TEST_CASE("a profile changed behind our back is noticed", "[shaped]") {
         std::vector<std::string>{"backward: a rate of 20 Mbit/s was requested, but the kernel reports 10 Mbit/s"});
 }
 
-TEST_CASE("if one direction cannot be applied, neither is", "[shaped]") {
-  if (!support::can(capabilities().tbf)) return;
+TEST_CASE("if one direction cannot be applied, neither is", "[shaped][needs:tbf]") {
+  support::need(capabilities().tbf);
   const NamespaceRing networks;
   const auto before = qdiscs(networks);
   auto profile = paced(20'000'000, 1);  // less than a byte per second, which tc refuses
@@ -93,20 +93,17 @@ TEST_CASE("if one direction cannot be applied, neither is", "[shaped]") {
   CHECK(qdiscs(networks) == before);
 }
 
-TEST_CASE("a kernel without netem says so when a delay is applied", "[shaped]") {
-  if (!support::can(capabilities().tbf)) return;
-  if (capabilities().netem.works) {
-    SUCCEED("this kernel has netem");
-    return;
-  }
+TEST_CASE("a kernel without netem says so when a delay is applied", "[shaped][needs:no_netem]") {
+  support::need(capabilities().tbf);
+  support::need_no_netem();
   const NamespaceRing networks;
   const auto message =
       message_of<EnvironmentError>([&] { ShapedLink(networks, config::load_network_profile("published")); });
   CHECK(contains(message, "this kernel has no netem: load its module (sudo modprobe sch_netem)"));
 }
 
-TEST_CASE("every shipped profile is applied and read back as it was requested", "[shaped][netem]") {
-  if (!support::can(capabilities().netem)) return;
+TEST_CASE("every shipped profile is applied and read back as it was requested", "[shaped][netem][needs:netem]") {
+  support::need(capabilities().netem);
   const NamespaceRing networks;
   for (const auto& [name, description] : config::shipped_networks()) {
     CAPTURE(name);
@@ -115,8 +112,8 @@ TEST_CASE("every shipped profile is applied and read back as it was requested", 
   }
 }
 
-TEST_CASE("every condition at once is applied and read back", "[shaped][netem]") {
-  if (!support::can(capabilities().netem)) return;
+TEST_CASE("every condition at once is applied and read back", "[shaped][netem][needs:netem]") {
+  support::need(capabilities().netem);
   const NamespaceRing networks;
   NetworkProfile profile;
   auto& forward = profile.forward;

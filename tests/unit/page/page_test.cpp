@@ -18,13 +18,11 @@ using support::contains;
 namespace {
 
 /// Without the charting library there is nothing but a refusal (without_charts_test.cpp).
-bool built_with_charts() {
+void need_charts() {
   try {
     page::require_renderer();
-    return true;
   } catch (const EnvironmentError& error) {
-    WARN("SKIPPED: the page was NOT tested: " << error.what());
-    return false;
+    support::skip(error.what());
   }
 }
 
@@ -43,14 +41,14 @@ std::string data_in(const std::string& html) {
 
 }  // namespace
 
-TEST_CASE("the page holds the data that it was given") {
-  if (!built_with_charts()) return;
+TEST_CASE("the page holds the data that it was given", "[needs:charts]") {
+  need_charts();
   const auto data = page::make_page_data(testing::sweep());
   CHECK(nlohmann::ordered_json::parse(data_in(page::render_page(data))) == data);
 }
 
-TEST_CASE("the page asks for nothing from elsewhere, and forbids it") {
-  if (!built_with_charts()) return;
+TEST_CASE("the page asks for nothing from elsewhere, and forbids it", "[needs:charts]") {
+  need_charts();
   const auto html = page::render_page(page::make_page_data(testing::sweep()));
   const auto policy = html.substr(0, html.find("<style>"));
   CHECK(contains(policy, "default-src 'none'; script-src 'sha256-"));
@@ -61,8 +59,8 @@ TEST_CASE("the page asks for nothing from elsewhere, and forbids it") {
   for (const auto* reference : {" src=", "<link", "url(", "@import"}) CHECK(count(markup, reference) == 0);
 }
 
-TEST_CASE("hostile strings of records and of a data sheet add no markup to the page") {
-  if (!built_with_charts()) return;
+TEST_CASE("hostile strings of records and of a data sheet add no markup to the page", "[needs:charts]") {
+  need_charts();
   const std::string hostile = "</script><img src=x onerror=alert(1)>@@scripts@@<!--";
   auto records = testing::sweep();
   const auto plain = page::render_page(page::make_page_data(records));
