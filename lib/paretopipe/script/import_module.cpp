@@ -25,7 +25,7 @@ using Storages = torch::jit::DeserializationStorageContext;
 
 constexpr const char* kModule = "0";                        // its name in the package
 constexpr const char* kModuleFolder = ".data/ts_code/0/";   // where a package has its pickles
-constexpr const char* kCodeFolder = ".data/ts_code/code/";  // and the code of all modules
+constexpr const char* kPackagedCode = ".data/ts_code/code/";  // and the code of all modules
 constexpr std::string_view kArchiveCodeFolder = "code/";
 
 /// For any element. Archives' writers see to it.
@@ -83,7 +83,7 @@ std::string rename_constants(std::string pickle, const std::vector<Storage>& sto
 std::string name_in_package(const std::string& name) {
   if (name.ends_with(".pkl")) return kModuleFolder + name;
   if (!name.starts_with(kArchiveCodeFolder)) return name;
-  return kCodeFolder + name.substr(kArchiveCodeFolder.size());
+  return kPackagedCode + name.substr(kArchiveCodeFolder.size());
 }
 
 std::string package_of(const Container& container) {
