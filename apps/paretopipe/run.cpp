@@ -185,7 +185,7 @@ void add_options(CLI::App& command, Options& options) {
   add_compute_options(command, sweep.compute, group);
   command.add_option("--threads-per-stage", sweep.threads_per_stage, "Compute threads of each stage (1)")->group(group);
   add_device_options(command, sweep, group);
-  command.add_option("--trial-timeout", sweep.trial_timeout_s, "Seconds after which a silent stage is given up (600)")
+  command.add_option("--trial-timeout", sweep.trial_timeout_s, "Seconds after which a slow stage is given up (600)")
       ->check(check_decimal);
 }
 

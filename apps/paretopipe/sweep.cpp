@@ -103,6 +103,8 @@ void print_findings(const run::SweepCounts& counts) {
   note(counts.disturbed, "trial", "disturbed by something else on this machine, and counted all the same");
   note(counts.settled_late, "trial", "still warming up when measuring began; the first batches were dropped too");
   note(counts.with_outliers, "trial", "with batches that took far longer than the others (flagged, not removed)");
+  note(counts.slowed_down, "trial",
+       "in which a stage became slower and stayed so (paretopipe report and explain say which; flagged, not removed)");
   note(counts.saturated, "trial",
        "saturated: images arrived faster than the pipeline completes them, so that the latency in the Server phase "
        "says how long the phase was");

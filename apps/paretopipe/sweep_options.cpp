@@ -200,8 +200,7 @@ void add_stage_options(CLI::App& command, SweepOptions& options) {
   command.add_flag("--no-malloc-tuning", options.no_malloc_tuning, "Leave glibc's malloc thresholds alone")
       ->group(group);
   command.add_flag("--active-openmp-wait", options.active_openmp_wait, "Let idle OpenMP threads spin")->group(group);
-  command
-      .add_option("--trial-timeout", options.trial_timeout_s, "Seconds after which a silent stage is given up (600)")
+  command.add_option("--trial-timeout", options.trial_timeout_s, "Seconds after which a slow stage is given up (600)")
       ->check(check_decimal)
       ->group(group);
 }

@@ -1,10 +1,13 @@
 #include "sweep_setup.hpp"
 
+#include <paretopipe/core/notice.hpp>
 #include <paretopipe/core/sha256.hpp>
 #include <paretopipe/core/version.hpp>
 #include <paretopipe/launch/stage_program.hpp>
 
 #include <filesystem>
+
+#include <unistd.h>
 
 #include <fmt/format.h>
 
@@ -72,6 +75,10 @@ run::ExecutorOptions executor_options(const SweepOptions& options, const config:
   executor.stage_program = launch::find_stage_program();
   executor.timeout_s = experiment.trial_timeout_s;
   executor.interrupt_descriptor = interrupt.descriptor();
+  executor.watching.notice = [](const std::string& sentence) {
+    // On a terminal the line that follows the sweep stands there, unfinished.
+    print_notice("{}paretopipe: {}\n", ::isatty(STDERR_FILENO) != 0 ? "\n" : "", sentence);
+  };
   if (!experiment.weights.empty()) executor.weights = std::filesystem::absolute(experiment.weights).string();
   executor.data = inputs.data;
   for (const auto& source : inputs.sources) {

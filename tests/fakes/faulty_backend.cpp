@@ -3,6 +3,7 @@
 #include <paretopipe/core/error.hpp>
 
 #include <csignal>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <limits>
@@ -46,6 +47,7 @@ class FaultyBackend final : public stage::Backend {
   stage::Activation forward(config::BlockRange range, stage::Activation input) override {
     auto output = inner_->forward(range, std::move(input));
     if (!action_.empty() && range == range_ && ++calls_ == call_ && first_time()) misbehave(output);
+    if (tired_ && range == range_) rest();
     return output;
   }
 
@@ -57,12 +59,36 @@ class FaultyBackend final : public stage::Backend {
     return true;
   }
 
-  void misbehave(stage::Activation& output) const {
+  static std::int64_t own_cpu_time_ns() {
+    timespec used{};
+    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    return std::int64_t{used.tv_sec} * 1'000'000'000 + used.tv_nsec;
+  }
+
+  static void toil() {
+    const auto end = own_cpu_time_ns() + 2'000'000'000;
+    while (own_cpu_time_ns() < end) {
+    }
+  }
+
+  static void rest() {
+    const timespec moment{0, 5'000'000};
+    ::nanosleep(&moment, nullptr);
+  }
+
+  void wait_at_gate() const {
+    while (std::filesystem::exists(marker_)) rest();
+  }
+
+  void misbehave(stage::Activation& output) {
     if (action_ == "kill") ::kill(::getpid(), SIGKILL);
     if (action_ == "hang") {
       for (;;) ::pause();
     }
     if (action_ == "stop") ::kill(::getpid(), SIGSTOP);
+    if (action_ == "toil") toil();
+    if (action_ == "gate") wait_at_gate();
+    if (action_ == "tire") tired_ = true;
     if (action_ == "throw") throw EnvironmentError("the block broke on purpose");
     if (action_ == "wrong") output.bytes.front() ^= std::byte{1};
     if (action_ == "nan") *reinterpret_cast<float*>(output.bytes.data()) = std::numeric_limits<float>::quiet_NaN();
@@ -73,6 +99,7 @@ class FaultyBackend final : public stage::Backend {
   config::BlockRange range_;
   int call_ = 0;
   int calls_ = 0;
+  bool tired_ = false;
   std::string marker_;
 };
 

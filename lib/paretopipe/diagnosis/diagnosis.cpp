@@ -1,6 +1,7 @@
 #include <paretopipe/diagnosis/diagnosis.hpp>
 #include <paretopipe/report/format.hpp>
 #include <paretopipe/stats/disturbances.hpp>
+#include <paretopipe/stats/slow_downs.hpp>
 
 #include <algorithm>
 
@@ -36,7 +37,8 @@ void measure(ConfigurationDiagnosis& diagnosis, Records records) {
   std::vector<Demands> repetitions;
   for (const auto index : diagnosis.configuration.ok) {
     if (diagnosis.trial().data_parallel == 0) repetitions.push_back(demands_of(records[index]));
-    const auto disturbances = stats::disturbances(records[index]);
+    auto disturbances = stats::slow_down_sentences(records[index]);
+    for (auto& sentence : stats::disturbances(records[index])) disturbances.push_back(std::move(sentence));
     diagnosis.disturbed += disturbances.empty() ? 0 : 1;
     for (const auto& sentence : disturbances) {
       add_once(diagnosis.disturbances, report::printable(sentence));

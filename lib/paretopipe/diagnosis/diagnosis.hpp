@@ -15,13 +15,14 @@ namespace paretopipe::diagnosis {
 /// What bounds one configuration, over its repetitions.
 struct ConfigurationDiagnosis {
   stats::Configuration configuration;
-  bool wanted = true;                     ///< somebody asked for it; otherwise it is here to be compared with
-  std::optional<Demands> demands;         ///< medians over the repetitions that count; absent where none does
-  std::vector<Constraint> bounds;         ///< constraints(*demands); empty without them
-  std::size_t agreeing = 0;               ///< repetitions whose own bottleneck is bounds.front()
-  std::vector<std::string> reasons;       ///< why repetitions have no result or do not count, each once
-  std::size_t disturbed = 0;              ///< repetitions that count and were disturbed
-  std::vector<std::string> disturbances;  ///< of the repetitions that count (stats::disturbances), each once
+  bool wanted = true;                ///< somebody asked for it; otherwise it is here to be compared with
+  std::optional<Demands> demands;    ///< medians over the repetitions that count; absent where none does
+  std::vector<Constraint> bounds;    ///< constraints(*demands); empty without them
+  std::size_t agreeing = 0;          ///< repetitions whose own bottleneck is bounds.front()
+  std::vector<std::string> reasons;  ///< why repetitions have no result or do not count, each once
+  std::size_t disturbed = 0;         ///< repetitions that count and were disturbed, or in which a stage slowed down
+  std::vector<std::string> disturbances;  ///< of the repetitions that count, each once: stages that slowed down
+                                          ///< (stats::slow_down_sentences), and what the machine did
 
   const plan::Trial& trial() const { return configuration.trial; }
   bool has_result() const { return !configuration.ok.empty(); }

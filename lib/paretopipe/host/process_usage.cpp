@@ -2,8 +2,12 @@
 #include <paretopipe/host/process_usage.hpp>
 
 #include <fstream>
+#include <sstream>
+#include <string>
 
 #include <sys/resource.h>
+
+#include <fmt/format.h>
 
 namespace paretopipe::host {
 namespace {
@@ -36,6 +40,28 @@ ProcessUsage operator-(const ProcessUsage& after, const ProcessUsage& before) {
 
 ProcessUsage operator+(const ProcessUsage& left, const ProcessUsage& right) {
   return left - (ProcessUsage{} - right);
+}
+
+std::optional<ProcessState> read_process_state(pid_t process) {
+  return parse_process_state(read_text(fmt::format("/proc/{}/stat", process)).value_or(""));
+}
+
+/// The second field is a name in parentheses that may hold anything; user and system time are fields 14 and 15.
+std::optional<ProcessState> parse_process_state(std::string_view stat) {
+  constexpr int kFieldsBetween = 10;  // from the state to user time
+  constexpr std::int64_t kTickNs = 10'000'000;
+  const auto name_end = stat.rfind(')');
+  if (name_end == std::string_view::npos) return std::nullopt;
+  std::istringstream fields{std::string(stat.substr(name_end + 1))};
+  ProcessState result;
+  std::string skipped;
+  fields >> result.state;
+  for (int i = 0; i < kFieldsBetween; ++i) fields >> skipped;
+  std::int64_t user = 0;
+  std::int64_t system = 0;
+  if (!(fields >> user >> system)) return std::nullopt;
+  result.cpu_time_ns = (user + system) * kTickNs;
+  return result;
 }
 
 bool reset_peak_rss() {

@@ -1,6 +1,9 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <string_view>
+
+#include <sys/types.h>
 
 #include <nlohmann/json.hpp>
 
@@ -25,6 +28,20 @@ ProcessUsage read_process_usage();
 ProcessUsage operator-(const ProcessUsage& after, const ProcessUsage& before);
 /// Of two spans of time together.
 ProcessUsage operator+(const ProcessUsage& left, const ProcessUsage& right);
+
+/// Another process, as the kernel sees it at the moment.
+struct ProcessState {
+  char state = '?';  ///< proc(5): R runs, S sleeps, D waits for a disk, T is stopped, t is held by a debugger
+  std::int64_t cpu_time_ns = 0;  ///< since its start, counted in ticks of 10 ms
+
+  bool operator==(const ProcessState&) const = default;
+};
+
+/// Absent where there is no such process, or /proc does not tell.
+std::optional<ProcessState> read_process_state(pid_t process);
+
+/// From the text of /proc/PID/stat.
+std::optional<ProcessState> parse_process_state(std::string_view stat);
 
 /// Resets the kernel's high-water mark of resident memory (proc(5), clear_refs). Returns false where not permitted: the
 /// peak then covers the whole life of the process.

@@ -46,6 +46,23 @@ void from_json(const nlohmann::json& json, Failure& failure) {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ClockRelation, same_clock, offset_before_ns, offset_after_ns, error_bound_ns)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Outliers, single_stream, offline)
+
+void to_json(nlohmann::json& json, const SlowDown& slow) {
+  json = {{"phase", slow.offline ? "offline" : "single_stream"},
+          {"stage", slow.stage},
+          {"batch", slow.batch},
+          {"before_ns", slow.before_ns},
+          {"after_ns", slow.after_ns}};
+}
+
+void from_json(const nlohmann::json& json, SlowDown& slow) {
+  slow.offline = json.at("phase") == "offline";
+  json.at("stage").get_to(slow.stage);
+  json.at("batch").get_to(slow.batch);
+  json.at("before_ns").get_to(slow.before_ns);
+  json.at("after_ns").get_to(slow.after_ns);
+}
+
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LinkPayload, from, to, payload_bytes, header_bytes)
 
 void to_json(nlohmann::json& json, const Fidelity& fidelity) {
@@ -134,6 +151,7 @@ void to_json(nlohmann::json& json, const TrialRecord& record) {
   write_optional(json, "single_stream", record.single_stream);
   write_optional(json, "offline", record.offline);
   write_optional(json, "outliers", record.outliers);
+  if (!record.slow_downs.empty()) json["slow_downs"] = record.slow_downs;
   write_optional(json, "fidelity", record.fidelity);
   write_optional(json, "summary", record.summary);
   write_optional(json, "server", record.server);
@@ -154,6 +172,8 @@ void from_json(const nlohmann::json& json, TrialRecord& record) {
   read_optional_field(json, "single_stream", record.single_stream);
   read_optional_field(json, "offline", record.offline);
   read_optional_field(json, "outliers", record.outliers);
+  record.slow_downs.clear();
+  if (json.contains("slow_downs")) read_field(json, "slow_downs", record.slow_downs);
   read_optional_field(json, "fidelity", record.fidelity);
   read_optional_field(json, "summary", record.summary);
   read_optional_field(json, "server", record.server);

@@ -105,6 +105,18 @@ struct Outliers {
   bool operator==(const Outliers&) const = default;
 };
 
+/// A stage that became slower within a phase, and stayed so (stats/slow_downs.hpp). Its batches stay in every
+/// statistic.
+struct SlowDown {
+  bool offline = false;  ///< in the Offline phase; otherwise in the SingleStream phase
+  int stage = 0;         ///< or the device that batches were dealt out to
+  int batch = 0;         ///< from which on it was slow, numbered from 0 with the warm-up; of a device among its own
+  double before_ns = 0;  ///< what it computed at a measured batch before, and from then on: medians
+  double after_ns = 0;
+
+  bool operator==(const SlowDown&) const = default;
+};
+
 /// One cut of the pipeline: the link from one stage to the next, or the way back of the results to stage 0.
 struct LinkPayload {
   int from = 0;
@@ -140,6 +152,7 @@ struct TrialRecord {
   std::optional<PhaseSamples> single_stream;
   std::optional<PhaseSamples> offline;
   std::optional<Outliers> outliers;  ///< absent where there are none, and in older records
+  std::vector<SlowDown> slow_downs;  ///< none in older records
   std::optional<Fidelity> fidelity;
   std::optional<Summary> summary;      ///< derived from the samples; present unless failed
   std::optional<ServerRecord> server;  ///< where the trial has a Server phase, unless failed

@@ -95,6 +95,7 @@ Json to_json(const Incident& incident) {
   const auto& outliers = incident.outliers;
   if (!outliers.single_stream.empty()) json["outliers_single_stream"] = outliers.single_stream;
   if (!outliers.offline.empty()) json["outliers_offline"] = outliers.offline;
+  if (!incident.slow_downs.empty()) json["slow_downs"] = incident.slow_downs;
   if (!incident.disturbances.empty()) json["disturbances"] = incident.disturbances;
   if (!incident.reason.empty()) json["reason"] = incident.reason;
   return json;

@@ -2,6 +2,7 @@
 #include <paretopipe/report/format.hpp>
 #include <paretopipe/report/incident.hpp>
 #include <paretopipe/stats/disturbances.hpp>
+#include <paretopipe/stats/slow_downs.hpp>
 
 #include <algorithm>
 #include <string_view>
@@ -64,8 +65,10 @@ std::optional<Incident> incident_of(const record::TrialRecord& record, bool agai
   incident.late_single_stream = lateness(record.single_stream, record.trial);
   incident.late_offline = lateness(record.offline, record.trial);
   incident.outliers = record.outliers.value_or(record::Outliers{});
+  incident.slow_downs = stats::slow_down_sentences(record);
   incident.disturbances = stats::disturbances(record);
-  if (!was_late(incident) && incident.outliers.empty() && incident.disturbances.empty()) return std::nullopt;
+  const bool smooth = !was_late(incident) && incident.outliers.empty() && incident.slow_downs.empty();
+  if (smooth && incident.disturbances.empty()) return std::nullopt;
   return incident;
 }
 
@@ -80,6 +83,7 @@ std::string what_happened(const Incident& incident) {
   add_late(phrases, incident.late_single_stream, kLatencyRun);
   add_late(phrases, incident.late_offline, kThroughputRun);
   add_outliers(phrases, incident.outliers);
+  phrases.insert(phrases.end(), incident.slow_downs.begin(), incident.slow_downs.end());
   if (phrases.empty()) return "disturbed, and counts all the same";
   return fmt::format("{}", fmt::join(phrases, "; "));
 }
@@ -94,6 +98,8 @@ std::string summarise(std::span<const Incident> incidents) {
             "disturbed, but counted");
   add_count(phrases, count(was_late), "trial", "with a longer warm-up");
   add_count(phrases, count([](const auto& incident) { return !incident.outliers.empty(); }), "trial", "with outliers");
+  add_count(phrases, count([](const auto& incident) { return !incident.slow_downs.empty(); }), "trial",
+            "with a stage that became slower");
   return fmt::format("{}", fmt::join(phrases, "; "));
 }
 

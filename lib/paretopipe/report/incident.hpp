@@ -25,6 +25,7 @@ struct Incident {
   int late_single_stream = 0;  ///< batches by which the warm-up of the phase became longer than asked for
   int late_offline = 0;
   record::Outliers outliers{};              ///< of what counts; of what does not they matter to nobody
+  std::vector<std::string> slow_downs{};    ///< in sentences (stats::slow_down_sentences)
   std::vector<std::string> disturbances{};  ///< what the record's evidence shows of the machine (stats::disturbances)
   std::string reason{};                     ///< why it was measured again or does not count; empty for what counts
 };

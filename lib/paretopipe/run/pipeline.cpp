@@ -28,8 +28,8 @@ std::vector<Reply> Pipeline::ask_of(const std::vector<int>& stages, const std::v
     asked.push_back(&stages_[stage]);
   }
   std::vector<Reply> replies(requests.size());
-  const WaitLimits limits{Clock::now() + busy + std::chrono::seconds(options_.timeout_s),
-                          options_.interrupt_descriptor};
+  const WaitLimits limits{Clock::now() + busy + std::chrono::seconds(options_.timeout_s), options_.interrupt_descriptor,
+                          configured_.empty() ? nullptr : &options_.watching};  // which are not starting any more
   for_each_reply(asked, limits, [&](StageClient& stage) {
     replies[places[static_cast<std::size_t>(stage.index())]] = stage.receive<Reply>();
   });

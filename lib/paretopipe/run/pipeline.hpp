@@ -19,6 +19,7 @@ struct PipelineOptions {
   std::vector<config::DeviceProfile> devices{};
   int timeout_s = 600;
   int interrupt_descriptor = -1;
+  StallWatching watching{};
 
   bool same_processes(const PipelineOptions& other) const {
     return cpus == other.cpus && placement == other.placement && devices == other.devices && compute == other.compute &&

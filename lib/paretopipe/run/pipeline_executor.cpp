@@ -37,6 +37,7 @@ PipelineOptions pipeline_options(const ExecutorOptions& options, const plan::Tri
   result.devices = trial.devices;
   result.timeout_s = options.timeout_s;
   result.interrupt_descriptor = options.interrupt_descriptor;
+  result.watching = options.watching;
   return result;
 }
 

@@ -15,6 +15,7 @@ struct ExecutorOptions {
   std::filesystem::path stage_program;
   int timeout_s = 600;
   int interrupt_descriptor = -1;
+  StallWatching watching{};
   std::string weights;                                    ///< file of the trials that have a weights_sha256
   config::DataSource data;                                ///< of the trials that have a data_identity
   std::map<std::string, std::filesystem::path> archives;  ///< where the files lie, by their SHA-256

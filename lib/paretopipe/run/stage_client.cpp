@@ -1,5 +1,6 @@
 #include <paretopipe/launch/interrupt.hpp>
 #include <paretopipe/run/stage_client.hpp>
+#include <paretopipe/run/stall_watch.hpp>
 #include <paretopipe/wire/errors.hpp>
 
 #include <algorithm>
@@ -9,26 +10,11 @@
 #include <poll.h>
 #include <sys/socket.h>
 
-#include <fmt/ranges.h>
-
 namespace paretopipe::run {
 namespace {
 
 /// A closed link is seen a moment before the process behind it can be reaped.
 constexpr int kReapTimeoutMs = 1000;
-
-[[noreturn]] void give_up(const std::vector<StageClient*>& silent) {
-  if (silent.size() == 1) {
-    throw silent.front()->failure("gave no answer in time and was ended; if it was merely slow, raise --trial-timeout");
-  }
-  std::vector<int> stages;
-  for (const auto* stage : silent) stages.push_back(stage->index());
-  throw StageError(
-      std::nullopt, StageError::Kind::died, ExitCode::environment,
-      fmt::format("stages {} gave no answer in time and were ended (who waits for a silent stage is silent "
-                  "too); if they were merely slow, raise --trial-timeout",
-                  fmt::join(stages, " and ")));
-}
 
 }  // namespace
 
@@ -76,6 +62,34 @@ nlohmann::json StageClient::receive_envelope() {
   }
 }
 
+void StageClient::ask_where() {
+  send(stage::WhereAreYou{});
+  asked_where_ = true;
+}
+
+bool StageClient::take_message() {
+  auto envelope = receive_envelope();
+  if (!asked_where_ || !stage::holds<stage::Whereabouts>(envelope)) {
+    reply_ = std::move(envelope);
+    return true;
+  }
+  try {
+    whereabouts_ = stage::unwrap<stage::Whereabouts>(envelope);
+  } catch (const nlohmann::json::exception& error) {
+    throw failure(
+        fmt::format("sent a malformed message where {} was due ({})", stage::Whereabouts::kType, error.what()));
+  }
+  asked_where_ = false;
+  return false;
+}
+
+/// The answer to a question that was still open may come first.
+nlohmann::json StageClient::receive_reply() {
+  while (!reply_ && !take_message()) {
+  }
+  return *std::exchange(reply_, std::nullopt);
+}
+
 void StageClient::receive_tensor(std::uint32_t tag, std::uint64_t sequence, const wire::TensorSpec& announced,
                                  std::span<std::byte> into) {
   try {
@@ -104,12 +118,13 @@ void for_each_reply(const std::vector<StageClient*>& stages, const WaitLimits& l
                     const std::function<void(StageClient&)>& take) {
   auto waiting = stages;
   std::optional<StageError> effect;
+  StallWatch watch(stages, limits);
   while (!waiting.empty()) {
     std::vector<pollfd> events;
     for (const auto* stage : waiting) events.push_back({stage->descriptor(), POLLIN, 0});
     const int ready =
-        launch::poll_interruptibly(events, limits.deadline, limits.interrupt_descriptor, "wait for the stages");
-    if (ready == 0) give_up(waiting);
+        launch::poll_interruptibly(events, watch.next_look(), limits.interrupt_descriptor, "wait for the stages");
+    if (ready == 0) watch.look(waiting);
     std::vector<StageClient*> silent;
     for (std::size_t i = 0; i < waiting.size(); ++i) {
       if (events[i].revents == 0) {
@@ -117,7 +132,11 @@ void for_each_reply(const std::vector<StageClient*>& stages, const WaitLimits& l
         continue;
       }
       try {
-        take(*waiting[i]);
+        if (waiting[i]->take_message()) {
+          take(*waiting[i]);
+        } else {
+          silent.push_back(waiting[i]);
+        }
       } catch (const StageError& error) {
         if (error.kind() != StageError::Kind::peer_lost) throw;
         if (!effect) effect = error;

@@ -1,7 +1,9 @@
 #pragma once
 #include <paretopipe/core/clock.hpp>
 #include <paretopipe/core/error.hpp>
+#include <paretopipe/host/process_usage.hpp>
 #include <paretopipe/launch/child_process.hpp>
+#include <paretopipe/run/stall.hpp>
 #include <paretopipe/stage/messages.hpp>
 #include <paretopipe/wire/link.hpp>
 
@@ -58,10 +60,25 @@ class StageClient {
     send_envelope(stage::wrap(request));
   }
 
+  /// Asks "where are you", which the stage answers whatever else it does. The answer must have come before the next
+  /// such question.
+  void ask_where();
+  bool has_open_question() const { return asked_where_; }
+
+  /// Reads the message that has arrived. True for a reply, which is then there for `receive`; false for the answer to
+  /// ask_where(). Throws StageError for a dead process.
+  bool take_message();
+
+  /// The newest answer to ask_where() that nobody has taken yet.
+  std::optional<stage::Whereabouts> take_whereabouts() { return std::exchange(whereabouts_, std::nullopt); }
+
+  /// Absent where /proc does not tell.
+  std::optional<host::ProcessState> process_state() const { return host::read_process_state(process_.pid()); }
+
   /// The reply that has arrived or is arriving. Throws StageError for a fault, a dead process, or another message.
   template <class Reply>
   Reply receive() {
-    const auto envelope = receive_envelope();
+    const auto envelope = receive_reply();
     try {
       if (auto reply = stage::unwrap<Reply>(envelope)) return *std::move(reply);
       if (const auto fault = stage::unwrap<stage::Fault>(envelope)) {
@@ -96,22 +113,28 @@ class StageClient {
   StageClient(int index, const StageCommand& command, Started started);
   void send_envelope(const nlohmann::json& envelope);
   nlohmann::json receive_envelope();
+  nlohmann::json receive_reply();
 
   int index_;
   std::function<std::string()> cause_of_death_;
   launch::ChildProcess process_;
   wire::Link control_;
+  bool asked_where_ = false;
+  std::optional<stage::Whereabouts> whereabouts_;
+  std::optional<nlohmann::json> reply_;  ///< read, and not yet given out
 };
 
 /// What a wait may be ended by.
 struct WaitLimits {
   Clock::time_point deadline;
-  int interrupt_descriptor = -1;  ///< readable when a person wants to stop; -1: nobody can
+  int interrupt_descriptor = -1;            ///< readable when a person wants to stop; -1: nobody can
+  const StallWatching* watching = nullptr;  ///< null: the stages are not asked where they are
 };
 
 /// Waits until every one of `stages` has something to read, calling `take` for each as it does. Throws Interrupted, and
-/// StageError for stages that are silent at the deadline. What `take` throws ends the wait, but for a complaint about a
-/// lost neighbour: the others, whose links are broken too, are heard first, because one of them knows the cause.
+/// StageError for stages that are not ready at the deadline, or that hang (stall.hpp), if they are watched. What `take`
+/// throws ends the wait, but for a complaint about a lost neighbour: the others, whose links are broken too, are heard
+/// first, because one of them knows the cause.
 void for_each_reply(const std::vector<StageClient*>& stages, const WaitLimits& limits,
                     const std::function<void(StageClient&)>& take);
 

@@ -75,6 +75,7 @@ void Sweep::count(const record::TrialRecord& record, bool disturbed) {
   if (disturbed) ++counts_.disturbed;
   if (lengthened(record.single_stream) || lengthened(record.offline)) ++counts_.settled_late;
   if (record.outliers) ++counts_.with_outliers;
+  if (!record.slow_downs.empty()) ++counts_.slowed_down;
   if (!record.server) return;
   const auto& [runs, max_rate] = *record.server;
   if (max_rate ? !max_rate->kept_image_per_s : runs.front().summary.saturated) {

@@ -16,6 +16,7 @@ struct SweepCounts {
   int disturbed = 0;      ///< ok ones that fell into a slow window and were believed all the same
   int settled_late = 0;   ///< ok ones whose warm-up was lengthened
   int with_outliers = 0;  ///< ok ones that hold outliers
+  int slowed_down = 0;    ///< ok ones in which a stage became slower, and stayed so
   int saturated = 0;      ///< ok ones that did not keep up with the rate of their Server phase
   int without_rate = 0;   ///< ok ones that searched a rate, and kept their latency bound at none
 };

@@ -1,6 +1,7 @@
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/run/trial_assembly.hpp>
 #include <paretopipe/stats/outliers.hpp>
+#include <paretopipe/stats/slow_downs.hpp>
 #include <paretopipe/stats/summarise.hpp>
 #include <paretopipe/stats/warmup.hpp>
 #include <paretopipe/wire/frame.hpp>
@@ -133,6 +134,7 @@ void add_samples(record::TrialRecord& record, const TrialEvidence& evidence) {
   record.offline->warmup = stats::settled_throughput_warmup(*record.offline);
   auto outliers = stats::find_outliers(*record.single_stream, *record.offline);
   if (!outliers.empty()) record.outliers = std::move(outliers);
+  record.slow_downs = stats::find_slow_downs(*record.single_stream, *record.offline);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <paretopipe/stage/chunks.hpp>
 #include <paretopipe/stage/dealer.hpp>
 #include <paretopipe/stage/loops.hpp>
+#include <paretopipe/stage/progress.hpp>
 #include <paretopipe/wire/link.hpp>
 
 #include <optional>
@@ -14,10 +15,12 @@ namespace {
 /// inputs and one receives results.
 class DealerRun {
  public:
-  DealerRun(const Run& run, Backend& backend, const std::vector<Neighbours>& neighbours, const ReferenceSet& references)
+  DealerRun(const Run& run, Backend& backend, const std::vector<Neighbours>& neighbours, const ReferenceSet& references,
+            RunProgress& progress)
       : run_(run),
         backend_(backend),
         neighbours_(neighbours),
+        progress_(progress),
         deal_(run.deal()),
         source_(run, references),
         loops_([this] { release(); }) {
@@ -52,10 +55,12 @@ class DealerRun {
   }
 
   void compute() {
+    auto& lane = progress_.compute();
     source_.start();
     for (std::size_t own = 0; own < chunks_for(0); ++own) {
       auto job = source_.jobs(0).pop();
       if (!job) return;
+      lane.now(Doing::working);
       const auto sequence = job->sequence;
       timeline_.compute_begin[sequence] = now_ns();
       auto output = backend_.forward(run_.blocks, std::move(job->activation));
@@ -63,15 +68,19 @@ class DealerRun {
       output = backend_.encode(std::move(output));
       const auto moment = now_ns();
       timeline_.encoded[sequence] = timeline_.send_begin[sequence] = timeline_.send_end[sequence] = moment;
+      progress_.computed(moment - timeline_.compute_begin[sequence]);
       source_.complete(sequence, moment, moment, output);
+      lane.next(Doing::waiting);
     }
   }
 
   /// The device numbers its chunks without gaps, as any stage does.
   void send(std::size_t device) {
+    auto& lane = progress_.send(device - 1);
     for (std::size_t own = 0; own < chunks_for(device); ++own) {
       const auto job = source_.jobs(device).pop();
       if (!job) return;
+      lane.now(Doing::sending);
       const auto& input = job->activation;
       const auto times = links_of(device).next->send_tensor(run_.tag, own, input.spec, input.bytes);
       const auto sequence = job->sequence;
@@ -79,15 +88,19 @@ class DealerRun {
       timeline_.compute_begin[sequence] = timeline_.compute_end[sequence] = timeline_.encoded[sequence] = handed_over;
       timeline_.send_begin[sequence] = times.begin_ns;
       timeline_.send_end[sequence] = times.end_ns;
+      lane.next(Doing::waiting);
     }
   }
 
   void receive(std::size_t device) {
     const auto& results = result_chunks_.at(device - 1);
+    auto& lane = progress_.receive(device - 1);
     for (std::size_t own = 0; own < chunks_for(device); ++own) {
       const auto& result = results[own % results.size()];
       const auto times = links_of(device).previous->receive_tensor(run_.tag, own, result.spec, result.bytes);
+      lane.now(Doing::working);
       source_.complete(sequence_of(device, own), times.begin_ns, times.end_ns, result);
+      lane.next(Doing::waiting);
     }
   }
 
@@ -103,6 +116,7 @@ class DealerRun {
   const Run run_;
   Backend& backend_;
   const std::vector<Neighbours> neighbours_;
+  RunProgress& progress_;
   const Deal deal_;
   StageTimeline timeline_;
   Source source_;
@@ -113,10 +127,11 @@ class DealerRun {
 }  // namespace
 
 RunOutcome run_dealer(const Run& run, Backend& backend, const std::vector<Neighbours>& neighbours,
-                      const ReferenceSet& references) {
+                      const ReferenceSet& references, Progress* progress) {
+  const ShownRun shown(progress, run, neighbours);
   std::optional<DealerRun> dealer;
   auto outcome = observe(backend, [&] {
-    dealer.emplace(run, backend, neighbours, references);
+    dealer.emplace(run, backend, neighbours, references, shown.progress());
     dealer->execute();
   });
   dealer->fill(outcome);

@@ -13,6 +13,6 @@ namespace paretopipe::stage {
 /// another device compute_begin, compute_end and encoded are the moment at which it was handed over, since nothing is
 /// done to an input but to send it. Throws as run_pipeline() does: all links are unusable then.
 RunOutcome run_dealer(const Run& run, Backend& backend, const std::vector<Neighbours>& neighbours,
-                      const ReferenceSet& references);
+                      const ReferenceSet& references, Progress* progress = nullptr);
 
 }  // namespace paretopipe::stage

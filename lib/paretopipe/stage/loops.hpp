@@ -10,6 +10,14 @@
 
 namespace paretopipe::stage {
 
+/// Makes the calling thread one of SCHED_BATCH. A thread that is woken to move bytes would otherwise push the computing
+/// thread, with which it shares the stage's cores, off its core between two batches, at every batch. Where this is not
+/// allowed, the gap is there, and measured.
+inline void let_compute_go_first() noexcept {
+  const sched_param no_priority{};
+  ::sched_setscheduler(0, SCHED_BATCH, &no_priority);
+}
+
 /// The loops of a run, each on a thread of its own but for the one that computes. The first error of any of them ends
 /// all: `stop` has to release whoever waits, may be called several times and from any of the threads.
 class Loops {
@@ -35,14 +43,6 @@ class Loops {
   }
 
  private:
-  /// A thread that is woken to move bytes would otherwise push the computing thread, with which it shares the stage's
-  /// cores, off its core between two batches, at every batch. Where this is not allowed, the gap is there, and
-  /// measured.
-  static void let_compute_go_first() noexcept {
-    const sched_param no_priority{};
-    ::sched_setscheduler(0, SCHED_BATCH, &no_priority);
-  }
-
   template <class Loop>
   void guarded(Loop loop) {
     try {

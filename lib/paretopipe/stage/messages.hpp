@@ -9,6 +9,7 @@
 #include <paretopipe/host/host_context.hpp>
 #include <paretopipe/host/process_usage.hpp>
 #include <paretopipe/stage/backend.hpp>
+#include <paretopipe/stage/whereabouts.hpp>
 #include <paretopipe/wire/tensor_spec.hpp>
 
 #include <cstdint>
@@ -18,9 +19,9 @@
 
 #include <nlohmann/json.hpp>
 
-/// The control protocol between the driver and a stage: one request, one reply, in order. A request that cannot be
-/// carried out is answered by `Fault`. The end of the stream ends the stage. Every message travels as {"type": name,
-/// "body": {...}}.
+/// The control protocol between the driver and a stage: one request, one reply, in order; only `WhereAreYou`
+/// (whereabouts.hpp) may come in between. A request that cannot be carried out is answered by `Fault`. The end of the
+/// stream ends the stage. Every message travels as {"type": name, "body": {...}}.
 namespace paretopipe::wire {
 
 NLOHMANN_JSON_SERIALIZE_ENUM(DType,
@@ -34,7 +35,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TensorSpec, dtype, memory_format, shape)
 namespace paretopipe::stage {
 
 /// Grows whenever a message changes its meaning: the driver refuses a stage of another version.
-inline constexpr int kControlProtocolVersion = 8;
+inline constexpr int kControlProtocolVersion = 9;
 
 /// The request failed; the stage goes on listening. After a failed `Run` its links are gone.
 struct Fault {
@@ -275,6 +276,12 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ClockReading, received_at_ns, sent_at_ns)
 template <class Message>
 nlohmann::json wrap(const Message& message) {
   return {{"type", Message::kType}, {"body", message}};
+}
+
+/// Whether the envelope says that it holds a Message. Throws nothing, whatever the JSON is.
+template <class Message>
+bool holds(const nlohmann::json& envelope) {
+  return envelope.is_object() && envelope.contains("type") && envelope.at("type") == Message::kType;
 }
 
 /// The body, if the envelope holds a Message.

@@ -3,6 +3,7 @@
 #include <paretopipe/stage/crossing.hpp>
 #include <paretopipe/stage/loops.hpp>
 #include <paretopipe/stage/pipeline.hpp>
+#include <paretopipe/stage/progress.hpp>
 #include <paretopipe/wire/link.hpp>
 
 #include <algorithm>
@@ -22,10 +23,12 @@ constexpr std::size_t kSendQueue = 2;
 /// The loops of a stage and what they share.
 class StageRun {
  public:
-  StageRun(const Run& run, Backend& backend, Neighbours neighbours, const ReferenceSet* references)
+  StageRun(const Run& run, Backend& backend, Neighbours neighbours, const ReferenceSet* references,
+           RunProgress& progress)
       : run_(run),
         backend_(backend),
         neighbours_(neighbours),
+        progress_(progress),
         total_(run.total_chunks()),
         free_buffers_(kReceiveBuffers),
         incoming_(kReceiveBuffers),
@@ -75,41 +78,54 @@ class StageRun {
   }
 
   void receive_inputs() {
+    auto& lane = progress_.receive();
     for (std::size_t sequence = 0; sequence < total_; ++sequence) {
+      lane.now(Doing::held_up);
       auto buffer = free_buffers_.pop();
       if (!buffer) return;
+      lane.now(Doing::waiting);
       const auto times = receive(*neighbours_.previous, run_.tag, sequence, *buffer);
+      lane.now(Doing::working);
       auto decoded = backend_.decode(*buffer);
       timeline_.receive_begin[sequence] = times.begin_ns;
       timeline_.receive_end[sequence] = times.end_ns;
       timeline_.ready[sequence] = now_ns();
+      lane.next(Doing::held_up);
       if (!incoming_.push({sequence, std::move(decoded), lease(std::move(*buffer))})) return;
     }
   }
 
   /// Every chunk goes to its place in the whole batch's result, which is complete with the last one.
   void receive_results() {
+    auto& lane = progress_.receive();
     begin();
     for (std::size_t sequence = 0; sequence < total_; ++sequence) {
       const auto& result = result_chunks_[sequence % result_chunks_.size()];
       const auto times = receive(*neighbours_.previous, run_.tag, sequence, result);
+      lane.now(Doing::working);
       source_->complete(sequence, times.begin_ns, times.end_ns, result);
+      lane.next(Doing::waiting);
     }
   }
 
   void compute() {
+    auto& lane = progress_.compute();
     if (source_ && neighbours_.previous == nullptr) begin();
     for (std::size_t sequence = 0; sequence < total_; ++sequence) {
       auto job = jobs().pop();
       if (!job) return;
+      lane.now(Doing::working);
       const Extent input(job->activation);
       timeline_.compute_begin[sequence] = now_ns();
       auto output = backend_.forward(run_.blocks, std::move(job->activation));
       timeline_.compute_end[sequence] = now_ns();
       output = backend_.encode(std::move(output));
       timeline_.encoded[sequence] = now_ns();
+      progress_.computed(timeline_.encoded[sequence] - timeline_.compute_begin[sequence]);
+      lane.next(Doing::held_up);
       if (!input.overlaps(output)) job->lease.reset();
       if (!hand_on({sequence, std::move(output), std::move(job->lease)})) return;
+      lane.now(Doing::waiting);
     }
   }
 
@@ -123,12 +139,15 @@ class StageRun {
   }
 
   void send() {
+    auto& lane = progress_.send();
     for (std::size_t sequence = 0; sequence < total_; ++sequence) {
       const auto job = outgoing_.pop();
       if (!job) return;
+      lane.now(Doing::sending);
       const auto times = stage::send(*neighbours_.next, run_.tag, sequence, job->activation);
       timeline_.send_begin[sequence] = times.begin_ns;
       timeline_.send_end[sequence] = times.end_ns;
+      lane.next(Doing::waiting);
     }
   }
 
@@ -140,6 +159,7 @@ class StageRun {
   const Run run_;
   Backend& backend_;
   const Neighbours neighbours_;
+  RunProgress& progress_;
   const std::size_t total_;
   StageTimeline timeline_;
   std::optional<Source> source_;
@@ -152,10 +172,12 @@ class StageRun {
 
 }  // namespace
 
-RunOutcome run_pipeline(const Run& run, Backend& backend, Neighbours neighbours, const ReferenceSet* references) {
+RunOutcome run_pipeline(const Run& run, Backend& backend, Neighbours neighbours, const ReferenceSet* references,
+                        Progress* progress) {
+  const ShownRun shown(progress, run, {neighbours});
   std::optional<StageRun> stage;
   auto outcome = observe(backend, [&] {
-    stage.emplace(run, backend, neighbours, references);
+    stage.emplace(run, backend, neighbours, references, shown.progress());
     stage->execute();
   });
   stage->fill(outcome);

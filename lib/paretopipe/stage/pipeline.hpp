@@ -10,6 +10,8 @@ class Link;
 
 namespace paretopipe::stage {
 
+class Progress;
+
 /// The links to a stage's neighbours in the ring. Null where the stage is alone.
 struct Neighbours {
   wire::Link* previous = nullptr;
@@ -21,7 +23,9 @@ struct Neighbours {
 /// bounded queues join them, so that transfer and compute overlap.
 ///
 /// `references` makes this the source stage: it issues the batches, and its receive thread takes the results.
+/// Whoever asks `progress` meanwhile, if there is one, is told where the threads are.
 /// Throws the first error of any of the threads, after shutting both links down: the ring is unusable then.
-RunOutcome run_pipeline(const Run& run, Backend& backend, Neighbours neighbours, const ReferenceSet* references);
+RunOutcome run_pipeline(const Run& run, Backend& backend, Neighbours neighbours, const ReferenceSet* references,
+                        Progress* progress = nullptr);
 
 }  // namespace paretopipe::stage

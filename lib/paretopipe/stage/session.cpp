@@ -3,8 +3,10 @@
 #include <paretopipe/host/cpu_set.hpp>
 #include <paretopipe/stage/chunks.hpp>
 #include <paretopipe/stage/dealer.hpp>
+#include <paretopipe/stage/front_desk.hpp>
 #include <paretopipe/stage/messages.hpp>
 #include <paretopipe/stage/pipeline.hpp>
+#include <paretopipe/stage/progress.hpp>
 #include <paretopipe/stage/session.hpp>
 #include <paretopipe/stage/time_blocks.hpp>
 #include <paretopipe/wire/errors.hpp>
@@ -92,7 +94,7 @@ struct Reply {
 /// One handler per request. What one request leaves for the next lives in the members.
 class Session {
  public:
-  explicit Session(Backend& backend) : backend_(backend) {}
+  Session(Backend& backend, Progress& progress) : backend_(backend), progress_(progress) {}
 
   Reply answer(const nlohmann::json& request, std::int64_t received_at_ns) {
     if (unwrap<ClockProbe>(request)) return wrap(ClockReading{received_at_ns, now_ns()});
@@ -113,6 +115,7 @@ class Session {
  private:
   Configured configure(const Configure& request) {
     if (!request.cpus.empty()) host::set_affinity(host::parse_cpu_list(request.cpus));
+    progress_.configure(request.stage);
     Configured reply;
     reply.compute = backend_.configure(request.compute);
     reply.host = host::read_host_context();
@@ -198,8 +201,8 @@ class Session {
     check(request.incoming, references != nullptr);
     last_batch_.clear();
     auto outcome = request.devices > 1 && references != nullptr
-                       ? run_dealer(request, backend_, neighbours_of_dealer(request.devices), *references)
-                       : run_pipeline(request, backend_, neighbours_of(request), references);
+                       ? run_dealer(request, backend_, neighbours_of_dealer(request.devices), *references, &progress_)
+                       : run_pipeline(request, backend_, neighbours_of(request), references, &progress_);
     last_batch_ = std::move(outcome.last_batch);
     return std::move(outcome.report);
   }
@@ -231,6 +234,7 @@ class Session {
   }
 
   Backend& backend_;
+  Progress& progress_;
   std::optional<wire::Listener> listener_;
   std::map<int, Links> links_;  ///< the ring's at 0, and by device those between it and the source
   std::optional<ReferenceSet> references_;
@@ -247,26 +251,18 @@ Fault fault_of(const std::exception& exception) {
 }  // namespace
 
 void serve(wire::Link& control, Backend& backend) {
-  Session session(backend);
-  for (;;) {
-    nlohmann::json request;
-    try {
-      request = control.receive_message();
-    } catch (const wire::Closed&) {
-      return;
-    }
-    const auto received_at = now_ns();
+  Progress progress;
+  Session session(backend, progress);
+  FrontDesk desk(control, progress);
+  while (const auto request = desk.next()) {
     Reply reply{nullptr};
     try {
-      reply = session.answer(request, received_at);
+      reply = session.answer(request->message, request->received_at_ns);
     } catch (
         const std::exception& error) {  // the session's boundary: what to do about a fault is the driver's to judge
       reply = wrap(fault_of(error));
     }
-    control.send_message(reply.message);
-    for (std::size_t i = 0; i < reply.tensors.size(); ++i) {
-      control.send_tensor(reply.tag, i, reply.tensors[i].spec, reply.tensors[i].bytes);
-    }
+    desk.reply(reply.message, reply.tag, reply.tensors);
   }
 }
 

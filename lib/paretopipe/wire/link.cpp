@@ -71,6 +71,7 @@ struct Link::Impl {
   asio::generic::stream_protocol::socket socket{context};
   std::string peer;
   std::atomic<bool> shut_down = false;
+  std::shared_ptr<Traffic> traffic = std::make_shared<Traffic>();
 
   explicit Impl(Descriptor fd);
   SendTimes send(std::span<const std::byte> header, std::span<const std::byte> body);
@@ -114,7 +115,9 @@ SendTimes Link::Impl::send(std::span<const std::byte> header, std::span<const st
     const std::array buffers{asio::const_buffer(rest_of_header.data(), rest_of_header.size()),
                              asio::const_buffer(rest_of_body.data(), std::min(chunk, rest_of_body.size()))};
     boost::system::error_code error;
-    sent += socket.write_some(buffers, error);
+    const auto taken = socket.write_some(buffers, error);
+    sent += taken;
+    traffic->sent.fetch_add(static_cast<std::int64_t>(taken), std::memory_order_relaxed);
     if (error && error != asio::error::interrupted) {
       fail(error, fmt::format("sending a frame, after {} of {} bytes,", sent, total));
     }
@@ -127,6 +130,7 @@ SendTimes Link::Impl::send(std::span<const std::byte> header, std::span<const st
 std::size_t Link::Impl::read_some(std::span<std::byte> into, boost::system::error_code& error) {
   const std::size_t got = socket.read_some(asio::buffer(into.data(), into.size()), error);
   if (error == asio::error::interrupted) error.clear();
+  traffic->received.fetch_add(static_cast<std::int64_t>(got), std::memory_order_relaxed);
   return got;
 }
 
@@ -205,6 +209,10 @@ void Link::shutdown() noexcept {
   impl_->shut_down = true;
   boost::system::error_code gone_already;
   impl_->socket.shutdown(asio::socket_base::shutdown_both, gone_already);
+}
+
+std::shared_ptr<const Traffic> Link::traffic() const {
+  return impl_->traffic;
 }
 
 int Link::native_handle() const {

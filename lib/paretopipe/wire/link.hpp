@@ -2,6 +2,7 @@
 #include <paretopipe/wire/errors.hpp>
 #include <paretopipe/wire/tensor_spec.hpp>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -23,6 +24,13 @@ struct SendTimes {
 struct ReceiveTimes {
   std::int64_t begin_ns = 0;  ///< the header had arrived
   std::int64_t end_ns = 0;    ///< the last byte was in the tensor
+};
+
+/// Bytes of all frames that have crossed one end of a link so far, headers included, as the kernel takes and gives
+/// them. Any thread may read them at any time.
+struct Traffic {
+  std::atomic<std::int64_t> sent = 0;
+  std::atomic<std::int64_t> received = 0;
 };
 
 /// A framed, blocking byte stream to one peer: TCP, or a socketpair. Frames arrive in the order in which they were
@@ -65,6 +73,9 @@ class Link {
   /// Ends both directions and wakes whoever blocks in them with Closed. Bytes already accepted by the kernel are still
   /// delivered to the peer, which then sees the stream end. Idempotent; never throws.
   void shutdown() noexcept;
+
+  /// Goes on counting, and outlives the link.
+  std::shared_ptr<const Traffic> traffic() const;
 
   /// For poll, and for handing one end to a child process. Remains the link's.
   int native_handle() const;

@@ -141,6 +141,16 @@ TEST_CASE("conditions and outliers come back as they were, and records from befo
   CHECK(json(record).get<TrialRecord>() == record);
 }
 
+TEST_CASE("stages that slowed down come back as they were, and are missing where none did") {
+  auto record = ok_record();
+  CHECK_FALSE(json(record).contains("slow_downs"));
+  record.slow_downs = {{true, 1, 20, 1e6, 2.5e6}, {false, 0, 9, 3, 7}};
+  const json written = record;
+  CHECK(written["slow_downs"][0]["phase"] == "offline");
+  CHECK(written["slow_downs"][1]["phase"] == "single_stream");
+  CHECK(json::parse(written.dump()).get<TrialRecord>() == record);
+}
+
 TEST_CASE("a block's name and a GPU's use come back as they were, and are missing where nothing is known of them") {
   auto record = ok_record();
   CHECK_FALSE(json(record)["stages"][0].contains("gpu"));

@@ -67,6 +67,14 @@ TEST_CASE("a longer warm-up is told for each run") {
         "longer");
 }
 
+TEST_CASE("a stage that became slower is told of with where and how much, and counted") {
+  auto record = a_record(3, 0);
+  record.slow_downs = {{true, 1, 20, 1e6, 1.5e6}};
+  CHECK(happened(record) == "stage 1 took 1.5 times as long for a batch from batch 20 of the throughput run on");
+  const std::vector incidents{*report::incident_of(record, false)};
+  CHECK(report::summarise(incidents) == "1 trial with a stage that became slower");
+}
+
 TEST_CASE("a disturbed trial that shows nothing else is told to count") {
   CHECK(happened(eventful()[2]) == "disturbed, and counts all the same");
 }

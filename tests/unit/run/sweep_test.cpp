@@ -224,17 +224,19 @@ TEST_CASE("a sweep killed before the second measurement measures the trial again
   CHECK(remaining_trials({make_trial(3)}, {not_believed}).size() == 1);
 }
 
-TEST_CASE("trials that settled late or hold outliers are counted") {
+TEST_CASE("trials that settled late, hold outliers or have a stage that slowed down are counted") {
   FakeExecutor executor([](const plan::Trial& trial) {
     auto record = make_ok(trial);
     record.single_stream.emplace().warmup = trial.warmup;
     record.offline.emplace().warmup = trial.warmup + trial.repetition;
     if (trial.repetition == 0) record.outliers = record::Outliers{{}, {5}};
+    if (trial.repetition == 1) record.slow_downs = {{true, 1, 20, 1e6, 2e6}};
     return record;
   });
   const auto counts = run_all(a_plan(), executor, [](const TrialRecord&) {}, {});
   CHECK(counts.settled_late == 2);
   CHECK(counts.with_outliers == 3);
+  CHECK(counts.slowed_down == 2);
 }
 
 TEST_CASE("a trial that did not keep up, and a search that found no rate, are counted apart") {

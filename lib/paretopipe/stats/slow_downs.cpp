@@ -1,0 +1,119 @@
+#include <paretopipe/stats/breakdown.hpp>
+#include <paretopipe/stats/chunks.hpp>
+#include <paretopipe/stats/dealt.hpp>
+#include <paretopipe/stats/quantile.hpp>
+#include <paretopipe/stats/slow_downs.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+namespace paretopipe::stats {
+namespace {
+
+using Values = std::vector<double>;
+
+/// Groups of neighbours of a long series: enough for a tenth of a trial, few enough to try every cut.
+constexpr std::size_t kMostGroups = 128;
+
+/// Of the parts on both sides of a cut.
+constexpr double kMost = 0.9;
+
+/// The medians of groups of `size` neighbours; the last durations, too few for a group, are left out.
+Values medians_of_groups(std::span<const std::int64_t> durations_ns, std::size_t size) {
+  Values medians;
+  for (std::size_t begin = 0; begin + size <= durations_ns.size(); begin += size) {
+    const auto group = durations_ns.subspan(begin, size);
+    medians.push_back(*median(Values(group.begin(), group.end())));
+  }
+  return medians;
+}
+
+double distance_from_median(std::span<const double> part) {
+  const double middle = *median(Values(part.begin(), part.end()));
+  double sum = 0;
+  for (const double value : part) sum += std::abs(value - middle);
+  return sum;
+}
+
+/// `values` has at least two parts' worth.
+std::size_t best_cut(std::span<const double> values) {
+  std::size_t best = 0;
+  double least = std::numeric_limits<double>::infinity();
+  for (auto cut = kLeastDurations; cut + kLeastDurations <= values.size(); ++cut) {
+    const double distance = distance_from_median(values.first(cut)) + distance_from_median(values.subspan(cut));
+    if (distance < least) {
+      least = distance;
+      best = cut;
+    }
+  }
+  return best;
+}
+
+/// What a stage's computing thread took for every measured batch.
+Series compute_times_ns(const record::PhaseSamples& samples, const StageTimeline& stage) {
+  Series times;
+  for (std::size_t i = 0; i < stage.encoded.size(); ++i) times.push_back(stage.encoded[i] - stage.compute_begin[i]);
+  times = sums_over_chunks(times, samples.chunks);
+  times.erase(times.begin(), times.begin() + samples.warmup);
+  return times;
+}
+
+void add_rise(std::vector<record::SlowDown>& found, record::SlowDown place, const Series& times, int warmup) {
+  const auto rise = find_rise(times);
+  if (!rise) return;
+  place.batch = warmup + rise->first;
+  place.before_ns = rise->before_ns;
+  place.after_ns = rise->after_ns;
+  found.push_back(place);
+}
+
+void add_phase(std::vector<record::SlowDown>& found, const record::PhaseSamples& samples, bool offline) {
+  breakdown(samples);  // refuses damaged samples
+  for (int stage = 0; samples.devices == 1 && stage < static_cast<int>(samples.stages.size()); ++stage) {
+    const auto times = compute_times_ns(samples, samples.stages[static_cast<std::size_t>(stage)]);
+    add_rise(found, {.offline = offline, .stage = stage}, times, samples.warmup);
+  }
+  for (int device = 0; samples.devices > 1 && device < samples.devices; ++device) {
+    const auto own = of_device(samples, device);
+    add_rise(found, {.offline = offline, .stage = device}, compute_times_ns(own, own.stages.back()), own.warmup);
+  }
+}
+
+}  // namespace
+
+std::optional<Rise> find_rise(std::span<const std::int64_t> durations_ns) {
+  const auto group = std::max<std::size_t>(1, durations_ns.size() / kMostGroups);
+  const auto values = medians_of_groups(durations_ns, group);
+  if (values.size() < 2 * kLeastDurations) return std::nullopt;
+  const auto cut = best_cut(values);
+  const Values before(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(cut));
+  const Values after(values.begin() + static_cast<std::ptrdiff_t>(cut), values.end());
+  const Rise rise{static_cast<int>(cut * group), *median(before), *median(after)};
+  const bool apart = *quantile(after, 1 - kMost) > *quantile(before, kMost);
+  const bool much = rise.after_ns >= kRise * rise.before_ns && rise.after_ns >= rise.before_ns + kLeastRiseNs;
+  return apart && much ? std::optional(rise) : std::nullopt;
+}
+
+std::vector<record::SlowDown> find_slow_downs(const record::PhaseSamples& single_stream,
+                                              const record::PhaseSamples& offline) {
+  std::vector<record::SlowDown> found;
+  add_phase(found, single_stream, false);
+  add_phase(found, offline, true);
+  return found;
+}
+
+std::vector<std::string> slow_down_sentences(const record::TrialRecord& record) {
+  std::vector<std::string> sentences;
+  for (const auto& one : record.slow_downs) {
+    sentences.push_back(fmt::format("stage {} took {:.2g} times as long for a batch from {} {} of the {} run on",
+                                    one.stage, one.after_ns / one.before_ns,
+                                    record.trial.data_parallel > 0 ? "its batch" : "batch", one.batch,
+                                    one.offline ? "throughput" : "latency"));
+  }
+  return sentences;
+}
+
+}  // namespace paretopipe::stats
