@@ -97,7 +97,7 @@ TEST_CASE("a stage that computes on and on is told of, and waited for") {
   options.watching.notice = [&](const std::string& sentence) { notices.push_back(sentence); };
   run::PipelineExecutor executor(options);
   const auto record = executor.run(trial_at({1, 2}));
-  if (record.failure) CAPTURE(record.failure->reason);
+  INFO((record.failure ? record.failure->reason : ""));
   CHECK(record.status == record::Status::ok);
   REQUIRE(notices.size() == 1);
   CHECK(contains(notices.front(), "stage 1 is slow: it has been computing the same batch"));

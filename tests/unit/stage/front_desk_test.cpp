@@ -1,4 +1,5 @@
 // "Where are you": what a stage answers while it does something else.
+#include <paretopipe/core/clock.hpp>
 #include <paretopipe/stage/progress.hpp>
 
 #include <chrono>
