@@ -56,7 +56,7 @@ TEST_CASE("of three stages the one that was stopped is named, wherever it is") {
 
 TEST_CASE("a receiver that was stopped is named, not the sender that is blocked by it") {
   auto trial = trial_at({1, 2});
-  trial.model = "synthetic:0ms/30MB,0ms/4kB,0ms";  // more than sockets hold, several times over
+  trial.model = "synthetic:0ms/12MB,0ms/4kB,0ms";  // more than sockets hold, several times over
   check_named("stop@1-2@5", 1, "its process is stopped (SIGSTOP)", trial);
 }
 

@@ -23,8 +23,8 @@ using caffe2::serialize::PyTorchStreamReader;
 using caffe2::serialize::PyTorchStreamWriter;
 using Storages = torch::jit::DeserializationStorageContext;
 
-constexpr const char* kModule = "0";                        // its name in the package
-constexpr const char* kModuleFolder = ".data/ts_code/0/";   // where a package has its pickles
+constexpr const char* kModule = "0";                          // its name in the package
+constexpr const char* kModuleFolder = ".data/ts_code/0/";     // where a package has its pickles
 constexpr const char* kPackagedCode = ".data/ts_code/code/";  // and the code of all modules
 constexpr std::string_view kArchiveCodeFolder = "code/";
 

@@ -18,6 +18,9 @@ using Values = std::vector<double>;
 /// Groups of neighbours of a long series: enough for a tenth of a trial, few enough to try every cut.
 constexpr std::size_t kMostGroups = 128;
 
+/// Of the largest rise in a phase, below which another stage's is an effect of that one.
+constexpr double kLeastShare = 0.25;
+
 /// Of the parts on both sides of a cut.
 constexpr double kMost = 0.9;
 
@@ -70,7 +73,19 @@ void add_rise(std::vector<record::SlowDown>& found, record::SlowDown place, cons
   found.push_back(place);
 }
 
-void add_phase(std::vector<record::SlowDown>& found, const record::PhaseSamples& samples, bool offline) {
+double rise_ns(const record::SlowDown& slow) {
+  return slow.after_ns - slow.before_ns;
+}
+
+/// A stage that waits for one that slowed down finds its caches cold: that is no slow-down of its own.
+void drop_effects(std::vector<record::SlowDown>& found) {
+  double largest = 0;
+  for (const auto& one : found) largest = std::max(largest, rise_ns(one));
+  std::erase_if(found, [largest](const auto& one) { return rise_ns(one) < kLeastShare * largest; });
+}
+
+std::vector<record::SlowDown> find_in_phase(const record::PhaseSamples& samples, bool offline) {
+  std::vector<record::SlowDown> found;
   breakdown(samples);  // refuses damaged samples
   for (int stage = 0; samples.devices == 1 && stage < static_cast<int>(samples.stages.size()); ++stage) {
     const auto times = compute_times_ns(samples, samples.stages[static_cast<std::size_t>(stage)]);
@@ -80,6 +95,8 @@ void add_phase(std::vector<record::SlowDown>& found, const record::PhaseSamples&
     const auto own = of_device(samples, device);
     add_rise(found, {.offline = offline, .stage = device}, compute_times_ns(own, own.stages.back()), own.warmup);
   }
+  drop_effects(found);
+  return found;
 }
 
 }  // namespace
@@ -99,9 +116,8 @@ std::optional<Rise> find_rise(std::span<const std::int64_t> durations_ns) {
 
 std::vector<record::SlowDown> find_slow_downs(const record::PhaseSamples& single_stream,
                                               const record::PhaseSamples& offline) {
-  std::vector<record::SlowDown> found;
-  add_phase(found, single_stream, false);
-  add_phase(found, offline, true);
+  auto found = find_in_phase(single_stream, false);
+  for (const auto& one : find_in_phase(offline, true)) found.push_back(one);
   return found;
 }
 

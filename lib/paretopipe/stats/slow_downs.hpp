@@ -26,11 +26,12 @@ struct Rise {
 std::optional<Rise> find_rise(std::span<const std::int64_t> durations_ns);
 
 inline constexpr double kRise = 1.25;
-inline constexpr double kLeastRiseNs = 100'000;  ///< caches get cold in a stage that waits for one that slowed down
+inline constexpr double kLeastRiseNs = 100'000;  ///< less is a matter of caches and of waking up
 inline constexpr std::size_t kLeastDurations = 8;
 
 /// In both phases, by what a stage computed at each measured batch. Of batches that were dealt out to devices, by
-/// device. Throws UsageError for damaged samples (see breakdown()).
+/// device. What rose by less than a quarter of what another stage of the phase did is left out. Throws UsageError for
+/// damaged samples (see breakdown()).
 std::vector<record::SlowDown> find_slow_downs(const record::PhaseSamples& single_stream,
                                               const record::PhaseSamples& offline);
 

@@ -138,6 +138,18 @@ TEST_CASE("a stage that became slower in a phase is found there, and no other", 
   CHECK(alone.front() == record::SlowDown{false, 1, 20, 3e6, 5e6});
 }
 
+TEST_CASE("a little rise of a stage that waits for one that slowed down is that one's", "[slow]") {
+  const auto both = [](std::int64_t own_ns, std::int64_t other_ns) {
+    auto samples = slower_from(phase(), 20, other_ns);
+    for (std::size_t batch = 20; batch < 34; ++batch) samples.stages[0].compute_begin[batch] -= own_ns;
+    for (std::size_t batch = 0; batch < 34; ++batch) samples.stages[0].compute_begin[batch] += 4'000'000;
+    return stats::find_slow_downs(phase(), samples);
+  };
+  REQUIRE(both(1'000'000, 9'000'000).size() == 1);
+  CHECK(both(1'000'000, 9'000'000).front().stage == 1);
+  CHECK(both(1'000'000, 3'000'000).size() == 2);
+}
+
 TEST_CASE("the chunks of a batch are one duration", "[slow]") {
   auto samples = slower_from(testing::chunked(phase(72), 2), 40, 2'000'000);
   samples.warmup = 1;
