@@ -91,11 +91,11 @@ TEST_CASE("a stage that is stuck in a block says so as often as it is asked, and
   ServedStage stage("gate@0-3@5@" + gate.string());  // after two for the reference outputs, and two batches
   stage.ask<Loaded>(Load{a_model(), {0, kBlocks}, 2});
   stage.send(run_alone());
-  const auto stuck =
-      wait_for([&] { return stage.ask<Whereabouts>(WhereAreYou{}); },
-               [](const Whereabouts& where) {
-                 return !where.lanes.empty() && where.lanes[0].done == 2 && where.lanes[0].doing == Doing::working;
-               });
+  const auto stuck = wait_for([&] { return stage.ask<Whereabouts>(WhereAreYou{}); },
+                              [&](const Whereabouts& where) {
+                                return std::filesystem::exists(gate) && !where.lanes.empty() &&
+                                       where.lanes[0].done == 2 && where.lanes[0].doing == Doing::working;
+                              });
   REQUIRE_FALSE(stuck.lanes.empty());
   CHECK(stuck.lanes[0].role == Role::compute);
   CHECK(stuck.lanes[0].doing == Doing::working);
