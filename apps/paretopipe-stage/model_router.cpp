@@ -38,12 +38,23 @@ class ModelRouter final : public stage::Backend {
   }
 
   void load(const stage::ModelRequest& request, config::BlockRange range) override {
-    loaded_ = &choose(request);
+    auto& chosen = choose(request);
+    if (&chosen != loaded_) {
+      loaded_->keep_prepared(0);
+      chosen.keep_prepared(kept_bytes_);
+      loaded_ = &chosen;
+    }
     loaded_->load(request, range);
   }
 
-  void prepare(config::BlockRange range, const stage::Boundary& incoming) override {
-    loaded_->prepare(range, incoming);
+  /// All of it is the loaded backend's.
+  void keep_prepared(std::int64_t bytes) override {
+    kept_bytes_ = bytes;
+    loaded_->keep_prepared(bytes);
+  }
+
+  std::optional<Preparation> prepare(config::BlockRange range, const stage::Boundary& incoming) override {
+    return loaded_->prepare(range, incoming);
   }
 
   std::vector<stage::Activation> make_inputs(const stage::ModelRequest& request, int count) override {
@@ -73,6 +84,7 @@ class ModelRouter final : public stage::Backend {
   std::unique_ptr<stage::Backend> archives_;
   std::unique_ptr<stage::Backend> synthetic_;
   stage::Backend* loaded_;
+  std::int64_t kept_bytes_ = 0;
 };
 
 }  // namespace

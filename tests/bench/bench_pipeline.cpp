@@ -23,6 +23,7 @@ Parts all_parts(const std::filesystem::path& stage_program) {
   return {{"startup", [=] { bench::bench_startup(stage_program.parent_path() / "paretopipe"); }},
           {"link", [] { bench::bench_link(); }},
           {"pipeline", [=] { bench::bench_pipeline(stage_program); }},
+          {"sweeps", [=] { bench::bench_sweeps(stage_program); }},
           {"chunks", [=] { bench::bench_chunks(stage_program); }},
           {"server", [=] { bench::bench_server(stage_program); }}};
 }

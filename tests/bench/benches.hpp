@@ -12,6 +12,9 @@ void bench_link();
 /// A pipeline of stage processes: overhead, throughput at depth, accuracy over a grid, cost of the next trial.
 void bench_pipeline(const std::filesystem::path& stage_program);
 
+/// Sweeps of real models in the default mode and in eager mode, in turns: what a trial costs beyond its batches.
+void bench_sweeps(const std::filesystem::path& stage_program);
+
 /// Pipelines of two and four synthetic stages whose batches are cut into chunks: latency and throughput against what
 /// they must be.
 void bench_chunks(const std::filesystem::path& stage_program);

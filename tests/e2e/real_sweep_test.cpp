@@ -5,8 +5,10 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <set>
 #include <string>
+#include <tuple>
 
 #include <sys/wait.h>
 
@@ -91,9 +93,41 @@ TEST_CASE("a sweep of ResNet-18 on real images measures every split, and no outp
       CHECK(stage.compute.at("threads") == 1);
       CHECK(stage.compute.at("flush_denormals") == true);
       CHECK(stage.peak_rss_bytes.value_or(0) > stage.parameter_bytes);
+      CHECK(stage.prepared.has_value() == !exact);
     }
   }
   CHECK(seen == kSplits);
+}
+
+TEST_CASE("a sweep in the default mode prepares every range of every stage once, however often it comes") {
+  const support::TemporaryFolder folder;
+  const auto sweep = paretopipe_in(folder,
+                                   "sweep --model mobilenet_v2 --split 0,5,19,20 --batch 1,2 --data random --batches 2 "
+                                   "--warmup 0 --repeat 3 --repeat-slow 0 --out out");
+  INFO(sweep.output);
+  REQUIRE(sweep.exit_code == 0);
+  const auto records = record::read_records(folder.path() / "out").records;
+  REQUIRE(records.size() == 4 * 2 * 3);
+  std::map<std::tuple<std::size_t, int, int, int>, int> made;  // by stage, batch, first and last block
+  for (const auto& record : records) {
+    INFO(record.trial.label());
+    for (std::size_t i = 0; i < record.stages.size(); ++i) {
+      const auto& [begin, end] = record.stages[i].blocks;
+      const auto& prepared = record.stages[i].prepared.value();
+      CHECK(prepared.limit_bytes > 0);
+      CHECK(prepared.graphs_bytes <= prepared.limit_bytes);
+      CHECK((prepared.graph_bytes > 0) == (begin < end));
+      if (begin < end) made[{i, record.trial.batch, begin, end}] += prepared.made ? 1 : 0;
+    }
+  }
+  CHECK(made.size() == 2 * 6);
+  for (const auto& [range, times] : made) {
+    const auto& [stage, batch, begin, end] = range;
+    INFO("stage " << stage << ", batch " << batch << ", blocks " << begin << " to " << end);
+    CHECK(times <= 1);
+    // The unsplit model, whose outputs were computed before the trials, may be there already.
+    if (begin > 0 || end < 20) CHECK(times == 1);
+  }
 }
 
 TEST_CASE(

@@ -33,7 +33,9 @@ class FaultyBackend final : public stage::Backend {
   config::ModelDescription describe(const stage::ModelRequest& request) override { return inner_->describe(request); }
   std::int64_t held_parameter_bytes() const override { return inner_->held_parameter_bytes(); }
   void load(const stage::ModelRequest& request, config::BlockRange range) override { inner_->load(request, range); }
-  void prepare(config::BlockRange range, const stage::Boundary& incoming) override { inner_->prepare(range, incoming); }
+  std::optional<Preparation> prepare(config::BlockRange range, const stage::Boundary& incoming) override {
+    return inner_->prepare(range, incoming);
+  }
   std::vector<stage::Activation> make_inputs(const stage::ModelRequest& request, int count) override {
     return inner_->make_inputs(request, count);
   }

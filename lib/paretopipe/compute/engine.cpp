@@ -3,7 +3,9 @@
 #include <paretopipe/compute/in_mode.hpp>
 #include <paretopipe/compute/optimise.hpp>
 #include <paretopipe/compute/tensors.hpp>
+#include <paretopipe/core/clock.hpp>
 
+#include <algorithm>
 #include <utility>
 
 #include <ATen/ops/zeros.h>
@@ -15,26 +17,69 @@ bool uses_programs(const config::ComputeMode& mode) {
   return mode.compute == config::Compute::optimized || !device().is_cpu();
 }
 
+/// Where numbers lie, and how many bytes they are.
+using Memory = std::map<const void*, std::int64_t>;
+
+/// A tensor in a layout of oneDNN's has no address; it is nobody else's.
+Memory memory_of(const std::vector<at::Tensor>& tensors) {
+  Memory memory;
+  for (const auto& tensor : tensors) {
+    const void* place = tensor.is_mkldnn() ? tensor.unsafeGetTensorImpl() : tensor.data_ptr();
+    memory.emplace(place, tensor.numel() * static_cast<std::int64_t>(tensor.element_size()));
+  }
+  return memory;
+}
+
+/// Adds what is not there yet; returns its bytes.
+std::int64_t add_new(Memory& counted, const Memory& more) {
+  std::int64_t bytes = 0;
+  for (const auto& [place, size] : more) bytes += counted.emplace(place, size).second ? size : 0;
+  return bytes;
+}
+
 }  // namespace
 
 config::ComputeMode mode_of_blocks(const config::ComputeMode& mode) {
   return uses_programs(mode) ? config::ComputeMode{} : mode;
 }
 
-void Engine::reset(const config::ComputeMode& mode, int block_count) {
-  mode_ = mode;
+void Engine::use(const stage::ModelRequest& identity, int block_count) {
+  mode_ = identity.compute;
   block_count_ = block_count;
-  programs_.clear();
+  model_ = static_cast<std::size_t>(std::find(models_.begin(), models_.end(), identity) - models_.begin());
+  if (model_ == models_.size()) models_.push_back(identity);
+  make_room(nullptr);
 }
 
-void Engine::prepare(config::BlockRange range, const stage::Boundary& incoming) {
-  if (!uses_programs(mode_)) return;
+void Engine::keep_at_most(std::int64_t bytes) {
+  limit_bytes_ = bytes;
+  make_room(nullptr);
+}
+
+std::optional<Preparation> Engine::prepare(config::BlockRange range, const stage::Boundary& incoming) {
+  if (!uses_programs(mode_)) return std::nullopt;
+  const auto begin = now_ns();
+  auto key = key_of(range);
+  for (const auto& spec : incoming) key.add(spec.shape);
+  Preparation done{.made = !range.empty() && !programs_.contains(key), .limit_bytes = limit()};
+  make_room(&key);
+  if (done.made) run_once(range, incoming);
+  if (!range.empty()) {
+    auto& held = programs_.at(key);
+    held.prepared = ++preparations_;
+    auto blocks = memory_of(blocks_.tensors());
+    done.graph_bytes = add_new(blocks, held.memory);
+    make_room(&key);
+  }
+  done.graphs = static_cast<int>(programs_.size());
+  done.graphs_bytes = program_bytes();
+  done.duration_ns = now_ns() - begin;
+  return done;
+}
+
+void Engine::run_once(config::BlockRange range, const stage::Boundary& incoming) {
   Tensors examples;
   for (const auto& spec : incoming) examples.push_back(to_tensor(allocate_activation(spec)).zero_().to(device()));
-  std::map<Key, Program> kept;
-  if (auto wanted = programs_.extract(key_of(range, examples))) kept.insert(std::move(wanted));
-  programs_ = std::move(kept);
-  if (range.empty()) return;
   if (range.begin == 0) examples.front() = in_mode(examples.front(), mode_);
   program(range, examples).run(examples);
 }
@@ -57,26 +102,47 @@ stage::Activation Engine::forward(config::BlockRange range, stage::Activation in
   return output;
 }
 
-std::int64_t Engine::program_bytes(const std::unordered_set<const void*>& shared) const {
-  std::int64_t bytes = 0;
-  for (const auto& [key, program] : programs_) {
-    for (const auto& tensor : program.tensors()) {
-      // A tensor in a layout of oneDNN's has no address, and is always the program's own.
-      if (!tensor.is_mkldnn() && shared.contains(tensor.data_ptr())) continue;
-      bytes += tensor.numel() * static_cast<std::int64_t>(tensor.element_size());
-    }
-  }
+std::int64_t Engine::held_bytes() const {
+  std::int64_t bytes = program_bytes();
+  for (const auto& [place, size] : memory_of(blocks_.tensors())) bytes += size;
   return bytes;
 }
 
-Engine::Key Engine::key_of(config::BlockRange range, const Tensors& inputs) {
-  Key key{range.begin, range.end, {}};
-  key.shapes.reserve(inputs.size() * (1 + wire::kMaxRank));
-  for (const auto& input : inputs) {
-    key.shapes.push_back(input.dim());
-    key.shapes.insert(key.shapes.end(), input.sizes().begin(), input.sizes().end());
+/// A tensor that blocks share with a program is theirs while they are held; it counts as the program's when they have
+/// gone and it alone keeps the tensor.
+std::int64_t Engine::program_bytes() const {
+  auto counted = memory_of(blocks_.tensors());
+  std::int64_t bytes = 0;
+  for (const auto& [key, held] : programs_) bytes += add_new(counted, held.memory);
+  return bytes;
+}
+
+std::int64_t Engine::limit() const {
+  return device().is_cpu() ? limit_bytes_ : 0;
+}
+
+/// Forgets what was prepared longest ago, until the rest fits; `current` stays in any case.
+void Engine::make_room(const Key* current) {
+  while (limit() == 0 || program_bytes() > limit()) {
+    auto oldest = programs_.end();
+    for (auto entry = programs_.begin(); entry != programs_.end(); ++entry) {
+      if (current != nullptr && entry->first == *current) continue;
+      if (oldest == programs_.end() || entry->second.prepared < oldest->second.prepared) oldest = entry;
+    }
+    if (oldest == programs_.end()) return;
+    programs_.erase(oldest);
   }
+}
+
+Engine::Key Engine::key_of(config::BlockRange range) const {
+  Key key{model_, range.begin, range.end, {}};
+  key.shapes.reserve(std::size_t{config::kMostCrossing} * (1 + wire::kMaxRank));
   return key;
+}
+
+void Engine::Key::add(c10::IntArrayRef shape) {
+  shapes.push_back(static_cast<std::int64_t>(shape.size()));
+  shapes.insert(shapes.end(), shape.begin(), shape.end());
 }
 
 Tensors Engine::run_blocks(config::BlockRange range, Tensors tensors) const {
@@ -85,9 +151,13 @@ Tensors Engine::run_blocks(config::BlockRange range, Tensors tensors) const {
 }
 
 const Program& Engine::program(config::BlockRange range, const Tensors& inputs) {
-  const auto key = key_of(range, inputs);
+  auto key = key_of(range);
+  for (const auto& input : inputs) key.add(input.sizes());
   const auto found = programs_.find(key);
-  return found != programs_.end() ? found->second : programs_.emplace(key, make_program(range, inputs)).first->second;
+  if (found != programs_.end()) return found->second.program;
+  auto program = make_program(range, inputs);
+  auto memory = memory_of(program.tensors());
+  return programs_.emplace(key, Held{std::move(program), std::move(memory)}).first->second.program;
 }
 
 Program Engine::make_program(config::BlockRange range, const Tensors& inputs) const {

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <unordered_set>
+#include <optional>
 #include <vector>
 
 namespace paretopipe::compute {
@@ -22,6 +22,9 @@ class Blocks {
   /// All blocks of a range as one graph of float32, without blocks and mutation, for inputs of the shapes and the types
   /// that `examples` have. It is the caller's to rewrite.
   virtual std::shared_ptr<torch::jit::Graph> graph_of(config::BlockRange range, const Tensors& examples) const = 0;
+
+  /// The parameters and buffers of all blocks that are held now.
+  virtual std::vector<at::Tensor> tensors() const = 0;
 };
 
 /// The mode that a backend makes its blocks in, for a model that is computed so: programs are made of float32.
@@ -36,29 +39,47 @@ class Engine {
   /// `blocks` must outlive it.
   explicit Engine(const Blocks& blocks) : blocks_(blocks) {}
 
-  /// For another model, or another mode: forgets all programs.
-  void reset(const config::ComputeMode& mode, int block_count);
+  /// The blocks are now those of another model, or are computed in another mode. `identity` is what decides them: of
+  /// the same one, programs that are still held are used again.
+  void use(const stage::ModelRequest& identity, int block_count);
 
-  /// Where there are programs, makes the range's for such inputs, runs it once, and forgets all others.
-  void prepare(config::BlockRange range, const stage::Boundary& incoming);
+  /// How much memory programs may take before those are forgotten that were prepared longest ago. On a GPU, whose
+  /// memory this is not, only the latest is ever kept.
+  void keep_at_most(std::int64_t bytes);
+
+  /// Where there are programs, makes the range's for such inputs and runs it once, unless it is held already.
+  std::optional<Preparation> prepare(config::BlockRange range, const stage::Boundary& incoming);
 
   /// As stage::Backend::forward has it, of a range that is not empty. The first call for a range whose program was not
   /// prepared takes longer. Returns when the result is there, on the process's device; an input that is still in the
   /// host's memory is taken there first.
   stage::Activation forward(config::BlockRange range, stage::Activation input);
 
-  /// Memory of the programs' parameters, without those that lie at one of the addresses: the blocks' own.
-  std::int64_t program_bytes(const std::unordered_set<const void*>& shared) const;
+  /// Of the blocks' and the programs' parameters, each once.
+  std::int64_t held_bytes() const;
 
  private:
   struct Key {
+    std::size_t model;  ///< its place in `models_`
     int begin;
     int end;
     std::vector<std::int64_t> shapes;  ///< of the inputs, each behind its number of dimensions
     auto operator<=>(const Key&) const = default;
+    void add(c10::IntArrayRef shape);
   };
 
-  static Key key_of(config::BlockRange range, const Tensors& inputs);
+  struct Held {
+    Program program;
+    std::map<const void*, std::int64_t> memory;  ///< of its parameters: where, and how many bytes
+    std::int64_t prepared = 0;                   ///< when: the number of the preparation; 0: not yet
+  };
+
+  /// Inputs are to be added.
+  Key key_of(config::BlockRange range) const;
+  std::int64_t program_bytes() const;
+  std::int64_t limit() const;
+  void run_once(config::BlockRange range, const stage::Boundary& incoming);
+  void make_room(const Key* current);
   Tensors run_blocks(config::BlockRange range, Tensors tensors) const;
   const Program& program(config::BlockRange range, const Tensors& inputs);
   Program make_program(config::BlockRange range, const Tensors& inputs) const;
@@ -66,7 +87,11 @@ class Engine {
   const Blocks& blocks_;
   config::ComputeMode mode_;
   int block_count_ = 0;
-  std::map<Key, Program> programs_;
+  std::vector<stage::ModelRequest> models_;  ///< whose programs may be held
+  std::size_t model_ = 0;                    ///< whose blocks these are
+  std::map<Key, Held> programs_;
+  std::int64_t limit_bytes_ = 0;
+  std::int64_t preparations_ = 0;
 };
 
 }  // namespace paretopipe::compute

@@ -1,5 +1,6 @@
 #include <paretopipe/core/clock.hpp>
 #include <paretopipe/core/number_list.hpp>
+#include <paretopipe/host/control_groups.hpp>
 #include <paretopipe/host/host_context.hpp>
 #include <paretopipe/host/loaded_libraries.hpp>
 #include <paretopipe/host/observe.hpp>
@@ -48,28 +49,6 @@ std::optional<double> quota_of(const fs::path& group) {
   return static_cast<double>(*quota) / static_cast<double>(*period);
 }
 
-/// The tightest limit of this process's control group and all groups around it (cgroups(7), versions 1 and 2).
-std::optional<double> read_cpu_quota(const fs::path& root) {
-  std::optional<double> tightest;
-  std::istringstream lines(read_text(root / "proc/self/cgroup").value_or(""));
-  for (std::string line; std::getline(lines, line);) {
-    const auto first = line.find(':');
-    const auto second = line.find(':', first + 1);
-    if (first == std::string::npos || second == std::string::npos) continue;
-    const auto controllers = line.substr(first + 1, second - first - 1);
-    const bool has_cpu = controllers.empty() || ("," + controllers + ",").find(",cpu,") != std::string::npos;
-    if (!has_cpu) continue;
-    const auto mount = root / "sys/fs/cgroup" / controllers;
-    // In a container the groups around it are not visible, and its own is the mount itself.
-    for (fs::path group = fs::path(line.substr(second + 1)).relative_path();; group = group.parent_path()) {
-      const auto quota = quota_of(group.empty() ? mount : mount / group);
-      if (quota) tightest = std::min(*quota, tightest.value_or(*quota));
-      if (group.empty()) break;
-    }
-  }
-  return tightest;
-}
-
 std::optional<bool> read_turbo(const fs::path& root) {
   if (const auto no_turbo = read_text(root / "sys/devices/system/cpu/intel_pstate/no_turbo")) return *no_turbo == "0";
   if (const auto boost = read_text(root / "sys/devices/system/cpu/cpufreq/boost")) return *boost == "1";
@@ -109,7 +88,7 @@ std::vector<std::string> find_missing(const std::vector<std::string>& programs, 
 
 void observe_cpus(Observations& seen, const fs::path& root) {
   seen.cores = group_by_core(current_affinity(), root);
-  seen.cpu_quota = read_cpu_quota(root);
+  seen.cpu_quota = tightest_limit("cpu", quota_of, root);
   seen.governor = read_text(root / "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
   seen.turbo = read_turbo(root);
   seen.virtual_machine = is_virtual_machine(root);

@@ -15,20 +15,19 @@
 
 #include <map>
 #include <optional>
-#include <unordered_set>
 
 namespace paretopipe::model {
 namespace {
 
-/// The weights that the held blocks have.
-struct Identity {
-  std::string model;
-  int num_classes = 0;
-  std::uint64_t seed = 0;
-  std::string weights;
-  config::ComputeMode compute;
-  bool operator==(const Identity&) const = default;
-};
+/// What decides the blocks: batches and inputs do not.
+stage::ModelRequest identity(const stage::ModelRequest& request) {
+  return {.model = request.model,
+          .num_classes = request.num_classes,
+          .seed = request.seed,
+          .data = {},
+          .weights = request.weights,
+          .compute = request.compute};
+}
 
 compute::Sample sample_of(const Model& model) {
   return {model.sample_shape(), model.vocabulary};
@@ -54,15 +53,7 @@ class ModelBackend : public stage::Backend, private compute::Blocks {
     });
   }
 
-  std::int64_t held_parameter_bytes() const override {
-    std::int64_t bytes = 0;
-    std::unordered_set<const void*> own;
-    for (const auto& [index, block] : blocks_) {
-      bytes += block.parameter_bytes();
-      for (const auto& tensor : block.tensors) own.insert(tensor.tensor.data_ptr());
-    }
-    return bytes + engine_.program_bytes(own);
-  }
+  std::int64_t held_parameter_bytes() const override { return engine_.held_bytes(); }
 
   void load(const stage::ModelRequest& request, config::BlockRange range) override {
     const auto& model = find_model(request.model);
@@ -76,8 +67,10 @@ class ModelBackend : public stage::Backend, private compute::Blocks {
     compute::with_libtorch("load " + request.model, [&] { load_blocks(model, request, range); });
   }
 
-  void prepare(config::BlockRange range, const stage::Boundary& incoming) override {
-    compute::with_libtorch("optimise " + held_.model, [&] { engine_.prepare(range, incoming); });
+  void keep_prepared(std::int64_t bytes) override { engine_.keep_at_most(bytes); }
+
+  std::optional<Preparation> prepare(config::BlockRange range, const stage::Boundary& incoming) override {
+    return compute::with_libtorch("optimise " + held_.model, [&] { return engine_.prepare(range, incoming); });
   }
 
   std::vector<stage::Activation> make_inputs(const stage::ModelRequest& request, int count) override {
@@ -129,12 +122,19 @@ class ModelBackend : public stage::Backend, private compute::Blocks {
     return trace(sequence(std::move(layers)), examples.front());
   }
 
+  std::vector<at::Tensor> tensors() const override {
+    std::vector<at::Tensor> tensors;
+    for (const auto& [index, block] : blocks_) {
+      for (const auto& entry : block.tensors) tensors.push_back(entry.tensor);
+    }
+    return tensors;
+  }
+
   void load_blocks(const Model& model, const stage::ModelRequest& request, config::BlockRange range) {
-    Identity wanted{request.model, request.num_classes, request.seed, request.weights, request.compute};
-    if (held_ != wanted) {
+    if (held_ != identity(request)) {
       blocks_.clear();
-      held_ = std::move(wanted);
-      engine_.reset(request.compute, model.block_count);
+      held_ = identity(request);
+      engine_.use(held_, model.block_count);
     }
     const auto plan = model.plan(request.num_classes);
     for (int i = range.begin; i < range.end; ++i) {
@@ -157,7 +157,7 @@ class ModelBackend : public stage::Backend, private compute::Blocks {
     return found->second;
   }
 
-  Identity held_;
+  stage::ModelRequest held_;
   std::map<int, Block> blocks_;
   compute::Engine engine_{*this};
 };

@@ -111,6 +111,7 @@ void to_json(nlohmann::json& json, const StageReport& report) {
   write_optional(json, "conditions", report.conditions);
   write_optional(json, "gpu", report.gpu);
   write_optional(json, "emulated_device", report.emulated_device);
+  write_optional(json, "prepared", report.prepared);
 }
 
 void from_json(const nlohmann::json& json, StageReport& report) {
@@ -127,6 +128,7 @@ void from_json(const nlohmann::json& json, StageReport& report) {
   read_optional(json, "conditions", report.conditions);
   read_optional(json, "gpu", report.gpu);
   read_optional(json, "emulated_device", report.emulated_device);
+  read_optional(json, "prepared", report.prepared);
 }
 
 std::string to_string(Status status) {

@@ -1,5 +1,6 @@
 #pragma once
 #include <paretopipe/core/accuracy.hpp>
+#include <paretopipe/core/preparation.hpp>
 #include <paretopipe/core/timeline.hpp>
 #include <paretopipe/host/cpu_conditions.hpp>
 #include <paretopipe/host/gpu_watch.hpp>
@@ -63,6 +64,7 @@ struct StageReport {
   std::optional<host::CpuConditions> conditions;    ///< of the stage's CPUs; absent in older records
   std::optional<host::GpuUsage> gpu{};              ///< over all phases; absent on CPUs, and where it cannot be read
   std::optional<EmulatedDevice> emulated_device{};  ///< that it ran on, where its device has a profile
+  std::optional<Preparation> prepared{};            ///< its graph, where it computes one; absent in older records
 
   bool operator==(const StageReport&) const = default;
 };

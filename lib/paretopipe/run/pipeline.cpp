@@ -55,7 +55,7 @@ Pipeline::Pipeline(const PipelineOptions& options, shaping::Network& network, co
     command.cgroups = devices.cgroups(index);
     command.cause_of_death = [&devices, index] { return devices.cause_of_death(index); };
     stages_.emplace_back(index, command);
-    requests.push_back({index, options.cpus[i], options.compute[i]});
+    requests.push_back({index, options.cpus[i], options.compute[i], static_cast<int>(options.cpus.size())});
   }
   configured_ = ask<stage::Configured>(requests);
   for (std::size_t i = 0; i < configured_.size(); ++i) {
@@ -109,8 +109,8 @@ std::vector<stage::Loaded> Pipeline::load(const std::vector<stage::Load>& reques
   return ask<stage::Loaded>(requests);
 }
 
-void Pipeline::prepare(const std::vector<stage::Prepare>& requests) {
-  ask<stage::Prepared>(requests);
+std::vector<stage::Prepared> Pipeline::prepare(const std::vector<stage::Prepare>& requests) {
+  return ask<stage::Prepared>(requests);
 }
 
 std::vector<stage::RunReport> Pipeline::run(const std::vector<stage::Run>& requests) {

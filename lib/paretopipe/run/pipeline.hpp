@@ -52,8 +52,8 @@ class Pipeline {
   /// One request per stage. The replies are in the same order.
   std::vector<stage::Loaded> load(const std::vector<stage::Load>& requests);
 
-  /// Returns when every stage is ready for what it was asked for.
-  void prepare(const std::vector<stage::Prepare>& requests);
+  /// Returns when every stage is ready for what it was asked for. The replies are in the same order.
+  std::vector<stage::Prepared> prepare(const std::vector<stage::Prepare>& requests);
 
   /// The reports of the stages that take part: the first `requests.size()`. The time until the last query of a Server
   /// phase arrives comes on top of the timeout.

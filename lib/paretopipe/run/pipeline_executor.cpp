@@ -193,11 +193,11 @@ void PipelineExecutor::ensure_loaded(const plan::Trial& trial) {
 
 record::TrialRecord PipelineExecutor::run_loaded(const plan::Trial& trial) {
   const auto requests = make_run_requests(trial, model_, loaded_source_, next_tag_++);
+  TrialEvidence evidence;
   if (trial.compute.compute == config::Compute::optimized || !trial.compute_devices.empty()) {
-    pipeline_->prepare(make_prepare_requests(requests, loaded_source_));
+    evidence.prepared = pipeline_->prepare(make_prepare_requests(requests, loaded_source_));
   }
   const auto before = pipeline_->probe_clocks();
-  TrialEvidence evidence;
   network_->begin_trial();
   evidence.reports = pipeline_->run(requests);
   const auto after = pipeline_->probe_clocks();

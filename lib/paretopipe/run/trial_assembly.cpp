@@ -102,6 +102,7 @@ record::StageReport stage_report(const plan::Trial& trial, const config::ModelDe
   result.usage = report.usage;
   result.conditions = report.conditions;
   if (report.gpu.samples > 0) result.gpu = report.gpu;
+  if (!evidence.prepared.empty()) result.prepared = evidence.prepared[stage].preparation;
   return result;
 }
 

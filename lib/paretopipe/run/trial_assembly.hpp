@@ -10,6 +10,7 @@ namespace paretopipe::run {
 
 /// What stages and driver saw of one trial. The vectors have one entry for each stage that took part.
 struct TrialEvidence {
+  std::vector<stage::Prepared> prepared;  ///< empty where nothing was to be prepared
   std::vector<stage::Configured> configured;
   std::vector<stage::RunReport> reports;
   std::vector<ClockAlignment> clocks;

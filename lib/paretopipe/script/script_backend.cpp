@@ -11,7 +11,6 @@
 
 #include <map>
 #include <optional>
-#include <unordered_set>
 
 #include <malloc.h>
 
@@ -36,16 +35,7 @@ class ScriptBackend final : public stage::Backend, private compute::Blocks {
     });
   }
 
-  std::int64_t held_parameter_bytes() const override {
-    std::unordered_set<const void*> counted;
-    std::int64_t bytes = 0;
-    for (const auto& [index, block] : blocks_) {
-      for (const auto& tensor : block.tensors()) {
-        if (counted.insert(tensor.data_ptr()).second) bytes += static_cast<std::int64_t>(tensor.nbytes());
-      }
-    }
-    return bytes + engine_.program_bytes(counted);
-  }
+  std::int64_t held_parameter_bytes() const override { return engine_.held_bytes(); }
 
   void load(const stage::ModelRequest& request, config::BlockRange range) override {
     check(request);
@@ -56,8 +46,10 @@ class ScriptBackend final : public stage::Backend, private compute::Blocks {
     guarded(ExitCode::internal, "load " + request.model, [&] { load_blocks(request, range); });
   }
 
-  void prepare(config::BlockRange range, const stage::Boundary& incoming) override {
-    guarded(ExitCode::internal, "optimise " + held_->model, [&] { engine_.prepare(range, incoming); });
+  void keep_prepared(std::int64_t bytes) override { engine_.keep_at_most(bytes); }
+
+  std::optional<Preparation> prepare(config::BlockRange range, const stage::Boundary& incoming) override {
+    return guarded(ExitCode::internal, "optimise " + held_->model, [&] { return engine_.prepare(range, incoming); });
   }
 
   std::vector<stage::Activation> make_inputs(const stage::ModelRequest& request, int count) override {
@@ -109,6 +101,14 @@ class ScriptBackend final : public stage::Backend, private compute::Blocks {
     return join(slices);
   }
 
+  std::vector<at::Tensor> tensors() const override {
+    std::vector<at::Tensor> tensors;
+    for (const auto& [index, block] : blocks_) {
+      for (auto& tensor : block.tensors()) tensors.push_back(std::move(tensor));
+    }
+    return tensors;
+  }
+
   static void check(const stage::ModelRequest& request) {
     if (!request.archive) {
       throw UsageError(fmt::format("{} is asked for as an archive, without its input and SHA-256", request.model));
@@ -151,7 +151,7 @@ class ScriptBackend final : public stage::Backend, private compute::Blocks {
       throw UsageError(fmt::format("{} has blocks 0 to {}; there is no range [{}, {})", held_->model, count - 1,
                                    range.begin, range.end));
     }
-    if (blocks_.empty()) engine_.reset(held_->compute, count);
+    if (blocks_.empty()) engine_.use(*held_, count);
     for (int i = range.begin; i < range.end; ++i) {
       if (!blocks_.contains(i)) blocks_.emplace(i, chain.block(i));
     }

@@ -2,6 +2,7 @@
 #include <paretopipe/config/archive.hpp>
 #include <paretopipe/config/compute_mode.hpp>
 #include <paretopipe/config/model_description.hpp>
+#include <paretopipe/core/preparation.hpp>
 #include <paretopipe/wire/tensor_spec.hpp>
 
 #include <cstddef>
@@ -93,10 +94,14 @@ class Backend {
   /// that are held already are kept as they are; another model's are dropped.
   virtual void load(const ModelRequest& request, config::BlockRange range) = 0;
 
+  /// How many bytes `prepare` may keep for ranges that come again, of this model or another. Until it is called, none:
+  /// only the latest range is kept.
+  virtual void keep_prepared(std::int64_t) {}
+
   /// Whatever else is worth doing once before `forward` is called for this range again and again, with activations of
-  /// these specs: after it, no call takes longer than the others. Other ranges may be forgotten again. The blocks must
-  /// be loaded. Most backends have nothing to do.
-  virtual void prepare(config::BlockRange, const Boundary&) {}
+  /// these specs: after it, no call takes longer than the others. What was made ready for other ranges may be forgotten
+  /// again. The blocks must be loaded. Nothing where the backend has nothing to do.
+  virtual std::optional<Preparation> prepare(config::BlockRange, const Boundary&) { return std::nullopt; }
 
   /// `count` distinct batches of decoded, resized and normalised input for the request's model.
   virtual std::vector<Activation> make_inputs(const ModelRequest& request, int count) = 0;

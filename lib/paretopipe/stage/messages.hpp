@@ -2,6 +2,7 @@
 #include <paretopipe/config/model_description.hpp>
 #include <paretopipe/core/accuracy.hpp>
 #include <paretopipe/core/deal.hpp>
+#include <paretopipe/core/json.hpp>
 #include <paretopipe/core/server_timeline.hpp>
 #include <paretopipe/core/timeline.hpp>
 #include <paretopipe/host/cpu_conditions.hpp>
@@ -52,8 +53,9 @@ struct Configure {
   int stage = 0;     ///< index in the pipeline
   std::string cpus;  ///< the kernel's list format; empty leaves the affinity alone
   ComputeOptions compute;
+  int stages = 1;  ///< that share the machine's memory, this one among them
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Configure, stage, cpus, compute)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Configure, stage, cpus, compute, stages)
 
 /// What was applied, read back.
 struct Configured {
@@ -159,11 +161,15 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Prepare, blocks, incoming)
 
 struct Prepared {
   static constexpr std::string_view kType = "prepared";
+  std::optional<Preparation> preparation;  ///< nothing where there was nothing to do
 };
-inline void to_json(nlohmann::json& json, const Prepared&) {
+inline void to_json(nlohmann::json& json, const Prepared& prepared) {
   json = nlohmann::json::object();
+  write_optional(json, "preparation", prepared.preparation);
 }
-inline void from_json(const nlohmann::json&, Prepared&) {}
+inline void from_json(const nlohmann::json& json, Prepared& prepared) {
+  read_optional(json, "preparation", prepared.preparation);
+}
 
 /// Asks the source how long every block of a model takes alone: loads the whole model, and runs its blocks one by one.
 struct TimeBlocks {

@@ -1,5 +1,6 @@
 #include <paretopipe/core/clock.hpp>
 #include <paretopipe/core/error.hpp>
+#include <paretopipe/host/control_groups.hpp>
 #include <paretopipe/host/cpu_set.hpp>
 #include <paretopipe/stage/chunks.hpp>
 #include <paretopipe/stage/dealer.hpp>
@@ -40,6 +41,17 @@ void check(const Run& request) {
       "device {} of {}",
       request.stage_count, request.warmup, request.batches, request.chunks, request.depth, request.device,
       request.devices));
+}
+
+/// Of what a process may use, what all stages together may fill with graphs that are kept for later trials. The rest is
+/// for blocks, activations and whoever else is on the machine.
+constexpr std::int64_t kShareOfMemory = 4;
+
+std::int64_t memory_for_graphs(const Configure& request) {
+  if (request.stages < 1) {
+    throw wire::ProtocolError(fmt::format("the driver configured one of {} stages", request.stages));
+  }
+  return host::usable_memory_bytes() / kShareOfMemory / request.stages;
 }
 
 /// A link carries only so many tensors of a cut, and results are one.
@@ -118,6 +130,7 @@ class Session {
     progress_.configure(request.stage);
     Configured reply;
     reply.compute = backend_.configure(request.compute);
+    backend_.keep_prepared(memory_for_graphs(request));
     reply.host = host::read_host_context();
     reply.cpus = host::to_string(host::current_affinity());
     return reply;
@@ -177,8 +190,7 @@ class Session {
 
   Prepared prepare(const Prepare& request) {
     check(request.incoming, references_.has_value());
-    backend_.prepare(request.blocks, request.incoming);
-    return {};
+    return {backend_.prepare(request.blocks, request.incoming)};
   }
 
   static void check_labels(const ReferenceSet& references) {

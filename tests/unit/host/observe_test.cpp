@@ -1,3 +1,4 @@
+#include <paretopipe/host/control_groups.hpp>
 #include <paretopipe/host/observe.hpp>
 
 #include <filesystem>
@@ -31,6 +32,7 @@ class FakeMachine {
   }
 
   Observations observe() const { return paretopipe::host::observe(std::nullopt, root_); }
+  std::int64_t usable_memory_bytes() const { return paretopipe::host::usable_memory_bytes(root_); }
 
  private:
   fs::path root_;
@@ -113,6 +115,32 @@ TEST_CASE("the quota of version 1 is that of the cpu controller, and -1 is none"
   CHECK(machine.observe().cpu_quota == 3.0);
   machine.write("sys/fs/cgroup/cpu,cpuacct/user/cpu.cfs_quota_us", "-1");
   CHECK_FALSE(machine.observe().cpu_quota);
+}
+
+TEST_CASE("a process may use what is available, or what the tightest of its groups leaves it", "[observe]") {
+  FakeMachine machine;
+  CHECK(machine.usable_memory_bytes() == 0);
+  machine.write("proc/meminfo", "MemTotal: 8000 kB\nMemAvailable: 4000 kB");
+  CHECK(machine.usable_memory_bytes() == 4000 * 1024);
+  machine.write("proc/self/cgroup", "0::/user/paretopipe-7-device1")
+      .write("sys/fs/cgroup/user/paretopipe-7-device1/memory.max", "max")
+      .write("sys/fs/cgroup/user/memory.max", "9000000");
+  CHECK(machine.usable_memory_bytes() == 4000 * 1024);
+  machine.write("sys/fs/cgroup/user/paretopipe-7-device1/memory.max", "2000000");
+  CHECK(machine.usable_memory_bytes() == 2'000'000);
+  machine.write("sys/fs/cgroup/user/memory.max", "1500000");
+  CHECK(machine.usable_memory_bytes() == 1'500'000);
+}
+
+TEST_CASE("the memory limit of version 1 is that of the memory controller, and near infinity it is none", "[observe]") {
+  FakeMachine machine;
+  machine.write("proc/meminfo", "MemAvailable: 4000 kB")
+      .write("proc/self/cgroup", "9:cpu:/x\n4:memory:/x\n0::/")
+      .write("sys/fs/cgroup/cpu/x/memory.limit_in_bytes", "1")
+      .write("sys/fs/cgroup/memory/x/memory.limit_in_bytes", "9223372036854771712");
+  CHECK(machine.usable_memory_bytes() == 4000 * 1024);
+  machine.write("sys/fs/cgroup/memory/x/memory.limit_in_bytes", "1000000");
+  CHECK(machine.usable_memory_bytes() == 1'000'000);
 }
 
 TEST_CASE("threads of one core are grouped, as far as this process may use them", "[observe]") {

@@ -103,6 +103,17 @@ TEST_CASE("a record with Server phases comes back as it was, and has them exactl
   }
 }
 
+TEST_CASE("what a stage prepared is in its record, and missing where there was nothing to prepare") {
+  auto record = ok_record();
+  CHECK_FALSE(json(record)["stages"][0].contains("prepared"));
+  record.stages[0].prepared = Preparation{true, 1, 9007199254740993, 2, 3, 4};
+  CHECK(json(record)["stages"][0]["prepared"]["graph_bytes"] == 9007199254740993);
+  CHECK(there_and_back(record) == record);
+  auto damaged = json(record);
+  damaged["stages"][0]["prepared"].erase("limit_bytes");
+  CHECK_FALSE(complaint_about(damaged).empty());
+}
+
 TEST_CASE("what is undefined is missing from the JSON") {
   auto record = ok_record();
   record.stages[0].peak_rss_bytes.reset();

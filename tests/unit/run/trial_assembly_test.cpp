@@ -129,6 +129,15 @@ TEST_CASE("each stage is reported with its own blocks, and an unreadable peak is
   CHECK(record.stages[1].usage.minor_page_faults == 3);
 }
 
+TEST_CASE("each stage is reported with its own graph, and with none where it had nothing to prepare") {
+  auto evidence = regular_evidence();
+  evidence.prepared = {{Preparation{true, 1, 2, 3, 4, 5}}, {}};
+  const auto stages = run::assemble_record(trial_at({3}), a_model(), evidence).stages;
+  CHECK(stages[0].prepared == Preparation{true, 1, 2, 3, 4, 5});
+  CHECK_FALSE(stages[1].prepared.has_value());
+  CHECK_FALSE(run::assemble_record(trial_at({3}), a_model(), regular_evidence()).stages[0].prepared.has_value());
+}
+
 TEST_CASE("the links carry what the model emits at each cut, and the result back") {
   std::mt19937 random(3);
   const auto links_of = [&](const std::vector<int>& splits, int stages) {

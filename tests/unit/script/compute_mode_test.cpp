@@ -106,6 +106,32 @@ TEST_CASE("optimized, an archive computes what it computes, but for roundings, a
   CHECK(backend->held_parameter_bytes() == held);
 }
 
+TEST_CASE("an archive's ranges are prepared once, whatever batch or archive was in between, and change no bit") {
+  const c10::InferenceMode inference;
+  const support::TemporaryFolder folder;
+  const auto first = write_archive(folder.path(), kNets.front(), "first.pt");
+  const auto other = write_archive(folder.path(), kNets.at(1), "other.pt");
+  auto backend = make_script_backend();
+  backend->keep_prepared(1 << 30);
+  const auto prepare_and_compute = [&](stage::Backend& stage, const std::filesystem::path& archive, int batch) {
+    auto request = request_for(archive, "unit", batch);
+    request.compute.compute = Compute::optimized;
+    const config::BlockRange all{0, stage.describe(request).block_count()};
+    stage.load(request, all);
+    const auto input = stage.make_inputs(request, 1).at(0);
+    const bool made = stage.prepare(all, {input.spec}).value().made;
+    return std::pair(made, compute::to_tensor(stage.forward(all, input)).clone());
+  };
+  std::vector<at::Tensor> results;
+  for (int repetition = 0; repetition < 2; ++repetition) {
+    for (const auto& [archive, batch] : {std::pair(first, 1), {first, 2}, {other, 2}}) {
+      const auto [made, result] = prepare_and_compute(*backend, archive, batch);
+      CHECK(made == (repetition == 0));
+      CHECK(result.equal(prepare_and_compute(*make_script_backend(), archive, batch).second));
+    }
+  }
+}
+
 TEST_CASE("an archive that insists on float32 is refused in bfloat16, with the operator's reason") {
   const support::TemporaryFolder folder;
   const auto archive = write_archive(folder.path(),

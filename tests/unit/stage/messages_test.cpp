@@ -51,8 +51,8 @@ std::string text_of_timeline(int first) {
 TEST_CASE("every request and every reply crosses with all of its fields") {
   types.clear();
   check(Fault{"no such file", 3, true}, R"({"reason":"no such file","exit_code":3,"peer_lost":true})");
-  check(Configure{1, "2-3", {4, false, false, "cuda:1"}},
-        R"({"stage":1,"cpus":"2-3",)"
+  check(Configure{1, "2-3", {4, false, false, "cuda:1"}, 3},
+        R"({"stage":1,"cpus":"2-3","stages":3,)"
         R"("compute":{"threads":4,"flush_denormals":false,"tune_malloc":false,"device":"cuda:1"}})");
   check(ListModels{}, "{}");
   check(ModelList{{"alexnet", "synthetic:…"}}, R"({"models":["alexnet","synthetic:…"]})");
@@ -73,6 +73,9 @@ TEST_CASE("every request and every reply crosses with all of its fields") {
           kSpecText + "," + kSpecText + "]}");
   check(Prepare{{1, 2}, {kSpec}}, std::string(R"({"blocks":{"begin":1,"end":2},"incoming":[)") + kSpecText + "]}");
   check(Prepared{}, "{}");
+  check(Prepared{Preparation{true, 1, 9007199254740993, 2, 3, 4}},
+        R"({"preparation":{"made":true,"duration_ns":1,"graph_bytes":9007199254740993,"graphs":2,"graphs_bytes":3,)"
+        R"("limit_bytes":4}})");
   check(FetchResult{4294967295U}, R"({"tag":4294967295})");
   check(ResultFollows{}, "{}");
   check(ClockProbe{}, "{}");

@@ -52,6 +52,13 @@ TEST_CASE("CPUs that cannot be had are a fault with the request's exit code") {
   CHECK_NOTHROW(stage.ask<Configured>(Configure{}));
 }
 
+TEST_CASE("memory cannot be shared by no stage") {
+  ServedStage stage;
+  Configure request;
+  request.stages = 0;
+  CHECK(stage.ask<Fault>(request).reason == "the driver configured one of 0 stages");
+}
+
 TEST_CASE("the times of a clock reading lie between the question and the answer") {
   ServedStage stage;
   const auto before = now_ns();
