@@ -151,7 +151,7 @@ TEST_CASE("the baseline of one device is measured beside the partitions, and eve
   const auto explained = nlohmann::json::parse(shell.run({"explain", "out", "--format", "json"}).output);
   const auto& why = explained.at("groups").at(0).at("configurations").at(0);
   CHECK(why.at("speed_up_single").get<double>() == Approx(cut.at("speed_up_single").get<double>()));
-  CHECK(contains(shell.run({"explain", "out"}).output, "With one batch in flight it gives"));
+  CHECK(why.at("speed_up_sequential").get<double>() > 0);
 }
 
 TEST_CASE("without the baseline no trial is added, and no speed-up over it is told") {

@@ -11,15 +11,7 @@ namespace paretopipe::compare {
 namespace {
 
 std::string draw(const ChangeTable& table) {
-  std::vector<std::string> headings;
-  std::string rule = "|";
-  for (const auto& column : table.columns) {
-    headings.push_back(column.heading);
-    rule += column.align == report::Align::right ? " ---: |" : " --- |";
-  }
-  auto text = report::markdown_line(headings) + rule + '\n';
-  for (std::size_t i = 0; i < table.rows.size(); ++i) text += report::markdown_line(table.rows[i], table.worse[i]);
-  return text;
+  return report::markdown_table(table.columns, table.rows, table.worse);
 }
 
 std::string bulleted(const std::vector<std::string>& sentences) {

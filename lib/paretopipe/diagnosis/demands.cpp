@@ -179,6 +179,11 @@ std::optional<double> Demands::sequential_image_per_s() const {
   return batch * 1e9 / idle.total_ns();
 }
 
+const StageDemand& Demands::slowest_stage() const {
+  return *std::max_element(stages.begin(), stages.end(),
+                           [](const auto& left, const auto& right) { return left.busy.mean_ns < right.busy.mean_ns; });
+}
+
 double Demands::unqueued_ns() const {
   double sum = 0;
   double largest = 0;

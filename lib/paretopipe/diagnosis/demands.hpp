@@ -68,6 +68,9 @@ struct Demands {
   /// With one batch in flight: batch / mean latency (Little's law). Absent where that is 0.
   std::optional<double> sequential_image_per_s() const;
 
+  /// The first of those whose compute thread is busy longest.
+  const StageDemand& slowest_stage() const;
+
   /// From one result to the next: batch / throughput.
   double period_ns() const { return batch * 1e9 / throughput_image_per_s; }
 

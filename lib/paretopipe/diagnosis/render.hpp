@@ -8,10 +8,11 @@
 /// all its configurations, only where all of them are.
 namespace paretopipe::diagnosis {
 
-/// For a terminal: a group's title, a paragraph a configuration, the conclusion.
+/// For a terminal: a group's title; of each configuration the headline, a table of what can bound it, slowest first,
+/// and the first five remarks; the conclusion. ASCII.
 std::string render_text(std::span<const GroupDiagnosis> groups);
 
-/// The same as a heading and a list (GitHub's dialect), for READMEs and pull requests.
+/// The same in GitHub's Markdown, for READMEs and pull requests, with the conclusion first.
 std::string render_markdown(std::span<const GroupDiagnosis> groups);
 
 /// {"schema", "groups": [{"settings", "conclusion", "configurations": [{"split_points", "bottleneck", "bound…",

@@ -101,7 +101,8 @@ Json to_json(const GroupDiagnosis& group, const ConfigurationDiagnosis& one) {
   }
   if (!one.reasons.empty()) json["reasons"] = one.reasons;
   if (!one.disturbances.empty()) json["disturbances"] = one.disturbances;
-  json["sentences"] = sentences(group, one);
+  json["sentences"] = Json{headline(group, one)};
+  for (auto& sentence : remarks(group, one)) json["sentences"].push_back(std::move(sentence));
   return json;
 }
 

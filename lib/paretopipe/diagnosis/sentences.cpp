@@ -1,9 +1,7 @@
-#include <paretopipe/core/units.hpp>
 #include <paretopipe/diagnosis/sentences.hpp>
 #include <paretopipe/report/format.hpp>
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -27,85 +25,80 @@ constexpr double kHeldUp = 1.15;
 /// Stages that are busy for a smaller share of the time are not worth a sentence.
 constexpr double kNotableShare = 0.1;
 
-/// More than all of it is what the first and the last batch differ by.
-std::string of_the_period(double ns, const Demands& demands) {
-  if (ns >= 0.995 * demands.period_ns()) {
-    return fmt::format("{}, all the time from one result to the next", duration(ns));
-  }
-  return fmt::format("{} of the {} from one result to the next ({})", duration(ns), duration(demands.period_ns()),
-                     percent(ns / demands.period_ns()));
+std::string agreement(const ConfigurationDiagnosis& one) {
+  const auto repetitions = one.configuration.ok.size();
+  if (one.agreeing == repetitions) return "";
+  return fmt::format("The repetitions do not agree on the bottleneck: it is so in {} of {}.", one.agreeing,
+                     repetitions);
 }
 
-std::string link_sentence(const Constraint& bottleneck, const Demands& demands) {
-  const auto& link = demands.links.at(static_cast<std::size_t>(bottleneck.stage));
-  const auto carried = static_cast<double>(link.payload_bytes + link.header_bytes);
-  auto text =
-      fmt::format("{} is the bottleneck: it is busy for {}, with {} a batch, which is {}bit/s",
-                  capitalised(name_of(bottleneck)), of_the_period(bottleneck.period_ns, demands),
-                  bytes(static_cast<double>(link.payload_bytes)), format_count(carried * 8e9 / bottleneck.period_ns));
-  return link.rate_bit_per_s ? fmt::format("{} of the {}bit/s that the network has.", text,
-                                           format_count(static_cast<double>(*link.rate_bit_per_s)))
-                             : fmt::format("{}.", text);
+std::string too_short(const ConfigurationDiagnosis& one) {
+  if (reached(*one.demands) <= kBeyond) return "";
+  const auto why = one.bounds.front().kind == Kind::depth
+                       ? fmt::format("what is in flight comes back in bunches of {}", one.demands->in_flight)
+                       : std::string("their ends weigh in, and medians of parts and of the whole need not agree");
+  return fmt::format("{:.0f} results are too few to hold against the bound: {}. Measure more batches.",
+                     one.demands->batches, why);
 }
 
-std::string depth_sentence(const Constraint& bottleneck, const Demands& demands) {
-  double longest = demands.source_ns.value_or(0);
-  for (const auto& stage : demands.stages) longest = std::max(longest, stage.busy.mean_ns);
-  for (const auto& link : demands.links) longest = std::max(longest, link.busy.mean_ns);
-  const auto why = demands.in_flight == 1 && demands.chunks == 1
-                       ? std::string("with one in flight stages and links take turns")
-                       : fmt::format("{} in flight {} one result every {}", demands.in_flight,
-                                     demands.in_flight == 1 ? "allows" : "allow", duration(bottleneck.period_ns));
+std::string next_bound(const ConfigurationDiagnosis& one, const Advice& advice) {
+  const bool depth = one.bounds.front().kind == Kind::depth;
+  if (!advice.next || (depth && !advice.depth)) return "";
+  return fmt::format("{}, {} would be the bound, at {}.",
+                     depth ? fmt::format("With {} in flight", *advice.depth)
+                           : fmt::format("If {} took no time", name_of(one.bounds.front())),
+                     name_of(*advice.next), rate(throughput_at(*one.demands, advice.next->period_ns)));
+}
+
+std::string about_lighter_cut(const GroupDiagnosis& group, const ConfigurationDiagnosis& one, const Advice& advice) {
+  if (!advice.lighter) return "No cut that was measured instead carries clearly less.";
+  const auto& link = one.demands->links[static_cast<std::size_t>(one.bounds.front().stage)];
+  const auto share = static_cast<double>(advice.lighter->bytes) / static_cast<double>(link.payload_bytes);
+  const auto* measured = advice.lighter->measured;
   return fmt::format(
-      "Too little is in flight: a batch takes {} round the ring where it waits for nothing, and {}, while "
-      "no part is busy for more than {} a batch.",
-      duration(demands.unqueued_ns()), why, duration(longest));
+      "A cut after block {} instead would carry {} of the bytes ({} a batch); {}.",
+      numbered(advice.lighter->block, group), percent(share), bytes(static_cast<double>(advice.lighter->bytes)),
+      measured == nullptr ? "it was not measured"
+                          : fmt::format("measured: {}", rate(measured->demands->throughput_image_per_s)));
 }
 
-std::string bottleneck_sentence(const Constraint& bottleneck, const Demands& demands) {
-  switch (bottleneck.kind) {
+std::string about_evenest_split(const GroupDiagnosis& group, const ConfigurationDiagnosis& one, const Advice& advice) {
+  if (advice.evenest == nullptr) return "No split that was measured has a slowest stage that computes less.";
+  const auto& evenest = *advice.evenest->demands;
+  return fmt::format("With {} the slowest stage computes for {} instead of {}; measured: {}.",
+                     way_to_cut(advice.evenest->trial(), group), duration(evenest.slowest_stage().busy.mean_ns),
+                     duration(one.demands->slowest_stage().busy.mean_ns), rate(evenest.throughput_image_per_s));
+}
+
+/// What another cut would do about the bottleneck.
+std::string another_cut(const GroupDiagnosis& group, const ConfigurationDiagnosis& one, const Advice& advice) {
+  switch (one.bounds.front().kind) {
     case Kind::compute:
-      return fmt::format("{} is the bottleneck: it takes {}.", capitalised(name_of(bottleneck)),
-                         of_the_period(bottleneck.period_ns, demands));
-    case Kind::source:
-      return fmt::format(
-          "The source is the bottleneck: to compare a result with the unsplit model's and hand over the "
-          "next batch takes {}.",
-          of_the_period(bottleneck.period_ns, demands));
+      return about_evenest_split(group, one, advice);
     case Kind::link:
+      return about_lighter_cut(group, one, advice);
     case Kind::way_back:
-      return link_sentence(bottleneck, demands);
+      return "Every cut sends a result back.";
+    case Kind::source:
+      return "The source compares a result with the unsplit model's and hands over the next batch, which no cut "
+             "changes.";
     case Kind::depth:
       break;
   }
-  return depth_sentence(bottleneck, demands);
+  return "";
 }
 
-std::string agreement_sentence(const ConfigurationDiagnosis& one) {
-  const auto repetitions = one.configuration.ok.size();
-  if (one.agreeing == repetitions) return "";
-  return fmt::format("The repetitions do not agree on that: it is so in {} of {}.", one.agreeing, repetitions);
-}
-
-std::string bound_sentence(const ConfigurationDiagnosis& one) {
-  const auto& demands = *one.demands;
-  const auto measured = rate(demands.throughput_image_per_s);
-  if (one.bounds.front().period_ns <= 0) return fmt::format("That is no bound; the run reached {}.", measured);
-  const auto bound = rate(throughput_at(demands, one.bounds.front().period_ns));
-  const double share = reached(demands);
-  if (share <= kBeyond) {
-    // How near a part comes is how much of the time it is busy, which has been said.
-    const bool said = one.bounds.front().kind != Kind::depth;
-    return fmt::format("That bounds the throughput at {}; the run reached {}{}.", bound, measured,
-                       said ? "" : fmt::format(" ({})", percent(std::min(1.0, share))));
+std::string fastest_split(const GroupDiagnosis& group, const ConfigurationDiagnosis& one, const Advice& advice) {
+  if (group.measured_count() == 1) return "No other split has a result under these settings.";
+  if (group.fastest() == &one) return "No split that was measured under these settings is faster.";
+  if (advice.fastest == nullptr) return "";
+  const double fastest = advice.fastest->demands->throughput_image_per_s;
+  const auto gain = percent(fastest / one.demands->throughput_image_per_s - 1);
+  if (advice.fastest == advice.evenest || (advice.lighter && advice.fastest == advice.lighter->measured)) {
+    return fmt::format("That is the fastest that was measured, by {}.", gain);
   }
-  const auto why = one.bounds.front().kind == Kind::depth
-                       ? fmt::format("what is in flight comes back in bunches of {}", demands.in_flight)
-                       : std::string("their ends weigh in, and medians of parts and of the whole need not agree");
-  return fmt::format(
-      "That bounds a lasting throughput at {}. The run shows {} over {:.0f} results, which are too few: {}. "
-      "Measure more batches.",
-      bound, measured, demands.batches, why);
+  return fmt::format("The fastest that was measured is {}: {}, {} more.", way_to_cut(advice.fastest->trial(), group),
+                     rate(fastest), gain);
 }
 
 /// What the bottleneck was busy with, where it is a part.
@@ -117,23 +110,24 @@ const Busy* busy_at(const Constraint& constraint, const Demands& demands) {
 }
 
 /// What lies between the bound and the run.
-std::string gap_sentence(const ConfigurationDiagnosis& one) {
+std::string gap(const ConfigurationDiagnosis& one) {
   const auto& demands = *one.demands;
   const auto& bottleneck = one.bounds.front();
   if (reached(demands) >= kNear) return "";
-  const auto gap = duration(demands.period_ns() - bottleneck.period_ns);
+  const auto rest = duration(demands.period_ns() - bottleneck.period_ns);
   const auto* busy = busy_at(bottleneck, demands);
   if (busy != nullptr && busy->p90_ns > kUneven * busy->mean_ns) {
     return fmt::format(
-        "It is without work for the other {}; its batches differ (one in ten takes more than {}), and {} in "
-        "flight do not even that out.",
-        gap, duration(busy->p90_ns), demands.in_flight);
+        "For {} of the {} from one result to the next {} is without work: its batches differ (one in ten takes more "
+        "than {}), and {} in flight do not even that out.",
+        rest, duration(demands.period_ns()), name_of(bottleneck), duration(busy->p90_ns), demands.in_flight);
   }
-  return fmt::format("The other {} are no part's work, and the records do not say what they were spent on.", gap);
+  return fmt::format("Of the {} from one result to the next {} are no part's work, and the records do not say whose.",
+                     duration(demands.period_ns()), rest);
 }
 
 /// Whether stages compute slower when all of them do.
-std::string held_up_sentence(const Demands& demands) {
+std::string held_up(const Demands& demands) {
   for (std::size_t s = 0; s < demands.stages.size(); ++s) {
     const auto& stage = demands.stages[s];
     if (stage.busy.mean_ns < kNotableShare * demands.period_ns()) continue;
@@ -145,7 +139,7 @@ std::string held_up_sentence(const Demands& demands) {
   return "";
 }
 
-std::string disturbance_sentence(const ConfigurationDiagnosis& one) {
+std::string disturbance(const ConfigurationDiagnosis& one) {
   if (one.disturbances.empty()) return "";
   return fmt::format("{} of {} {} disturbed, which blurs all this: {}{}.", one.disturbed,
                      report::quantity(one.configuration.ok.size(), "repetition"), one.disturbed == 1 ? "was" : "were",
@@ -188,17 +182,38 @@ std::string baseline_phrase(const GroupDiagnosis& group, const ConfigurationDiag
 
 }  // namespace
 
-std::vector<std::string> sentences(const GroupDiagnosis& group, const ConfigurationDiagnosis& one) {
-  if (one.trial().data_parallel > 0 && one.has_result()) return describe_data_parallel(group, one);
-  if (!one.demands) return {nothing_to_say(one)};
-  std::vector<std::string> all{bottleneck_sentence(one.bounds.front(), *one.demands), agreement_sentence(one),
-                               bound_sentence(one), gap_sentence(one)};
-  std::ranges::copy(advice(group, one), std::back_inserter(all));
-  std::ranges::copy(against_all_local(group, one), std::back_inserter(all));
-  all.push_back(against_data_parallel(group, one));
-  all.push_back(against_sequential(one));
-  all.push_back(held_up_sentence(*one.demands));
-  all.push_back(disturbance_sentence(one));
+std::string headline(const GroupDiagnosis& group, const ConfigurationDiagnosis& one) {
+  if (one.trial().data_parallel > 0 && one.has_result()) return data_parallel_headline(group, one);
+  if (!one.demands) return nothing_to_say(one);
+  const auto& demands = *one.demands;
+  const auto& bottleneck = one.bounds.front();
+  const auto measured = rate(demands.throughput_image_per_s);
+  if (bottleneck.period_ns <= 0) return fmt::format("No part took any time; it reached {}.", measured);
+  const double share = reached(demands);
+  const auto factor = group.all_local() == &one ? "" : times_all_local(group, demands.throughput_image_per_s);
+  return fmt::format("Bound by {} at {}; it reached {}{}{}{}.", name_of(bottleneck),
+                     rate(throughput_at(demands, bottleneck.period_ns)), measured,
+                     share > kBeyond ? "" : fmt::format(" ({})", percent(std::min(1.0, share))),
+                     factor.empty() ? "" : ", ", factor);
+}
+
+std::vector<std::string> remarks(const GroupDiagnosis& group, const ConfigurationDiagnosis& one) {
+  if (one.trial().data_parallel > 0 && one.has_result()) return data_parallel_remarks(one);
+  if (!one.demands) return {};
+  const auto advice = advise(group, one);
+  std::vector<std::string> all{agreement(one),
+                               too_short(one),
+                               disturbance(one),
+                               next_bound(one, advice),
+                               another_cut(group, one, advice),
+                               fastest_split(group, one, advice),
+                               against_data_parallel(group, one),
+                               limits(group, one),
+                               gap(one),
+                               held_up(*one.demands),
+                               compute_growth(group, one),
+                               latency(group, one),
+                               against_sequential(one)};
   std::erase_if(all, [](const auto& sentence) { return sentence.empty(); });
   return all;
 }

@@ -2,7 +2,6 @@
 
 #include <paretopipe/report/format.hpp>
 
-#include <cctype>
 #include <cmath>
 #include <utility>
 
@@ -25,11 +24,6 @@ std::string name_of(const Constraint& constraint) {
       break;
   }
   return "the number of batches in flight";
-}
-
-std::string capitalised(std::string text) {
-  if (!text.empty()) text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
-  return text;
 }
 
 std::string duration(double nanoseconds) {

@@ -11,9 +11,6 @@ namespace paretopipe::diagnosis {
 /// "the number of batches in flight"
 std::string name_of(const Constraint& constraint);
 
-/// `text` with a capital letter in front.
-std::string capitalised(std::string text);
-
 /// "12.3 ms", "940 image/s", "1.50 MiB"
 std::string duration(double nanoseconds);
 std::string rate(double image_per_s);

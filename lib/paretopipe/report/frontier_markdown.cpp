@@ -13,15 +13,12 @@ namespace {
 
 const TableMarks kMarks{"nothing", "–", "–"};
 
-/// Rows of `bold` are those to be stressed; none for a table without them.
 std::string render_table(const FrontierTable& table, const std::vector<bool>& bold) {
-  std::vector<std::string> headings;
-  for (const auto& column : table.columns) headings.push_back(column.heading);
-  std::string text = markdown_line(headings) + '|';
-  for (const auto& column : table.columns) text += column.numeric ? " ---: |" : " --- |";
-  text += '\n';
-  for (std::size_t i = 0; i < table.rows.size(); ++i) text += markdown_line(table.rows[i], i < bold.size() && bold[i]);
-  return text;
+  std::vector<Table::Column> columns;
+  for (const auto& column : table.columns) {
+    columns.push_back({column.heading, column.numeric ? Align::right : Align::left});
+  }
+  return markdown_table(columns, table.rows, bold);
 }
 
 std::string render_movement(const FrontierReport& report, const NetworkFamily& family) {

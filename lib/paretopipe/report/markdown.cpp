@@ -23,4 +23,17 @@ std::string markdown_line(const std::vector<std::string>& cells, bool bold) {
   return text + '\n';
 }
 
+std::string markdown_table(const std::vector<Table::Column>& columns, const std::vector<std::vector<std::string>>& rows,
+                           const std::vector<bool>& bold) {
+  std::vector<std::string> headings;
+  std::string rule = "|";
+  for (const auto& column : columns) {
+    headings.push_back(column.heading);
+    rule += column.align == Align::right ? " ---: |" : " --- |";
+  }
+  auto text = markdown_line(headings) + rule + '\n';
+  for (std::size_t i = 0; i < rows.size(); ++i) text += markdown_line(rows[i], i < bold.size() && bold[i]);
+  return text;
+}
+
 }  // namespace paretopipe::report

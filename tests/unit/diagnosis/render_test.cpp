@@ -43,7 +43,7 @@ TEST_CASE("JSON has the numbers behind the sentences, and only those that are kn
   CHECK(link["links"][0]["payload_bytes"] == 320'000);
   CHECK_FALSE(link["links"][0].contains("rate_bit_per_s"));
   CHECK(link["stages"][1]["utilisation"].get<double>() == Approx(14.0 / 30).epsilon(0.01));
-  CHECK(link["sentences"].size() >= 5);
+  CHECK(link["sentences"].size() == 7);  // of which text has the headline and five remarks
   CHECK(link["speed_up_single"].get<double>() == Approx(2.0 / 3).epsilon(0.01));
   CHECK(link["speed_up_sequential"].get<double>() ==
         Approx(link["throughput_image_per_s"].get<double>() / link["sequential_image_per_s"].get<double>()));
@@ -72,21 +72,39 @@ TEST_CASE("only what was asked for is shown, without a conclusion on all") {
   const auto groups = diagnose(records, {records[1].trial.id()});
   const auto text = render_text(groups);
   CHECK(contains(text, "resnet18, batch 8, depth 4"));
-  CHECK(contains(text, "\n2/10: The link from stage 0 to stage 1 is the bottleneck"));
-  CHECK(contains(text, "a cut after block 5"));  // what is not shown is compared with
+  CHECK(contains(text, "\n2/10: Bound by the link from stage 0 to stage 1 at"));
+  CHECK(contains(text, "A cut after block 5 instead"));  // what is not shown is compared with
   CHECK_FALSE(contains(text, "5/10"));
   CHECK_FALSE(contains(text, "Conclusion"));
   CHECK_FALSE(nlohmann::json::parse(render_json(groups))["groups"][0].contains("conclusion"));
 }
 
-TEST_CASE("text has a paragraph a split and the conclusion, Markdown the same as a list, escaped") {
-  const auto groups = diagnose_all(sweep_with_failure());
+TEST_CASE("text has the headline and at most five remarks of a split, JSON all there is to say") {
+  const auto groups = diagnose_all(sweep_with_baseline());
+  const auto& group = groups.front();
+  const auto json = nlohmann::json::parse(render_json(groups))["groups"][0]["configurations"];
   const auto text = render_text(groups);
-  CHECK(contains(text, "\n10/10 all local: Compute of stage 0 is the bottleneck"));
-  CHECK(contains(text, "\n\nConclusion: The highest throughput"));
-  const auto markdown = render_markdown(groups);
-  CHECK(markdown.starts_with("### resnet18"));
-  CHECK(contains(markdown, "\n- **2/10**: The link from stage 0"));
-  CHECK_FALSE(contains(markdown, "<b>"));
+  for (std::size_t i = 0; i < group.configurations.size(); ++i) {
+    const auto all = remarks(group, group.configurations[i]);
+    std::size_t shown = 0;
+    for (const auto& remark : all) shown += contains(text, "  - " + remark) ? 1 : 0;
+    CHECK(shown >= std::min<std::size_t>(all.size(), 5));
+    REQUIRE(json[i]["sentences"].size() == all.size() + 1);
+    CHECK(json[i]["sentences"][0] == headline(group, group.configurations[i]));
+    CHECK(json[i]["sentences"].back() == all.back());
+  }
+  CHECK_FALSE(contains(text, remarks(group, *group.measured({2})).back()));
   CHECK(render_text({}).empty());
+}
+
+TEST_CASE("data parallelism is shown beside the splits, but not diagnosed") {
+  const auto groups = diagnose_all(sweep_with_baseline());
+  CHECK(contains(conclusion(groups.front()), "The highest throughput measured is 727 image/s"));
+  const auto json = nlohmann::json::parse(render_json(groups))["groups"][0]["configurations"];
+  for (const auto& one : json) {
+    const bool split = !one.at("split_points").empty();
+    CHECK(one.contains("bottleneck") == split);
+    CHECK(one.contains("speed_up_data_parallel") == split);
+  }
+  CHECK(json.back().at("label") == "data-parallel on 2 devices");
 }
