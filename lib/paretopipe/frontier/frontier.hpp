@@ -46,7 +46,8 @@ struct Frontier {
 };
 
 /// O(n log n) for up to three objectives (Kung, Luccio and Preparata, "On Finding the Maxima of a Set of Vectors",
-/// 1975); for more, every point is compared with the members found before it, O(n · members).
+/// 1975); for more, every point is compared with the members found before it, O(n · members). Of thousands of points,
+/// those that a few good ones dominate are left out before.
 Frontier find_frontier(const Points& points);
 
 }  // namespace paretopipe::frontier

@@ -48,6 +48,31 @@ Indices brute_force(const std::vector<Sense>& senses, const Matrix& rows) {
   return members;
 }
 
+/// Every other point is beaten by the member that it names, and no member by a member (of many, some are looked at): so
+/// by nothing, since what beats a member would itself be a member or beaten by one.
+void require_frontier(const std::vector<Sense>& senses, const Matrix& rows) {
+  const auto frontier = frontier_of(senses, rows);
+  const auto& members = frontier.members;
+  REQUIRE(frontier.dominator.size() == rows.size());
+  REQUIRE(std::is_sorted(members.begin(), members.end()));
+  std::vector<std::size_t> wrong;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const bool member = std::binary_search(members.begin(), members.end(), i);
+    const bool incomplete = std::binary_search(frontier.incomplete.begin(), frontier.incomplete.end(), i);
+    const auto dominator = frontier.dominator[i];
+    const bool beaten = dominator && std::binary_search(members.begin(), members.end(), *dominator) &&
+                        beats(senses, rows[*dominator], rows[i]);
+    if (incomplete != lacks_one(rows[i]) || member + incomplete + beaten != 1) wrong.push_back(i);
+  }
+  for (std::size_t m = 0; m < members.size(); m += 1 + members.size() / 200) {
+    const auto& row = rows[members[m]];
+    if (std::any_of(members.begin(), members.end(), [&](auto other) { return beats(senses, rows[other], row); })) {
+      wrong.push_back(members[m]);
+    }
+  }
+  REQUIRE(wrong == Indices{});
+}
+
 std::vector<Sense> random_senses(std::mt19937& random, std::size_t objectives) {
   std::vector<Sense> senses;
   for (std::size_t i = 0; i < objectives; ++i) senses.push_back(random() % 2 ? Sense::minimise : Sense::maximise);
@@ -79,16 +104,7 @@ TEST_CASE("the frontier is what the definition says, for one to five objectives,
         const auto rows = random_matrix(random, points, objectives, distinct, points % 2 == 0);
         const auto frontier = frontier_of(senses, rows);
         REQUIRE(frontier.members == brute_force(senses, rows));
-
-        REQUIRE(frontier.dominator.size() == rows.size());
-        for (std::size_t i = 0; i < rows.size(); ++i) {
-          const bool member = std::binary_search(frontier.members.begin(), frontier.members.end(), i);
-          REQUIRE(lacks_one(rows[i]) == std::binary_search(frontier.incomplete.begin(), frontier.incomplete.end(), i));
-          REQUIRE(frontier.dominator[i].has_value() == (!member && !lacks_one(rows[i])));
-          if (!frontier.dominator[i]) continue;
-          REQUIRE(beats(senses, rows[*frontier.dominator[i]], rows[i]));
-          REQUIRE(std::binary_search(frontier.members.begin(), frontier.members.end(), *frontier.dominator[i]));
-        }
+        require_frontier(senses, rows);
       }
     }
   }
@@ -177,6 +193,54 @@ TEST_CASE("a thousand points, few or many of them equal, have the frontier of th
   }
 }
 
+/// So many that points are discarded and sorted in the ways that pay for many only.
+constexpr std::size_t kMany = 5000;
+
+TEST_CASE("thousands of points, few or many of them equal, have the frontier of the definition") {
+  std::mt19937 random(20);
+  for (std::size_t objectives = 1; objectives <= 4; ++objectives) {
+    for (const int distinct : {1, 3, 40, 1'000'000}) {
+      const auto senses = random_senses(random, objectives);
+      require_frontier(senses, random_matrix(random, kMany, objectives, distinct, distinct == 40));
+    }
+  }
+}
+
+TEST_CASE("thousands of points of which all or most trade are kept") {
+  std::mt19937 random(21);
+  for (std::size_t objectives = 2; objectives <= 3; ++objectives) {
+    for (const double thickness : {0.0, 0.01, 0.3}) {
+      Matrix rows(kMany, Row(objectives));
+      for (auto& row : rows) {
+        double sum = 0;
+        for (auto& cell : row) sum += *(cell = std::uniform_real_distribution<double>(0.1, 1)(random));
+        const double stretched = 1 + thickness * static_cast<double>(random() % 1000);
+        for (auto& cell : row) *cell *= stretched / sum;
+      }
+      require_frontier(std::vector(objectives, Sense::minimise), rows);
+    }
+  }
+}
+
+TEST_CASE("thousands of numbers of any size are ordered, infinite, tiny, of either sign, or next to each other") {
+  const double infinity = std::numeric_limits<double>::infinity();
+  const double tiny = std::numeric_limits<double>::denorm_min();
+  const std::vector<double> extremes{-infinity, -1e300, -1, -tiny, -0.0, 0.0, tiny, 1, 1e300, infinity};
+  std::mt19937 random(22);
+  for (std::size_t objectives = 1; objectives <= 4; ++objectives) {
+    for (const bool mixed : {true, false}) {
+      Matrix rows(kMany, Row(objectives));
+      for (auto& row : rows) {
+        const bool extreme = random() % (mixed ? 2 : 1000) == 0;
+        for (auto& cell : row) {
+          cell = extreme ? extremes[random() % extremes.size()] : 1 + static_cast<double>(random() % 100'000) * 0x1p-52;
+        }
+      }
+      require_frontier(random_senses(random, objectives), rows);
+    }
+  }
+}
+
 TEST_CASE("one point more joins or not, drives out just the members that it beats, and lets nobody back in") {
   std::mt19937 random(18);
   for (std::size_t objectives = 1; objectives <= 4; ++objectives) {
@@ -236,6 +300,12 @@ TEST_CASE("a point that lacks an objective is reported and does not hide another
 TEST_CASE("infinities are ordered like any number") {
   const double infinity = std::numeric_limits<double>::infinity();
   CHECK(frontier_of(kLatencyAndThroughput, {{infinity, 1}, {1, 1}, {infinity, infinity}}).members == Indices{1, 2});
+}
+
+TEST_CASE("minus zero is zero") {
+  CHECK(frontier_of({Sense::minimise, Sense::minimise}, {{-0.0, 5}, {0.0, 3}, {-0.0, 3}}).members == Indices{1, 2});
+  CHECK(frontier_of(std::vector(3, Sense::minimise), {{1, -0.0, 5}, {1, 0.0, 3}, {0, 0.0, 4}}).members ==
+        Indices{1, 2});
 }
 
 TEST_CASE("NaN, a wrong number of values and no objective at all are refused") {
