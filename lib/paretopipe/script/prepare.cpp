@@ -2,6 +2,7 @@
 #include <paretopipe/script/list_appends.hpp>
 #include <paretopipe/script/node_names.hpp>
 #include <paretopipe/script/prepare.hpp>
+#include <paretopipe/script/slice_fills.hpp>
 
 #include <algorithm>
 #include <string>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include <fmt/ranges.h>
+#include <torch/csrc/jit/ir/constants.h>
 #include <torch/csrc/jit/passes/common_subexpression_elimination.h>
 #include <torch/csrc/jit/passes/constant_propagation.h>
 #include <torch/csrc/jit/passes/dead_code_elimination.h>
@@ -49,6 +51,26 @@ void remove_warnings(const GraphPtr& graph) {
     if (node->kind() == c10::aten::warn) warnings.push_back(node);
   }
   for (auto* warning : warnings) warning->destroy();
+}
+
+bool is_idle_dropout(const Node& node) {
+  const std::string_view kind = node.kind().toQualString();
+  if (!kind.starts_with("aten::") || node.outputs().size() != 1) return false;
+  if (!kind.ends_with("dropout") && !kind.ends_with("dropout_")) return false;
+  return torch::jit::constant_as<double>(node.input(1)) == 0.0;
+}
+
+/// Dropout of probability 0 hands its input on, but counts as random in training mode. (Functions that are called
+/// without a mode are traced in that.)
+void remove_idle_dropout(const GraphPtr& graph) {
+  std::vector<Node*> idle;
+  for (auto* node : graph->nodes()) {
+    if (is_idle_dropout(*node)) idle.push_back(node);
+  }
+  for (auto* dropout : idle) {
+    dropout->output()->replaceAllUsesWith(dropout->input(0));
+    dropout->destroy();
+  }
 }
 
 /// The frozen module stays as an unused input.
@@ -92,6 +114,7 @@ void simplify(GraphPtr& graph) {
   torch::jit::ConstantPropagation(graph);
   torch::jit::LowerSimpleTuples(graph);
   remove_warnings(graph);
+  remove_idle_dropout(graph);
   keep_first_tensor(graph);
   torch::jit::EliminateDeadCode(graph);
 }
@@ -99,6 +122,7 @@ void simplify(GraphPtr& graph) {
 void remove_mutation(const GraphPtr& graph) {
   torch::jit::RemoveListMutation(graph);
   rewrite_list_appends(graph);
+  rewrite_slice_fills(graph);
   torch::jit::RemoveTensorMutation(graph);
   torch::jit::PeepholeOptimize(graph);
   torch::jit::EliminateDeadCode(graph);

@@ -42,6 +42,12 @@ const std::vector<Case> kCases{
     {"def forward(self, x):\n  x.add_(1)\n  return self.conv1.forward(x)\n", {"aten::add_", "overwrites"}},
     {"def forward(self, x):\n  print(x)\n  return self.conv1.forward(x)\n", {"prim::Print", "more than"}},
     {"def forward(self, x):\n  return torch.dropout(self.conv1.forward(x), 0.5, True)\n", {"aten::dropout", "random"}},
+    {"def forward(self, x):\n  return torch.feature_dropout(self.conv1.forward(x), 1e-9, True)\n",
+     {"feature_dropout", "random"}},
+    {"def forward(self, x):\n  torch.fill_(x[0:1, 1:2], 1)\n  return torch.relu(x)\n", {"aten::", "_", "overwrites"}},
+    {"def forward(self, x):\n  mask = torch.zeros([4])\n  seen = mask[0:2]\n  torch.fill_(mask[1:3], 1)\n  return x * "
+     "torch.sum(seen)\n",
+     {"_", "overwrites"}},
     {"def forward(self, x):\n  return x + torch.rand([4])\n", {"aten::rand", "random"}},
     {"def forward(self, x, y):\n  return x + y\n", {"(Tensor, Tensor)", "only one tensor"}},
     {"def forward(self, x: List[Tensor]):\n  return x[0]\n", {"(List[Tensor])", "only one tensor"}},

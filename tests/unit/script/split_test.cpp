@@ -77,6 +77,12 @@ const std::vector<Case> kCases{
      "def forward(self, x):\n  x = self.conv1.forward(x)\n  return torch.flatten(torch.relu(x), 1), torch.tanh(x)\n", 3},
     {"dropout, which evaluation turns off",
      "def forward(self, x):\n  x = torch.dropout(self.conv1.forward(x), 0.5, self.training)\n  return torch.flatten(x, 1)\n", 2},
+    {"dropout in training mode of probability 0, in place and not, which drops nothing",
+     "def forward(self, x):\n  x = torch.dropout(self.conv1.forward(x), 0.0, True)\n  x = torch.feature_dropout(torch.tanh(x), 0.0, True)\n"
+     "  torch.alpha_dropout_(x, 0.0, True)\n  return torch.flatten(x, 1)\n", 3},
+    {"a mask whose parts are filled in place, and that depends on a size",
+     "def forward(self, x):\n  x = self.conv1.forward(x)\n  mask = torch.new_zeros(x, [x.size(2), 4])\n"
+     "  torch.fill_(mask[0:2, 1:3], 2)\n  torch.fill_(mask[1:], 3)\n  torch.fill_(mask[-1:, ::2], 5)\n  return torch.flatten(torch.relu(x * mask), 1)\n", 4},
     {"views that take sizes from the tensor",
      "def forward(self, x):\n  x = self.conv1.forward(x)\n  x = x.view(x.size(0), -1)\n  x = torch.relu(x)\n"
      "  return x.view([x.size(0), 8, 8]).transpose(1, 2).contiguous().view(x.size(0), -1)\n", 4},
