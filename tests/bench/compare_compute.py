@@ -3,12 +3,14 @@
 
 usage: compare_compute.py BENCH_MODEL_PROGRAM [MODEL...]
 
-Ours are the modes of --compute, Python's are torchvision's model in eager mode and after torch.jit.optimize_for_inference,
-and ONNX Runtime is the npm package onnxruntime-node, where node finds it (NODE_PATH); without it its column stays empty.
+Ours are the modes of --compute, in the environment that a sweep starts its stages in. Python's are torchvision's model in
+eager mode, frozen, frozen in channels_last, and after torch.jit.optimize_for_inference. ONNX Runtime is the npm package
+onnxruntime-node, where node finds it (NODE_PATH); without it its column stays empty.
 All sides live as long as a comparison and take turns, so that a slow spell of the machine hits all of them: medians over
 the turns, and ratios within a turn. Needs torch and torchvision (Debian: python3-torchvision).
 """
 
+import copy
 import os
 import pathlib
 import statistics
@@ -25,16 +27,19 @@ import torchvision  # noqa: E402
 
 TURNS = 9
 TURN_S = 0.25  # of each side, roughly
-MODELS = ["mobilenet_v2", "resnet18", "resnet50", "alexnet", "vgg16"]
+MODELS = ["mobilenet_v2", "resnet18", "resnet50", "alexnet", "vgg16", "inception_v3"]
 BATCHES = [1, 8]
-SIDES = ["optimized", "eager", "Python eager", "Python optimised", "ONNX Runtime"]
+PYTHON = ["Python eager", "Python frozen", "Python NHWC", "Python optimised"]
+SIDES = ["optimized", "eager", *PYTHON, "ONNX Runtime"]
+STAGE_ENVIRONMENT = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
 
 
 class Process:
     """A side in a process of its own, which is told how many batches to run."""
 
-    def __init__(self, command):
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    def __init__(self, command, environment=None):
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                                        env={**os.environ, **(environment or {})})
         if self.process.stdout.readline().strip() != "ready":
             raise RuntimeError(f"{command[0]} did not get ready")
 
@@ -71,15 +76,28 @@ def onnx_side(model, inputs, folder):
     return Process(["node", str(script), str(file), *map(str, inputs.shape)])
 
 
-def sides_of(program, name, batch, folder):
-    model = getattr(torchvision.models, name)(weights=None).eval()
-    inputs = torch.randn(batch, 3, 224, 224)
-    sides = {
-        "optimized": Process([program, name, str(batch), "optimized"]),
-        "eager": Process([program, name, str(batch), "eager"]),
+def frozen(model, inputs):
+    return torch.jit.freeze(torch.jit.trace(model, inputs))
+
+
+def python_sides(model, inputs):
+    by_pixel = inputs.to(memory_format=torch.channels_last)
+    model_by_pixel = copy.deepcopy(model).to(memory_format=torch.channels_last)
+    return {
         "Python eager": Python(model, inputs),
-        "Python optimised": Python(torch.jit.optimize_for_inference(torch.jit.freeze(torch.jit.trace(model, inputs))), inputs),
+        "Python frozen": Python(frozen(model, inputs), inputs),
+        "Python NHWC": Python(frozen(model_by_pixel, by_pixel), by_pixel),
+        "Python optimised": Python(torch.jit.optimize_for_inference(frozen(model, inputs)), inputs),
     }
+
+
+def sides_of(program, name, batch, folder):
+    more = {"init_weights": False} if name == "inception_v3" else {}
+    model = getattr(torchvision.models, name)(weights=None, **more).eval()
+    size = 299 if name == "inception_v3" else 224
+    inputs = torch.randn(batch, 3, size, size)
+    sides = {mode: Process([program, name, str(batch), mode], STAGE_ENVIRONMENT) for mode in ("optimized", "eager")}
+    sides |= python_sides(model, inputs)
     try:
         sides["ONNX Runtime"] = onnx_side(model, inputs, folder)
     except (OSError, RuntimeError) as error:
@@ -95,7 +113,7 @@ def row(program, name, batch):
         for side in sides.values():
             side.end()
     times = {side: statistics.median(turn[side] for turn in turns) for side in sides}
-    best_python = statistics.median(turn["optimized"] / min(turn["Python eager"], turn["Python optimised"]) for turn in turns)
+    best_python = statistics.median(turn["optimized"] / min(turn[side] for side in PYTHON) for turn in turns)
     cells = [f"{times[side]:.1f}" if side in times else "" for side in SIDES] + [f"{best_python:.2f}"]
     if "ONNX Runtime" in times:
         cells.append(f"{statistics.median(turn['optimized'] / turn['ONNX Runtime'] for turn in turns):.2f}")

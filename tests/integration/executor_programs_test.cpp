@@ -1,3 +1,4 @@
+#include <cstdlib>
 #include <filesystem>
 
 #include <support/catch.hpp>
@@ -21,9 +22,10 @@ std::filesystem::path make_script(const support::TemporaryFolder& folder, const 
 }
 
 /// What a person reads whose stage program is `program`, at the first question that a sweep asks it.
-std::string complaint_about(const std::filesystem::path& program, int timeout_s = 60) {
+std::string complaint_about(const std::filesystem::path& program, int timeout_s = 60,
+                            const plan::Trial& trial = trial_at({1})) {
   run::PipelineExecutor executor(options_with(program, timeout_s));
-  return support::message_of<Error>([&] { executor.describe(trial_at({1})); });
+  return support::message_of<Error>([&] { executor.describe(trial); });
 }
 
 }  // namespace
@@ -59,6 +61,18 @@ TEST_CASE("the last words of a stage program that gives up are in the error") {
   const auto message = complaint_about(script);
   CHECK(contains(message, "exited with status 3"));
   CHECK(contains(message, "no OpenBLAS on this machine"));
+}
+
+TEST_CASE("a stage's memory lies in huge pages, unless the malloc is not to be tuned or the user tunes it") {
+  const support::TemporaryFolder folder;
+  const auto script = make_script(folder, "echo \"tunables: $GLIBC_TUNABLES.\" >&2; exit 3");
+  CHECK(contains(complaint_about(script), "tunables: glibc.malloc.hugetlb=1."));
+  auto plain = trial_at({1});
+  plain.tuning.tune_malloc = false;
+  CHECK(contains(complaint_about(script, 60, plain), "tunables: ."));
+  ::setenv("GLIBC_TUNABLES", "glibc.malloc.tcache_count=3", 1);
+  CHECK(contains(complaint_about(script), "tunables: glibc.malloc.tcache_count=3."));
+  ::unsetenv("GLIBC_TUNABLES");
 }
 
 TEST_CASE("a program that answers with something else than the protocol is an error") {

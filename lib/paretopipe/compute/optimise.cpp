@@ -1,6 +1,7 @@
 #include <paretopipe/compute/in_mode.hpp>
 #include <paretopipe/compute/optimise.hpp>
 
+#include <algorithm>
 #include <vector>
 
 #include <ATen/Context.h>
@@ -8,6 +9,7 @@
 #include <torch/csrc/jit/passes/dead_code_elimination.h>
 #include <torch/csrc/jit/passes/frozen_graph_optimizations.h>
 #include <torch/csrc/jit/passes/frozen_ops_to_mkldnn.h>
+#include <torch/csrc/jit/passes/graph_rewrite_helper.h>
 
 namespace paretopipe::compute {
 namespace {
@@ -17,12 +19,23 @@ using torch::jit::Node;
 using torch::jit::Value;
 using GraphPtr = std::shared_ptr<Graph>;
 
-std::vector<Node*> linear_layers(Graph& graph) {
-  std::vector<Node*> layers;
+/// Where LibTorch computes on dense tensors, and not in oneDNN's layouts.
+bool is_dense(const Value* value) {
+  const auto kind = value->node()->kind();
+  return kind == torch::jit::prim::Param || kind == c10::aten::cat;
+}
+
+bool is_dense_pool(const Node* node) {
+  const bool pools = node->kind() == c10::aten::max_pool2d || node->kind() == c10::aten::avg_pool2d;
+  return pools && is_dense(node->input(0));
+}
+
+std::vector<Node*> nodes_where(Graph& graph, bool (*chosen)(const Node*)) {
+  std::vector<Node*> nodes;
   for (auto* node : graph.nodes()) {
-    if (node->kind() == c10::aten::linear) layers.push_back(node);
+    if (chosen(node)) nodes.push_back(node);
   }
-  return layers;
+  return nodes;
 }
 
 /// What the layers get as their input when the graph computes `examples`.
@@ -52,13 +65,57 @@ void multiply_vector(Graph& graph, Node* layer) {
   layer->destroy();
 }
 
-void multiply_vectors(const GraphPtr& graph, const Tensors& examples) {
-  const auto layers = linear_layers(*graph);
+/// LibTorch's pools take 4 to 10 times as long on a dense tensor that does not lie pixel by pixel, and oneDNN's are no
+/// faster. Only the order in memory changes, so the result has the same bits.
+void pool_by_pixel(Graph& graph, Node* pool) {
+  const auto ordered = [&graph](Value* tensor, at::MemoryFormat format) {
+    return graph.insert(c10::aten::contiguous, {tensor}, {{"memory_format", static_cast<std::int64_t>(format)}});
+  };
+  const torch::jit::WithInsertPoint before(pool);
+  pool->replaceInput(0, ordered(pool->input(0), at::MemoryFormat::ChannelsLast));
+  const torch::jit::WithInsertPoint after(pool->next());
+  auto* const result = ordered(pool->output(), at::MemoryFormat::Contiguous);
+  pool->output()->replaceAllUsesAfterNodeWith(result->node(), result);
+}
+
+/// What depends on the shape of an operand.
+void choose_by_shape(const GraphPtr& graph, const Tensors& examples, bool blocked) {
+  const auto layers =
+      nodes_where(*graph, [](const Node* node) { return node->kind() == c10::aten::linear || is_dense_pool(node); });
   if (layers.empty()) return;
   const auto inputs = inputs_of(graph, layers, examples);
   for (std::size_t i = 0; i < layers.size(); ++i) {
-    if (inputs[i].dim() == 2 && inputs[i].size(0) == 1) multiply_vector(*graph, layers[i]);
+    const bool linear = layers[i]->kind() == c10::aten::linear;
+    if (linear && inputs[i].dim() == 2 && inputs[i].size(0) == 1) multiply_vector(*graph, layers[i]);
+    if (!linear && blocked && inputs[i].dim() == 4) pool_by_pixel(*graph, layers[i]);
   }
+}
+
+/// oneDNN has a kernel for blocked layouts that takes a window wider than 7 in steps, but none that pads as well: it
+/// would turn to products of dense matrices, and the pool that follows to a plain loop.
+void pad_before_wide_convolution(Graph& graph, Node* convolution) {
+  const auto ints = [&](std::size_t input) {
+    const auto value = torch::jit::toIValue(convolution->input(input));
+    return value && value->isIntList() ? value->toIntVector() : std::vector<std::int64_t>();
+  };
+  const auto weight = torch::jit::toIValue(convolution->input(1));
+  const auto stride = ints(3);
+  const auto padding = ints(4);
+  const auto largest = [](const std::vector<std::int64_t>& values) {
+    return values.empty() ? 0 : *std::max_element(values.begin(), values.end());
+  };
+  if (!weight || weight->toTensor().size(3) <= 7 || largest(stride) <= 1 || largest(padding) == 0) return;
+  const torch::jit::WithInsertPoint before(convolution);
+  const std::vector<std::int64_t> sides{padding.back(), padding.back(), padding.front(), padding.front()};
+  convolution->replaceInput(0, graph.insert(c10::aten::constant_pad_nd, {convolution->input(0), sides, 0}));
+  convolution->replaceInput(4, graph.insertConstant(std::vector<std::int64_t>{0, 0}));
+}
+
+void to_blocked_layouts(GraphPtr& graph) {
+  torch::jit::graph_rewrite_helper::replaceConvolutionWithAtenConv(graph);
+  const auto is_conv2d = [](const Node* node) { return node->kind() == c10::aten::conv2d; };
+  for (auto* node : nodes_where(*graph, is_conv2d)) pad_before_wide_convolution(*graph, node);
+  torch::jit::ConvertFrozenOpsToMKLDNN(graph);
 }
 
 /// What oneDNN's blocked layouts are for.
@@ -75,8 +132,9 @@ void optimise(GraphPtr& graph, const Tensors& examples, const config::ComputeMod
   torch::jit::ConstantPropagation(graph);  // operators are only rewritten whose strides and paddings are constants
   torch::jit::OptimizeFrozenGraph(graph, /*optimize_numerics=*/true);
   constants_in_mode(*graph, mode, device);
-  multiply_vectors(graph, examples);
-  if (is_blocked(mode, device)) torch::jit::ConvertFrozenOpsToMKLDNN(graph);
+  const bool blocked = is_blocked(mode, device);
+  choose_by_shape(graph, examples, blocked);
+  if (blocked) to_blocked_layouts(graph);
   torch::jit::EliminateDeadCode(graph);
 }
 

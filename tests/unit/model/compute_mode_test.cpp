@@ -12,6 +12,11 @@
 #include <cstdio>
 #include <cstring>
 
+#include <ATen/ops/avg_pool2d.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/conv2d.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/max_pool2d.h>
 #include <ATen/ops/ones.h>
 #include <c10/core/InferenceMode.h>
 #include <fmt/format.h>
@@ -202,6 +207,87 @@ TEST_CASE("optimising folds batch norms away, and only what the mode allows goes
   const auto by_pixel = kinds({Compute::optimized, Precision::float32, MemoryFormat::channels_last});
   CHECK_FALSE(contains(by_pixel, "aten::batch_norm"));
   CHECK_FALSE(contains(by_pixel, "prim::ConstantMKLDNNTensor"));
+}
+
+struct Rewritten {
+  const char* name;
+  Layer layer;
+  std::vector<std::int64_t> input;
+  const char* instead;  ///< an operator that is only there when the layer was rewritten; null if it is to stay
+};
+
+at::Tensor arbitrary(std::vector<std::int64_t> sizes) {
+  auto tensor = at::empty(sizes);
+  auto* const values = tensor.data_ptr<float>();
+  for (std::int64_t i = 0; i < tensor.numel(); ++i)
+    values[i] = static_cast<float>(std::sin(0.7 * static_cast<double>(i)));
+  return tensor;
+}
+
+/// A convolution with a bias, whose weight is out x in/groups x height x width.
+Layer convolution(std::vector<std::int64_t> weight, Pair stride, Pair padding, Pair dilation = {1, 1}, int groups = 1) {
+  return [=, parameters = arbitrary(weight), bias = arbitrary({weight.front()})](at::Tensor x) {
+    return at::conv2d(x, parameters, bias, stride, padding, dilation, groups);
+  };
+}
+
+Layer doubled(Layer behind) {
+  return [behind](at::Tensor x) { return behind(at::cat({x, x}, 1)); };
+}
+
+std::vector<Rewritten> rewritten_layers() {
+  const Layer average = [](at::Tensor x) { return at::avg_pool2d(x, 3, 2, 1, true, false); };
+  const Layer divided = [](at::Tensor x) { return at::avg_pool2d(x, {3, 2}, {2, 1}, 1, false, true, 5); };
+  const Layer maximum = [](at::Tensor x) { return at::max_pool2d(x, {2, 3}, {1, 2}, {1, 0}, {2, 1}, true); };
+  return {
+      {"a padded 11 x 11 in steps",
+       convolution({16, 3, 11, 11}, {4, 4}, {2, 2}),
+       {2, 3, 57, 43},
+       "aten::constant_pad_nd"},
+      {"padded on one side", convolution({8, 3, 3, 9}, {1, 2}, {0, 5}), {1, 3, 20, 33}, "aten::constant_pad_nd"},
+      {"dilated, in groups",
+       convolution({8, 2, 9, 9}, {3, 2}, {4, 7}, {1, 2}, 4),
+       {3, 8, 31, 29},
+       "aten::constant_pad_nd"},
+      {"wide without steps", convolution({8, 3, 11, 11}, {1, 1}, {5, 5}), {1, 3, 13, 17}, nullptr},
+      {"wide without padding", convolution({8, 3, 16, 16}, {16, 16}, {0, 0}), {1, 3, 48, 32}, nullptr},
+      {"narrow", convolution({8, 3, 7, 7}, {2, 2}, {3, 3}), {1, 3, 15, 16}, nullptr},
+      {"an average behind a concatenation", doubled(average), {2, 5, 17, 9}, "aten::contiguous"},
+      {"an average with a divisor", doubled(divided), {1, 1, 7, 8}, "aten::contiguous"},
+      {"a maximum of the input", maximum, {3, 9, 11, 6}, "aten::contiguous"},
+      {"a maximum before a convolution",
+       sequence({maximum, convolution({16, 8, 3, 3}, {1, 1}, {1, 1})}),
+       {1, 8, 12, 12},
+       "aten::contiguous"},
+      {"a maximum of one image without a batch", maximum, {9, 11, 6}, nullptr},
+      {"a maximum behind a convolution",
+       sequence({convolution({16, 8, 3, 3}, {1, 1}, {1, 1}), maximum}),
+       {1, 8, 12, 12},
+       nullptr},
+  };
+}
+
+TEST_CASE("an operator that is rewritten for its shape computes what it did, at the shape's every edge") {
+  const c10::InferenceMode inference;
+  for (const auto& [name, layer, sizes, instead] : rewritten_layers()) {
+    CAPTURE(name);
+    const auto input = arbitrary(sizes);
+    const auto expected = layer(input);
+    auto graph = trace(layer, input);
+    compute::optimise(graph, {input}, kOptimized);
+    bool found = false;
+    for (const auto* node : graph->nodes()) {
+      const std::string kind = node->kind().toQualString();
+      found = found ||
+              (instead == nullptr ? kind == "aten::constant_pad_nd" || kind == "aten::contiguous" : kind == instead);
+    }
+    CHECK(found == (instead != nullptr));
+    const auto result = compute::Program(graph).run({input}).front();
+    REQUIRE(result.sizes() == expected.sizes());
+    CHECK(result.is_contiguous());
+    const auto allowed = kOptimized.relative_tolerance() * expected.abs().max().item<double>();
+    CHECK(result.sub(expected).abs().max().item<double>() <= allowed);
+  }
 }
 
 TEST_CASE("a traced block leaves its input as it is and computes what the block computes") {
