@@ -7,7 +7,8 @@ Ours are the modes of --compute, in the environment that a sweep starts its stag
 eager mode, frozen, frozen in channels_last, and after torch.jit.optimize_for_inference. ONNX Runtime is the npm package
 onnxruntime-node, where node finds it (NODE_PATH); without it its column stays empty.
 All sides live as long as a comparison and take turns, so that a slow spell of the machine hits all of them: medians over
-the turns, and ratios within a turn. Needs torch and torchvision (Debian: python3-torchvision).
+the turns, and ratios within a turn. Times are of the CPU (/proc/PID/task/*/schedstat), which is what a batch takes on one
+thread that nothing interrupts; what else the machine does still costs caches and memory. Needs torch and torchvision (Debian: python3-torchvision).
 """
 
 import copy
@@ -43,10 +44,16 @@ class Process:
         if self.process.stdout.readline().strip() != "ready":
             raise RuntimeError(f"{command[0]} did not get ready")
 
+    def cpu_ns(self):
+        tasks = pathlib.Path(f"/proc/{self.process.pid}/task").iterdir()
+        return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks)
+
     def __call__(self, batches):
+        begin = self.cpu_ns()
         self.process.stdin.write(f"{batches}\n")
         self.process.stdin.flush()
-        return int(self.process.stdout.readline()) / batches * 1e-6
+        self.process.stdout.readline()
+        return (self.cpu_ns() - begin) / batches * 1e-6
 
     def end(self):
         self.process.stdin.close()
@@ -60,10 +67,10 @@ class Python:
         self.model, self.inputs = model, inputs
 
     def __call__(self, batches):
-        begin = time.perf_counter_ns()
+        begin = time.process_time_ns()
         for _ in range(batches):
             self.model(self.inputs)
-        return (time.perf_counter_ns() - begin) / batches * 1e-6
+        return (time.process_time_ns() - begin) / batches * 1e-6
 
     def end(self):
         pass

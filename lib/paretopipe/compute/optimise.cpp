@@ -25,9 +25,15 @@ bool is_dense(const Value* value) {
   return kind == torch::jit::prim::Param || kind == c10::aten::cat;
 }
 
+bool is_dilated(const Node* max_pool) {
+  const auto dilation = torch::jit::toIValue(max_pool->input(4));
+  return !dilation || dilation->toIntVector() != std::vector<std::int64_t>(dilation->toIntVector().size(), 1);
+}
+
+/// oneDNN's layouts would make the pool slower, or the dilated one throw.
 bool is_dense_pool(const Node* node) {
-  const bool pools = node->kind() == c10::aten::max_pool2d || node->kind() == c10::aten::avg_pool2d;
-  return pools && is_dense(node->input(0));
+  if (node->kind() == c10::aten::avg_pool2d) return is_dense(node->input(0));
+  return node->kind() == c10::aten::max_pool2d && (is_dense(node->input(0)) || is_dilated(node));
 }
 
 std::vector<Node*> nodes_where(Graph& graph, bool (*chosen)(const Node*)) {

@@ -238,7 +238,9 @@ Layer doubled(Layer behind) {
 std::vector<Rewritten> rewritten_layers() {
   const Layer average = [](at::Tensor x) { return at::avg_pool2d(x, 3, 2, 1, true, false); };
   const Layer divided = [](at::Tensor x) { return at::avg_pool2d(x, {3, 2}, {2, 1}, 1, false, true, 5); };
-  const Layer maximum = [](at::Tensor x) { return at::max_pool2d(x, {2, 3}, {1, 2}, {1, 0}, {2, 1}, true); };
+  const Layer maximum = [](at::Tensor x) { return at::max_pool2d(x, {2, 3}, {1, 2}, {1, 0}, {1, 1}, true); };
+  const Layer dilated = [](at::Tensor x) { return at::max_pool2d(x, {2, 3}, {1, 2}, {1, 0}, {2, 1}, true); };
+  const auto narrow = convolution({16, 8, 3, 3}, {1, 1}, {1, 1});
   return {
       {"a padded 11 x 11 in steps",
        convolution({16, 3, 11, 11}, {4, 4}, {2, 2}),
@@ -251,19 +253,14 @@ std::vector<Rewritten> rewritten_layers() {
        "aten::constant_pad_nd"},
       {"wide without steps", convolution({8, 3, 11, 11}, {1, 1}, {5, 5}), {1, 3, 13, 17}, nullptr},
       {"wide without padding", convolution({8, 3, 16, 16}, {16, 16}, {0, 0}), {1, 3, 48, 32}, nullptr},
-      {"narrow", convolution({8, 3, 7, 7}, {2, 2}, {3, 3}), {1, 3, 15, 16}, nullptr},
+      {"narrow in steps", convolution({8, 3, 7, 7}, {2, 2}, {3, 3}), {1, 3, 15, 16}, nullptr},
       {"an average behind a concatenation", doubled(average), {2, 5, 17, 9}, "aten::contiguous"},
       {"an average with a divisor", doubled(divided), {1, 1, 7, 8}, "aten::contiguous"},
       {"a maximum of the input", maximum, {3, 9, 11, 6}, "aten::contiguous"},
-      {"a maximum before a convolution",
-       sequence({maximum, convolution({16, 8, 3, 3}, {1, 1}, {1, 1})}),
-       {1, 8, 12, 12},
-       "aten::contiguous"},
+      {"a maximum before a convolution", sequence({maximum, narrow}), {1, 8, 12, 12}, "aten::contiguous"},
       {"a maximum of one image without a batch", maximum, {9, 11, 6}, nullptr},
-      {"a maximum behind a convolution",
-       sequence({convolution({16, 8, 3, 3}, {1, 1}, {1, 1}), maximum}),
-       {1, 8, 12, 12},
-       nullptr},
+      {"a maximum behind a convolution", sequence({narrow, maximum}), {1, 8, 12, 12}, nullptr},
+      {"a dilated maximum behind a convolution", sequence({narrow, dilated}), {1, 8, 12, 12}, "aten::contiguous"},
   };
 }
 
