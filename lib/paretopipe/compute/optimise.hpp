@@ -15,8 +15,8 @@ namespace paretopipe::compute {
 ///   - batch norms, and what else scales and shifts a convolution's result, go into the convolution's weights;
 ///   - parameters and activations take the mode's type and memory format, and parameters go to the device;
 ///   - in float32 and contiguous on the CPU, convolutions and what lies between them run on oneDNN's blocked layouts,
-///   as
-///     torch.jit.optimize_for_inference has it;
+///     as torch.jit.optimize_for_inference has it; pools outside of these layouts go pixel by pixel, and a wide
+///     convolution with steps gets its padding beforehand, or it would run outside of them too;
 ///   - matrix products with one row, which repack the whole weight for it, become products with a vector.
 /// Call under c10::InferenceMode.
 void optimise(std::shared_ptr<torch::jit::Graph>& graph, const Tensors& examples, const config::ComputeMode& mode);
