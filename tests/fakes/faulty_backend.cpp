@@ -1,5 +1,6 @@
 #include "faulty_backend.hpp"
 
+#include <paretopipe/core/clock.hpp>
 #include <paretopipe/core/error.hpp>
 
 #include <csignal>
@@ -8,6 +9,7 @@
 #include <fstream>
 #include <limits>
 #include <regex>
+#include <thread>
 
 #include <unistd.h>
 
@@ -17,7 +19,8 @@ namespace {
 class FaultyBackend final : public stage::Backend {
  public:
   FaultyBackend(std::unique_ptr<stage::Backend> inner, const std::string& fault) : inner_(std::move(inner)) {
-    if (fault.empty()) return;
+    slower_ = fault == "slower";
+    if (fault.empty() || slower_) return;
     std::smatch match;
     if (!std::regex_match(fault, match, std::regex("([a-z]+)@([0-9]+)-([0-9]+)@([0-9]+)(?:@(.+))?"))) {
       throw UsageError("unreadable fault: " + fault);
@@ -47,7 +50,9 @@ class FaultyBackend final : public stage::Backend {
   stage::Activation decode(stage::Activation received) override { return inner_->decode(std::move(received)); }
 
   stage::Activation forward(config::BlockRange range, stage::Activation input) override {
+    const auto begin = Clock::now();
     auto output = inner_->forward(range, std::move(input));
+    if (slower_) std::this_thread::sleep_until(begin + (Clock::now() - begin) * 11 / 10);
     if (!action_.empty() && range == range_ && ++calls_ == call_ && first_time()) misbehave(output);
     if (tired_ && range == range_) rest();
     return output;
@@ -97,6 +102,7 @@ class FaultyBackend final : public stage::Backend {
   }
 
   std::unique_ptr<stage::Backend> inner_;
+  bool slower_ = false;
   std::string action_;
   config::BlockRange range_;
   int call_ = 0;
