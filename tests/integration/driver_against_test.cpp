@@ -107,23 +107,23 @@ TEST_CASE("a sweep is not continued with another program than it was begun with"
 TEST_CASE("a second program that cannot be one is refused by name, and leaves nothing behind") {
   const Shell shell;
   support::write_file(shell.folder() / "data", "not a program");
+  const auto older = other_build(shell, "FAKE_STAGE_FAULT=older", "older-stage");
+  const auto other = other_build(shell);
   struct Wrong {
-    fs::path program;
-    Shell::Words more;
+    Shell::Words words;
     int exit_code;
     std::string named;
   };
-  const auto older = other_build(shell, "FAKE_STAGE_FAULT=older", "older-stage");
-  for (const auto& [program, more, exit_code, named] :
-       std::vector<Wrong>{{"/no/such/stage", {}, 2, "--against: there is no /no/such/stage"},
-                          {"data", {}, 2, "--against: data is no program that can be executed"},
-                          {".", {}, 2, "--against: . is no program that can be executed"},
-                          {"/bin/true", {}, 4, "--against /bin/true: stage"},
-                          {older, {}, 3, "older-stage) speaks version 1 of the control protocol, this driver version "},
-                          {other_build(shell), {"--repeat", "auto"}, 2, "give --repeat a number"},
-                          {other_build(shell), {"--active-openmp-wait"}, 2, "--active-openmp-wait"}}) {
-    const auto outcome = shell.run(sweep_against(program, more));
-    CAPTURE(program, outcome.errors);
+  for (const auto& [words, exit_code, named] : std::vector<Wrong>{
+           {sweep_against("/no/such/stage"), 2, "--against: there is no /no/such/stage"},
+           {sweep_against("data"), 2, "--against: data is no program that can be executed"},
+           {sweep_against("."), 2, "--against: . is no program that can be executed"},
+           {sweep_against("/bin/true"), 3, "--against /bin/true: stage "},
+           {sweep_against(older), 3, "older-stage) speaks version 1 of the control protocol, this driver version "},
+           {kInstantSweep + Shell::Words{"--repeat", "auto", "--against", other.string()}, 2, "give --repeat a number"},
+           {sweep_against(other, {"--active-openmp-wait"}), 2, "--active-openmp-wait"}}) {
+    const auto outcome = shell.run(words);
+    CAPTURE(words, outcome.errors);
     CHECK(outcome.exit_code == exit_code);
     CHECK(contains(outcome.errors, named));
     CHECK_FALSE(fs::exists(shell.folder() / "out"));
