@@ -65,13 +65,17 @@ ExitCode run_compare(const Options& options) {
 }
 
 constexpr const char* kHelp =
-    "A change is beyond noise if the Mann-Whitney U test over the repetitions has p < 0.05, the 95 % bootstrap "
-    "interval of\n"
-    "the ratio of the medians does not contain 1, and medians and ranks moved the same way. --fail-on is broken by a\n"
-    "change that is past its threshold and beyond noise, and by a configuration of which no new repetition succeeded.\n"
-    "That takes 4 repetitions against 4, 3 against 5 or 2 against 8. A check with fewer is undecided: it does not "
-    "fail,\n"
-    "and the report says so; with --strict it fails. `paretopipe frontier --help` lists the metrics.\n"
+    "Repetitions that `sweep --against` measured in turns are compared pair by pair (Wilcoxon's signed-rank test), "
+    "and\n"
+    "those of separate sweeps side against side (the Mann-Whitney U test). A change is beyond noise if p < 0.05 after\n"
+    "Holm's correction for all checks of its metric, one of each configuration and one of all together, and "
+    "everything\n"
+    "measured agrees on its direction. --fail-on is broken by a change that is past its threshold and beyond noise, "
+    "and "
+    "by\n"
+    "a configuration of which no new repetition succeeded. A check that has too few repetitions is undecided: it does\n"
+    "not fail, and the report says how many it takes; with --strict it fails. `paretopipe frontier --help` lists the\n"
+    "metrics.\n"
     "Exit codes: 0 no rule is broken; 1 one is; 2 bad input, or no configuration in both; 3 the output cannot be "
     "written.";
 

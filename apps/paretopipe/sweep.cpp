@@ -13,7 +13,6 @@
 #include <paretopipe/run/pipeline_executor.hpp>
 #include <paretopipe/run/sweep.hpp>
 #include <paretopipe/shaping/choose_shaping.hpp>
-#include <paretopipe/stats/check_summary.hpp>
 
 #include <algorithm>
 #include <filesystem>
@@ -23,6 +22,7 @@
 #include "progress.hpp"
 #include "sweep_options.hpp"
 #include "sweep_setup.hpp"
+#include "sweep_sides.hpp"
 
 namespace paretopipe::cli {
 namespace {
@@ -47,13 +47,6 @@ plan::Networks networks_of(const config::Experiment& experiment) {
   return networks;
 }
 
-std::vector<config::ModelDescription> describe_models(const std::vector<plan::Trial>& settings,
-                                                      run::PipelineExecutor& executor) {
-  std::vector<config::ModelDescription> models;
-  for (const auto& trial : settings) models.push_back(executor.describe(trial));
-  return models;
-}
-
 /// Of every model.
 std::vector<std::vector<double>> time_blocks(const std::vector<plan::Trial>& settings,
                                              const std::vector<config::ModelDescription>& models,
@@ -71,16 +64,9 @@ std::string axes_of(const plan::Trial& trial, const config::Experiment& experime
   return fmt::format("{}{}", depth, threads);
 }
 
-/// What a sweep that is resumed has measured already.
-std::vector<record::TrialRecord> known_records(const std::filesystem::path& file, bool resume) {
-  std::error_code unknown;
-  if (!resume || !std::filesystem::exists(file, unknown)) return {};
-  return record::read_records(file, stats::check_summary).records;
-}
-
 void print_plan(const std::vector<plan::Trial>& trials, std::size_t planned,
                 const std::vector<config::ModelDescription>& models, const std::filesystem::path& folder,
-                const config::Experiment& experiment) {
+                const config::Experiment& experiment, bool two) {
   for (const auto& model : models) {
     fmt::print("{}: {} blocks, input of a batch of {}: {} bytes\n", model.model, model.block_count(), model.batch,
                model.input_bytes);
@@ -90,6 +76,7 @@ void print_plan(const std::vector<plan::Trial>& trials, std::size_t planned,
   const auto file = folder / record::kRecordsFileName;
   fmt::print("{}{} would be run and written to {}", experiment.repeat.adaptive ? "at most " : "",
              report::quantity(trials.size(), "trial"), file.string());
+  if (two) fmt::print(", each with both stage programs");
   if (planned > trials.size()) fmt::print("; {} of {} are there already", planned - trials.size(), planned);
   fmt::print("\n");
 }
@@ -118,11 +105,17 @@ void print_outcome(const run::AdaptiveOutcome& outcome, const config::Repeat& re
              outcome.dominated, outcome.open, outcome.trials, outcome.planned);
 }
 
-ExitCode conclude(const run::SweepCounts& counts, int ok_before, const std::filesystem::path& file) {
+ExitCode conclude(const run::SweepCounts& counts, int ok_before, const SweepSides& sides) {
   const int ok = counts.ok + ok_before;
+  const auto file = sides.file();
   fmt::print("{} of {} ok, {} failed; records in {}\n", ok,
              report::quantity(static_cast<std::size_t>(ok + counts.failed), "trial"), counts.failed, file.string());
-  if (ok > 0) fmt::print("Next: paretopipe frontier {}\n", file.parent_path().string());
+  const auto folder = file.parent_path().string();
+  if (ok > 0 && sides.two()) {
+    fmt::print("Next: paretopipe compare {} {}\n", sides.base_folder().string(), folder);
+  } else if (ok > 0) {
+    fmt::print("Next: paretopipe frontier {}\n", folder);
+  }
   const bool no_rate = counts.without_rate > 0 && counts.without_rate == counts.ok;
   return counts.failed == 0 && !no_rate ? ExitCode::success : ExitCode::negative;
 }
@@ -177,27 +170,26 @@ ExitCode run_sweep_command(const SweepOptions& options) {
   const auto inputs = find_inputs(experiment);
   const auto networks = networks_of(experiment);
   const launch::InterruptGuard interrupt;
-  run::PipelineExecutor executor(executor_options(options, experiment, inputs, interrupt));
+  SweepSides sides(options, experiment, executor_options(options, experiment, inputs, interrupt), folder);
   auto groundwork = inputs.groundwork();
   const auto settings = trial_settings(experiment, inputs.sources, networks.shaping, groundwork);
-  const auto models = describe_models(settings, executor);
-  if (plan::needs_block_times(experiment)) groundwork.block_times = time_blocks(settings, models, executor);
+  const auto models = sides.describe(settings);
+  if (plan::needs_block_times(experiment)) groundwork.block_times = time_blocks(settings, models, sides.own());
   const auto plan = plan::plan_trials(experiment, models, networks, groundwork);
   if (options.dry_run) {
-    const auto known = known_records(folder / record::kRecordsFileName, options.resume);
-    print_plan(run::remaining_trials(plan, known), plan.size(), models, folder, experiment);
+    print_plan(run::remaining_trials(plan, sides.known(options.resume)), plan.size(), models, folder, experiment,
+               sides.two());
     return ExitCode::success;
   }
 
   // Only now, so that a wrong request leaves no folder behind.
-  record::RecordStore store(folder, options.resume);
-  const auto known = known_records(store.file(), options.resume);
+  sides.open(options.resume);
+  const auto known = sides.known(options.resume);
   const auto trials = run::remaining_trials(plan, known);
-  const auto done_before = plan.size() - trials.size();
-  Progress progress(trials.size(), done_before, experiment.repeat.adaptive);
-  executor.expect(trials);
-  run::Sweep sweep(executor, [&](const record::TrialRecord& record) { store.append(record); }, progress.observer(),
-                   trials.size(), {.per_trial = experiment.repeat_slow});
+  const auto done_before = sides.count() * (plan.size() - trials.size());
+  Progress progress(sides.count() * trials.size(), done_before, experiment.repeat.adaptive);
+  sides.expect(trials);
+  run::Sweep sweep(sides.for_sweep(), progress.observer(), trials.size(), {.per_trial = experiment.repeat_slow});
   run::AdaptiveOutcome outcome;
   try {
     if (experiment.repeat.adaptive) {
@@ -208,13 +200,13 @@ ExitCode run_sweep_command(const SweepOptions& options) {
   } catch (const Interrupted&) {
     progress.finish();
     print_notice("paretopipe: interrupted; what was measured is in {}, and --resume continues\n",
-                 store.file().string());
+                 sides.file().string());
     return ExitCode::interrupted;
   }
   progress.finish();
   print_findings(sweep.counts());
   if (experiment.repeat.adaptive) print_outcome(outcome, experiment.repeat);
-  return conclude(sweep.counts(), static_cast<int>(done_before), store.file());
+  return conclude(sweep.counts(), static_cast<int>(done_before), sides);
 }
 
 }  // namespace

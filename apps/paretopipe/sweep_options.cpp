@@ -234,6 +234,10 @@ void add_sweep_options(CLI::App& command, SweepOptions& options) {
   add_network_options(command, options);
   add_stage_options(command, options);
   command.add_option("--out", options.out, "Folder of the records (results/NAME)");
+  command
+      .add_option("--against", options.against,
+                  "Measure every trial with this stage program too, in turns, into OUT/base: did it get slower?")
+      ->type_name("PROGRAM");
   command.add_flag("--resume", options.resume, "Continue a sweep: run what has no ok record yet");
   command.add_flag("--dry-run", options.dry_run, "Print the plan and run nothing");
 }

@@ -55,6 +55,7 @@ struct SweepOptions {
   bool no_malloc_tuning = false;
   bool active_openmp_wait = false;
   std::filesystem::path out;
+  std::filesystem::path against;  ///< another stage program; empty without
   bool resume = false;
   bool dry_run = false;
   std::vector<std::string> command_line;

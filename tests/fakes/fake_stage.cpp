@@ -1,6 +1,6 @@
 // The stage program without LibTorch: the real session, pipeline and links around the synthetic model, which misbehaves
-// as the environment variable FAKE_STAGE_FAULT says (faulty_backend.hpp). Starts in milliseconds and runs under
-// sanitizers.
+// as the environment variable FAKE_STAGE_FAULT says (faulty_backend.hpp), or is of an older release where that is
+// "older". Starts in milliseconds and runs under sanitizers.
 #include <paretopipe/core/control_descriptor.hpp>
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/stage/session.hpp>
@@ -9,15 +9,33 @@
 
 #include <cstdlib>
 #include <iostream>
+#include <string_view>
+
+#include <nlohmann/json.hpp>
 
 #include "faulty_backend.hpp"
+
+namespace {
+
+/// All that the driver can rely on, whatever else a release's messages were.
+void answer_as_an_older_release(paretopipe::wire::Link& control) {
+  control.receive_message();
+  control.send_message({{"type", "configured"}, {"body", {{"protocol_version", 1}}}});
+  control.receive_message();
+}
+
+}  // namespace
 
 int main() {
   using namespace paretopipe;
   try {
     const char* fault = std::getenv("FAKE_STAGE_FAULT");
-    const auto backend = fakes::make_faulty_backend(synthetic::make_synthetic_backend(), fault == nullptr ? "" : fault);
     wire::Link control(kControlDescriptor);
+    if (fault != nullptr && fault == std::string_view("older")) {
+      answer_as_an_older_release(control);
+      return 0;
+    }
+    const auto backend = fakes::make_faulty_backend(synthetic::make_synthetic_backend(), fault == nullptr ? "" : fault);
     stage::serve(control, *backend);
     return 0;
   } catch (const std::exception& error) {

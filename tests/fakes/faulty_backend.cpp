@@ -14,10 +14,24 @@
 namespace paretopipe::fakes {
 namespace {
 
+/// "synthetic:2ms/4kB,3ms" with blocks of 2200us and 3300us.
+std::string a_tenth_longer(const std::string& model) {
+  static const std::regex milliseconds("([0-9]+)ms");
+  std::string result;
+  auto rest = model.cbegin();
+  for (std::sregex_iterator found(model.begin(), model.end(), milliseconds), end; found != end; ++found) {
+    result.append(rest, (*found)[0].first);
+    result += std::to_string(1100 * std::stoi((*found)[1])) + "us";
+    rest = (*found)[0].second;
+  }
+  return result.append(rest, model.cend());
+}
+
 class FaultyBackend final : public stage::Backend {
  public:
   FaultyBackend(std::unique_ptr<stage::Backend> inner, const std::string& fault) : inner_(std::move(inner)) {
-    if (fault.empty()) return;
+    slower_ = fault == "slower";
+    if (fault.empty() || slower_) return;
     std::smatch match;
     if (!std::regex_match(fault, match, std::regex("([a-z]+)@([0-9]+)-([0-9]+)@([0-9]+)(?:@(.+))?"))) {
       throw UsageError("unreadable fault: " + fault);
@@ -30,14 +44,20 @@ class FaultyBackend final : public stage::Backend {
 
   std::vector<std::string> models() const override { return inner_->models(); }
   nlohmann::json configure(const stage::ComputeOptions& options) override { return inner_->configure(options); }
-  config::ModelDescription describe(const stage::ModelRequest& request) override { return inner_->describe(request); }
+  config::ModelDescription describe(const stage::ModelRequest& request) override {
+    auto description = inner_->describe(model_of(request));
+    description.model = request.model;
+    return description;
+  }
   std::int64_t held_parameter_bytes() const override { return inner_->held_parameter_bytes(); }
-  void load(const stage::ModelRequest& request, config::BlockRange range) override { inner_->load(request, range); }
+  void load(const stage::ModelRequest& request, config::BlockRange range) override {
+    inner_->load(model_of(request), range);
+  }
   std::optional<Preparation> prepare(config::BlockRange range, const stage::Boundary& incoming) override {
     return inner_->prepare(range, incoming);
   }
   std::vector<stage::Activation> make_inputs(const stage::ModelRequest& request, int count) override {
-    return inner_->make_inputs(request, count);
+    return inner_->make_inputs(model_of(request), count);
   }
   std::vector<std::int64_t> make_labels(const stage::ModelRequest& request, int count) override {
     return inner_->make_labels(request, count);
@@ -54,6 +74,11 @@ class FaultyBackend final : public stage::Backend {
   }
 
  private:
+  stage::ModelRequest model_of(stage::ModelRequest request) const {
+    if (slower_) request.model = a_tenth_longer(request.model);
+    return request;
+  }
+
   bool first_time() const {
     if (marker_.empty()) return true;
     if (std::filesystem::exists(marker_)) return false;
@@ -97,6 +122,7 @@ class FaultyBackend final : public stage::Backend {
   }
 
   std::unique_ptr<stage::Backend> inner_;
+  bool slower_ = false;
   std::string action_;
   config::BlockRange range_;
   int call_ = 0;

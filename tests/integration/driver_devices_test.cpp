@@ -205,3 +205,20 @@ TEST_CASE("device profiles that cannot be are a sentence, and nothing is made") 
   CHECK(contains(answer.errors, refused.named));
   CHECK_FALSE(fs::exists(shell.folder() / "out"));
 }
+
+TEST_CASE("two stage programs take turns on a device with limits, which is there once", "[needs:cgroups]") {
+  const Shell shell;
+  write_profile(shell, R"({"cpu_quota": 0.5})");
+  const auto other = shell.folder() / "other-stage";
+  support::write_file(other, std::string("#!/bin/sh\nexec '") + PARETOPIPE_BIN_DIR + "/fake-stage' \"$@\"\n");
+  fs::permissions(other, fs::perms::owner_all);
+  const auto sweep = shell.run(kOneTrial + Shell::Words{"--against", other.string()});
+  need_cgroups(sweep);
+  INFO(sweep.errors);
+  REQUIRE(sweep.exit_code == 0);
+  const auto base = record::read_records(shell.folder() / "out" / "base").records;
+  REQUIRE(base.size() == 1);
+  CHECK(record::side_by_side(base[0], shell.records().at(0)));
+  CHECK(base[0].stages[1].emulated_device->cpu_quota == Approx(0.5));
+  CHECK(driver_cgroups().empty());
+}

@@ -17,6 +17,10 @@ struct ChangeTable {
 
 ChangeTable make_change_table(std::span<const ConfigurationChange> group, const std::string& missing_mark);
 
+/// All configurations together; without rows where fewer than two could be.
+ChangeTable make_together_table(const Comparison& comparison, const std::string& missing_mark);
+inline constexpr const char* kTogether = "all configurations together";
+
 /// The configurations of a comparison in runs that share all settings but the split.
 std::vector<std::span<const ConfigurationChange>> groups_of(const Comparison& comparison);
 
@@ -25,5 +29,8 @@ ChangeTable make_rule_table(const Comparison& comparison);
 
 /// A sentence for every check of `group` that is broken or could not be decided.
 std::vector<std::string> findings(const Comparison& comparison, std::span<const ConfigurationChange> group);
+
+/// The same of all configurations together.
+std::vector<std::string> findings_together(const Comparison& comparison);
 
 }  // namespace paretopipe::compare

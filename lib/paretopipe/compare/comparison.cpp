@@ -9,6 +9,8 @@
 
 #include <fmt/ranges.h>  // fmt::join, from fmt 11 on
 
+#include "samples.hpp"
+
 namespace paretopipe::compare {
 namespace {
 
@@ -34,43 +36,49 @@ std::vector<std::string> machines_of(const Side& side) {
   return machines;
 }
 
-std::vector<double> values_of(const Side& side, const stats::Configuration& configuration,
-                              const record::Metric& metric) {
-  std::vector<double> values;
-  for (const auto index : configuration.ok) {
-    if (const auto value = metric.value(side.records[index])) values.push_back(*value);
-  }
-  return values;
-}
-
 Repetitions repetitions_of(const stats::Configuration& configuration) {
   return {configuration.ok.size(), configuration.failed.size(), configuration.invalid.size()};
 }
 
 /// Every number gets draws of its own, and the same ones in every run.
-std::uint64_t seed_of(const plan::Trial& trial, const record::Metric& metric) {
-  return fnv1a64(fmt::format("{} {}", trial.configuration_id(), metric.name));
+std::uint64_t seed_of(const std::string& what, const record::Metric& metric) {
+  return fnv1a64(fmt::format("{} {}", what, metric.name));
 }
 
-struct SideOfConfiguration {
-  const Side& side;
-  const stats::Configuration& configuration;
-
-  std::vector<double> values(const record::Metric& metric) const { return values_of(side, configuration, metric); }
-};
-
-ConfigurationChange change_between(const SideOfConfiguration& base, const SideOfConfiguration& now,
-                                   const Comparison& comparison) {
-  const auto& trial = base.configuration.trial;
-  ConfigurationChange change{trial, repetitions_of(base.configuration), repetitions_of(now.configuration), {}, {}};
-  for (const auto* metric : comparison.request.metrics) {
-    change.changes.push_back(judge(*metric, base.values(*metric), now.values(*metric), now.configuration.ok.empty(),
-                                   seed_of(trial, *metric)));
+/// One metric in all configurations, each alone and all together, with its verdicts.
+void compare_metric(Comparison& comparison, const std::vector<Matched>& matched, const record::Metric& metric) {
+  std::vector<Measured> values;
+  std::vector<Change*> family;
+  for (std::size_t i = 0; i < matched.size(); ++i) {
+    auto& configuration = comparison.configurations[i];
+    values.push_back(measured(matched[i], metric, comparison.paired));
+    configuration.changes.push_back(
+        measure_change(metric, values.back().samples, seed_of(configuration.trial.configuration_id(), metric)));
   }
+  for (auto& configuration : comparison.configurations) family.push_back(&configuration.changes.back());
+  auto& all = comparison.together.emplace_back();
+  if (const auto samples = together(values, comparison.paired)) {
+    all = measure_change(metric, *samples, seed_of("together", metric));
+    all->base_median.reset();  // of multiples that say nothing to anybody
+    all->new_median.reset();
+  }
+  decide(family, all ? &*all : nullptr);
+}
+
+void apply_rules(Comparison& comparison) {
   for (std::size_t i = 0; i < comparison.request.rules.size(); ++i) {
-    change.outcomes.push_back(apply(comparison.request.rules[i], comparison.change_of(change, i)));
+    const auto& rule = comparison.request.rules[i];
+    for (auto& configuration : comparison.configurations) {
+      configuration.outcomes.push_back(apply(rule, comparison.change_of(configuration, i)));
+    }
+    const auto& all = comparison.together_of(i);
+    comparison.together_outcomes.push_back(all ? std::optional(apply(rule, *all)) : std::nullopt);
   }
-  return change;
+}
+
+std::size_t place_of(const record::Metric& metric, const Request& request) {
+  const auto& metrics = request.metrics;
+  return static_cast<std::size_t>(std::find(metrics.begin(), metrics.end(), &metric) - metrics.begin());
 }
 
 /// "batch (1 and 8)" for every setting in which two trials differ.
@@ -107,13 +115,15 @@ std::size_t Comparison::count(Outcome outcome) const {
     found +=
         static_cast<std::size_t>(std::count(configuration.outcomes.begin(), configuration.outcomes.end(), outcome));
   }
-  return found;
+  return found + static_cast<std::size_t>(std::count(together_outcomes.begin(), together_outcomes.end(), outcome));
 }
 
 const Change& Comparison::change_of(const ConfigurationChange& configuration, std::size_t rule) const {
-  const auto& metrics = request.metrics;
-  const auto place = std::find(metrics.begin(), metrics.end(), request.rules[rule].metric) - metrics.begin();
-  return configuration.changes[static_cast<std::size_t>(place)];
+  return configuration.changes[place_of(*request.rules[rule].metric, request)];
+}
+
+const std::optional<Change>& Comparison::together_of(std::size_t rule) const {
+  return together[place_of(*request.rules[rule].metric, request)];
 }
 
 bool Comparison::regression() const {
@@ -124,22 +134,33 @@ bool Comparison::regression() const {
 Comparison compare(const Side& base, const Side& now, Request request) {
   const auto bases = configurations_of(base);
   const auto news = configurations_of(now);
-  std::unordered_map<std::string, const stats::Configuration*> unpaired;
-  for (const auto& configuration : news) unpaired.emplace(configuration.trial.configuration_id(), &configuration);
+  std::unordered_map<std::string, const stats::Configuration*> unmatched;
+  for (const auto& configuration : news) unmatched.emplace(configuration.trial.configuration_id(), &configuration);
 
-  Comparison comparison{std::move(request), base.name, now.name, machines_of(base), machines_of(now), {}, {}, {}};
+  Comparison comparison;
+  comparison.request = std::move(request);
+  comparison.base_name = base.name;
+  comparison.new_name = now.name;
+  comparison.base_machines = machines_of(base);
+  comparison.new_machines = machines_of(now);
+  std::vector<Matched> matched;
   for (const auto& configuration : bases) {
-    const auto found = unpaired.extract(configuration.trial.configuration_id());
+    const auto found = unmatched.extract(configuration.trial.configuration_id());
     if (found.empty()) {
       comparison.only_base.push_back(configuration.trial);
       continue;
     }
-    comparison.configurations.push_back(change_between({base, configuration}, {now, *found.mapped()}, comparison));
+    matched.push_back({base, now, configuration, *found.mapped()});
+    comparison.configurations.push_back(
+        {configuration.trial, repetitions_of(configuration), repetitions_of(*found.mapped()), {}, {}});
   }
   if (comparison.configurations.empty()) refuse_strangers(base, now, bases, news);
   for (const auto& configuration : news) {
-    if (unpaired.contains(configuration.trial.configuration_id())) comparison.only_new.push_back(configuration.trial);
+    if (unmatched.contains(configuration.trial.configuration_id())) comparison.only_new.push_back(configuration.trial);
   }
+  comparison.paired = any_pair(matched);
+  for (const auto* metric : comparison.request.metrics) compare_metric(comparison, matched, *metric);
+  apply_rules(comparison);
   return comparison;
 }
 

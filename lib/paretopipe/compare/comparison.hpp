@@ -47,17 +47,24 @@ struct Comparison {
   std::vector<ConfigurationChange> configurations;  ///< in the base's order, groups together, by ascending split points
   std::vector<plan::Trial> only_base;               ///< configurations that one side alone has
   std::vector<plan::Trial> only_new;
+  bool paired = false;  ///< repetitions that were measured side by side are compared pair by pair
 
-  /// Over all configurations and rules.
+  /// All configurations together, parallel to the request's metrics; medians are absent. None where fewer than two
+  /// configurations have numbers above 0.
+  std::vector<std::optional<Change>> together;
+  std::vector<std::optional<Outcome>> together_outcomes;  ///< parallel to the request's rules
+
+  /// Over all checks: every rule in every configuration, and in all together.
   std::size_t count(Outcome outcome) const;
   /// The change that `rule` (an index) looks at.
   const Change& change_of(const ConfigurationChange& configuration, std::size_t rule) const;
+  const std::optional<Change>& together_of(std::size_t rule) const;
   /// A rule is broken, or, if the request is strict, undecided, or the new side lacks a configuration.
   bool regression() const;
 };
 
-/// Pairs configurations by the identity of their trials without the repetition. Throws UsageError when no configuration
-/// is on both sides.
+/// Finds the configurations that both sides have, by the identity of their trials without the repetition. Throws
+/// UsageError when there is none.
 Comparison compare(const Side& base, const Side& now, Request request);
 
 }  // namespace paretopipe::compare

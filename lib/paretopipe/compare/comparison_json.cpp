@@ -31,13 +31,41 @@ Json to_json(const Change& change) {
   if (change.new_median) json["new_median"] = *change.new_median;
   if (change.ratio) json["ratio"] = *change.ratio;
   if (change.interval) json["ratio_interval"] = {change.interval->low, change.interval->high};
-  if (change.test) {
-    json["mann_whitney_u"] = change.test->u;
-    json["p_value"] = change.test->p_value;
-    json["p_value_is_exact"] = change.test->exact;
+  if (change.rank_test) {
+    json["mann_whitney_u"] = change.rank_test->u;
+    json["p_value"] = change.rank_test->p_value;
+    json["p_value_is_exact"] = change.rank_test->exact;
+    json["cliffs_delta"] = *change.effect;
   }
-  if (change.cliffs_delta) json["cliffs_delta"] = *change.cliffs_delta;
+  if (change.signed_test) {
+    json["wilcoxon_w"] = change.signed_test->rank_sum;
+    json["p_value"] = change.signed_test->p_value;
+    json["p_value_is_exact"] = true;
+    json["rank_biserial"] = *change.effect;
+  }
+  if (change.corrected_p) {
+    json["corrected_p_value"] = *change.corrected_p;
+    json["checks"] = change.checks;
+    json["repetitions_needed"] = change.repetitions_needed;
+  }
   json["verdict"] = to_string(change.verdict);
+  return json;
+}
+
+Json to_json(const Rule& rule, const Change& change, Outcome outcome) {
+  return {{"fail_on", rule.text()}, {"outcome", to_string(outcome)}, {"reason", explain(rule, change)}};
+}
+
+Json together_of(const Comparison& comparison) {
+  Json json{{"changes", Json::array()}, {"checks", Json::array()}};
+  for (const auto& change : comparison.together) {
+    if (change) json["changes"].push_back(to_json(*change));
+  }
+  for (std::size_t i = 0; i < comparison.request.rules.size(); ++i) {
+    const auto& change = comparison.together_of(i);
+    if (!change) continue;
+    json["checks"].push_back(to_json(comparison.request.rules[i], *change, *comparison.together_outcomes[i]));
+  }
   return json;
 }
 
@@ -49,10 +77,8 @@ Json to_json(const Comparison& comparison, const ConfigurationChange& configurat
   for (const auto& change : configuration.changes) json["changes"].push_back(to_json(change));
   json["checks"] = Json::array();
   for (std::size_t i = 0; i < comparison.request.rules.size(); ++i) {
-    const auto& rule = comparison.request.rules[i];
-    json["checks"].push_back({{"fail_on", rule.text()},
-                              {"outcome", to_string(configuration.outcomes[i])},
-                              {"reason", explain(rule, comparison.change_of(configuration, i))}});
+    json["checks"].push_back(
+        to_json(comparison.request.rules[i], comparison.change_of(configuration, i), configuration.outcomes[i]));
   }
   return json;
 }
@@ -70,6 +96,8 @@ std::string render_json(const Comparison& comparison) {
             {"conclusion", conclusion(comparison)},
             {"base", {{"path", comparison.base_name}, {"machines", comparison.base_machines}}},
             {"new", {{"path", comparison.new_name}, {"machines", comparison.new_machines}}},
+            {"paired", comparison.paired},
+            {"together", together_of(comparison)},
             {"configurations", Json::array()},
             {"only_in_base", to_json(comparison.only_base)},
             {"only_in_new", to_json(comparison.only_new)}};

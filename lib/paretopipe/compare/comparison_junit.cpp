@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "change_table.hpp"
 #include "wording.hpp"
 
 namespace paretopipe::compare {
@@ -45,23 +46,33 @@ std::string result_of(const Rule& rule, const Change& change, Outcome outcome, b
   return fmt::format("<failure type=\"{}\" message=\"{}\"/>", to_string(outcome), reason);
 }
 
-std::string testcase(const Comparison& comparison, const ConfigurationChange& configuration, std::size_t rule) {
-  const auto& trial = configuration.trial;
-  return fmt::format("    <testcase classname=\"{}\" name=\"split {}: {}\">{}</testcase>\n",
-                     xml_attribute(report::group_title(trial)), xml_attribute(report::split_label(trial)),
-                     xml_attribute(comparison.request.rules[rule].text()),
-                     result_of(comparison.request.rules[rule], comparison.change_of(configuration, rule),
-                               configuration.outcomes[rule], comparison.request.strict));
+std::string testcase(const std::string& group, const std::string& name, const std::string& result) {
+  return fmt::format("    <testcase classname=\"{}\" name=\"{}\">{}</testcase>\n", xml_attribute(group),
+                     xml_attribute(name), result);
+}
+
+/// Of one rule: all configurations together, and each of them.
+std::string testcases_of(const Comparison& comparison, std::size_t i) {
+  const auto& rule = comparison.request.rules[i];
+  const bool strict = comparison.request.strict;
+  std::string text;
+  if (const auto& all = comparison.together_of(i)) {
+    text += testcase(kTogether, rule.text(), result_of(rule, *all, *comparison.together_outcomes[i], strict));
+  }
+  for (const auto& configuration : comparison.configurations) {
+    text += testcase(report::group_title(configuration.trial),
+                     fmt::format("split {}: {}", report::split_label(configuration.trial), rule.text()),
+                     result_of(rule, comparison.change_of(configuration, i), configuration.outcomes[i], strict));
+  }
+  return text;
 }
 
 }  // namespace
 
 std::string render_junit(const Comparison& comparison) {
   std::string testcases;
-  for (const auto& configuration : comparison.configurations) {
-    for (std::size_t rule = 0; rule < comparison.request.rules.size(); ++rule) {
-      testcases += testcase(comparison, configuration, rule);
-    }
+  for (std::size_t rule = 0; rule < comparison.request.rules.size(); ++rule) {
+    testcases += testcases_of(comparison, rule);
   }
   const auto undecided = comparison.count(Outcome::undecided);
   const auto broken = comparison.count(Outcome::broken);

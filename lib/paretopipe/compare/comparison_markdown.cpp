@@ -25,6 +25,9 @@ std::string bulleted(const std::vector<std::string>& sentences) {
 std::string render_markdown(const Comparison& comparison) {
   auto text = fmt::format("**{}**\n", conclusion(comparison));
   if (!comparison.request.rules.empty()) text += '\n' + draw(make_rule_table(comparison));
+  if (const auto together = make_together_table(comparison, "–"); !together.rows.empty()) {
+    text += fmt::format("\n### {}\n\n{}{}", kTogether, draw(together), bulleted(findings_together(comparison)));
+  }
   for (const auto& group : groups_of(comparison)) {
     text += fmt::format("\n### {}\n\n{}{}", report::markdown_escaped(report::group_title(group.front().trial)),
                         draw(make_change_table(group, "–")), bulleted(findings(comparison, group)));

@@ -26,10 +26,13 @@ std::string indented(const std::vector<std::string>& sentences) {
 std::string render_text(const Comparison& comparison, const report::TextStyle& style) {
   auto text = conclusion(comparison) + '\n';
   if (!comparison.request.rules.empty()) text += '\n' + draw(make_rule_table(comparison), style);
+  const std::string missing_mark = style.unicode ? "–" : "-";
+  if (const auto together = make_together_table(comparison, missing_mark); !together.rows.empty()) {
+    text += fmt::format("\n{}\n\n{}{}", kTogether, draw(together, style), indented(findings_together(comparison)));
+  }
   for (const auto& group : groups_of(comparison)) {
     text += fmt::format("\n{}\n\n{}{}", report::printable(report::group_title(group.front().trial)),
-                        draw(make_change_table(group, style.unicode ? "–" : "-"), style),
-                        indented(findings(comparison, group)));
+                        draw(make_change_table(group, missing_mark), style), indented(findings(comparison, group)));
   }
   return text + indented(notes(comparison));
 }

@@ -2,21 +2,78 @@
 #include <paretopipe/stats/change.hpp>
 #include <paretopipe/stats/quantile.hpp>
 
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
 namespace paretopipe::compare {
 namespace {
 
-bool is_beyond_noise(const Change& change) {
-  const double step = *change.new_median - *change.base_median;
-  if (step == 0 || change.test->p_value >= kSignificance || step * *change.cliffs_delta <= 0) return false;
-  return !change.interval || (step > 0 ? change.interval->low > 1 : change.interval->high < 1);
+int sign(double number) {
+  return (number > 0) - (number < 0);
 }
 
-Verdict verdict_of(const Change& change, bool all_failed) {
-  if (all_failed && change.base_count > 0) return Verdict::lost;
-  if (stats::smallest_p_value(change.base_count, change.new_count) >= kSignificance) return Verdict::too_few;
-  if (!is_beyond_noise(change)) return Verdict::no_change;
-  const bool grew = *change.new_median > *change.base_median;
-  return grew == (change.metric->better == record::Direction::max) ? Verdict::better : Verdict::worse;
+void measure_independent(Change& change, const Samples& samples, std::uint64_t seed) {
+  const auto& base = samples.base;
+  const auto& now = samples.now;
+  change.ratio = stats::ratio_of_medians(base, now);
+  change.interval = stats::ratio_interval(base, now, seed);
+  if (base.empty() || now.empty()) return;
+  change.rank_test = stats::mann_whitney(base, now);
+  change.p_value = change.rank_test->p_value;
+  change.effect = stats::cliffs_delta(base, now);
+  const int way = sign(*change.new_median - *change.base_median);
+  const bool excluded = !change.interval || (way > 0 ? change.interval->low > 1 : change.interval->high < 1);
+  if (way == sign(*change.effect) && excluded) change.direction = way;
+}
+
+/// Logarithms of ratios, where there are any; otherwise differences.
+std::vector<double> steps_of(const Samples& samples, bool ratios) {
+  std::vector<double> steps;
+  for (std::size_t i = 0; i < samples.base.size(); ++i) {
+    steps.push_back(ratios ? std::log(samples.now[i] / samples.base[i]) : samples.now[i] - samples.base[i]);
+  }
+  return steps;
+}
+
+bool all_positive(const std::vector<double>& values) {
+  return std::all_of(values.begin(), values.end(), [](double value) { return value > 0; });
+}
+
+void measure_pairs(Change& change, const Samples& samples) {
+  if (samples.now.empty()) return;
+  const bool ratios = all_positive(samples.base) && all_positive(samples.now);
+  const auto steps = steps_of(samples, ratios);
+  const double typical = *stats::typical_step(steps);
+  if (ratios) {
+    change.ratio = std::exp(typical);
+    const auto interval = stats::typical_step_interval(steps);
+    if (interval) change.interval = stats::Interval{std::exp(interval->low), std::exp(interval->high)};
+  }
+  change.signed_test = stats::signed_rank(steps);
+  change.p_value = change.signed_test->p_value;
+  change.effect = change.signed_test->rank_biserial;
+  if (sign(typical) == sign(*change.effect)) change.direction = sign(typical);
+}
+
+double smallest_p_value(bool paired, std::size_t base, std::size_t now) {
+  return paired ? stats::smallest_paired_p_value(base) : stats::smallest_p_value(base, now);
+}
+
+std::size_t repetitions_needed(bool paired, double share) {
+  std::size_t repetitions = 1;
+  while (smallest_p_value(paired, repetitions, repetitions) >= kSignificance * share) ++repetitions;
+  return repetitions;
+}
+
+/// `share`: of the significance that the family has, what this check has as long as no other is rejected.
+Verdict verdict_of(const Change& change, double share) {
+  if (change.direction != 0 && *change.corrected_p < kSignificance) {
+    const bool grew = change.direction > 0;
+    return grew == (change.metric->better == record::Direction::max) ? Verdict::better : Verdict::worse;
+  }
+  const double smallest = smallest_p_value(change.paired, change.base_count, change.new_count);
+  return smallest >= kSignificance * share ? Verdict::too_few : Verdict::no_change;
 }
 
 bool is_past_threshold(const Rule& rule, const Change& change) {
@@ -27,20 +84,60 @@ bool is_past_threshold(const Rule& rule, const Change& change) {
 
 }  // namespace
 
-Change judge(const record::Metric& metric, const std::vector<double>& base, const std::vector<double>& now,
-             bool all_failed, std::uint64_t seed) {
+Change measure_change(const record::Metric& metric, const Samples& samples, std::uint64_t seed) {
   Change change;
   change.metric = &metric;
-  change.base_count = base.size();
-  change.new_count = now.size();
-  change.base_median = stats::median(base);
-  change.new_median = stats::median(now);
-  change.ratio = stats::ratio_of_medians(base, now);
-  change.interval = stats::ratio_interval(base, now, seed);
-  if (!base.empty() && !now.empty()) change.test = stats::mann_whitney(base, now);
-  change.cliffs_delta = stats::cliffs_delta(base, now);
-  change.verdict = verdict_of(change, all_failed);
+  change.paired = samples.paired;
+  change.base_count = samples.base.size();
+  change.new_count = samples.now.size();
+  change.base_median = stats::median(samples.base);
+  change.new_median = stats::median(samples.now);
+  if (samples.paired) {
+    measure_pairs(change, samples);
+  } else {
+    measure_independent(change, samples, seed);
+  }
+  if (samples.all_failed && change.base_count > 0) change.verdict = Verdict::lost;
   return change;
+}
+
+void decide(std::span<Change* const> configurations, Change* overall) {
+  std::vector<Change*> family;
+  std::copy_if(configurations.begin(), configurations.end(), std::back_inserter(family),
+               [](const Change* change) { return change->p_value.has_value(); });
+  std::vector<double> weights(family.size(), 1);
+  if (overall != nullptr && overall->p_value) {
+    weights.push_back(std::max(1.0, static_cast<double>(family.size())));
+    family.push_back(overall);
+  }
+  std::vector<double> p_values;
+  for (const auto* change : family) p_values.push_back(*change->p_value);
+  const auto corrected = holm_corrected(p_values, weights);
+  const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
+  for (std::size_t i = 0; i < family.size(); ++i) {
+    auto& change = *family[i];
+    change.corrected_p = corrected[i];
+    change.checks = family.size();
+    change.repetitions_needed = repetitions_needed(change.paired, weights[i] / total);
+    change.verdict = verdict_of(change, weights[i] / total);
+  }
+}
+
+std::vector<double> holm_corrected(std::span<const double> p_values, std::span<const double> weights) {
+  std::vector<std::size_t> order(p_values.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t left, std::size_t right) {
+    return p_values[left] / weights[left] < p_values[right] / weights[right];
+  });
+  std::vector<double> corrected(p_values.size());
+  double remaining = std::accumulate(weights.begin(), weights.end(), 0.0);
+  double largest = 0;
+  for (const auto i : order) {
+    largest = std::max(largest, p_values[i] * remaining / weights[i]);
+    corrected[i] = std::min(1.0, largest);
+    remaining -= weights[i];
+  }
+  return corrected;
 }
 
 Outcome apply(const Rule& rule, const Change& change) {

@@ -13,10 +13,13 @@ namespace {
 
 std::string measured_change(const Change& change) {
   const auto unit = change.metric->unit;
-  auto text = fmt::format("{} went from {} to {}", change.metric->name, report::format_value(*change.base_median, unit),
-                          report::format_value(*change.new_median, unit));
+  auto text = std::string(change.metric->name);
+  if (change.base_median) {
+    text += fmt::format(" went from {} to {}", report::format_value(*change.base_median, unit),
+                        report::format_value(*change.new_median, unit));
+  }
   if (!change.ratio) return text;
-  text += fmt::format(", {}", percent_of(*change.ratio));
+  text += fmt::format("{} {}", change.base_median ? "," : " changed by", percent_of(*change.ratio));
   if (change.interval) {
     text +=
         fmt::format(" (95 % interval {} to {})", percent_of(change.interval->low), percent_of(change.interval->high));
@@ -28,8 +31,24 @@ std::string why_too_few(const Change& change) {
   if (!change.measured()) return fmt::format("neither side has {}", change.metric->name);
   if (change.base_count == 0) return fmt::format("the base has no {}", change.metric->name);
   if (change.new_count == 0) return fmt::format("the new records have no {}", change.metric->name);
-  return fmt::format("{}; {} repetitions against {} are too few to tell that from noise", measured_change(change),
-                     change.base_count, change.new_count);
+  const auto repetitions = change.paired
+                               ? fmt::format("{} side by side", report::quantity(change.base_count, "repetition"))
+                               : fmt::format("{} repetitions against {}", change.base_count, change.new_count);
+  return fmt::format("{}; {} are too few to tell that from noise{}: it takes {}", measured_change(change), repetitions,
+                     change.checks == 1 ? "" : fmt::format(" in {} checks", change.checks), change.repetitions_needed);
+}
+
+/// As it was measured, and as it counts.
+std::string p_value_of(const Change& change) {
+  const auto text = fmt::format("p = {:.2g}", *change.p_value);
+  if (change.checks == 1) return text;
+  return fmt::format("{} ({:.2g} corrected for {} checks)", text, *change.corrected_p, change.checks);
+}
+
+std::size_t count_together(const Comparison& comparison, Verdict verdict) {
+  const auto& all = comparison.together;
+  return static_cast<std::size_t>(
+      std::count_if(all.begin(), all.end(), [&](const auto& change) { return change && change->verdict == verdict; }));
 }
 
 /// Records that do not count have no machine, and the order in which machines are met says nothing.
@@ -107,7 +126,7 @@ std::string describe(const plan::Trial& trial) {
 std::string explain(const Rule& rule, const Change& change) {
   if (change.verdict == Verdict::lost) return "not one of the new repetitions succeeded";
   if (change.verdict == Verdict::too_few) return why_too_few(change);
-  const auto test = fmt::format("{}, p = {:.2g}", measured_change(change), change.test->p_value);
+  const auto test = fmt::format("{}, {}", measured_change(change), p_value_of(change));
   if (apply(rule, change) == Outcome::broken) return fmt::format("{}: past the threshold and beyond noise", test);
   return fmt::format("{}: {}", test, change.beyond_noise() ? "not past the threshold" : "no change beyond noise");
 }
@@ -115,14 +134,18 @@ std::string explain(const Rule& rule, const Change& change) {
 std::string conclusion(const Comparison& comparison) {
   if (comparison.request.rules.empty()) {
     const auto lost = count(comparison, Verdict::lost);
-    return fmt::format("{} worse and {} better, beyond noise, in {}{}; no rule was given.",
-                       count(comparison, Verdict::worse), count(comparison, Verdict::better),
-                       report::quantity(comparison.configurations.size(), "configuration"),
-                       lost == 0 ? "" : fmt::format(", and {} without a new result", lost));
+    return fmt::format(
+        "{} worse and {} better, beyond noise, in {}{}{}; no rule was given.", count(comparison, Verdict::worse),
+        count(comparison, Verdict::better), report::quantity(comparison.configurations.size(), "configuration"),
+        lost == 0 ? "" : fmt::format(", and {} without a new result", lost),
+        comparison.configurations.size() < 2
+            ? ""
+            : fmt::format("; {} worse and {} better in all of them together",
+                          count_together(comparison, Verdict::worse), count_together(comparison, Verdict::better)));
   }
   const auto broken = comparison.count(Outcome::broken);
   const auto undecided = comparison.count(Outcome::undecided);
-  const auto checks = comparison.configurations.size() * comparison.request.rules.size();
+  const auto checks = broken + undecided + comparison.count(Outcome::held);
   const auto* verdict = broken > 0 ? "Regression" : comparison.regression() ? "Not passed" : "No regression";
   auto text = fmt::format("{}: {} of {} {} broken", verdict, broken, report::quantity(checks, "check"),
                           broken == 1 || checks == 1 ? "is" : "are");
@@ -136,6 +159,9 @@ std::string conclusion(const Comparison& comparison) {
 
 std::vector<std::string> notes(const Comparison& comparison) {
   std::vector<std::string> sentences;
+  if (comparison.paired) {
+    sentences.emplace_back("both sides were measured in turns, so repetitions are compared pair by pair");
+  }
   if (different_machines(comparison)) {
     sentences.push_back(report::printable(
         fmt::format("the base was measured on {}, the new records on {}: a change may be the machine's",

@@ -131,6 +131,30 @@ void from_json(const nlohmann::json& json, StageReport& report) {
   read_optional(json, "prepared", report.prepared);
 }
 
+void to_json(nlohmann::json& json, const Provenance& provenance) {
+  json = {{"version", provenance.version},
+          {"git_state", provenance.git_state},
+          {"command_line", provenance.command_line},
+          {"started_at", provenance.started_at}};
+  if (!provenance.stage_program_sha256.empty()) json["stage_program_sha256"] = provenance.stage_program_sha256;
+  write_optional(json, "side_by_side", provenance.side_by_side);
+}
+
+void from_json(const nlohmann::json& json, Provenance& provenance) {
+  json.at("version").get_to(provenance.version);
+  json.at("git_state").get_to(provenance.git_state);
+  json.at("command_line").get_to(provenance.command_line);
+  json.at("started_at").get_to(provenance.started_at);
+  provenance.stage_program_sha256 = json.value("stage_program_sha256", "");
+  read_optional(json, "side_by_side", provenance.side_by_side);
+}
+
+bool side_by_side(const TrialRecord& one, const TrialRecord& other) {
+  const auto& left = one.provenance.side_by_side;
+  const auto& right = other.provenance.side_by_side;
+  return left && right && left->pair == right->pair && one.trial == other.trial;
+}
+
 std::string to_string(Status status) {
   switch (status) {
     case Status::ok:

@@ -38,16 +38,28 @@ struct Failure {
   bool operator==(const Failure&) const = default;
 };
 
+/// That two stage programs measured this trial right after each other.
+struct SideBySide {
+  std::string pair;  ///< of both records, and of no others: 16 hexadecimal digits by chance
+  int turn = 0;      ///< which of the two it was: 0 or 1
+
+  bool operator==(const SideBySide&) const = default;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SideBySide, pair, turn)
+
 /// What produced the record.
 struct Provenance {
   std::string version;  ///< of paretopipe
   std::string git_state;
   std::vector<std::string> command_line;
-  std::string started_at;  ///< UTC, ISO 8601; for people only, no duration is derived from it
+  std::string started_at;                    ///< UTC, ISO 8601; for people only, no duration is derived from it
+  std::string stage_program_sha256{};        ///< of its file; empty in older records
+  std::optional<SideBySide> side_by_side{};  ///< where the sweep measured another stage program beside this one
 
   bool operator==(const Provenance&) const = default;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Provenance, version, git_state, command_line, started_at)
+void to_json(nlohmann::json& json, const Provenance& provenance);
+void from_json(const nlohmann::json& json, Provenance& provenance);
 
 /// What was really applied to, and used by, one stage in this trial.
 struct StageReport {
@@ -161,6 +173,9 @@ struct TrialRecord {
 
   bool operator==(const TrialRecord&) const = default;
 };
+
+/// Whether the two are what two stage programs made of one trial in turns.
+bool side_by_side(const TrialRecord& one, const TrialRecord& other);
 
 void to_json(nlohmann::json& json, const TrialRecord& record);
 

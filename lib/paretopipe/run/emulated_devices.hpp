@@ -17,6 +17,9 @@ class EmulatedDevices {
   /// Throws EnvironmentError for limits that cannot be had here.
   explicit EmulatedDevices(const plan::Trial& trial);
 
+  /// Whether there is a cgroup.
+  bool limited() const { return !cgroups_.empty(); }
+
   /// For launch::ChildCommand::cgroups of a stage. Borrowed.
   std::vector<int> cgroups(int stage) const;
 

@@ -62,7 +62,7 @@ Pipeline::Pipeline(const PipelineOptions& options, shaping::Network& network, co
     if (configured_[i].protocol_version != stage::kControlProtocolVersion) {
       throw EnvironmentError(fmt::format(
           "stage {} ({}) speaks version {} of the control protocol, this driver version {}; install both from one "
-          "release",
+          "release, and measure each of two such releases by a sweep with its own driver",
           i, options.command.program.string(), configured_[i].protocol_version, stage::kControlProtocolVersion));
     }
   }

@@ -136,6 +136,12 @@ record::TrialRecord PipelineExecutor::run(const plan::Trial& trial) {
   return record;
 }
 
+void PipelineExecutor::make_room() {
+  if (!devices_ || !devices_->limited()) return;
+  pipeline_.reset();
+  devices_.reset();
+}
+
 BatchResult PipelineExecutor::last_result(const plan::Trial& trial) {
   return {stage::whole_batch(loaded_source_.result, trial.chunks()),
           pipeline_->fetch_result(next_tag_ - 1, loaded_source_.result, trial.chunks())};

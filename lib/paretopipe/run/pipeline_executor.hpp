@@ -48,6 +48,10 @@ class PipelineExecutor final : public TrialExecutor {
 
   record::TrialRecord run(const plan::Trial& trial) override;
 
+  /// Stages wait asleep for their next trial, so they may stay. Those in cgroups end: a limit is of one device, which
+  /// is there once.
+  void make_room() override;
+
   /// What came back to stage 0 of the last batch of `trial`, which is the last one that ran, and ran to its end. Throws
   /// StageError.
   BatchResult last_result(const plan::Trial& trial);

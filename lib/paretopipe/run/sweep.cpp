@@ -1,6 +1,9 @@
+#include <paretopipe/core/hash.hpp>
 #include <paretopipe/run/sweep.hpp>
 
 #include <algorithm>
+#include <map>
+#include <random>
 #include <set>
 #include <string>
 #include <utility>
@@ -23,7 +26,36 @@ int allowed_repeats(const Repeats& repeats, std::size_t trials) {
   return std::max(repeats.per_trial, static_cast<int>(repeats.share * static_cast<double>(trials)));
 }
 
+/// 16 hexadecimal digits that no other pair has.
+std::string new_pair() {
+  std::random_device device;
+  return fmt::format("{:08x}{:08x}", device(), device());
+}
+
+/// Whose turn it is. Each side begins every other repetition of a configuration, and about half of the configurations
+/// of a repetition: what it brings to be first or second is no side's merit.
+std::size_t side_of(const plan::Trial& trial, std::size_t turn, std::size_t sides) {
+  const auto first = fnv1a64(trial.configuration_id()) + static_cast<std::uint64_t>(trial.repetition);
+  return static_cast<std::size_t>((first + turn) % sides);
+}
+
 }  // namespace
+
+std::vector<record::TrialRecord> with_partner(std::vector<record::TrialRecord> records,
+                                              const std::vector<record::TrialRecord>& others) {
+  std::map<std::string, const record::TrialRecord*> pairs;
+  for (const auto& other : others) {
+    if (other.status == record::Status::ok && other.provenance.side_by_side) {
+      pairs.emplace(other.provenance.side_by_side->pair, &other);
+    }
+  }
+  std::erase_if(records, [&](const record::TrialRecord& record) {
+    if (!record.provenance.side_by_side) return true;
+    const auto found = pairs.find(record.provenance.side_by_side->pair);
+    return found == pairs.end() || !record::side_by_side(record, *found->second);
+  });
+  return records;
+}
 
 std::vector<plan::Trial> remaining_trials(const std::vector<plan::Trial>& plan,
                                           const std::vector<record::TrialRecord>& records) {
@@ -38,8 +70,10 @@ std::vector<plan::Trial> remaining_trials(const std::vector<plan::Trial>& plan,
 }
 
 Sweep::Sweep(TrialExecutor& executor, Keep keep, SweepObserver observer, std::size_t trials, Repeats repeats)
-    : executor_(executor),
-      keep_(std::move(keep)),
+    : Sweep({{executor, std::move(keep)}}, std::move(observer), trials, repeats) {}
+
+Sweep::Sweep(std::vector<SweepSide> sides, SweepObserver observer, std::size_t trials, Repeats repeats)
+    : sides_(std::move(sides)),
       observer_(std::move(observer)),
       repeats_per_trial_(repeats.per_trial),
       repeats_left_(allowed_repeats(repeats, trials)) {}
@@ -47,22 +81,42 @@ Sweep::Sweep(TrialExecutor& executor, Keep keep, SweepObserver observer, std::si
 record::TrialRecord Sweep::run(const plan::Trial& trial) {
   observer_.starting(trial);
   for (int repeats = 0;; ++repeats) {
-    auto record = executor_.run(trial);
+    auto turns = run_turns(trial, repeats < repeats_per_trial_);
+    if (turns.empty()) continue;
+    for (const auto& turn : turns) {
+      count(turn.record, turn.disturbed);
+      observer_.finished(turn.record);
+    }
+    return std::move(std::find_if(turns.begin(), turns.end(), [](const Turn& turn) { return turn.side == 0; })->record);
+  }
+}
+
+/// None where one of them is to be repeated: a record without its partner could not be compared.
+std::vector<Sweep::Turn> Sweep::run_turns(const plan::Trial& trial, bool may_repeat) {
+  const auto pair = sides_.size() > 1 ? new_pair() : std::string();
+  std::vector<Turn> turns;
+  for (std::size_t i = 0; i < sides_.size(); ++i) {
+    const auto place = side_of(trial, i, sides_.size());
+    auto& side = sides_[place];
+    auto record = side.executor.run(trial);
+    if (sides_.size() > 1) {
+      record.provenance.side_by_side = record::SideBySide{pair, static_cast<int>(i)};
+      side.executor.make_room();
+    }
     const auto reasons = slow_windows_.judge(record);
-    const bool again = !reasons.empty() && repeats < repeats_per_trial_ && repeats_left_ > 0;
+    const bool again = !reasons.empty() && may_repeat && repeats_left_ > 0;
     if (again) record = not_believed(std::move(record), reasons);
-    keep_(record);
+    side.keep(record);
     if (again) {
       --repeats_left_;
       ++counts_.repeated;
       observer_.repeating(record);
-      continue;
+      return {};
     }
     if (!reasons.empty()) slow_windows_.believe(record);
-    count(record, !reasons.empty());
-    observer_.finished(record);
-    return record;
+    turns.push_back({place, std::move(record), !reasons.empty()});
   }
+  return turns;
 }
 
 void Sweep::count(const record::TrialRecord& record, bool disturbed) {

@@ -38,26 +38,46 @@ struct SweepObserver {
 std::vector<plan::Trial> remaining_trials(const std::vector<plan::Trial>& plan,
                                           const std::vector<record::TrialRecord>& records);
 
+/// The records of `records` whose partner, measured side by side with it, is among `others`.
+std::vector<record::TrialRecord> with_partner(std::vector<record::TrialRecord> records,
+                                              const std::vector<record::TrialRecord>& others);
+
+/// What measures trials, and where its records go. The executor must outlive the sweep.
+struct SweepSide {
+  TrialExecutor& executor;
+  std::function<void(const record::TrialRecord&)> keep;
+};
+
 /// Runs trials one by one, in the order in which they are asked for.
 class Sweep {
  public:
   using Keep = std::function<void(const record::TrialRecord&)>;
 
-  /// `trials`: how many are expected. The executor must outlive the sweep.
+  /// `trials`: how many are expected.
   Sweep(TrialExecutor& executor, Keep keep, SweepObserver observer, std::size_t trials, Repeats repeats = {});
 
+  /// Every trial is run on each of `sides`, one after the other, so that what the machine does meanwhile happens to all
+  /// of them alike. Which one begins changes from repetition to repetition.
+  Sweep(std::vector<SweepSide> sides, SweepObserver observer, std::size_t trials, Repeats repeats = {});
+
   /// Every record goes to `keep` as soon as its trial ends; a failed trial is a record like any other. One that fell
-  /// into a slow window is kept as invalid and measured again, as often as `Repeats` allows. Returns the last record.
-  /// Throws what the executor or `keep` throws; what was kept until then stays kept.
+  /// into a slow window is kept as invalid and measured again, on all sides, as often as `Repeats` allows. Returns the
+  /// last record of the first side. Throws what an executor or `keep` throws; what was kept until then stays kept.
   record::TrialRecord run(const plan::Trial& trial);
 
   const SweepCounts& counts() const { return counts_; }
 
  private:
+  /// A record that counts, and whether something disturbed it.
+  struct Turn {
+    std::size_t side;
+    record::TrialRecord record;
+    bool disturbed;
+  };
+  std::vector<Turn> run_turns(const plan::Trial& trial, bool may_repeat);
   void count(const record::TrialRecord& record, bool disturbed);
 
-  TrialExecutor& executor_;
-  Keep keep_;
+  std::vector<SweepSide> sides_;
   SweepObserver observer_;
   int repeats_per_trial_;
   int repeats_left_;

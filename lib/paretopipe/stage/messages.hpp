@@ -65,7 +65,20 @@ struct Configured {
   std::string cpus;
   nlohmann::json compute;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Configured, protocol_version, host, cpus, compute)
+inline void to_json(nlohmann::json& json, const Configured& reply) {
+  json = {{"protocol_version", reply.protocol_version},
+          {"host", reply.host},
+          {"cpus", reply.cpus},
+          {"compute", reply.compute}};
+}
+/// Of another version no more than that, since the rest may look different there.
+inline void from_json(const nlohmann::json& json, Configured& reply) {
+  json.at("protocol_version").get_to(reply.protocol_version);
+  if (reply.protocol_version != kControlProtocolVersion) return;
+  json.at("host").get_to(reply.host);
+  json.at("cpus").get_to(reply.cpus);
+  reply.compute = json.at("compute");
+}
 
 /// Asks for the names of the models that the stage knows.
 struct ListModels {

@@ -1,5 +1,9 @@
 #include <paretopipe/core/error.hpp>
 
+#include <algorithm>
+#include <cmath>
+#include <random>
+
 #include <support/catch.hpp>
 #include <support/message_of.hpp>
 
@@ -34,7 +38,7 @@ TEST_CASE("configurations are paired by their trials, whatever the order and the
   CHECK(first.trial.split_points == std::vector{3});
   CHECK(first.base.ok == 5);
   CHECK(first.now.ok == 4);
-  CHECK(first.changes[0].verdict == Verdict::no_change);
+  CHECK(first.changes[0].verdict == Verdict::too_few);  // of 5 and 4, in three checks
   const auto& second = comparison.configurations[1];
   CHECK(second.trial.split_points == std::vector{7});
   CHECK(second.changes[0].verdict == Verdict::worse);
@@ -111,4 +115,109 @@ TEST_CASE("the same records compare the same in every run") {
     return comparison_of(repetitions(kBefore), repetitions(kAlike), request({"latency_p95"}));
   };
   CHECK(compared().configurations[0].changes[0].interval == compared().configurations[0].changes[0].interval);
+}
+
+TEST_CASE("repetitions that were measured side by side are compared with each other, whatever drifts") {
+  const std::vector<std::int64_t> drifting{10'000, 10'900, 12'000, 13'100, 14'000, 15'200, 16'000, 17'100};
+  auto slower = drifting;
+  for (auto& us : slower) us += us / 12;
+  auto base = repetitions(drifting), now = repetitions(slower);
+  const auto asked = request({"throughput"}, {"throughput < -5%"});
+  CHECK_FALSE(comparison_of(base, now, asked).paired);
+  CHECK_FALSE(comparison_of(base, now, asked).regression());
+  put_side_by_side(base, now);
+  std::reverse(now.begin(), now.end());  // in whatever order they stand in the file
+  const auto comparison = comparison_of(base, now, asked);
+  CHECK(comparison.paired);
+  CHECK(comparison.regression());
+  const auto& change = comparison.configurations[0].changes[0];
+  CHECK(*change.ratio == Approx(12.0 / 13).epsilon(0.01));
+  CHECK(change.interval->high < 1);
+}
+
+TEST_CASE("a repetition whose partner failed, or was measured again, counts on neither side") {
+  const std::vector<std::int64_t> eight{10'000, 10'100, 10'200, 10'300, 10'400, 10'500, 10'600, 10'700};
+  auto base = repetitions(eight), now = repetitions(eight);
+  put_side_by_side(base, now);
+  now[0] = make_failure(now[0].trial, "killed");
+  now[1].provenance.side_by_side->pair = "another";
+  const auto change = comparison_of(base, now, request({"throughput"})).configurations[0].changes[0];
+  CHECK(change.base_count == 6);
+  CHECK(change.new_count == 6);
+  for (auto& record : now) record = make_failure(record.trial, "killed");
+  now.back() = repetitions(eight).back();
+  now.back().provenance = base.back().provenance;
+  CHECK(comparison_of(base, now, request({"throughput"})).configurations[0].changes[0].base_count == 1);
+}
+
+TEST_CASE("side by side too, a configuration of which no repetition succeeds any more is lost") {
+  auto base = repetitions(kBefore, 3) + repetitions(kBefore, 5);
+  auto now = base;
+  put_side_by_side(base, now);
+  for (std::size_t i = 5; i < now.size(); ++i) now[i] = make_failure(now[i].trial, "killed");
+  const auto comparison = comparison_of(base, now, request({"throughput"}, {"throughput < -5%"}));
+  CHECK(comparison.paired);
+  CHECK(comparison.configurations[1].changes[0].verdict == Verdict::lost);
+  CHECK(comparison.regression());
+}
+
+TEST_CASE("what slows every configuration a little shows in all of them together, and in none alone") {
+  // Five splits that scatter by 10 %, each in its own way, and are 6 % slower now.
+  const std::vector<std::int64_t> scatter{0, 900, 200, 700, 500, 100};
+  Records base, now;
+  for (int split = 2; split < 7; ++split) {
+    std::vector<std::int64_t> before, after;
+    for (std::size_t i = 0; i < scatter.size(); ++i) {
+      before.push_back(10'000 + scatter[(i + static_cast<std::size_t>(split)) % scatter.size()]);
+      after.push_back((10'000 + scatter[(i * 5 + static_cast<std::size_t>(split)) % scatter.size()]) * 106 / 100);
+    }
+    base = base + repetitions(before, split);
+    now = now + repetitions(after, split);
+  }
+  const auto comparison = comparison_of(base, now, request({"throughput"}, {"throughput < -5%"}));
+  for (const auto& configuration : comparison.configurations) {
+    CHECK(configuration.outcomes[0] != Outcome::broken);
+  }
+  REQUIRE(comparison.together[0].has_value());
+  CHECK(comparison.together[0]->base_count == 6);
+  CHECK(*comparison.together[0]->ratio == Approx(1 / 1.06).epsilon(0.005));
+  CHECK(comparison.together_outcomes[0] == Outcome::broken);
+  CHECK(comparison.count(Outcome::broken) == 1);
+  CHECK(comparison.regression());
+}
+
+TEST_CASE("one configuration has nothing to be together with, and nothing is made of numbers that are 0") {
+  CHECK_FALSE(
+      comparison_of(repetitions(kBefore), repetitions(kAlike), request({"throughput"})).together[0].has_value());
+  auto base = repetitions(kBefore, 3) + repetitions(kBefore, 5);
+  for (auto& record : base) record.links[0].payload_bytes = 0;
+  CHECK_FALSE(comparison_of(base, base, request({"payload"})).together[0].has_value());
+}
+
+TEST_CASE("of forty equal sweeps that only chance parts, a rule fails at most two") {
+  std::mt19937 random(5);
+  std::normal_distribution<double> noise(0, 0.1);
+  const auto sweep = [&] {
+    Records records;
+    for (int split = 2; split < 7; ++split) {
+      std::vector<std::int64_t> times;
+      for (int i = 0; i < 5; ++i) times.push_back(static_cast<std::int64_t>(10'000 * std::exp(noise(random))));
+      records = records + repetitions(times, split);
+    }
+    return records;
+  };
+  int failed = 0;
+  for (int i = 0; i < 40; ++i) {
+    const auto asked = request({"throughput", "latency_p50"}, {"throughput < 0%", "latency_p50 > 0%"});
+    failed += comparison_of(sweep(), sweep(), asked).regression() ? 1 : 0;
+  }
+  CHECK(failed <= 2);
+}
+
+TEST_CASE("all configurations together are only where a repetition has all of them") {
+  const auto base = repetitions(kBefore, 3) + repetitions({10'000, 10'001}, 5);
+  const auto now = repetitions(kSlower, 3) + repetitions({10'000, 10'001}, 5);
+  const auto comparison = comparison_of(base, now, request({"throughput"}));
+  CHECK(comparison.together[0]->base_count == 2);
+  CHECK(comparison.together[0]->verdict == Verdict::too_few);
 }

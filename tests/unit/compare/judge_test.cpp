@@ -14,8 +14,20 @@ namespace {
 const record::Metric& kThroughput = record::find_metric("throughput");
 const record::Metric& kLatency = record::find_metric("latency_p95");
 
+/// A single check, which nothing corrects.
+Change judged(const record::Metric& metric, const Samples& samples) {
+  auto change = measure_change(metric, samples, 1);
+  const std::vector<Change*> family{&change};
+  decide(family, nullptr);
+  return change;
+}
+
 Change judged(const record::Metric& metric, const Values& base, const Values& now, bool all_failed = false) {
-  return judge(metric, base, now, all_failed, 1);
+  return judged(metric, {base, now, false, all_failed});
+}
+
+Change judged_in_pairs(const record::Metric& metric, const Values& base, const Values& now) {
+  return judged(metric, {base, now, true, false});
 }
 
 Outcome outcome(const char* rule, const Values& base, const Values& now, bool all_failed = false) {
@@ -47,9 +59,11 @@ TEST_CASE("what was measured is kept: medians, ratio, interval, test and effect"
   REQUIRE(change.interval.has_value());
   CHECK(change.interval->low <= 1.5);
   CHECK(change.interval->high >= 1.5);
-  CHECK(change.test->u == 25);
-  CHECK(change.test->p_value == Approx(2.0 / 252));
-  CHECK(change.cliffs_delta == 1.0);
+  CHECK(change.rank_test->u == 25);
+  CHECK(*change.p_value == Approx(2.0 / 252));
+  CHECK(*change.corrected_p == *change.p_value);
+  CHECK(change.effect == 1.0);
+  CHECK_FALSE(change.signed_test.has_value());
 }
 
 TEST_CASE("values that overlap as noise does are no change") {
@@ -69,7 +83,7 @@ TEST_CASE("a significant rank test alone does not make a change: the interval mu
   const Values base{10, 10, 10, 10, 10, 10, 10, 10, 10, 10};
   const Values now{10, 10, 10, 10, 10, 10.5, 11, 11, 11, 11};
   const auto change = judged(kLatency, base, now);
-  CHECK(change.test->p_value < kSignificance);
+  CHECK(*change.p_value < kSignificance);
   CHECK(change.interval->low <= 1);
   CHECK(change.verdict == Verdict::no_change);
 }
@@ -147,4 +161,85 @@ TEST_CASE("from nothing to something is no percentage, and past every threshold 
   CHECK(outcome("latency_p95 < -50%", none, some) == Outcome::held);
   CHECK(outcome("latency_p95 > +5%", none, none) == Outcome::held);
   CHECK(outcome("latency_p95 < -50%", some, none) == Outcome::broken);
+}
+
+TEST_CASE("pairs show a change that drifts hide from two separate sweeps") {
+  // A machine that becomes half as fast again over the sweep, and a program that is 5 % slower.
+  const Values base{100, 108, 117, 127, 136, 144, 151};
+  const auto now = times(base, 1.05);
+  CHECK(judged(kLatency, base, now).verdict == Verdict::no_change);
+  const auto change = judged_in_pairs(kLatency, base, now);
+  CHECK(change.verdict == Verdict::worse);
+  CHECK(*change.ratio == Approx(1.05));
+  CHECK(change.interval->low == Approx(1.05));
+  CHECK(*change.p_value == Approx(2.0 / 128));
+  CHECK(change.effect == 1.0);
+  CHECK_FALSE(change.rank_test.has_value());
+}
+
+TEST_CASE("pairs that go both ways are no change, however many they are and far they go") {
+  const Values base{100, 100, 100, 100, 100, 100, 100, 100};
+  CHECK(judged_in_pairs(kLatency, base, {140, 60, 150, 55, 130, 70, 145, 58}).verdict == Verdict::no_change);
+  CHECK(judged_in_pairs(kLatency, base, base).verdict == Verdict::no_change);
+  CHECK(judged_in_pairs(kLatency, base, base).ratio == 1.0);
+}
+
+TEST_CASE("five pairs decide nothing, six do; and where a value is 0 differences stand for ratios") {
+  const Values five{100, 101, 102, 103, 104}, six{100, 101, 102, 103, 104, 105};
+  CHECK(judged_in_pairs(kLatency, five, times(five, 9)).verdict == Verdict::too_few);
+  CHECK(judged_in_pairs(kLatency, five, times(five, 9)).repetitions_needed == 6);
+  CHECK(judged_in_pairs(kLatency, six, times(six, 9)).verdict == Verdict::worse);
+  CHECK(judged_in_pairs(kThroughput, six, times(six, 9)).verdict == Verdict::better);
+  const auto from_nothing = judged_in_pairs(kLatency, {0, 0, 0, 0, 0, 0}, {1, 2, 3, 4, 5, 6});
+  CHECK(from_nothing.verdict == Verdict::worse);
+  CHECK_FALSE(from_nothing.ratio.has_value());
+  CHECK(apply(parse_rule("latency_p95 > +5%"), from_nothing) == Outcome::broken);
+}
+
+TEST_CASE("Holm's procedure compares the smallest p with a share of the significance, and the next with more") {
+  const auto corrected = [](const Values& p_values, const Values& weights) {
+    return holm_corrected(p_values, weights);
+  };
+  CHECK(corrected({0.02}, {1}) == Values{0.02});
+  // 0.01 · 4, 0.02 · 3, the larger of 0.03 · 2 and what stands before it, and so on.
+  CHECK(corrected({0.03, 0.01, 0.9, 0.02}, {1, 1, 1, 1}) == Values{0.06, 0.04, 0.9, 0.06});
+  // Weights 2, 1 and 1: 0.02 · 4 / 2, then 0.018 · 2 / 1, which is less than what stands before it.
+  const auto weighted = corrected({0.02, 0.018, 0.6}, {2, 1, 1});
+  CHECK(weighted[0] == Approx(0.04));
+  CHECK(weighted[1] == Approx(0.04));
+  CHECK(weighted[2] == Approx(0.6));
+  CHECK(corrected({0.7, 0.8}, {1, 1}) == Values{1, 1});
+}
+
+TEST_CASE("as many checks as are made need as many repetitions more") {
+  const Values base{100, 101, 102, 103, 104};
+  const auto verdicts = [&](std::size_t checks, const Values& now) {
+    std::vector<Change> changes(checks, measure_change(kLatency, {base, now, false, false}, 1));
+    std::vector<Change*> family;
+    for (auto& change : changes) family.push_back(&change);
+    decide(family, nullptr);
+    return changes;
+  };
+  CHECK(verdicts(6, times(base, 2)).front().verdict == Verdict::worse);  // 6 · 2 / 252 is 0.048
+  const auto seven = verdicts(7, times(base, 2));
+  CHECK(seven.front().verdict == Verdict::too_few);
+  CHECK(seven.front().checks == 7);
+  CHECK(seven.front().repetitions_needed == 6);
+  CHECK(verdicts(6, base).front().verdict == Verdict::no_change);
+  CHECK(verdicts(7, base).front().verdict == Verdict::too_few);
+}
+
+TEST_CASE("the check of all together weighs as much as the others, which have the more once it is rejected") {
+  const Values base{100, 101, 102, 103, 104};
+  const auto decided = [&](double all_factor) {
+    std::vector<Change> changes(4, measure_change(kLatency, {base, times(base, 2), false, false}, 1));
+    auto all = measure_change(kLatency, {base, times(base, all_factor), false, false}, 1);
+    std::vector<Change*> family;
+    for (auto& change : changes) family.push_back(&change);
+    decide(family, &all);
+    return std::pair(changes.front().verdict, all.verdict);
+  };
+  // 8 · 2 / 252 is too much, 4 · 2 / 252 is not.
+  CHECK(decided(1) == std::pair(Verdict::too_few, Verdict::no_change));
+  CHECK(decided(2) == std::pair(Verdict::worse, Verdict::worse));
 }

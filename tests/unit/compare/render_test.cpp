@@ -45,12 +45,14 @@ compare::Comparison with_model(const std::string& name) {
 TEST_CASE("text says the conclusion first, then rules, changes, findings and notes") {
   const auto text = compare::render_text(a_regression(), {});
   CHECK(text.starts_with(
-      "Regression: 1 of 4 checks is broken, 2 could not be decided, 1 configuration of the base was not "
+      "Regression: 1 of 6 checks is broken, 4 could not be decided, 1 configuration of the base was not "
       "measured again.\n"));
-  CHECK(contains(text, "throughput < -5%         0       1          1"));
+  CHECK(contains(text, "throughput < -5%         0       1          2"));
   CHECK(contains(text, "broken: throughput < -5% at split 3/10: throughput went from"));
   CHECK(contains(text, "past the threshold and beyond noise"));
-  CHECK(contains(text, "2 repetitions against 2 are too few to tell that from noise"));
+  CHECK(contains(text, "p = 0.0079 (0.032 corrected for 3 checks): past the threshold and beyond noise"));
+  CHECK(contains(text, "2 repetitions against 2 are too few to tell that from noise in 3 checks: it takes 5"));
+  CHECK(contains(text, "undecided: throughput < -5% in all configurations together: throughput changed by"));
   CHECK(contains(text, "only in base.jsonl: resnet18"));
   CHECK(contains(text, "split 7/10"));
   CHECK(contains(text, "only in new.jsonl: resnet18"));
@@ -114,10 +116,10 @@ TEST_CASE("records that do not count are of no other machine") {
 TEST_CASE("Markdown has the same as tables and lists, broken rules and worse rows in bold") {
   const auto markdown = compare::render_markdown(a_regression());
   CHECK(markdown.starts_with(
-      "**Regression: 1 of 4 checks is broken, 2 could not be decided, 1 configuration of the base was "
+      "**Regression: 1 of 6 checks is broken, 4 could not be decided, 1 configuration of the base was "
       "not measured again.**\n"));
   CHECK(contains(markdown, "| fails on | held | broken | undecided |\n| --- | ---: | ---: | ---: |\n"));
-  CHECK(contains(markdown, "| **throughput \\< -5%** | **0** | **1** | **1** |"));
+  CHECK(contains(markdown, "| **throughput \\< -5%** | **0** | **1** | **2** |"));
   CHECK(contains(markdown, "- broken: throughput \\< -5% at split 3/10"));
   CHECK(contains(markdown, "### resnet18, batch 8"));
   CHECK(contains(markdown, "| **3/10** | **throughput** |"));
@@ -152,8 +154,8 @@ TEST_CASE("JUnit XML has a testcase for every rule and configuration: passed, fa
   const auto xml = compare::render_junit(a_regression());
   CHECK(xml.starts_with(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-      "<testsuites tests=\"4\" failures=\"1\" errors=\"0\" skipped=\"2\">\n"
-      "  <testsuite name=\"paretopipe compare\" tests=\"4\" failures=\"1\" errors=\"0\" skipped=\"2\">\n"));
+      "<testsuites tests=\"6\" failures=\"1\" errors=\"0\" skipped=\"4\">\n"
+      "  <testsuite name=\"paretopipe compare\" tests=\"6\" failures=\"1\" errors=\"0\" skipped=\"4\">\n"));
   CHECK(contains(xml,
                  "name=\"split 3/10: throughput &lt; -5%\"><failure type=\"broken\" message=\"throughput went from"));
   CHECK(contains(xml, "name=\"split 3/10: latency_p50 &gt; +1000%\"></testcase>"));
@@ -163,7 +165,7 @@ TEST_CASE("JUnit XML has a testcase for every rule and configuration: passed, fa
 
 TEST_CASE("in a strict request JUnit's undecided testcases fail") {
   const auto xml = compare::render_junit(a_regression(true));
-  CHECK(contains(xml, "tests=\"4\" failures=\"3\" errors=\"0\" skipped=\"0\""));
+  CHECK(contains(xml, "tests=\"6\" failures=\"5\" errors=\"0\" skipped=\"0\""));
   CHECK(contains(xml, "<failure type=\"undecided\""));
   CHECK_FALSE(contains(xml, "<skipped"));
 }
@@ -195,4 +197,25 @@ TEST_CASE("no format writes NaN or infinity, not even where the base has nothing
     CHECK_FALSE(contains(text, word));
   }
   CHECK(comparison.regression());
+}
+
+TEST_CASE("every format says what was measured in turns, and what all configurations together make of it") {
+  const std::vector<std::int64_t> before{10'000, 10'100, 10'200, 10'300, 10'400, 10'500, 10'600, 10'700};
+  auto slower = before;
+  for (auto& us : slower) us += us / 5;
+  auto base = repetitions(before, 3) + repetitions(before, 5), now = repetitions(slower, 3) + repetitions(slower, 5);
+  put_side_by_side(base, now);
+  const auto comparison = comparison_of(base, now, request({"throughput"}, {"throughput < -5%"}));
+  CHECK(contains(compare::render_text(comparison, {}), "measured in turns, so repetitions are compared pair by pair"));
+  CHECK(contains(compare::render_text(comparison, {}), "broken: throughput < -5% in all configurations together"));
+  CHECK(contains(compare::render_markdown(comparison), "### all configurations together"));
+  CHECK(contains(compare::render_junit(comparison), "classname=\"all configurations together\""));
+  const auto document = json::parse(compare::render_json(comparison));
+  CHECK(document["paired"] == true);
+  const auto& together = document["together"]["changes"][0];
+  CHECK(together["p_value"].get<double>() == Approx(2.0 / 256));
+  CHECK(together["corrected_p_value"].get<double>() == Approx(4.0 / 256));
+  CHECK(together["rank_biserial"] == -1.0);
+  CHECK_FALSE(together.contains("base_median"));
+  CHECK(document["together"]["checks"][0]["outcome"] == "broken");
 }

@@ -1,8 +1,11 @@
 #pragma once
 #include <paretopipe/compare/comparison.hpp>
 
+#include <algorithm>
 #include <string>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "../stats/samples.hpp"
 
@@ -23,6 +26,15 @@ inline Records repetitions(const std::vector<std::int64_t>& compute_us, int spli
 inline Records operator+(Records records, const Records& more) {
   records.insert(records.end(), more.begin(), more.end());
   return records;
+}
+
+/// As if each had been measured right before or after the one at the same place of the other side.
+inline void put_side_by_side(Records& base, Records& now) {
+  for (std::size_t i = 0; i < std::min(base.size(), now.size()); ++i) {
+    const auto turn = static_cast<int>(i % 2);
+    base[i].provenance.side_by_side = record::SideBySide{fmt::format("{:016x}", i), turn};
+    now[i].provenance.side_by_side = record::SideBySide{fmt::format("{:016x}", i), 1 - turn};
+  }
 }
 
 inline const std::vector<std::int64_t> kBefore{10'000, 10'100, 10'200, 10'300, 10'400};

@@ -183,6 +183,28 @@ TEST_CASE("what a stage's device was emulated as comes back as it was, and is mi
   CHECK(nlohmann::json(record)["stages"][1]["emulated_device"].size() == 2);
 }
 
+TEST_CASE("what was measured side by side comes back as it was, and is missing where nothing was") {
+  auto record = ok_record();
+  CHECK_FALSE(nlohmann::json(record)["provenance"].contains("side_by_side"));
+  CHECK_FALSE(nlohmann::json(record)["provenance"].contains("stage_program_sha256"));
+  record.provenance.stage_program_sha256 = std::string(64, 'a');
+  record.provenance.side_by_side = record::SideBySide{"0123456789abcdef", 1};
+  CHECK(there_and_back(record) == record);
+}
+
+TEST_CASE("two records are side by side only if they are of one pair and of one trial") {
+  auto one = ok_record(), other = ok_record(), stranger = ok_record(1);
+  CHECK_FALSE(record::side_by_side(one, other));
+  one.provenance.side_by_side = record::SideBySide{"0123456789abcdef", 0};
+  CHECK_FALSE(record::side_by_side(one, other));
+  other.provenance.side_by_side = record::SideBySide{"0123456789abcdef", 1};
+  CHECK(record::side_by_side(one, other));
+  stranger.provenance.side_by_side = other.provenance.side_by_side;
+  CHECK_FALSE(record::side_by_side(one, stranger));
+  other.provenance.side_by_side->pair = "fedcba9876543210";
+  CHECK_FALSE(record::side_by_side(one, other));
+}
+
 TEST_CASE("a record of another schema is refused with what to do") {
   json value = ok_record();
   value["schema"] = record::kSchemaVersion + 1;

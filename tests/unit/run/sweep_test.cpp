@@ -2,6 +2,7 @@
 #include <paretopipe/run/sweep.hpp>
 
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -254,4 +255,103 @@ TEST_CASE("a trial that did not keep up, and a search that found no rate, are co
   CHECK(counts.ok == 5);
   CHECK(counts.saturated == 1);
   CHECK(counts.without_rate == 2);
+}
+
+namespace {
+
+/// Two stage programs that are measured in turns, and what was kept of each.
+struct TwoSides {
+  explicit TwoSides(std::function<TrialRecord(const plan::Trial&)> action) : own(action), other(std::move(action)) {}
+
+  std::vector<run::SweepSide> sides() {
+    return {{own, [this](const auto& record) { keep(0, record); }},
+            {other, [this](const auto& record) { keep(1, record); }}};
+  }
+  void keep(std::size_t side, const TrialRecord& record) {
+    kept[side].push_back(record);
+    order += std::to_string(side);
+  }
+
+  FakeExecutor own, other;
+  std::vector<TrialRecord> kept[2];
+  std::string order;
+};
+
+std::vector<plan::Trial> repetitions_of(int split, int count) {
+  std::vector<plan::Trial> trials;
+  for (int i = 0; i < count; ++i) trials.push_back(make_trial(split, i));
+  return trials;
+}
+
+}  // namespace
+
+TEST_CASE("two sides run every trial right after each other, and take turns to begin") {
+  TwoSides two(make_ok);
+  run::Sweep sweep(two.sides(), {}, 4);
+  for (const auto& trial : repetitions_of(3, 4)) sweep.run(trial);
+  CHECK((two.order == "01100110" || two.order == "10011001"));
+  CHECK(sweep.counts().ok == 8);
+  std::set<std::string> pairs;
+  for (std::size_t i = 0; i < 4; ++i) {
+    CHECK(record::side_by_side(two.kept[0][i], two.kept[1][i]));
+    CHECK(two.kept[0][i].provenance.side_by_side->turn + two.kept[1][i].provenance.side_by_side->turn == 1);
+    pairs.insert(two.kept[0][i].provenance.side_by_side->pair);
+  }
+  CHECK(pairs.size() == 4);
+}
+
+TEST_CASE("of many splits either side begins about half in every repetition") {
+  TwoSides two(make_ok);
+  run::Sweep sweep(two.sides(), {}, 40);
+  for (int split = 0; split < 40; ++split) sweep.run(make_trial(split % 11, split / 11));
+  int own_first = 0;
+  for (const auto& record : two.kept[0]) own_first += record.provenance.side_by_side->turn == 0 ? 1 : 0;
+  CHECK(own_first > 10);
+  CHECK(own_first < 30);
+}
+
+TEST_CASE("a slow window of either side has both measured again, and what is kept last belongs together") {
+  int runs = 0;
+  TwoSides two([&](const plan::Trial& trial) { return ++runs == 2 ? make_slow(trial) : make_ok(trial); });
+  run::Sweep sweep(two.sides(), {}, 1);
+  sweep.run(make_trial(3));
+  CHECK(runs == 4);
+  CHECK(sweep.counts().repeated == 1);
+  CHECK(sweep.counts().ok == 2);
+  CHECK(record::side_by_side(two.kept[0].back(), two.kept[1].back()));
+  CHECK_FALSE(record::side_by_side(two.kept[0].front(), two.kept[1].back()));
+}
+
+TEST_CASE("a sweep of two sides that is interrupted anywhere and resumed has a partner for every record") {
+  const auto plan = repetitions_of(3, 3);
+  for (int interrupted_at = 1; interrupted_at <= 6; ++interrupted_at) {
+    int runs = 0;
+    TwoSides two([&](const plan::Trial& trial) {
+      if (++runs == interrupted_at) throw Interrupted();
+      return make_ok(trial);
+    });
+    for (int attempt = 0; attempt < 2; ++attempt) {
+      run::Sweep sweep(two.sides(), {}, plan.size());
+      try {
+        const auto known = run::with_partner(two.kept[0], two.kept[1]);
+        for (const auto& trial : remaining_trials(plan, known)) sweep.run(trial);
+      } catch (const Interrupted&) {
+      }
+    }
+    CAPTURE(interrupted_at, two.order);
+    CHECK(run::with_partner(two.kept[0], two.kept[1]).size() == 3);
+    CHECK(run::with_partner(two.kept[1], two.kept[0]).size() == 3);
+    CHECK(two.kept[0].size() + two.kept[1].size() <= 7);  // no more than the half of one pair was measured twice
+  }
+}
+
+TEST_CASE("a record whose partner failed, or that has none, is measured again with it") {
+  auto own = make_ok(make_trial(3)), other = make_ok(make_trial(3));
+  CHECK(run::with_partner({own}, {other}).empty());
+  own.provenance.side_by_side = record::SideBySide{"a", 0};
+  other.provenance.side_by_side = record::SideBySide{"a", 1};
+  CHECK(run::with_partner({own}, {other}).size() == 1);
+  other = make_failure(make_trial(3), "killed");
+  other.provenance.side_by_side = record::SideBySide{"a", 1};
+  CHECK(run::with_partner({own}, {other}).empty());
 }

@@ -85,11 +85,11 @@ TEST_CASE("every request and every reply crosses with all of its fields") {
 TEST_CASE("the replies that describe machines, models and runs cross with all of their fields") {
   types.clear();
   Configured configured;
-  configured.protocol_version = 9;
   configured.host = {"host", "boot", "time:[1]", "Linux", "Debian", "x86_64", "CPU", 4, 5, "powersave"};
   configured.cpus = "0";
   configured.compute = {{"threads", 2}};
-  check(configured, R"({"protocol_version":9,"cpus":"0","compute":{"threads":2},"host":{"hostname":"host",
+  check(configured, R"({"protocol_version":)" + std::to_string(kControlProtocolVersion) +
+                        R"(,"cpus":"0","compute":{"threads":2},"host":{"hostname":"host",
     "boot_id":"boot","time_namespace":"time:[1]","kernel":"Linux","os":"Debian","architecture":"x86_64","cpu_model":"CPU","cpu_count":4,
     "memory_bytes":5,"governor":"powersave"}})");
   check(Described{{"m", 2, {2, 3}, 24, {{"fc", {2, 10}, 80, 30, 120, 60}}}},
@@ -143,4 +143,11 @@ TEST_CASE("a message of this type without its fields is an error, not a message 
     CAPTURE(damaged);
     CHECK_THROWS_AS(unwrap<Listening>(json::parse(damaged)), json::exception);
   }
+}
+
+TEST_CASE("of a stage of another release the version is understood, whatever else it says") {
+  const auto other = nlohmann::json{{"protocol_version", kControlProtocolVersion + 1}, {"host", "renamed"}};
+  CHECK(other.get<Configured>().protocol_version == kControlProtocolVersion + 1);
+  CHECK_THROWS_AS(nlohmann::json({{"protocol_version", kControlProtocolVersion}}).get<Configured>(),
+                  nlohmann::json::exception);
 }

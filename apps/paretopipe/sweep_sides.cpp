@@ -1,0 +1,134 @@
+#include "sweep_sides.hpp"
+
+#include <paretopipe/core/notice.hpp>
+#include <paretopipe/core/sha256.hpp>
+#include <paretopipe/stats/check_summary.hpp>
+
+#include <filesystem>
+
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+namespace paretopipe::cli {
+namespace {
+
+/// What would make the measurement of two programs in turns say something else than it seems to.
+void check_settings(const config::Experiment& experiment) {
+  if (experiment.repeat.adaptive) {
+    throw UsageError(
+        "--against needs to know beforehand how often each trial is measured, or the comparison would depend on when "
+        "it was stopped: give --repeat a number");
+  }
+  if (!experiment.tuning.passive_openmp_wait) {
+    throw UsageError(
+        "--against keeps the stages of both programs, and with --active-openmp-wait those that wait would take the "
+        "CPUs from those that compute: leave one of the two out");
+  }
+}
+
+std::filesystem::path checked_program(const std::filesystem::path& program) {
+  std::error_code unknown;
+  const auto path = std::filesystem::absolute(program);
+  if (!std::filesystem::exists(path, unknown)) {
+    throw UsageError(
+        fmt::format("--against: there is no {}; name the stage program of the other build, as in "
+                    "--against OTHER/bin/paretopipe-stage",
+                    program.string()));
+  }
+  if (std::filesystem::is_directory(path, unknown) || ::access(path.c_str(), X_OK) != 0) {
+    throw UsageError(
+        fmt::format("--against: {} is no program that can be executed; name the other build's "
+                    "paretopipe-stage",
+                    program.string()));
+  }
+  return path;
+}
+
+}  // namespace
+
+SweepSides::Side::Side(run::ExecutorOptions options, std::filesystem::path where)
+    : program(options.stage_program), sha256(sha256_of_file(program)), folder(std::move(where)), executor([&] {
+        options.provenance.stage_program_sha256 = sha256;
+        return std::move(options);
+      }()) {}
+
+/// Read anew for every answer: a sweep asks once.
+std::vector<record::TrialRecord> SweepSides::Side::known() const {
+  std::error_code unknown;
+  if (!std::filesystem::exists(file(), unknown)) return {};
+  return record::read_records(file(), stats::check_summary).records;
+}
+
+SweepSides::SweepSides(const SweepOptions& options, const config::Experiment& experiment, run::ExecutorOptions executor,
+                       const std::filesystem::path& folder) {
+  if (options.against.empty()) {
+    sides_.emplace_back(std::move(executor), folder);
+    return;
+  }
+  check_settings(experiment);
+  auto other = executor;
+  other.stage_program = checked_program(options.against);
+  sides_.emplace_back(std::move(executor), folder);
+  sides_.emplace_back(std::move(other), folder / "base");
+  if (sides_.front().sha256 != sides_.back().sha256) return;
+  print_notice("warning: {} and {} have the same contents, so that what will differ is noise\n",
+               sides_.front().program.string(), options.against.string());
+}
+
+std::vector<config::ModelDescription> SweepSides::describe(const std::vector<plan::Trial>& settings) {
+  std::vector<config::ModelDescription> models;
+  for (const auto& trial : settings) models.push_back(own().describe(trial));
+  if (!two()) return models;
+  own().make_room();
+  auto& other = sides_.back();
+  for (std::size_t i = 0; i < settings.size(); ++i) {
+    int blocks = 0;
+    try {
+      blocks = other.executor.describe(settings[i]).block_count();
+    } catch (const run::StageError& error) {
+      throw Error(error.code(), fmt::format("--against {}: {}", other.program.string(), error.what()));
+    }
+    if (blocks == models[i].block_count()) continue;
+    throw UsageError(fmt::format("{} cuts {} into {} blocks and {} into {}: their splits cannot be compared",
+                                 sides_.front().program.string(), models[i].model, models[i].block_count(),
+                                 other.program.string(), blocks));
+  }
+  other.executor.make_room();
+  return models;
+}
+
+void SweepSides::open(bool resume) {
+  for (auto& side : sides_) side.store.emplace(side.folder, resume);
+}
+
+std::vector<record::TrialRecord> SweepSides::known(bool resume) const {
+  if (!resume) return {};
+  const auto& own = sides_.front();
+  if (!two()) return own.known();
+  for (const auto& side : sides_) {
+    for (const auto& record : side.known()) {
+      const auto& measured = record.provenance.stage_program_sha256;
+      if (measured.empty() || measured == side.sha256) continue;
+      throw UsageError(
+          fmt::format("{} was measured with another stage program (SHA-256 {}) than {} ({}); continue with that one, "
+                      "or choose another --out",
+                      side.file().string(), measured.substr(0, 12), side.program.string(), side.sha256.substr(0, 12)));
+    }
+  }
+  return run::with_partner(own.known(), sides_.back().known());
+}
+
+void SweepSides::expect(const std::vector<plan::Trial>& trials) {
+  for (auto& side : sides_) side.executor.expect(trials);
+}
+
+std::vector<run::SweepSide> SweepSides::for_sweep() {
+  std::vector<run::SweepSide> sides;
+  for (auto& side : sides_) {
+    sides.push_back({side.executor, [&side](const record::TrialRecord& record) { side.store->append(record); }});
+  }
+  return sides;
+}
+
+}  // namespace paretopipe::cli

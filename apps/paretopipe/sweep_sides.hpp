@@ -1,0 +1,61 @@
+#pragma once
+#include <paretopipe/record/store.hpp>
+#include <paretopipe/run/sweep.hpp>
+
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sweep_setup.hpp"
+
+namespace paretopipe::cli {
+
+/// The stage programs that a sweep measures: its own, whose records go into the results folder, and with --against
+/// another one, whose records go into the folder `base` in it.
+class SweepSides {
+ public:
+  /// Throws UsageError for another program that cannot be executed, and for settings that allow no second one.
+  SweepSides(const SweepOptions& options, const config::Experiment& experiment, run::ExecutorOptions executor,
+             const std::filesystem::path& folder);
+
+  run::PipelineExecutor& own() { return sides_.front().executor; }
+  std::size_t count() const { return sides_.size(); }
+  bool two() const { return count() > 1; }
+
+  /// The models at these settings. Throws what PipelineExecutor::describe throws, and UsageError where the two programs
+  /// do not cut a model into as many blocks.
+  std::vector<config::ModelDescription> describe(const std::vector<plan::Trial>& settings);
+
+  /// Makes the folders and files. Throws what RecordStore does.
+  void open(bool resume);
+
+  /// What an earlier sweep measured and need not be measured again, if it is resumed; of two programs, by both of them
+  /// in turns. Throws UsageError where a record is of another program than the one that would continue.
+  std::vector<record::TrialRecord> known(bool resume) const;
+
+  void expect(const std::vector<plan::Trial>& trials);
+
+  /// For run::Sweep. Borrows from this object, which must have been opened.
+  std::vector<run::SweepSide> for_sweep();
+
+  std::filesystem::path file() const { return sides_.front().file(); }
+  std::filesystem::path base_folder() const { return sides_.back().folder; }
+
+ private:
+  struct Side {
+    Side(run::ExecutorOptions options, std::filesystem::path where);
+    std::filesystem::path file() const { return folder / record::kRecordsFileName; }
+    std::vector<record::TrialRecord> known() const;
+
+    std::filesystem::path program;
+    std::string sha256;
+    std::filesystem::path folder;
+    run::PipelineExecutor executor;
+    std::optional<record::RecordStore> store{};
+  };
+
+  std::deque<Side> sides_;  // one or two; a pipeline does not move
+};
+
+}  // namespace paretopipe::cli
