@@ -178,6 +178,39 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("texts that are shorter than RoBERTa's sequence are masked at every kind of cut, in chunks and dealt out") {
+  const support::TemporaryFolder folder;
+  support::write_file(folder.path() / "texts.txt", "0 31414 232 2\n0 5 6 7 8 9 10 2\n0 2\n0 11 12 13 14 2\n");
+  support::write_file(folder.path() / "classes.txt", "0\n1\n2\n3\n");
+  for (const auto* cuts :
+       {"--split 0,7,13 --micro-batch 1,2 --baseline data-parallel", "--stages 3 --partitions 4,9"}) {
+    for (const auto* compute : {"eager", "optimized"}) {
+      const auto sweep = paretopipe_in(
+          folder, fmt::format("sweep --model roberta_base {} --compute {} --data tokens:texts.txt --labels classes.txt "
+                              "--batch 2 --batches 4 --warmup 0 --repeat 1 --repeat-slow 0 --resume --out out",
+                              cuts, compute));
+      INFO(sweep.output);
+      REQUIRE(sweep.exit_code == 0);
+    }
+  }
+  constexpr std::int64_t kFeatures = 2 * 128 * 768 * 4, kMask = 2 * 128 * 4;
+  const auto records = record::read_records(folder.path() / "out").records;
+  CHECK(records.size() == 2 * (2 * 4 + 1));
+  for (const auto& record : records) {
+    INFO(record.trial.label());
+    CHECK(record.fidelity->max_abs_difference <= record.fidelity->tolerance);
+    CHECK((record.fidelity->tolerance == 0) == (record.trial.compute.compute == config::Compute::eager));
+    CHECK(record.fidelity->accuracy.value().images == 4);
+    for (const auto& link : record.links) {
+      if (record.trial.data_parallel > 0 || link.to == 0) continue;
+      const int split = record.trial.split_points.at(static_cast<std::size_t>(link.from));
+      const bool masked = split >= 1 && split <= 12;
+      CHECK(link.payload_bytes == (split == 0 ? 2 * 128 * 8 : masked ? kFeatures + kMask : kFeatures));
+      CHECK(link.header_bytes == 64 * record.trial.chunks() * (masked ? 2 : 1));
+    }
+  }
+}
+
 TEST_CASE("a sweep with weights out of a file checks them first, and has their SHA-256 in every record") {
   const support::TemporaryFolder folder;
   const auto file = folder.path() / "w.safetensors";

@@ -7,12 +7,17 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/core/ivalue.h>
 #include <c10/core/Device.h>
+#include <c10/util/SmallVector.h>
 
 namespace torch::jit {
 struct Graph;
 }
 
 namespace paretopipe::compute {
+
+/// What goes into a graph or a block, or comes out of it: one tensor, or the two that cross a cut, without an
+/// allocation for these.
+using Tensors = c10::SmallVector<at::Tensor, 2>;
 
 /// A float32 tensor in the mode's type and, with four dimensions, in its memory format; any other as it is. Shares its
 /// memory where there is nothing to change.

@@ -1,17 +1,14 @@
 #pragma once
+#include <paretopipe/compute/in_mode.hpp>
+
 #include <memory>
 #include <vector>
 
 #include <ATen/core/Tensor.h>
-#include <c10/util/SmallVector.h>
 #include <torch/csrc/jit/ir/ir.h>
 #include <torch/csrc/jit/runtime/interpreter.h>
 
 namespace paretopipe::compute {
-
-/// What goes into a graph, or comes out of it: one tensor, or the two that cross a cut, without an allocation for
-/// these.
-using Tensors = c10::SmallVector<at::Tensor, 2>;
 
 /// A graph of tensors in and tensors out, ready to run as it stands, operator by operator: nothing is fused or
 /// reordered behind one's back. Copies share everything.

@@ -7,8 +7,6 @@
 namespace paretopipe::compute {
 namespace {
 
-constexpr std::int64_t kPadding = 1;
-
 class TokenSamples final : public Samples {
  public:
   TokenSamples(const std::filesystem::path& file, const Sample& sample) : lines_(read_number_lines(file)) {

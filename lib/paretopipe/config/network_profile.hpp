@@ -72,13 +72,30 @@ struct Lateness {
   bool operator==(const Lateness&) const = default;
 };
 
+/// What a probe measured between two stages: one way over the link from `from` to `to`, and back over the one from
+/// `back_from` to `back_to`, which is the way that results take where that is a link of its own.
+struct LinkProbe {
+  int from = 0;
+  int to = 0;
+  int back_from = 0;
+  int back_to = 0;
+  std::int64_t took_ns = 0;          ///< the round trips, then a transfer one way, then one back
+  std::int64_t before_trial_ns = 0;  ///< from its end to the trial's first batch
+  std::int64_t round_trip_ns = 0;    ///< median of small messages forth and back
+  double forward_bit_per_s = 0;      ///< goodput of a long transfer
+  double backward_bit_per_s = 0;
+
+  bool operator==(const LinkProbe&) const = default;
+};
+
 /// What a network really did to the links of a pipeline: as the kernel tells what it applied, and as a probe over the
 /// very links measured it. Absent numbers were not measured.
 struct NetworkEvidence {
   NetworkProfile read_back;
-  std::optional<std::int64_t> round_trip_ns;  ///< median of small messages forth and back
-  std::optional<double> forward_bit_per_s;    ///< goodput of a long transfer
+  std::optional<std::int64_t> round_trip_ns;  ///< this and the next two: of the first probe
+  std::optional<double> forward_bit_per_s;
   std::optional<double> backward_bit_per_s;
+  std::vector<LinkProbe> probes{};      ///< together of every direction of every link that tensors cross
   std::optional<Lateness> lateness;     ///< of an emulated link that something passed during the trial
   std::vector<std::string> deviations;  ///< sentences; if there is one, nothing was measured under these conditions
 
@@ -94,6 +111,8 @@ void to_json(nlohmann::json& json, const Shaping& shaping);
 void from_json(const nlohmann::json& json, Shaping& shaping);
 void to_json(nlohmann::json& json, const Lateness& lateness);
 void from_json(const nlohmann::json& json, Lateness& lateness);
+void to_json(nlohmann::json& json, const LinkProbe& probe);
+void from_json(const nlohmann::json& json, LinkProbe& probe);
 void to_json(nlohmann::json& json, const NetworkEvidence& evidence);
 void from_json(const nlohmann::json& json, NetworkEvidence& evidence);
 

@@ -103,11 +103,36 @@ void from_json(const nlohmann::json& json, Lateness& lateness) {
   json.at("max_ns").get_to(lateness.max_ns);
 }
 
+void to_json(nlohmann::json& json, const LinkProbe& probe) {
+  json = {{"from", probe.from},
+          {"to", probe.to},
+          {"back_from", probe.back_from},
+          {"back_to", probe.back_to},
+          {"took_ns", probe.took_ns},
+          {"before_trial_ns", probe.before_trial_ns},
+          {"round_trip_ns", probe.round_trip_ns},
+          {"forward_bit_per_s", probe.forward_bit_per_s},
+          {"backward_bit_per_s", probe.backward_bit_per_s}};
+}
+
+void from_json(const nlohmann::json& json, LinkProbe& probe) {
+  json.at("from").get_to(probe.from);
+  json.at("to").get_to(probe.to);
+  json.at("back_from").get_to(probe.back_from);
+  json.at("back_to").get_to(probe.back_to);
+  json.at("took_ns").get_to(probe.took_ns);
+  json.at("before_trial_ns").get_to(probe.before_trial_ns);
+  json.at("round_trip_ns").get_to(probe.round_trip_ns);
+  json.at("forward_bit_per_s").get_to(probe.forward_bit_per_s);
+  json.at("backward_bit_per_s").get_to(probe.backward_bit_per_s);
+}
+
 void to_json(nlohmann::json& json, const NetworkEvidence& evidence) {
   json = {{"read_back", evidence.read_back}, {"deviations", evidence.deviations}};
   write_optional(json, "round_trip_ns", evidence.round_trip_ns);
   write_optional(json, "forward_bit_per_s", evidence.forward_bit_per_s);
   write_optional(json, "backward_bit_per_s", evidence.backward_bit_per_s);
+  if (!evidence.probes.empty()) json["probes"] = evidence.probes;
   write_optional(json, "lateness", evidence.lateness);
 }
 
@@ -117,6 +142,7 @@ void from_json(const nlohmann::json& json, NetworkEvidence& evidence) {
   read_optional(json, "round_trip_ns", evidence.round_trip_ns);
   read_optional(json, "forward_bit_per_s", evidence.forward_bit_per_s);
   read_optional(json, "backward_bit_per_s", evidence.backward_bit_per_s);
+  evidence.probes = json.value("probes", std::vector<LinkProbe>{});
   read_optional(json, "lateness", evidence.lateness);
 }
 

@@ -87,7 +87,7 @@ at::Tensor Scope::add(std::string_view name, at::Tensor tensor, bool learnable) 
   return tensor;
 }
 
-BlockPlan named_block(std::string name, std::function<Layer(const Scope&)> build) {
+BlockPlan named_block(std::string name, std::function<Forward(const Scope&)> build) {
   auto in_own_scope = [name, build = std::move(build)](const Scope& root) { return build(root / name); };
   return {std::move(name), std::move(in_own_scope)};
 }

@@ -1,4 +1,5 @@
 #pragma once
+#include <paretopipe/compute/in_mode.hpp>
 #include <paretopipe/config/compute_mode.hpp>
 
 #include <cstdint>
@@ -6,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <ATen/core/Tensor.h>
@@ -71,19 +73,38 @@ class Scope {
 /// A function of one tensor. May overwrite its argument.
 using Layer = std::function<at::Tensor(at::Tensor)>;
 
+/// What a block computes: of the tensors that cross the cut before it, those that cross the cut behind it. May
+/// overwrite its arguments. A layer is one for models where a single tensor crosses.
+class Forward {
+ public:
+  using OfAll = std::function<compute::Tensors(compute::Tensors)>;
+
+  Forward() = default;
+  Forward(OfAll forward) : forward_(std::move(forward)) {}
+  Forward(Layer layer)
+      : forward_([layer = std::move(layer)](compute::Tensors crossing) -> compute::Tensors {
+          return {layer(std::move(crossing.front()))};
+        }) {}
+
+  compute::Tensors operator()(compute::Tensors crossing) const { return forward_(std::move(crossing)); }
+
+ private:
+  OfAll forward_;
+};
+
 /// How to make one block. Plans are cheap; nothing is allocated before `build`.
 struct BlockPlan {
   std::string name;  ///< torchvision's name of the module, "stem" or "head"
-  std::function<Layer(const Scope& root)> build;
+  std::function<Forward(const Scope& root)> build;
 };
 
 /// A plan whose block's tensors stand under the block's own name: `build` gets the scope root / name.
-BlockPlan named_block(std::string name, std::function<Layer(const Scope&)> build);
+BlockPlan named_block(std::string name, std::function<Forward(const Scope&)> build);
 
 /// One block, ready to run. A value; copies share their tensors.
 struct Block {
   std::string name;
-  Layer forward;
+  Forward forward;
   std::vector<NamedTensor> tensors;
 
   std::int64_t parameters() const;       ///< number of learnable parameters

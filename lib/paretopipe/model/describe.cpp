@@ -8,11 +8,18 @@
 namespace paretopipe::model {
 namespace {
 
-/// The output of one image as it is for a batch.
-std::vector<std::int64_t> batched_shape(const at::Tensor& output, int batch) {
-  auto shape = output.sizes().vec();
-  shape.at(0) *= batch;
-  return shape;
+/// What crosses the cut behind a block, as one image has it, for a batch.
+void describe_crossing(const compute::Tensors& crossing, int batch, config::BlockDescription& block) {
+  for (const auto& tensor : crossing) {
+    auto shape = tensor.sizes().vec();
+    shape.at(0) *= batch;
+    block.activation_bytes += static_cast<std::int64_t>(tensor.nbytes()) * batch;
+    if (&tensor == &crossing.front()) {
+      block.output_shape = std::move(shape);
+    } else {
+      block.other_shapes.push_back(std::move(shape));
+    }
+  }
 }
 
 }  // namespace
@@ -21,25 +28,25 @@ config::ModelDescription describe_model(const Model& model, std::int64_t num_cla
                                         const config::ComputeMode& mode) {
   if (batch < 1) throw UsageError(fmt::format("a batch has at least one image, not {}", batch));
   if (num_classes < 1) throw UsageError(fmt::format("a classifier has at least one class, not {}", num_classes));
-  auto activation = at::zeros(model.input_shape(1), model.input_type());
+  const auto input = at::zeros(model.input_shape(1), model.input_type());
   config::ModelDescription description;
   description.model = model.name;
   description.batch = batch;
   description.input_shape = model.input_shape(batch);
-  description.input_bytes = static_cast<std::int64_t>(activation.nbytes()) * batch;
-  activation = compute::in_mode(activation, mode);
+  description.input_bytes = static_cast<std::int64_t>(input.nbytes()) * batch;
+  compute::Tensors crossing{compute::in_mode(input, mode)};
   compute::MultiplyAccumulateCounter counter;
   const auto plans = model.plan(num_classes);
   for (const auto& plan : plans) {
     const auto block = build_block(model.name, plan, std::nullopt, mode);
-    activation = block.forward(std::move(activation));
-    if (&plan == &plans.back()) activation = activation.to(at::kFloat);  // as results are
+    crossing = block.forward(std::move(crossing));
+    if (&plan == &plans.back()) crossing.front() = crossing.front().to(at::kFloat);  // as results are
     description.blocks.push_back({.name = block.name,
-                                  .output_shape = batched_shape(activation, batch),
-                                  .activation_bytes = static_cast<std::int64_t>(activation.nbytes()) * batch,
+                                  .output_shape = {},
                                   .parameters = block.parameters(),
                                   .parameter_bytes = block.parameter_bytes(),
                                   .multiply_accumulates = counter.take() * batch});
+    describe_crossing(crossing, batch, description.blocks.back());
   }
   return description;
 }

@@ -88,6 +88,14 @@ Layer sequence(std::vector<Layer> layers) {
   };
 }
 
+Forward chain(std::vector<Forward> blocks) {
+  const Forward::OfAll forward = [blocks = std::move(blocks)](compute::Tensors crossing) {
+    for (const auto& block : blocks) crossing = block(std::move(crossing));
+    return crossing;
+  };
+  return forward;
+}
+
 Layer concat(std::vector<Layer> branches) {
   return [branches = std::move(branches)](at::Tensor x) {
     std::vector<at::Tensor> outputs;

@@ -46,6 +46,9 @@ Layer flatten();  ///< all but the batch dimension; a view
 /// One after the other.
 Layer sequence(std::vector<Layer> layers);
 
+/// The same of blocks.
+Forward chain(std::vector<Forward> blocks);
+
 /// All on the same input, which none of them may overwrite; outputs joined along the channels.
 Layer concat(std::vector<Layer> branches);
 

@@ -111,15 +111,15 @@ class ModelBackend : public stage::Backend, private compute::Blocks {
   }
 
  private:
-  compute::Tensors run(int index, compute::Tensors input) const override {
-    return {block(index).forward(std::move(input.front()))};
+  compute::Tensors run(int index, compute::Tensors inputs) const override {
+    return block(index).forward(std::move(inputs));
   }
 
   std::shared_ptr<torch::jit::Graph> graph_of(config::BlockRange range,
                                               const compute::Tensors& examples) const override {
-    std::vector<Layer> layers;
-    for (int i = range.begin; i < range.end; ++i) layers.push_back(block(i).forward);
-    return trace(sequence(std::move(layers)), examples.front());
+    std::vector<Forward> blocks;
+    for (int i = range.begin; i < range.end; ++i) blocks.push_back(block(i).forward);
+    return trace(chain(std::move(blocks)), examples);
   }
 
   std::vector<at::Tensor> tensors() const override {

@@ -1,3 +1,4 @@
+#include <paretopipe/compute/token_samples.hpp>
 #include <paretopipe/model/transformer.hpp>
 #include <paretopipe/model/zoo.hpp>
 
@@ -5,8 +6,9 @@
 #include <fmt/format.h>
 
 // Liu et al., "RoBERTa: a robustly optimized BERT pretraining approach", arXiv:1907.11692: the base model as a
-// classifier of sequences, as Hugging Face's RobertaForSequenceClassification has it. Sequences are full: nothing is
-// padding, so there is no mask, and positions count from the first.
+// classifier of sequences, as Hugging Face's RobertaForSequenceClassification has it. No token attends to padding,
+// wherever it stands: the embeddings make a mask of the tokens, which crosses every cut up to the last layer beside the
+// features.
 namespace paretopipe::model {
 namespace {
 
@@ -15,9 +17,13 @@ constexpr std::int64_t kHeads = 12;
 constexpr std::int64_t kHidden = 3072;
 constexpr int kLayers = 12;
 constexpr std::int64_t kPositions = 514;
-constexpr std::int64_t kFirstPosition = 2;  // those before are the padding's
-constexpr double kDeviation = 0.02;         // of all initial weights, as in BERT
+constexpr double kDeviation = 0.02;  // of all initial weights, as in BERT
 constexpr double kEpsilon = 1e-5;
+// Added to the scores of keys that are padding, whose share becomes exactly 0: the lowest bfloat16, which is a float32
+// too. Minus infinity would make NaN of a sequence that is nothing but padding.
+constexpr double kLowest = -0x1.fep127;
+
+using compute::Tensors;
 
 Layer norm(const Scope& scope) {
   return layer_norm(scope, kFeatures, kEpsilon);
@@ -28,39 +34,56 @@ Layer dense(const Scope& scope, std::int64_t in, std::int64_t out) {
   return linear(scope, in, out, Scheme::bert);
 }
 
-/// Tokens, N x L numbers, to features.
-Layer embeddings(const Scope& s) {
+/// Positions of tokens, N x L: they count from the one behind the padding's, and leave padding out.
+at::Tensor positions_of(const at::Tensor& tokens) {
+  const auto counted = tokens.ne(compute::kPadding).to(at::kLong);
+  return counted.cumsum(1).mul_(counted).add_(compute::kPadding);
+}
+
+/// Tokens, N x L numbers, to features and the mask, N x L.
+Forward embeddings(const Scope& s) {
   auto words = (s / "word_embeddings").parameter("weight", {kRobertaVocabulary, kFeatures}, kDeviation);
   auto positions = (s / "position_embeddings").parameter("weight", {kPositions, kFeatures}, kDeviation);
   auto types = (s / "token_type_embeddings").parameter("weight", {1, kFeatures}, kDeviation);
   auto normalise = norm(s / "LayerNorm");
-  return [=](at::Tensor tokens) {
+  const Forward::OfAll forward = [=](Tensors crossing) -> Tensors {
+    const auto& tokens = crossing.front();
     auto x = at::embedding(words, tokens);
-    x.add_(types).add_(positions.narrow(0, kFirstPosition, tokens.size(1)));
-    return normalise(std::move(x));
+    x.add_(types).add_(at::embedding(positions, positions_of(tokens)));
+    auto mask = tokens.eq(compute::kPadding).type_as(x).mul_(kLowest);
+    return {normalise(std::move(x)), std::move(mask)};
   };
+  return forward;
 }
 
-Layer attend(const Scope& attention) {
+std::function<at::Tensor(const at::Tensor& x, const at::Tensor& mask)> attend(const Scope& attention) {
   const auto self = attention / "self";
   auto query = dense(self / "query", kFeatures, kFeatures);
   auto key = dense(self / "key", kFeatures, kFeatures);
   auto value = dense(self / "value", kFeatures, kFeatures);
   auto output = dense(attention / "output" / "dense", kFeatures, kFeatures);
-  return [=](at::Tensor x) { return output(model::attention(query(x), key(x), value(x), kHeads)); };
+  return [=](const at::Tensor& x, const at::Tensor& mask) {
+    return output(model::attention(query(x), key(x), value(x), kHeads, mask));
+  };
 }
 
-/// Unlike ViT's, its norms come after the sums.
-Layer encoder_layer(const Scope& s) {
+/// Unlike ViT's, its norms come after the sums. Nothing behind the last one needs the mask.
+Forward encoder_layer(const Scope& s, bool last) {
   auto attended = attend(s / "attention");
   auto first_norm = norm(s / "attention" / "output" / "LayerNorm");
   auto think = sequence({dense(s / "intermediate" / "dense", kFeatures, kHidden), gelu(),
                          dense(s / "output" / "dense", kHidden, kFeatures)});
   auto last_norm = norm(s / "output" / "LayerNorm");
-  return [=](at::Tensor x) {
-    const auto y = first_norm(attended(x).add_(x));
-    return last_norm(think(y).add_(y));
+  const Forward::OfAll forward = [=](Tensors crossing) -> Tensors {
+    const auto& x = crossing.front();
+    const auto& mask = crossing.back();
+    const auto y = first_norm(attended(x, mask).add_(x));
+    auto z = last_norm(think(y).add_(y));
+    if (last) return {std::move(z)};
+    // As a copy: what a stage sends on must not hold the buffer that it received into.
+    return {std::move(z), mask.clone()};
   };
+  return forward;
 }
 
 /// The logits of the first token.
@@ -75,7 +98,8 @@ Layer classifier(const Scope& s, std::int64_t num_classes) {
 std::vector<BlockPlan> roberta_base(std::int64_t num_classes) {
   std::vector<BlockPlan> plan{named_block("roberta.embeddings", embeddings)};
   for (int i = 0; i < kLayers; ++i) {
-    plan.push_back(named_block(fmt::format("roberta.encoder.layer.{}", i), encoder_layer));
+    plan.push_back(named_block(fmt::format("roberta.encoder.layer.{}", i),
+                               [last = i + 1 == kLayers](const Scope& s) { return encoder_layer(s, last); }));
   }
   plan.push_back(named_block("classifier", [=](const Scope& s) { return classifier(s, num_classes); }));
   return plan;

@@ -25,15 +25,20 @@ void check_without_mutation(const Graph& graph) {
 
 }  // namespace
 
-std::shared_ptr<Graph> trace(const Layer& layer, const at::Tensor& example) {
+std::shared_ptr<Graph> trace(const Forward& forward, const compute::Tensors& examples) {
   const auto run = [&](Stack inputs) {
     torch::jit::tracer::getTracingState()->warn = false;  // of what overwrites a view, which no layer uses again
-    return Stack{layer(std::move(inputs.at(0)).toTensor())};
+    compute::Tensors crossing;
+    for (auto& input : inputs) crossing.push_back(std::move(input).toTensor());
+    const auto outputs = forward(std::move(crossing));
+    return Stack(outputs.begin(), outputs.end());
   };
+  Stack inputs;
+  for (const auto& example : examples) inputs.emplace_back(example.clone());
   const auto no_name = [](const at::Tensor&) { return std::string(); };
   // What overwrites its operand is recorded as what does not.
   const auto traced =
-      torch::jit::tracer::trace({example.clone()}, run, no_name, /*strict=*/true, /*force_outplace=*/true);
+      torch::jit::tracer::trace(std::move(inputs), run, no_name, /*strict=*/true, /*force_outplace=*/true);
   auto graph = traced.first->graph;
   torch::jit::EliminateDeadCode(graph);
   torch::jit::EliminateCommonSubexpression(graph);

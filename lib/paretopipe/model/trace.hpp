@@ -7,9 +7,9 @@
 
 namespace paretopipe::model {
 
-/// The operators that a layer runs on an input of the example's shape and type, as a graph without mutation whose
-/// constants share the layer's weights. Sizes become constants: it is good for that shape only. Runs the layer once.
-/// Call under c10::InferenceMode.
-std::shared_ptr<torch::jit::Graph> trace(const Layer& layer, const at::Tensor& example);
+/// The operators that run on inputs of the examples' shapes and types, as a graph without mutation whose constants
+/// share the weights. Sizes become constants: it is good for those shapes only. Runs `forward` once. Call under
+/// c10::InferenceMode.
+std::shared_ptr<torch::jit::Graph> trace(const Forward& forward, const compute::Tensors& examples);
 
 }  // namespace paretopipe::model

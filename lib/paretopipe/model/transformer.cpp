@@ -20,13 +20,15 @@ Layer gelu() {
   return [](at::Tensor x) { return at::gelu(x); };
 }
 
-at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, std::int64_t heads) {
+at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, std::int64_t heads,
+                     const at::Tensor& mask) {
   // N x L x D to N x heads x L x d
   const auto by_head = [heads](const at::Tensor& x) {
     return x.view({x.size(0), x.size(1), heads, x.size(2) / heads}).transpose(1, 2);
   };
   const auto scale = 1 / std::sqrt(static_cast<double>(q.size(2) / heads));
-  const auto scores = at::matmul(by_head(q).mul(scale), by_head(k).transpose(2, 3));
+  auto scores = at::matmul(by_head(q).mul(scale), by_head(k).transpose(2, 3));
+  if (mask.defined()) scores.add_(mask.view({mask.size(0), 1, 1, mask.size(1)}));
   return at::matmul(at::softmax(scores, -1), by_head(v)).transpose(1, 2).flatten(2);
 }
 

@@ -35,15 +35,18 @@ Json activations_data(Records records, const report::FrontierGroup& group) {
   return activations;
 }
 
-/// What the probes measured of the group's network: medians over its trials.
+/// What the probes measured of the group's network: medians over its trials, and how long before these the youngest and
+/// the oldest probe was.
 Json evidence_data(Records records, const report::FrontierGroup& group) {
   std::vector<double> round_trips, forward, backward;
+  std::vector<std::int64_t> before_trials;
   for_each_ok(records, group, [&](const record::TrialRecord& record) {
     if (!record.network) return;
     const auto& seen = *record.network;
     if (seen.round_trip_ns) round_trips.push_back(static_cast<double>(*seen.round_trip_ns));
     if (seen.forward_bit_per_s) forward.push_back(*seen.forward_bit_per_s);
     if (seen.backward_bit_per_s) backward.push_back(*seen.backward_bit_per_s);
+    for (const auto& probe : seen.probes) before_trials.push_back(probe.before_trial_ns);
   });
   auto evidence = Json::object();
   const auto add = [&](const char* name, std::vector<double> values) {
@@ -52,6 +55,10 @@ Json evidence_data(Records records, const report::FrontierGroup& group) {
   add("round_trip_ns", std::move(round_trips));
   add("forward_bit_per_s", std::move(forward));
   add("backward_bit_per_s", std::move(backward));
+  if (!before_trials.empty()) {
+    const auto [youngest, oldest] = std::minmax_element(before_trials.begin(), before_trials.end());
+    evidence["probed_before_ns"] = {*youngest, *oldest};
+  }
   return evidence;
 }
 

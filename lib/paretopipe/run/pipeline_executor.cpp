@@ -120,7 +120,7 @@ record::TrialRecord PipelineExecutor::run(const plan::Trial& trial) {
     phase = "load";
     ensure_loaded(trial);
     phase = "network";
-    ensure_network(trial);
+    applied_.ensure(*network_, trial.network, options_.interrupt_descriptor);
     phase = "run";
     record = run_loaded(trial);
   } catch (const StageError& error) {
@@ -156,7 +156,7 @@ void PipelineExecutor::ensure_pipeline(const plan::Trial& trial) {
   pipeline_.reset();
   loaded_request_.reset();
   if (!same_network) {
-    applied_.reset();
+    applied_.forget();
     shaping_.reset();
     network_ = shaping::make_network(trial.shaping, stages, trial.placement);
     shaping_ = trial.shaping;
@@ -167,13 +167,6 @@ void PipelineExecutor::ensure_pipeline(const plan::Trial& trial) {
   devices_.reset();  // their cgroups' names are those of the next ones
   devices_.emplace(trial);
   pipeline_.emplace(wanted, *network_, *devices_);
-}
-
-void PipelineExecutor::ensure_network(const plan::Trial& trial) {
-  if (applied_ == trial.network && network_evidence_.deviations.empty()) return;
-  applied_.reset();
-  network_evidence_ = network_->apply(trial.network, options_.interrupt_descriptor);
-  applied_ = trial.network;
 }
 
 std::vector<config::BlockRange> PipelineExecutor::blocks_needed(const plan::Trial& trial) const {
@@ -216,6 +209,7 @@ record::TrialRecord PipelineExecutor::run_loaded(const plan::Trial& trial) {
   }
   const auto before = pipeline_->probe_clocks();
   network_->begin_trial();
+  auto network = applied_.evidence();
   evidence.reports = pipeline_->run(requests);
   const auto after = pipeline_->probe_clocks();
   for (std::size_t i = 0; i < evidence.reports.size(); ++i) {
@@ -230,7 +224,6 @@ record::TrialRecord PipelineExecutor::run_loaded(const plan::Trial& trial) {
     return pipeline_->run(runs);
   });
   if (trial.shaping != config::Shaping::none) {
-    auto network = network_evidence_;
     network_->end_trial(network);
     add_network(record, std::move(network));
   }

@@ -1,4 +1,5 @@
 #pragma once
+#include <paretopipe/run/applied_network.hpp>
 #include <paretopipe/run/pipeline.hpp>
 #include <paretopipe/run/trial_executor.hpp>
 
@@ -31,7 +32,7 @@ struct BatchResult {
 /// Runs trials on a real pipeline of stage processes. They are started for the first trial, kept from trial to trial,
 /// and started anew after a failure or when a trial wants other CPUs, threads, switches or another kind of network. A
 /// network profile is applied, read back and probed when a trial wants another one than the last trial did, and again
-/// as long as the probe deviates.
+/// as long as the probe deviates and whenever it has become old (AppliedNetwork).
 class PipelineExecutor final : public TrialExecutor {
  public:
   explicit PipelineExecutor(ExecutorOptions options);
@@ -58,7 +59,6 @@ class PipelineExecutor final : public TrialExecutor {
 
  private:
   void ensure_pipeline(const plan::Trial& trial);
-  void ensure_network(const plan::Trial& trial);
   void ensure_loaded(const plan::Trial& trial);
   record::TrialRecord run_loaded(const plan::Trial& trial);
   stage::ModelRequest request_of(const plan::Trial& trial) const;
@@ -70,8 +70,7 @@ class PipelineExecutor final : public TrialExecutor {
   int network_stages_ = 0;
   config::Placement network_placement_;
   std::unique_ptr<shaping::Network> network_;  // outlives the pipeline
-  std::optional<config::NetworkProfile> applied_;
-  config::NetworkEvidence network_evidence_;
+  AppliedNetwork applied_;
   std::optional<EmulatedDevices> devices_;  // so do they
   std::optional<PipelineOptions> pipeline_options_;
   std::optional<Pipeline> pipeline_;

@@ -3,6 +3,7 @@
 #include <paretopipe/wire/rendezvous.hpp>
 
 #include <deque>
+#include <map>
 
 #include "networks.hpp"
 
@@ -13,9 +14,18 @@ namespace {
 constexpr double kPayloadShare = 1;
 constexpr std::uint64_t kJitterSeed = 1;
 
-/// Both ends of a connection through `link`, in this process. `link` must not delay: the greeting travels over it, too,
-/// and nobody can interrupt that.
-std::pair<wire::Link, wire::Link> connect_through(EmulatedLink& link) {
+/// Both ends of a connection, in this process.
+struct Ends {
+  wire::Link near;
+  wire::Link far;
+};
+
+OneWay way_over(const Ends& ends) {
+  return {ends.near.native_handle(), ends.far.native_handle()};
+}
+
+/// Through `link`, which must not delay: the greeting travels over it, too, and nobody can interrupt that.
+Ends connect_through(EmulatedLink& link) {
   constexpr std::uint64_t kToken = 0x70726f6265;
   wire::Listener listener(kLoopback, 0);
   link.lead_to(kLoopback, listener.port());
@@ -44,15 +54,26 @@ class EmulatedNetwork final : public Network {
 
   config::NetworkEvidence apply(const config::NetworkProfile& profile, int interrupt_descriptor) override {
     tolerance_ = lateness_tolerance(profile);
-    const auto options = brief_probe_options(profile, interrupt_descriptor);
+    const auto ends = connect_through_all();
+    for (int stage = 1; stage < stage_count(); ++stage) set_conditions(stage, config::along(profile, way_to(stage)));
+    set_conditions(0, config::along(profile, config::Way::backward));
     std::vector<FoundLink> found;
     for (int stage = 1; stage < stage_count(); ++stage) {
-      const auto way = config::way_between(placement_, stage - 1, stage);
-      if (way == config::Way::within) continue;
-      found.push_back({stage - 1, apply_towards(stage, config::along(profile, way), options)});
+      const auto there = ends.find(stage);
+      if (there == ends.end()) continue;
+      auto asked = config::along(profile, way_to(stage));
+      ProbedWays ways{stage - 1, stage, stage, stage - 1, way_over(there->second), {}};
+      ways.backward = {ways.forward.to, ways.forward.from};
+      if (const auto back = ends.find(0); back != ends.end()) {
+        asked.backward = profile.backward;
+        ways.back_from = stage_count() - 1;
+        ways.back_to = 0;
+        ways.backward = way_over(back->second);
+      }
+      found.push_back(probe_ways(ways, asked, kPayloadShare, interrupt_descriptor));
+      found.back().read_back = asked;
     }
-    towards(0).set_conditions(profile.backward, profile.forward, seed_of(0));
-    return evidence_of_links(profile, std::move(found));
+    return evidence_of_links(profile, found);
   }
 
   void begin_trial() override {
@@ -72,14 +93,25 @@ class EmulatedNetwork final : public Network {
   int stage_count() const { return static_cast<int>(links_.size()); }
   EmulatedLink& towards(int stage) { return links_.at(static_cast<std::size_t>(stage)); }
 
-  /// The profile on the link from the stage before, and what a probe finds there.
-  config::NetworkEvidence apply_towards(int stage, const config::NetworkProfile& profile, const ProbeOptions& options) {
-    auto& link = towards(stage);
-    link.set_conditions({}, {}, seed_of(stage));
-    const auto [near, far] = connect_through(link);
-    link.set_conditions(profile.forward, profile.backward, seed_of(stage));
-    const auto probe = probe_link(near.native_handle(), far.native_handle(), options);
-    return evidence_of(profile, profile, probe, kPayloadShare);
+  /// Of the link from the stage before.
+  config::Way way_to(int stage) const {
+    const int stages = stage_count();
+    return config::way_between(placement_, (stage + stages - 1) % stages, stage);
+  }
+
+  void set_conditions(int stage, const config::NetworkProfile& profile) {
+    towards(stage).set_conditions(profile.forward, profile.backward, seed_of(stage));
+  }
+
+  /// A connection over each link that leads to another device, by the stage that the link leads to. Takes the
+  /// conditions off all links.
+  std::map<int, Ends> connect_through_all() {
+    std::map<int, Ends> ends;
+    for (int stage = 0; stage < stage_count(); ++stage) {
+      set_conditions(stage, {});
+      if (way_to(stage) != config::Way::within) ends.emplace(stage, connect_through(towards(stage)));
+    }
+    return ends;
   }
 
   config::Placement placement_;

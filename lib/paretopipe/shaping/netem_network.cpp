@@ -29,33 +29,30 @@ class NetemNetwork final : public Network {
 
   config::NetworkEvidence apply(const config::NetworkProfile& profile, int interrupt_descriptor) override {
     links_.clear();  // the former ones go first: an interface has one root qdisc
-    const auto last = ring_.stage_count() - 1;
-    const auto way_back = way(last, 0);
-    if (last > 1 && way_back != config::Way::within)
-      links_.emplace_back(ring_, config::along(profile, way_back), last, 0);
     std::vector<FoundLink> found;
-    for (std::size_t stage = 0; stage < last; ++stage) {
-      const auto on = way(stage, stage + 1);
-      if (on == config::Way::within) continue;
-      found.push_back({static_cast<int>(stage), apply_from(stage, config::along(profile, on), interrupt_descriptor)});
+    const auto stages = ring_.stage_count();
+    const auto joined = stages == 2 ? 1 : stages;  // two stages have one link, over which results come back
+    for (std::size_t from = 0; from < joined; ++from) {
+      const auto to = (from + 1) % stages;
+      const auto way = config::way_between(placement_, static_cast<int>(from), static_cast<int>(to));
+      if (way == config::Way::within) continue;
+      found.push_back(apply_between(from, to, config::along(profile, way), interrupt_descriptor));
     }
-    return evidence_of_links(profile, std::move(found));
+    return evidence_of_links(profile, found);
   }
 
  private:
-  config::Way way(std::size_t from, std::size_t to) const {
-    return config::way_between(placement_, static_cast<int>(from), static_cast<int>(to));
-  }
-
-  /// The profile on the link to the next stage, and what a probe finds there.
-  config::NetworkEvidence apply_from(std::size_t stage, const config::NetworkProfile& profile,
-                                     int interrupt_descriptor) {
-    const auto& link = links_.emplace_back(ring_, profile, stage, stage + 1);
-    const auto [first, second] = ring_.connect(interrupt_descriptor, stage, stage + 1);
-    const auto probe = probe_link(first.get(), second.get(), brief_probe_options(profile, interrupt_descriptor));
-    auto evidence = evidence_of(profile, link.read_back(), probe, kTcpPayloadShare);
-    for (auto& difference : link.differences()) evidence.deviations.push_back(std::move(difference));
-    return evidence;
+  /// The profile on the link between two stages, and what a probe finds there.
+  FoundLink apply_between(std::size_t from, std::size_t to, const config::NetworkProfile& profile,
+                          int interrupt_descriptor) {
+    const auto& link = links_.emplace_back(ring_, profile, from, to);
+    const auto [near, far] = ring_.connect(interrupt_descriptor, from, to);
+    const int first = static_cast<int>(from), second = static_cast<int>(to);
+    auto found = probe_ways({first, second, second, first, {near.get(), far.get()}, {far.get(), near.get()}}, profile,
+                            kTcpPayloadShare, interrupt_descriptor);
+    found.read_back = link.read_back();
+    for (auto& difference : link.differences()) found.deviations.push_back(std::move(difference));
+    return found;
   }
 
   config::Placement placement_;

@@ -31,8 +31,9 @@ class Network {
   /// Where `from` has to connect to, in order to reach `to`, which listens at `port` of its address already.
   virtual Endpoint route(int from, int to, std::uint16_t port);
 
-  /// Puts `profile` on the links, whose connections stay; reads back what was applied; and, if anything is shaped,
-  /// measures it over the very links, which takes seconds on a slow one and needs them idle. Throws UsageError for a
+  /// Puts `profile` on the links, whose connections stay; reads back what was applied; and measures it over the very
+  /// links, each way that tensors take, which takes seconds on a slow one and needs them idle. Of every probe it says
+  /// how long before this function's end it ended. Throws UsageError for a
   /// profile that this kind of network cannot do, and Interrupted as soon as `interrupt_descriptor` (-1: nobody can
   /// interrupt) is readable; the profile is then on the links or not, and has to be applied again.
   virtual config::NetworkEvidence apply(const config::NetworkProfile& profile, int interrupt_descriptor);

@@ -23,6 +23,7 @@ import roberta
 MODELS = ["alexnet", "vgg16", "resnet18", "resnet50", "mobilenet_v2", "inception_v3", "resnet101", "densenet121",
           "densenet_cifar", "vit_b_16", "roberta_base"]
 NUM_CLASSES = 10
+TOKENS_BEFORE_PADDING = [77, 9, 1]  # of each sequence in a batch of RoBERTa's
 SAMPLES = {"resnet101": 8, "densenet121": 6, "densenet_cifar": 6}  # of a block's output: fewer where there are many blocks
 SIDES = {"inception_v3": 299, "densenet_cifar": 32}  # of the input, in pixels
 MASK = (1 << 64) - 1
@@ -154,18 +155,29 @@ def reference_input(name):
     return shape, np.float32(2) * hashed_uniform("input", int(np.prod(shape)))
 
 
+def padded_logits(model, tokens):
+    """Of RoBERTa for sequences that begin as `tokens` does and end in padding."""
+    batch = np.stack([np.where(np.arange(tokens.size) < length, tokens, roberta.PADDING)
+                      for length in TOKENS_BEFORE_PADDING])
+    with torch.inference_mode():
+        rows = model(torch.from_numpy(batch))
+    return [{"tokens": length, "logits": [rounded(value) for value in row]}
+            for length, row in zip(TOKENS_BEFORE_PADDING, rows)]
+
+
 def make_reference(name):
     model, tensors = build(name)
     modules = dict(model.named_modules())
     blocks = []
     samples = SAMPLES.get(name, 32)
-    for block, module in block_ends(name, model):
+    hooks = [
         modules[module].register_forward_hook(
             lambda _m, inputs, out, block=block: blocks.append(summarise(block, inputs, out, samples)))
+        for block, module in block_ends(name, model)]
     shape, values = reference_input(name)
     with torch.inference_mode():
         logits = model(torch.from_numpy(values.reshape(shape)))
-    return {
+    reference = {
         "model": name,
         "num_classes": NUM_CLASSES,
         "made_with": f"torchvision {torchvision.__version__}, torch {torch.__version__}",
@@ -174,6 +186,11 @@ def make_reference(name):
         "blocks": blocks,
         "logits": [rounded(value) for value in logits.flatten()],
     }
+    if name == "roberta_base":
+        for hook in hooks:
+            hook.remove()
+        reference["padded"] = padded_logits(model, values)
+    return reference
 
 
 def write(reference, path):

@@ -1,6 +1,6 @@
 """RoBERTa as a classifier of sequences, in Python: the architecture and the tensor names of Hugging Face's
 RobertaForSequenceClassification with the configuration of roberta-base, written anew from its description, with
-PyTorch's own attention. For sequences without padding.
+PyTorch's own attention. Keys that are padding get no share of it.
 """
 
 import torch
@@ -37,11 +37,12 @@ class SelfAttention(nn.Module):
         self.key = nn.Linear(FEATURES, FEATURES)
         self.value = nn.Linear(FEATURES, FEATURES)
 
-    def forward(self, x):
+    def forward(self, x, padding):
         def heads(y):
             return y.reshape(*y.shape[:2], HEADS, FEATURES // HEADS).permute(0, 2, 1, 3)
 
         scores = heads(self.query(x)) @ heads(self.key(x)).transpose(-1, -2) / (FEATURES // HEADS) ** 0.5
+        scores = scores.masked_fill(padding[:, None, None, :], float("-inf"))
         context = torch.softmax(scores, dim=-1) @ heads(self.value(x))
         return context.permute(0, 2, 1, 3).reshape(x.shape)
 
@@ -73,9 +74,9 @@ class Layer(nn.Module):
         self.intermediate = group(dense=nn.Linear(FEATURES, HIDDEN))
         self.output = Output(HIDDEN)
 
-    def forward(self, x):
+    def forward(self, x, padding):
         attention = dict(self.attention.named_children())
-        x = attention["output"](attention["self"](x), x)
+        x = attention["output"](attention["self"](x, padding), x)
         return self.output(nn.functional.gelu(self.intermediate.dense(x)), x)
 
 
@@ -99,7 +100,7 @@ class Roberta(nn.Module):
     def forward(self, tokens):
         x = self.roberta.embeddings(tokens)
         for layer in self.roberta.encoder.layer:
-            x = layer(x)
+            x = layer(x, tokens == PADDING)
         return self.classifier(x)
 
 

@@ -13,6 +13,7 @@
 #include <support/catch.hpp>
 
 #include "machine_state.hpp"
+#include "tcp_pair.hpp"
 
 // What is asserted is what a busy machine cannot break: a shaped link is never faster than its profile, and not slower
 // by half. How close it is to the profile is told by judge(), and shown as a warning.
@@ -97,6 +98,27 @@ TEST_CASE("a person ends a probe at once", "[probe]") {
     person.join();
   }
   for (const int end : pair) ::close(end);
+}
+
+TEST_CASE("a way back over a link of its own is measured there, and not on the way there") {
+  const auto paced = [](std::int64_t rate_bit_per_s) {
+    config::LinkConditions conditions;
+    conditions.rate_bit_per_s = rate_bit_per_s;
+    return conditions;
+  };
+  // What each link does the other way round must not be seen.
+  shaping::EmulatedLink there("127.0.0.1", paced(40'000'000), paced(16'000'000), 1);
+  shaping::EmulatedLink back("127.0.0.1", paced(8'000'000), paced(24'000'000), 2);
+  testing::TcpReceiver first, second;
+  there.lead_to("127.0.0.1", second.port());
+  back.lead_to("127.0.0.1", first.port());
+  const auto out = second.connect_through(there), home = first.connect_through(back);
+  auto options = shaping::ProbeOptions{.round_trips = 3};
+  options.forward_in_flight = options.backward_in_flight = 200'000;
+  const auto probe =
+      shaping::probe_link({out.sender.get(), out.receiver.get()}, {home.sender.get(), home.receiver.get()}, options);
+  check_goodput(probe.forward_bit_per_s, 40e6);
+  check_goodput(probe.backward_bit_per_s, 8e6);
 }
 
 TEST_CASE("a rate of tbf is what a transfer gets, each direction its own", "[probe][tbf][needs:tbf]") {

@@ -158,6 +158,11 @@ TEST_CASE("what a network did survives its JSON in a record, and what was not me
   evidence.forward_bit_per_s = 4.8e6;
   evidence.lateness = Lateness{1'000'000, 500, 3, 60'000, 900'000, 8'000'000};
   evidence.deviations = {"late"};
+  CHECK_FALSE(json(evidence).contains("probes"));  // as in records of before each probe was kept
+  evidence.probes = {{0, 1, 2, 0, 900'000'000, 2'000'000'000, 40'000'000, 4.8e6, 2.4e6}};
+  CHECK(
+      json(evidence).at("probes").dump() ==
+      R"([{"back_from":2,"back_to":0,"backward_bit_per_s":2400000.0,"before_trial_ns":2000000000,"forward_bit_per_s":4800000.0,"from":0,"round_trip_ns":40000000,"to":1,"took_ns":900000000}])");
   CHECK(json(evidence).get<NetworkEvidence>() == evidence);
   CHECK(json(evidence).at("lateness").dump() ==
         R"({"deliveries":500,"late":3,"max_ns":8000000,"mean_ns":60000,"p99_ns":900000,"tolerance_ns":1000000})");

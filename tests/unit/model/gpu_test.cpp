@@ -23,11 +23,11 @@ stage::ModelRequest request_for(const std::string& model) {
   return {.model = model, .num_classes = kClasses, .batch = 2, .seed = 1, .data = "random"};
 }
 
-Layer whole_model(const std::string& name) {
+Forward whole_model(const std::string& name) {
   const auto& model = find_model(name);
-  std::vector<Layer> layers;
-  for (const auto& block : model.plan(kClasses)) layers.push_back(build_block(model.name, block, 1).forward);
-  return sequence(std::move(layers));
+  std::vector<Forward> blocks;
+  for (const auto& block : model.plan(kClasses)) blocks.push_back(build_block(model.name, block, 1).forward);
+  return chain(std::move(blocks));
 }
 
 /// What comes back to the host of a model that is split at `k`, on the device that `backend` was configured for.
@@ -44,10 +44,10 @@ TEST_CASE("the operators that a GPU is given compute the same bits as the blocks
   const c10::InferenceMode inference;
   const auto model = GENERATE(as<std::string>(), "mobilenet_v2", "densenet_cifar", "vit_b_16", "roberta_base");
   CAPTURE(model);
-  const auto layer = whole_model(model);
+  const auto blocks = whole_model(model);
   const auto input = compute::to_tensor(make_model_backend()->make_inputs(request_for(model), 1).at(0));
-  const auto expected = layer(input.clone());
-  auto graph = trace(layer, input);
+  const auto expected = blocks({input.clone()}).front();
+  auto graph = trace(blocks, {input});
   compute::place(graph, {}, at::kCPU);
   CHECK(compute::Program(graph).run({input.clone()}).front().equal(expected));
 }

@@ -1,6 +1,7 @@
 // Every block of every model against the reference in Python (torchvision, or a definition next to it), with the
 // weights and the input that tests/golden/torchvision/make_references.py describes.
 #include <paretopipe/compute/hashed_numbers.hpp>
+#include <paretopipe/compute/token_samples.hpp>
 #include <paretopipe/core/hash.hpp>
 #include <paretopipe/model/zoo.hpp>
 
@@ -99,12 +100,19 @@ at::Tensor reference_input(const Model& model) {
   return input;
 }
 
+/// Ready to compute what the reference's blocks do.
+Block block_of_reference(const Model& model, const BlockPlan& plan) {
+  auto block = build_block(model.name, plan, std::nullopt);
+  for (const auto& entry : block.tensors) fill_like_reference(entry);
+  return block;
+}
+
 void compare_with_reference(const Model& model) {
   const c10::InferenceMode inference;
   const auto reference = read_reference(model.name);
   const auto input_shape = reference.at("input_shape").get<std::vector<std::int64_t>>();
   REQUIRE(input_shape == model.input_shape(1));
-  auto activation = reference_input(model);
+  compute::Tensors crossing{reference_input(model)};
 
   const auto plan = model.plan(reference.at("num_classes").get<int>());
   const auto& blocks = reference.at("blocks");
@@ -113,16 +121,13 @@ void compare_with_reference(const Model& model) {
   for (std::size_t i = 0; i < plan.size(); ++i) {
     INFO("block " << plan[i].name);
     CHECK(plan[i].name == blocks[i].at("name").get<std::string>());
-    const auto block = build_block(model.name, plan[i], std::nullopt);
-    for (const auto& entry : block.tensors) {
-      fill_like_reference(entry);
-      tensors[entry.name] = entry.tensor.sizes().vec();
-    }
-    activation = block.forward(std::move(activation));
-    check_block(activation, blocks[i]);
+    const auto block = block_of_reference(model, plan[i]);
+    for (const auto& entry : block.tensors) tensors[entry.name] = entry.tensor.sizes().vec();
+    crossing = block.forward(std::move(crossing));
+    check_block(crossing.front(), blocks[i]);
   }
   CHECK(tensors == reference.at("tensors"));
-  check_logits(activation, reference.at("logits").get<std::vector<double>>());
+  check_logits(crossing.front(), reference.at("logits").get<std::vector<double>>());
 }
 
 TEST_CASE("AlexNet computes what torchvision computes, block by block, with tensors of the same names") {
@@ -167,6 +172,28 @@ TEST_CASE("ViT-B/16 computes what torchvision computes, block by block, with ten
 
 TEST_CASE("RoBERTa computes what its definition in Python does, block by block, with tensors of the same names") {
   compare_with_reference(find_model("roberta_base"));
+}
+
+TEST_CASE("RoBERTa gives sequences that padding fills up the logits that its definition in Python gives them") {
+  const c10::InferenceMode inference;
+  const auto& model = find_model("roberta_base");
+  const auto reference = read_reference(model.name);
+  const auto& padded = reference.at("padded");
+  const auto rows = static_cast<std::int64_t>(padded.size());
+  auto tokens = reference_input(model).repeat({rows, 1});
+  for (std::int64_t row = 0; row < rows; ++row) {
+    const auto begin = padded[static_cast<std::size_t>(row)].at("tokens").get<std::int64_t>();
+    tokens.select(0, row).slice(0, begin).fill_(compute::kPadding);
+  }
+  compute::Tensors crossing{std::move(tokens)};
+  for (const auto& plan : model.plan(reference.at("num_classes").get<int>())) {
+    crossing = block_of_reference(model, plan).forward(std::move(crossing));
+  }
+  for (std::int64_t row = 0; row < rows; ++row) {
+    const auto& expected = padded[static_cast<std::size_t>(row)];
+    CAPTURE(expected.at("tokens").get<int>());
+    check_logits(crossing.front().select(0, row), expected.at("logits").get<std::vector<double>>());
+  }
 }
 
 }  // namespace

@@ -5,20 +5,16 @@
 #include <cstring>
 
 #include <support/catch.hpp>
+#include <support/files.hpp>
+#include <support/temporary_folder.hpp>
+
+#include "crossing.hpp"
 
 namespace paretopipe::model {
 namespace {
 
 stage::ModelRequest request_for(const std::string& model, int batch = 1) {
   return {.model = model, .num_classes = 10, .batch = batch, .seed = 1, .data = "random"};
-}
-
-/// What the wire does: the bytes arrive in memory that the receiving stage has allocated.
-stage::Activation send(stage::Backend& to, const stage::Activation& activation) {
-  auto received = to.allocate(activation.spec);
-  REQUIRE(received.bytes.size() == activation.bytes.size());
-  std::memcpy(received.bytes.data(), activation.bytes.data(), activation.bytes.size());
-  return received;
 }
 
 bool same_bits(const stage::Activation& a, const stage::Activation& b) {
@@ -32,20 +28,25 @@ std::vector<float> logits_of(const stage::Activation& activation) {
   return values;
 }
 
+std::vector<std::vector<std::int64_t>> shapes_of(const stage::Activation& activation) {
+  std::vector<std::vector<std::int64_t>> shapes;
+  for (auto& spec : boundary_of(activation)) shapes.push_back(std::move(spec.shape));
+  return shapes;
+}
+
 /// The first stage holds and runs blocks [0, k), the second [k, N), for every k from 0 to N, or for every `step`-th
 /// from N downwards, a divisor of N: enough where the blocks are alike or those of another model.
-void check_every_split(const std::string& model, int step = 1) {
+void check_every_split(const stage::ModelRequest& request, int step = 1) {
   auto first = make_model_backend();
   auto second = make_model_backend();
   first->configure({});
-  const auto request = request_for(model);
   const auto description = first->describe(request);
   const int blocks = description.block_count();
   first->load(request, {0, blocks});
   const auto input = first->make_inputs(request, 1).at(0);
   const auto pixels = send(*first, input);
   const auto whole = first->forward({0, blocks}, input);
-  REQUIRE(whole.spec.shape == std::vector<std::int64_t>{1, 10});
+  REQUIRE(whole.spec.shape == std::vector<std::int64_t>{request.batch, 10});
   for (const float logit : logits_of(whole)) {
     CHECK(std::isfinite(logit));
     CHECK(std::abs(logit) > 1e-6F);
@@ -54,12 +55,16 @@ void check_every_split(const std::string& model, int step = 1) {
     INFO("split point " << k);
     second->load(request, {k, blocks});
     const auto sent = first->encode(first->forward({0, k}, input));
-    CHECK(sent.spec.shape == description.shape_at(k));
-    CHECK(static_cast<std::int64_t>(sent.bytes.size()) == description.bytes_at(k));
+    CHECK(shapes_of(sent) == description.shapes_at(k));
+    CHECK(bytes_of(sent) == description.bytes_at(k));
     const auto result = second->forward({k, blocks}, second->decode(send(*second, sent)));
     CHECK(same_bits(result, whole));
   }
   CHECK(same_bits(input, pixels));
+}
+
+void check_every_split(const std::string& model, int step = 1) {
+  check_every_split(request_for(model), step);
 }
 
 TEST_CASE("AlexNet split at any point computes the same bits as the whole") {
@@ -104,6 +109,15 @@ TEST_CASE("ViT-B/16 split anywhere computes the same bits as the whole") {
 
 TEST_CASE("RoBERTa split anywhere computes the same bits as the whole, and tokens cross at split point 0") {
   check_every_split("roberta_base", 7);
+}
+
+TEST_CASE("RoBERTa split at any point computes the same bits as the whole for sequences that padding fills up") {
+  const support::TemporaryFolder folder;
+  const auto file = folder.path() / "tokens.txt";
+  support::write_file(file, "0 31414 232 2\n0 7 8 9 10 11 12 13 14 15 16 17 18 19 20 2\n");
+  auto request = request_for("roberta_base", 2);
+  request.data = "tokens:" + file.string();
+  check_every_split(request);
 }
 
 TEST_CASE("a batch gives each of its images the logits that the image gets alone") {

@@ -37,6 +37,22 @@ TEST_CASE("every group of the records is there, with its splits in their order")
   CHECK(splits == std::vector<std::string>{"0", "3", "5", "6", "7", "10"});
 }
 
+TEST_CASE("a network's numbers come with how long before the trials they were measured") {
+  auto records = testing::sweep();
+  CHECK_FALSE(page::make_page_data(records).at("groups").at(0).at("evidence").contains("probed_before_ns"));
+  std::int64_t before_ns = 0;
+  for (auto& record : records) {
+    config::LinkProbe probe;
+    probe.before_trial_ns = before_ns += 1'000;
+    record.network.emplace().probes = {probe};
+  }
+  const auto data = page::make_page_data(records);
+  const auto ages = data.at("groups").at(0).at("evidence").at("probed_before_ns").get<std::vector<std::int64_t>>();
+  REQUIRE(ages.size() == 2);
+  CHECK(ages.front() == 1'000);
+  CHECK(ages.back() > ages.front());
+}
+
 TEST_CASE("a split knows whether it is on the frontier, and what beats it") {
   const auto data = page::make_page_data(testing::sweep());
   CHECK(split_of(data, "10").at("on_frontier") == true);

@@ -1,12 +1,14 @@
 // What the numbers were measured on and by: networks, machines, provenance.
 
 function drawNetworks() {
-  const headings = ['network', 'asked for', 'measured round trip', 'measured rate forward', 'measured rate back'];
+  const headings = ['network', 'asked for', 'measured round trip', 'measured rate forward', 'measured rate back',
+                    'before the trials'];
   const seen = (value, unit) => value === undefined ? '–' : formatValue(value, unit);
   const size = group => `batch ${group.batch}` + (isCut(group) ? `, micro-batch ${group.micro_batch}` : '');
   const rows = passingGroups().map(({model, network, conditions, evidence, ...group}) => [
     `${brief(network)}, ${brief(model)}, ${size(group)}`, conditions, seen(evidence.round_trip_ns, 'ns'),
     seen(evidence.forward_bit_per_s, 'bit/s'), seen(evidence.backward_bit_per_s, 'bit/s'),
+    evidence.probed_before_ns === undefined ? '–' : formatRange(evidence.probed_before_ns, ns => formatValue(ns, 'ns')),
   ]);
   byId('networks').replaceChildren(...tableContent(headings, rows));
 }

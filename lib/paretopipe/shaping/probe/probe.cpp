@@ -42,21 +42,21 @@ std::int64_t try_receive(int socket, std::vector<char>& buffer) {
   throw system_error("probe a link: receive", errno);
 }
 
-void carry_one_byte(int from, int to, int interrupt_descriptor) {
+void carry_one_byte(OneWay way, int interrupt_descriptor) {
   std::vector<char> byte(1);
-  std::array writable{pollfd{from, POLLOUT, 0}};
-  while (try_send(from, byte, 1) == 0) wait_for(writable, interrupt_descriptor);
-  std::array readable{pollfd{to, POLLIN, 0}};
-  while (try_receive(to, byte) == 0) wait_for(readable, interrupt_descriptor);
+  std::array writable{pollfd{way.from, POLLOUT, 0}};
+  while (try_send(way.from, byte, 1) == 0) wait_for(writable, interrupt_descriptor);
+  std::array readable{pollfd{way.to, POLLIN, 0}};
+  while (try_receive(way.to, byte) == 0) wait_for(readable, interrupt_descriptor);
 }
 
-std::vector<Nanoseconds> round_trips(int first, int second, const ProbeOptions& options) {
+std::vector<Nanoseconds> round_trips(OneWay forward, OneWay backward, const ProbeOptions& options) {
   std::vector<Nanoseconds> durations;
   const int count = std::max(1, options.round_trips);
   for (int index = 0; index <= count; ++index) {
     const auto begin = Clock::now();
-    carry_one_byte(first, second, options.interrupt_descriptor);
-    carry_one_byte(second, first, options.interrupt_descriptor);
+    carry_one_byte(forward, options.interrupt_descriptor);
+    carry_one_byte(backward, options.interrupt_descriptor);
     if (index > 0) durations.push_back(Clock::now() - begin);  // the first one finds everything cold
   }
   std::sort(durations.begin(), durations.end());
@@ -92,12 +92,12 @@ struct Arrival {
 
 /// Sends for settling + measuring, or `most_bytes`, and receives all of it. One thread does both: neither end is waited
 /// for while the other could go on.
-std::vector<Arrival> transfer(int from, int to, const ProbeOptions& options, std::int64_t most_in_flight) {
+std::vector<Arrival> transfer(OneWay way, const ProbeOptions& options, std::int64_t most_in_flight) {
   // Little waits unsent in the socket, so that a slow link is soon empty when a transfer ends.
   constexpr int kUnsentBytes = 256 * 1024;
   constexpr std::string_view kReno = "reno";
-  const TcpOption unsent(from, TCP_NOTSENT_LOWAT, &kUnsentBytes, sizeof kUnsentBytes);
-  const TcpOption congestion(from, TCP_CONGESTION, kReno.data(), kReno.size());
+  const TcpOption unsent(way.from, TCP_NOTSENT_LOWAT, &kUnsentBytes, sizeof kUnsentBytes);
+  const TcpOption congestion(way.from, TCP_CONGESTION, kReno.data(), kReno.size());
   std::vector<char> data(256 * 1024);
   std::vector<char> buffer(256 * 1024);
   std::vector<Arrival> arrivals;
@@ -108,20 +108,20 @@ std::vector<Arrival> transfer(int from, int to, const ProbeOptions& options, std
     const bool sending = sent < options.most_bytes && Clock::now() - begin < options.settling + options.measuring;
     if (!sending && received == sent) return arrivals;
     const auto credit = most_in_flight - (sent - received);
-    std::array events{pollfd{to, POLLIN, 0}, pollfd{from, POLLOUT, 0}};
+    std::array events{pollfd{way.to, POLLIN, 0}, pollfd{way.from, POLLOUT, 0}};
     wait_for(std::span(events).first(sending && credit > 0 ? 2 : 1), options.interrupt_descriptor);
-    if (events[1].revents != 0) sent += try_send(from, data, credit);
+    if (events[1].revents != 0) sent += try_send(way.from, data, credit);
     if (events[0].revents == 0) continue;
-    if (const auto got = try_receive(to, buffer); got > 0) {
+    if (const auto got = try_receive(way.to, buffer); got > 0) {
       received += got;
       arrivals.push_back({Clock::now() - begin, received});
     }
   }
 }
 
-double goodput(int from, int to, const ProbeOptions& options, std::int64_t most_in_flight) {
+double goodput(OneWay way, const ProbeOptions& options, std::int64_t most_in_flight) {
   const auto duration = options.settling + options.measuring;
-  const auto arrivals = transfer(from, to, options, most_in_flight);
+  const auto arrivals = transfer(way, options, most_in_flight);
   // What arrives after the last byte was sent is the end of a queue, at the same rate: it may count, but need not.
   const auto total = arrivals.empty() ? 0 : arrivals.back().bytes;
   const bool cut_short = total >= options.most_bytes;
@@ -140,13 +140,13 @@ double goodput(int from, int to, const ProbeOptions& options, std::int64_t most_
 
 }  // namespace
 
-Probe probe_link(int first, int second, const ProbeOptions& options) {
-  const auto durations = round_trips(first, second, options);
+Probe probe_link(OneWay forward, OneWay backward, const ProbeOptions& options) {
+  const auto durations = round_trips(forward, backward, options);
   Probe probe;
   probe.round_trip_min = durations.front();
   probe.round_trip_median = durations[durations.size() / 2];
-  probe.forward_bit_per_s = goodput(first, second, options, options.forward_in_flight);
-  probe.backward_bit_per_s = goodput(second, first, options, options.backward_in_flight);
+  probe.forward_bit_per_s = goodput(forward, options, options.forward_in_flight);
+  probe.backward_bit_per_s = goodput(backward, options, options.backward_in_flight);
   return probe;
 }
 

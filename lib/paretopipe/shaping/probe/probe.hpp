@@ -44,12 +44,23 @@ struct Probe {
 void to_json(nlohmann::json& json, const Probe& probe);
 void from_json(const nlohmann::json& json, Probe& probe);
 
-/// Measures a link both of whose ends are here: `first` and `second` are the descriptors of a connected pair of stream
-/// sockets, over whatever lies between them. The round trip is that of one byte sent back and forth, with nothing else
-/// under way; then a long transfer runs in each direction. Blocks for about round_trips round trips, and twice settling
-/// + measuring. The link is empty before and after. Throws EnvironmentError if it ends, or delivers nothing for 30 s;
-/// and Interrupted at once, with bytes under way.
-Probe probe_link(int first, int second, const ProbeOptions& options);
+/// One way of bytes whose ends are both here: the descriptors of a connected pair of stream sockets, over whatever lies
+/// between them.
+struct OneWay {
+  int from;
+  int to;
+};
+
+/// Measures a way there and a way back. The round trip is that of one byte sent there and back, with nothing else under
+/// way; then a long transfer runs in each direction. Blocks for about round_trips round trips, and twice settling
+/// + measuring. Both ways are empty before and after. Throws EnvironmentError if one ends, or delivers nothing for 30
+/// s; and Interrupted at once, with bytes under way.
+Probe probe_link(OneWay forward, OneWay backward, const ProbeOptions& options);
+
+/// The same where both ways are those of one connection.
+inline Probe probe_link(int first, int second, const ProbeOptions& options) {
+  return probe_link({first, second}, {second, first}, options);
+}
 
 /// What part of a rate is payload. qdiscs count frames, of which TCP's payload is 1448 of 1514 bytes.
 constexpr double kTcpPayloadShare = static_cast<double>(kSegmentBytes) / static_cast<double>(kFrameBytes);
