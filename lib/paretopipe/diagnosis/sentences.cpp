@@ -153,6 +153,11 @@ std::string disturbance_sentence(const ConfigurationDiagnosis& one) {
                      one.disturbances.size() == 1 ? "" : fmt::format(", and {} more", one.disturbances.size() - 1));
 }
 
+std::string lacking_phase(const plan::Trial& trial) {
+  return fmt::format("What bounds the throughput takes both phases to tell, and this was measured {}.",
+                     config::describe(trial.phases));
+}
+
 std::string nothing_to_say(const ConfigurationDiagnosis& one) {
   const auto count = one.configuration.count(), invalid = one.configuration.invalid.size();
   return fmt::format(
@@ -189,6 +194,7 @@ std::string baseline_phrase(const GroupDiagnosis& group, const ConfigurationDiag
 }  // namespace
 
 std::vector<std::string> sentences(const GroupDiagnosis& group, const ConfigurationDiagnosis& one) {
+  if (one.lacks_phase() && one.has_result()) return {lacking_phase(one.trial())};
   if (one.trial().data_parallel > 0 && one.has_result()) return describe_data_parallel(group, one);
   if (!one.demands) return {nothing_to_say(one)};
   std::vector<std::string> all{bottleneck_sentence(one.bounds.front(), *one.demands), agreement_sentence(one),
@@ -205,6 +211,11 @@ std::vector<std::string> sentences(const GroupDiagnosis& group, const Configurat
 
 std::string conclusion(const GroupDiagnosis& group) {
   const auto* fastest = group.fastest();
+  const auto has_result = [](const auto& one) { return one.has_result(); };
+  if (fastest == nullptr && std::ranges::any_of(group.configurations, has_result) &&
+      group.configurations.front().lacks_phase()) {
+    return lacking_phase(group.settings());
+  }
   if (fastest == nullptr) return "No trial of these settings has a result that counts.";
   auto text = fmt::format("The highest throughput measured is {}, by {}, where the bound is {}.",
                           rate(fastest->demands->throughput_image_per_s), way_to_cut(fastest->trial(), group),

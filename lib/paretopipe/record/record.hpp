@@ -44,10 +44,14 @@ struct Provenance {
   std::string git_state;
   std::vector<std::string> command_line;
   std::string started_at;  ///< UTC, ISO 8601; for people only, no duration is derived from it
+  /// Which measurement of its sweep this is, from 1, those counted that were made again: the order in which trials
+  /// ran. The store counts, a sweep that is resumed goes on counting. Absent in older records, and outside of a sweep.
+  std::optional<int> position{};
 
   bool operator==(const Provenance&) const = default;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Provenance, version, git_state, command_line, started_at)
+void to_json(nlohmann::json& json, const Provenance& provenance);
+void from_json(const nlohmann::json& json, Provenance& provenance);
 
 /// What was really applied to, and used by, one stage in this trial.
 struct StageReport {
@@ -151,10 +155,10 @@ struct TrialRecord {
   std::vector<ClockRelation> clocks;  ///< one per stage
   std::vector<LinkPayload> links;     ///< in ring order, or of each device there and back; empty when local
   std::optional<config::NetworkEvidence> network;  ///< present exactly when something shaped the links
-  std::optional<PhaseSamples> single_stream;
-  std::optional<PhaseSamples> offline;
-  std::optional<Outliers> outliers;  ///< absent where there are none, and in older records
-  std::vector<SlowDown> slow_downs;  ///< none in older records
+  std::optional<PhaseSamples> single_stream;       ///< where the trial has the phase, unless failed
+  std::optional<PhaseSamples> offline;             ///< where the trial has the phase, unless failed
+  std::optional<Outliers> outliers;                ///< absent where there are none, and in older records
+  std::vector<SlowDown> slow_downs;                ///< none in older records
   std::optional<Fidelity> fidelity;
   std::optional<Summary> summary;      ///< derived from the samples; present unless failed
   std::optional<ServerRecord> server;  ///< where the trial has a Server phase, unless failed

@@ -186,6 +186,18 @@ TEST_CASE("failed and invalid repetitions are told with their reasons") {
         "gone).");
 }
 
+TEST_CASE("trials of one phase are not diagnosed, and it is said which they had") {
+  auto records = slow_link_sweep();
+  const auto phases = GENERATE(config::Phases::single_stream, config::Phases::offline);
+  for (auto& record : records) record = in_phases(std::move(record), phases);
+  const auto group = diagnose_all(records).front();
+  const auto sentence =
+      "What bounds the throughput takes both phases to tell, and this was measured " + config::describe(phases) + ".";
+  CHECK(said_of(group, {2}) == sentence);
+  CHECK(conclusion(group) == sentence);
+  CHECK(group.measured_count() == 0);
+}
+
 TEST_CASE("where nothing took any time there is no bound, and no infinity") {
   auto record = record_of(two_stages(0, 0, 0), {5});
   for (auto* phase : {&*record.single_stream, &*record.offline}) {
