@@ -40,7 +40,7 @@ std::string render(const std::vector<diagnosis::GroupDiagnosis>& groups, const s
 bool any_diagnosis(const std::vector<diagnosis::GroupDiagnosis>& groups) {
   return std::any_of(groups.begin(), groups.end(), [](const auto& group) {
     return std::any_of(group.configurations.begin(), group.configurations.end(),
-                       [](const auto& one) { return one.wanted && one.has_result(); });
+                       [](const auto& one) { return one.wanted && one.has_result() && !one.lacks_phase(); });
   });
 }
 

@@ -37,11 +37,13 @@ std::string render(const report::FrontierReport& report, const Options& options)
 }
 
 ExitCode run_frontier(const Options& options) {
-  auto objectives = report::parse_objectives(options.objectives);
-  report::FrontierOptions analysis{.constraints = report::parse_constraints(options.constraints),
-                                   .reference = report::parse_reference(options.reference, objectives)};
+  report::parse_objectives(options.objectives);  // before anything is read
+  report::FrontierOptions analysis;
+  analysis.constraints = report::parse_constraints(options.constraints);
   check_not_replaced(options.path, options.out);
   const auto set = load_records(options.path);
+  auto objectives = report::parse_objectives(options.objectives, report::measured_phases(set.records));
+  analysis.reference = report::parse_reference(options.reference, objectives);
   const auto ok = [](const record::TrialRecord& record) { return record.status == record::Status::ok; };
   if (std::none_of(set.records.begin(), set.records.end(), ok)) {
     const auto why = set.records.empty() ? "it holds no trial"
@@ -74,7 +76,9 @@ void add_frontier(CLI::App& app, Command& chosen) {
   auto* command = app.add_subcommand("frontier", "Show the splits that nothing beats");
   const auto options = std::make_shared<Options>();
   command->add_option("path", options->path, "Results folder, or a records file")->required();
-  command->add_option("--objective", options->objectives, "Metric[:min|max]; repeatable (latency_p50 and throughput)")
+  command
+      ->add_option("--objective", options->objectives,
+                   "Metric[:min|max]; repeatable (latency_p50 and throughput; where one was not measured, payload)")
       ->type_name("METRIC")
       ->allow_extra_args(false);  // one a flag, or it would swallow the path
   command->add_option("--where", options->constraints, "Only splits that keep it: 'latency_p95 < 80ms'; repeatable")

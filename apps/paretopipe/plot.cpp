@@ -69,6 +69,7 @@ ExitCode run_plot(const Options& options) {
   check_not_replaced(options.path, options.out);
   auto set = load_records(options.path);
   const auto records = chosen_records(std::move(set.records), options);
+  objectives = report::parse_objectives(options.objectives, report::measured_phases(records));
   const auto plot = report::make_plot(report::make_frontier_report(records, std::move(objectives)));
   const auto is_empty = [](const auto& series) { return series.points.empty(); };
   if (std::all_of(plot.series.begin(), plot.series.end(), is_empty)) {
@@ -91,7 +92,8 @@ void add_plot(CLI::App& app, Command& chosen) {
   const auto add = [&](const char* flag, auto& values, const char* meaning, const char* type) {
     command->add_option(flag, values, meaning)->type_name(type)->allow_extra_args(false);  // one a flag; repeatable
   };
-  add("--objective", options->objectives, "Metric[:min|max], x then y (latency_p50 and throughput)", "METRIC");
+  add("--objective", options->objectives,
+      "Metric[:min|max], x then y (latency_p50 and throughput; where one was not measured, payload)", "METRIC");
   add("--model", options->models, "Only this model; repeatable", "NAME");
   add("--network", options->networks, "Only this network; repeatable", "NAME");
   add("--batch", options->batches, "Only this batch; repeatable", "N");

@@ -13,19 +13,33 @@
 namespace paretopipe::cli {
 namespace {
 
-/// Whether the scenarios include the one that a trial does not have anyway.
-bool names_server(const std::string& text) {
-  const std::vector<std::string> known{"single-stream", "offline", "server"};
+/// What --scenario names.
+struct Scenarios {
+  bool single_stream = false;
+  bool offline = false;
   bool server = false;
+
+  /// Alone, a Server phase comes after both others.
+  config::Phases phases() const {
+    if (single_stream == offline) return config::Phases::both;
+    return offline ? config::Phases::offline : config::Phases::single_stream;
+  }
+};
+
+Scenarios parse_scenarios(const std::string& text) {
+  const std::vector<std::string> known{"single-stream", "offline", "server"};
+  Scenarios scenarios;
   for (const auto& word : split_at_commas(text)) {
     if (std::find(known.begin(), known.end(), word) == known.end()) {
       throw UsageError(
           fmt::format("--scenario is \"{}\"; it must be single-stream, offline or server, or a list of them{}", text,
                       did_you_mean(word, known)));
     }
-    server = server || word == "server";
+    scenarios.single_stream |= word == "single-stream";
+    scenarios.offline |= word == "offline";
+    scenarios.server |= word == "server";
   }
-  return server;
+  return scenarios;
 }
 
 std::vector<double> parse_rates(const std::string& text) {
@@ -44,13 +58,12 @@ std::vector<double> parse_rates(const std::string& text) {
 void add_server_options(CLI::App& command, ServerOptions& options) {
   const std::string group = "Under which load";
   command
-      .add_option("--scenario", options.scenario,
-                  "single-stream, offline: one batch in flight, and --depth, which every trial measures; server: "
-                  "arrivals by chance, too")
+      .add_option(
+          "--scenario", options.scenario,
+          "What a trial measures: single-stream (latency, one batch in flight), offline (throughput, --depth in "
+          "flight), or a list; server: arrivals by chance, too (single-stream,offline)")
       ->group(group);
-  command
-      .add_option("--rate", options.rates,
-                  "server: images that arrive per second, or a list such as 10,20,40, one after the other")
+  command.add_option("--rate", options.rates, "server: images that arrive per second, or a list such as 10,20,40")
       ->group(group);
   command
       .add_option("--find-max-rate", options.find_max_rate,
@@ -60,7 +73,8 @@ void add_server_options(CLI::App& command, ServerOptions& options) {
       ->group(group);
 }
 
-void override_server(config::ServerSettings& settings, const ServerOptions& options) {
+void override_load(config::Experiment& experiment, const ServerOptions& options) {
+  auto& settings = experiment.server;
   if (options.rates && options.find_max_rate) {
     throw UsageError("--rate measures at the rates that it names, and --find-max-rate searches one; give one of them");
   }
@@ -71,7 +85,9 @@ void override_server(config::ServerSettings& settings, const ServerOptions& opti
   if (options.find_max_rate) config::parse_latency_bound(*options.find_max_rate);
   if (options.queries) settings.queries = *options.queries;
   const bool loaded = !settings.rates.empty() || !settings.find_max_rate.empty();
-  if (options.scenario && !names_server(*options.scenario)) {
+  const auto scenarios = parse_scenarios(options.scenario.value_or("server"));
+  if (options.scenario) experiment.phases = scenarios.phases();
+  if (options.scenario && !scenarios.server) {
     if (options.rates || options.find_max_rate) {
       throw UsageError("--rate and --find-max-rate are for --scenario server");
     }

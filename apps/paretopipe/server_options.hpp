@@ -1,5 +1,5 @@
 #pragma once
-#include <paretopipe/config/server_load.hpp>
+#include <paretopipe/config/experiment.hpp>
 
 #include <optional>
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace paretopipe::cli {
 
-/// What the command line said of load.
+/// What the command line said of phases and load.
 struct ServerOptions {
   std::optional<std::string> scenario;
   std::optional<std::string> rates;
@@ -20,6 +20,6 @@ void add_server_options(CLI::App& command, ServerOptions& options);
 
 /// The options over what an experiment file said. Throws UsageError for what cannot be read, and for options that
 /// contradict each other; ranges are for config::validate to check.
-void override_server(config::ServerSettings& settings, const ServerOptions& options);
+void override_load(config::Experiment& experiment, const ServerOptions& options);
 
 }  // namespace paretopipe::cli

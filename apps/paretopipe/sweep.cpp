@@ -136,6 +136,7 @@ void warn_of_shared_cpus(const config::Experiment& experiment) {
 
 /// Data parallelism has as much in flight as the pipelines that it is compared with.
 void warn_of_idle_devices(const config::Experiment& experiment) {
+  if (!config::has_offline(experiment.phases)) return;
   const auto& baselines = experiment.baselines;
   if (std::find(baselines.begin(), baselines.end(), "data-parallel") == baselines.end()) return;
   for (const int depth : experiment.depth) {
@@ -150,6 +151,7 @@ void warn_of_idle_devices(const config::Experiment& experiment) {
 
 /// Where all batches are in flight at once, they come back in one bunch, whose rate is no pipeline's.
 void warn_of_short_phases(const config::Experiment& experiment) {
+  if (!config::has_offline(experiment.phases)) return;
   const int batches = experiment.warmup + experiment.batches;
   for (const int depth : experiment.depth) {
     if (batches > depth) continue;

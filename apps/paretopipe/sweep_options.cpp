@@ -140,11 +140,10 @@ void add_partition_options(CLI::App& command, SweepOptions& options) {
 
 void add_batch_options(CLI::App& command, SweepOptions& options) {
   const std::string group = "How much is measured";
-  command.add_option("--batch", options.batch, "Images per batch, or a list such as 1,8,64, one after the other (1)")
-      ->group(group);
+  command.add_option("--batch", options.batch, "Images per batch, or a list such as 1,8,64 (1)")->group(group);
   command
       .add_option("--micro-batch", options.micro_batches,
-                  "Images per chunk that a batch is cut into, or a list such as 1,2,4, one after the other (the batch)")
+                  "Images per chunk that a batch is cut into, or a list such as 1,2,4 (the batch)")
       ->group(group);
   command.add_option("--depth", options.depth, "Batches in flight while throughput is measured, or a list (4)")
       ->group(group);
@@ -256,7 +255,7 @@ config::Experiment experiment_of(const SweepOptions& options) {
   override_with(experiment.batches, options.batches);
   override_with(experiment.warmup, options.warmup);
   override_repeat(experiment.repeat, options);
-  override_server(experiment.server, options.server);
+  override_load(experiment, options.server);
   override_with(experiment.seed, options.seed);
   override_with(experiment.data, options.data);
   override_with(experiment.labels, options.labels);

@@ -73,7 +73,7 @@ void bench_case(run::PipelineExecutor& executor, const Case& point) {
   for (int repetition = 0; repetition < point.repetitions; ++repetition) {
     const auto record = executor.run(trial_of(point));
     if (!record.summary) throw EnvironmentError("a trial of the benchmark failed: " + record.failure->reason);
-    latencies.push_back(record.summary->latency.p50_ns);
+    latencies.push_back(record.summary->latency->p50_ns);
     periods.push_back(kBatch * 1e9 / record.summary->throughput_image_per_s);
   }
   report("latency", *stats::median(latencies), true_latency_ns(point), point);

@@ -55,10 +55,10 @@ Measured measure_once(run::PipelineExecutor& executor, const Case& point, const 
       {point.first_ms * 1'000'000LL, point.second_ms * 1'000'000LL, point.payload, kReplyBytes}, kBareRounds);
 
   const auto& summary = *record.summary;
-  measured.latency_ns = summary.latency.p50_ns;
+  measured.latency_ns = summary.latency->p50_ns;
   for (const auto& part : summary.breakdown)
     measured.compute_ns += part.part == record::Part::compute ? part.p50_ns : 0;
-  measured.period_ns = 1e9 / summary.throughput_image_per_s;
+  measured.period_ns = 1e9 / summary.throughput_image_per_s.value();
   for (const auto& stage : summary.stages)
     measured.slowest_stage_ns = std::max(measured.slowest_stage_ns, stage.compute_p50_ns);
   measured.transfer_ns = summary.links.front().transfer_p50_ns;

@@ -49,8 +49,8 @@ void bench_load(run::PipelineExecutor& executor, double rho) {
   const auto record = executor.run(trial_at(rho));
   if (!record.server) throw EnvironmentError("a trial of the benchmark failed: " + record.failure->reason);
   const auto& run = record.server->runs.front();
-  const double service_ns = 1e9 / record.summary->throughput_image_per_s;
-  const auto alone_ns = static_cast<std::int64_t>(record.summary->latency.mean_ns);
+  const double service_ns = 1e9 / record.summary->throughput_image_per_s.value();
+  const auto alone_ns = static_cast<std::int64_t>(record.summary->latency->mean_ns);
   std::vector<std::int64_t> waits;
   for (std::size_t i = static_cast<std::size_t>(run.warmup); i < run.moments.scheduled.size(); ++i) {
     waits.push_back(run.moments.completed[i] - run.moments.scheduled[i] - alone_ns);

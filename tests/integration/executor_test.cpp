@@ -30,8 +30,8 @@ void require_complete(const record::TrialRecord& record) {
   REQUIRE(record.fidelity->max_abs_difference == 0);
   REQUIRE(record.fidelity->top1_agreement == 1);
   REQUIRE(record.fidelity->batches_compared == batches_of(record.trial));
-  REQUIRE(record.summary->latency.count == record.trial.batches);
-  REQUIRE(record.summary->throughput_image_per_s > 0);
+  REQUIRE(record.summary->latency->count == record.trial.batches);
+  REQUIRE(record.summary->throughput_image_per_s.value() > 0);
   require_parts_to_add_up(*record.single_stream);
   require_parts_to_add_up(*record.offline);
   const nlohmann::json written = record;

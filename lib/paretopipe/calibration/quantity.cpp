@@ -44,7 +44,7 @@ double part(const TrialRecord& record) {
 }
 
 double period(const TrialRecord& record) {
-  return record.trial.batch * 1e9 / record.summary->throughput_image_per_s;
+  return record.trial.batch * 1e9 / record.summary->throughput_image_per_s.value();
 }
 
 double block_ns(const Cell& cell) {

@@ -83,6 +83,18 @@ void note_lacking_repetitions(std::vector<std::string>& sentences, const plan::T
                                   lacking == 1 ? "does" : "do", report::printable(name), describe(trial)));
 }
 
+/// Metrics of a phase that none of the trials has.
+void note_unmeasured(std::vector<std::string>& sentences, const Comparison& comparison) {
+  for (const auto* metric : comparison.request.metrics) {
+    const auto& all = comparison.configurations;
+    const bool any =
+        std::any_of(all.begin(), all.end(), [&](const auto& one) { return metric->measured_by(one.trial.phases); });
+    if (any) continue;
+    sentences.push_back(fmt::format("{} was not measured: the trials are {}", metric->name,
+                                    config::describe(all.front().trial.phases)));
+  }
+}
+
 }  // namespace
 
 std::string percent_of(double ratio) {
@@ -167,6 +179,7 @@ std::vector<std::string> notes(const Comparison& comparison) {
         fmt::format("the base was measured on {}, the new records on {}: a change may be the machine's",
                     fmt::join(comparison.base_machines, " and "), fmt::join(comparison.new_machines, " and "))));
   }
+  note_unmeasured(sentences, comparison);
   for (const auto& configuration : comparison.configurations) {
     note_lacking_repetitions(sentences, configuration.trial, configuration.base, comparison.base_name);
     note_lacking_repetitions(sentences, configuration.trial, configuration.now, comparison.new_name);

@@ -27,6 +27,16 @@ ComputeChoice read_choice(ObjectReader& reader, const ComputeChoice& usual) {
   }
 }
 
+Phases read_phases(ObjectReader& reader, Phases usual) {
+  auto phases = to_string(usual);
+  reader.read("phases", phases);
+  try {
+    return parse_phases(phases);
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("experiment.{}", error.what()));
+  }
+}
+
 SplitSelection read_splits(const nlohmann::json& json) {
   try {
     return json.get<SplitSelection>();
@@ -122,6 +132,7 @@ void to_json(nlohmann::json& json, const Experiment& experiment) {
           {"input", experiment.input},
           {"cuts", experiment.cuts},
           {"max_crossing", experiment.max_crossing},
+          {"phases", experiment.phases},
           {"server", experiment.server},
           {"placement", experiment.placement},
           {"device_profiles", experiment.device_profiles}};
@@ -161,6 +172,7 @@ Experiment experiment_from_json(const nlohmann::json& json, const Experiment& de
   reader.read("input", experiment.input);
   reader.read("cuts", experiment.cuts);
   reader.read("max_crossing", experiment.max_crossing);
+  experiment.phases = read_phases(reader, experiment.phases);
   if (const auto* server = reader.find("server")) {
     experiment.server = server_settings_from_json(*server, experiment.server);
   }

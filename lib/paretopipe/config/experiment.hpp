@@ -2,6 +2,7 @@
 #include <paretopipe/config/axis.hpp>
 #include <paretopipe/config/compute_choice.hpp>
 #include <paretopipe/config/partition.hpp>
+#include <paretopipe/config/phases.hpp>
 #include <paretopipe/config/placement.hpp>
 #include <paretopipe/config/server_load.hpp>
 
@@ -73,10 +74,11 @@ struct Experiment {
   int repeat_slow = 2;  ///< how often a trial that fell into a slow window of the machine is measured again
   int trial_timeout_s = 600;
   std::string input{};  ///< shape of a sample of the archives among the models: "3x224x224"; empty: there are none
-  std::string cuts = "unit";  ///< what the blocks of the archives end at: unit, all, modules, or a pattern
-  int max_crossing = 1;       ///< tensors that may cross a cut of the archives
-  ServerSettings server{};    ///< a Server phase after the two others of every trial, at each of its rates
-  Placement placement{};      ///< of the stages on devices; empty: each on one of its own
+  std::string cuts = "unit";     ///< what the blocks of the archives end at: unit, all, modules, or a pattern
+  int max_crossing = 1;          ///< tensors that may cross a cut of the archives
+  Phases phases = Phases::both;  ///< of every trial
+  ServerSettings server{};       ///< a Server phase after these, at each of its rates
+  Placement placement{};         ///< of the stages on devices; empty: each on one of its own
   std::vector<std::string> device_profiles{};  ///< of each device (load_device_profile); empty: none restricts one
 
   bool operator==(const Experiment&) const = default;

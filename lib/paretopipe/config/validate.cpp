@@ -221,6 +221,30 @@ void check_data_parallel(const Experiment& experiment) {
   }
 }
 
+/// What a phase that is left out would have to say.
+void check_phases(const Experiment& experiment) {
+  const auto phases = experiment.phases;
+  if (phases == Phases::both) return;
+  const auto& baselines = experiment.baselines;
+  if (std::find(baselines.begin(), baselines.end(), "sequential") != baselines.end()) {
+    throw UsageError(
+        fmt::format("the baseline sequential compares the two phases, and experiment.phases is \"{}\"; leave one of "
+                    "them out",
+                    to_string(phases)));
+  }
+  if (has_offline(phases)) return;
+  if (!experiment.server.find_max_rate.empty()) {
+    throw UsageError(
+        "the search for the highest rate begins at half the throughput that the phase offline measures, and "
+        "experiment.phases is \"single-stream\"; measure offline, too, or name rates");
+  }
+  if (experiment.depth.size() > 1 && experiment.server.rates.empty()) {
+    throw UsageError(
+        "experiment.depth is a list, and experiment.phases is \"single-stream\", which has one batch in flight at any "
+        "depth; name one depth, or measure offline, too");
+  }
+}
+
 void check_data(const Experiment& experiment) {
   check_text("data", experiment.data);
   check_text("labels", experiment.labels);
@@ -278,6 +302,7 @@ void validate(const Experiment& experiment) {
   check_partitions(experiment);
   check_baselines(experiment.baselines);
   check_data_parallel(experiment);
+  check_phases(experiment);
   check_precision(experiment.repeat);
   check_data(experiment);
   check_weights(experiment);

@@ -211,7 +211,7 @@ Demands demands_of(const record::TrialRecord& record) {
           .chunks = record.offline->chunks,
           .in_flight = static_cast<int>(in_flight),
           .batches = static_cast<double>(window.batches - 1),
-          .throughput_image_per_s = record.summary->throughput_image_per_s,
+          .throughput_image_per_s = record.summary->throughput_image_per_s.value(),
           .stages = stages_of(record, first),
           .links = links_of(record, first),
           .source_ns = source_ns(*record.offline, in_flight),

@@ -36,7 +36,9 @@ bool same_place(const Constraint& left, const Constraint& right) {
 void measure(ConfigurationDiagnosis& diagnosis, Records records) {
   std::vector<Demands> repetitions;
   for (const auto index : diagnosis.configuration.ok) {
-    if (diagnosis.trial().data_parallel == 0) repetitions.push_back(demands_of(records[index]));
+    if (diagnosis.trial().data_parallel == 0 && !diagnosis.lacks_phase()) {
+      repetitions.push_back(demands_of(records[index]));
+    }
     auto disturbances = stats::slow_down_sentences(records[index]);
     for (auto& sentence : stats::disturbances(records[index])) disturbances.push_back(std::move(sentence));
     diagnosis.disturbed += disturbances.empty() ? 0 : 1;

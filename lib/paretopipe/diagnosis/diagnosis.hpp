@@ -16,7 +16,7 @@ namespace paretopipe::diagnosis {
 struct ConfigurationDiagnosis {
   stats::Configuration configuration;
   bool wanted = true;                ///< somebody asked for it; otherwise it is here to be compared with
-  std::optional<Demands> demands;    ///< medians over the repetitions that count; absent where none does
+  std::optional<Demands> demands;    ///< medians over the repetitions that count; absent without, or without a phase
   std::vector<Constraint> bounds;    ///< constraints(*demands); empty without them
   std::size_t agreeing = 0;          ///< repetitions whose own bottleneck is bounds.front()
   std::vector<std::string> reasons;  ///< why repetitions have no result or do not count, each once
@@ -26,6 +26,8 @@ struct ConfigurationDiagnosis {
 
   const plan::Trial& trial() const { return configuration.trial; }
   bool has_result() const { return !configuration.ok.empty(); }
+  /// What bounds the throughput takes both phases to tell.
+  bool lacks_phase() const { return trial().phases != config::Phases::both; }
 };
 
 /// Configurations that differ in their split points only, by ascending split points; data parallelism, whose batches

@@ -147,6 +147,11 @@ std::string disturbance(const ConfigurationDiagnosis& one) {
                      one.disturbances.size() == 1 ? "" : fmt::format(", and {} more", one.disturbances.size() - 1));
 }
 
+std::string lacking_phase(const plan::Trial& trial) {
+  return fmt::format("What bounds the throughput takes both phases to tell, and this was measured {}.",
+                     config::describe(trial.phases));
+}
+
 std::string nothing_to_say(const ConfigurationDiagnosis& one) {
   const auto count = one.configuration.count(), invalid = one.configuration.invalid.size();
   return fmt::format(
@@ -183,6 +188,7 @@ std::string baseline_phrase(const GroupDiagnosis& group, const ConfigurationDiag
 }  // namespace
 
 std::string headline(const GroupDiagnosis& group, const ConfigurationDiagnosis& one) {
+  if (one.lacks_phase() && one.has_result()) return lacking_phase(one.trial());
   if (one.trial().data_parallel > 0 && one.has_result()) return data_parallel_headline(group, one);
   if (!one.demands) return nothing_to_say(one);
   const auto& demands = *one.demands;
@@ -198,6 +204,7 @@ std::string headline(const GroupDiagnosis& group, const ConfigurationDiagnosis& 
 }
 
 std::vector<std::string> remarks(const GroupDiagnosis& group, const ConfigurationDiagnosis& one) {
+  if (one.lacks_phase()) return {};
   if (one.trial().data_parallel > 0 && one.has_result()) return data_parallel_remarks(one);
   if (!one.demands) return {};
   const auto advice = advise(group, one);
@@ -220,6 +227,11 @@ std::vector<std::string> remarks(const GroupDiagnosis& group, const Configuratio
 
 std::string conclusion(const GroupDiagnosis& group) {
   const auto* fastest = group.fastest();
+  const auto has_result = [](const auto& one) { return one.has_result(); };
+  if (fastest == nullptr && std::ranges::any_of(group.configurations, has_result) &&
+      group.configurations.front().lacks_phase()) {
+    return lacking_phase(group.settings());
+  }
   if (fastest == nullptr) return "No trial of these settings has a result that counts.";
   auto text = fmt::format("The highest throughput measured is {}, by {}, where the bound is {}.",
                           rate(fastest->demands->throughput_image_per_s), way_to_cut(fastest->trial(), group),

@@ -27,9 +27,10 @@ Json to_json(const std::vector<report::Setting>& settings) {
 }
 
 nlohmann::ordered_json make_page_data(std::span<const record::TrialRecord> records, const Supplement& supplement) {
-  Json data{{"metrics", metrics_data()}, {"groups", Json::array()}};
-  const auto frontiers = report::make_frontier_report(records, report::parse_objectives({"latency_p50", "throughput"}),
-                                                      {}, supplement.replaced);
+  Json data{{"metrics", metrics_data()}, {"objectives", Json::array()}, {"groups", Json::array()}};
+  const auto objectives = report::parse_objectives({}, report::measured_phases(records));
+  for (const auto& objective : objectives) data["objectives"].push_back(objective.metric->name);
+  const auto frontiers = report::make_frontier_report(records, objectives, {}, supplement.replaced);
   for (const auto& group : frontiers.groups) {
     data["groups"].push_back(group_data(records, group));
     data["groups"].back()["headline"] = report::headline(frontiers, group);

@@ -6,6 +6,9 @@
 #include <paretopipe/plan/plan.hpp>
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
+#include <optional>
 #include <random>
 #include <stdexcept>
 #include <utility>
@@ -16,22 +19,23 @@ namespace paretopipe::plan {
 namespace {
 
 /// Fisher and Yates, as Durstenfeld (1964) wrote it.
-void shuffle(std::vector<config::SplitPoints>& values, std::uint64_t seed) {
-  std::mt19937_64 random(seed);
+template <class Value>
+void shuffle(std::vector<Value>& values, std::mt19937_64& random) {
   for (std::size_t remaining = values.size(); remaining > 1; --remaining) {
     std::swap(values[remaining - 1], values[draw_below(random, remaining)]);
   }
 }
 
-/// Of one repetition. It depends on nothing else, so that more models, networks or repetitions leave the order of the
-/// others as it was.
-std::uint64_t shuffle_seed(const config::Experiment& experiment, const std::string& model, int repetition) {
-  return fnv1a64(fmt::format("{}/{}/{}", experiment.seed, model, repetition));
+/// Of one repetition, for what `what` names; empty: the splits. It depends on nothing else, so that more models or
+/// repetitions leave the order of the others as it was.
+std::mt19937_64 random_of(const config::Experiment& experiment, const std::string& model, int repetition,
+                          const char* what = "") {
+  return std::mt19937_64(fnv1a64(fmt::format("{}/{}/{}{}", experiment.seed, model, repetition, what)));
 }
 
-/// What all trials of a model over a network share; the axes at their first values.
+/// What all trials of a model share; the axes at their first values.
 Trial make_trial(const config::Experiment& experiment, const config::ModelDescription& model,
-                 const config::NetworkProfile& network, config::Shaping shaping) {
+                 const Groundwork& groundwork) {
   return {.model = model.model,
           .num_classes = model.archive ? Trial{}.num_classes : experiment.num_classes,
           .block_count = model.block_count(),
@@ -42,55 +46,109 @@ Trial make_trial(const config::Experiment& experiment, const config::ModelDescri
           .depth = experiment.depth.first(),
           .seed = experiment.seed,
           .data = config::name_of_data(experiment.data),
+          .weights_sha256 = groundwork.weights_sha256,
           .threads_per_stage = experiment.threads_per_stage.first(),
           .cpus = experiment.cpus,
           .tuning = experiment.tuning,
           .compute = config::mode_for(experiment.compute, model.model),
-          .network = network,
-          .shaping = shaping,
+          .network = {},
+          .shaping = config::Shaping::none,
           .archive = model.archive,
+          .data_identity = groundwork.data_identity,
+          .phases = experiment.phases,
           .placement = config::simplified(experiment.placement),
+          .devices = groundwork.devices,
           .compute_devices = config::compute_devices(experiment.compute_devices, experiment.stages)};
 }
 
-/// `trial` at every combination of the axes. The slowest to change is the one whose change costs most: other threads
-/// need other processes, other batches and chunks other inputs, and another depth nothing.
-std::vector<Trial> combinations(const config::Experiment& experiment, Trial trial) {
-  std::vector<Trial> settings;
-  for (const int threads : experiment.threads_per_stage) {
-    trial.threads_per_stage = threads;
-    for (const int batch : experiment.batch) {
-      trial.batch = batch;
-      for (const int size : config::chunk_sizes(experiment, batch)) {
+/// What one setting of a trial can be: each choice makes it so.
+using Axis = std::vector<std::function<void(Trial&)>>;
+
+/// The sizes of batches, each in all its sizes of chunks.
+Axis batch_axis(const config::Experiment& experiment) {
+  Axis axis;
+  for (const int batch : experiment.batch) {
+    for (const int size : config::chunk_sizes(experiment, batch)) {
+      axis.emplace_back([=](Trial& trial) {
+        trial.batch = batch;
         trial.micro_batch = size == batch ? 0 : size;
-        for (const int depth : experiment.depth) {
-          trial.depth = depth;
-          settings.push_back(trial);
-        }
-      }
+      });
     }
   }
-  return settings;
+  return axis;
 }
 
-/// As Trial::server has them; none alone, where the experiment has no Server phase.
-std::vector<std::optional<config::ServerLoad>> server_loads(const config::Experiment& experiment) {
-  const auto loads = config::loads_of(experiment.server);
-  if (loads.empty()) return {std::nullopt};
-  return {loads.begin(), loads.end()};
+/// The first is the one whose change costs most: other threads need other processes, another network has to be applied
+/// and probed, other batches and chunks need other inputs, and another depth or load nothing.
+std::vector<Axis> axes_of(const config::Experiment& experiment, const Networks& networks) {
+  Axis threads, profiles, depths, loads;
+  for (const int count : experiment.threads_per_stage) {
+    threads.emplace_back([=](Trial& trial) { trial.threads_per_stage = count; });
+  }
+  for (const auto& profile : networks.profiles) {
+    profiles.emplace_back([&profile, &networks](Trial& trial) {
+      trial.network = profile;
+      trial.shaping = networks.shaping;
+    });
+  }
+  for (const auto& load : config::loads_of(experiment.server)) {
+    loads.emplace_back([=](Trial& trial) { trial.server = load; });
+  }
+  // With one batch in flight all the time, trials that differ in their depth would be the same one.
+  const bool alone = !config::has_offline(experiment.phases) && loads.empty();
+  for (const int depth : experiment.depth) {
+    depths.emplace_back([=](Trial& trial) { trial.depth = alone ? 1 : depth; });
+  }
+  if (loads.empty()) loads.emplace_back([](Trial&) {});  // no Server phase
+  return {std::move(threads), std::move(profiles), batch_axis(experiment), std::move(depths), std::move(loads)};
 }
 
-/// Every repetition of a model over a network, at one combination of the axes and under one load.
-void append_repetitions(std::vector<Trial>& trials, const config::Experiment& experiment, Trial trial,
-                        const std::vector<config::SplitPoints>& partitions) {
-  for (trial.repetition = 0; trial.repetition < experiment.repeat.trials; ++trial.repetition) {
-    auto order = partitions;
-    shuffle(order, shuffle_seed(experiment, trial.model, trial.repetition));
-    for (const auto& points : order) {
-      trial.split_points = points;
-      trial.data_parallel = points.empty() ? experiment.stages : 0;
-      trials.push_back(trial);
+/// Leads one repetition after the other through every combination of the axes.
+class Tour {
+ public:
+  explicit Tour(std::vector<Axis> axes) : axes_(std::move(axes)), current_(axes_.size()) {}
+
+  /// `trial` at every combination, in an order of the repetition's own. What costs most to change is changed least
+  /// often, and begins with what it was at the end of the repetition before. Whatever else varies must not: two values
+  /// that are visited an even number of times would begin with the same one in every repetition.
+  std::vector<Trial> repetition(Trial trial, std::mt19937_64 random) {
+    const auto varies = [](const Axis& axis) { return axis.size() > 1; };
+    const auto slowest = std::find_if(axes_.begin(), axes_.end(), varies) - axes_.begin();
+    for (auto level = static_cast<std::size_t>(slowest) + 1; level < current_.size(); ++level) current_[level].reset();
+    std::vector<Trial> settings;
+    visit(0, trial, random, settings);
+    return settings;
+  }
+
+ private:
+  void visit(std::size_t level, Trial& trial, std::mt19937_64& random, std::vector<Trial>& settings) {
+    if (level == axes_.size()) {
+      settings.push_back(trial);
+      return;
     }
+    std::vector<std::size_t> order(axes_[level].size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    shuffle(order, random);
+    auto& current = current_[level];
+    if (current) std::iter_swap(order.begin(), std::find(order.begin(), order.end(), *current));
+    for (const auto choice : order) {
+      axes_[level][choice](trial);
+      current = choice;
+      visit(level + 1, trial, random, settings);
+    }
+  }
+
+  std::vector<Axis> axes_;
+  std::vector<std::optional<std::size_t>> current_;  ///< what each axis was left at
+};
+
+/// Without split points a trial deals its batches out.
+void append_splits(std::vector<Trial>& trials, Trial trial, const std::vector<config::SplitPoints>& order,
+                   int devices) {
+  for (const auto& points : order) {
+    trial.split_points = points;
+    trial.data_parallel = points.empty() ? devices : 0;
+    trials.push_back(trial);
   }
 }
 
@@ -120,17 +178,14 @@ std::vector<Trial> plan_trials(const config::Experiment& experiment,
     const auto& times = groundwork.block_times;
     const auto partitions =
         times.empty() ? partitions_of(experiment, model) : partitions_of(experiment, model, times.at(i));
-    for (const auto& network : networks.profiles) {
-      auto trial = make_trial(experiment, model, network, networks.shaping);
-      trial.weights_sha256 = groundwork.weights_sha256;
-      trial.data_identity = groundwork.data_identity;
-      trial.devices = groundwork.devices;
-      for (auto settings : combinations(experiment, trial)) {
-        for (const auto& load : server_loads(experiment)) {
-          settings.server = load;
-          append_repetitions(trials, experiment, settings, partitions);
-        }
-      }
+    auto trial = make_trial(experiment, model, groundwork);
+    Tour tour(axes_of(experiment, networks));
+    for (trial.repetition = 0; trial.repetition < experiment.repeat.trials; ++trial.repetition) {
+      auto order = partitions;
+      auto random = random_of(experiment, model.model, trial.repetition);
+      shuffle(order, random);
+      const auto settings = tour.repetition(trial, random_of(experiment, model.model, trial.repetition, "/settings"));
+      for (const auto& setting : settings) append_splits(trials, setting, order, experiment.stages);
     }
   }
   return trials;

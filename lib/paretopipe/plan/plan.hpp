@@ -21,11 +21,12 @@ struct Groundwork {
 };
 
 /// The trials of an experiment, in the order in which they are to run. Models follow one another, so that a device
-/// never holds two of them, networks within a model, so that each is applied and probed once, and within a network the
-/// combinations of threads, batches, sizes of chunks and depths, and of each its loads, so that processes, inputs and
-/// outputs are made once for each; within these every repetition visits all its splits once, in an order shuffled by
-/// the seed, so that drift of the machine does not look like a split's merit. Pure: the same arguments give the same
-/// plan on every platform.
+/// never holds two of them. Of a model, repetitions follow one another, and each visits every combination of threads,
+/// networks, batches, sizes of chunks, depths and loads, and in it every split, once, in an order of its own that the
+/// seed decides: drift of the machine looks like nobody's merit. What costs most to change, changes least often within
+/// a repetition: processes are started anew for other threads only, a network is applied and probed once for each
+/// number of threads, and inputs are made once for each batch over a network; a repetition begins with the
+/// slowest of these as the one before it left it. Pure: the same arguments give the same plan on every platform.
 ///
 /// `models` holds the description of each of the experiment's models, in the same order. Throws UsageError as
 /// partitions_of() does, and where the networks lack a link that a baseline needs.

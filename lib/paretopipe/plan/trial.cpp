@@ -28,6 +28,12 @@ void check_split(const Trial& trial) {
                                trial.split_points.size(), devices));
 }
 
+/// A search begins at the throughput.
+void check_search(const Trial& trial) {
+  if (!trial.server || !trial.server->bound || config::has_offline(trial.phases)) return;
+  throw UsageError("a trial cannot search its highest rate without the phase offline, whose throughput it begins at");
+}
+
 /// What no plan makes, and nobody could look up.
 void check_devices(const Trial& trial) {
   config::check_placement(trial.placement, trial.stage_count());
@@ -95,11 +101,12 @@ std::string Trial::label() const {
       shaping == config::Shaping::none ? "" : fmt::format(" over {} ({})", network.name, to_string(shaping));
   const auto cut = micro_batch == 0 ? "" : fmt::format(" micro-batch {}", micro_batch);
   const auto how = describe(compute);
+  const auto only = phases == config::Phases::both ? "" : fmt::format(" {}", config::describe(phases));
   const auto load = server ? fmt::format(" ({})", to_string(*server)) : "";
   const auto where = data_parallel > 0 ? fmt::format("data-parallel on {} devices", data_parallel)
                                        : fmt::format("split {}/{}", fmt::join(split_points, ","), block_count);
-  return fmt::format("{} {} batch {}{}{}{}{}{} repetition {}", model, where, batch, cut, how.empty() ? how : " " + how,
-                     place_of(*this), over, load, repetition + 1);
+  return fmt::format("{} {} batch {}{}{}{}{}{}{} repetition {}", model, where, batch, cut,
+                     how.empty() ? how : " " + how, place_of(*this), over, only, load, repetition + 1);
 }
 
 std::string Trial::id() const {
@@ -149,6 +156,8 @@ void to_json(nlohmann::json& json, const Trial& trial) {
   if (trial.micro_batch != 0) json["micro_batch"] = trial.micro_batch;
   // So do trials whose model is split.
   if (trial.data_parallel != 0) json["data_parallel"] = trial.data_parallel;
+  // So do trials of both phases.
+  if (trial.phases != config::Phases::both) json["phases"] = trial.phases;
   // So do trials without a Server phase.
   if (trial.server) json["server"] = *trial.server;
   // Eager in float32, trials keep the identity that they had before there was a choice.
@@ -190,7 +199,9 @@ void from_json(const nlohmann::json& json, Trial& trial) {
   trial.data_parallel = json.value("data_parallel", 0);
   check_split(trial);
   trial.compute = config::read_compute_mode(json);
+  trial.phases = json.value("phases", config::Phases::both);
   read_optional(json, "server", trial.server);
+  check_search(trial);
   trial.weights_sha256 = json.value("weights_sha256", "");
   trial.data_identity = {json.value("data_sha256", ""), json.value("labels", "")};
   trial.network = json.value("network", config::NetworkProfile{});

@@ -7,6 +7,7 @@
 #include <paretopipe/config/experiment.hpp>
 #include <paretopipe/config/model_description.hpp>
 #include <paretopipe/config/network_profile.hpp>
+#include <paretopipe/config/phases.hpp>
 #include <paretopipe/config/placement.hpp>
 #include <paretopipe/config/server_load.hpp>
 
@@ -40,9 +41,10 @@ struct Trial {
   config::ComputeMode compute{};
   config::NetworkProfile network;
   config::Shaping shaping = config::Shaping::none;
-  std::optional<config::Archive> archive{};      ///< of a model that is a file
-  config::DataIdentity data_identity{};          ///< of data that are files, and of labels
-  std::optional<config::ServerLoad> server{};    ///< of a Server phase after the two others, where there is one
+  std::optional<config::Archive> archive{};  ///< of a model that is a file
+  config::DataIdentity data_identity{};      ///< of data that are files, and of labels
+  config::Phases phases = config::Phases::both;
+  std::optional<config::ServerLoad> server{};    ///< of a Server phase after these, where there is one
   config::Placement placement{};                 ///< empty unless stages share a device (config::simplified)
   std::vector<config::DeviceProfile> devices{};  ///< one per device; empty where none is emulated
   std::vector<std::string> compute_devices{};    ///< of each stage; empty where all compute on the CPU

@@ -17,12 +17,14 @@ using Value = std::optional<double>;
 
 template <double Distribution::*Statistic>
 Value latency(const TrialRecord& record) {
-  return record.summary->latency.*Statistic;
+  const auto& found = record.summary->latency;
+  return found ? Value{(*found).*Statistic} : Value{};
 }
 
 template <double Distribution::*Statistic>
 Value loaded_latency(const TrialRecord& record) {
-  return record.summary->latency_under_load.*Statistic;
+  const auto& found = record.summary->latency_under_load;
+  return found ? Value{(*found).*Statistic} : Value{};
 }
 
 Value throughput(const TrialRecord& record) {
@@ -31,8 +33,8 @@ Value throughput(const TrialRecord& record) {
 
 /// By Little's law: one batch is in flight all the time, and stays for the mean latency.
 Value throughput_sequential(const TrialRecord& record) {
-  const double mean_ns = record.summary->latency.mean_ns;
-  return mean_ns > 0 ? Value{record.trial.batch * 1e9 / mean_ns} : Value{};
+  const auto mean_ns = latency<&Distribution::mean_ns>(record);
+  return mean_ns && *mean_ns > 0 ? Value{record.trial.batch * 1e9 / *mean_ns} : Value{};
 }
 
 /// Sum of the means of some parts of the breakdown; absent where the breakdown has none of them.
@@ -185,32 +187,46 @@ Value of_ok_trial(const TrialRecord& record) {
 }
 
 template <Value (*Read)(const TrialRecord&)>
-constexpr Metric metric(std::string_view name, std::string_view unit, Direction better, std::string_view meaning) {
-  return {name, unit, better, meaning, &of_ok_trial<Read>};
+constexpr Metric metric(std::string_view name, std::string_view unit, Direction better, std::string_view meaning,
+                        MeasuredIn measured_in = MeasuredIn::any_phase) {
+  return {name, unit, better, meaning, measured_in, &of_ok_trial<Read>};
 }
 
 using D = Distribution;
 constexpr auto kMin = Direction::min;
 constexpr auto kMax = Direction::max;
+constexpr auto kAlone = MeasuredIn::single_stream;
+constexpr auto kLoaded = MeasuredIn::offline;
 
 constexpr std::array kMetrics{
-    metric<latency<&D::min_ns>>("latency_min", "ns", kMin, "shortest latency, one batch in flight"),
-    metric<latency<&D::mean_ns>>("latency_mean", "ns", kMin, "mean latency, one batch in flight"),
-    metric<latency<&D::p50_ns>>("latency_p50", "ns", kMin, "median latency, one batch in flight"),
-    metric<latency<&D::p90_ns>>("latency_p90", "ns", kMin, "90th percentile of the latency, one batch in flight"),
-    metric<latency<&D::p95_ns>>("latency_p95", "ns", kMin, "95th percentile of the latency, one batch in flight"),
-    metric<latency<&D::p99_ns>>("latency_p99", "ns", kMin, "99th percentile of the latency, one batch in flight"),
-    metric<latency<&D::max_ns>>("latency_max", "ns", kMin, "longest latency, one batch in flight"),
-    metric<throughput>("throughput", "image/s", kMax, "images completed per second with `depth` batches in flight"),
+    metric<latency<&D::min_ns>>("latency_min", "ns", kMin, "shortest latency, one batch in flight", kAlone),
+    metric<latency<&D::mean_ns>>("latency_mean", "ns", kMin, "mean latency, one batch in flight", kAlone),
+    metric<latency<&D::p50_ns>>("latency_p50", "ns", kMin, "median latency, one batch in flight", kAlone),
+    metric<latency<&D::p90_ns>>("latency_p90", "ns", kMin, "90th percentile of the latency, one batch in flight",
+                                kAlone),
+    metric<latency<&D::p95_ns>>("latency_p95", "ns", kMin, "95th percentile of the latency, one batch in flight",
+                                kAlone),
+    metric<latency<&D::p99_ns>>("latency_p99", "ns", kMin, "99th percentile of the latency, one batch in flight",
+                                kAlone),
+    metric<latency<&D::max_ns>>("latency_max", "ns", kMin, "longest latency, one batch in flight", kAlone),
+    metric<throughput>("throughput", "image/s", kMax, "images completed per second with `depth` batches in flight",
+                       kLoaded),
     metric<throughput_sequential>("throughput_sequential", "image/s", kMax,
-                                  "images per second with one batch in flight: batch / latency_mean"),
-    metric<loaded_latency<&D::min_ns>>("loaded_latency_min", "ns", kMin, "shortest latency during the throughput run"),
-    metric<loaded_latency<&D::mean_ns>>("loaded_latency_mean", "ns", kMin, "mean latency during the throughput run"),
-    metric<loaded_latency<&D::p50_ns>>("loaded_latency_p50", "ns", kMin, "median latency during the throughput run"),
-    metric<loaded_latency<&D::p90_ns>>("loaded_latency_p90", "ns", kMin, "90th percentile during the throughput run"),
-    metric<loaded_latency<&D::p95_ns>>("loaded_latency_p95", "ns", kMin, "95th percentile during the throughput run"),
-    metric<loaded_latency<&D::p99_ns>>("loaded_latency_p99", "ns", kMin, "99th percentile during the throughput run"),
-    metric<loaded_latency<&D::max_ns>>("loaded_latency_max", "ns", kMin, "longest latency during the throughput run"),
+                                  "images per second with one batch in flight: batch / latency_mean", kAlone),
+    metric<loaded_latency<&D::min_ns>>("loaded_latency_min", "ns", kMin, "shortest latency during the throughput run",
+                                       kLoaded),
+    metric<loaded_latency<&D::mean_ns>>("loaded_latency_mean", "ns", kMin, "mean latency during the throughput run",
+                                        kLoaded),
+    metric<loaded_latency<&D::p50_ns>>("loaded_latency_p50", "ns", kMin, "median latency during the throughput run",
+                                       kLoaded),
+    metric<loaded_latency<&D::p90_ns>>("loaded_latency_p90", "ns", kMin, "90th percentile during the throughput run",
+                                       kLoaded),
+    metric<loaded_latency<&D::p95_ns>>("loaded_latency_p95", "ns", kMin, "95th percentile during the throughput run",
+                                       kLoaded),
+    metric<loaded_latency<&D::p99_ns>>("loaded_latency_p99", "ns", kMin, "99th percentile during the throughput run",
+                                       kLoaded),
+    metric<loaded_latency<&D::max_ns>>("loaded_latency_max", "ns", kMin, "longest latency during the throughput run",
+                                       kLoaded),
     metric<server_latency<&D::min_ns>>("server_latency_min", "ns", kMin, "shortest latency at the Server phase's rate"),
     metric<server_latency<&D::mean_ns>>("server_latency_mean", "ns", kMin, "mean latency at the Server phase's rate"),
     metric<server_latency<&D::p50_ns>>("server_latency_p50", "ns", kMin, "median latency at the Server phase's rate"),
@@ -220,24 +236,26 @@ constexpr std::array kMetrics{
     metric<server_latency<&D::max_ns>>("server_latency_max", "ns", kMin, "longest latency at the Server phase's rate"),
     metric<server_rate>("server_rate", "image/s", kMax, "images completed per second in the Server phase"),
     metric<max_rate>("max_rate", "image/s", kMax, "highest Server rate that keeps the latency bound"),
-    metric<compute>("compute", "ns", kMin, "mean compute time of a batch (cut: its last chunk), all stages"),
+    metric<compute>("compute", "ns", kMin, "mean compute time of a batch (cut: its last chunk), all stages", kAlone),
     metric<stage_compute<0>>("compute_stage0", "ns", kMin,
-                             "mean compute time of a batch (cut: its last chunk) on stage 0"),
+                             "mean compute time of a batch (cut: its last chunk) on stage 0", kAlone),
     metric<stage_compute<1>>("compute_stage1", "ns", kMin,
-                             "mean compute time of a batch (cut: its last chunk) on stage 1"),
+                             "mean compute time of a batch (cut: its last chunk) on stage 1", kAlone),
     metric<transfer>("transfer", "ns", kMin,
-                     "mean time of a batch (cut: its last chunk) on all links; absent where all is local"),
-    metric<queue>("queue", "ns", kMin, "mean time that a batch waited for a compute or send thread"),
+                     "mean time of a batch (cut: its last chunk) on all links; absent where all is local", kAlone),
+    metric<queue>("queue", "ns", kMin, "mean time that a batch waited for a compute or send thread", kAlone),
     metric<codec>("codec", "ns", kMin,
-                  "mean encode and decode time of a batch; with compute, transfer, queue: latency_mean"),
+                  "mean encode and decode time of a batch; with compute, transfer, queue: latency_mean", kAlone),
     metric<payload>("payload", "B", kMin, "tensor bytes of a batch that cross the cut, forward; 0 where all is local"),
     metric<payload_back>("payload_back", "B", kMin, "bytes of a batch's result on its way back to stage 0"),
     metric<traffic>("traffic", "B", kMin, "bytes of a batch on all links: forward, back, and headers"),
     metric<goodput>("goodput", "B/s", kMax,
-                    "payload / median transfer time of the first link; absent where all is local"),
-    metric<receive_rate>("receive_rate", "B/s", kMax, "payload / receiver-side time after the header, first link"),
-    metric<bottleneck_utilisation>("bottleneck_utilisation", "", kMax, "busiest stage's compute time / wall time"),
-    metric<bubble>("bubble", "", kMin, "share of the wall time without compute, mean over the stages"),
+                    "payload / median transfer time of the first link; absent where all is local", kAlone),
+    metric<receive_rate>("receive_rate", "B/s", kMax, "payload / receiver-side time after the header, first link",
+                         kAlone),
+    metric<bottleneck_utilisation>("bottleneck_utilisation", "", kMax, "busiest stage's compute time / wall time",
+                                   kLoaded),
+    metric<bubble>("bubble", "", kMin, "share of the wall time without compute, mean over the stages", kLoaded),
     metric<parameters<0>>("parameters_stage0", "B", kMin, "bytes of parameters and buffers that stage 0 needs"),
     metric<parameters<1>>("parameters_stage1", "B", kMin, "bytes of parameters and buffers that stage 1 needs"),
     metric<peak_rss>("peak_rss", "B", kMin, "largest resident memory of any stage's process"),
@@ -253,6 +271,18 @@ std::span<const Metric> metrics() {
   return kMetrics;
 }
 
+bool Metric::measured_by(config::Phases phases) const {
+  switch (measured_in) {
+    case MeasuredIn::any_phase:
+      return true;
+    case MeasuredIn::single_stream:
+      return config::has_single_stream(phases);
+    case MeasuredIn::offline:
+      break;
+  }
+  return config::has_offline(phases);
+}
+
 const Metric& find_metric(std::string_view name) {
   const auto found = std::find_if(kMetrics.begin(), kMetrics.end(), [&](const Metric& m) { return m.name == name; });
   if (found != kMetrics.end()) return *found;
@@ -260,6 +290,18 @@ const Metric& find_metric(std::string_view name) {
   for (const auto& known : kMetrics) names.emplace_back(known.name);
   throw UsageError(fmt::format("\"{}\" is not a metric{} Known metrics: {}", name,
                                closest_word(name, names) ? did_you_mean(name, names) : ".", fmt::join(names, ", ")));
+}
+
+std::array<const Metric*, 2> usual_objectives(config::Phases phases) {
+  switch (phases) {
+    case config::Phases::single_stream:
+      return {&find_metric("latency_p50"), &find_metric("payload")};
+    case config::Phases::offline:
+      return {&find_metric("throughput"), &find_metric("payload")};
+    case config::Phases::both:
+      break;
+  }
+  return {&find_metric("latency_p50"), &find_metric("throughput")};
 }
 
 }  // namespace paretopipe::record

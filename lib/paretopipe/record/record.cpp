@@ -15,6 +15,16 @@ Status parse_status(std::string_view word) {
   throw UsageError(fmt::format("the status {} is unknown; known: ok, failed, invalid", nlohmann::json(word).dump()));
 }
 
+/// Samples and summary of the phases that the trial has, and of no other one.
+bool has_phases_of_trial(const TrialRecord& record) {
+  const bool single_stream = config::has_single_stream(record.trial.phases);
+  const bool offline = config::has_offline(record.trial.phases);
+  const auto& summary = *record.summary;
+  return record.single_stream.has_value() == single_stream && record.offline.has_value() == offline &&
+         summary.latency.has_value() == single_stream && summary.throughput_image_per_s.has_value() == offline &&
+         summary.latency_under_load.has_value() == offline;
+}
+
 template <class T>
 void read_field(const nlohmann::json& json, const char* key, T& value) {
   try {
@@ -95,6 +105,48 @@ void from_json(const nlohmann::json& json, PhaseSamples& samples) {
   json.at("results").get_to(samples.results);
   samples.chunks = json.value("chunks", 1);
   samples.devices = json.value("devices", 1);
+}
+
+void to_json(nlohmann::json& json, const Summary& summary) {
+  json = nlohmann::json::object();
+  if (summary.latency) {
+    json["latency"] = *summary.latency;
+    json["breakdown"] = summary.breakdown;
+    json["links"] = summary.links;
+  }
+  if (summary.throughput_image_per_s) {
+    json["throughput_image_per_s"] = *summary.throughput_image_per_s;
+    json["stages"] = summary.stages;
+  }
+  write_optional(json, "latency_under_load", summary.latency_under_load);
+}
+
+void from_json(const nlohmann::json& json, Summary& summary) {
+  summary = {};
+  read_optional(json, "latency", summary.latency);
+  read_optional(json, "throughput_image_per_s", summary.throughput_image_per_s);
+  read_optional(json, "latency_under_load", summary.latency_under_load);
+  if (summary.latency) {
+    json.at("breakdown").get_to(summary.breakdown);
+    json.at("links").get_to(summary.links);
+  }
+  if (summary.throughput_image_per_s) json.at("stages").get_to(summary.stages);
+}
+
+void to_json(nlohmann::json& json, const Provenance& provenance) {
+  json = {{"version", provenance.version},
+          {"git_state", provenance.git_state},
+          {"command_line", provenance.command_line},
+          {"started_at", provenance.started_at}};
+  write_optional(json, "position", provenance.position);
+}
+
+void from_json(const nlohmann::json& json, Provenance& provenance) {
+  json.at("version").get_to(provenance.version);
+  json.at("git_state").get_to(provenance.git_state);
+  json.at("command_line").get_to(provenance.command_line);
+  json.at("started_at").get_to(provenance.started_at);
+  read_optional(json, "position", provenance.position);
 }
 
 void to_json(nlohmann::json& json, const StageReport& report) {
@@ -208,10 +260,11 @@ void from_json(const nlohmann::json& json, TrialRecord& record) {
         fmt::format("the record's id {} does not belong to its trial (that would be {}): was it edited by hand?",
                     id.dump(), record.trial.id()));
   }
-  const bool complete = record.summary && record.single_stream && record.offline && record.fidelity;
+  const bool complete = record.summary && has_phases_of_trial(record) && record.fidelity;
   if ((record.status == Status::failed) == complete || (record.status == Status::ok) == record.failure.has_value()) {
     throw UsageError(
-        "an ok or invalid record must have samples, fidelity and a summary, and a failed or invalid one its failure");
+        "an ok or invalid record must have samples of its trial's phases, fidelity and a summary of them, and a failed "
+        "or invalid one its failure");
   }
   if (record.status != Status::failed && record.server.has_value() != record.trial.server.has_value()) {
     throw UsageError("a record must say what its Server phase measured, and only where its trial has one");

@@ -55,6 +55,9 @@ struct Provenance {
   std::string started_at;                    ///< UTC, ISO 8601; for people only, no duration is derived from it
   std::string stage_program_sha256{};        ///< of its file; empty in older records
   std::optional<SideBySide> side_by_side{};  ///< where the sweep measured another stage program beside this one
+  /// Which measurement of its sweep this is, from 1, those counted that were made again: the order in which trials
+  /// ran. The store counts, a sweep that is resumed goes on counting. Absent in older records, and outside of a sweep.
+  std::optional<int> position{};
 
   bool operator==(const Provenance&) const = default;
 };
@@ -163,10 +166,10 @@ struct TrialRecord {
   std::vector<ClockRelation> clocks;  ///< one per stage
   std::vector<LinkPayload> links;     ///< in ring order, or of each device there and back; empty when local
   std::optional<config::NetworkEvidence> network;  ///< present exactly when something shaped the links
-  std::optional<PhaseSamples> single_stream;
-  std::optional<PhaseSamples> offline;
-  std::optional<Outliers> outliers;  ///< absent where there are none, and in older records
-  std::vector<SlowDown> slow_downs;  ///< none in older records
+  std::optional<PhaseSamples> single_stream;       ///< where the trial has the phase, unless failed
+  std::optional<PhaseSamples> offline;             ///< where the trial has the phase, unless failed
+  std::optional<Outliers> outliers;                ///< absent where there are none, and in older records
+  std::vector<SlowDown> slow_downs;                ///< none in older records
   std::optional<Fidelity> fidelity;
   std::optional<Summary> summary;      ///< derived from the samples; present unless failed
   std::optional<ServerRecord> server;  ///< where the trial has a Server phase, unless failed

@@ -27,11 +27,16 @@ void set_replaced_apart(RecordSet& set) {
   set.records = std::move(kept);
 }
 
-/// Length of the file up to and including its last newline.
-off_t whole_lines_length(const std::filesystem::path& file) {
+struct WholeLines {
+  off_t length = 0;  ///< of the file up to and including its last newline
+  int count = 0;
+};
+
+WholeLines whole_lines_of(const std::filesystem::path& file) {
   const auto text = read_text_of(file);
   const auto end = text.rfind('\n');
-  return end == std::string::npos ? 0 : static_cast<off_t>(end + 1);
+  if (end == std::string::npos) return {};
+  return {static_cast<off_t>(end + 1), static_cast<int>(std::count(text.begin(), text.end(), '\n'))};
 }
 
 /// JSON has no NaN and no infinity: they would be written as null, and the file could not be read again.
@@ -88,8 +93,9 @@ RecordStore::RecordStore(const std::filesystem::path& folder, bool resume) : fil
       throw UsageError(
           fmt::format("{} has records already; continue with --resume, or choose another --out", file_.string()));
     }
-    const auto whole = whole_lines_length(file_);
-    if (whole != status.st_size && ::ftruncate(descriptor_, whole) != 0) {
+    const auto whole = whole_lines_of(file_);
+    measured_ = whole.count;
+    if (whole.length != status.st_size && ::ftruncate(descriptor_, whole.length) != 0) {
       const int reason = errno;
       ::close(descriptor_);
       throw system_error(fmt::format("cut the unfinished last line off {}", file_.string()), reason);
@@ -105,7 +111,8 @@ RecordStore::~RecordStore() {
 }
 
 void RecordStore::append(const TrialRecord& record) {
-  const nlohmann::json json = record;
+  nlohmann::json json = record;
+  json["provenance"]["position"] = measured_ + 1;
   if (!all_finite(json)) throw Error(ExitCode::internal, "a record is not written: one of its numbers is not finite");
   const std::string line = json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
   struct stat before {};
@@ -124,7 +131,10 @@ void RecordStore::append(const TrialRecord& record) {
     }
   }
   if (reason == 0) reason = flush(descriptor_);
-  if (reason == 0) return;
+  if (reason == 0) {
+    ++measured_;
+    return;
+  }
 
   // The record that did not fit is lost; those before it must not be.
   const bool restored = ::ftruncate(descriptor_, before.st_size) == 0;

@@ -29,8 +29,9 @@ class RecordStore {
   RecordStore(const RecordStore&) = delete;
   RecordStore& operator=(const RecordStore&) = delete;
 
-  /// One write of one line, flushed to the disk. On failure (disk full) the file is cut back to its last whole record
-  /// and EnvironmentError is thrown: nothing recorded earlier is lost.
+  /// One write of one line, flushed to the disk, with the number of the line as the record's position. On failure (disk
+  /// full) the file is cut back to its last whole record and EnvironmentError is thrown: nothing recorded earlier is
+  /// lost.
   void append(const TrialRecord& record);
 
   const std::filesystem::path& file() const { return file_; }
@@ -39,6 +40,7 @@ class RecordStore {
   std::filesystem::path file_;
   bool made_folder_ = false;
   bool made_file_ = false;
+  int measured_ = 0;  ///< lines of the file
   int descriptor_ = -1;
 };
 

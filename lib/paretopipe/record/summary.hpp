@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -68,18 +69,19 @@ struct StageUtilisation {
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StageUtilisation, compute_p50_ns, utilisation, bubble)
 
-/// What a trial measured, derived from its raw samples.
+/// What a trial measured, derived from its raw samples. A phase that the trial does not have leaves its numbers absent
+/// and its lists empty.
 struct Summary {
-  Distribution latency;                ///< SingleStream
-  double throughput_image_per_s = 0;   ///< Offline
-  Distribution latency_under_load;     ///< Offline
-  std::vector<PartSummary> breakdown;  ///< in the order in which a batch passes
-  std::vector<LinkSummary> links;      ///< in ring order; empty when all is local
-  std::vector<StageUtilisation> stages;
+  std::optional<Distribution> latency;             ///< SingleStream
+  std::optional<double> throughput_image_per_s;    ///< Offline
+  std::optional<Distribution> latency_under_load;  ///< Offline
+  std::vector<PartSummary> breakdown;              ///< SingleStream, in the order in which a batch passes
+  std::vector<LinkSummary> links;                  ///< SingleStream, in ring order; empty when all is local
+  std::vector<StageUtilisation> stages;            ///< Offline
 
   bool operator==(const Summary&) const = default;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Summary, latency, throughput_image_per_s, latency_under_load, breakdown, links,
-                                   stages)
+void to_json(nlohmann::json& json, const Summary& summary);
+void from_json(const nlohmann::json& json, Summary& summary);
 
 }  // namespace paretopipe::record

@@ -103,15 +103,17 @@ class PhaseRows {
 
 std::string rows_of(const record::TrialRecord& record, int columns) {
   try {
-    return PhaseRows(record, *record.single_stream, columns).text("single_stream") +
-           PhaseRows(record, *record.offline, columns).text("offline");
+    std::string text;
+    if (record.single_stream) text += PhaseRows(record, *record.single_stream, columns).text("single_stream");
+    if (record.offline) text += PhaseRows(record, *record.offline, columns).text("offline");
+    return text;
   } catch (const UsageError& error) {
     throw UsageError(fmt::format("{}: {}", printable(record.trial.label()), error.what()));
   }
 }
 
 bool has_samples(const record::TrialRecord& record) {
-  return record.single_stream && record.offline;
+  return record.single_stream || record.offline;
 }
 
 }  // namespace
@@ -119,8 +121,9 @@ bool has_samples(const record::TrialRecord& record) {
 Export export_batches(std::span<const record::TrialRecord> records) {
   int stages = 0;
   for (const auto& record : records) {
-    if (!has_samples(record)) continue;
-    stages = std::max({stages, stats::stage_count(*record.single_stream), stats::stage_count(*record.offline)});
+    for (const auto* samples : {&record.single_stream, &record.offline}) {
+      if (*samples) stages = std::max(stages, stats::stage_count(**samples));
+    }
   }
   Export result;
   auto text = csv_line(heading(stages));

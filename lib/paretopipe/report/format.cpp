@@ -168,6 +168,7 @@ nlohmann::ordered_json flat_settings(const plan::Trial& trial) {
                      {"backward", text(trial.network.backward)}};
   json["shaping"] = trial.shaping;
   json["micro_batch"] = trial.chunk_images();
+  json["phases"] = trial.phases;
   json["weights_sha256"] = trial.weights_sha256;
   json["compute"] = to_string(trial.compute.compute);
   json["dtype"] = to_string(trial.compute.dtype);
@@ -183,14 +184,21 @@ nlohmann::ordered_json flat_settings(const plan::Trial& trial) {
   return settings;
 }
 
+/// "depth 4", "depth 4, offline only", "single-stream only": a depth means nothing to that phase alone.
+std::string load_text(const plan::Trial& trial) {
+  const auto only = config::describe(trial.phases);
+  if (!config::has_offline(trial.phases) && !trial.server) return only;
+  return fmt::format("depth {}{}{}", trial.depth, only.empty() ? "" : ", ", only);
+}
+
 std::string group_title(const plan::Trial& trial) {
   // Of an archive, what tells it from another of the same name; the whole SHA-256 would drown the rest.
   const auto archive =
       trial.archive ? fmt::format(" (cuts {}, SHA-256 {:.12})", cuts_text(*trial.archive), trial.archive->sha256) : "";
   const auto cut = trial.micro_batch == 0 ? "" : fmt::format(", micro-batch {}", trial.micro_batch);
   auto title =
-      fmt::format("{}{}, batch {}{}, depth {}, {} thread{} per stage, {}", trial.model, archive, trial.batch, cut,
-                  trial.depth, trial.threads_per_stage, trial.threads_per_stage == 1 ? "" : "s", data_text(trial));
+      fmt::format("{}{}, batch {}{}, {}, {} thread{} per stage, {}", trial.model, archive, trial.batch, cut,
+                  load_text(trial), trial.threads_per_stage, trial.threads_per_stage == 1 ? "" : "s", data_text(trial));
   if (trial.shaping != config::Shaping::none) {
     title += fmt::format(", over {} ({}: {})", trial.network.name, to_string(trial.shaping), describe(trial.network));
   }
@@ -205,7 +213,7 @@ std::string group_title(const plan::Trial& trial) {
         name == "devices" || name.starts_with("network_"))
       continue;
     if (name.starts_with("archive_") || name.starts_with("server_") || value.empty()) continue;
-    const auto shown = {"batch", "block_count", "data", "depth", "micro_batch", "threads_per_stage"};
+    const auto shown = {"batch", "block_count", "data", "depth", "micro_batch", "phases", "threads_per_stage"};
     if (std::find(shown.begin(), shown.end(), name) != shown.end() || value == defaults.at(i).value) continue;
     title += fmt::format(", {} {}", name, value);
   }

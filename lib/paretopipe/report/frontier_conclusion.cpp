@@ -92,7 +92,20 @@ std::size_t count_compared(const FrontierGroup& group) {
       std::count_if(group.rows.begin(), group.rows.end(), [](const FrontierRow& row) { return row.compared(); }));
 }
 
-std::string no_split(const FrontierReport& report) {
+/// What can be asked of trials of one phase instead.
+std::string other_objectives(config::Phases phases) {
+  std::vector<std::string> flags;
+  for (const auto* metric : record::usual_objectives(phases))
+    flags.push_back(fmt::format("--objective {}", metric->name));
+  return fmt::format("{}", fmt::join(flags, " "));
+}
+
+std::string no_split(const FrontierReport& report, const FrontierGroup& group) {
+  const auto phases = group.settings().phases;
+  if (const auto lacking = unmeasured(report, group); !lacking.empty()) {
+    return fmt::format("No split can be recommended: these trials were measured {}, which gives no {}; try {}.",
+                       config::describe(phases), fmt::join(lacking, " and no "), other_objectives(phases));
+  }
   std::vector<std::string> labels;
   for (const auto& constraint : report.options.constraints) labels.push_back(constraint.label());
   if (labels.empty()) return "No split can be recommended: none has all the objectives.";
@@ -145,7 +158,7 @@ std::string robust_hedge(const FrontierReport& report, const NetworkFamily& fami
 }  // namespace
 
 std::string headline(const FrontierReport& report, const FrontierGroup& group) {
-  if (!group.recommendation) return no_split(report);
+  if (!group.recommendation) return no_split(report, group);
   const auto& chosen = group.rows[group.recommendation->balanced.option];
   if (count_compared(group) == 1) {
     return fmt::format("Nothing to choose from: only split {} was compared, with {}.",

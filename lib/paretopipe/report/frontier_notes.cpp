@@ -96,6 +96,11 @@ std::vector<std::string> legend(const FrontierReport& report, const FrontierGrou
 }
 
 std::string speed_up_sentence(const FrontierGroup& group) {
+  const auto phases = group.settings().phases;
+  if (!config::has_offline(phases)) {
+    return fmt::format("Speed-ups over baselines are left out: they compare throughput, and this is {}.",
+                       config::describe(phases));
+  }
   std::vector<std::string> baselines;
   const auto add = [&](std::optional<double> SpeedUps::*baseline, const char* heading, const char* meaning) {
     const auto has_it = [&](const FrontierRow& row) { return (row.speed_ups.*baseline).has_value(); };
@@ -107,6 +112,9 @@ std::string speed_up_sentence(const FrontierGroup& group) {
   add(&SpeedUps::sequential, "x sequential", "times that of the same stages with one batch in flight");
   add(&SpeedUps::data_parallel, "x data-parallel",
       "times the whole model's on as many devices, batches dealt out in turn");
+  if (!config::has_single_stream(phases)) {
+    baselines.push_back(fmt::format("x sequential is left out, for this is {}", config::describe(phases)));
+  }
   return baselines.empty() ? "" : fmt::format("Throughput over baselines: {}.", fmt::join(baselines, "; "));
 }
 
@@ -129,8 +137,10 @@ std::vector<std::string> remarks(const FrontierReport& report, const FrontierGro
     if (configuration.ok.empty() || row.complete()) continue;
     std::vector<std::string> lacking;
     for (std::size_t i = 0; i < row.values.size(); ++i) {
-      if (!row.values[i]) lacking.emplace_back(report.objectives[i].metric->name);
+      const auto& metric = *report.objectives[i].metric;
+      if (!row.values[i] && metric.measured_by(configuration.trial.phases)) lacking.emplace_back(metric.name);
     }
+    if (lacking.empty()) continue;  // the headline says which phase was not measured
     sentences.push_back(
         fmt::format("{} has no {} and was not compared", split_name(configuration.trial), fmt::join(lacking, ", ")));
   }

@@ -34,9 +34,11 @@ std::vector<std::string> violations_of(const stats::Configuration& configuration
     const auto& metric = *constraint.metric;
     const auto value = configuration.median(metric);
     if (value && constraint.holds(*value)) continue;
+    const auto phases = configuration.trial.phases;
+    const auto why = metric.measured_by(phases) ? "" : fmt::format(" (it was measured {})", config::describe(phases));
     violations.push_back(
         value ? fmt::format("{} is {}, not {}", metric.name, format_value(*value, metric.unit), constraint.label())
-              : fmt::format("it has no {}, so not {}", metric.name, constraint.label()));
+              : fmt::format("it has no {}{}, so not {}", metric.name, why, constraint.label()));
   }
   return violations;
 }

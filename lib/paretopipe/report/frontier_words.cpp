@@ -86,6 +86,14 @@ std::string shortfall(const FrontierReport& report, const FrontierGroup& group, 
   return fmt::format("{}", fmt::join(items, " "));
 }
 
+std::vector<std::string> unmeasured(const FrontierReport& report, const FrontierGroup& group) {
+  std::vector<std::string> names;
+  for (const auto& objective : report.objectives) {
+    if (!objective.metric->measured_by(group.settings().phases)) names.emplace_back(objective.metric->name);
+  }
+  return names;
+}
+
 std::string superlative(const Objective& objective) {
   return fmt::format("{} {}", objective.direction == record::Direction::min ? "lowest" : "highest",
                      objective.metric->name);

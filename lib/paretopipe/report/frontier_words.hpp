@@ -31,6 +31,9 @@ std::string split_list(const FrontierGroup& group, const std::vector<std::size_t
 /// in the objective's unit where the better value is 0.
 std::string shortfall(const FrontierReport& report, const FrontierGroup& group, const FrontierRow& row);
 
+/// Which of the objectives the trials of a group cannot have, for they were measured in one phase only.
+std::vector<std::string> unmeasured(const FrontierReport& report, const FrontierGroup& group);
+
 /// "lowest latency_p50", "highest throughput"
 std::string superlative(const Objective& objective);
 

@@ -19,6 +19,7 @@ Json object_of(const record::TrialRecord& record) {
             {"status", to_string(record.status)}};
   if (record.failure) json["failure"] = describe(*record.failure);
   if (!record.provenance.started_at.empty()) json["started_at"] = record.provenance.started_at;
+  if (record.provenance.position) json["position"] = *record.provenance.position;
   for (const auto& metric : record::metrics()) {
     if (const auto value = metric.value(record)) json[column_name(metric)] = json_number(*value);
   }

@@ -51,6 +51,7 @@ std::string line(const record::TrialRecord& record, const record::ServerRun& run
   const auto& trial = record.trial;
   const auto& summary = run.summary;
   const auto& bound = trial.server->bound;
+  const auto& throughput = record.summary->throughput_image_per_s;
   std::vector<std::string> cells{trial.id(),
                                  trial.model,
                                  split_number(trial),
@@ -58,7 +59,7 @@ std::string line(const record::TrialRecord& record, const record::ServerRun& run
                                  to_string(record.status),
                                  std::to_string(trial.batch),
                                  trial.network.name,
-                                 format_number(record.summary->throughput_image_per_s),
+                                 throughput ? format_number(*throughput) : "",
                                  format_number(run.rate_image_per_s),
                                  format_number(summary.offered_image_per_s),
                                  format_number(summary.achieved_image_per_s),

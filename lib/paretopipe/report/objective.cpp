@@ -26,9 +26,21 @@ Objective parse_objective(std::string_view text) {
   throw UsageError(fmt::format("\"{}\" is not an objective: after the colon comes min or max", text));
 }
 
-std::vector<Objective> parse_objectives(const std::vector<std::string>& texts) {
-  if (texts.empty()) return parse_objectives({"latency_p50", "throughput"});
+config::Phases measured_phases(std::span<const record::TrialRecord> records) {
+  bool single_stream = false, offline = false;
+  for (const auto& record : records) {
+    if (record.status != record::Status::ok) continue;
+    if (record.trial.phases == config::Phases::both) return config::Phases::both;
+    (config::has_offline(record.trial.phases) ? offline : single_stream) = true;
+  }
+  return single_stream ? config::Phases::single_stream : offline ? config::Phases::offline : config::Phases::both;
+}
+
+std::vector<Objective> parse_objectives(const std::vector<std::string>& texts, config::Phases measured) {
   std::vector<Objective> objectives;
+  if (texts.empty()) {
+    for (const auto* metric : record::usual_objectives(measured)) objectives.push_back({metric, metric->better});
+  }
   for (const auto& text : texts) {
     const auto objective = parse_objective(text);
     if (std::any_of(objectives.begin(), objectives.end(),

@@ -1,6 +1,7 @@
 #pragma once
 #include <paretopipe/record/metric.hpp>
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,7 +20,12 @@ struct Objective {
 /// "latency_p50:min", or "latency_p50" with the metric's own direction. Throws UsageError naming what is known.
 Objective parse_objective(std::string_view text);
 
-/// Of no texts, the default: latency_p50 and throughput. A metric named twice throws UsageError.
-std::vector<Objective> parse_objectives(const std::vector<std::string>& texts);
+/// The phases that some of the ok records have: both, if one has both. Where some have the one and some the other,
+/// single_stream; both, where none is ok.
+config::Phases measured_phases(std::span<const record::TrialRecord> records);
+
+/// Of no texts, record::usual_objectives() of these phases. A metric named twice throws UsageError.
+std::vector<Objective> parse_objectives(const std::vector<std::string>& texts,
+                                        config::Phases measured = config::Phases::both);
 
 }  // namespace paretopipe::report

@@ -75,6 +75,10 @@ std::string to_json(const plan::Trial& trial, const Sums& sums) {
 std::optional<std::string> obstacle(const stats::Configuration& configuration) {
   const auto& trial = configuration.trial;
   if (configuration.ok.empty()) return "has no ok repetition";
+  if (trial.phases != config::Phases::both) {
+    return fmt::format("was measured {}, and the layout has the numbers of both phases",
+                       config::describe(trial.phases));
+  }
   if (trial.data_parallel > 0) return "is not split, and the layout knows two parts";
   if (trial.stage_count() != 2) return "has more than two stages, and the layout knows two parts";
   if (trial.chunks() > 1) return "has batches that are cut into chunks, and the layout knows whole ones";

@@ -90,6 +90,15 @@ void append_spans(Json& events, const std::vector<TraceTrack>& tracks) {
   }
 }
 
+std::string time_base(const record::TrialRecord& record) {
+  if (!record.offline) return "from the first batch of the SingleStream phase, the only one";
+  if (!record.single_stream) return "from the first batch of the Offline phase, the only one";
+  return fmt::format(
+      "from the first batch of the SingleStream phase; the Offline phase is drawn {} ms after its end, for the pause "
+      "in between is not recorded",
+      kPhaseGapNs / 1'000'000);
+}
+
 /// Viewers show this as the trace's description; nothing in it is needed to draw.
 Json about(const record::TrialRecord& record) {
   return {{"program", fmt::format("paretopipe {}", record.provenance.version)},
@@ -97,9 +106,7 @@ Json about(const record::TrialRecord& record) {
           {"label", record.trial.label()},
           {"status", to_string(record.status)},
           {"started_at", record.provenance.started_at},
-          {"time", fmt::format("from the first batch of the SingleStream phase; the Offline phase is drawn {} ms "
-                               "after its end, for the pause in between is not recorded",
-                               kPhaseGapNs / 1'000'000)}};
+          {"time", time_base(record)}};
 }
 
 std::string to_text(const Json& json) {
@@ -109,7 +116,7 @@ std::string to_text(const Json& json) {
 /// One event a line, for whoever looks into the file without a viewer.
 std::string trace_of(const record::TrialRecord& record) {
   const auto spans = trace_spans(record);
-  const int stages = stats::stage_count(*record.offline);
+  const int stages = stats::stage_count(record.offline ? *record.offline : *record.single_stream);
   const auto tracks = lay_out_tracks(spans, stages);
   auto events = Json::array();
   append_names(events, record, tracks, stages);
@@ -130,7 +137,7 @@ Export export_trace(std::span<const record::TrialRecord> records) {
                     records.size(), describe_trials(records)));
   }
   const auto& record = records.front();
-  if (!record.single_stream || !record.offline) {
+  if (!record.single_stream && !record.offline) {
     return {{},
             {fmt::format("{} has no samples to draw: {}", printable(record.trial.label()),
                          record.failure ? printable(describe(*record.failure)) : "the record holds none")}};

@@ -149,6 +149,11 @@ class PhaseSpans {
   std::vector<Span> spans_;
 };
 
+std::vector<Span> in_order(std::vector<Span> spans) {
+  std::stable_sort(spans.begin(), spans.end(), [](const auto& a, const auto& b) { return a.begin_ns < b.begin_ns; });
+  return spans;
+}
+
 }  // namespace
 
 std::string to_string(SpanKind kind) {
@@ -168,21 +173,23 @@ std::string to_string(SpanKind kind) {
 }
 
 std::vector<Span> trace_spans(const record::TrialRecord& record) {
-  if (!record.single_stream || !record.offline) throw UsageError("the record holds no samples of both phases");
+  if (!record.single_stream && !record.offline) throw UsageError("the record holds no samples");
   if (record.trial.data_parallel > 0) throw UsageError("batches that were dealt out have no stages to trace");
-  if (stats::stage_count(*record.single_stream) != stats::stage_count(*record.offline))
+  if (record.single_stream && record.offline &&
+      stats::stage_count(*record.single_stream) != stats::stage_count(*record.offline)) {
     throw UsageError("the samples are damaged: the phases are of different numbers of stages");
-  auto spans = PhaseSpans(record, *record.single_stream, "single_stream").make();
-  const auto end = std::max_element(spans.begin(), spans.end(), [](const auto& a, const auto& b) {
-                     return a.end_ns < b.end_ns;
-                   })->end_ns;
+  }
+  std::vector<Span> spans;
+  if (record.single_stream) spans = PhaseSpans(record, *record.single_stream, "single_stream").make();
+  std::int64_t begin = 0;  // of the Offline phase
+  for (const auto& span : spans) begin = std::max(begin, span.end_ns + kPhaseGapNs);
+  if (!record.offline) return in_order(std::move(spans));
   for (auto& span : PhaseSpans(record, *record.offline, "offline").make()) {
-    span.begin_ns += end + kPhaseGapNs;
-    span.end_ns += end + kPhaseGapNs;
+    span.begin_ns += begin;
+    span.end_ns += begin;
     spans.push_back(std::move(span));
   }
-  std::stable_sort(spans.begin(), spans.end(), [](const auto& a, const auto& b) { return a.begin_ns < b.begin_ns; });
-  return spans;
+  return in_order(std::move(spans));
 }
 
 }  // namespace paretopipe::report

@@ -44,9 +44,10 @@ inline constexpr int kPipeline = -1;
 /// Between the phases, which a record has in time bases of their own: how far apart they really were is not recorded.
 inline constexpr std::int64_t kPhaseGapNs = 1'000'000;
 
-/// Both phases on one time line, in nanoseconds since the first batch was handed to the pipeline, the Offline phase
-/// kPhaseGapNs behind the end of the other. Without the spans of parts that took no time at all; in the order of their
-/// beginnings. Throws UsageError for samples that are missing or damaged, time that runs backwards included.
+/// The phases on one time line, in nanoseconds since the first batch was handed to the pipeline, the Offline phase
+/// kPhaseGapNs behind the end of the other, if there is one. Without the spans of parts that took no time at all; in
+/// the order of their beginnings. Throws UsageError for samples that are missing or damaged, time that runs backwards
+/// included.
 std::vector<Span> trace_spans(const record::TrialRecord& record);
 
 }  // namespace paretopipe::report

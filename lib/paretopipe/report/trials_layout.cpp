@@ -8,7 +8,7 @@ namespace paretopipe::report {
 namespace {
 
 std::string heading(const record::TrialRecord& record) {
-  std::vector<std::string> cells{"id", "model", "split", "repetition", "status", "failure", "started_at"};
+  std::vector<std::string> cells{"id", "model", "split", "repetition", "status", "failure", "started_at", "position"};
   for (const auto& metric : record::metrics()) cells.push_back(column_name(metric));
   for (const auto& setting : settings_of(record.trial)) cells.push_back(setting.name);
   return csv_line(cells);
@@ -16,13 +16,15 @@ std::string heading(const record::TrialRecord& record) {
 
 std::string trial_line(const record::TrialRecord& record) {
   const auto& trial = record.trial;
+  const auto& position = record.provenance.position;
   std::vector<std::string> cells{trial.id(),
                                  trial.model,
                                  split_number(trial),
                                  std::to_string(trial.repetition),
                                  to_string(record.status),
                                  record.failure ? describe(*record.failure) : "",
-                                 record.provenance.started_at};
+                                 record.provenance.started_at,
+                                 position ? std::to_string(*position) : ""};
   for (const auto& metric : record::metrics()) {
     const auto value = metric.value(record);
     cells.push_back(value ? format_number(*value) : "");

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <map>
 #include <optional>
+#include <string>
 #include <utility>
 
 namespace paretopipe::run {
@@ -12,10 +13,16 @@ namespace {
 
 using Trials = std::span<const plan::Trial>;
 
-bool same_group(const plan::Trial& left, const plan::Trial& right) {
-  return left.model == right.model && left.archive == right.archive && left.network == right.network &&
-         left.threads_per_stage == right.threads_per_stage && left.batch == right.batch &&
-         left.micro_batch == right.micro_batch && left.depth == right.depth && left.server == right.server;
+/// One repetition of one group: the splits that were measured under the same settings.
+bool same_round(const plan::Trial& left, const plan::Trial& right) {
+  return left.repetition == right.repetition && left.model == right.model && left.archive == right.archive &&
+         left.network == right.network && left.threads_per_stage == right.threads_per_stage &&
+         left.batch == right.batch && left.micro_batch == right.micro_batch && left.depth == right.depth &&
+         left.server == right.server;
+}
+
+bool same_model(const plan::Trial& left, const plan::Trial& right) {
+  return left.model == right.model && left.archive == right.archive;
 }
 
 /// The trials at the front of `rest` that are alike in the eyes of `same`.
@@ -26,68 +33,29 @@ Trials take_while(Trials rest, Same same) {
   return rest.first(static_cast<std::size_t>(end - rest.begin()));
 }
 
-std::size_t count_groups(Trials plan) {
-  std::size_t groups = 0;
-  for (; !plan.empty(); ++groups) plan = plan.subspan(take_while(plan, same_group).size());
-  return groups;
+std::size_t count_models(Trials plan) {
+  std::size_t models = 0;
+  for (; !plan.empty(); ++models) plan = plan.subspan(take_while(plan, same_model).size());
+  return models;
 }
 
 using Deadline = std::optional<Clock::time_point>;
 using Now = std::function<Clock::time_point()>;
 
-/// What is left from `now` until `end`, shared out equally among `groups`.
-Deadline share_of(Deadline end, std::size_t groups, Clock::time_point now) {
+/// What is left from `now` until `end`, shared out equally among `models`.
+Deadline share_of(Deadline end, std::size_t models, Clock::time_point now) {
   if (!end) return std::nullopt;
-  return now + std::max(*end - now, Clock::duration::zero()) / static_cast<int>(groups);
+  return now + std::max(*end - now, Clock::duration::zero()) / static_cast<int>(models);
 }
 
-/// All rounds of one group.
-class GroupRounds {
- public:
-  GroupRounds(std::span<const record::TrialRecord> known, Sweep& sweep, const config::Repeat& repeat, const Now& now)
-      : known_(known), sweep_(sweep), repeat_(repeat), now_(now) {}
+/// What is known of the splits of one group.
+struct Group {
+  std::vector<record::TrialRecord> records;
+  Verdicts verdicts;
 
-  void run(Trials group, Deadline deadline) {
-    while (!group.empty() && !(deadline && now_() >= *deadline)) {
-      const auto round =
-          take_while(group, [](const auto& left, const auto& right) { return left.repetition == right.repetition; });
-      run_round(round);
-      verdicts_ = judge_round(records_, repeat_.precision, round.front().seed);
-      group = group.subspan(round.size());
-    }
-  }
-
-  void count(Trials group, AdaptiveOutcome& outcome) const {
-    for (const auto& trial :
-         take_while(group, [](const auto&left, const auto&right) { return left.repetition == right.repetition; })) {
-      const auto verdict = verdict_of(trial);
-      ++(verdict == Verdict::settled     ? outcome.settled
-         : verdict == Verdict::dominated ? outcome.dominated
-                                         : outcome.open);
-    }
-    outcome.trials += trials_run_;
-    outcome.planned += static_cast<int>(group.size());
-  }
-
- private:
   Verdict verdict_of(const plan::Trial& trial) const {
-    const auto found = verdicts_.find(trial.split_points);
-    return found == verdicts_.end() ? Verdict::open : found->second;
-  }
-
-  void run_round(Trials round) {
-    for (const auto& trial : round) {
-      if (verdict_of(trial) != Verdict::open) continue;
-      const auto earlier = std::find_if(known_.begin(), known_.end(), [&](const auto& record) {
-        return record.status == record::Status::ok && record.trial == trial;
-      });
-      if (earlier != known_.end()) {
-        keep(*earlier);
-      } else {
-        keep(sweep_.run(trial));
-        ++trials_run_;
-      }
-    }
+    const auto found = verdicts.find(trial.split_points);
+    return found == verdicts.end() ? Verdict::open : found->second;
   }
 
   /// A verdict needs summaries only; raw samples of all repetitions would fill a small device's memory.
@@ -95,15 +63,60 @@ class GroupRounds {
     record.single_stream.reset();
     record.offline.reset();
     record.server.reset();
-    records_.push_back(std::move(record));
+    records.push_back(std::move(record));
+  }
+};
+
+/// All rounds of one model's groups, which take turns.
+class ModelRounds {
+ public:
+  ModelRounds(std::span<const record::TrialRecord> known, Sweep& sweep, const config::Repeat& repeat, const Now& now)
+      : known_(known), sweep_(sweep), repeat_(repeat), now_(now) {}
+
+  void run(Trials model, Deadline deadline) {
+    while (!model.empty() && !(deadline && now_() >= *deadline)) {
+      const auto round = take_while(model, same_round);
+      auto& group = groups_[round.front().group_id()];
+      run_round(round, group);
+      group.verdicts = judge_round(group.records, repeat_.precision, round.front().seed);
+      model = model.subspan(round.size());
+    }
+  }
+
+  void count(Trials model, AdaptiveOutcome& outcome) {
+    const int first = model.front().repetition;
+    for (const auto& trial : model) {
+      if (trial.repetition != first) continue;
+      const auto verdict = groups_[trial.group_id()].verdict_of(trial);
+      ++(verdict == Verdict::settled     ? outcome.settled
+         : verdict == Verdict::dominated ? outcome.dominated
+                                         : outcome.open);
+    }
+    outcome.trials += trials_run_;
+    outcome.planned += static_cast<int>(model.size());
+  }
+
+ private:
+  void run_round(Trials round, Group& group) {
+    for (const auto& trial : round) {
+      if (group.verdict_of(trial) != Verdict::open) continue;
+      const auto earlier = std::find_if(known_.begin(), known_.end(), [&](const auto& record) {
+        return record.status == record::Status::ok && record.trial == trial;
+      });
+      if (earlier != known_.end()) {
+        group.keep(*earlier);
+      } else {
+        group.keep(sweep_.run(trial));
+        ++trials_run_;
+      }
+    }
   }
 
   std::span<const record::TrialRecord> known_;
   Sweep& sweep_;
   const config::Repeat& repeat_;
   const Now& now_;
-  std::vector<record::TrialRecord> records_;
-  Verdicts verdicts_;
+  std::map<std::string, Group> groups_;  ///< by plan::Trial::group_id()
   int trials_run_ = 0;
 };
 
@@ -115,12 +128,12 @@ AdaptiveOutcome run_adaptive_sweep(const std::vector<plan::Trial>& plan, std::sp
   if (repeat.budget_s > 0) end = now() + std::chrono::seconds(repeat.budget_s);
   AdaptiveOutcome outcome;
   Trials rest(plan);
-  for (auto groups = count_groups(rest); groups > 0; --groups) {
-    const auto group = take_while(rest, same_group);
-    GroupRounds rounds(known, sweep, repeat, now);
-    rounds.run(group, share_of(end, groups, now()));
-    rounds.count(group, outcome);
-    rest = rest.subspan(group.size());
+  for (auto models = count_models(rest); models > 0; --models) {
+    const auto model = take_while(rest, same_model);
+    ModelRounds rounds(known, sweep, repeat, now);
+    rounds.run(model, share_of(end, models, now()));
+    rounds.count(model, outcome);
+    rest = rest.subspan(model.size());
   }
   return outcome;
 }

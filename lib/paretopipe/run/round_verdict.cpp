@@ -1,49 +1,46 @@
+#include <paretopipe/record/metric.hpp>
 #include <paretopipe/run/round_verdict.hpp>
 #include <paretopipe/stats/bootstrap.hpp>
 #include <paretopipe/stats/quantile.hpp>
 
 #include <algorithm>
 #include <array>
-#include <optional>
 
 namespace paretopipe::run {
 namespace {
 
-/// A split's repetitions, and what resampling makes of their medians.
-struct Split {
-  std::vector<double> latency_ns;
-  std::vector<double> throughput;
-  std::vector<double> resampled_latency_ns;
-  std::vector<double> resampled_throughput;
+/// What splits are judged by: as a frontier would, unless a person names other objectives.
+using Objectives = std::array<const record::Metric*, 2>;
 
-  std::size_t repetitions() const { return latency_ns.size(); }
+/// A split's repetitions, one number of each for every objective, and what resampling makes of their medians.
+struct Split {
+  std::array<std::vector<double>, 2> values;
+  std::vector<std::vector<double>> resampled;  ///< [objective][resample]
+
+  std::size_t repetitions() const { return values.front().size(); }
 };
 
 using Splits = std::map<config::SplitPoints, Split>;
 
-Splits splits_of(std::span<const record::TrialRecord> group) {
+Splits splits_of(std::span<const record::TrialRecord> group, const Objectives& objectives) {
   Splits splits;
   for (const auto& record : group) {
     if (record.status != record::Status::ok) continue;
     auto& split = splits[record.trial.split_points];
-    split.latency_ns.push_back(record.summary->latency.p50_ns);
-    split.throughput.push_back(record.summary->throughput_image_per_s);
+    for (std::size_t i = 0; i < objectives.size(); ++i) {
+      split.values[i].push_back(objectives[i]->value(record).value());
+    }
   }
   return splits;
 }
 
 void resample(Splits& splits, std::uint64_t seed) {
-  for (auto& [points, split] : splits) {
-    const std::array metrics{split.latency_ns, split.throughput};
-    auto medians = stats::resampled_medians(metrics, seed++);
-    split.resampled_latency_ns = std::move(medians[0]);
-    split.resampled_throughput = std::move(medians[1]);
-  }
+  for (auto& [points, split] : splits) split.resampled = stats::resampled_medians(split.values, seed++);
 }
 
-bool narrow(const std::vector<double>& values, const std::vector<double>& resampled, double precision) {
-  const auto interval = stats::percentile_interval(resampled);
-  return (interval.high - interval.low) / 2 <= precision * *stats::median(values);
+bool narrow(const Split& split, std::size_t objective, double precision) {
+  const auto interval = stats::percentile_interval(split.resampled[objective]);
+  return (interval.high - interval.low) / 2 <= precision * *stats::median(split.values[objective]);
 }
 
 /// A baseline that is no split is measured until it is known, and beats none.
@@ -51,20 +48,32 @@ bool is_split(const config::SplitPoints& points) {
   return !points.empty();
 }
 
-/// Whether, in resample `b`, nothing beats the split once it is better by `bonus`.
-bool could_be_on_frontier(const Splits& splits, const Split& own, std::size_t b, double bonus) {
-  const double latency = own.resampled_latency_ns[b] / bonus;
-  const double throughput = own.resampled_throughput[b] * bonus;
+/// In resample `b`, at least as good as `own` once that is better by `precision` in what is measured. What is known,
+/// such as the payload, gets no better.
+bool beats(const Split& other, const Split& own, const Objectives& objectives, std::size_t b, double precision) {
+  for (std::size_t i = 0; i < objectives.size(); ++i) {
+    const double bonus = objectives[i]->measured_in == record::MeasuredIn::any_phase ? 1 : 1 + precision;
+    const double theirs = other.resampled[i][b], ours = own.resampled[i][b];
+    const bool better =
+        objectives[i]->better == record::Direction::min ? theirs <= ours / bonus : theirs >= ours * bonus;
+    if (!better) return false;
+  }
+  return true;
+}
+
+/// Whether, in resample `b`, nothing beats the split.
+bool could_be_on_frontier(const Splits& splits, const Split& own, const Objectives& objectives, std::size_t b,
+                          double precision) {
   return std::none_of(splits.begin(), splits.end(), [&](const auto& entry) {
     const auto& other = entry.second;
     return &other != &own && is_split(entry.first) && other.repetitions() >= kLeastToDrop &&
-           other.resampled_latency_ns[b] <= latency && other.resampled_throughput[b] >= throughput;
+           beats(other, own, objectives, b, precision);
   });
 }
 
-bool dominated(const Splits& splits, const Split& split, double precision) {
-  for (std::size_t b = 0; b < split.resampled_latency_ns.size(); ++b) {
-    if (could_be_on_frontier(splits, split, b, 1 + precision)) return false;
+bool dominated(const Splits& splits, const Split& split, const Objectives& objectives, double precision) {
+  for (std::size_t b = 0; b < split.resampled.front().size(); ++b) {
+    if (could_be_on_frontier(splits, split, objectives, b, precision)) return false;
   }
   return true;
 }
@@ -72,16 +81,16 @@ bool dominated(const Splits& splits, const Split& split, double precision) {
 }  // namespace
 
 Verdicts judge_round(std::span<const record::TrialRecord> group, double precision, std::uint64_t seed) {
-  auto splits = splits_of(group);
+  if (group.empty()) return {};
+  const auto objectives = record::usual_objectives(group.front().trial.phases);
+  auto splits = splits_of(group, objectives);
   resample(splits, seed);
   Verdicts verdicts;
   for (const auto& [points, split] : splits) {
     auto& verdict = verdicts[points] = Verdict::open;
-    if (is_split(points) && split.repetitions() >= kLeastToDrop && dominated(splits, split, precision)) {
+    if (is_split(points) && split.repetitions() >= kLeastToDrop && dominated(splits, split, objectives, precision)) {
       verdict = Verdict::dominated;
-    } else if (split.repetitions() >= kLeastToSettle &&
-               narrow(split.latency_ns, split.resampled_latency_ns, precision) &&
-               narrow(split.throughput, split.resampled_throughput, precision)) {
+    } else if (split.repetitions() >= kLeastToSettle && narrow(split, 0, precision) && narrow(split, 1, precision)) {
       verdict = Verdict::settled;
     }
   }

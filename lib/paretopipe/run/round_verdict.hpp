@@ -24,13 +24,14 @@ using Verdicts = std::map<config::SplitPoints, Verdict>;
 inline constexpr std::size_t kLeastToDrop = 3;
 inline constexpr std::size_t kLeastToSettle = 5;
 
-/// Judges the splits of one group (same model, network and settings) by latency_p50 and throughput, whose medians over
-/// the repetitions are resampled jointly (stats::resampled_medians), every split independently of the others.
+/// Judges the splits of one group (same model, network and settings) by record::usual_objectives() of the phases that
+/// it was measured in: latency_p50 and throughput, or one of them and payload. Their medians over the repetitions are
+/// resampled jointly (stats::resampled_medians), every split independently of the others.
 ///
 /// `dominated` takes that no resample puts the split on the frontier of all splits, its latency divided and its
-/// throughput multiplied by 1 + precision. `settled` takes that half of each objective's 95 % interval is at most
-/// `precision` of its median. A split without enough ok records is open. Pure: the same records
-/// and seed give the same verdicts.
+/// throughput multiplied by 1 + precision; its payload, which is known, is what it is. `settled` takes that half of
+/// each objective's 95 % interval is at most `precision` of its median. A split without enough ok records is open.
+/// Pure: the same records and seed give the same verdicts.
 Verdicts judge_round(std::span<const record::TrialRecord> group, double precision, std::uint64_t seed);
 
 }  // namespace paretopipe::run

@@ -76,7 +76,7 @@ class ServerPhases {
 
   /// Leaves a record that has failed without any of it.
   void search(const config::LatencyBound& bound) {
-    MaxRateSearch search(record_.summary->throughput_image_per_s / 2);
+    MaxRateSearch search(record_.summary->throughput_image_per_s.value() / 2);
     while (const auto rate = search.next()) {
       const auto summary = measure(*rate);
       if (!summary) return;

@@ -125,17 +125,22 @@ record::Fidelity joined(const record::Fidelity& first, const record::Fidelity& s
   return both;
 }
 
-/// Both phases, without the batches that were still warming up.
+/// Of the trial's phases, without the batches that were still warming up.
 void add_samples(record::TrialRecord& record, const TrialEvidence& evidence) {
-  record.single_stream = samples_of(record.trial, evidence,
-                                    {&stage::RunReport::single_stream, &stage::RunReport::single_stream_results, 1});
-  record.offline = samples_of(record.trial, evidence,
-                              {&stage::RunReport::offline, &stage::RunReport::offline_results, record.trial.depth});
-  record.single_stream->warmup = stats::settled_latency_warmup(*record.single_stream);
-  record.offline->warmup = stats::settled_throughput_warmup(*record.offline);
-  auto outliers = stats::find_outliers(*record.single_stream, *record.offline);
+  const auto& trial = record.trial;
+  if (config::has_single_stream(trial.phases)) {
+    record.single_stream =
+        samples_of(trial, evidence, {&stage::RunReport::single_stream, &stage::RunReport::single_stream_results, 1});
+    record.single_stream->warmup = stats::settled_latency_warmup(*record.single_stream);
+  }
+  if (config::has_offline(trial.phases)) {
+    record.offline =
+        samples_of(trial, evidence, {&stage::RunReport::offline, &stage::RunReport::offline_results, trial.depth});
+    record.offline->warmup = stats::settled_throughput_warmup(*record.offline);
+  }
+  auto outliers = stats::find_outliers(record.single_stream, record.offline);
   if (!outliers.empty()) record.outliers = std::move(outliers);
-  record.slow_downs = stats::find_slow_downs(*record.single_stream, *record.offline);
+  record.slow_downs = stats::find_slow_downs(record.single_stream, record.offline);
 }
 
 }  // namespace
@@ -161,6 +166,7 @@ std::vector<stage::Run> make_run_requests(const plan::Trial& trial, const config
     request.batches = trial.batches;
     request.depth = trial.depth;
     request.chunks = trial.chunks();
+    request.phases = trial.phases;
     requests.push_back(request);
   }
   if (trial.data_parallel > 0) deal_out(requests);
@@ -177,9 +183,9 @@ record::TrialRecord assemble_record(const plan::Trial& trial, const config::Mode
   }
   record.links = payloads(trial, model);
   add_samples(record, evidence);
-  add_fidelity(record, evidence.reports.front(), 2 * (trial.warmup + trial.batches));
+  add_fidelity(record, evidence.reports.front(), config::count(trial.phases) * (trial.warmup + trial.batches));
   if (record.status == record::Status::ok) {
-    record.summary = stats::summarise(*record.single_stream, *record.offline, trial.batch, record.links);
+    record.summary = stats::summarise(record.single_stream, record.offline, trial.batch, record.links);
   }
   return record;
 }

@@ -45,7 +45,7 @@ class DealerRun {
 
   /// Chunks that a device gets in all phases.
   std::size_t chunks_for(std::size_t device) const {
-    return static_cast<std::size_t>(run_.phases()) * deal_.share_of(device) * run_.chunks_of_batch();
+    return static_cast<std::size_t>(run_.phase_count()) * deal_.share_of(device) * run_.chunks_of_batch();
   }
 
   /// Where the device's own chunk `own` is among all chunks.

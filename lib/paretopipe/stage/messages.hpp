@@ -1,5 +1,6 @@
 #pragma once
 #include <paretopipe/config/model_description.hpp>
+#include <paretopipe/config/phases.hpp>
 #include <paretopipe/core/accuracy.hpp>
 #include <paretopipe/core/deal.hpp>
 #include <paretopipe/core/json.hpp>
@@ -36,7 +37,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TensorSpec, dtype, memory_format, shape)
 namespace paretopipe::stage {
 
 /// Grows whenever a message changes its meaning: the driver refuses a stage of another version.
-inline constexpr int kControlProtocolVersion = 9;
+inline constexpr int kControlProtocolVersion = 10;
 
 /// The request failed; the stage goes on listening. After a failed `Run` its links are gone.
 struct Fault {
@@ -199,10 +200,10 @@ struct BlockTimes {
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(BlockTimes, compute_ns)
 
-/// A SingleStream phase, then an Offline phase, or a Server phase alone, each of warmup + batches batches. A batch
-/// travels as `chunks` chunks, whose numbers run through all phases from 0, and a chunk as a frame for each tensor of
-/// `incoming` (crossing.hpp). Goes to all stages
-/// that take part, which then only talk to each other until they report.
+/// A SingleStream phase, then an Offline phase, or one of them, or a Server phase alone, each of warmup + batches
+/// batches. A batch travels as `chunks` chunks, whose numbers run through all phases from 0, and a chunk as a frame for
+/// each tensor of `incoming` (crossing.hpp). Goes to all stages that take part, which then only talk to each other
+/// until they report.
 ///
 /// With several devices every stage has the whole model, and the source deals the batches out (core/deal.hpp): to
 /// itself, device 0, and to the others over the links that each shares with it. Another device than the source is then
@@ -217,6 +218,7 @@ struct Run {
   int batches = 1;
   int depth = 1;   ///< batches in flight in the Offline phase, and at most in a Server phase
   int chunks = 1;  ///< of a batch
+  config::Phases phases = config::Phases::both;  ///< means nothing to a Server phase
   bool server = false;
   std::vector<std::int64_t> arrivals{};  ///< of a Server phase, for the source only: when each batch arrives,
                                          ///< ascending, in nanoseconds since the phase's beginning
@@ -225,16 +227,16 @@ struct Run {
 
   /// Of the source.
   Deal deal() const { return {static_cast<std::size_t>(devices), static_cast<std::size_t>(phase_batches())}; }
-  int phases() const { return server ? 1 : 2; }
+  int phase_count() const { return server ? 1 : config::count(phases); }
   int phase_batches() const { return warmup + batches; }
-  int total_batches() const { return phases() * phase_batches(); }
+  int total_batches() const { return phase_count() * phase_batches(); }
   std::size_t phase_chunks() const { return static_cast<std::size_t>(phase_batches()) * chunks_of_batch(); }
-  std::size_t total_chunks() const { return static_cast<std::size_t>(phases()) * phase_chunks(); }
+  std::size_t total_chunks() const { return static_cast<std::size_t>(phase_count()) * phase_chunks(); }
   std::size_t chunks_in_flight() const { return static_cast<std::size_t>(depth) * chunks_of_batch(); }
   std::size_t chunks_of_batch() const { return static_cast<std::size_t>(chunks); }
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Run, tag, stage_count, blocks, incoming, warmup, batches, depth, chunks, server,
-                                   arrivals, devices, device)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Run, tag, stage_count, blocks, incoming, warmup, batches, depth, chunks, phases,
+                                   server, arrivals, devices, device)
 
 /// The moments that one stage saw, absolute times of its own steady clock. A phase that was not run has none.
 struct RunReport {

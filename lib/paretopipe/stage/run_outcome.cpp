@@ -56,11 +56,14 @@ void fill(RunOutcome& outcome, const Run& run, StageTimeline timeline, const Sou
   }
   const auto phase = static_cast<std::ptrdiff_t>(run.phase_chunks());
   const auto total = static_cast<std::ptrdiff_t>(run.total_chunks());
-  report.single_stream = slice(timeline, kStageMoments, 0, phase);
-  report.offline = slice(timeline, kStageMoments, phase, total);
-  if (source == nullptr) return;
-  report.single_stream_results = slice(source->results(), kResultMoments, 0, phase);
-  report.offline_results = slice(source->results(), kResultMoments, phase, total);
+  if (config::has_single_stream(run.phases)) {
+    report.single_stream = slice(timeline, kStageMoments, 0, phase);
+    if (source != nullptr) report.single_stream_results = slice(source->results(), kResultMoments, 0, phase);
+  }
+  if (config::has_offline(run.phases)) {
+    report.offline = slice(timeline, kStageMoments, total - phase, total);
+    if (source != nullptr) report.offline_results = slice(source->results(), kResultMoments, total - phase, total);
+  }
 }
 
 }  // namespace paretopipe::stage

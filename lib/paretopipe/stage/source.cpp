@@ -39,7 +39,11 @@ Source::Source(const Run& run, const ReferenceSet& references)
 
 void Source::start() {
   const std::lock_guard lock(mutex_);
-  issue();
+  if (config::has_single_stream(run_.phases)) {
+    issue();
+  } else {
+    fill();
+  }
 }
 
 void Source::follow_schedule() {
@@ -85,15 +89,19 @@ void Source::complete(std::size_t sequence, std::int64_t receive_begin_ns, std::
   }
 }
 
+/// The Offline phase begins in an empty pipeline.
+void Source::fill() {
+  for (int i = 0; i < std::min(run_.depth, run_.phase_batches()); ++i) issue();
+}
+
 /// A batch is back: the SingleStream and the Offline phase hand one over for each.
 void Source::issue_next() {
-  const auto phase = static_cast<std::size_t>(run_.phase_batches());
-  const auto total = static_cast<std::size_t>(run_.total_batches());
-  if (batches_back_ == phase) {
-    // The SingleStream phase is over and the pipeline is empty: fill it.
-    const auto in_flight = std::min(static_cast<std::size_t>(run_.depth), phase);
-    for (std::size_t i = 0; i < in_flight; ++i) issue();
-  } else if (next_ < total) {
+  if (next_ == static_cast<std::size_t>(run_.total_batches())) return;
+  const bool alone_is_over =
+      config::has_single_stream(run_.phases) && batches_back_ == static_cast<std::size_t>(run_.phase_batches());
+  if (alone_is_over) {
+    fill();
+  } else {
     issue();
   }
 }

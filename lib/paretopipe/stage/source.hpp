@@ -24,10 +24,11 @@ struct ReferenceSet {
 };
 
 /// Hands batches to the pipeline and takes their results: one in flight in the SingleStream phase, `depth` in the
-/// Offline phase. A result that comes back makes room for the next batch, so the number in flight never depends on how
-/// much a socket buffer happens to swallow. All chunks of a batch are handed over at one moment, and the batch is back
-/// with the last of them: at most `depth` batches' chunks are in flight. In a Server phase batches are handed over as
-/// they arrive, by a thread of their own; what arrives while `depth` are in flight waits here, however many they are.
+/// Offline phase; a run may have only one of them. A result that comes back makes room for the next batch, so the
+/// number in flight never depends on how much a socket buffer happens to swallow. All chunks of a batch are handed over
+/// at one moment, and the batch is back with the last of them: at most `depth` batches' chunks are in flight. In a
+/// Server phase batches are handed over as they arrive, by a thread of their own; what arrives while `depth` are in
+/// flight waits here, however many they are.
 ///
 /// Where the run has several devices, batches are dealt out to them (core/deal.hpp), and come back from each in order.
 ///
@@ -37,7 +38,7 @@ class Source {
   /// `references` must outlive the source.
   Source(const Run& run, const ReferenceSet& references);
 
-  /// Hands the first batch over; not in a Server phase.
+  /// Hands the first batch over, or as many as an Offline phase has in flight; not in a Server phase.
   void start();
 
   /// The Server phase's schedule, beginning now: hands every batch over when it arrives, or as soon after as there is
@@ -76,6 +77,7 @@ class Source {
 
  private:
   void issue();
+  void fill();
   void issue_next();
   void check_batch(std::size_t first, std::vector<Activation>& chunks);
   void compare(const Activation& result, const Activation& expected);

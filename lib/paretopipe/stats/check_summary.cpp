@@ -64,10 +64,10 @@ void check_server(const record::ServerRecord& server, const plan::Trial& trial) 
 }  // namespace
 
 void check_summary(const record::TrialRecord& record) {
-  if (!record.summary || !record.single_stream || !record.offline) return;
-  check_batches(*record.single_stream, record.trial, "single_stream");
-  check_batches(*record.offline, record.trial, "offline");
-  check_derived(*record.summary, summarise(*record.single_stream, *record.offline, record.trial.batch, record.links),
+  if (!record.summary || (!record.single_stream && !record.offline)) return;
+  if (record.single_stream) check_batches(*record.single_stream, record.trial, "single_stream");
+  if (record.offline) check_batches(*record.offline, record.trial, "offline");
+  check_derived(*record.summary, summarise(record.single_stream, record.offline, record.trial.batch, record.links),
                 "summary");
   if (record.server) check_server(*record.server, record.trial);
 }

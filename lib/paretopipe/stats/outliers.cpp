@@ -19,9 +19,12 @@ std::vector<int> far_out(const std::vector<std::int64_t>& durations_ns, int firs
 
 }  // namespace
 
-record::Outliers find_outliers(const record::PhaseSamples& single_stream, const record::PhaseSamples& offline) {
-  return {far_out(measured_latencies_ns(single_stream), single_stream.warmup),
-          far_out(measured_intervals_ns(offline), offline.warmup + 1)};
+record::Outliers find_outliers(const std::optional<record::PhaseSamples>& single_stream,
+                               const std::optional<record::PhaseSamples>& offline) {
+  record::Outliers outliers;
+  if (single_stream) outliers.single_stream = far_out(measured_latencies_ns(*single_stream), single_stream->warmup);
+  if (offline) outliers.offline = far_out(measured_intervals_ns(*offline), offline->warmup + 1);
+  return outliers;
 }
 
 }  // namespace paretopipe::stats

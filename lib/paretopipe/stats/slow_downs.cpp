@@ -114,10 +114,12 @@ std::optional<Rise> find_rise(std::span<const std::int64_t> durations_ns) {
   return apart && much ? std::optional(rise) : std::nullopt;
 }
 
-std::vector<record::SlowDown> find_slow_downs(const record::PhaseSamples& single_stream,
-                                              const record::PhaseSamples& offline) {
-  auto found = find_in_phase(single_stream, false);
-  for (const auto& one : find_in_phase(offline, true)) found.push_back(one);
+std::vector<record::SlowDown> find_slow_downs(const std::optional<record::PhaseSamples>& single_stream,
+                                              const std::optional<record::PhaseSamples>& offline) {
+  std::vector<record::SlowDown> found;
+  if (single_stream) found = find_in_phase(*single_stream, false);
+  if (!offline) return found;
+  for (const auto& one : find_in_phase(*offline, true)) found.push_back(one);
   return found;
 }
 

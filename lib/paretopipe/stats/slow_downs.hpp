@@ -29,11 +29,11 @@ inline constexpr double kRise = 1.25;
 inline constexpr double kLeastRiseNs = 100'000;  ///< less is a matter of caches and of waking up
 inline constexpr std::size_t kLeastDurations = 8;
 
-/// In both phases, by what a stage computed at each measured batch. Of batches that were dealt out to devices, by
-/// device. What rose by less than a quarter of what another stage of the phase did is left out. Throws UsageError for
-/// damaged samples (see breakdown()).
-std::vector<record::SlowDown> find_slow_downs(const record::PhaseSamples& single_stream,
-                                              const record::PhaseSamples& offline);
+/// In the phases that the trial has, by what a stage computed at each measured batch. Of batches that were dealt out to
+/// devices, by device. What rose by less than a quarter of what another stage of the phase did is left out. Throws
+/// UsageError for damaged samples (see breakdown()).
+std::vector<record::SlowDown> find_slow_downs(const std::optional<record::PhaseSamples>& single_stream,
+                                              const std::optional<record::PhaseSamples>& offline);
 
 /// One sentence each: "stage 1 took 1.8 times as long for a batch from batch 31 of the throughput run on".
 std::vector<std::string> slow_down_sentences(const record::TrialRecord& record);

@@ -78,46 +78,64 @@ record::StageUtilisation utilisation(const StageTimeline& stage, const record::P
   return {median_ns(measured(computes, offline.warmup)), share, 1 - share};
 }
 
-/// Where batches were dealt out: of each device its links and what it computed.
-void summarise_devices(record::Summary& summary, const record::PhaseSamples& single_stream,
-                       const record::PhaseSamples& offline, const std::vector<record::LinkPayload>& links) {
-  const auto devices = static_cast<std::size_t>(offline.devices);
-  if (single_stream.devices != offline.devices || links.size() != 2 * (devices - 1)) {
-    throw UsageError(fmt::format("{} devices took part, which does not fit {} link(s)", devices, links.size()));
-  }
-  const auto window = completion_window(offline);
-  for (int device = 0; device < offline.devices; ++device) {
-    const auto share = of_device(offline, device);
-    summary.stages.push_back(utilisation(share.stages.back(), share, window));
-    if (device == 0) continue;
+/// Where batches were dealt out to devices, each has two links.
+void check_links_of_devices(const record::PhaseSamples& samples, const std::vector<record::LinkPayload>& links) {
+  const auto devices = static_cast<std::size_t>(samples.devices);
+  if (devices == 1 || links.size() == 2 * (devices - 1)) return;
+  throw UsageError(fmt::format("{} devices took part, which does not fit {} link(s)", devices, links.size()));
+}
+
+/// Of each device that batches were dealt out to.
+std::vector<record::LinkSummary> summarise_links_of_devices(const record::PhaseSamples& single_stream,
+                                                            const std::vector<record::LinkPayload>& links) {
+  std::vector<record::LinkSummary> summaries;
+  for (int device = 1; device < single_stream.devices; ++device) {
     const auto there = links.begin() + 2 * (device - 1);
     for (const auto& link : summarise_links(of_device(single_stream, device), {there, there + 2})) {
-      summary.links.push_back(link);
+      summaries.push_back(link);
     }
+  }
+  return summaries;
+}
+
+void summarise_latency(record::Summary& summary, const record::PhaseSamples& single_stream,
+                       const std::vector<record::LinkPayload>& links) {
+  const auto alone = breakdown(single_stream);
+  check_links_of_devices(single_stream, links);
+  summary.latency = *distribution(measured(alone.latency_ns, single_stream.warmup));
+  summary.breakdown = summarise_parts(alone, single_stream.warmup);
+  summary.links = single_stream.devices > 1 ? summarise_links_of_devices(single_stream, links)
+                                            : summarise_links(single_stream, links);
+}
+
+void summarise_throughput(record::Summary& summary, const record::PhaseSamples& offline, int batch,
+                          const std::vector<record::LinkPayload>& links) {
+  const auto loaded = breakdown(offline);
+  const auto window = completion_window(offline);
+  check_links_of_devices(offline, links);
+  summary.latency_under_load = *distribution(measured(loaded.latency_ns, offline.warmup));
+  summary.throughput_image_per_s = static_cast<double>(window.batches - 1) * batch * 1e9 / window.length_ns();
+  for (int device = 0; offline.devices > 1 && device < offline.devices; ++device) {
+    const auto share = of_device(offline, device);
+    summary.stages.push_back(utilisation(share.stages.back(), share, window));
+  }
+  for (int s = 0; offline.devices == 1 && s < stage_count(offline); ++s) {
+    summary.stages.push_back(utilisation(offline.stages[static_cast<std::size_t>(s)], offline, window));
   }
 }
 
 }  // namespace
 
-record::Summary summarise(const record::PhaseSamples& single_stream, const record::PhaseSamples& offline, int batch,
+record::Summary summarise(const std::optional<record::PhaseSamples>& single_stream,
+                          const std::optional<record::PhaseSamples>& offline, int batch,
                           const std::vector<record::LinkPayload>& links) {
-  const auto alone = breakdown(single_stream);
-  const auto loaded = breakdown(offline);
-  const auto window = completion_window(offline);
-
+  if (single_stream && offline && single_stream->devices != offline->devices) {
+    throw UsageError(fmt::format("{} devices took part in one phase, and {} in the other", single_stream->devices,
+                                 offline->devices));
+  }
   record::Summary summary;
-  summary.latency = *distribution(measured(alone.latency_ns, single_stream.warmup));
-  summary.latency_under_load = *distribution(measured(loaded.latency_ns, offline.warmup));
-  summary.throughput_image_per_s = static_cast<double>(window.batches - 1) * batch * 1e9 / window.length_ns();
-  summary.breakdown = summarise_parts(alone, single_stream.warmup);
-  if (offline.devices > 1) {
-    summarise_devices(summary, single_stream, offline, links);
-    return summary;
-  }
-  summary.links = summarise_links(single_stream, links);
-  for (int s = 0; s < stage_count(offline); ++s) {
-    summary.stages.push_back(utilisation(offline.stages[static_cast<std::size_t>(s)], offline, window));
-  }
+  if (single_stream) summarise_latency(summary, *single_stream, links);
+  if (offline) summarise_throughput(summary, *offline, batch, links);
   return summary;
 }
 

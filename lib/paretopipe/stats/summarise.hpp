@@ -2,12 +2,14 @@
 #include <paretopipe/record/record.hpp>
 #include <paretopipe/record/summary.hpp>
 
+#include <optional>
 #include <vector>
 
 namespace paretopipe::stats {
 
 /// What a trial measured, from its raw samples: `batch` images per batch, `links` in ring order (empty when all is
-/// local). Warm-up batches enter no statistic; they only count as busy time where they reach into the measured window.
+/// local). A phase that the trial does not have adds nothing. Warm-up batches enter no statistic; they only count as
+/// busy time where they reach into the measured window.
 ///
 /// Throughput: n batches completed after warm-up make (n - 1) batch / (t_last - t_first) images per second, because the
 /// first completion only starts the clock. Utilisation: compute time within [t_first, t_last] / (t_last - t_first).
@@ -21,7 +23,8 @@ namespace paretopipe::stats {
 ///
 /// Throws UsageError for damaged samples (see breakdown()), for fewer than two batches after warm-up in the Offline
 /// phase or none between the first and the last moment, and where links and stages do not belong together.
-record::Summary summarise(const record::PhaseSamples& single_stream, const record::PhaseSamples& offline, int batch,
+record::Summary summarise(const std::optional<record::PhaseSamples>& single_stream,
+                          const std::optional<record::PhaseSamples>& offline, int batch,
                           const std::vector<record::LinkPayload>& links);
 
 }  // namespace paretopipe::stats

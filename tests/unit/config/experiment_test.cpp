@@ -37,6 +37,7 @@ Experiment unusual_experiment() {
           .shaping = "emulated",
           .repeat_slow = 0,
           .trial_timeout_s = 60,
+          .phases = Phases::offline,
           .server = {.rates = {20, 2.5}, .find_max_rate = "", .queries = 50},
           .placement = {0, 1},
           .device_profiles = {"pi", "none"}};
@@ -80,7 +81,7 @@ TEST_CASE("repetitions are a number, auto, or auto with other bounds", "[experim
 TEST_CASE("every field of an experiment has a key, and every key changes something", "[experiment]") {
   const auto usual = json(Experiment{});
   const auto unusual = json(unusual_experiment());
-  REQUIRE(usual.size() == 34);
+  REQUIRE(usual.size() == 35);
   for (const auto& item : unusual.items()) {
     if (item.key() == "stages" || item.key().ends_with("partitions")) continue;  // partition_test.cpp
     if (item.key() == "input" || item.key() == "cuts" || item.key() == "max_crossing")
@@ -99,6 +100,14 @@ TEST_CASE("batch, depth and threads are a number, or a list whose order stays", 
   CHECK(read(R"({"threads_per_stage": [2, 1]})").threads_per_stage == Axis{2, 1});
   CHECK(json(read(R"({"batch": [4]})")).at("batch") == 4);
   CHECK(json(read(R"({"batch": [4, 1]})")).at("batch") == json::array({4, 1}));
+}
+
+TEST_CASE("phases are both, or one by its name", "[experiment]") {
+  CHECK(experiment_from_json(json::object()).phases == Phases::both);
+  CHECK(experiment_from_json({{"phases", "single-stream"}}).phases == Phases::single_stream);
+  CHECK(refusal(R"({"phases": "ofline"})") ==
+        "experiment.phases is \"ofline\"; it must be both or single-stream or offline; did you mean \"offline\"?");
+  CHECK(refusal(R"({"phases": ["offline"]})") == "experiment.phases has the wrong type or range: [\"offline\"]");
 }
 
 TEST_CASE("lists of what is no whole number are refused by their item", "[experiment]") {

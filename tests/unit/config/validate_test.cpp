@@ -137,6 +137,35 @@ TEST_CASE("data parallelism needs two batches for every device, and has no place
                     "single-stream");
 }
 
+TEST_CASE("what needs a phase that is left out is refused by what it needs", "[validate]") {
+  const auto of_phases = [](Phases phases, const std::function<void(Experiment&)>& change) {
+    return refusal([&](Experiment& experiment) {
+      experiment.phases = phases;
+      change(experiment);
+    });
+  };
+  const auto search = [](Experiment& experiment) { experiment.server.find_max_rate = "p99 < 1s"; };
+  const auto sequential = [](Experiment& experiment) { experiment.baselines = {"sequential"}; };
+  const auto depths = [](Experiment& experiment) { experiment.depth = {1, 4}; };
+  const auto loaded_depths = [](Experiment& experiment) {
+    experiment.depth = {1, 4};
+    experiment.server.rates = {100};
+  };
+  for (const auto phases : {Phases::both, Phases::single_stream, Phases::offline}) {
+    CAPTURE(to_string(phases));
+    CHECK(of_phases(phases, [](Experiment&) {}).empty());
+    CHECK(of_phases(phases, loaded_depths).empty());
+    CHECK(of_phases(phases, search).empty() == (phases != Phases::single_stream));
+    CHECK(of_phases(phases, depths).empty() == (phases != Phases::single_stream));
+    CHECK(of_phases(phases, sequential).empty() == (phases == Phases::both));
+  }
+  using Catch::Matchers::Contains;
+  CHECK_THAT(of_phases(Phases::single_stream, search),
+             Contains("begins at half the throughput that the phase offline"));
+  CHECK_THAT(of_phases(Phases::single_stream, depths), Contains("one batch in flight at any depth; name one depth"));
+  CHECK_THAT(of_phases(Phases::offline, sequential), Contains("experiment.phases is \"offline\""));
+}
+
 TEST_CASE("the queries of a Server phase are batches that are cut, too", "[validate]") {
   const auto refusal_of = [](int queries, std::vector<double> rates) {
     return refusal([&](Experiment& experiment) {

@@ -109,7 +109,7 @@ TEST_CASE("no pipeline runs beyond its bound where batches differ, and Little's 
     const auto demands = demands_of(record);
     INFO("pipeline " << i << ", depth " << pipeline.depth);
     CHECK(reached(demands) < 1.05);
-    const auto in_flight = (record.summary->latency_under_load.mean_ns + *demands.source_ns) / demands.period_ns();
+    const auto in_flight = (record.summary->latency_under_load->mean_ns + *demands.source_ns) / demands.period_ns();
     CHECK(in_flight == Approx(demands.in_flight).epsilon(0.05));
   }
 }

@@ -76,7 +76,7 @@ TEST_CASE("the parts of the idle latency add up to what the record says") {
     record.single_stream = random_samples(random, stages, 20, 3);
     record.summary = stats::summarise(*record.single_stream, *record.offline, 8, record.links);
     const auto idle = demands_of(record).idle;
-    CHECK(idle.total_ns() == Approx(record.summary->latency.mean_ns));
+    CHECK(idle.total_ns() == Approx(record.summary->latency->mean_ns));
     CHECK((idle.transfer_ns == 0) == (stages == 1));
   }
 }

@@ -115,6 +115,12 @@ Records failed_and_invalid() {
   return {invalid, make_failure(make_trial(3, 0), "gone"), make_failure(make_trial(3, 1), "gone")};
 }
 
+Records in_one_phase(config::Phases phases) {
+  auto records = slow_link_sweep();
+  for (auto& record : records) record = in_phases(std::move(record), phases);
+  return records;
+}
+
 }  // namespace
 
 TEST_CASE("a sweep is explained as its golden files say, in text and in Markdown") {
@@ -148,6 +154,8 @@ TEST_CASE("every kind of bottleneck, doubt and baseline is explained as its gold
       {"repetitions that do not agree", disagreeing()},
       {"failed and invalid repetitions", failed_and_invalid()},
       {"not splitting is the fastest", {slow_link_sweep()[1], slow_link_sweep()[4]}},
+      {"one batch in flight alone", in_one_phase(config::Phases::single_stream)},
+      {"several in flight alone", in_one_phase(config::Phases::offline)},
       {"beside data parallelism", sweep_with_baseline()},
       {"data parallelism with too little in flight", {sweep_with_baseline(1).back()}}};
   std::string text;

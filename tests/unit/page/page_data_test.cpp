@@ -79,6 +79,18 @@ TEST_CASE("the conclusion and each split's probability are the frontier's own") 
   CHECK(data.at("families").empty());
 }
 
+TEST_CASE("the page's axes are what its trials measured") {
+  CHECK(page::make_page_data(testing::sweep()).at("objectives") == Json{"latency_p50", "throughput"});
+  auto records = testing::sweep();
+  std::erase_if(records, [](const auto& record) { return record.status != record::Status::ok; });
+  for (auto& record : records) record = testing::in_phases(std::move(record), config::Phases::offline);
+  const auto data = page::make_page_data(records);
+  CHECK(data.at("objectives") == Json{"throughput", "payload"});
+  CHECK(split_of(data, "5").at("breakdown").empty());
+  CHECK_FALSE(split_of(data, "5").at("utilisation").empty());
+  CHECK(split_of(data, "10").contains("on_frontier"));
+}
+
 TEST_CASE("a split without a measurement has no number at all, and says why") {
   const auto data = page::make_page_data(testing::sweep());
   const auto& failed = split_of(data, "6");
@@ -95,7 +107,7 @@ TEST_CASE("the parts of the breakdown add up to the mean of the mean latencies")
   const auto data = page::make_page_data(records);
   double sum = 0;
   for (const auto& part : split_of(data, "5").at("breakdown")) sum += part.at("ns").get<double>();
-  CHECK(sum == Approx((records[4].summary->latency.mean_ns + records[5].summary->latency.mean_ns) / 2));
+  CHECK(sum == Approx((records[4].summary->latency->mean_ns + records[5].summary->latency->mean_ns) / 2));
 }
 
 TEST_CASE("activations are what crosses forward at each depth, and nothing where all is local") {

@@ -42,6 +42,26 @@ std::vector<Trial> plan_one(const config::Experiment& experiment, std::size_t bl
   return plan_trials(experiment, {model_of(experiment.models.at(0), blocks)});
 }
 
+/// Two or three values of everything that a sweep can vary.
+config::Experiment of_all_axes() {
+  config::Experiment experiment;
+  experiment.models = {"a"};
+  experiment.threads_per_stage = {2, 1};
+  experiment.batch = {4, 6};
+  experiment.micro_batches = {2, 4};
+  experiment.depth = {8, 1};
+  experiment.server.rates = {40, 10};
+  experiment.repeat.trials = 4;
+  experiment.splits = config::parse_splits("1,2");
+  return experiment;
+}
+
+Networks two_networks() {
+  config::NetworkProfile slow;
+  slow.name = "slow";
+  return {{{}, slow}, config::Shaping::emulated};
+}
+
 }  // namespace
 
 TEST_CASE("every repetition visits every split and both endpoints once", "[plan]") {
@@ -207,75 +227,120 @@ TEST_CASE("a person's own data are in every trial by their last name and their c
   CHECK(with_data("images:/home/me/photos", {"ab", ""}).front().id() != trials.front().id());
 }
 
-TEST_CASE("sizes of chunks follow one another within a network, and the batch itself is no chunk", "[plan]") {
-  config::Experiment experiment;
-  experiment.models = {"a"};
-  experiment.batch = 8;
-  experiment.micro_batches = {2, 8, 4};
-  experiment.repeat.trials = 2;
-  config::NetworkProfile slow;
-  slow.name = "slow";
-  const auto trials = plan_trials(experiment, {model_of("a", 3)}, {{{}, slow}, config::Shaping::emulated});
-  REQUIRE(trials.size() == 2 * 3 * 2 * 4);
-  const std::vector<int> sizes{2, 0, 4};
-  for (std::size_t i = 0; i < trials.size(); ++i) {
-    CAPTURE(i);
-    CHECK(trials[i].network.name == (i < 24 ? "unshaped" : "slow"));
-    CHECK(trials[i].micro_batch == sizes[i / 8 % 3]);
-    CHECK(trials[i].repetition == static_cast<int>(i / 4 % 2));
-    CHECK(trials[i].split_points == trials[i % 8].split_points);
-  }
-  auto whole = experiment;
+TEST_CASE("a batch that is cut into one chunk of its own size is not cut", "[plan]") {
+  config::Experiment unsaid;
+  unsaid.models = {"a"};
+  unsaid.batch = 8;
+  auto whole = unsaid;
   whole.micro_batches = {8};
-  auto unsaid = experiment;
-  unsaid.micro_batches.clear();
-  CHECK(plan_trials(whole, {model_of("a", 3)}) == plan_trials(unsaid, {model_of("a", 3)}));
+  CHECK(plan_one(whole, 3) == plan_one(unsaid, 3));
 }
 
-TEST_CASE("every combination of threads, batches, chunks and depths is planned, depths fastest", "[plan]") {
+TEST_CASE("every repetition visits every combination of the axes once, and in it every split once", "[plan]") {
+  const auto experiment = of_all_axes();
+  const auto trials = plan_trials(experiment, {model_of("a", 3)}, two_networks());
+  // A batch of 6 has no chunks of 4, and one of 4 is not cut into one of 4.
+  REQUIRE(trials.size() == 4U * 2 * 2 * 3 * 2 * 2 * 2);
+  for (int repetition = 0; repetition < 4; ++repetition) {
+    std::set<std::string> groups, configurations;
+    for (std::size_t i = 0; i < 96; ++i) {
+      const auto& trial = trials.at(static_cast<std::size_t>(repetition) * 96 + i);
+      REQUIRE(trial.repetition == repetition);
+      groups.insert(trial.group_id());
+      configurations.insert(trial.configuration_id());
+      CHECK(trial.group_id() == trials.at(static_cast<std::size_t>(repetition) * 96 + i / 2 * 2).group_id());
+    }
+    CHECK(groups.size() == 48);
+    CHECK(configurations.size() == 96);
+  }
+}
+
+TEST_CASE("no network, batch, number of threads or depth is first in every repetition", "[plan]") {
+  auto experiment = of_all_axes();
+  experiment.repeat.trials = 12;
+  const auto trials = plan_trials(experiment, {model_of("a", 3)}, two_networks());
+  const auto per_repetition = trials.size() / 12;
+  std::map<std::string, int> first;
+  std::set<std::vector<std::string>> orders;
+  for (std::size_t begin = 0; begin < trials.size(); begin += per_repetition) {
+    const auto& trial = trials[begin];
+    ++first[trial.network.name];
+    ++first["batch " + std::to_string(trial.batch)];
+    ++first["threads " + std::to_string(trial.threads_per_stage)];
+    ++first["depth " + std::to_string(trial.depth)];
+    std::vector<std::string> order;
+    for (std::size_t i = begin; i < begin + per_repetition; ++i) order.push_back(trials[i].group_id());
+    orders.insert(order);
+  }
+  REQUIRE(first.size() == 8);
+  for (const auto& [name, count] : first) {
+    CAPTURE(name);
+    CHECK(count >= 2);
+    CHECK(count <= 10);
+  }
+  CHECK(orders.size() == 12);
+}
+
+TEST_CASE("what is slow to change is changed least, and the slowest of it not between two repetitions", "[plan]") {
+  const auto trials = plan_trials(of_all_axes(), {model_of("a", 3)}, two_networks());
+  int threads = 0, networks = 0, batches = 0;
+  for (std::size_t i = 1; i < trials.size(); ++i) {
+    const auto& before = trials[i - 1];
+    const auto& trial = trials[i];
+    threads += trial.threads_per_stage != before.threads_per_stage ? 1 : 0;
+    networks += trial.network != before.network ? 1 : 0;
+    batches += trial.batch != before.batch || trial.micro_batch != before.micro_batch ? 1 : 0;
+  }
+  // Of each axis all values but the current one, in each of what is slower to change; and but for the slowest, perhaps
+  // one more between repetitions.
+  CHECK(threads == 4 * 1);
+  CHECK(networks >= 4 * 2 * 1);
+  CHECK(networks <= 4 * 2 * 1 + 3);
+  CHECK(batches >= 4 * 2 * 2 * 2);
+  CHECK(batches <= 4 * 2 * 2 * 2 + 3);
+}
+
+TEST_CASE("more repetitions leave the order of the combinations as it was, and another seed changes it", "[plan]") {
+  auto experiment = of_all_axes();
+  const auto few = plan_trials(experiment, {model_of("a", 3)}, two_networks());
+  experiment.repeat.trials = 6;
+  const auto more = plan_trials(experiment, {model_of("a", 3)}, two_networks());
+  CHECK(std::equal(few.begin(), few.end(), more.begin()));
+  experiment.seed = 2;
+  const auto other = plan_trials(experiment, {model_of("a", 3)}, two_networks());
+  const auto order = [](const std::vector<Trial>& trials) {
+    std::vector<std::string> names;
+    for (const auto& trial : trials) names.push_back(trial.network.name + std::to_string(trial.batch));
+    return names;
+  };
+  CHECK(order(other) != order(more));
+}
+
+TEST_CASE("the order of the combinations is the same on every platform and release", "[plan]") {
   config::Experiment experiment;
   experiment.models = {"a"};
-  experiment.threads_per_stage = {2, 1};
-  experiment.batch = {4, 6};
-  experiment.micro_batches = {2, 4};
-  experiment.depth = {8, 1};
-  experiment.repeat.trials = 1;
-  experiment.splits = config::parse_splits("1,2");
-  std::vector<std::vector<int>> settings;
-  std::set<std::string> groups;
-  for (const auto& trial : plan_one(experiment, 3)) {
-    groups.insert(trial.group_id());
-    const std::vector<int> setting{trial.threads_per_stage, trial.batch, trial.micro_batch, trial.depth};
-    if (settings.empty() || settings.back() != setting) settings.push_back(setting);
-  }
-  // A batch of 6 has no chunks of 4, and one of 4 is not cut into one of 4.
-  CHECK(settings == std::vector<std::vector<int>>{{2, 4, 2, 8},
-                                                  {2, 4, 2, 1},
-                                                  {2, 4, 0, 8},
-                                                  {2, 4, 0, 1},
-                                                  {2, 6, 2, 8},
-                                                  {2, 6, 2, 1},
-                                                  {1, 4, 2, 8},
-                                                  {1, 4, 2, 1},
-                                                  {1, 4, 0, 8},
-                                                  {1, 4, 0, 1},
-                                                  {1, 6, 2, 8},
-                                                  {1, 6, 2, 1}});
-  CHECK(groups.size() == 12);
+  experiment.batch = {1, 2, 4, 8, 16};
+  experiment.splits = config::parse_splits("1");
+  experiment.repeat.trials = 3;
+  std::vector<int> batches;
+  for (const auto& trial : plan_one(experiment, 3)) batches.push_back(trial.batch);
+  CHECK(batches == std::vector<int>{16, 2, 8, 4, 1, 1, 16, 8, 4, 2, 2, 8, 4, 1, 16});
 }
 
-TEST_CASE("an axis of one value is the trials that its value is", "[plan]") {
+TEST_CASE("an axis of one value is the trials that its value is, and more values leave their order as it was",
+          "[plan]") {
   config::Experiment number, list;
   number.batch = 6;
   list.batch = std::vector{6};
-  CHECK(plan_one(number, 4) == plan_one(list, 4));
-  list.batch = {3, 6};
-  const auto both = plan_one(list, 4);
   const auto alone = plan_one(number, 4);
-  CHECK(std::vector(both.end() - static_cast<std::ptrdiff_t>(alone.size()), both.end()) == alone);
+  CHECK(alone == plan_one(list, 4));
+  list.batch = {3, 6};
+  auto both = plan_one(list, 4);
+  std::erase_if(both, [](const Trial& trial) { return trial.batch != 6; });
+  CHECK(both == alone);
 }
 
-TEST_CASE("rates follow one another within a size of chunks, and a search is one load", "[plan]") {
+TEST_CASE("rates take turns, and a search is one load", "[plan]") {
   config::Experiment experiment;
   experiment.models = {"a"};
   experiment.batch = 8;
@@ -285,17 +350,32 @@ TEST_CASE("rates follow one another within a size of chunks, and a search is one
   experiment.server.queries = 9;
   const auto trials = plan_trials(experiment, {model_of("a", 3)});
   REQUIRE(trials.size() == 2 * 3 * 2 * 4);
-  for (std::size_t i = 0; i < trials.size(); ++i) {
-    CAPTURE(i);
-    CHECK(trials[i].micro_batch == (i < 24 ? 2 : 0));
-    CHECK(trials[i].server == config::ServerLoad{experiment.server.rates[i / 8 % 3], std::nullopt, 9});
-    CHECK(trials[i].repetition == static_cast<int>(i / 4 % 2));
-    CHECK(trials[i].split_points == trials[i % 8].split_points);
+  for (int repetition = 0; repetition < 2; ++repetition) {
+    std::map<double, int> rates;
+    for (std::size_t i = 0; i < 24; ++i) {
+      const auto& trial = trials[static_cast<std::size_t>(repetition) * 24 + i];
+      CHECK(trial.repetition == repetition);
+      CHECK(trial.server->queries == 9);
+      ++rates[trial.server->rate_image_per_s];
+    }
+    CHECK(rates == std::map<double, int>{{10, 8}, {20, 8}, {40, 8}});
   }
   experiment.server = {{}, "p99 < 100ms", 9};
   const auto searches = plan_trials(experiment, {model_of("a", 3)});
   CHECK(searches.size() == 2 * 2 * 4);
   CHECK(searches.front().server->bound == config::parse_latency_bound("p99 < 100ms"));
+}
+
+TEST_CASE("the phases of an experiment are those of every trial", "[plan]") {
+  config::Experiment experiment;
+  experiment.phases = config::Phases::single_stream;
+  for (const auto& trial : plan_one(experiment, 4)) CHECK(trial.phases == config::Phases::single_stream);
+  // A depth that means nothing makes no other trial.
+  auto deep = experiment;
+  deep.depth = 64;
+  CHECK(plan_one(deep, 4) == plan_one(experiment, 4));
+  deep.server.rates = {100};
+  CHECK(plan_one(deep, 4).front().depth == 64);
 }
 
 TEST_CASE("no two trials of a plan share an identity", "[plan]") {

@@ -147,6 +147,30 @@ TEST_CASE("a trial says its load, and one without keeps the identity that it had
   CHECK_THROWS_AS(damaged.get<Trial>(), UsageError);
 }
 
+TEST_CASE("a trial of one phase says so, and one of both keeps the identity that it had before there was a choice",
+          "[trial]") {
+  auto trial = a_trial();
+  CHECK_FALSE(json(trial).contains("phases"));
+  trial.phases = config::Phases::single_stream;
+  CHECK(json(trial).at("phases") == "single-stream");
+  CHECK(support::contains(trial.label(), " batch 8 single-stream only repetition 3"));
+  CHECK(json::parse(json(trial).dump()).get<Trial>() == trial);
+  auto damaged = json(trial);
+  damaged["phases"] = "singlestream";
+  CHECK_THROWS_WITH(damaged.get<Trial>(), Catch::Matchers::Contains("must be both or single-stream or offline"));
+}
+
+TEST_CASE("a search for the highest rate needs the throughput that it begins at", "[trial]") {
+  auto trial = a_trial();
+  trial.server = config::ServerLoad{0, config::parse_latency_bound("p99 < 10ms"), 5};
+  trial.phases = config::Phases::offline;
+  CHECK(json(trial).get<Trial>() == trial);
+  trial.phases = config::Phases::single_stream;
+  CHECK_THROWS_AS(json(trial).get<Trial>(), UsageError);
+  trial.server = config::ServerLoad{10, std::nullopt, 5};
+  CHECK(json(trial).get<Trial>() == trial);
+}
+
 TEST_CASE("chunks that no plan makes are refused, not divided by", "[trial]") {
   for (const int micro_batch : {-1, 3, 8, 16, 2'147'483'647}) {
     auto damaged = json(a_trial());
@@ -237,6 +261,8 @@ TEST_CASE("whatever decides a run changes the identity, and equal trials share i
       [](Trial& trial) {
         trial.server = config::ServerLoad{0, config::parse_latency_bound("p95 < 10ms"), 5};
       },
+      [](Trial& trial) { trial.phases = config::Phases::single_stream; },
+      [](Trial& trial) { trial.phases = config::Phases::offline; },
       [](Trial& trial) { trial.batches = 33; },
       [](Trial& trial) { trial.warmup = 5; },
       [](Trial& trial) { trial.depth = 5; },

@@ -114,6 +114,33 @@ TEST_CASE("what a stage prepared is in its record, and missing where there was n
   CHECK_FALSE(complaint_about(damaged).empty());
 }
 
+TEST_CASE("a record has the phases of its trial, and no number of another one") {
+  const auto phases = GENERATE(config::Phases::single_stream, config::Phases::offline);
+  CAPTURE(to_string(phases));
+  auto record = ok_record();
+  record.trial.phases = phases;
+  CHECK_FALSE(complaint_about(json(record)).empty());
+  auto& summary = *record.summary;
+  if (phases == config::Phases::single_stream) {
+    record.offline.reset();
+    summary.throughput_image_per_s.reset();
+    summary.latency_under_load.reset();
+    summary.stages.clear();
+  } else {
+    record.single_stream.reset();
+    summary.latency.reset();
+    summary.breakdown.clear();
+    summary.links.clear();
+  }
+  CHECK(there_and_back(record) == record);
+  auto of_both = record;
+  of_both.trial.phases = config::Phases::both;
+  CHECK_FALSE(complaint_about(json(of_both)).empty());
+  auto zero = json(record);
+  zero["summary"][phases == config::Phases::offline ? "latency" : "throughput_image_per_s"] = 0;
+  CHECK_FALSE(complaint_about(zero).empty());
+}
+
 TEST_CASE("what is undefined is missing from the JSON") {
   auto record = ok_record();
   record.stages[0].peak_rss_bytes.reset();

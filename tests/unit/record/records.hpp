@@ -88,4 +88,10 @@ inline record::TrialRecord failed_record(int repetition = 0) {
   return record;
 }
 
+/// As a store keeps it, as its so-many-th record.
+inline record::TrialRecord at(int position, record::TrialRecord record) {
+  record.provenance.position = position;
+  return record;
+}
+
 }  // namespace paretopipe::testing

@@ -95,7 +95,7 @@ TEST_CASE("a disk that becomes full anywhere in a record leaves the earlier ones
     CHECK(support::read_file(store.file()) == before);
   }
   store.append(ok_record(2));  // space was made
-  CHECK(read_records(folder.path()).records == std::vector<TrialRecord>{ok_record(0), ok_record(2)});
+  CHECK(read_records(folder.path()).records == std::vector<TrialRecord>{at(1, ok_record(0)), at(2, ok_record(2))});
 }
 
 TEST_CASE("a number that JSON does not have is never written, wherever in the record it is") {

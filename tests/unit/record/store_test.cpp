@@ -40,7 +40,7 @@ TEST_CASE("records come back in their order, from the folder and from the file")
   append_all(results, {ok_record(0), failed_record(1), ok_record(2)});
   for (const auto& path : {results, results / "records.jsonl"}) {
     const auto set = read_records(path);
-    CHECK(set.records == std::vector<TrialRecord>{ok_record(0), failed_record(1), ok_record(2)});
+    CHECK(set.records == std::vector<TrialRecord>{at(1, ok_record(0)), at(2, failed_record(1)), at(3, ok_record(2))});
     CHECK(set.warnings.empty());
   }
 }
@@ -50,7 +50,7 @@ TEST_CASE("a record is on the disk as soon as append returns") {
   RecordStore store(folder.path(), false);
   CHECK(read_records(folder.path()).records.empty());
   store.append(ok_record());
-  CHECK(support::read_file(store.file()) == line_of(ok_record()));
+  CHECK(support::read_file(store.file()) == line_of(at(1, ok_record())));
 }
 
 TEST_CASE("of several records of one trial the last one counts") {
@@ -58,8 +58,25 @@ TEST_CASE("of several records of one trial the last one counts") {
   append_all(folder.path(), {failed_record(0), ok_record(1), failed_record(0)});
   append_all(folder.path(), {ok_record(0)}, true);
   const auto set = read_records(folder.path());
-  CHECK(set.records == std::vector<TrialRecord>{ok_record(1), ok_record(0)});
-  CHECK(set.replaced == std::vector<TrialRecord>{failed_record(0), failed_record(0)});
+  CHECK(set.records == std::vector<TrialRecord>{at(2, ok_record(1)), at(4, ok_record(0))});
+  CHECK(set.replaced == std::vector<TrialRecord>{at(1, failed_record(0)), at(3, failed_record(0))});
+}
+
+TEST_CASE("records are numbered in the order in which they were measured, and a sweep that is resumed counts on") {
+  const support::TemporaryFolder folder;
+  append_all(folder.path(), {failed_record(0), ok_record(0)});
+  append_all(folder.path(), {ok_record(1), ok_record(2)}, true);
+  const auto set = read_records(folder.path());
+  std::vector<int> positions;
+  for (const auto& record : set.records) positions.push_back(record.provenance.position.value());
+  CHECK(positions == std::vector{2, 3, 4});
+  CHECK(set.replaced.at(0).provenance.position == 1);
+  // What a kill left of a record is cut off, and was no measurement.
+  const auto file = folder.path() / "records.jsonl";
+  support::write_file(file, support::read_file(file) + "{\"schema\":");
+  append_all(folder.path(), {ok_record(3)}, true);
+  CHECK(read_records(folder.path()).records.back().provenance.position == 5);
+  CHECK_FALSE(nlohmann::json(ok_record(0)).at("provenance").contains("position"));
 }
 
 TEST_CASE("empty lines, and a file from another system's editor, are no damage") {
@@ -87,7 +104,7 @@ TEST_CASE("a file that is cut anywhere keeps its whole lines, and a resumed swee
     const auto resumed = read_records(file);
     REQUIRE(resumed.warnings.empty());
     REQUIRE(resumed.records.size() == set.records.size() + 1);
-    REQUIRE(resumed.records.back() == failed_record(2));
+    REQUIRE(resumed.records.back() == at(static_cast<int>(set.records.size()) + 1, failed_record(2)));
   }
 }
 
@@ -192,7 +209,7 @@ TEST_CASE("a line that is finished but damaged is not cut off by a resume") {
   const auto file = folder.path() / "records.jsonl";
   support::write_file(file, "damaged\n");
   append_all(folder.path(), {ok_record()}, true);
-  CHECK(support::read_file(file) == "damaged\n" + line_of(ok_record()));
+  CHECK(support::read_file(file) == "damaged\n" + line_of(at(2, ok_record())));
 }
 
 TEST_CASE("where there are no records a reader says how to make some") {

@@ -18,7 +18,7 @@ namespace {
 /// Better than any split in everything.
 record::TrialRecord dealt(int repetition, double throughput = 1200) {
   auto record = testing::dealt_record(testing::make_dealt_trial(2, repetition), {.devices = 2});
-  record.summary->latency.p50_ns = 1e6;
+  record.summary->latency->p50_ns = 1e6;
   record.summary->throughput_image_per_s = throughput;
   return record;
 }

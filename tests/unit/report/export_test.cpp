@@ -219,6 +219,37 @@ TEST_CASE(
   CHECK(export_as("stages", {}).files.empty());
 }
 
+TEST_CASE("trials of one phase are exported in every layout that can say them, without the other phase") {
+  const auto phases = GENERATE(config::Phases::single_stream, config::Phases::offline);
+  const auto record = testing::in_phases(make_record(make_trial(3), {5000, 4000, 3000, 2000}, 8000), phases);
+  const bool alone = phases == config::Phases::single_stream;
+  CAPTURE(to_string(phases));
+  const auto batches = export_as("batches", {record}).files.at(0).content;
+  CHECK(std::count(batches.begin(), batches.end(), '\n') == 1 + 10);
+  CHECK(contains(batches, ",single_stream,") == alone);
+  CHECK(contains(batches, ",offline,") != alone);
+  const auto stages = export_as("stages", {record}).files.at(0).content;
+  CHECK(std::count(stages.begin(), stages.end(), '\n') == 1 + 2);
+  const auto json = nlohmann::json::parse(export_as("jsonl", {record}).files.at(0).content);
+  CHECK(json.contains("latency_p50_ns") == alone);
+  CHECK(json.contains("throughput_image_per_s") != alone);
+  CHECK(json.at("phases") == to_string(phases));
+  const auto trace = nlohmann::json::parse(export_as("trace", {record}).files.at(0).content);
+  CHECK(contains(trace.at("otherData").at("time").get<std::string>(), "the only one"));
+  for (const auto& event : trace.at("traceEvents")) {
+    if (event.at("ph") == "M") continue;
+    CHECK(event.at("args").at("phase") == (alone ? "single_stream" : "offline"));
+    CHECK(event.at("ts") >= 0);
+  }
+  const auto python = export_as("python", {record});
+  CHECK(python.files.empty());
+  CHECK(contains(python.left_out.at(0), "was measured " + config::describe(phases)));
+  auto loaded = record;
+  loaded.trial.server = config::ServerLoad{12.5, std::nullopt, 2};
+  loaded.server.emplace().runs.resize(1);
+  CHECK(contains(export_as("load", {loaded}).files.at(0).content, alone ? ",unshaped,,0," : ",unshaped,1"));
+}
+
 TEST_CASE("records without samples make no batches' CSV, and damaged ones are named") {
   const auto failure = testing::make_failure(make_trial(3), "gone");
   CHECK(export_as("batches", {failure}).files.empty());

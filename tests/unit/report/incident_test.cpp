@@ -113,7 +113,7 @@ TEST_CASE("a group has its incidents in the order of splits and repetitions, wha
 
 TEST_CASE("a replaced record enters no number") {
   auto slow = not_ok(a_record(3, 1), "slow");
-  slow.summary->latency.p50_ns *= 100;
+  slow.summary->latency->p50_ns *= 100;
   const auto with = report_of(eventful(), {slow});
   const auto without = report_of(eventful());
   CHECK(with.groups[0].rows[0].values == without.groups[0].rows[0].values);

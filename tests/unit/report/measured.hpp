@@ -18,7 +18,7 @@ inline record::TrialRecord measured(int split, int repetition, double latency_ms
     trial.shaping = config::Shaping::emulated;
   }
   auto record = make_record(trial, {5000, 4000, 3000, 2000}, 8000);
-  record.summary->latency.p50_ns = latency_ms * 1e6;
+  record.summary->latency->p50_ns = latency_ms * 1e6;
   record.summary->throughput_image_per_s = throughput;
   return record;
 }

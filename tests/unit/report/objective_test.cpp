@@ -25,6 +25,22 @@ TEST_CASE("latency and throughput are the default objectives") {
   CHECK(parse_objectives({"payload"}).size() == 1);
 }
 
+TEST_CASE("where only one phase was measured, its number and the payload are the default objectives") {
+  const auto both = testing::make_record(testing::make_trial(3), {5000, 4000, 3000, 2000}, 8000);
+  const auto alone = testing::in_phases(both, config::Phases::single_stream);
+  const auto loaded = testing::in_phases(both, config::Phases::offline);
+  const auto labels = [](const std::vector<record::TrialRecord>& records) {
+    const auto objectives = parse_objectives({}, report::measured_phases(records));
+    return objectives.at(0).label() + " " + objectives.at(1).label();
+  };
+  CHECK(labels({alone, alone}) == "latency_p50:min payload:min");
+  CHECK(labels({loaded}) == "throughput:max payload:min");
+  CHECK(labels({loaded, alone}) == "latency_p50:min payload:min");
+  CHECK(labels({alone, loaded, both}) == "latency_p50:min throughput:max");
+  CHECK(labels({}) == "latency_p50:min throughput:max");
+  CHECK(labels({alone, testing::make_failure(both.trial, "gone")}) == "latency_p50:min payload:min");
+}
+
 TEST_CASE("unknown metrics, directions and repeated objectives are refused") {
   CHECK_THROWS_AS(parse_objective("latency"), UsageError);
   CHECK_THROWS_AS(parse_objective("throughput:best"), UsageError);

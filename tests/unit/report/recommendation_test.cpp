@@ -161,6 +161,35 @@ TEST_CASE("where no split keeps the constraints, that is the conclusion in every
   CHECK_FALSE(report::render_markdown(report).empty());
 }
 
+TEST_CASE("trials of one phase are recommended by what they have, and say what they lack where it is asked for") {
+  const bool offline = GENERATE(true, false);
+  const auto phases = offline ? config::Phases::offline : config::Phases::single_stream;
+  const auto cut = testing::make_record(testing::make_trial(3), {5'000'000, 4'000'000, 3'000'000, 2'000'000}, 8000);
+  const auto local = testing::make_record(testing::make_trial(10), {9'000'000, 0, 0, 0}, 0);
+  const Records records{testing::in_phases(cut, phases), testing::in_phases(local, phases)};
+  const auto make = [&](const std::vector<std::string>& objectives, const std::vector<std::string>& constraints) {
+    return report::make_frontier_report(records, report::parse_objectives(objectives, report::measured_phases(records)),
+                                        {.constraints = report::parse_constraints(constraints), .reference = {}});
+  };
+  const auto text = [](const report::FrontierReport& report) { return report::render_text(report, {.width = 200}); };
+  const auto usual = text(make({}, {}));
+  INFO(usual);
+  CHECK(contains(usual, offline ? "depth 4, offline only," : "batch 8, single-stream only,"));
+  CHECK(contains(usual, offline ? ": throughput " : ": latency_p50 "));
+  CHECK(contains(usual, "payload 0 B (the best)"));
+  CHECK(contains(usual, offline ? "x sequential is left out, for this is offline only."
+                                : "Speed-ups over baselines are left out: they compare throughput, and this is "
+                                  "single-stream only."));
+  const auto* lacking = offline ? "latency_p50" : "throughput";
+  const auto asked = text(make({"latency_p50", "throughput"}, {}));
+  CHECK(contains(asked, "No split can be recommended: these trials were measured " + config::describe(phases) +
+                            ", which gives no " + lacking + "; try --objective "));
+  CHECK_FALSE(contains(asked, "was not compared"));
+  const auto excluded = text(make({"payload"}, {std::string(lacking) + (offline ? " < 1s" : " > 1")}));
+  CHECK(
+      contains(excluded, std::string("it has no ") + lacking + " (it was measured " + config::describe(phases) + ")"));
+}
+
 TEST_CASE("a split that lacks the constraint's metric does not keep it") {
   Records records{measured(5, 0, 10, 10), testing::make_record(testing::make_trial(10), {5000, 0, 0, 0}, 0)};
   const auto report = report_of(records, {"goodput > 1 B/s"});

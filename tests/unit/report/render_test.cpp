@@ -179,7 +179,7 @@ TEST_CASE("invalid repetitions are shown with their reason and enter no number")
   invalid.trial.repetition = 7;
   invalid.status = record::Status::invalid;
   invalid.failure = record::Failure{"network", std::nullopt, "the round trip is 23 ms"};
-  invalid.summary->latency.p50_ns = 1;
+  invalid.summary->latency->p50_ns = 1;
   records.push_back(invalid);
   const auto report = report_of(records);
   CHECK(row_of(report, 10).values == before);

@@ -16,7 +16,7 @@ namespace {
 
 /// `batch` images every `mean_ms` with one batch in flight.
 record::TrialRecord with_mean(record::TrialRecord record, double mean_ms) {
-  record.summary->latency.mean_ns = mean_ms * 1e6;
+  record.summary->latency->mean_ns = mean_ms * 1e6;
   return record;
 }
 

@@ -32,7 +32,7 @@ class FakeExecutor final : public run::TrialExecutor {
     TrialRecord record;
     record.trial = trial;
     record.summary.emplace();
-    record.summary->latency.p50_ns = numbers.latency_ns;
+    record.summary->latency.emplace().p50_ns = numbers.latency_ns;
     record.summary->throughput_image_per_s = numbers.throughput;
     return record;
   }
@@ -151,6 +151,34 @@ TEST_CASE("the budget is shared out among the groups, and what one leaves over t
   CHECK(sweep.kept.size() == 60);
   CHECK(sweep.outcome.settled == 2);
   CHECK(sweep.outcome.open == 2);
+}
+
+TEST_CASE("groups take turns, and one that is decided leaves the others theirs") {
+  // Repetition by repetition through two batches, as plan_trials() has it; the larger one never settles.
+  std::vector<plan::Trial> plan;
+  for (int repetition = 0; repetition < 8; ++repetition) {
+    for (const int batch : {1, 2}) {
+      for (const int split : {1, 2}) {
+        plan.push_back(testing::make_trial(split, repetition));
+        plan.back().batch = batch;
+      }
+    }
+  }
+  const auto restless = [](const plan::Trial& trial) {
+    auto numbers = clear_cut(trial);
+    if (trial.batch == 2) numbers.throughput *= trial.repetition % 2 == 0 ? 1 : 2;
+    return numbers;
+  };
+  const AdaptiveRun sweep(restless, plan, {.adaptive = true, .trials = 8});
+  REQUIRE(sweep.kept.size() == 2 * 5 + 2 * 8);
+  for (std::size_t i = 0; i < 20; ++i) CHECK(sweep.kept[i].trial == plan[i]);
+  for (std::size_t i = 20; i < sweep.kept.size(); ++i) CHECK(sweep.kept[i].trial.batch == 2);
+  CHECK(sweep.outcome.settled == 2);
+  CHECK(sweep.outcome.open == 2);
+  CHECK(sweep.outcome.planned == 32);
+  // The budget is looked at before every round: three of two trials each.
+  const AdaptiveRun brief(restless, plan, {.adaptive = true, .trials = 8, .budget_s = 11}, {}, 2s);
+  CHECK(brief.kept.size() == 6);
 }
 
 TEST_CASE("a plan without trials ends at once") {

@@ -20,7 +20,7 @@ record::TrialRecord measured(int split, int repetition, double latency_ns, doubl
   record::TrialRecord record;
   record.trial = testing::make_trial(split, repetition);
   record.summary.emplace();
-  record.summary->latency.p50_ns = latency_ns;
+  record.summary->latency.emplace().p50_ns = latency_ns;
   record.summary->throughput_image_per_s = throughput;
   return record;
 }
@@ -98,6 +98,23 @@ TEST_CASE("data parallelism, which is no split, drops none, and is measured unti
   const auto verdicts = run::judge_round(group, kPrecision, 1);
   CHECK(verdicts.at({1}) == Verdict::settled);
   CHECK(verdicts.at({}) == Verdict::settled);
+}
+
+TEST_CASE("trials of one phase are judged by its number and the payload: what carries less is not dropped") {
+  const bool offline = GENERATE(true, false);
+  auto group = group_of({{1, 5, 100, 50, 0.01}, {2, 5, 200, 25, 0.01}, {3, 5, 210, 24, 0.01}});
+  for (auto& record : group) {
+    const auto split = record.trial.split_points.front();
+    record.links = {{0, 1, split == 2 ? 500 : 1000, 64}, {1, 0, 320, 64}};
+    record.trial.phases = offline ? config::Phases::offline : config::Phases::single_stream;
+    if (offline) {
+      record.summary->latency.reset();
+    } else {
+      record.summary->throughput_image_per_s.reset();
+    }
+  }
+  // 3 carries as much as 1 and is slower; 2 is slower, too, and carries half of it.
+  CHECK(judge(group) == Verdicts{{1, Verdict::settled}, {2, Verdict::settled}, {3, Verdict::dominated}});
 }
 
 TEST_CASE("two equal splits do not drop each other") {

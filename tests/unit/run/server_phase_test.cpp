@@ -159,7 +159,7 @@ TEST_CASE("a search ends at the highest rate that keeps the bound, with all that
   CHECK(*kept < 1.03 * 400);
   CHECK(*missed > 0.97 * 400);
   CHECK(record.server->runs.size() == simulation.requests_.size());
-  CHECK(record.server->runs.front().rate_image_per_s == record.summary->throughput_image_per_s / 2);
+  CHECK(record.server->runs.front().rate_image_per_s == record.summary->throughput_image_per_s.value() / 2);
 }
 
 TEST_CASE("a bound that no rate can keep ends without a rate, and the record says what was tried") {
@@ -168,7 +168,7 @@ TEST_CASE("a bound that no rate can keep ends without a rate, and the record say
       measured(a_record(config::ServerLoad{0, LatencyBound{LatencyStatistic::p50, kService}, 20}), simulation);
   CHECK(record.status == record::Status::ok);
   CHECK_FALSE(record.server->max_rate->kept_image_per_s);
-  CHECK(record.server->max_rate->missed_image_per_s == record.summary->throughput_image_per_s / 16);
+  CHECK(record.server->max_rate->missed_image_per_s == record.summary->throughput_image_per_s.value() / 16);
   CHECK(record.server->runs.size() == 4);
   CHECK_NOTHROW(stats::check_summary(record));
 }

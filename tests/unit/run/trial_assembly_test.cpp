@@ -45,8 +45,39 @@ TEST_CASE("a right output is an ok record, complete and derived from its own sam
   CHECK(record.trial == trial);
   CHECK(record.fidelity == record::Fidelity{0, 1, 2 * (kWarmup + kBatches)});
   CHECK(record.summary == stats::summarise(*record.single_stream, *record.offline, trial.batch, record.links));
-  CHECK(record.summary->latency.count == kBatches);
+  CHECK(record.summary->latency->count == kBatches);
   const nlohmann::json written = record;
+  CHECK(nlohmann::json::parse(written.dump()).get<record::TrialRecord>() == record);
+}
+
+TEST_CASE("the record of a trial of one phase has that phase's samples and numbers, and none of the other's") {
+  auto trial = trial_at({3});
+  trial.phases = GENERATE(config::Phases::single_stream, config::Phases::offline);
+  const bool alone = config::has_single_stream(trial.phases);
+  CAPTURE(alone);
+  for (const auto& request : run::make_run_requests(trial, a_model(), loaded(), 1)) {
+    CHECK(request.phases == trial.phases);
+  }
+  auto evidence = regular_evidence();
+  for (auto& report : evidence.reports) {
+    (alone ? report.offline : report.single_stream) = {};
+    (alone ? report.offline_results : report.single_stream_results) = {};
+  }
+  const auto record = run::assemble_record(trial, a_model(), evidence);
+  CHECK(record.status == record::Status::ok);
+  CHECK(record.single_stream.has_value() == alone);
+  CHECK(record.offline.has_value() != alone);
+  CHECK(record.fidelity->batches_compared == kWarmup + kBatches);
+  CHECK(record.summary->latency.has_value() == alone);
+  CHECK(record.summary->breakdown.empty() != alone);
+  CHECK(record.summary->throughput_image_per_s.has_value() != alone);
+  CHECK(record.summary->latency_under_load.has_value() != alone);
+  CHECK(record.summary->stages.empty() == alone);
+  const nlohmann::json written = record;
+  for (const auto* key : {"latency", "breakdown", "links"}) CHECK(written["summary"].contains(key) == alone);
+  for (const auto* key : {"throughput_image_per_s", "latency_under_load", "stages"}) {
+    CHECK(written["summary"].contains(key) != alone);
+  }
   CHECK(nlohmann::json::parse(written.dump()).get<record::TrialRecord>() == record);
 }
 
@@ -162,8 +193,8 @@ TEST_CASE("of batches in chunks the samples are the chunks', and a link's bytes 
   REQUIRE(record.status == record::Status::ok);
   CHECK(record.single_stream == samples(kAlone));
   CHECK(record.links == std::vector<record::LinkPayload>{{0, 1, 3 * 96, 3 * 64}, {1, 0, 3 * 320, 3 * 64}});
-  CHECK(record.summary->latency.count == kBatches);
-  CHECK(record.summary->throughput_image_per_s == Approx(24 / 30e-6));
+  CHECK(record.summary->latency->count == kBatches);
+  CHECK(record.summary->throughput_image_per_s.value() == Approx(24 / 30e-6));
   CHECK(record.fidelity->batches_compared == 2 * (kWarmup + kBatches));
   require_parts_to_add_up(*record.single_stream);
   const nlohmann::json written = record;

@@ -24,6 +24,7 @@ struct StarSetup {
   int depth = 4;
   int chunks = 1;
   std::vector<std::string> faults{};  ///< of the devices' backends
+  config::Phases phases = config::Phases::both;
 };
 
 std::vector<stage::Run> make_star_runs(const StarSetup& setup) {
@@ -32,7 +33,8 @@ std::vector<stage::Run> make_star_runs(const StarSetup& setup) {
                            .batches = setup.batches,
                            .depth = setup.depth,
                            .chunks = setup.chunks,
-                           .faults = {}})
+                           .faults = {},
+                           .phases = setup.phases})
                     .front();
   source.stage_count = setup.devices;
   source.devices = setup.devices;
@@ -153,6 +155,21 @@ TEMPLATE_TEST_CASE("every batch is computed by the device that is its turn, and 
         2 * static_cast<std::size_t>(setup.warmup + setup.batches) * static_cast<std::size_t>(setup.chunks);
     const auto& outputs = star.references().outputs;
     CHECK(std::ranges::equal(outcomes.front().last_batch.back().bytes, outputs[(last - 1) % outputs.size()].bytes));
+  }
+}
+
+TEST_CASE("dealt out in one phase only, every device has its share of that phase and of no other") {
+  const StarSetup offline{.devices = 3, .chunks = 2, .phases = config::Phases::offline};
+  const auto loaded = Star(offline, &Socketpair::connect).run();
+  require_phase(loaded, offline, &stage::RunReport::offline, &stage::RunReport::offline_results);
+  require_depth(loaded.front().report, 4, 2);
+  const StarSetup alone{.devices = 3, .phases = config::Phases::single_stream};
+  const auto outcomes = Star(alone, &Socketpair::connect).run();
+  require_phase(outcomes, alone, &stage::RunReport::single_stream, &stage::RunReport::single_stream_results);
+  for (std::size_t i = 0; i < outcomes.size(); ++i) {
+    CHECK(outcomes[i].report.offline == StageTimeline{});
+    CHECK(loaded[i].report.single_stream == StageTimeline{});
+    CHECK(outcomes[i].report.max_abs_difference + loaded[i].report.max_abs_difference == 0);
   }
 }
 

@@ -67,9 +67,21 @@ TEST_CASE("every request and every reply crosses with all of its fields") {
   check(Loaded{12, kSpec, kSpec},
         std::string(R"({"held_parameter_bytes":12,"input":)") + kSpecText + R"(,"result":)" + kSpecText + "}");
   check(
-      Run{4294967295U, 3, {1, 2}, {kSpec, kSpec}, 5, 6, 7, 9, true, {0, 10, 9007199254740993}, 4, 2},
+      Run{4294967295U,
+          3,
+          {1, 2},
+          {kSpec, kSpec},
+          5,
+          6,
+          7,
+          9,
+          config::Phases::offline,
+          true,
+          {0, 10, 9007199254740993},
+          4,
+          2},
       std::string(R"({"tag":4294967295,"stage_count":3,"blocks":{"begin":1,"end":2},"warmup":5,"batches":6,)") +
-          R"("depth":7,"chunks":9,"server":true,"arrivals":[0,10,9007199254740993],"devices":4,"device":2,"incoming":[)" +
+          R"("depth":7,"chunks":9,"phases":"offline","server":true,"arrivals":[0,10,9007199254740993],"devices":4,"device":2,"incoming":[)" +
           kSpecText + "," + kSpecText + "]}");
   check(Prepare{{1, 2}, {kSpec}}, std::string(R"({"blocks":{"begin":1,"end":2},"incoming":[)") + kSpecText + "]}");
   CHECK(json(Prepared{}) == json::object());

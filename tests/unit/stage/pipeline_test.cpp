@@ -117,6 +117,31 @@ TEST_CASE("more chunks than the buffers of a stage and of its sockets hold canno
                TcpLoopback::connect);
 }
 
+TEST_CASE("of a run of one phase nothing of the other one is reported, by any stage") {
+  const auto offline = GENERATE(true, false);
+  for (const auto& splits : std::vector<std::vector<int>>{{}, {1}, {1, 2}}) {
+    RingSetup setup{.splits = splits, .warmup = 1, .batches = 6, .depth = 3, .chunks = 2, .faults = {}};
+    setup.phases = offline ? config::Phases::offline : config::Phases::single_stream;
+    CAPTURE(splits, offline);
+    const auto reports = Ring(setup, Socketpair::connect).run();
+    for (const auto& report : reports) {
+      require_order(offline ? report.offline : report.single_stream, 14);
+      CHECK((offline ? report.single_stream : report.offline) == StageTimeline{});
+      CHECK((offline ? report.single_stream_results : report.offline_results) == ResultTimeline{});
+    }
+    const auto& source = reports.front();
+    if (offline) {
+      require_causality(reports, &RunReport::offline, &RunReport::offline_results);
+      require_depth(source.offline.ready, source.offline_results.completed, 3, 2);
+    } else {
+      require_causality(reports, &RunReport::single_stream, &RunReport::single_stream_results);
+      require_depth(source.single_stream.ready, source.single_stream_results.completed, 1, 2);
+    }
+    CHECK(source.max_abs_difference == 0);
+    CHECK(source.top1_agreement == 1);
+  }
+}
+
 TEST_CASE("one damaged chunk shows, whichever of its batch it is") {
   // 2 phases of 5 batches of 4 chunks.
   for (const auto* fault : {"wrong@1-3@1", "wrong@1-3@2", "wrong@1-3@4", "wrong@1-3@39", "wrong@1-3@40"}) {

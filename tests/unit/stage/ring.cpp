@@ -41,6 +41,7 @@ std::vector<stage::Run> make_runs(const RingSetup& setup) {
     run.batches = setup.batches;
     run.depth = setup.depth;
     run.chunks = setup.chunks;
+    run.phases = setup.phases;
     run.server = !setup.arrivals.empty();
     if (i == 0) run.arrivals = setup.arrivals;
     begin = end;

@@ -31,8 +31,9 @@ struct RingSetup {
   int batches = 4;
   int depth = 3;
   int chunks = 1;
-  std::vector<std::string> faults;       ///< of the stages' backends
-  std::vector<std::int64_t> arrivals{};  ///< of a Server phase, as many as there are batches; none: the two others
+  std::vector<std::string> faults;  ///< of the stages' backends
+  config::Phases phases = config::Phases::both;
+  std::vector<std::int64_t> arrivals{};  ///< of a Server phase, as many as there are batches; none: `phases`
 };
 
 std::vector<stage::Run> make_runs(const RingSetup& setup);

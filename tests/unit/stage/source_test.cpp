@@ -141,6 +141,26 @@ TEST_CASE("the Offline phase begins when the SingleStream phase's last result is
   CHECK(source.results().receive_end == std::vector<std::int64_t>(4, 6));
 }
 
+TEST_CASE("a run of one phase hands over that phase's batches and no more") {
+  const auto set = references(2);
+  auto run = a_run(1, 3, 3);
+  const bool offline = GENERATE(true, false);
+  run.phases = offline ? config::Phases::offline : config::Phases::single_stream;
+  CHECK(run.total_batches() == 4);
+  Source source(run, set);
+  source.start();
+  const std::vector<std::ptrdiff_t> expected =
+      offline ? std::vector<std::ptrdiff_t>{3, 4, 4, 4, 4} : std::vector<std::ptrdiff_t>{1, 2, 3, 4, 4};
+  for (std::size_t done = 0; done <= 4; ++done) {
+    CAPTURE(offline, done);
+    CHECK(handed_over(source) == expected[done]);
+    CHECK(source.last_batch().empty() == (done < 4));
+    if (done == 4) break;
+    CHECK(source.jobs().pop()->sequence == done);
+    source.complete(done, 1, 1, set.outputs.front());
+  }
+}
+
 TEST_CASE("all chunks of a batch are handed over at once, and its last one that comes back makes room for the next") {
   const auto set = references(6);
   auto run = a_run(0, 2, 2);

@@ -54,6 +54,18 @@ TEST_CASE("a summary that follows from its samples passes, at the endpoints too,
   CHECK_NOTHROW(stats::check_summary(testing::make_failure(make_trial(3), "nothing was measured")));
 }
 
+TEST_CASE("the numbers of a trial of one phase are held against that phase's samples") {
+  const auto phases = GENERATE(config::Phases::single_stream, config::Phases::offline);
+  auto record = testing::in_phases(a_record(), phases);
+  CHECK_NOTHROW(stats::check_summary(json::parse(json(record).dump()).get<record::TrialRecord>()));
+  if (phases == config::Phases::offline) {
+    *record.summary->throughput_image_per_s *= 2;
+  } else {
+    record.summary->latency->p50_ns *= 2;
+  }
+  CHECK(contains(complaint_about(record), "was it edited by hand?"));
+}
+
 TEST_CASE("whichever number of a summary was edited by hand, it is refused by its name") {
   const auto flat = json(*a_record().summary).flatten();
   for (const auto& [place, value] : flat.items()) {
@@ -69,7 +81,7 @@ TEST_CASE("whichever number of a summary was edited by hand, it is refused by it
 
 TEST_CASE("the last digit of another compiler's arithmetic is no damage") {
   auto record = a_record();
-  auto& throughput = record.summary->throughput_image_per_s;
+  auto& throughput = record.summary->throughput_image_per_s.value();
   throughput = std::nextafter(throughput, 0.0);
   CHECK_NOTHROW(stats::check_summary(record));
   throughput *= 1 + 1e-8;

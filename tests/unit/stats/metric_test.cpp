@@ -36,6 +36,18 @@ TEST_CASE("metric names are unique and every metric says what it means") {
   }
 }
 
+TEST_CASE("a trial of one phase has the metrics of that phase, and those that need none") {
+  const auto phases = GENERATE(config::Phases::single_stream, config::Phases::offline);
+  const auto whole = split_record();
+  const auto record = testing::in_phases(whole, phases);
+  for (const auto& metric : record::metrics()) {
+    CAPTURE(metric.name, to_string(phases));
+    CHECK(metric.measured_by(config::Phases::both));
+    const auto expected = metric.measured_by(phases) ? metric.value(whole) : std::nullopt;
+    CHECK(metric.value(record) == expected);
+  }
+}
+
 TEST_CASE("an unknown metric is refused with the likely one and the list of all") {
   const auto message = support::message_of<UsageError>([] { record::find_metric("latency_p5"); });
   CHECK(support::contains(message, "did you mean"));
@@ -79,9 +91,9 @@ TEST_CASE("a search has its rate, if it found one, and no latency, for it ran at
 
 TEST_CASE("the throughput with one batch in flight is a batch every mean latency, and unknown without one") {
   auto record = split_record();
-  record.summary->latency.mean_ns = 4e9;
+  record.summary->latency->mean_ns = 4e9;
   CHECK(value_of(record, "throughput_sequential") == record.trial.batch / 4.0);
-  record.summary->latency.mean_ns = 0;
+  record.summary->latency->mean_ns = 0;
   CHECK_FALSE(value_of(record, "throughput_sequential").has_value());
 }
 

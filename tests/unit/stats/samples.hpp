@@ -144,6 +144,15 @@ inline record::TrialRecord make_record(const plan::Trial& trial, Durations durat
   return record;
 }
 
+/// The same trial as it goes with these phases only.
+inline record::TrialRecord in_phases(record::TrialRecord record, config::Phases phases) {
+  record.trial.phases = phases;
+  if (!config::has_single_stream(phases)) record.single_stream.reset();
+  if (!config::has_offline(phases)) record.offline.reset();
+  record.summary = stats::summarise(record.single_stream, record.offline, record.trial.batch, record.links);
+  return record;
+}
+
 inline record::TrialRecord make_failure(const plan::Trial& trial, const std::string& reason) {
   record::TrialRecord record;
   record.trial = trial;

@@ -21,13 +21,23 @@ TEST_CASE("throughput is the rate between the first and the last completion afte
   const auto single_stream = testing::regular_samples(kAlone, 10, 2, 1);
   auto offline = testing::regular_samples(kLoaded, 10, 2, 4);
   // 8 measured batches of 16 images, 10 us apart: 7 intervals.
-  CHECK(stats::summarise(single_stream, offline, 16, kLinks).throughput_image_per_s == Approx(16 / 10e-6));
+  CHECK(stats::summarise(single_stream, offline, 16, kLinks).throughput_image_per_s.value() == Approx(16 / 10e-6));
 
   offline.results.completed[0] -= 5'000'000;  // a slow warm-up batch changes nothing
-  CHECK(stats::summarise(single_stream, offline, 16, kLinks).throughput_image_per_s == Approx(16 / 10e-6));
+  CHECK(stats::summarise(single_stream, offline, 16, kLinks).throughput_image_per_s.value() == Approx(16 / 10e-6));
 
   offline.results.completed[9] += 70'000;  // the last interval does
-  CHECK(stats::summarise(single_stream, offline, 16, kLinks).throughput_image_per_s == Approx(7 * 16 / 140e-6));
+  CHECK(stats::summarise(single_stream, offline, 16, kLinks).throughput_image_per_s.value() == Approx(7 * 16 / 140e-6));
+}
+
+TEST_CASE("of one phase alone the summary is what it says in that of both, and nothing else") {
+  const auto single_stream = testing::regular_samples(kAlone, 10, 2, 1);
+  const auto offline = testing::regular_samples(kLoaded, 10, 2, 4);
+  const auto both = stats::summarise(single_stream, offline, 16, kLinks);
+  const auto alone = stats::summarise(single_stream, std::nullopt, 16, kLinks);
+  const auto loaded = stats::summarise(std::nullopt, offline, 16, kLinks);
+  CHECK(alone == record::Summary{both.latency, {}, {}, both.breakdown, both.links, {}});
+  CHECK(loaded == record::Summary{{}, both.throughput_image_per_s, both.latency_under_load, {}, {}, both.stages});
 }
 
 TEST_CASE("latency is that of measured batches, from each phase's own samples") {
@@ -37,9 +47,9 @@ TEST_CASE("latency is that of measured batches, from each phase's own samples") 
   offline.results.completed[5] += 500;
   const auto summary = stats::summarise(single_stream, offline, 1, kLinks);
   const double latency = 5000 + 4000 + 3000 + 2000 + 2 * testing::kWait;
-  CHECK(summary.latency.count == 8);
-  CHECK(summary.latency.max_ns == latency);
-  CHECK(summary.latency_under_load.max_ns == latency + 500);
+  CHECK(summary.latency->count == 8);
+  CHECK(summary.latency->max_ns == latency);
+  CHECK(summary.latency_under_load->max_ns == latency + 500);
 }
 
 TEST_CASE("utilisation counts compute within the window of completions only") {
@@ -73,9 +83,9 @@ TEST_CASE(
   const auto offline = testing::chunked(testing::regular_samples(kLoaded, 20, 2, 4), 2);
   const std::vector<record::LinkPayload> links{{0, 1, 16000, 128}, {1, 0, 80, 128}};
   const auto summary = stats::summarise(single_stream, offline, 16, links);
-  CHECK(summary.latency.count == 8);
-  CHECK(summary.latency.p50_ns == 50'000 + 5000 + 4000 + 3000 + 2000 + 2 * testing::kWait);
-  CHECK(summary.throughput_image_per_s == Approx(16 / 20e-6));
+  CHECK(summary.latency->count == 8);
+  CHECK(summary.latency->p50_ns == 50'000 + 5000 + 4000 + 3000 + 2000 + 2 * testing::kWait);
+  CHECK(summary.throughput_image_per_s.value() == Approx(16 / 20e-6));
   CHECK(summary.stages.at(0).compute_p50_ns == 2 * 5000);
   CHECK(summary.stages.at(0).utilisation == Approx(13 * 5 / 140.0));  // nothing follows the last batch
   CHECK(summary.stages.at(1).utilisation == Approx(0.3));
@@ -99,7 +109,7 @@ TEST_CASE("the means of the breakdown add up to the mean latency") {
     const auto summary = stats::summarise(samples, samples, 1, links);
     double sum = 0;
     for (const auto& part : summary.breakdown) sum += part.mean_ns;
-    CHECK(sum == Approx(summary.latency.mean_ns).epsilon(1e-12));
+    CHECK(sum == Approx(summary.latency->mean_ns).epsilon(1e-12));
     CHECK(summary.stages.size() == static_cast<std::size_t>(stages));
   }
 }

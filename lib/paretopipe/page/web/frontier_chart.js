@@ -1,8 +1,19 @@
-// Latency against throughput: every split a mark, the frontier a step line, intervals as whiskers.
+// One objective against the other: every split a mark, the frontier a step line, intervals as whiskers.
 
-const X = 'latency_p50', Y = 'throughput';
-const HOVERED = [X, 'latency_p95', 'latency_p99', Y, 'loaded_latency_p50', 'compute', 'transfer', 'queue', 'codec',
-  'payload', 'goodput', 'bottleneck_utilisation', 'peak_rss', 'max_abs_difference'];
+// Less is better along the x axis, whichever phases were measured.
+const [X, Y] = isLessBetter(report.objectives[0]) ? report.objectives : [...report.objectives].reverse();
+const OBJECTIVES = {latency_p50: 'median latency', throughput: 'throughput in image/s', payload: 'payload of a batch'};
+const HOVERED = [...new Set([X, 'latency_p50', 'latency_p95', 'latency_p99', Y, 'throughput', 'loaded_latency_p50', 'compute', 'transfer', 'queue', 'codec',
+  'payload', 'goodput', 'bottleneck_utilisation', 'peak_rss', 'max_abs_difference'])];
+
+function isLessBetter(name) {
+  return metricNamed.get(name).better === 'min';
+}
+
+function objectiveAxis(name, values, more) {
+  const {unit} = metricNamed.get(name);
+  return valueAxis(`${OBJECTIVES[name]} (${isLessBetter(name) ? 'less' : 'more'} is better)`, values, unit, more);
+}
 
 function comparedSplits(group) {
   return group.splits.filter(isCompared);
@@ -12,11 +23,11 @@ function place(split) {
   return [metricOf(split, X)[0], metricOf(split, Y)[0]];
 }
 
-// The border of what the frontier's splits beat: from below up to the first, and on to the right from the last.
+// The border of what the frontier's splits beat: from the worst of y to the first, and on to the right from the last.
 function stepLine(splits, bounds) {
   const members = splits.filter(split => split.on_frontier).map(place).sort((a, b) => a[0] - b[0] || a[1] - b[1]);
   if (members.length === 0) return [];
-  return [[members[0][0], bounds.bottom], ...members, [bounds.right, members[members.length - 1][1]]];
+  return [[members[0][0], bounds.worst], ...members, [bounds.right, members[members.length - 1][1]]];
 }
 
 // One after the other, with gaps between.
@@ -63,7 +74,7 @@ function hoveredSplit(mark) {
   return hoverCard(`Split ${split.label} · ${nameOf(group)}`, rows);
 }
 
-// Names the frontier's splits where there is room, best throughput first.
+// Names the frontier's splits where there is room, those far along the x axis first.
 function labelFrontier(chart, series) {
   const taken = [];
   for (const [index, one] of series.entries()) {
@@ -84,12 +95,12 @@ function drawFrontier() {
   const splits = groups.flatMap(comparedSplits);
   const every = name => splits.flatMap(split => metricOf(split, name));
   const xs = every(X), ys = every(Y);
-  const x = valueAxis('median latency (less is better)', xs, 'ns');
-  const y = valueAxis('throughput in image/s (more is better)', ys, 'image/s', {nameGap: 40});
-  const bounds = {right: x.max, bottom: y.min};
+  const x = objectiveAxis(X, xs);
+  const y = objectiveAxis(Y, ys, {nameGap: metricNamed.get(Y).unit === 'image/s' ? 40 : 60});
+  const bounds = {right: x.max, worst: isLessBetter(Y) ? y.max : y.min};
   const series = groups.flatMap((group, index) => seriesOf(group, index, bounds));
   const names = groups.map(nameOf);
-  const label = `Scatter plot of latency and throughput of ${splits.length} splits, with the frontier.`;
+  const label = `Scatter plot of ${X} and ${Y} of ${splits.length} splits, with the frontier.`;
   const chart = draw('frontier-chart', label, {
     legend: groups.length > 1 ? legend(names) : {show: false},
     tooltip: {trigger: 'item', formatter: ({data}) => hoveredSplit(data)},

@@ -1,0 +1,35 @@
+#pragma once
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+namespace paretopipe::config {
+
+/// Which phases a trial has, by the names that MLPerf gives their scenarios: single_stream, with one batch in flight,
+/// measures latency; offline, with `depth` of them, measures throughput. A Server phase may follow (ServerLoad).
+enum class Phases { both, single_stream, offline };
+
+inline bool has_single_stream(Phases phases) {
+  return phases != Phases::offline;
+}
+inline bool has_offline(Phases phases) {
+  return phases != Phases::single_stream;
+}
+inline int count(Phases phases) {
+  return phases == Phases::both ? 2 : 1;
+}
+
+/// "both", "single-stream", "offline"
+std::string to_string(Phases phases);
+
+/// By these names. Throws UsageError that lists them.
+Phases parse_phases(const std::string& text);
+
+/// "single-stream only", "offline only"; empty for both. For people.
+std::string describe(Phases phases);
+
+void to_json(nlohmann::json& json, Phases phases);
+/// Throws as parse_phases() does.
+void from_json(const nlohmann::json& json, Phases& phases);
+
+}  // namespace paretopipe::config
