@@ -12,8 +12,8 @@ namespace paretopipe::fakes {
 /// (goes on only when somebody has removed the file MARKER), throw (an error), wrong (one bit of the output flipped) or
 /// nan (the output becomes NaN). CALL counts the calls over that range from 1. With MARKER, a path, it happens only
 /// while no file of that name exists, and writes the process's id into it before anything else: once in a sweep,
-/// however often the process is started, and visible from outside. An empty `fault` changes nothing. "slower" makes every
-/// block of a synthetic model, in whole milliseconds, take a tenth longer than its name says.
+/// however often the process is started, and visible from outside. An empty `fault` changes nothing. "slower" makes
+/// every block of a synthetic model, in whole milliseconds, take a tenth longer than its name says.
 std::unique_ptr<stage::Backend> make_faulty_backend(std::unique_ptr<stage::Backend> inner, const std::string& fault);
 
 }  // namespace paretopipe::fakes
