@@ -30,14 +30,22 @@ class FaultyBackend final : public stage::Backend {
 
   std::vector<std::string> models() const override { return inner_->models(); }
   nlohmann::json configure(const stage::ComputeOptions& options) override { return inner_->configure(options); }
-  config::ModelDescription describe(const stage::ModelRequest& request) override { return inner_->describe(request); }
+  config::ModelDescription describe(const stage::ModelRequest& request) override {
+    return inner_->describe(in_any_mode(request));
+  }
   std::int64_t held_parameter_bytes() const override { return inner_->held_parameter_bytes(); }
-  void load(const stage::ModelRequest& request, config::BlockRange range) override { inner_->load(request, range); }
+  std::optional<host::StageMemory> memory_of(config::BlockRange range) const override {
+    return inner_->memory_of(range);
+  }
+  void keep_only(config::BlockRange range) override { inner_->keep_only(range); }
+  void load(const stage::ModelRequest& request, config::BlockRange range) override {
+    inner_->load(in_any_mode(request), range);
+  }
   std::optional<Preparation> prepare(config::BlockRange range, const stage::Boundary& incoming) override {
     return inner_->prepare(range, incoming);
   }
   std::vector<stage::Activation> make_inputs(const stage::ModelRequest& request, int count) override {
-    return inner_->make_inputs(request, count);
+    return inner_->make_inputs(in_any_mode(request), count);
   }
   std::vector<std::int64_t> make_labels(const stage::ModelRequest& request, int count) override {
     return inner_->make_labels(request, count);
@@ -54,6 +62,12 @@ class FaultyBackend final : public stage::Backend {
   }
 
  private:
+  /// The synthetic model computes nothing that could be optimised; here it is computed in any mode alike.
+  static stage::ModelRequest in_any_mode(stage::ModelRequest request) {
+    request.compute = {};
+    return request;
+  }
+
   bool first_time() const {
     if (marker_.empty()) return true;
     if (std::filesystem::exists(marker_)) return false;
@@ -93,6 +107,7 @@ class FaultyBackend final : public stage::Backend {
     if (action_ == "tire") tired_ = true;
     if (action_ == "throw") throw EnvironmentError("the block broke on purpose");
     if (action_ == "wrong") output.bytes.front() ^= std::byte{1};
+    if (action_ == "off") *reinterpret_cast<float*>(output.bytes.data()) += 1;
     if (action_ == "nan") *reinterpret_cast<float*>(output.bytes.data()) = std::numeric_limits<float>::quiet_NaN();
   }
 

@@ -2,7 +2,7 @@
 
 const X = 'latency_p50', Y = 'throughput';
 const HOVERED = [X, 'latency_p95', 'latency_p99', Y, 'loaded_latency_p50', 'compute', 'transfer', 'queue', 'codec',
-  'payload', 'goodput', 'bottleneck_utilisation', 'peak_rss', 'max_abs_difference'];
+  'payload', 'goodput', 'bottleneck_utilisation', 'peak_memory', 'max_abs_difference'];
 
 function comparedSplits(group) {
   return group.splits.filter(isCompared);
