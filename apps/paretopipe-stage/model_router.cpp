@@ -37,6 +37,12 @@ class ModelRouter final : public stage::Backend {
     return networks_->held_parameter_bytes() + archives_->held_parameter_bytes();
   }
 
+  std::optional<host::StageMemory> memory_of(config::BlockRange range) const override {
+    return loaded_->memory_of(range);
+  }
+
+  void keep_only(config::BlockRange range) override { loaded_->keep_only(range); }
+
   void load(const stage::ModelRequest& request, config::BlockRange range) override {
     auto& chosen = choose(request);
     if (&chosen != loaded_) {

@@ -65,6 +65,7 @@ std::vector<record::TrialRecord> measure(const std::vector<plan::Trial>& trials,
   // Nothing is measured again: how far off the instrument is on this machine, slow windows included, is the question.
   run::Sweep sweep(executor, [&](const record::TrialRecord& record) { records.push_back(record); }, progress.observer(),
                    trials.size(), {.per_trial = 0});
+  executor.expect(trials);
   for (const auto& trial : trials) sweep.run(trial);
   return records;
 }

@@ -84,6 +84,12 @@ TEST_CASE("a sweep of ResNet-18 on real images measures every split, and no outp
     CHECK((record.fidelity->tolerance == 0) == exact);
     CHECK(record.fidelity->max_abs_difference <= record.fidelity->tolerance);
     CHECK(record.fidelity->top1_agreement == 1);
+    CHECK(record.fidelity->unsplit_against_eager.has_value() != exact);
+    if (const auto unsplit = record.fidelity->unsplit_against_eager) {
+      CHECK(unsplit->kept());
+      CHECK(unsplit->max_abs_difference > 0);
+      CHECK(unsplit->images == 8);
+    }
     CHECK(record.fidelity->batches_compared == 8);
     CHECK(record.summary->latency->count == 3);
     CHECK(record.summary->throughput_image_per_s.value() > 0);
@@ -240,23 +246,69 @@ TEST_CASE("a sweep with weights out of a file checks them first, and has their S
   CHECK(record::read_records(folder.path() / "out").records.size() == 2);
 }
 
-TEST_CASE("VGG-16's last stage runs in the memory of its own share, and of nobody else's") {
+TEST_CASE("VGG-16's stages run in the memory of their own shares, and nobody holds the whole model") {
+  const int split = GENERATE(20, 33);  // before and behind the largest block
   const support::TemporaryFolder folder;
   write_hollow_weights(folder.path() / "w.safetensors", "vgg16");
-  const auto sweep = paretopipe_in(folder,
-                                   "sweep --model vgg16 --compute eager --weights w.safetensors --data random "
-                                   "--split 33 --batches 2 --warmup 0 --repeat 1 --repeat-slow 0 --out out");
+  const auto sweep =
+      paretopipe_in(folder, fmt::format("sweep --model vgg16 --compute eager --weights w.safetensors --data random "
+                                        "--split {} --batches 2 --warmup 0 --repeat 1 --repeat-slow 0 --out out",
+                                        split));
   INFO(sweep.output);
   REQUIRE(sweep.exit_code == 0);
   const auto records = record::read_records(folder.path() / "out").records;
   REQUIRE(records.size() == 1);
   const auto& stages = records.front().stages;
   REQUIRE(stages.size() == 2);
+  for (const auto& stage : stages) {
+    CHECK(stage.held_parameter_bytes == stage.parameter_bytes);
+    REQUIRE(stage.memory.has_value());
+    CHECK(stage.memory->weights_bytes == stage.parameter_bytes);
+    CHECK(stage.memory->prepared_bytes == 0);
+    CHECK(stage.memory->total() < stage.peak_rss_bytes.value());
+  }
   // Both are the same program, so that what they need beside weights and activations is the same.
-  const auto less = stages[0].held_parameter_bytes - stages[1].held_parameter_bytes;
-  CHECK(less > 400'000'000);
-  CHECK(stages[1].held_parameter_bytes == stages[1].parameter_bytes);
-  CHECK(stages[0].peak_rss_bytes.value() - stages[1].peak_rss_bytes.value() > less * 8 / 10);
+  const auto& large = stages[split == 33 ? 0 : 1];
+  const auto& small = stages[split == 33 ? 1 : 0];
+  const auto less = large.held_parameter_bytes - small.held_parameter_bytes;
+  CHECK(less > 350'000'000);
+  CHECK(large.peak_rss_bytes.value() - small.peak_rss_bytes.value() > less * 8 / 10);
+}
+
+TEST_CASE("what a split needs in memory is the same alone and among all splits, whatever the mode") {
+  const auto* mode = GENERATE("eager", "optimized");
+  CAPTURE(mode);
+  const support::TemporaryFolder folder;
+  const auto needs_of = [&](const std::string& splits) {
+    const auto sweep =
+        paretopipe_in(folder, fmt::format("sweep --model resnet18 --compute {} --data random --split {} --batches 3 "
+                                          "--warmup 0 --repeat 1 --repeat-slow 0 --out split{}",
+                                          mode, splits, splits));
+    INFO(sweep.output);
+    REQUIRE(sweep.exit_code == 0);
+    std::map<int, std::vector<host::StageMemory>> needs;
+    for (const auto& record : record::read_records(folder.path() / ("split" + splits)).records) {
+      for (const auto& stage : record.stages) {
+        needs[record.trial.split_points.front()].push_back(stage.memory.value());
+      }
+    }
+    return needs;
+  };
+  const auto all = needs_of("all");
+  REQUIRE(all.size() == 11);
+  for (const int split : {1, 9}) {
+    CAPTURE(split);
+    CHECK(needs_of(std::to_string(split)).at(split) == all.at(split));
+  }
+  // Batch norms go into the convolutions' weights, which the graph then has of its own.
+  const auto whole = all.at(10).at(0);
+  CHECK((whole.prepared_bytes > whole.weights_bytes * 9 / 10) == (mode == std::string("optimized")));
+  // What the first convolution makes of an image: 64 channels of 112 x 112.
+  CHECK(whole.tensors_bytes > 4 * 64 * 112 * 112);
+  CHECK(whole.tensors_bytes < 10 * 4 * 64 * 112 * 112);
+  const auto frontier = paretopipe_in(folder, "frontier splitall --where 'peak_memory < 200MB'");
+  INFO(frontier.output);
+  CHECK(frontier.exit_code == 0);
 }
 
 TEST_CASE("a missing data set ends the sweep with a sentence that says what to install, and exit code 3") {

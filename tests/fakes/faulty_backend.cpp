@@ -45,19 +45,23 @@ class FaultyBackend final : public stage::Backend {
   std::vector<std::string> models() const override { return inner_->models(); }
   nlohmann::json configure(const stage::ComputeOptions& options) override { return inner_->configure(options); }
   config::ModelDescription describe(const stage::ModelRequest& request) override {
-    auto description = inner_->describe(model_of(request));
+    auto description = inner_->describe(inner_request(request));
     description.model = request.model;
     return description;
   }
   std::int64_t held_parameter_bytes() const override { return inner_->held_parameter_bytes(); }
+  std::optional<host::StageMemory> memory_of(config::BlockRange range) const override {
+    return inner_->memory_of(range);
+  }
+  void keep_only(config::BlockRange range) override { inner_->keep_only(range); }
   void load(const stage::ModelRequest& request, config::BlockRange range) override {
-    inner_->load(model_of(request), range);
+    inner_->load(inner_request(request), range);
   }
   std::optional<Preparation> prepare(config::BlockRange range, const stage::Boundary& incoming) override {
     return inner_->prepare(range, incoming);
   }
   std::vector<stage::Activation> make_inputs(const stage::ModelRequest& request, int count) override {
-    return inner_->make_inputs(model_of(request), count);
+    return inner_->make_inputs(inner_request(request), count);
   }
   std::vector<std::int64_t> make_labels(const stage::ModelRequest& request, int count) override {
     return inner_->make_labels(request, count);
@@ -74,7 +78,9 @@ class FaultyBackend final : public stage::Backend {
   }
 
  private:
-  stage::ModelRequest model_of(stage::ModelRequest request) const {
+  /// The synthetic model computes nothing that could be optimised; here it is computed in any mode alike.
+  stage::ModelRequest inner_request(stage::ModelRequest request) const {
+    request.compute = {};
     if (slower_) request.model = a_tenth_longer(request.model);
     return request;
   }
@@ -118,6 +124,7 @@ class FaultyBackend final : public stage::Backend {
     if (action_ == "tire") tired_ = true;
     if (action_ == "throw") throw EnvironmentError("the block broke on purpose");
     if (action_ == "wrong") output.bytes.front() ^= std::byte{1};
+    if (action_ == "off") *reinterpret_cast<float*>(output.bytes.data()) += 1;
     if (action_ == "nan") *reinterpret_cast<float*>(output.bytes.data()) = std::numeric_limits<float>::quiet_NaN();
   }
 

@@ -9,11 +9,12 @@ namespace paretopipe::fakes {
 /// `inner`, except that `forward` over the blocks [begin, end) misbehaves as `fault` says:
 /// "ACTION@BEGIN-END@CALL[@MARKER]". ACTION is kill (SIGKILL of itself), hang (stops computing), stop (SIGSTOP of
 /// itself), toil (computes on for two seconds of CPU time), tire (every call from then on takes 5 ms longer), gate
-/// (goes on only when somebody has removed the file MARKER), throw (an error), wrong (one bit of the output flipped) or
-/// nan (the output becomes NaN). CALL counts the calls over that range from 1. With MARKER, a path, it happens only
-/// while no file of that name exists, and writes the process's id into it before anything else: once in a sweep,
-/// however often the process is started, and visible from outside. An empty `fault` changes nothing. "slower" makes
-/// every block of a synthetic model, in whole milliseconds, take a tenth longer than its name says.
+/// (goes on only when somebody has removed the file MARKER), throw (an error), wrong (one bit of the output flipped),
+/// off (its first number becomes another one) or nan (that becomes NaN). CALL counts the calls over that range from 1.
+/// With MARKER, a path, it happens only while no file of that name exists, and writes the process's id into it before
+/// anything else: once in a sweep, however often the process is started, and visible from outside. An empty `fault`
+/// changes nothing. "slower" makes every block of a synthetic model, in whole milliseconds, take a tenth longer than
+/// its name says. The model is computed in every mode alike.
 std::unique_ptr<stage::Backend> make_faulty_backend(std::unique_ptr<stage::Backend> inner, const std::string& fault);
 
 }  // namespace paretopipe::fakes

@@ -142,8 +142,8 @@ TEST_CASE("a device that dies is named, its trial fails, and the sweep goes on")
     std::string fault;
     int device;
   };
-  // The source has computed eight references before its first batch; the last device all of the trial at 0,0.
-  const auto death = GENERATE(values<Death>({{"1,2", "kill@0-3@10", 0}, {"0,0", "kill@0-3@20", 2}}));
+  // The device has computed all eighteen batches of the split before.
+  const auto death = GENERATE(values<Death>({{"3,3", "kill@0-3@20", 0}, {"0,0", "kill@0-3@20", 2}}));
   CAPTURE(death.device);
   const Shell shell;
   auto words = sweep_of("synthetic:0ms/4kB,1ms/64kB,0ms") +

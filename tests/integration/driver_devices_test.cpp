@@ -183,6 +183,21 @@ TEST_CASE("a memory limit is read back, and a stage that goes over it is named w
   CHECK(driver_cgroups().empty());
 }
 
+TEST_CASE("a device with little memory needs no more than its own blocks do, also where the inputs come from") {
+  need_virtual_machine();
+  const Shell shell;
+  write_profile(shell, R"({"memory_limit": "48 MiB"})");
+  const auto sweep = shell.run(sweep_of("synthetic:0ms/4kB,0ms/96MB,0ms") +
+                               Shell::Words{"--batches", "4", "--repeat", "1", "--split", "1", "--device-profile",
+                                            "./small.json", "--device-profile", "none"});
+  INFO(sweep.errors);
+  REQUIRE(sweep.exit_code == 0);
+  const auto record = shell.records().at(0);
+  CHECK(record.stages[0].emulated_device->memory_limit_bytes == 48 << 20);
+  CHECK(record.stages[0].memory->total() < 1'000'000);
+  CHECK(record.stages[1].memory->total() > 96'000'000);
+}
+
 TEST_CASE("device profiles that cannot be are a sentence, and nothing is made") {
   struct Refused {
     Shell::Words words;

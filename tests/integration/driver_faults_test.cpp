@@ -16,7 +16,7 @@ using support::contains;
 namespace {
 
 /// The unsplit model hangs in the middle of its second trial: with the seed's order, not the first trial of all.
-const std::string kHangInTheSecondLocalTrial = "hang@0-3@" + std::to_string(8 + kCallsOfATrial + 3);
+const std::string kHangInTheSecondLocalTrial = "hang@0-3@" + std::to_string(kCallsOfATrial + 3);
 
 std::set<std::string> ids_of(const std::vector<record::TrialRecord>& records) {
   std::set<std::string> ids;
@@ -69,7 +69,7 @@ TEST_CASE("a kill of the driver in the middle of writing a record costs that rec
 }
 
 TEST_CASE("kill -9 of a stage is one failed trial, and the sweep goes on with a new process") {
-  const auto fault_text = GENERATE(as<std::string>{}, "kill@0-1@4", "kill@1-3@4", "kill@0-3@14");
+  const auto fault_text = GENERATE(as<std::string>{}, "kill@0-1@4", "kill@1-3@4", "kill@0-3@9");
   const Shell shell;
   const support::FaultOnce fault(fault_text);
   const auto sweep = shell.run(kSweep);

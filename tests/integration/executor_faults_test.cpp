@@ -1,3 +1,5 @@
+#include <thread>
+
 #include <support/catch.hpp>
 #include <support/message_of.hpp>
 
@@ -100,11 +102,73 @@ TEST_CASE("one flipped bit of any chunk makes the trial a failure") {
 }
 
 TEST_CASE("a stage that dies where all is local is named") {
-  check_death({"kill@0-3@12", 0}, {3});  // the source runs the whole model 8 times for the reference outputs
+  check_death({"kill@0-3@12", 0}, {3});  // another process runs the whole model 8 times for the reference outputs
 }
 
-TEST_CASE("a stage that dies while it prepares is a failure to load, and only of this trial") {
-  check_death({"kill@0-3@2", 0}, {1}, "load");
+TEST_CASE("the process that computes the unsplit model is no stage, and its death a failure of this trial only") {
+  const FaultOnce once("kill@0-3@2");
+  run::PipelineExecutor executor(options_with(kFakeStage));
+  const auto trial = trial_at({1});
+  const auto record = executor.run(trial);
+  require_failure(record, "load", "the process that computes unsplit models was killed by signal 9");
+  CHECK_FALSE(record.failure->stage.has_value());
+  require_recovery(executor, trial);
+}
+
+TEST_CASE("the unsplit model of a later trial that ends the process fails that trial only, when its turn comes") {
+  const FaultOnce once("kill@0-2@2");
+  run::PipelineExecutor executor(options_with(kFakeStage));
+  auto other = trial_at({1});
+  other.model = "synthetic:0ms/40B,0ms";
+  other.block_count = 2;
+  executor.expect({trial_at({1}), other});
+  CHECK(executor.run(trial_at({1})).status == record::Status::ok);
+  CHECK(executor.run(other).status == record::Status::ok);  // the fault has been, and the model is computed anew
+}
+
+TEST_CASE("no process but the stages is there while a trial runs, and unsplit models are computed once") {
+  const FaultOnce once("hang@0-1@12");
+  run::PipelineExecutor executor(options_with(kFakeStage, 2));
+  const auto other = trial_in_chunks({1}, 4, 2);
+  executor.expect({other, trial_at({1}), trial_at({2})});
+  executor.describe(trial_at({1}));
+  CHECK(support::own_children().size() == 3);
+  std::size_t processes = 0;
+  std::thread witness([&] {
+    if (support::wait_until_written(once.marker())) processes = support::own_children().size();
+  });
+  CHECK(executor.run(trial_at({1})).status == record::Status::failed);
+  witness.join();
+  CHECK(processes == 2);
+  for (const auto& trial : {other, trial_at({1}), trial_at({2}), other}) {
+    CHECK(executor.run(trial).status == record::Status::ok);
+    CHECK(support::own_children().size() == 2);
+  }
+}
+
+TEST_CASE("a model whose optimized graph computes something else is refused before anything is measured") {
+  auto trial = trial_at({1});
+  trial.compute.compute = config::Compute::optimized;
+  {
+    const FaultOnce wrong("off@0-3@9");  // the first of the calls after eager mode's eight
+    run::PipelineExecutor executor(options_with(kFakeStage));
+    const auto message = support::message_of<UsageError>([&] { executor.run(trial); });
+    CAPTURE(message);
+    CHECK(contains(message, "cannot be measured optimized"));
+    CHECK(contains(message, "Use --compute eager"));
+  }
+  const FaultOnce slight("wrong@0-3@9");  // a rounding, which the mode allows
+  run::PipelineExecutor executor(options_with(kFakeStage));
+  const auto record = executor.run(trial);
+  REQUIRE(record.fidelity.has_value());
+  const auto unsplit = record.fidelity->unsplit_against_eager;
+  REQUIRE(unsplit.has_value());
+  CHECK(unsplit->max_abs_difference > 0);
+  CHECK(unsplit->max_abs_difference <= unsplit->tolerance);
+  CHECK(unsplit->images == 8);
+  const nlohmann::json written = record;
+  CHECK(nlohmann::json::parse(written.dump()).get<record::TrialRecord>() == record);
+  CHECK_FALSE(executor.run(trial_at({1})).fidelity->unsplit_against_eager.has_value());
 }
 
 TEST_CASE("an error inside of a block is reported with its own words, not with a neighbour's broken link") {

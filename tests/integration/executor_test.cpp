@@ -1,3 +1,4 @@
+#include <paretopipe/record/metric.hpp>
 #include <paretopipe/stats/breakdown.hpp>
 #include <paretopipe/stats/check_summary.hpp>
 
@@ -43,6 +44,7 @@ void require_complete(const record::TrialRecord& record) {
 TEST_CASE("every split, both endpoints included, runs on the same processes and gives a complete record") {
   run::PipelineExecutor executor(options_with(kFakeStage));
   CHECK(executor.describe(trial_at({0})).block_count() == kBlocks);
+  require_complete(executor.run(trial_at({0})));
   const auto processes = support::own_children();
   REQUIRE(processes.size() == 2);
   for (int split = 0; split <= kBlocks; ++split) {
@@ -121,6 +123,33 @@ TEST_CASE("stages are told once of all the blocks that they will need") {
   run::PipelineExecutor executor(options_with(kFakeStage));
   executor.expect({trial_at({1}), trial_at({2}), trial_at({3}), trial_at({1, 2})});
   for (const int split : {2, 1, 3, 0}) require_complete(executor.run(trial_at({split})));
+}
+
+TEST_CASE("what a split needs in memory is the same alone and after all others") {
+  const int depth = GENERATE(1, 3);
+  CAPTURE(depth);
+  const auto at_depth = [&](int split) {
+    auto trial = trial_at({split});
+    trial.depth = depth;
+    return trial;
+  };
+  const auto needed = [](const record::TrialRecord& record) {
+    require_complete(record);
+    std::vector<std::int64_t> bytes;
+    for (const auto& stage : record.stages) bytes.push_back(stage.memory.value().total());
+    return bytes;
+  };
+  run::PipelineExecutor all(options_with(kFakeStage));
+  std::vector<plan::Trial> trials;
+  for (int split = 0; split <= kBlocks; ++split) trials.push_back(at_depth(split));
+  all.expect(trials);
+  for (const auto& trial : trials) {
+    CAPTURE(trial.split_points);
+    run::PipelineExecutor alone(options_with(kFakeStage));
+    const auto record = all.run(trial);
+    CHECK(needed(record) == needed(alone.run(trial)));
+    CHECK(record::find_metric("peak_memory").value(record) > 0);
+  }
 }
 
 TEST_CASE("another model, batch or seed is loaded into the same processes") {

@@ -108,6 +108,22 @@ std::int64_t Engine::held_bytes() const {
   return bytes;
 }
 
+std::int64_t Engine::program_bytes(config::BlockRange range) const {
+  auto counted = memory_of(blocks_.tensors());
+  std::int64_t bytes = 0;
+  for (const auto& [key, held] : programs_) {
+    if (key.model == model_ && key.begin == range.begin && key.end == range.end) bytes += add_new(counted, held.memory);
+  }
+  return bytes;
+}
+
+void Engine::keep_only(config::BlockRange range) {
+  std::erase_if(programs_, [&](const auto& held) {
+    const auto& key = held.first;
+    return key.model != model_ || key.begin != range.begin || key.end != range.end;
+  });
+}
+
 /// A tensor that blocks share with a program is theirs while they are held; it counts as the program's when they have
 /// gone and it alone keeps the tensor.
 std::int64_t Engine::program_bytes() const {

@@ -58,6 +58,12 @@ class Engine {
   /// Of the blocks' and the programs' parameters, each once.
   std::int64_t held_bytes() const;
 
+  /// Of the parameters of the range's own programs, each once, without those that are the blocks', too.
+  std::int64_t program_bytes(config::BlockRange range) const;
+
+  /// Forgets the programs of all other ranges and models.
+  void keep_only(config::BlockRange range);
+
  private:
   struct Key {
     std::size_t model;  ///< its place in `models_`

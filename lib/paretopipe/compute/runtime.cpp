@@ -110,6 +110,7 @@ nlohmann::json environment(const char* name) {
 }  // namespace
 
 nlohmann::json configure_runtime(const stage::ComputeOptions& options) {
+  count_tensors();
   choose_device(options.device);
   const bool tuned = tune_malloc(options.tune_malloc);
   set_threads(options.threads);

@@ -22,4 +22,9 @@ namespace paretopipe::compute {
 /// Throws UsageError for fewer than one thread, and EnvironmentError for a device that is not there.
 nlohmann::json configure_runtime(const stage::ComputeOptions& options);
 
+/// From the first call on, LibTorch's allocator of host memory counts in stage::tensor_bytes() what is allocated for
+/// tensors, those in oneDNN's own layouts included. What OpenBLAS and oneDNN take beside it, for packing and scratch,
+/// does not come from there and is not counted. Call before other threads use LibTorch.
+void count_tensors();
+
 }  // namespace paretopipe::compute

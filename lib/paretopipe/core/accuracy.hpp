@@ -14,4 +14,16 @@ struct Accuracy {
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Accuracy, top1, images)
 
+/// How far the unsplit model, computed as a trial computes it, is from the same weights in eager mode and float32.
+struct UnsplitFidelity {
+  double max_abs_difference = 0;  ///< of the logits
+  double top1_agreement = 1;      ///< share of images whose largest logit is the same
+  std::int64_t images = 0;        ///< compared
+  double tolerance = 0;           ///< that the difference may not exceed
+
+  bool kept() const { return max_abs_difference <= tolerance; }
+  bool operator==(const UnsplitFidelity&) const = default;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(UnsplitFidelity, max_abs_difference, top1_agreement, images, tolerance)
+
 }  // namespace paretopipe

@@ -50,4 +50,15 @@ bool reset_peak_rss();
 /// VmHWM of the calling process; absent where /proc is not readable.
 std::optional<std::int64_t> read_peak_rss_bytes();
 
+/// What a stage needs to compute its blocks, whatever else its process holds.
+struct StageMemory {
+  std::int64_t weights_bytes = 0;   ///< of its blocks, as the process holds them
+  std::int64_t prepared_bytes = 0;  ///< of what was made of them beforehand: their graph's own tensors
+  std::int64_t tensors_bytes = 0;   ///< of what lives at once while it computes: activations and buffers
+
+  std::int64_t total() const { return weights_bytes + prepared_bytes + tensors_bytes; }
+  bool operator==(const StageMemory&) const = default;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StageMemory, weights_bytes, prepared_bytes, tensors_bytes)
+
 }  // namespace paretopipe::host

@@ -16,6 +16,8 @@
 #include <map>
 #include <optional>
 
+#include <malloc.h>
+
 namespace paretopipe::model {
 namespace {
 
@@ -54,6 +56,21 @@ class ModelBackend : public stage::Backend, private compute::Blocks {
   }
 
   std::int64_t held_parameter_bytes() const override { return engine_.held_bytes(); }
+
+  std::optional<host::StageMemory> memory_of(config::BlockRange range) const override {
+    if (!compute::device().is_cpu()) return std::nullopt;
+    host::StageMemory memory;
+    for (int i = range.begin; i < range.end; ++i) memory.weights_bytes += block(i).parameter_bytes();
+    memory.prepared_bytes = engine_.program_bytes(range);
+    return memory;
+  }
+
+  void keep_only(config::BlockRange range) override {
+    std::erase_if(blocks_, [&](const auto& held) { return held.first < range.begin || held.first >= range.end; });
+    engine_.keep_only(range);
+    // Tuned to keep freed memory, malloc would hold it for good.
+    malloc_trim(0);
+  }
 
   void load(const stage::ModelRequest& request, config::BlockRange range) override {
     const auto& model = find_model(request.model);
@@ -147,6 +164,15 @@ class ModelBackend : public stage::Backend, private compute::Blocks {
     const auto mode = compute::mode_of_blocks(request.compute);
     if (request.weights.empty()) return build_block(model.name, plan, request.seed, mode);
     return build_block(model.name, plan, weights::WeightsFile(request.weights), mode);
+  }
+
+  /// Of the held blocks' tensors, which their programs may share.
+  std::unordered_set<const void*> addresses() const {
+    std::unordered_set<const void*> addresses;
+    for (const auto& [index, block] : blocks_) {
+      for (const auto& tensor : block.tensors) addresses.insert(tensor.tensor.data_ptr());
+    }
+    return addresses;
   }
 
   const Block& block(int index) const {

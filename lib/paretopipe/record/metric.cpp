@@ -137,13 +137,25 @@ Value parameters(const TrialRecord& record) {
 }
 
 /// The largest of all stages is unknown as soon as one of them is.
-Value peak_rss(const TrialRecord& record) {
+template <class Bytes>
+Value largest_of_stages(const TrialRecord& record, Bytes bytes) {
   Value largest;
   for (const auto& stage : record.stages) {
-    if (!stage.peak_rss_bytes) return std::nullopt;
-    largest = std::max(largest.value_or(0), static_cast<double>(*stage.peak_rss_bytes));
+    const std::optional<std::int64_t> own = bytes(stage);
+    if (!own) return std::nullopt;
+    largest = std::max(largest.value_or(0), static_cast<double>(*own));
   }
   return largest;
+}
+
+Value peak_memory(const TrialRecord& record) {
+  return largest_of_stages(record, [](const StageReport& stage) {
+    return stage.memory ? std::optional(stage.memory->total()) : std::nullopt;
+  });
+}
+
+Value peak_rss(const TrialRecord& record) {
+  return largest_of_stages(record, [](const StageReport& stage) { return stage.peak_rss_bytes; });
 }
 
 Value max_abs_difference(const TrialRecord& record) {
@@ -258,6 +270,8 @@ constexpr std::array kMetrics{
     metric<bubble>("bubble", "", kMin, "share of the wall time without compute, mean over the stages", kLoaded),
     metric<parameters<0>>("parameters_stage0", "B", kMin, "bytes of parameters and buffers that stage 0 needs"),
     metric<parameters<1>>("parameters_stage1", "B", kMin, "bytes of parameters and buffers that stage 1 needs"),
+    metric<peak_memory>("peak_memory", "B", kMin,
+                        "what the stage that needs most needs: weights, prepared graph, tensors alive at once"),
     metric<peak_rss>("peak_rss", "B", kMin, "largest resident memory of any stage's process"),
     metric<max_abs_difference>("max_abs_difference", "", kMin,
                                "largest difference of a logit from the unsplit model's"),

@@ -81,6 +81,7 @@ void to_json(nlohmann::json& json, const Fidelity& fidelity) {
           {"batches_compared", fidelity.batches_compared}};
   if (fidelity.tolerance != 0) json["tolerance"] = fidelity.tolerance;
   write_optional(json, "accuracy", fidelity.accuracy);
+  write_optional(json, "unsplit_against_eager", fidelity.unsplit_against_eager);
 }
 
 void from_json(const nlohmann::json& json, Fidelity& fidelity) {
@@ -89,6 +90,7 @@ void from_json(const nlohmann::json& json, Fidelity& fidelity) {
   json.at("batches_compared").get_to(fidelity.batches_compared);
   fidelity.tolerance = json.value("tolerance", 0.0);
   read_optional(json, "accuracy", fidelity.accuracy);
+  read_optional(json, "unsplit_against_eager", fidelity.unsplit_against_eager);
 }
 
 void to_json(nlohmann::json& json, const PhaseSamples& samples) {
@@ -160,6 +162,7 @@ void to_json(nlohmann::json& json, const StageReport& report) {
           {"usage", report.usage}};
   if (!report.last_block.empty()) json["last_block"] = report.last_block;
   write_optional(json, "peak_rss_bytes", report.peak_rss_bytes);
+  write_optional(json, "memory", report.memory);
   write_optional(json, "conditions", report.conditions);
   write_optional(json, "gpu", report.gpu);
   write_optional(json, "emulated_device", report.emulated_device);
@@ -177,6 +180,7 @@ void from_json(const nlohmann::json& json, StageReport& report) {
   json.at("held_parameter_bytes").get_to(report.held_parameter_bytes);
   json.at("usage").get_to(report.usage);
   read_optional(json, "peak_rss_bytes", report.peak_rss_bytes);
+  read_optional(json, "memory", report.memory);
   read_optional(json, "conditions", report.conditions);
   read_optional(json, "gpu", report.gpu);
   read_optional(json, "emulated_device", report.emulated_device);

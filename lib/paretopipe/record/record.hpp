@@ -75,6 +75,7 @@ struct StageReport {
   std::int64_t parameter_bytes = 0;       ///< parameters and buffers of this trial's blocks on this stage
   std::int64_t held_parameter_bytes = 0;  ///< of all blocks that the process held (a sweep keeps them between trials)
   std::optional<std::int64_t> peak_rss_bytes;       ///< of the process during the trial, held blocks included
+  std::optional<host::StageMemory> memory{};        ///< that this trial needs; absent on GPUs, and in older records
   host::ProcessUsage usage;                         ///< over all phases, warm-up included
   std::optional<host::CpuConditions> conditions;    ///< of the stage's CPUs; absent in older records
   std::optional<host::GpuUsage> gpu{};              ///< over all phases; absent on CPUs, and where it cannot be read
@@ -151,6 +152,9 @@ struct Fidelity {
   int batches_compared = 0;
   double tolerance = 0;                ///< that the difference may not exceed: 0 in eager mode (config::ComputeMode)
   std::optional<Accuracy> accuracy{};  ///< of the split model's own results, where there are labels
+
+  /// The unsplit model in the trial's mode against eager float32; absent in eager mode, and in older records.
+  std::optional<UnsplitFidelity> unsplit_against_eager{};
 
   bool kept() const { return max_abs_difference <= tolerance; }
   bool operator==(const Fidelity&) const = default;

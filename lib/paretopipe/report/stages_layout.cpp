@@ -34,12 +34,20 @@ using Stage = record::StageReport;
 using Usage = host::ProcessUsage;
 using Conditions = host::CpuConditions;
 
+template <std::int64_t host::StageMemory::*Field>
+std::optional<std::int64_t> memory(const Stage& stage) {
+  return stage.memory ? std::optional((*stage.memory).*Field) : std::nullopt;
+}
+
 /// What a stage used and what its CPUs were worth, over both phases. Limits that the kernel said it was under follow.
 constexpr std::array kColumns{
     Column{"blocks_begin", [](const Stage& stage) { return std::optional<std::int64_t>(stage.blocks.begin); }},
     Column{"blocks_end", [](const Stage& stage) { return std::optional<std::int64_t>(stage.blocks.end); }},
     Column{"parameter_bytes", [](const Stage& stage) { return std::optional(stage.parameter_bytes); }},
     Column{"held_parameter_bytes", [](const Stage& stage) { return std::optional(stage.held_parameter_bytes); }},
+    Column{"weights_bytes", memory<&host::StageMemory::weights_bytes>},
+    Column{"prepared_bytes", memory<&host::StageMemory::prepared_bytes>},
+    Column{"tensors_bytes", memory<&host::StageMemory::tensors_bytes>},
     Column{"peak_rss_bytes", [](const Stage& stage) { return stage.peak_rss_bytes; }},
     Column{"user_time_ns", usage<&Usage::user_time_ns>},
     Column{"system_time_ns", usage<&Usage::system_time_ns>},

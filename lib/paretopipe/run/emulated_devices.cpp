@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace paretopipe::run {
 
@@ -34,12 +35,46 @@ std::vector<int> EmulatedDevices::cgroups(int stage) const {
   return cgroup == nullptr ? std::vector<int>{} : cgroup->descriptors();
 }
 
+std::optional<record::Failure> EmulatedDevices::too_small_for(const plan::Trial& trial,
+                                                              const config::ModelDescription& model) {
+  const auto blocks = trial.stage_blocks();
+  for (int device = 0; device < static_cast<int>(trial.devices.size()); ++device) {
+    const auto& profile = trial.devices[static_cast<std::size_t>(device)];
+    std::vector<int> stages;
+    std::int64_t weights = 0;
+    for (int stage = 0; stage < trial.stage_count(); ++stage) {
+      if (config::device_of(trial.placement, stage) != device) continue;
+      stages.push_back(stage);
+      weights += model.parameter_bytes(blocks[static_cast<std::size_t>(stage)]);
+    }
+    if (!profile.memory_limit_bytes || weights <= *profile.memory_limit_bytes) continue;
+    return record::Failure{
+        "load", stages.size() == 1 ? std::optional(stages.front()) : std::nullopt,
+        fmt::format(
+            "stage {} needs at least {} for the weights of its blocks, more than its memory limit of {} (device "
+            "profile {})",
+            fmt::join(stages, " and "), format_bytes(static_cast<double>(weights)),
+            format_bytes(static_cast<double>(*profile.memory_limit_bytes)), profile.name)};
+  }
+  return std::nullopt;
+}
+
+void EmulatedDevices::expect(const plan::Trial& trial, const config::ModelDescription& model) {
+  weights_.clear();
+  for (const auto& blocks : trial.stage_blocks()) weights_.push_back(model.parameter_bytes(blocks));
+}
+
 std::string EmulatedDevices::cause_of_death(int stage) const {
   const auto* cgroup = cgroup_of(stage);
   if (cgroup == nullptr || cgroup->memory_kills() == 0) return "";
-  return fmt::format(": over its memory limit of {} (device profile {})",
-                     format_bytes(static_cast<double>(*cgroup->applied().memory_bytes)),
-                     trial_.device_profile(stage).name);
+  auto cause = fmt::format(": over its memory limit of {} (device profile {})",
+                           format_bytes(static_cast<double>(*cgroup->applied().memory_bytes)),
+                           trial_.device_profile(stage).name);
+  if (!weights_.empty()) {
+    const auto weights = weights_.at(static_cast<std::size_t>(stage));
+    cause += fmt::format(", of which the weights of its blocks take {}", format_bytes(static_cast<double>(weights)));
+  }
+  return cause;
 }
 
 void EmulatedDevices::describe_in(record::TrialRecord& record) const {

@@ -1,4 +1,5 @@
 #pragma once
+#include <paretopipe/config/model_description.hpp>
 #include <paretopipe/launch/cgroup.hpp>
 #include <paretopipe/plan/trial.hpp>
 #include <paretopipe/record/record.hpp>
@@ -23,6 +24,12 @@ class EmulatedDevices {
   /// For launch::ChildCommand::cgroups of a stage. Borrowed.
   std::vector<int> cgroups(int stage) const;
 
+  /// Why the trial cannot run: the weights of a device's blocks alone are more than its memory. Pure.
+  static std::optional<record::Failure> too_small_for(const plan::Trial& trial, const config::ModelDescription& model);
+
+  /// Which trial comes, so that a death can be told with what its stages needed.
+  void expect(const plan::Trial& trial, const config::ModelDescription& model);
+
   /// Why the process of a stage was killed, if the kernel did it for its memory: ": it went over …"; otherwise nothing.
   std::string cause_of_death(int stage) const;
 
@@ -34,6 +41,7 @@ class EmulatedDevices {
 
   plan::Trial trial_;
   std::optional<launch::CgroupParents> parents_;
+  std::vector<std::int64_t> weights_;                  // of each stage in the coming trial
   std::deque<std::optional<launch::Cgroup>> cgroups_;  // one per device; a cgroup does not move
 };
 

@@ -15,6 +15,11 @@ std::uint64_t random_token() {
 
 }  // namespace
 
+WaitLimits Pipeline::limits(Nanoseconds busy) const {
+  return {Clock::now() + busy + std::chrono::seconds(options_.timeout_s), options_.interrupt_descriptor,
+          configured_.empty() ? nullptr : &options_.watching};  // which are not starting any more
+}
+
 /// Replies are in the order of `stages`, whose requests are `requests`.
 template <class Reply, class Request>
 std::vector<Reply> Pipeline::ask_of(const std::vector<int>& stages, const std::vector<Request>& requests,
@@ -28,9 +33,7 @@ std::vector<Reply> Pipeline::ask_of(const std::vector<int>& stages, const std::v
     asked.push_back(&stages_[stage]);
   }
   std::vector<Reply> replies(requests.size());
-  const WaitLimits limits{Clock::now() + busy + std::chrono::seconds(options_.timeout_s), options_.interrupt_descriptor,
-                          configured_.empty() ? nullptr : &options_.watching};  // which are not starting any more
-  for_each_reply(asked, limits, [&](StageClient& stage) {
+  for_each_reply(asked, limits(busy), [&](StageClient& stage) {
     replies[places[static_cast<std::size_t>(stage.index())]] = stage.receive<Reply>();
   });
   return replies;
@@ -97,16 +100,16 @@ void Pipeline::join_star() {
   has_star_ = true;
 }
 
-config::ModelDescription Pipeline::describe(const stage::ModelRequest& request) {
-  return ask<stage::Described>(std::vector<stage::Describe>{{request}}).front().description;
+void Pipeline::load(const std::vector<stage::Load>& requests) {
+  ask<stage::Loaded>(requests);
 }
 
-std::vector<std::int64_t> Pipeline::time_blocks(const stage::TimeBlocks& request) {
-  return ask<stage::BlockTimes>(std::vector{request}).front().compute_ns;
-}
-
-std::vector<stage::Loaded> Pipeline::load(const std::vector<stage::Load>& requests) {
-  return ask<stage::Loaded>(requests);
+void Pipeline::take_references(const stage::TakeReferences& request,
+                               const std::vector<std::vector<std::byte>>& outputs) {
+  auto& source = stages_.front();
+  source.send(request);
+  for (std::size_t i = 0; i < outputs.size(); ++i) source.send_tensor(0, i, request.result, outputs[i]);
+  for_each_reply({&source}, limits(), [](StageClient& stage) { stage.receive<stage::ReferencesTaken>(); });
 }
 
 std::vector<stage::Prepared> Pipeline::prepare(const std::vector<stage::Prepare>& requests) {

@@ -44,13 +44,11 @@ class Pipeline {
   /// Adds the star, unless it is there.
   void join_star();
 
-  config::ModelDescription describe(const stage::ModelRequest& request);
+  /// One request per stage.
+  void load(const std::vector<stage::Load>& requests);
 
-  /// How long the source computes at each block of a model.
-  std::vector<std::int64_t> time_blocks(const stage::TimeBlocks& request);
-
-  /// One request per stage. The replies are in the same order.
-  std::vector<stage::Loaded> load(const std::vector<stage::Load>& requests);
+  /// Makes stage 0 the source, with what the unsplit model makes of each chunk of its inputs.
+  void take_references(const stage::TakeReferences& request, const std::vector<std::vector<std::byte>>& outputs);
 
   /// Returns when every stage is ready for what it was asked for. The replies are in the same order.
   std::vector<stage::Prepared> prepare(const std::vector<stage::Prepare>& requests);
@@ -71,6 +69,7 @@ class Pipeline {
   template <class Reply, class Request>
   std::vector<Reply> ask_of(const std::vector<int>& stages, const std::vector<Request>& requests,
                             Nanoseconds busy = {});
+  WaitLimits limits(Nanoseconds busy = {}) const;
   void join(const std::vector<int>& ring, int device);
 
   PipelineOptions options_;

@@ -10,9 +10,6 @@
 namespace paretopipe::run {
 namespace {
 
-/// Enough that no batch meets its own input still in the cache, few enough for a small device's memory.
-constexpr int kMaxDistinctInputs = 8;
-
 /// Enough for a median that a few interruptions do not move.
 constexpr int kTimingRounds = 9;
 
@@ -59,30 +56,19 @@ config::BlockRange cover(config::BlockRange left, config::BlockRange right) {
   return {std::min(left.begin, right.begin), std::max(left.end, right.end)};
 }
 
-/// With labels as many as a phase has batches, for it is accuracy over all of them that is asked for, but no more than
-/// a gibibyte of them.
-int distinct_inputs(const plan::Trial& trial, const config::ModelDescription& model) {
-  constexpr std::int64_t kMostBytes = std::int64_t{1} << 30;
-  const auto batches = trial.warmup + trial.batches;
-  const auto few = std::min(kMaxDistinctInputs, batches);
-  if (trial.data_identity.labels.empty()) return few;
-  const auto room = kMostBytes / std::max<std::int64_t>(1, model.input_bytes * trial.chunks());
-  return std::max(few, static_cast<int>(std::min<std::int64_t>(batches, room)));
-}
-
-/// With what is known of the archive's cuts, so that no stage has to run the whole model to find them again.
-stage::ModelRequest cut_as(const config::ModelDescription& model, stage::ModelRequest request) {
-  request.cut_positions = model.cut_positions;
-  return request;
-}
-
 bool contains(config::BlockRange outer, config::BlockRange inner) {
   return cover(outer, inner) == outer;
 }
 
+/// Such a stage holds what the trial needs and nothing else, as it would if the split were deployed.
+bool has_little_memory(const plan::Trial& trial, std::size_t stage) {
+  return trial.device_profile(static_cast<int>(stage)).memory_limit_bytes.has_value();
+}
+
 }  // namespace
 
-PipelineExecutor::PipelineExecutor(ExecutorOptions options) : options_(std::move(options)) {}
+PipelineExecutor::PipelineExecutor(ExecutorOptions options)
+    : options_(std::move(options)), unsplit_(options_.timeout_s, options_.interrupt_descriptor) {}
 
 stage::ModelRequest PipelineExecutor::request_of(const plan::Trial& trial) const {
   const auto weights = trial.weights_sha256.empty() ? std::string() : options_.weights;
@@ -99,14 +85,26 @@ stage::ModelRequest PipelineExecutor::request_of(const plan::Trial& trial) const
           .labels = identity.labels.empty() ? std::string() : options_.data.labels};
 }
 
+UnsplitSetup PipelineExecutor::setup_of(const plan::Trial& trial) const {
+  const auto stages = pipeline_options(options_, trial);
+  return {stages.command, stages.compute.front()};
+}
+
+UnsplitQuestion PipelineExecutor::question_of(const plan::Trial& trial) const {
+  return {setup_of(trial), request_of(trial), trial.chunks(), trial.warmup + trial.batches};
+}
+
 config::ModelDescription PipelineExecutor::describe(const plan::Trial& trial) {
   ensure_pipeline(trial);
-  return pipeline_->describe(request_of(trial));
+  unsplit_.start(setup_of(trial));
+  return unsplit_.describe(request_of(trial));
 }
 
 std::vector<double> PipelineExecutor::time_blocks(const plan::Trial& trial, const config::ModelDescription& model) {
-  ensure_pipeline(trial);
-  const auto times = pipeline_->time_blocks({cut_as(model, request_of(trial)), model.block_count(), kTimingRounds});
+  auto request = request_of(trial);
+  request.cut_positions = model.cut_positions;
+  unsplit_.start(setup_of(trial));
+  const auto times = unsplit_.time_blocks({request, model.block_count(), kTimingRounds});
   return {times.begin(), times.end()};
 }
 
@@ -118,14 +116,21 @@ record::TrialRecord PipelineExecutor::run(const plan::Trial& trial) {
     ensure_pipeline(trial);
     if (trial.data_parallel > 0) pipeline_->join_star();
     phase = "load";
-    ensure_loaded(trial);
-    phase = "network";
-    applied_.ensure(*network_, trial.network, options_.interrupt_descriptor);
-    phase = "run";
-    record = run_loaded(trial);
+    ensure_unsplit(trial);
+    if (auto failure = EmulatedDevices::too_small_for(trial, answer_->description)) {
+      record = failure_record(trial, std::move(*failure));
+    } else {
+      ensure_loaded(trial);
+      ensure_source(trial);
+      phase = "network";
+      applied_.ensure(*network_, trial.network, options_.interrupt_descriptor);
+      phase = "run";
+      record = run_loaded(trial);
+    }
   } catch (const StageError& error) {
     // The boundary of a trial: what remains of the pipeline is ended, and the next trial gets a new one.
     pipeline_.reset();
+    unsplit_.end();
     // A live stage's reason before the run (no such data set, no such CPU) would be the next trial's reason too.
     if (error.kind() == StageError::Kind::refused && phase != std::string_view("run"))
       throw Error(error.code(), error.what());
@@ -143,8 +148,8 @@ void PipelineExecutor::make_room() {
 }
 
 BatchResult PipelineExecutor::last_result(const plan::Trial& trial) {
-  return {stage::whole_batch(loaded_source_.result, trial.chunks()),
-          pipeline_->fetch_result(next_tag_ - 1, loaded_source_.result, trial.chunks())};
+  const auto& result = answer_->ends.result;
+  return {stage::whole_batch(result, trial.chunks()), pipeline_->fetch_result(next_tag_ - 1, result, trial.chunks())};
 }
 
 void PipelineExecutor::ensure_pipeline(const plan::Trial& trial) {
@@ -155,6 +160,7 @@ void PipelineExecutor::ensure_pipeline(const plan::Trial& trial) {
   if (pipeline_ && same_network && pipeline_options_->same_processes(wanted)) return;
   pipeline_.reset();
   loaded_request_.reset();
+  source_question_.reset();
   if (!same_network) {
     applied_.forget();
     shaping_.reset();
@@ -164,48 +170,78 @@ void PipelineExecutor::ensure_pipeline(const plan::Trial& trial) {
     network_placement_ = trial.placement;
   }
   pipeline_options_ = wanted;
+  unsplit_.end();    // it is in the driver's cgroup, which the devices' may have to stand beside
   devices_.reset();  // their cgroups' names are those of the next ones
   devices_.emplace(trial);
+  if (unsplit_.known(question_of(trial)) == nullptr) unsplit_.start(setup_of(trial));  // while the stages start, too
   pipeline_.emplace(wanted, *network_, *devices_);
 }
 
+/// Of all trials that are expected, so that the process need not be there again between two of them.
+void PipelineExecutor::ensure_unsplit(const plan::Trial& trial) {
+  const auto question = question_of(trial);
+  answer_ = unsplit_.known(question);
+  if (answer_ == nullptr) {
+    answer_ = &unsplit_.answer(question);
+    try {
+      for (const auto& other : expected_) unsplit_.answer(question_of(other));
+    } catch (const StageError& error) {
+      // What ends the process over another trial's model is that trial's failure, when its turn comes.
+      if (error.kind() == StageError::Kind::refused) throw;
+    }
+  }
+  unsplit_.end();
+}
+
 std::vector<config::BlockRange> PipelineExecutor::blocks_needed(const plan::Trial& trial) const {
-  auto needed = trial.stage_blocks();
+  const auto own = trial.stage_blocks();
+  auto needed = own;
   for (const auto& other : expected_) {
     if (request_of(other) != request_of(trial) || other.stage_count() != trial.stage_count()) continue;
     const auto blocks = other.stage_blocks();
-    for (std::size_t i = 0; i < needed.size(); ++i) needed[i] = cover(needed[i], blocks[i]);
+    for (std::size_t i = 0; i < needed.size(); ++i) {
+      if (!has_little_memory(trial, i)) needed[i] = cover(needed[i], blocks[i]);
+    }
   }
-  // The source computes the unsplit model once, for the outputs that every trial's are compared with.
-  needed.front() = {0, trial.block_count};
   return needed;
 }
 
-void PipelineExecutor::ensure_loaded(const plan::Trial& trial) {
-  const auto request = request_of(trial);
+bool PipelineExecutor::holds_blocks_of(const plan::Trial& trial) const {
   const auto own = trial.stage_blocks();
-  const bool held = loaded_request_ == request && loaded_chunks_ == trial.chunks() &&
-                    loaded_blocks_.size() == own.size() &&
-                    std::equal(own.begin(), own.end(), loaded_blocks_.begin(),
-                               [](auto wanted, auto loaded) { return contains(loaded, wanted); });
-  if (held) return;
+  if (loaded_request_ != answer_->model || loaded_blocks_.size() != own.size()) return false;
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    if (has_little_memory(trial, i) ? loaded_blocks_[i] != own[i] : !contains(loaded_blocks_[i], own[i])) return false;
+  }
+  return true;
+}
+
+void PipelineExecutor::ensure_loaded(const plan::Trial& trial) {
+  devices_->expect(trial, answer_->description);
+  if (holds_blocks_of(trial)) return;
   loaded_request_.reset();
-  model_ = pipeline_->describe(request);
   loaded_blocks_ = blocks_needed(trial);
   std::vector<stage::Load> requests;
-  for (const auto& blocks : loaded_blocks_) requests.push_back({cut_as(model_, request), blocks, 0});
-  requests.front().distinct_inputs = distinct_inputs(trial, model_);
-  requests.front().chunks = trial.chunks();
-  loaded_source_ = pipeline_->load(requests).front();
-  loaded_request_ = request;
-  loaded_chunks_ = trial.chunks();
+  for (std::size_t i = 0; i < loaded_blocks_.size(); ++i) {
+    requests.push_back({answer_->model, loaded_blocks_[i], has_little_memory(trial, i)});
+  }
+  pipeline_->load(requests);
+  loaded_request_ = answer_->model;
+}
+
+void PipelineExecutor::ensure_source(const plan::Trial& trial) {
+  auto question = question_of(trial);
+  if (source_question_ == question) return;
+  source_question_.reset();
+  pipeline_->take_references({answer_->model, answer_->distinct_inputs, trial.chunks(), answer_->ends.result},
+                             answer_->outputs);
+  source_question_ = std::move(question);
 }
 
 record::TrialRecord PipelineExecutor::run_loaded(const plan::Trial& trial) {
-  const auto requests = make_run_requests(trial, model_, loaded_source_, next_tag_++);
+  const auto requests = make_run_requests(trial, answer_->description, answer_->ends, next_tag_++);
   TrialEvidence evidence;
   if (trial.compute.compute == config::Compute::optimized || !trial.compute_devices.empty()) {
-    evidence.prepared = pipeline_->prepare(make_prepare_requests(requests, loaded_source_));
+    evidence.prepared = pipeline_->prepare(make_prepare_requests(requests, answer_->ends));
   }
   const auto before = pipeline_->probe_clocks();
   network_->begin_trial();
@@ -216,7 +252,8 @@ record::TrialRecord PipelineExecutor::run_loaded(const plan::Trial& trial) {
     evidence.configured.push_back(pipeline_->configured()[i]);
     evidence.clocks.push_back(before[i] && after[i] ? ClockAlignment(*before[i], *after[i]) : ClockAlignment());
   }
-  auto record = assemble_record(trial, model_, evidence);
+  evidence.unsplit_against_eager = answer_->against_eager;
+  auto record = assemble_record(trial, answer_->description, evidence);
   devices_->describe_in(record);
   add_server_phases(record, requests, [this](std::vector<stage::Run> runs) {
     for (auto& run : runs) run.tag = next_tag_;

@@ -2,6 +2,7 @@
 #include <paretopipe/run/applied_network.hpp>
 #include <paretopipe/run/pipeline.hpp>
 #include <paretopipe/run/trial_executor.hpp>
+#include <paretopipe/run/unsplit_models.hpp>
 
 #include <map>
 #include <memory>
@@ -37,14 +38,16 @@ class PipelineExecutor final : public TrialExecutor {
  public:
   explicit PipelineExecutor(ExecutorOptions options);
 
-  /// The model at the trial settings of `trial` (its splits and block count are not read): asks a stage.
+  /// The model at the trial settings of `trial` (its splits and block count are not read). Starts the stages, so that
+  /// what cannot be had of them is known before anything is measured.
   config::ModelDescription describe(const plan::Trial& trial);
 
-  /// The time that stage 0 computes at each block of the model that describe() told of, in nanoseconds.
+  /// The time that stage 0 would compute at each block of the model that describe() told of, in nanoseconds, were it
+  /// not emulated.
   std::vector<double> time_blocks(const plan::Trial& trial, const config::ModelDescription& model);
 
-  /// Says which trials will come, so that every stage makes ready once, before the first of them, all the blocks that
-  /// it will need of their model.
+  /// Says which trials will come. Before the first of them the unsplit models of all are computed, and every stage
+  /// makes ready once all the blocks that it will need of a model, unless the memory of its device is limited.
   void expect(const std::vector<plan::Trial>& trials) { expected_ = trials; }
 
   record::TrialRecord run(const plan::Trial& trial) override;
@@ -59,10 +62,15 @@ class PipelineExecutor final : public TrialExecutor {
 
  private:
   void ensure_pipeline(const plan::Trial& trial);
+  void ensure_unsplit(const plan::Trial& trial);
   void ensure_loaded(const plan::Trial& trial);
+  void ensure_source(const plan::Trial& trial);
   record::TrialRecord run_loaded(const plan::Trial& trial);
   stage::ModelRequest request_of(const plan::Trial& trial) const;
+  UnsplitSetup setup_of(const plan::Trial& trial) const;
+  UnsplitQuestion question_of(const plan::Trial& trial) const;
   std::vector<config::BlockRange> blocks_needed(const plan::Trial& trial) const;
+  bool holds_blocks_of(const plan::Trial& trial) const;
 
   ExecutorOptions options_;
   std::vector<plan::Trial> expected_;
@@ -74,11 +82,11 @@ class PipelineExecutor final : public TrialExecutor {
   std::optional<EmulatedDevices> devices_;  // so do they
   std::optional<PipelineOptions> pipeline_options_;
   std::optional<Pipeline> pipeline_;
+  UnsplitModels unsplit_;
+  const UnsplitAnswer* answer_ = nullptr;  ///< for the trial that runs
   std::optional<stage::ModelRequest> loaded_request_;
-  int loaded_chunks_ = 1;  ///< that the source's inputs are cut into
   std::vector<config::BlockRange> loaded_blocks_;
-  config::ModelDescription model_;
-  stage::Loaded loaded_source_;
+  std::optional<UnsplitQuestion> source_question_;  ///< whose inputs and outputs the source has
   std::uint32_t next_tag_ = 1;
 };
 

@@ -36,6 +36,9 @@ void extend(record::StageReport& stage, const stage::RunReport& report) {
   stage.usage = stage.usage + report.usage;
   stage.state = report.state;
   if (stage.peak_rss_bytes) stage.peak_rss_bytes = std::max(*stage.peak_rss_bytes, report.peak_rss_bytes);
+  if (stage.memory) {
+    stage.memory->tensors_bytes = std::max(stage.memory->tensors_bytes, report.memory.tensors_bytes);
+  }
   if (const auto gpu = stage.gpu.value_or(host::GpuUsage{}) + report.gpu; gpu.samples > 0) stage.gpu = gpu;
   if (!stage.conditions) return;
   auto& conditions = *stage.conditions;

@@ -38,6 +38,7 @@ StageClient::StageClient(int index, const StageCommand& command)
 
 StageClient::StageClient(int index, const StageCommand& command, Started started)
     : index_(index),
+      name_(command.name.empty() ? fmt::format("stage {}", index) : command.name),
       cause_of_death_(command.cause_of_death),
       process_(std::move(started.process)),
       control_(std::move(started.control)) {}
@@ -45,6 +46,15 @@ StageClient::StageClient(int index, const StageCommand& command, Started started
 void StageClient::send_envelope(const nlohmann::json& envelope) {
   try {
     control_.send_message(envelope);
+  } catch (const wire::ProtocolError&) {
+    throw death();
+  }
+}
+
+void StageClient::send_tensor(std::uint32_t tag, std::uint64_t sequence, const wire::TensorSpec& spec,
+                              std::span<const std::byte> bytes) {
+  try {
+    control_.send_tensor(tag, sequence, spec, bytes);
   } catch (const wire::ProtocolError&) {
     throw death();
   }
@@ -105,8 +115,8 @@ void StageClient::receive_tensor(std::uint32_t tag, std::uint64_t sequence, cons
 
 StageError StageClient::failure(const std::string& what) const {
   const auto output = process_.last_output();
-  return {index_, StageError::Kind::died, ExitCode::environment,
-          fmt::format("stage {} {}{}{}", index_, what, output.empty() ? "" : "; its last output: ", output)};
+  return {stage(), StageError::Kind::died, ExitCode::environment,
+          fmt::format("{} {}{}{}", name_, what, output.empty() ? "" : "; its last output: ", output)};
 }
 
 StageError StageClient::death() {

@@ -37,6 +37,9 @@ class StageError : public Error {
   Kind kind_;
 };
 
+/// Instead of a stage's number: a process of the driver's own.
+inline constexpr int kNoStage = -1;
+
 /// How a stage process is started.
 struct StageCommand {
   std::filesystem::path program;
@@ -45,6 +48,7 @@ struct StageCommand {
   std::vector<int> cgroups{};     ///< the same
   /// Asked when the process has died: more about why, to follow how it ended; may be empty.
   std::function<std::string()> cause_of_death{};
+  std::string name{};  ///< in messages; empty: "stage N"
 };
 
 /// One stage process and the control link to it. Ends the process at the end of life.
@@ -82,7 +86,7 @@ class StageClient {
     try {
       if (auto reply = stage::unwrap<Reply>(envelope)) return *std::move(reply);
       if (const auto fault = stage::unwrap<stage::Fault>(envelope)) {
-        throw StageError(index_, fault->peer_lost ? StageError::Kind::peer_lost : StageError::Kind::refused,
+        throw StageError(stage(), fault->peer_lost ? StageError::Kind::peer_lost : StageError::Kind::refused,
                          static_cast<ExitCode>(fault->exit_code), fault->reason);
       }
     } catch (const nlohmann::json::exception& error) {
@@ -96,6 +100,10 @@ class StageClient {
   /// process that ends meanwhile.
   void receive_tensor(std::uint32_t tag, std::uint64_t sequence, const wire::TensorSpec& announced,
                       std::span<std::byte> into);
+
+  /// A tensor that the request before it announced.
+  void send_tensor(std::uint32_t tag, std::uint64_t sequence, const wire::TensorSpec& spec,
+                   std::span<const std::byte> bytes);
 
   /// To poll on: readable when a reply, or the end of the process, is there.
   int descriptor() const { return control_.native_handle(); }
@@ -115,7 +123,10 @@ class StageClient {
   nlohmann::json receive_envelope();
   nlohmann::json receive_reply();
 
+  std::optional<int> stage() const { return index_ == kNoStage ? std::nullopt : std::optional(index_); }
+
   int index_;
+  std::string name_;
   std::function<std::string()> cause_of_death_;
   launch::ChildProcess process_;
   wire::Link control_;

@@ -23,13 +23,13 @@ int participants(const plan::Trial& trial) {
 }
 
 /// What stage `stage` receives: the tensors at the cut before it; the source receives the results.
-stage::Boundary incoming_of(const plan::Trial& trial, const config::ModelDescription& model,
-                            const stage::Loaded& loaded, int stage) {
-  if (stage == 0) return {loaded.result};
-  if (trial.data_parallel > 0) return {loaded.input};
+stage::Boundary incoming_of(const plan::Trial& trial, const config::ModelDescription& model, const stage::Ends& ends,
+                            int stage) {
+  if (stage == 0) return {ends.result};
+  if (trial.data_parallel > 0) return {ends.input};
   const int split = trial.split_points[static_cast<std::size_t>(stage) - 1];
-  if (split == 0) return {loaded.input};
-  if (split == trial.block_count) return {loaded.result};
+  if (split == 0) return {ends.input};
+  if (split == trial.block_count) return {ends.result};
   stage::Boundary boundary;
   for (auto& shape : model.shapes_at(split))
     boundary.push_back(stage::activation_spec(trial.compute, std::move(shape)));
@@ -101,6 +101,7 @@ record::StageReport stage_report(const plan::Trial& trial, const config::ModelDe
   if (report.peak_rss_bytes > 0) result.peak_rss_bytes = report.peak_rss_bytes;
   result.usage = report.usage;
   result.conditions = report.conditions;
+  if (report.memory.total() > 0) result.memory = report.memory;
   if (report.gpu.samples > 0) result.gpu = report.gpu;
   if (!evidence.prepared.empty()) result.prepared = evidence.prepared[stage].preparation;
   return result;
@@ -145,15 +146,15 @@ void add_samples(record::TrialRecord& record, const TrialEvidence& evidence) {
 
 }  // namespace
 
-std::vector<stage::Prepare> make_prepare_requests(const std::vector<stage::Run>& runs, const stage::Loaded& loaded) {
+std::vector<stage::Prepare> make_prepare_requests(const std::vector<stage::Run>& runs, const stage::Ends& ends) {
   std::vector<stage::Prepare> requests;
   for (const auto& run : runs)
-    requests.push_back({run.blocks, requests.empty() ? stage::Boundary{loaded.input} : run.incoming});
+    requests.push_back({run.blocks, requests.empty() ? stage::Boundary{ends.input} : run.incoming});
   return requests;
 }
 
 std::vector<stage::Run> make_run_requests(const plan::Trial& trial, const config::ModelDescription& model,
-                                          const stage::Loaded& loaded, std::uint32_t tag) {
+                                          const stage::Ends& ends, std::uint32_t tag) {
   std::vector<stage::Run> requests;
   const auto blocks = trial.stage_blocks();
   for (int stage = 0; stage < participants(trial); ++stage) {
@@ -161,7 +162,7 @@ std::vector<stage::Run> make_run_requests(const plan::Trial& trial, const config
     request.tag = tag;
     request.stage_count = participants(trial);
     request.blocks = blocks[static_cast<std::size_t>(stage)];
-    request.incoming = incoming_of(trial, model, loaded, stage);
+    request.incoming = incoming_of(trial, model, ends, stage);
     request.warmup = trial.warmup;
     request.batches = trial.batches;
     request.depth = trial.depth;
@@ -184,6 +185,7 @@ record::TrialRecord assemble_record(const plan::Trial& trial, const config::Mode
   record.links = payloads(trial, model);
   add_samples(record, evidence);
   add_fidelity(record, evidence.reports.front(), config::count(trial.phases) * (trial.warmup + trial.batches));
+  record.fidelity->unsplit_against_eager = evidence.unsplit_against_eager;
   if (record.status == record::Status::ok) {
     record.summary = stats::summarise(record.single_stream, record.offline, trial.batch, record.links);
   }

@@ -4,6 +4,7 @@
 #include <paretopipe/run/clock_alignment.hpp>
 #include <paretopipe/stage/messages.hpp>
 
+#include <optional>
 #include <vector>
 
 namespace paretopipe::run {
@@ -14,16 +15,17 @@ struct TrialEvidence {
   std::vector<stage::Configured> configured;
   std::vector<stage::RunReport> reports;
   std::vector<ClockAlignment> clocks;
+  std::optional<UnsplitFidelity> unsplit_against_eager{};
 };
 
 /// Requests for one trial: one per stage that takes part, i.e. stage 0 alone where all is local. Split points that
-/// leave a stage of the middle without blocks are allowed: it passes on what it gets. `loaded` is the source stage's
-/// answer to `Load`; like `model`, it tells of one chunk, which is the whole batch where that is not cut.
+/// leave a stage of the middle without blocks are allowed: it passes on what it gets. Like `model`, `ends`
+/// tell of one chunk, which is the whole batch where that is not cut.
 std::vector<stage::Run> make_run_requests(const plan::Trial& trial, const config::ModelDescription& model,
-                                          const stage::Loaded& loaded, std::uint32_t tag);
+                                          const stage::Ends& ends, std::uint32_t tag);
 
 /// What the stages of these runs are to get ready for.
-std::vector<stage::Prepare> make_prepare_requests(const std::vector<stage::Run>& runs, const stage::Loaded& loaded);
+std::vector<stage::Prepare> make_prepare_requests(const std::vector<stage::Run>& runs, const stage::Ends& ends);
 
 /// The record of a trial that ran: samples in one time base, payloads, fidelity, summary. If the output differs from
 /// the unsplit model's by more than the mode's tolerance, the trial is a failure.

@@ -37,6 +37,21 @@ class ScriptBackend final : public stage::Backend, private compute::Blocks {
 
   std::int64_t held_parameter_bytes() const override { return engine_.held_bytes(); }
 
+  std::optional<host::StageMemory> memory_of(config::BlockRange range) const override {
+    if (!compute::device().is_cpu()) return std::nullopt;
+    host::StageMemory memory;
+    std::unordered_set<const void*> counted;
+    for (int i = range.begin; i < range.end; ++i) memory.weights_bytes += add_tensors(block(i), counted);
+    memory.prepared_bytes = engine_.program_bytes(range);
+    return memory;
+  }
+
+  void keep_only(config::BlockRange range) override {
+    std::erase_if(blocks_, [&](const auto& held) { return held.first < range.begin || held.first >= range.end; });
+    engine_.keep_only(range);
+    malloc_trim(0);
+  }
+
   void load(const stage::ModelRequest& request, config::BlockRange range) override {
     check(request);
     if (held_ != identity(request)) {
@@ -107,6 +122,15 @@ class ScriptBackend final : public stage::Backend, private compute::Blocks {
       for (auto& tensor : block.tensors()) tensors.push_back(std::move(tensor));
     }
     return tensors;
+  }
+
+  /// Bytes of the block's tensors whose addresses are not there yet, and are afterwards.
+  static std::int64_t add_tensors(const Slice& block, std::unordered_set<const void*>& counted) {
+    std::int64_t bytes = 0;
+    for (const auto& tensor : block.tensors()) {
+      if (counted.insert(tensor.data_ptr()).second) bytes += static_cast<std::int64_t>(tensor.nbytes());
+    }
+    return bytes;
   }
 
   static void check(const stage::ModelRequest& request) {

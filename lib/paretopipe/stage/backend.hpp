@@ -3,6 +3,7 @@
 #include <paretopipe/config/compute_mode.hpp>
 #include <paretopipe/config/model_description.hpp>
 #include <paretopipe/core/preparation.hpp>
+#include <paretopipe/host/process_usage.hpp>
 #include <paretopipe/wire/tensor_spec.hpp>
 
 #include <cstddef>
@@ -89,6 +90,14 @@ class Backend {
 
   /// Bytes of parameters and buffers of all blocks that are held, whether or not a trial uses them.
   virtual std::int64_t held_parameter_bytes() const = 0;
+
+  /// What the blocks of `range`, which are held, take, and what was prepared for them. Tensors that live while they are
+  /// computed are not in it. Nothing where the backend does not count these in tensor_bytes.hpp.
+  virtual std::optional<host::StageMemory> memory_of(config::BlockRange) const { return std::nullopt; }
+
+  /// Lets go of all blocks but those of `range`, and of what was prepared for any others; their memory is the system's
+  /// again.
+  virtual void keep_only(config::BlockRange) {}
 
   /// Makes the blocks of `range` ready for `forward`. Blocks of the same model (name, classes, seed, weights, mode)
   /// that are held already are kept as they are; another model's are dropped.

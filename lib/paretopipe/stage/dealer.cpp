@@ -25,9 +25,11 @@ class DealerRun {
         source_(run, references),
         loops_([this] { release(); }) {
     for (const auto member : kStageMoments) (timeline_.*member).resize(run.total_chunks());
+    const TensorWatch watch;
     for (std::size_t i = 0; i < neighbours.size(); ++i) {
       result_chunks_.push_back(parts_of(backend.allocate(whole_batch(run.incoming.at(0), run.chunks)), run.chunks));
     }
+    needs_.buffers = watch.now();
   }
 
   void execute() {
@@ -38,7 +40,10 @@ class DealerRun {
     loops_.finish_with([this] { compute(); });
   }
 
-  void fill(RunOutcome& outcome) { stage::fill(outcome, run_, std::move(timeline_), &source_); }
+  void fill(RunOutcome& outcome) {
+    outcome.report.memory = needs_.with(backend_.memory_of(run_.blocks));
+    stage::fill(outcome, run_, std::move(timeline_), &source_);
+  }
 
  private:
   const Neighbours& links_of(std::size_t device) const { return neighbours_.at(device - 1); }
@@ -62,11 +67,13 @@ class DealerRun {
       if (!job) return;
       lane.now(Doing::working);
       const auto sequence = job->sequence;
+      const TensorWatch watch;
       timeline_.compute_begin[sequence] = now_ns();
       auto output = backend_.forward(run_.blocks, std::move(job->activation));
       timeline_.compute_end[sequence] = now_ns();
       output = backend_.encode(std::move(output));
       const auto moment = now_ns();
+      needs_.computed(watch);
       timeline_.encoded[sequence] = timeline_.send_begin[sequence] = timeline_.send_end[sequence] = moment;
       progress_.computed(moment - timeline_.compute_begin[sequence]);
       source_.complete(sequence, moment, moment, output);
@@ -119,6 +126,7 @@ class DealerRun {
   RunProgress& progress_;
   const Deal deal_;
   StageTimeline timeline_;
+  TensorNeeds needs_;
   Source source_;
   std::vector<std::vector<Activation>> result_chunks_;  // by device: the parts of one batch's result
   Loops loops_;

@@ -2,6 +2,7 @@
 #include <paretopipe/stage/front_desk.hpp>
 #include <paretopipe/stage/loops.hpp>
 #include <paretopipe/stage/messages.hpp>
+#include <paretopipe/stage/references.hpp>
 #include <paretopipe/wire/errors.hpp>
 #include <paretopipe/wire/link.hpp>
 
@@ -59,6 +60,7 @@ void FrontDesk::take_requests() {
       reply(wrap(progress_.where()), 0, {});
       continue;
     }
+    request.tensors = receive_tensors_of(request.message, control_);
     {
       const std::lock_guard lock(mutex_);
       requests_.push_back(std::move(request));

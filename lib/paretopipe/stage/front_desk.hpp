@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <thread>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -28,6 +29,7 @@ class FrontDesk {
   struct Request {
     nlohmann::json message;
     std::int64_t received_at_ns = 0;
+    std::vector<Activation> tensors{};  ///< that followed the message
   };
 
   /// Both must outlive the desk, whose end shuts the link down.

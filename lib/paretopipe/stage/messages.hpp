@@ -144,26 +144,68 @@ inline void to_json(nlohmann::json& json, const Joined&) {
 }
 inline void from_json(const nlohmann::json&, Joined&) {}
 
-/// Makes blocks ready, before any trial. The source stage also makes the inputs and, with the unsplit model, the
-/// outputs that every trial's are compared with; its `blocks` must therefore be the whole model. The inputs are those
-/// of whole batches, cut into chunks of `model.batch` images each, and the unsplit model computes these chunks: what a
-/// chunk's result must be does not depend on what a library makes of a larger batch.
+/// Makes blocks ready, of a model whose description the driver has.
 struct Load {
   static constexpr std::string_view kType = "load";
   ModelRequest model;
   config::BlockRange blocks;
-  int distinct_inputs = 0;  ///< batches to prepare; 0 on every stage but the source
-  int chunks = 1;           ///< that a batch is cut into
+  bool alone = false;  ///< lets go of all other blocks first, which are kept otherwise
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Load, model, blocks, distinct_inputs, chunks)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Load, model, blocks, alone)
 
 struct Loaded {
   static constexpr std::string_view kType = "loaded";
   std::int64_t held_parameter_bytes = 0;
-  wire::TensorSpec input;   ///< one chunk of it; only from the source
-  wire::TensorSpec result;  ///< the model's, of one chunk; only from the source
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Loaded, held_parameter_bytes, input, result)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Loaded, held_parameter_bytes)
+
+/// What goes into a model, and what comes out of it: of one chunk.
+struct Ends {
+  wire::TensorSpec input;
+  wire::TensorSpec result;
+
+  bool operator==(const Ends&) const = default;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Ends, input, result)
+
+/// Asks what the unsplit model makes of the inputs of the coming trials, for which it is loaded whole. The inputs are
+/// those of whole batches, cut into chunks of `model.batch` images each, and the unsplit model computes these chunks:
+/// what a chunk's result must be does not depend on what a library makes of a larger batch. The reply is followed by a
+/// tensor frame for each chunk, with the tag 0 and numbered from 0.
+struct ComputeReferences {
+  static constexpr std::string_view kType = "compute_references";
+  ModelRequest model;
+  int block_count = 0;
+  int distinct_inputs = 1;  ///< batches
+  int chunks = 1;           ///< that a batch is cut into
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ComputeReferences, model, block_count, distinct_inputs, chunks)
+
+struct ReferencesFollow {
+  static constexpr std::string_view kType = "references_follow";
+  Ends ends;
+  UnsplitFidelity against_eager;  ///< of no image where the request is eager
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ReferencesFollow, ends, against_eager)
+
+/// Makes this stage the source: it makes the same inputs, and compares what comes back with what the unsplit model made
+/// of them elsewhere. That follows, as the frames that followed the reply to ComputeReferences.
+struct TakeReferences {
+  static constexpr std::string_view kType = "take_references";
+  ModelRequest model;
+  int distinct_inputs = 1;
+  int chunks = 1;
+  wire::TensorSpec result;  ///< of each of the frames
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TakeReferences, model, distinct_inputs, chunks, result)
+
+struct ReferencesTaken {
+  static constexpr std::string_view kType = "references_taken";
+};
+inline void to_json(nlohmann::json& json, const ReferencesTaken&) {
+  json = nlohmann::json::object();
+}
+inline void from_json(const nlohmann::json&, ReferencesTaken&) {}
 
 /// Gets ready for the runs of these blocks that follow, with chunks of these tensors: nothing of it is timed.
 struct Prepare {
@@ -185,7 +227,7 @@ inline void from_json(const nlohmann::json& json, Prepared& prepared) {
   read_optional(json, "preparation", prepared.preparation);
 }
 
-/// Asks the source how long every block of a model takes alone: loads the whole model, and runs its blocks one by one.
+/// Asks how long every block of a model takes alone: loads the whole model, and runs its blocks one by one.
 struct TimeBlocks {
   static constexpr std::string_view kType = "time_blocks";
   ModelRequest model;
@@ -253,13 +295,14 @@ struct RunReport {
   host::ProcessUsage usage;
   std::int64_t peak_rss_bytes = 0;  ///< 0 where unreadable
   std::int64_t held_parameter_bytes = 0;
+  host::StageMemory memory;  ///< nothing where the backend does not count it
   host::HostState state;
   host::CpuConditions conditions;
   host::GpuUsage gpu;  ///< of no sample on a CPU, and where it cannot be read
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RunReport, single_stream, offline, single_stream_results, offline_results, server,
                                    max_abs_difference, top1_agreement, largest_output, accuracy, usage, peak_rss_bytes,
-                                   held_parameter_bytes, state, conditions, gpu)
+                                   held_parameter_bytes, memory, state, conditions, gpu)
 
 /// Asks the source for what came back of the last batch of the last run. The reply is followed by a tensor frame for
 /// each chunk of the batch, with the run's tag and the chunk's number from 0.

@@ -36,13 +36,8 @@ class StageRun {
         loops_([this] { release(); }) {
     for (const auto member : kStageMoments) (timeline_.*member).resize(total_);
     if (references != nullptr) source_.emplace(run, *references);
-    if (neighbours_.previous == nullptr) return;
-    if (source_) {
-      result_chunks_ = parts_of(backend_.allocate(whole_batch(run.incoming.at(0), run.chunks)), run.chunks);
-      return;
-    }
-    const auto buffers = std::min(kReceiveBuffers, run.chunks_in_flight() + 1);
-    for (std::size_t i = 0; i < buffers; ++i) free_buffers_.push(allocate(run.incoming, backend_));
+    if (neighbours_.next != nullptr) needs_.waiting = std::min(kSendQueue + 1, run.chunks_in_flight() - 1);
+    if (neighbours_.previous != nullptr) allocate_buffers();
   }
 
   void execute() {
@@ -52,10 +47,24 @@ class StageRun {
     loops_.finish_with([this] { compute(); });
   }
 
-  void fill(RunOutcome& outcome) { stage::fill(outcome, run_, std::move(timeline_), source_ ? &*source_ : nullptr); }
+  void fill(RunOutcome& outcome) {
+    outcome.report.memory = needs_.with(backend_.memory_of(run_.blocks));
+    stage::fill(outcome, run_, std::move(timeline_), source_ ? &*source_ : nullptr);
+  }
 
  private:
   BoundedQueue<Job>& jobs() { return source_ ? source_->jobs() : incoming_; }
+
+  void allocate_buffers() {
+    const TensorWatch watch;
+    if (source_) {
+      result_chunks_ = parts_of(backend_.allocate(whole_batch(run_.incoming.at(0), run_.chunks)), run_.chunks);
+    } else {
+      const auto buffers = std::min(kReceiveBuffers, run_.chunks_in_flight() + 1);
+      for (std::size_t i = 0; i < buffers; ++i) free_buffers_.push(allocate(run_.incoming, backend_));
+    }
+    needs_.buffers = watch.now();
+  }
 
   /// Closed queues and links release whoever waits.
   void release() {
@@ -116,11 +125,13 @@ class StageRun {
       if (!job) return;
       lane.now(Doing::working);
       const Extent input(job->activation);
+      const TensorWatch watch;
       timeline_.compute_begin[sequence] = now_ns();
       auto output = backend_.forward(run_.blocks, std::move(job->activation));
       timeline_.compute_end[sequence] = now_ns();
       output = backend_.encode(std::move(output));
       timeline_.encoded[sequence] = now_ns();
+      needs_.computed(watch);
       progress_.computed(timeline_.encoded[sequence] - timeline_.compute_begin[sequence]);
       lane.next(Doing::held_up);
       if (!input.overlaps(output)) job->lease.reset();
@@ -162,6 +173,7 @@ class StageRun {
   RunProgress& progress_;
   const std::size_t total_;
   StageTimeline timeline_;
+  TensorNeeds needs_;
   std::optional<Source> source_;
   std::vector<Activation> result_chunks_;  // the parts of one batch's result, at the source
   BoundedQueue<Activation> free_buffers_;  // outlives the queues, whose jobs give their buffers back when they go

@@ -2,6 +2,8 @@
 #include <paretopipe/host/gpu_watch.hpp>
 #include <paretopipe/stage/run_outcome.hpp>
 
+#include <algorithm>
+
 namespace paretopipe::stage {
 namespace {
 
@@ -19,13 +21,25 @@ Timeline slice(const Timeline& whole, const Moments& members, std::ptrdiff_t beg
 void fill_findings(RunOutcome& outcome, const Source& source) {
   outcome.last_batch = source.last_batch();
   auto& report = outcome.report;
-  report.max_abs_difference = source.max_abs_difference();
-  report.top1_agreement = source.top1_agreement();
+  report.max_abs_difference = source.comparison().max_abs_difference();
+  report.top1_agreement = source.comparison().top1_agreement();
   report.largest_output = source.largest_output();
   report.accuracy = source.accuracy();
 }
 
 }  // namespace
+
+void TensorNeeds::computed(const TensorWatch& watch) {
+  computing = std::max(computing, watch.most());
+  result = std::max(result, watch.now());
+}
+
+host::StageMemory TensorNeeds::with(const std::optional<host::StageMemory>& blocks) const {
+  if (!blocks) return {};
+  auto memory = *blocks;
+  memory.tensors_bytes = buffers + computing + static_cast<std::int64_t>(waiting) * result;
+  return memory;
+}
 
 RunOutcome observe(const Backend& backend, const std::function<void()>& run) {
   RunOutcome outcome;

@@ -2,12 +2,12 @@
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/host/control_groups.hpp>
 #include <paretopipe/host/cpu_set.hpp>
-#include <paretopipe/stage/chunks.hpp>
 #include <paretopipe/stage/dealer.hpp>
 #include <paretopipe/stage/front_desk.hpp>
 #include <paretopipe/stage/messages.hpp>
 #include <paretopipe/stage/pipeline.hpp>
 #include <paretopipe/stage/progress.hpp>
+#include <paretopipe/stage/references.hpp>
 #include <paretopipe/stage/session.hpp>
 #include <paretopipe/stage/time_blocks.hpp>
 #include <paretopipe/wire/errors.hpp>
@@ -15,9 +15,7 @@
 #include <paretopipe/wire/rendezvous.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <future>
-#include <limits>
 #include <map>
 #include <optional>
 #include <utility>
@@ -77,18 +75,6 @@ void check_schedule(const Run& request, bool source) {
                   ordered ? "" : ", out of order or beyond 30 days,", expected));
 }
 
-/// The request for the inputs of whole batches, of which `request` computes a chunk at a time.
-ModelRequest for_whole_batches(const Load& request) {
-  const auto images = std::int64_t{request.model.batch} * request.chunks;
-  if (request.chunks < 1 || images > std::numeric_limits<int>::max()) {
-    throw wire::ProtocolError(fmt::format("the driver asked for batches of {} chunks with {} images each",
-                                          request.chunks, request.model.batch));
-  }
-  auto whole = request.model;
-  whole.batch = static_cast<int>(images);
-  return whole;
-}
-
 struct Links {
   wire::Link previous;
   wire::Link next;
@@ -108,14 +94,19 @@ class Session {
  public:
   Session(Backend& backend, Progress& progress) : backend_(backend), progress_(progress) {}
 
-  Reply answer(const nlohmann::json& request, std::int64_t received_at_ns) {
-    if (unwrap<ClockProbe>(request)) return wrap(ClockReading{received_at_ns, now_ns()});
+  Reply answer(FrontDesk::Request received) {
+    const auto& request = received.message;
+    if (unwrap<ClockProbe>(request)) return wrap(ClockReading{received.received_at_ns, now_ns()});
     if (const auto message = unwrap<Configure>(request)) return wrap(configure(*message));
     if (unwrap<ListModels>(request)) return wrap(ModelList{backend_.models()});
     if (const auto message = unwrap<Describe>(request)) return wrap(Described{backend_.describe(message->model)});
     if (const auto message = unwrap<Listen>(request)) return wrap(listen(*message));
     if (const auto message = unwrap<Join>(request)) return wrap(join(*message));
     if (const auto message = unwrap<Load>(request)) return wrap(load(*message));
+    if (const auto message = unwrap<ComputeReferences>(request)) return compute_references(*message);
+    if (const auto message = unwrap<TakeReferences>(request)) {
+      return wrap(take_references(*message, std::move(received.tensors)));
+    }
     if (const auto message = unwrap<TimeBlocks>(request)) return wrap(BlockTimes{time_blocks(*message, backend_)});
     if (const auto message = unwrap<Prepare>(request)) return wrap(prepare(*message));
     if (const auto message = unwrap<Run>(request)) return wrap(run(*message));
@@ -153,54 +144,28 @@ class Session {
   }
 
   Loaded load(const Load& request) {
-    backend_.load(request.model, request.blocks);
-    Loaded reply;
-    reply.held_parameter_bytes = backend_.held_parameter_bytes();
-    references_.reset();
     last_batch_.clear();
-    if (request.distinct_inputs > 0) {
-      references_.emplace(make_references(request));
-      reply.input = references_->inputs.front().spec;
-      reply.result = references_->outputs.front().spec;
-    }
+    if (request.alone) backend_.keep_only(request.blocks);
+    backend_.load(request.model, request.blocks);
+    return {backend_.held_parameter_bytes()};
+  }
+
+  Reply compute_references(const ComputeReferences& request) {
+    auto computed = stage::compute_references(request, backend_);
+    Reply reply(wrap(computed.reply));
+    reply.tensors = std::move(computed.outputs);
     return reply;
   }
 
-  ReferenceSet make_references(const Load& request) {
-    ReferenceSet references;
-    references.labels = backend_.make_labels(for_whole_batches(request), request.distinct_inputs);
-    for (const auto& batch : backend_.make_inputs(for_whole_batches(request), request.distinct_inputs)) {
-      for (auto& chunk : cut(batch, request.chunks, backend_)) references.inputs.push_back(std::move(chunk));
-    }
-    for (const auto& input : references.inputs) {
-      auto output = backend_.encode(backend_.forward(request.blocks, input));
-      const auto* values = reinterpret_cast<const float*>(output.bytes.data());
-      for (std::size_t i = 0; i < output.bytes.size() / sizeof(float); ++i) {
-        if (!std::isfinite(values[i])) {
-          throw UsageError(
-              "the unsplit model's output is not finite, so no split can be checked against it; try another seed or "
-              "input");
-        }
-      }
-      references.outputs.push_back(std::move(output));
-    }
-    check_labels(references);
-    return references;
+  ReferencesTaken take_references(const TakeReferences& request, std::vector<Activation> outputs) {
+    references_.reset();
+    references_ = stage::take_references(request, std::move(outputs), backend_);
+    return {};
   }
 
   Prepared prepare(const Prepare& request) {
     check(request.incoming, references_.has_value());
     return {backend_.prepare(request.blocks, request.incoming)};
-  }
-
-  static void check_labels(const ReferenceSet& references) {
-    const auto& shape = references.outputs.front().spec.shape;
-    const auto classes = shape.size() == 2 ? shape.back() : 0;
-    for (const auto label : references.labels) {
-      if (label >= 0 && label < classes) continue;
-      throw UsageError(fmt::format("a label is {}, and the model's output {} has {} classes, which are numbered from 0",
-                                   label, wire::to_string(references.outputs.front().spec), classes));
-    }
   }
 
   RunReport run(const Run& request) {
@@ -266,10 +231,10 @@ void serve(wire::Link& control, Backend& backend) {
   Progress progress;
   Session session(backend, progress);
   FrontDesk desk(control, progress);
-  while (const auto request = desk.next()) {
+  while (auto request = desk.next()) {
     Reply reply{nullptr};
     try {
-      reply = session.answer(request->message, request->received_at_ns);
+      reply = session.answer(std::move(*request));
     } catch (
         const std::exception& error) {  // the session's boundary: what to do about a fault is the driver's to judge
       reply = wrap(fault_of(error));

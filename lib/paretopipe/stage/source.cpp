@@ -1,35 +1,9 @@
 #include <paretopipe/core/clock.hpp>
-#include <paretopipe/core/error.hpp>
 #include <paretopipe/stage/source.hpp>
 
 #include <algorithm>
-#include <cmath>
-#include <cstring>
-#include <limits>
 
 namespace paretopipe::stage {
-namespace {
-
-std::span<const float> as_floats(const Activation& activation) {
-  return {reinterpret_cast<const float*>(activation.bytes.data()), activation.bytes.size() / sizeof(float)};
-}
-
-std::size_t argmax(std::span<const float> row) {
-  return static_cast<std::size_t>(std::max_element(row.begin(), row.end()) - row.begin());
-}
-
-/// NaN and infinity, which JSON does not have, count as infinitely different.
-double max_difference(std::span<const float> left, std::span<const float> right) {
-  double largest = 0;
-  for (std::size_t i = 0; i < left.size(); ++i) {
-    const double difference = std::abs(double{left[i]} - double{right[i]});
-    largest = std::max(largest, std::isfinite(difference) ? difference : std::numeric_limits<double>::max());
-  }
-  return largest;
-}
-
-}  // namespace
-
 Source::Source(const Run& run, const ReferenceSet& references)
     : run_(run), references_(references), deal_(run.deal()), gate_(run.depth), returned_(deal_.devices) {
   for (std::size_t device = 0; device < deal_.devices; ++device) jobs_.emplace_back(run.chunks_in_flight());
@@ -109,41 +83,11 @@ void Source::issue_next() {
 /// What came back of the batch whose chunks are `first` and those after it.
 void Source::check_batch(std::size_t first, std::vector<Activation>& chunks) {
   for (std::size_t i = 0; i < chunks.size(); ++i) {
-    compare(chunks[i], references_.outputs[(first + i) % references_.outputs.size()]);
+    comparison_.add(chunks[i], references_.outputs[(first + i) % references_.outputs.size()]);
     judge(first + i, chunks[i]);
   }
   if (first + chunks.size() == run_.total_chunks()) last_batch_ = std::move(chunks);
   chunks.clear();
-}
-
-void Source::compare(const Activation& result, const Activation& expected) {
-  if (result.bytes.size() != expected.bytes.size()) {
-    throw Error(ExitCode::internal, fmt::format("the result is {}, and the unsplit model's {}",
-                                                wire::to_string(result.spec), wire::to_string(expected.spec)));
-  }
-  const auto images = expected.spec.shape.front();
-  images_compared_ += images;
-  if (std::memcmp(result.bytes.data(), expected.bytes.data(), expected.bytes.size()) == 0) {
-    images_agreeing_ += images;
-    return;
-  }
-  const auto got = as_floats(result);
-  const auto wanted = as_floats(expected);
-  // Different bits of equal value (-0 and 0) are a difference too: the smallest that can be told from none.
-  max_abs_difference_ =
-      std::max({max_abs_difference_, max_difference(got, wanted), double{std::numeric_limits<float>::denorm_min()}});
-  const auto classes = wanted.size() / static_cast<std::size_t>(images);
-  for (std::size_t i = 0; i < wanted.size(); i += classes) {
-    images_agreeing_ += argmax(got.subspan(i, classes)) == argmax(wanted.subspan(i, classes));
-  }
-}
-
-double Source::largest_output() const {
-  double largest = 0;
-  for (const auto& output : references_.outputs) {
-    for (const float value : as_floats(output)) largest = std::max(largest, std::abs(double{value}));
-  }
-  return largest;
 }
 
 /// Inputs come round again, and their labels with them: each counts at its first result.
@@ -174,10 +118,6 @@ ServerTimeline Source::server_timeline() const {
     timeline.completed.push_back(results_.completed[(batch + 1) * chunks - 1]);
   }
   return timeline;
-}
-
-double Source::top1_agreement() const {
-  return images_compared_ == 0 ? 0 : static_cast<double>(images_agreeing_) / static_cast<double>(images_compared_);
 }
 
 }  // namespace paretopipe::stage

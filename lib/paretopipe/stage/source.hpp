@@ -5,23 +5,17 @@
 #include <paretopipe/stage/arrival_gate.hpp>
 #include <paretopipe/stage/backend.hpp>
 #include <paretopipe/stage/bounded_queue.hpp>
+#include <paretopipe/stage/comparison.hpp>
 #include <paretopipe/stage/job.hpp>
 #include <paretopipe/stage/messages.hpp>
+#include <paretopipe/stage/references.hpp>
 
 #include <cstddef>
 #include <deque>
 #include <mutex>
-#include <span>
 #include <vector>
 
 namespace paretopipe::stage {
-
-/// The source's inputs, chunk for chunk of one batch after the other, and what the unsplit model makes of each chunk.
-struct ReferenceSet {
-  std::vector<Activation> inputs;
-  std::vector<Activation> outputs;     ///< same length and order
-  std::vector<std::int64_t> labels{};  ///< classes of the first images of the inputs; none where they are not known
-};
 
 /// Hands batches to the pipeline and takes their results: one in flight in the SingleStream phase, `depth` in the
 /// Offline phase; a run may have only one of them. A result that comes back makes room for the next batch, so the
@@ -63,11 +57,11 @@ class Source {
   /// The moments of a Server phase's batches, once all of them are back.
   ServerTimeline server_timeline() const;
 
-  double max_abs_difference() const { return max_abs_difference_; }
-  double top1_agreement() const;
+  /// Of all results with the unsplit model's outputs.
+  const Comparison& comparison() const { return comparison_; }
 
   /// Magnitude of the largest number among the unsplit model's outputs.
-  double largest_output() const;
+  double largest_output() const { return largest_magnitude(references_.outputs); }
 
   /// Of the images with a label, each at its first result.
   Accuracy accuracy() const;
@@ -80,7 +74,6 @@ class Source {
   void fill();
   void issue_next();
   void check_batch(std::size_t first, std::vector<Activation>& chunks);
-  void compare(const Activation& result, const Activation& expected);
   void judge(std::size_t sequence, const Activation& result);
 
   const Run run_;
@@ -95,9 +88,7 @@ class Source {
   std::size_t next_ = 0;                           ///< batch to be handed over
   std::size_t batches_back_ = 0;                   ///< of all phases
   std::vector<std::vector<Activation>> returned_;  ///< by device: chunks of the batch that is coming back, in order
-  double max_abs_difference_ = 0;
-  std::int64_t images_compared_ = 0;
-  std::int64_t images_agreeing_ = 0;
+  Comparison comparison_;
   std::int64_t images_judged_ = 0;  ///< against their labels
   std::int64_t images_right_ = 0;
   std::vector<Activation> last_batch_;

@@ -1,6 +1,7 @@
 #include <paretopipe/config/data_source.hpp>
 #include <paretopipe/core/clock.hpp>
 #include <paretopipe/core/error.hpp>
+#include <paretopipe/stage/tensor_bytes.hpp>
 #include <paretopipe/synthetic/synthetic_backend.hpp>
 #include <paretopipe/synthetic/synthetic_model.hpp>
 
@@ -37,7 +38,12 @@ std::span<float> as_floats(const Activation& activation) {
 
 Activation make_activation(const wire::TensorSpec& spec) {
   const auto bytes = static_cast<std::size_t>(wire::byte_size(spec));
-  std::shared_ptr<std::byte[]> memory(new std::byte[bytes]);
+  const auto counted = static_cast<std::int64_t>(bytes);
+  std::shared_ptr<std::byte[]> memory(new std::byte[bytes], [counted](const std::byte* unused) {
+    delete[] unused;
+    stage::tensor_bytes().remove(counted);
+  });
+  stage::tensor_bytes().add(counted);
   return {spec, {memory.get(), bytes}, memory};
 }
 
@@ -108,6 +114,8 @@ class SyntheticBackend final : public stage::Backend {
   }
 
   std::int64_t held_parameter_bytes() const override { return 0; }
+
+  std::optional<host::StageMemory> memory_of(config::BlockRange) const override { return host::StageMemory{}; }
 
   void load(const stage::ModelRequest& request, config::BlockRange) override {
     model_ = parse(request.model);

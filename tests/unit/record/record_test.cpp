@@ -141,6 +141,23 @@ TEST_CASE("a record has the phases of its trial, and no number of another one") 
   CHECK_FALSE(complaint_about(zero).empty());
 }
 
+TEST_CASE(
+    "what a stage needs in memory, and how far an optimized model is from eager mode, is kept where it is known") {
+  auto record = ok_record();
+  record.stages[1].memory = host::StageMemory{17, 18, 19};
+  record.fidelity->unsplit_against_eager = UnsplitFidelity{0.5, 0.75, 8, 1};
+  const json written = record;
+  CHECK_FALSE(written["stages"][0].contains("memory"));
+  CHECK(written["stages"][1]["memory"] == json{{"weights_bytes", 17}, {"prepared_bytes", 18}, {"tensors_bytes", 19}});
+  CHECK(written["fidelity"]["unsplit_against_eager"] ==
+        json{{"max_abs_difference", 0.5}, {"top1_agreement", 0.75}, {"images", 8}, {"tolerance", 1.0}});
+  CHECK(there_and_back(record) == record);
+  auto damaged = written;
+  damaged["stages"][1]["memory"].erase("tensors_bytes");
+  CHECK_FALSE(complaint_about(damaged).empty());
+  CHECK_FALSE(json(ok_record())["fidelity"].contains("unsplit_against_eager"));
+}
+
 TEST_CASE("what is undefined is missing from the JSON") {
   auto record = ok_record();
   record.stages[0].peak_rss_bytes.reset();

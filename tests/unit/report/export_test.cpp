@@ -192,6 +192,7 @@ TEST_CASE(
   record.stages.assign(2, {});
   record.stages[1].cpus = "2,3";
   record.stages[1].peak_rss_bytes = 7;
+  record.stages[1].memory = host::StageMemory{4, 5, 6};
   record.stages[1].usage = {.user_time_ns = 11,
                             .system_time_ns = 12,
                             .minor_page_faults = 13,
@@ -208,12 +209,13 @@ TEST_CASE(
   const auto& text = made.files[0].content;
   CHECK(std::count(text.begin(), text.end(), '\n') == 3);
   CHECK(contains(text,
-                 ",peak_rss_bytes,user_time_ns,system_time_ns,voluntary_context_switches,involuntary_context_switches,"
+                 ",weights_bytes,prepared_bytes,tensors_bytes,peak_rss_bytes,user_time_ns,system_time_ns,voluntary_"
+                 "context_switches,involuntary_context_switches,"
                  "minor_page_faults,major_page_faults,cpus_wall_ns,cpus_busy_ns,cpus_stolen_ns,frequency_before_hz,"
                  "frequency_after_hz,probe_before_ns,probe_after_ns,compute_p50_ns,utilisation,bubble,gpu_utilisation,"
                  "emulated_device,cpu_quota,memory_limit_bytes,"));
-  CHECK(contains(text, ",3,0,ok,0,,,0,0,0,0,,0,0,0,0,0,0,,,,,,,,5000,"));
-  CHECK(contains(text, ",3,0,ok,1,,\"2,3\",0,0,0,0,7,11,12,15,16,13,14,31,32,33,41,42,21,22,3000,"));
+  CHECK(contains(text, ",3,0,ok,0,,,0,0,0,0,,,,,0,0,0,0,0,0,,,,,,,,5000,"));
+  CHECK(contains(text, ",3,0,ok,1,,\"2,3\",0,0,0,0,4,5,6,7,11,12,15,16,13,14,31,32,33,41,42,21,22,3000,"));
   CHECK(contains(text, ",0.75,a board,0.45,512,"));
   CHECK(export_as("stages", {testing::make_failure(make_trial(5), "gone")}).files.empty());
   CHECK(export_as("stages", {}).files.empty());

@@ -24,7 +24,7 @@ config::ModelDescription a_model() {
   return model;
 }
 
-stage::Loaded loaded() {
+stage::Ends ends() {
   return {0,
           {wire::DType::float32, wire::MemoryFormat::channels_last, {8, 3, 4, 4}},
           {wire::DType::float32, wire::MemoryFormat::contiguous, {8, 10}}};
@@ -78,7 +78,7 @@ run::TrialEvidence evidence_of(const record::PhaseSamples& samples) {
 }  // namespace
 
 TEST_CASE("the source deals out all batches, and every other device is told of its share") {
-  const auto requests = run::make_run_requests(a_trial(3), a_model(), loaded(), 7);
+  const auto requests = run::make_run_requests(a_trial(3), a_model(), ends(), 7);
   REQUIRE(requests.size() == 3);
   for (int device = 0; device < 3; ++device) {
     const auto& request = requests[static_cast<std::size_t>(device)];
@@ -88,15 +88,15 @@ TEST_CASE("the source deals out all batches, and every other device is told of i
     CHECK(request.device == device);
     CHECK(request.depth == 4);
   }
-  CHECK(requests[0].incoming == stage::Boundary{loaded().result});
+  CHECK(requests[0].incoming == stage::Boundary{ends().result});
   CHECK(requests[0].warmup == kWarmup);
   CHECK(requests[0].batches == kBatches);
-  CHECK(requests[1].incoming == stage::Boundary{loaded().input});
+  CHECK(requests[1].incoming == stage::Boundary{ends().input});
   CHECK(requests[1].stage_count == 2);
   CHECK(requests[1].total_batches() == 2 * 4);  // of 11: numbers 1, 4, 7 and 10
   CHECK(requests[2].total_batches() == 2 * 3);
-  const auto prepared = run::make_prepare_requests(requests, loaded());
-  for (const auto& request : prepared) CHECK(request.incoming == stage::Boundary{loaded().input});
+  const auto prepared = run::make_prepare_requests(requests, ends());
+  for (const auto& request : prepared) CHECK(request.incoming == stage::Boundary{ends().input});
 }
 
 TEST_CASE("the record has every batch's way to its device and back in one time base, and survives being written") {

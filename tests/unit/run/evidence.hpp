@@ -24,9 +24,8 @@ inline config::ModelDescription a_model() {
   return model;
 }
 
-inline stage::Loaded loaded() {
-  return {0,
-          {wire::DType::float32, wire::MemoryFormat::channels_last, {8, 3, 4, 4}},
+inline stage::Ends ends() {
+  return {{wire::DType::float32, wire::MemoryFormat::channels_last, {8, 3, 4, 4}},
           {wire::DType::float32, wire::MemoryFormat::contiguous, {8, 10}}};
 }
 
@@ -66,6 +65,7 @@ inline run::TrialEvidence evidence_of(const record::PhaseSamples& single_stream,
     }
     report.peak_rss_bytes = i == 0 ? 0 : 1'000'000;
     if (i == 1) report.gpu = {0.25, 4};
+    if (i == 1) report.memory = {100, 20, 3};
     report.held_parameter_bytes = 5000;
     report.usage.minor_page_faults = 3;
     evidence.reports.push_back(report);

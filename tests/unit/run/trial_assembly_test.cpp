@@ -154,6 +154,8 @@ TEST_CASE("each stage is reported with its own blocks, and an unreadable peak is
   CHECK(record.stages[0].held_parameter_bytes == 5000);
   CHECK_FALSE(record.stages[0].peak_rss_bytes.has_value());
   CHECK(record.stages[1].peak_rss_bytes == 1'000'000);
+  CHECK_FALSE(record.stages[0].memory.has_value());
+  CHECK(record.stages[1].memory == host::StageMemory{100, 20, 3});
   CHECK_FALSE(record.stages[0].gpu.has_value());
   CHECK(record.stages[1].gpu == host::GpuUsage{0.25, 4});
   CHECK(record.stages[1].cpus == "1");
@@ -199,7 +201,7 @@ TEST_CASE("of batches in chunks the samples are the chunks', and a link's bytes 
   require_parts_to_add_up(*record.single_stream);
   const nlohmann::json written = record;
   CHECK(nlohmann::json::parse(written.dump()).get<record::TrialRecord>() == record);
-  const auto requests = run::make_run_requests(trial, a_model(), loaded(), 1);
+  const auto requests = run::make_run_requests(trial, a_model(), ends(), 1);
   for (const auto& request : requests) CHECK(request.chunks == 3);
   CHECK(requests[1].incoming.at(0).shape == Shape{8, 3});
 }
@@ -253,4 +255,11 @@ TEST_CASE("a trial over a network that deviates is invalid: its samples are kept
   CHECK(record.summary.has_value());
   CHECK(record.network == network);
   CHECK(nlohmann::json(record).get<record::TrialRecord>() == record);
+}
+
+TEST_CASE("how far the unsplit model is from eager mode is in the record of every trial that was compared with it") {
+  auto evidence = regular_evidence();
+  evidence.unsplit_against_eager = UnsplitFidelity{1e-6, 1, 8, 1e-4};
+  const auto record = run::assemble_record(trial_at({3}), a_model(), evidence);
+  CHECK(record.fidelity->unsplit_against_eager == evidence.unsplit_against_eager);
 }

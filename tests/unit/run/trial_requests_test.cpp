@@ -12,7 +12,7 @@ TEST_CASE("what crosses a cut has the mode's type and order, and input and resul
   trial.compute = {config::Compute::eager, config::Precision::bfloat16, config::MemoryFormat::channels_last};
   auto model = a_model();
   model.blocks.at(2).output_shape = {1, 3, 4, 5};
-  stage::Loaded source;
+  stage::Ends source;
   source.input.shape = {1, 3, 8, 8};
   source.result.shape = {1, 10};
   const auto runs = run::make_run_requests(trial, model, source, 1);
@@ -32,13 +32,13 @@ TEST_CASE("where two tensors cross, a stage is told of both, and a header goes w
   model.blocks.at(2).other_shapes = {{8, 5, 6, 7}};
   auto trial = trial_at({3, 7});
   trial.compute.memory_format = config::MemoryFormat::channels_last;
-  const auto requests = run::make_run_requests(trial, model, loaded(), 1);
+  const auto requests = run::make_run_requests(trial, model, ends(), 1);
   REQUIRE(requests.size() == 3);
   const wire::TensorSpec first{wire::DType::float32, wire::MemoryFormat::contiguous, model.blocks.at(2).output_shape};
   const wire::TensorSpec second{wire::DType::float32, wire::MemoryFormat::channels_last, {8, 5, 6, 7}};
   CHECK(requests[1].incoming == stage::Boundary{first, second});
   CHECK(requests[2].incoming.size() == 1);
-  CHECK(run::make_prepare_requests(requests, loaded()).at(1).incoming == requests[1].incoming);
+  CHECK(run::make_prepare_requests(requests, ends()).at(1).incoming == requests[1].incoming);
   trial = trial_at({3});
   trial.micro_batch = 8;
   trial.batch = 24;
@@ -51,11 +51,11 @@ TEST_CASE("where two tensors cross, a stage is told of both, and a header goes w
 }
 
 TEST_CASE("requests tell every stage its blocks and the one tensor that it may receive") {
-  const auto requests = run::make_run_requests(trial_at({0, 4, 10}), a_model(), loaded(), 77);
+  const auto requests = run::make_run_requests(trial_at({0, 4, 10}), a_model(), ends(), 77);
   REQUIRE(requests.size() == 4);
   const std::vector<config::BlockRange> blocks{{0, 0}, {0, 4}, {4, 10}, {10, 10}};
   const std::vector<wire::TensorSpec> incoming{
-      loaded().result, loaded().input, {wire::DType::float32, wire::MemoryFormat::contiguous, {8, 4}}, loaded().result};
+      ends().result, ends().input, {wire::DType::float32, wire::MemoryFormat::contiguous, {8, 4}}, ends().result};
   for (std::size_t i = 0; i < requests.size(); ++i) {
     CAPTURE(i);
     CHECK(requests[i].tag == 77);
@@ -70,7 +70,7 @@ TEST_CASE("requests tell every stage its blocks and the one tensor that it may r
 
 TEST_CASE("where all is local only the source takes part") {
   for (const auto& splits : std::vector<std::vector<int>>{{10}, {10, 10}}) {
-    const auto requests = run::make_run_requests(trial_at(splits), a_model(), loaded(), 1);
+    const auto requests = run::make_run_requests(trial_at(splits), a_model(), ends(), 1);
     REQUIRE(requests.size() == 1);
     CHECK(requests[0].stage_count == 1);
     CHECK(requests[0].blocks == config::BlockRange{0, 10});

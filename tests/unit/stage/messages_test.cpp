@@ -62,10 +62,17 @@ TEST_CASE("every request and every reply crosses with all of its fields") {
   check(Join{"127.0.0.1", 5002, 18446744073709551615U, 7, 3},
         R"({"next_host":"127.0.0.1","next_port":5002,"token":18446744073709551615,"timeout_s":7,"device":3})");
   check(Joined{}, "{}");
-  check(Load{kRequest, {2, 5}, 8, 3},
-        std::string(R"({"blocks":{"begin":2,"end":5},"distinct_inputs":8,"chunks":3,"model":)") + kRequestText + "}");
-  check(Loaded{12, kSpec, kSpec},
-        std::string(R"({"held_parameter_bytes":12,"input":)") + kSpecText + R"(,"result":)" + kSpecText + "}");
+  check(Load{kRequest, {2, 5}, true},
+        std::string(R"({"blocks":{"begin":2,"end":5},"alone":true,"model":)") + kRequestText + "}");
+  check(Loaded{12}, R"({"held_parameter_bytes":12})");
+  check(ComputeReferences{kRequest, 5, 8, 3},
+        std::string(R"({"block_count":5,"distinct_inputs":8,"chunks":3,"model":)") + kRequestText + "}");
+  check(ReferencesFollow{{kSpec, kSpec}, {0.5, 0.75, 8, 0.25}},
+        std::string(R"({"ends":{"input":)") + kSpecText + R"(,"result":)" + kSpecText +
+            R"(},"against_eager":{"max_abs_difference":0.5,"top1_agreement":0.75,"images":8,"tolerance":0.25}})");
+  check(TakeReferences{kRequest, 8, 3, kSpec},
+        std::string(R"({"distinct_inputs":8,"chunks":3,"result":)") + kSpecText + R"(,"model":)" + kRequestText + "}");
+  check(ReferencesTaken{}, "{}");
   check(
       Run{4294967295U,
           3,
@@ -128,6 +135,7 @@ TEST_CASE("the replies that describe machines, models and runs cross with all of
   report.usage = {1, 2, 3, 4, 5, 6};
   report.peak_rss_bytes = 7;
   report.held_parameter_bytes = 8;
+  report.memory = {17, 18, 19};
   report.state = {1.5, 9, 10};
   report.conditions = {11, 12, host::CpuTime{13, 14, 15}};
   report.gpu = {0.5, 16};
@@ -137,6 +145,7 @@ TEST_CASE("the replies that describe machines, models and runs cross with all of
     "server":{"scheduled":[50],"handed_over":[51],"completed":[52]},"max_abs_difference":0.5,
         "top1_agreement":0.25,"largest_output":0.75,"accuracy":{"top1":0.75,"images":4},"usage":{"user_time_ns":1,"system_time_ns":2,"minor_page_faults":3,"major_page_faults":4,
     "voluntary_context_switches":5,"involuntary_context_switches":6},"peak_rss_bytes":7,"held_parameter_bytes":8,
+    "memory":{"weights_bytes":17,"prepared_bytes":18,"tensors_bytes":19},
     "state":{"load_average_1min":1.5,"available_memory_bytes":9,"cpu_frequency_hz":10},
     "conditions":{"probe_before_ns":11,"probe_after_ns":12,"time":{"wall_ns":13,"busy_ns":14,"stolen_ns":15}},
     "gpu":{"utilisation":0.5,"samples":16}})");

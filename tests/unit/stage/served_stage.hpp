@@ -38,6 +38,22 @@ class ServedStage {
     return receive<Reply>();
   }
 
+  /// Loads all blocks and makes the stage the source, as a driver does it: another process computes the unsplit
+  /// outputs.
+  void make_source(int distinct_inputs, int chunks = 1) {
+    ServedStage unsplit;
+    const auto follow =
+        unsplit.ask<stage::ReferencesFollow>(stage::ComputeReferences{a_model(), kBlocks, distinct_inputs, chunks});
+    ask<stage::Loaded>(stage::Load{a_model(), {0, kBlocks}});
+    send(stage::TakeReferences{a_model(), distinct_inputs, chunks, follow.ends.result});
+    std::vector<std::byte> output(static_cast<std::size_t>(wire::byte_size(follow.ends.result)));
+    for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(distinct_inputs * chunks); ++i) {
+      unsplit.control().receive_tensor(0, i, follow.ends.result, output);
+      control().send_tensor(0, i, follow.ends.result, output);
+    }
+    receive<stage::ReferencesTaken>();
+  }
+
   /// Until the stage ends. Throws what it ended with.
   void wait() { done_.get(); }
 

@@ -21,8 +21,12 @@ using support::contains;
 
 namespace {
 
-Load load_all(int distinct_inputs) {
-  return {a_model(), {0, kBlocks}, distinct_inputs};
+Load load_all() {
+  return {a_model(), {0, kBlocks}};
+}
+
+ComputeReferences references_of(const ModelRequest& model) {
+  return {model, kBlocks, 2, 1};
 }
 
 Run run_alone() {
@@ -90,9 +94,9 @@ TEST_CASE("requests in the wrong order are faults that say which came before whi
   CHECK(contains(stage.ask<Fault>(Join{}).reason, "join before listen"));
   CHECK(contains(stage.ask<Fault>(make_runs({}).front()).reason, "run before join"));
   CHECK(contains(stage.ask<Fault>(run_alone()).reason, "alone must be the source"));
-  stage.ask<Loaded>(load_all(0));
+  stage.ask<Loaded>(load_all());
   CHECK(contains(stage.ask<Fault>(run_alone()).reason, "alone must be the source"));
-  stage.ask<Loaded>(load_all(2));
+  stage.make_source(2);
   CHECK_NOTHROW(stage.ask<RunReport>(run_alone()));
 }
 
@@ -110,13 +114,13 @@ TEST_CASE("a stage says how long each block of a model computes, and is then as 
   CHECK_FALSE(stage.ask<Fault>(request).reason.empty());
   request = {a_model(), kBlocks + 1, 5};
   CHECK_FALSE(stage.ask<Fault>(request).reason.empty());
-  stage.ask<Loaded>(load_all(2));
+  stage.make_source(2);
   CHECK_NOTHROW(stage.ask<RunReport>(run_alone()));
 }
 
 TEST_CASE("a run whose numbers cannot be is a fault before anything is allocated") {
   ServedStage stage;
-  stage.ask<Loaded>(load_all(1));
+  stage.make_source(1);
   const auto damage =
       GENERATE(as<int Run::*>{}, &Run::stage_count, &Run::batches, &Run::warmup, &Run::depth, &Run::chunks);
   for (const int value : {-1, 1'000'001, 2'147'483'647}) {
@@ -129,7 +133,7 @@ TEST_CASE("a run whose numbers cannot be is a fault before anything is allocated
 
 TEST_CASE("a schedule that cannot be is a fault: too short, too long, out of order, endless, or without a phase") {
   ServedStage stage;
-  stage.ask<Loaded>(load_all(1));
+  stage.make_source(1);
   auto request = run_alone();  // of 4 batches
   request.server = true;
   for (const auto& arrivals : std::vector<std::vector<std::int64_t>>{
@@ -146,13 +150,13 @@ TEST_CASE("a schedule that cannot be is a fault: too short, too long, out of ord
 
 TEST_CASE("chunks that no batch can have are a fault, and so are more of them than can be reported") {
   ServedStage stage;
-  auto request = load_all(1);
   for (const int chunks : {0, -1, 2'147'483'647}) {
-    request.chunks = chunks;
     CAPTURE(chunks);
-    CHECK(contains(stage.ask<Fault>(request).reason, "batches of"));
+    CHECK(contains(stage.ask<Fault>(ComputeReferences{a_model(), kBlocks, 1, chunks}).reason, "batches of"));
+    CHECK(contains(stage.ask<Fault>(TakeReferences{a_model(), 1, chunks, {}}).reason, "batches of"));
   }
-  stage.ask<Loaded>(load_all(1));
+  CHECK(contains(stage.ask<Fault>(ComputeReferences{a_model(), kBlocks, 0, 1}).reason, "0 batches"));
+  stage.make_source(1);
   auto run = run_alone();
   run.chunks = 500'001;  // of 4 batches a phase
   CHECK(contains(stage.ask<Fault>(run).reason, "cannot be"));
@@ -160,14 +164,14 @@ TEST_CASE("chunks that no batch can have are a fault, and so are more of them th
 
 TEST_CASE("the inputs of chunks are those of the whole batches, and each chunk has its own output") {
   ServedStage stage;
-  auto request = load_all(2);
-  request.chunks = 3;
-  const auto loaded = stage.ask<Loaded>(request);
-  CHECK(loaded.input.shape == std::vector<std::int64_t>{kBatch, 3, 32, 32});
-  CHECK(loaded.result.shape == std::vector<std::int64_t>{kBatch, 10});
+  const auto ends = stage.ask<ReferencesFollow>(ComputeReferences{a_model(), kBlocks, 2, 3}).ends;
+  CHECK(ends.input.shape == std::vector<std::int64_t>{kBatch, 3, 32, 32});
+  CHECK(ends.result.shape == std::vector<std::int64_t>{kBatch, 10});
+  ServedStage source;
+  source.make_source(2, 3);
   auto run = run_alone();
   run.chunks = 3;
-  const auto report = stage.ask<RunReport>(run);
+  const auto report = source.ask<RunReport>(run);
   CHECK(report.single_stream.ready.size() == 4 * 3);
   CHECK(report.offline_results.completed.size() == 4 * 3);
   CHECK(report.max_abs_difference == 0);
@@ -175,7 +179,7 @@ TEST_CASE("the inputs of chunks are those of the whole batches, and each chunk h
 
 TEST_CASE("blocks that the model does not have are a fault") {
   ServedStage stage;
-  stage.ask<Loaded>(load_all(1));
+  stage.make_source(1);
   for (const auto blocks : {config::BlockRange{0, kBlocks + 1}, config::BlockRange{-1, kBlocks}, {1, 2}}) {
     auto request = run_alone();
     request.blocks = blocks;
@@ -187,7 +191,7 @@ TEST_CASE("blocks that the model does not have are a fault") {
 
 TEST_CASE("a model that cannot be is a fault with the request's exit code") {
   ServedStage stage;
-  auto request = load_all(1);
+  auto request = load_all();
   request.model.model = "synthetic:soon";
   CHECK(stage.ask<Fault>(request).exit_code == static_cast<int>(ExitCode::usage));
   CHECK(stage.ask<Fault>(Describe{request.model}).exit_code == static_cast<int>(ExitCode::usage));
@@ -195,20 +199,62 @@ TEST_CASE("a model that cannot be is a fault with the request's exit code") {
 
 TEST_CASE("a model whose own output is not finite is refused: nothing could be checked against it") {
   ServedStage stage("nan@0-3@2");
-  CHECK(contains(stage.ask<Fault>(load_all(2)).reason, "not finite"));
+  CHECK(contains(stage.ask<Fault>(references_of(a_model())).reason, "not finite"));
 }
 
-TEST_CASE("the source tells what goes in and what comes out, and only it does") {
+TEST_CASE("an optimized model is held against the eager one on a few images, and an eager one against nothing") {
   ServedStage stage;
-  const auto source = stage.ask<Loaded>(load_all(1));
-  CHECK(source.input.shape == std::vector<std::int64_t>{kBatch, 3, 32, 32});
-  CHECK(source.result.shape == std::vector<std::int64_t>{kBatch, 10});
-  CHECK(stage.ask<Loaded>(load_all(0)).result.shape.empty());
+  auto model = a_model();
+  model.compute.compute = config::Compute::optimized;
+  auto request = references_of(model);
+  request.distinct_inputs = 6;
+  const auto same = stage.ask<ReferencesFollow>(request);
+  CHECK(same.against_eager.images == 8);  // of 12
+  CHECK(same.against_eager.max_abs_difference == 0);
+  CHECK(same.against_eager.top1_agreement == 1);
+  CHECK(same.against_eager.tolerance > 0);
+  CHECK(same.against_eager.tolerance < 1e-3);
+
+  ServedStage other("off@0-3@5");  // the first of the calls after eager mode's four
+  CHECK_FALSE(other.ask<ReferencesFollow>(request).against_eager.kept());
+  ServedStage eager;
+  CHECK(eager.ask<ReferencesFollow>(references_of(a_model())).against_eager.images == 0);
+}
+
+TEST_CASE("a source compares with the outputs that it was sent, whoever computed them") {
+  ServedStage stage;
+  stage.ask<Loaded>(load_all());
+  const auto result = make_references(1).outputs.front();
+  std::vector<std::byte> altered(result.bytes.begin(), result.bytes.end());
+  altered.front() ^= std::byte{1};
+  stage.send(TakeReferences{a_model(), 1, 1, result.spec});
+  stage.control().send_tensor(0, 0, result.spec, altered);
+  stage.receive<ReferencesTaken>();
+  CHECK(stage.ask<RunReport>(run_alone()).max_abs_difference > 0);
+}
+
+TEST_CASE("outputs of no chunk, or of a tensor that cannot be, are a fault") {
+  ServedStage stage;
+  const wire::TensorSpec negative{wire::DType::float32, wire::MemoryFormat::contiguous, {-1, 10}};
+  CHECK_FALSE(stage.ask<Fault>(TakeReferences{a_model(), 1, 1, negative}).reason.empty());
+  CHECK(stage.ask<ModelList>(ListModels{}).models.size() == 1);
+}
+
+TEST_CASE("a run reports what its tensors took at most, whatever lives beside them") {
+  ServedStage stage;
+  stage.make_source(2);
+  const auto few = stage.ask<RunReport>(run_alone()).memory;
+  stage.make_source(7);
+  const auto many = stage.ask<RunReport>(run_alone()).memory;
+  // What goes from the first block to the second is 4 kB, and 64 kB from there to the third.
+  CHECK(few.tensors_bytes >= 68'000);
+  CHECK(few.tensors_bytes < 100'000);
+  CHECK(many == few);
 }
 
 TEST_CASE("a trial after another gives a report of its own") {
   ServedStage stage;
-  stage.ask<Loaded>(load_all(2));
+  stage.make_source(2);
   for (int i = 0; i < 2; ++i) {
     const auto report = stage.ask<RunReport>(run_alone());
     CHECK(report.single_stream.ready.size() == 4);

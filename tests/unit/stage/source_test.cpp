@@ -79,7 +79,7 @@ Comparison compare(const std::vector<float>& values, const std::vector<float>& r
   source.complete(0, 1, 1, logits(values));
   source.jobs().pop();
   source.complete(1, 1, 1, set.outputs.front());
-  return {source.max_abs_difference(), source.top1_agreement()};
+  return {source.comparison().max_abs_difference(), source.comparison().top1_agreement()};
 }
 
 }  // namespace
@@ -192,7 +192,7 @@ TEST_CASE("a chunk is compared with what the unsplit model made of it, and not w
       source.jobs().pop();
       source.complete(sequence, 1, 1, set.outputs[sequence % 2 == 0 ? first : second]);
     }
-    return source.max_abs_difference();
+    return source.comparison().max_abs_difference();
   };
   CHECK(difference(0, 1) == 0);
   CHECK(difference(1, 0) == 5);

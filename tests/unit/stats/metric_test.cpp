@@ -157,6 +157,15 @@ TEST_CASE("the largest peak of memory is unknown where one stage's is") {
   CHECK_FALSE(value_of(record, "peak_rss").has_value());
 }
 
+TEST_CASE("what a trial needs in memory is the neediest stage's weights, prepared graph and tensors together") {
+  auto record = split_record();
+  CHECK_FALSE(value_of(record, "peak_memory").has_value());
+  record.stages[0].memory = host::StageMemory{1000, 200, 30};
+  CHECK_FALSE(value_of(record, "peak_memory").has_value());
+  record.stages[1].memory = host::StageMemory{1000, 0, 231};
+  CHECK(value_of(record, "peak_memory") == 1231);
+}
+
 TEST_CASE("the bottleneck is the busiest stage and the bubble the mean over stages") {
   auto record = split_record();
   record.summary->stages = {{1000, 0.9, 0.1}, {1000, 0.4, 0.6}};

@@ -4,7 +4,7 @@
 const [X, Y] = isLessBetter(report.objectives[0]) ? report.objectives : [...report.objectives].reverse();
 const OBJECTIVES = {latency_p50: 'median latency', throughput: 'throughput in image/s', payload: 'payload of a batch'};
 const HOVERED = [...new Set([X, 'latency_p50', 'latency_p95', 'latency_p99', Y, 'throughput', 'loaded_latency_p50', 'compute', 'transfer', 'queue', 'codec',
-  'payload', 'goodput', 'bottleneck_utilisation', 'peak_rss', 'max_abs_difference'])];
+  'payload', 'goodput', 'bottleneck_utilisation', 'peak_memory', 'max_abs_difference'])];
 
 function isLessBetter(name) {
   return metricNamed.get(name).better === 'min';

@@ -1,7 +1,7 @@
 // All numbers of the splits that pass the filters.
 
 const MAIN_METRICS = ['latency_p50', 'latency_p95', 'throughput', 'compute', 'transfer', 'queue', 'payload', 'goodput',
-  'bottleneck_utilisation', 'peak_rss'];
+  'bottleneck_utilisation', 'peak_memory'];
 
 // Throughput over that of a baseline.
 const SPEED_UPS = [

@@ -1,0 +1,72 @@
+#include <paretopipe/compute/runtime.hpp>
+#include <paretopipe/stage/tensor_bytes.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include <malloc.h>
+
+#include <c10/core/Allocator.h>
+#include <torch/version.h>
+
+// LibTorch 2 lets an allocator change when it allocates, and has it copy.
+#if TORCH_VERSION_MAJOR < 2
+#define PARETOPIPE_ALLOCATES const
+#else
+#define PARETOPIPE_ALLOCATES
+#endif
+
+namespace paretopipe::compute {
+namespace {
+
+constexpr std::size_t kGrain = 64;
+
+/// LibTorch's own, which does the work.
+c10::Allocator*& original() {
+  static c10::Allocator* allocator = nullptr;
+  return allocator;
+}
+
+/// What a tensor counts for: its size, rounded up to whole grains. It is read back from malloc, which may give a few
+/// bytes more than it was asked for, so that no tensor needs a note of its size, and those that LibTorch allocated
+/// before it was asked to count are no trouble.
+std::int64_t grains_of(void* memory) {
+  return static_cast<std::int64_t>(malloc_usable_size(memory) / kGrain * kGrain);
+}
+
+void delete_counted(void* memory) {
+  stage::tensor_bytes().remove(grains_of(memory));
+  original()->raw_deallocate(memory);
+}
+
+class CountingAllocator final : public c10::Allocator {
+ public:
+  c10::DataPtr allocate(std::size_t bytes) PARETOPIPE_ALLOCATES override {
+    if (bytes == 0) return original()->allocate(0);
+    // What malloc adds, 8 to 40 bytes by chance, must not make a grain: the same size always counts the same.
+    auto* memory = original()->raw_allocate((bytes + kGrain - 1) / kGrain * kGrain + kGrain / 4);
+    stage::tensor_bytes().add(grains_of(memory));
+    return {memory, memory, &delete_counted, c10::Device(c10::DeviceType::CPU)};
+  }
+
+  /// Memory and its context are one, as LibTorch's oneDNN tensors need it.
+  c10::DeleterFnPtr raw_deleter() const override { return &delete_counted; }
+
+#if TORCH_VERSION_MAJOR >= 2
+  void copy_data(void* to, const void* from, std::size_t bytes) const override {
+    std::memcpy(to, from, bytes);
+  }
+#endif
+};
+
+}  // namespace
+
+void count_tensors() {
+  static CountingAllocator allocator;
+  if (original() != nullptr) return;
+  original() = c10::GetAllocator(c10::DeviceType::CPU);
+  c10::SetAllocator(c10::DeviceType::CPU, &allocator);
+}
+
+}  // namespace paretopipe::compute

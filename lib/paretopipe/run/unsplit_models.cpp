@@ -1,0 +1,102 @@
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/run/unsplit_models.hpp>
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace paretopipe::run {
+namespace {
+
+/// Enough that no batch meets its own input still in the cache, few enough for a small device's memory.
+constexpr int kMaxDistinctInputs = 8;
+
+/// With labels as many as a phase has batches, for it is accuracy over all of them that is asked for, but no more than
+/// a gibibyte of them.
+int distinct_inputs(const UnsplitQuestion& question, const config::ModelDescription& model) {
+  constexpr std::int64_t kMostBytes = std::int64_t{1} << 30;
+  const auto few = std::min(kMaxDistinctInputs, question.batches);
+  if (question.model.labels.empty()) return few;
+  const auto room = kMostBytes / std::max<std::int64_t>(1, model.input_bytes * question.chunks);
+  return std::max(few, static_cast<int>(std::min<std::int64_t>(question.batches, room)));
+}
+
+void check(const UnsplitFidelity& fidelity, const stage::ModelRequest& model) {
+  if (fidelity.kept()) return;
+  throw UsageError(fmt::format(
+      "{} cannot be measured {}: unsplit, its outputs differ from those in eager float32 by up to {:g}, more than the "
+      "{:g} allowed (top-1 agreement {:.1f} % of {} images). Use --compute eager",
+      model.model, config::describe(model.compute), fidelity.max_abs_difference, fidelity.tolerance,
+      100 * fidelity.top1_agreement, fidelity.images));
+}
+
+}  // namespace
+
+void UnsplitModels::start(const UnsplitSetup& setup) {
+  if (process_ && process_->setup == setup) return;
+  process_.reset();
+  auto command = setup.command;
+  command.name = "the process that computes unsplit models";
+  command.environment.emplace_back("OMP_NUM_THREADS", std::to_string(setup.compute.threads));
+  process_.emplace(setup, command);
+  process_->client.send(stage::Configure{kNoStage, "", setup.compute});
+}
+
+template <class Reply>
+Reply UnsplitModels::wait_for() {
+  Reply reply;
+  for_each_reply({&process_->client}, {Clock::now() + std::chrono::seconds(timeout_s_), interrupt_descriptor_},
+                 [&](StageClient& client) { reply = client.receive<Reply>(); });
+  return reply;
+}
+
+template <class Reply, class Request>
+Reply UnsplitModels::ask(const Request& request) {
+  if (!process_->configured) wait_for<stage::Configured>();
+  process_->configured = true;
+  process_->client.send(request);
+  return wait_for<Reply>();
+}
+
+const config::ModelDescription& UnsplitModels::describe(const stage::ModelRequest& request) {
+  const auto found = std::find_if(descriptions_.begin(), descriptions_.end(),
+                                  [&](const auto& known) { return known.first == request; });
+  if (found != descriptions_.end()) return found->second;
+  auto description = ask<stage::Described>(stage::Describe{request}).description;
+  return descriptions_.emplace_back(request, std::move(description)).second;
+}
+
+std::vector<std::int64_t> UnsplitModels::time_blocks(const stage::TimeBlocks& request) {
+  return ask<stage::BlockTimes>(request).compute_ns;
+}
+
+const UnsplitAnswer* UnsplitModels::known(const UnsplitQuestion& question) const {
+  const auto found =
+      std::find_if(answers_.begin(), answers_.end(), [&](const auto& known) { return known.first == question; });
+  return found == answers_.end() ? nullptr : &found->second;
+}
+
+const UnsplitAnswer& UnsplitModels::answer(const UnsplitQuestion& question) {
+  if (const auto* answer = known(question)) return *answer;
+  start(question.setup);
+  UnsplitAnswer answer;
+  answer.model = question.model;
+  answer.description = describe(question.model);
+  answer.model.cut_positions = answer.description.cut_positions;
+  answer.distinct_inputs = distinct_inputs(question, answer.description);
+  const auto reply = ask<stage::ReferencesFollow>(stage::ComputeReferences{
+      answer.model, answer.description.block_count(), answer.distinct_inputs, question.chunks});
+  answer.ends = reply.ends;
+  const auto bytes = static_cast<std::size_t>(wire::byte_size(reply.ends.result));
+  for (int i = 0; i < answer.distinct_inputs * question.chunks; ++i) {
+    auto& output = answer.outputs.emplace_back(bytes);
+    process_->client.receive_tensor(0, static_cast<std::uint64_t>(i), reply.ends.result, output);
+  }
+  if (reply.against_eager.images > 0) {
+    check(reply.against_eager, question.model);
+    answer.against_eager = reply.against_eager;
+  }
+  return answers_.emplace_back(question, std::move(answer)).second;
+}
+
+}  // namespace paretopipe::run

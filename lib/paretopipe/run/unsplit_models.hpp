@@ -1,0 +1,91 @@
+#pragma once
+#include <paretopipe/run/stage_client.hpp>
+
+#include <cstddef>
+#include <deque>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace paretopipe::run {
+
+/// How the process computes that computes whole models: as stage 0 does, for what it computes is compared with that.
+struct UnsplitSetup {
+  StageCommand command;
+  stage::ComputeOptions compute;
+
+  bool operator==(const UnsplitSetup& other) const {
+    return compute == other.compute && command.environment == other.command.environment;
+  }
+};
+
+/// What is asked about: the inputs of trials whose phases have so many batches, cut into so many chunks.
+struct UnsplitQuestion {
+  UnsplitSetup setup;
+  stage::ModelRequest model;
+  int chunks = 1;
+  int batches = 1;
+
+  bool operator==(const UnsplitQuestion&) const = default;
+};
+
+/// What the unsplit model makes of the inputs.
+struct UnsplitAnswer {
+  stage::ModelRequest model;  ///< the question's, with the archive's cuts, so that nobody has to find them again
+  config::ModelDescription description;
+  stage::Ends ends;
+  std::optional<UnsplitFidelity> against_eager;  ///< of an optimized model
+  int distinct_inputs = 0;                       ///< batches
+  std::vector<std::vector<std::byte>> outputs;   ///< of each chunk
+};
+
+/// Everything that takes a whole model: a stage process of the driver's own, outside of every emulated device, which is
+/// started for the first question and ended before anything is measured. Its answers stay. All calls block, and throw
+/// StageError, which names no stage, and Interrupted; after either the process is of no further use: `end` it.
+class UnsplitModels {
+ public:
+  UnsplitModels(int timeout_s, int interrupt_descriptor)
+      : timeout_s_(timeout_s), interrupt_descriptor_(interrupt_descriptor) {}
+
+  /// Starts the process, unless it runs like this already, and does not wait for it.
+  void start(const UnsplitSetup& setup);
+
+  /// Ends it, if it runs.
+  void end() { process_.reset(); }
+
+  /// The model at the request's batch size. `start` must have been called.
+  const config::ModelDescription& describe(const stage::ModelRequest& request);
+
+  /// How long each block computes, one after another. `start` must have been called.
+  std::vector<std::int64_t> time_blocks(const stage::TimeBlocks& request);
+
+  /// Nothing where it was not asked yet.
+  const UnsplitAnswer* known(const UnsplitQuestion& question) const;
+
+  /// Starts the process if need be. Throws UsageError where the optimized model is not the eager one within the mode's
+  /// tolerance: then no split of it is worth measuring.
+  const UnsplitAnswer& answer(const UnsplitQuestion& question);
+
+ private:
+  struct Process {
+    Process(const UnsplitSetup& applied, const StageCommand& command) : setup(applied), client(kNoStage, command) {}
+
+    UnsplitSetup setup;
+    StageClient client;
+    bool configured = false;
+  };
+
+  template <class Reply, class Request>
+  Reply ask(const Request& request);
+  template <class Reply>
+  Reply wait_for();
+
+  int timeout_s_;
+  int interrupt_descriptor_;
+  std::optional<Process> process_;
+  std::deque<std::pair<stage::ModelRequest, config::ModelDescription>> descriptions_;  // these do not move
+  std::deque<std::pair<UnsplitQuestion, UnsplitAnswer>> answers_;
+};
+
+}  // namespace paretopipe::run

@@ -1,0 +1,147 @@
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/stage/chunks.hpp>
+#include <paretopipe/stage/comparison.hpp>
+#include <paretopipe/stage/references.hpp>
+#include <paretopipe/wire/errors.hpp>
+#include <paretopipe/wire/link.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <span>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace paretopipe::stage {
+namespace {
+
+/// More than a trial of a million batches needs.
+constexpr int kMostChunks = 2'000'000;
+
+/// Enough to see that a graph computes something else, few enough that eager mode costs seconds.
+constexpr std::int64_t kEagerImages = 8;
+
+/// The request for the inputs of whole batches, of which `model` is computed a chunk at a time.
+ModelRequest for_whole_batches(const ModelRequest& model, int distinct_inputs, int chunks) {
+  const auto images = std::int64_t{model.batch} * chunks;
+  if (chunks < 1 || distinct_inputs < 1 || std::int64_t{distinct_inputs} * chunks > kMostChunks ||
+      images > std::numeric_limits<int>::max()) {
+    throw wire::ProtocolError(fmt::format("the driver asked for {} batches of {} chunks with {} images each",
+                                          distinct_inputs, chunks, model.batch));
+  }
+  auto whole = model;
+  whole.batch = static_cast<int>(images);
+  return whole;
+}
+
+std::vector<Activation> make_chunks(const ModelRequest& whole, int distinct_inputs, int chunks, Backend& backend) {
+  std::vector<Activation> inputs;
+  for (const auto& batch : backend.make_inputs(whole, distinct_inputs)) {
+    for (auto& chunk : cut(batch, chunks, backend)) inputs.push_back(std::move(chunk));
+  }
+  return inputs;
+}
+
+std::vector<Activation> compute_unsplit(const ModelRequest& model, int block_count, std::span<const Activation> inputs,
+                                        Backend& backend) {
+  const config::BlockRange all{0, block_count};
+  backend.load(model, all);
+  std::vector<Activation> outputs;
+  for (const auto& input : inputs) outputs.push_back(backend.encode(backend.forward(all, input)));
+  return outputs;
+}
+
+void check_finite(const std::vector<Activation>& outputs) {
+  const auto finite = [](float value) { return std::isfinite(value); };
+  for (const auto& output : outputs) {
+    const auto values = as_floats(output);
+    if (std::all_of(values.begin(), values.end(), finite)) continue;
+    throw UsageError(
+        "the unsplit model's output is not finite, so no split can be checked against it; try another seed or input");
+  }
+}
+
+void check_labels(const ReferenceSet& references) {
+  const auto& shape = references.outputs.front().spec.shape;
+  const auto classes = shape.size() == 2 ? shape.back() : 0;
+  for (const auto label : references.labels) {
+    if (label >= 0 && label < classes) continue;
+    throw UsageError(fmt::format("a label is {}, and the model's output {} has {} classes, which are numbered from 0",
+                                 label, wire::to_string(references.outputs.front().spec), classes));
+  }
+}
+
+UnsplitFidelity compare(std::span<const Activation> outputs, std::span<const Activation> eager,
+                        const config::ComputeMode& mode) {
+  Comparison comparison;
+  for (std::size_t i = 0; i < eager.size(); ++i) comparison.add(outputs[i], eager[i]);
+  return {comparison.max_abs_difference(), comparison.top1_agreement(), comparison.images(),
+          mode.relative_tolerance() * largest_magnitude(eager)};
+}
+
+std::vector<Activation> room_for_outputs(const nlohmann::json& request) {
+  std::vector<Activation> outputs;
+  try {
+    const auto announcing = unwrap<TakeReferences>(request);
+    if (!announcing) return outputs;
+    for_whole_batches(announcing->model, announcing->distinct_inputs, announcing->chunks);
+    const auto bytes = static_cast<std::size_t>(wire::byte_size(announcing->result));
+    for (int i = 0; i < announcing->distinct_inputs * announcing->chunks; ++i) {
+      std::shared_ptr<std::byte[]> memory(new std::byte[bytes]);
+      outputs.push_back({announcing->result, {memory.get(), bytes}, memory});
+    }
+  } catch (const std::exception&) {
+    return {};
+  }
+  return outputs;
+}
+
+/// The first chunks with so many images.
+std::span<const Activation> first_few(const std::vector<Activation>& chunks, int chunk_images) {
+  const auto few = static_cast<std::size_t>((kEagerImages + chunk_images - 1) / std::max(1, chunk_images));
+  return std::span(chunks).first(std::min(few, chunks.size()));
+}
+
+}  // namespace
+
+ComputedReferences compute_references(const ComputeReferences& request, Backend& backend) {
+  const auto whole = for_whole_batches(request.model, request.distinct_inputs, request.chunks);
+  const auto inputs = make_chunks(whole, request.distinct_inputs, request.chunks, backend);
+  std::vector<Activation> eager;
+  if (request.model.compute.compute == config::Compute::optimized) {
+    auto model = request.model;
+    model.compute = {};
+    eager = compute_unsplit(model, request.block_count, first_few(inputs, request.model.batch), backend);
+  }
+  ComputedReferences computed;
+  computed.outputs = compute_unsplit(request.model, request.block_count, inputs, backend);
+  check_finite(computed.outputs);
+  computed.reply.ends = {inputs.front().spec, computed.outputs.front().spec};
+  if (!eager.empty()) computed.reply.against_eager = compare(computed.outputs, eager, request.model.compute);
+  return computed;
+}
+
+std::vector<Activation> receive_tensors_of(const nlohmann::json& request, wire::Link& control) {
+  auto outputs = room_for_outputs(request);
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    control.receive_tensor(0, i, outputs[i].spec, outputs[i].bytes);
+  }
+  return outputs;
+}
+
+ReferenceSet take_references(const TakeReferences& request, std::vector<Activation> outputs, Backend& backend) {
+  const auto whole = for_whole_batches(request.model, request.distinct_inputs, request.chunks);
+  const auto expected = static_cast<std::size_t>(request.distinct_inputs * request.chunks);
+  if (wire::byte_size(request.result) < 1 || outputs.size() != expected) {
+    throw wire::ProtocolError(fmt::format("the driver sent {} outputs for {} chunks", outputs.size(), expected));
+  }
+  ReferenceSet references;
+  references.outputs = std::move(outputs);
+  references.labels = backend.make_labels(whole, request.distinct_inputs);
+  check_labels(references);
+  references.inputs = make_chunks(whole, request.distinct_inputs, request.chunks, backend);
+  return references;
+}
+
+}  // namespace paretopipe::stage
