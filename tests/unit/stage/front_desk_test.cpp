@@ -88,8 +88,8 @@ TEST_CASE("a stage that was asked for nothing yet says that no run is under way"
 TEST_CASE("a stage that is stuck in a block says so as often as it is asked, and then ends its run") {
   const support::TemporaryFolder folder;
   const auto gate = folder.path() / "gate";
-  ServedStage stage("gate@0-3@5@" + gate.string());  // after two for the reference outputs, and two batches
-  stage.ask<Loaded>(Load{a_model(), {0, kBlocks}, 2});
+  ServedStage stage("gate@0-3@3@" + gate.string());  // after two batches
+  stage.make_source(2);
   stage.send(run_alone());
   const auto stuck = wait_for([&] { return stage.ask<Whereabouts>(WhereAreYou{}); },
                               [&](const Whereabouts& where) {
@@ -111,7 +111,7 @@ TEST_CASE("a stage that is stuck in a block says so as often as it is asked, and
 
 TEST_CASE("an answer never comes between a reply and the tensors that belong to it") {
   ServedStage stage;
-  stage.ask<Loaded>(Load{a_model(), {0, kBlocks}, 2});
+  stage.make_source(2);
   const auto run = run_alone();
   stage.ask<RunReport>(run);
   for (int round = 0; round < 50; ++round) {
