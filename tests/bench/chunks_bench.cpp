@@ -74,7 +74,7 @@ void bench_case(run::PipelineExecutor& executor, const Case& point) {
     const auto record = executor.run(trial_of(point));
     if (!record.summary) throw EnvironmentError("a trial of the benchmark failed: " + record.failure->reason);
     latencies.push_back(record.summary->latency->p50_ns);
-    periods.push_back(kBatch * 1e9 / record.summary->throughput_image_per_s);
+    periods.push_back(kBatch * 1e9 / record.summary->throughput_image_per_s.value());
   }
   report("latency", *stats::median(latencies), true_latency_ns(point), point);
   report("batch/throughput", *stats::median(periods), true_period_ns(point), point);
