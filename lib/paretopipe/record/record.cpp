@@ -135,22 +135,6 @@ void from_json(const nlohmann::json& json, Summary& summary) {
   if (summary.throughput_image_per_s) json.at("stages").get_to(summary.stages);
 }
 
-void to_json(nlohmann::json& json, const Provenance& provenance) {
-  json = {{"version", provenance.version},
-          {"git_state", provenance.git_state},
-          {"command_line", provenance.command_line},
-          {"started_at", provenance.started_at}};
-  write_optional(json, "position", provenance.position);
-}
-
-void from_json(const nlohmann::json& json, Provenance& provenance) {
-  json.at("version").get_to(provenance.version);
-  json.at("git_state").get_to(provenance.git_state);
-  json.at("command_line").get_to(provenance.command_line);
-  json.at("started_at").get_to(provenance.started_at);
-  read_optional(json, "position", provenance.position);
-}
-
 void to_json(nlohmann::json& json, const StageReport& report) {
   json = {{"host", report.host},
           {"state", report.state},
@@ -194,6 +178,7 @@ void to_json(nlohmann::json& json, const Provenance& provenance) {
           {"started_at", provenance.started_at}};
   if (!provenance.stage_program_sha256.empty()) json["stage_program_sha256"] = provenance.stage_program_sha256;
   write_optional(json, "side_by_side", provenance.side_by_side);
+  write_optional(json, "position", provenance.position);
 }
 
 void from_json(const nlohmann::json& json, Provenance& provenance) {
@@ -203,6 +188,7 @@ void from_json(const nlohmann::json& json, Provenance& provenance) {
   json.at("started_at").get_to(provenance.started_at);
   provenance.stage_program_sha256 = json.value("stage_program_sha256", "");
   read_optional(json, "side_by_side", provenance.side_by_side);
+  read_optional(json, "position", provenance.position);
 }
 
 bool side_by_side(const TrialRecord& one, const TrialRecord& other) {
