@@ -74,18 +74,23 @@ TEST_CASE("a device that batches are dealt out to is named when it hangs") {
   auto trial = trial_at({});
   trial.data_parallel = 3;
   trial.cpus.assign(3, "");
-  // The source runs the whole model 8 times for the reference outputs; no other device computes that many batches.
-  check_named("hang@0-3@11", 0, "it has been computing", trial);
+  const FaultOnce fault("hang@0-3@18");
+  run::PipelineExecutor executor(impatient());
+  // The source computes all sixteen batches of this trial, and so is the first to get so far in the next one.
+  REQUIRE(executor.run(trial_at({kBlocks, kBlocks})).status == record::Status::ok);
+  const auto failure = failure_of(executor.run(trial));
+  CHECK(failure.stage == 0);
+  CHECK(contains(failure.reason, "stage 0 hangs: it has been computing"));
 }
 
-TEST_CASE("a stage that is stopped while it prepares is named, too") {
+TEST_CASE("the process that computes unsplit models is named when it is stopped") {
   const FaultOnce fault("stop@0-3@2");
   run::PipelineExecutor executor(impatient());
   const auto failure = failure_of(executor.run(trial_at({1, 2})));
   CAPTURE(failure.reason);
   CHECK(failure.phase == "load");
-  CHECK(failure.stage == 0);
-  CHECK(contains(failure.reason, "SIGSTOP"));
+  CHECK_FALSE(failure.stage.has_value());
+  CHECK(contains(failure.reason, "the process that computes unsplit models hangs: its process is stopped (SIGSTOP)"));
 }
 
 TEST_CASE("a stage that computes on and on is told of, and waited for") {

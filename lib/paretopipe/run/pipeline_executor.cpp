@@ -68,7 +68,7 @@ bool has_little_memory(const plan::Trial& trial, std::size_t stage) {
 }  // namespace
 
 PipelineExecutor::PipelineExecutor(ExecutorOptions options)
-    : options_(std::move(options)), unsplit_(options_.timeout_s, options_.interrupt_descriptor) {}
+    : options_(std::move(options)), unsplit_(options_.timeout_s, options_.interrupt_descriptor, options_.watching) {}
 
 stage::ModelRequest PipelineExecutor::request_of(const plan::Trial& trial) const {
   const auto weights = trial.weights_sha256.empty() ? std::string() : options_.weights;

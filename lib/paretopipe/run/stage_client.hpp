@@ -58,6 +58,7 @@ class StageClient {
   StageClient(int index, const StageCommand& command);
 
   int index() const { return index_; }
+  const std::string& name() const { return name_; }  ///< "stage 1"
 
   template <class Request>
   void send(const Request& request) {

@@ -31,6 +31,10 @@ StageSight& StallWatch::sight_of(const StageClient& stage) {
   return sights_[static_cast<std::size_t>(found - stages_.begin())];
 }
 
+const StageClient& StallWatch::client_of(int stage) const {
+  return **std::find_if(stages_.begin(), stages_.end(), [&](const auto* client) { return client->index() == stage; });
+}
+
 void StallWatch::look(const std::vector<StageClient*>& waiting) {
   if (limits_.watching == nullptr) end_wait(find_late(sights_));
   for (auto& sight : sights_) sight.replied = true;
@@ -76,7 +80,7 @@ void StallWatch::tell_of_slow_ones() {
   const auto& [limits, notice] = *limits_.watching;
   if (!notice) return;
   for (const auto& slow : find_slow(sights_, limits)) {
-    if (told_of_.insert(*slow.stage).second) notice(fmt::format("stage {} {}", *slow.stage, slow.what));
+    if (told_of_.insert(*slow.stage).second) notice(fmt::format("{} {}", client_of(*slow.stage).name(), slow.what));
   }
 }
 
@@ -101,13 +105,11 @@ void StallWatch::end_wait(const std::vector<Accusation>& accusations) const {
                         : "; the pipeline was ended";
   if (accusations.size() == 1 && accusations.front().stage) {
     const auto& [stage, what] = accusations.front();
-    const auto accused = std::find_if(stages_.begin(), stages_.end(),
-                                      [index = *stage](const auto* client) { return client->index() == index; });
-    throw(*accused)->failure(what + end);
+    throw client_of(*stage).failure(what + end);
   }
   std::vector<std::string> sentences;
   for (const auto& [stage, what] : accusations)
-    sentences.push_back(stage ? fmt::format("stage {} {}", *stage, what) : what);
+    sentences.push_back(stage ? fmt::format("{} {}", client_of(*stage).name(), what) : what);
   throw StageError(std::nullopt, StageError::Kind::died, ExitCode::environment,
                    fmt::format("{}{}", fmt::join(sentences, "; "), end));
 }

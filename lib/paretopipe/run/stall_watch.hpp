@@ -30,6 +30,7 @@ class StallWatch {
   void hear_last_words();
   [[noreturn]] void end_wait(const std::vector<Accusation>& accusations) const;
   StageSight& sight_of(const StageClient& stage);
+  const StageClient& client_of(int stage) const;
 
   const std::vector<StageClient*> stages_;
   const WaitLimits limits_;

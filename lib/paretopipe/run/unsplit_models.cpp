@@ -45,7 +45,9 @@ void UnsplitModels::start(const UnsplitSetup& setup) {
 template <class Reply>
 Reply UnsplitModels::wait_for() {
   Reply reply;
-  for_each_reply({&process_->client}, {Clock::now() + std::chrono::seconds(timeout_s_), interrupt_descriptor_},
+  const auto* watching = process_->configured ? &watching_ : nullptr;  // it is not starting any more
+  for_each_reply({&process_->client},
+                 {Clock::now() + std::chrono::seconds(timeout_s_), interrupt_descriptor_, watching},
                  [&](StageClient& client) { reply = client.receive<Reply>(); });
   return reply;
 }

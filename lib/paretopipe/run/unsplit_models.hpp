@@ -45,8 +45,9 @@ struct UnsplitAnswer {
 /// StageError, which names no stage, and Interrupted; after either the process is of no further use: `end` it.
 class UnsplitModels {
  public:
-  UnsplitModels(int timeout_s, int interrupt_descriptor)
-      : timeout_s_(timeout_s), interrupt_descriptor_(interrupt_descriptor) {}
+  /// `watching`, which is borrowed, says when the process is taken to hang.
+  UnsplitModels(int timeout_s, int interrupt_descriptor, const StallWatching& watching)
+      : timeout_s_(timeout_s), interrupt_descriptor_(interrupt_descriptor), watching_(watching) {}
 
   /// Starts the process, unless it runs like this already, and does not wait for it.
   void start(const UnsplitSetup& setup);
@@ -83,6 +84,7 @@ class UnsplitModels {
 
   int timeout_s_;
   int interrupt_descriptor_;
+  const StallWatching& watching_;
   std::optional<Process> process_;
   std::deque<std::pair<stage::ModelRequest, config::ModelDescription>> descriptions_;  // these do not move
   std::deque<std::pair<UnsplitQuestion, UnsplitAnswer>> answers_;
