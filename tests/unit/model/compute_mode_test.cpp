@@ -268,7 +268,7 @@ TEST_CASE("an operator that is rewritten for its shape computes what it did, at 
     CAPTURE(name);
     const auto input = arbitrary(sizes);
     const auto expected = layer(input);
-    auto graph = trace(layer, input);
+    auto graph = trace(layer, {input});
     compute::optimise(graph, {input}, kOptimized);
     bool found = false;
     for (const auto* node : graph->nodes()) {
