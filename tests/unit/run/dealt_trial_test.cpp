@@ -25,8 +25,7 @@ config::ModelDescription a_model() {
 }
 
 stage::Ends ends() {
-  return {0,
-          {wire::DType::float32, wire::MemoryFormat::channels_last, {8, 3, 4, 4}},
+  return {{wire::DType::float32, wire::MemoryFormat::channels_last, {8, 3, 4, 4}},
           {wire::DType::float32, wire::MemoryFormat::contiguous, {8, 10}}};
 }
 

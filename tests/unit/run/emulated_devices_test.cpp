@@ -33,7 +33,7 @@ TEST_CASE(
   for (int split = 0; split <= 10; ++split) {
     CAPTURE(split);
     const auto refused = refusal({split}, {kLimit, std::nullopt});
-    CHECK(refused.has_value() == split > 5);
+    CHECK(refused.has_value() == (split > 5));
     if (!refused) continue;
     CHECK(refused->phase == "load");
     CHECK(refused->stage == 0);

@@ -55,7 +55,7 @@ TEST_CASE("the record of a trial of one phase has that phase's samples and numbe
   trial.phases = GENERATE(config::Phases::single_stream, config::Phases::offline);
   const bool alone = config::has_single_stream(trial.phases);
   CAPTURE(alone);
-  for (const auto& request : run::make_run_requests(trial, a_model(), loaded(), 1)) {
+  for (const auto& request : run::make_run_requests(trial, a_model(), ends(), 1)) {
     CHECK(request.phases == trial.phases);
   }
   auto evidence = regular_evidence();
