@@ -56,7 +56,9 @@ TEST_CASE("nesting is allowed to a depth that no stack minds, and not beyond") {
 }
 
 TEST_CASE("brackets inside of strings do not count as nesting") {
-  const json message = {{"text", std::string(1000, '[') + "\\\"" + std::string(1000, '{')}};
+  std::string text(1000, '[');
+  text.append("\\\"").append(1000, '{');
+  const json message = {{"text", text}};
   CHECK(decode_control_body(encode_control_body(message)) == message);
 }
 
