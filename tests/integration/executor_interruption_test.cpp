@@ -112,7 +112,9 @@ TEST_CASE("a person's interruption while a very slow network is probed ends that
   Clock::time_point interrupted;
   {
     run::PipelineExecutor executor(options);
-    executor.describe(trial);  // the stages are there, so that little else than the probe is left to interrupt
+    auto unshaped = trial;
+    unshaped.network = {};
+    executor.run(unshaped);  // all is loaded, so that little else than the probe is left to interrupt
     const auto sockets = support::sockets_of(::getpid());
     bool probing = false;
     std::thread person([&] {
