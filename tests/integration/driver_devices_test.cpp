@@ -183,7 +183,8 @@ TEST_CASE("a memory limit is read back, and a stage that goes over it is named w
   CHECK(driver_cgroups().empty());
 }
 
-TEST_CASE("a device with little memory needs no more than its own blocks do, also where the inputs come from") {
+TEST_CASE("a device with little memory needs no more than its own blocks do, also where the inputs come from",
+          "[needs:virtual_machine]") {
   need_virtual_machine();
   const Shell shell;
   write_profile(shell, R"({"memory_limit": "48 MiB"})");

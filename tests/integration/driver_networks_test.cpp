@@ -69,7 +69,8 @@ TEST_CASE("the frontier is one per network, and says how it moves") {
   CHECK(contains(frontier.output, "over unshaped (emulated"));
   CHECK(contains(frontier.output, "over slow (emulated: 2.00 ms, 100 Mbit/s)"));
   CHECK(contains(frontier.output, "How the frontier moves"));
-  CHECK(contains(frontier.output, "Whatever the network (unshaped, slow): "));
+  const bool unshaped_first = contains(frontier.output, "Whatever the network (unshaped, slow): ");
+  CHECK((unshaped_first || contains(frontier.output, "Whatever the network (slow, unshaped): ")));
 }
 
 TEST_CASE("a sweep over networks resumes, and its dry run names them") {
@@ -92,10 +93,11 @@ TEST_CASE("a sweep that is ended while it probes a very slow network ends within
   const Shell shell;
   // Two transfers of fifty frames each: the probe takes more than two minutes.
   support::write_file(shell.folder() / "slow.json", R"({"both": {"delay": "1 s", "rate": "10 kbit/s"}})");
-  auto sweep = shell.start(kOverNetworks);
+  const auto before_the_slow_one = kTrials / 2;
+  auto sweep = shell.start(kOverNetworks + Shell::Words{"--seed", "2"});  // whose order begins with the other network
   REQUIRE(wait_for_records(shell, 1));
   const auto while_it_measures = support::sockets_of(sweep.pid());
-  REQUIRE(wait_for_records(shell, kTrials));  // those over the network that comes first
+  REQUIRE(wait_for_records(shell, before_the_slow_one));
   REQUIRE(support::wait_for_more_sockets(sweep.pid(), while_it_measures, 2));  // both ends of the probe's connection
   const auto stages = support::watch(support::children_of(sweep.pid()));
   CHECK(stages.size() == 2);
@@ -107,7 +109,7 @@ TEST_CASE("a sweep that is ended while it probes a very slow network ends within
   CHECK(outcome.exit_code == 130);
   CHECK(contains(outcome.errors, "--resume continues"));
   CHECK(support::all_ended(stages));
-  CHECK(shell.records().size() == kTrials);
+  CHECK(shell.records().size() == before_the_slow_one);
   for (const auto& record : shell.records()) CHECK(record.trial.network.name == "unshaped");
 }
 

@@ -175,26 +175,24 @@ TEST_CASE("one phase can be measured as often as it takes, and with batches deal
 
 TEST_CASE("every repetition visits every combination, and records say in which order they ran") {
   const Shell shell;
-  const auto words = kInstantSweep + Shell::Words{"--warmup",  "1",       "--split",   "1,2",       "--batch",
-                                                  "1,2",       "--depth", "1,2",       "--network", "unshaped",
-                                                  "--network", "lan",     "--shaping", "emulated"};
+  const auto words = kInstantSweep + Shell::Words{"--warmup", "1", "--split", "1,2", "--batch", "1,2,4", "--depth", "1,2"};
   REQUIRE(shell.run(words + Shell::Words{"--repeat", "1"}).exit_code == 0);
   const auto more = shell.run(words + Shell::Words{"--repeat", "3", "--resume"});
   INFO(more.errors);
   REQUIRE(more.exit_code == 0);
   const auto records = shell.records();
-  REQUIRE(records.size() == 3 * 16);
+  REQUIRE(records.size() == 3 * 12);
   std::set<std::vector<std::string>> orders;
-  for (std::size_t begin = 0; begin < records.size(); begin += 16) {
+  for (std::size_t begin = 0; begin < records.size(); begin += 12) {
     std::set<std::string> configurations;
     std::vector<std::string> order;
-    for (std::size_t i = begin; i < begin + 16; ++i) {
-      CHECK(records[i].trial.repetition == static_cast<int>(begin / 16));
+    for (std::size_t i = begin; i < begin + 12; ++i) {
+      CHECK(records[i].trial.repetition == static_cast<int>(begin / 12));
       CHECK(records[i].provenance.position == static_cast<int>(i) + 1);
       configurations.insert(records[i].trial.configuration_id());
       order.push_back(records[i].trial.group_id());
     }
-    CHECK(configurations.size() == 16);
+    CHECK(configurations.size() == 12);
     orders.insert(order);
   }
   CHECK(orders.size() == 3);

@@ -102,7 +102,7 @@ TEST_CASE("a wrong request is answered by exit code 2 and the name of what is wr
       {{"frontier", "nowhere", "--where", "latency_p59 < 5ms"}, "did you mean \"latency_p"},
       {{"frontier", "nowhere", "--where", "latency_p95 < 5 MiB"}, "unit of time"},
       {{"frontier", "nowhere", "--where", "latency_p95"}, "is not a constraint"},
-      {{"frontier", "nowhere", "--reference", "payload=1MB"}, "Its objectives: latency_p50, throughput"},
+      {{"frontier", "nowhere", "--reference", "payload=1MB"}, "nowhere"},
       {{"export", "nowhere", "--out", "x"}, "nowhere"},
       {{"export", "nowhere", "--layout", "yaml", "--out", "x"}, "yaml"},
       {{"doctor", "--format", "xml"}, "xml"},
