@@ -86,14 +86,17 @@ void pool_by_pixel(Graph& graph, Node* pool) {
 
 /// What depends on the shape of an operand.
 void choose_by_shape(const GraphPtr& graph, const Tensors& examples, bool blocked) {
-  const auto layers =
-      nodes_where(*graph, [](const Node* node) { return node->kind() == c10::aten::linear || is_dense_pool(node); });
+  auto layers = nodes_where(*graph, [](const Node* node) { return node->kind() == c10::aten::linear; });
+  if (blocked) {
+    const auto pools = nodes_where(*graph, is_dense_pool);
+    layers.insert(layers.end(), pools.begin(), pools.end());
+  }
   if (layers.empty()) return;
   const auto inputs = inputs_of(graph, layers, examples);
   for (std::size_t i = 0; i < layers.size(); ++i) {
     const bool linear = layers[i]->kind() == c10::aten::linear;
     if (linear && inputs[i].dim() == 2 && inputs[i].size(0) == 1) multiply_vector(*graph, layers[i]);
-    if (!linear && blocked && inputs[i].dim() == 4) pool_by_pixel(*graph, layers[i]);
+    if (!linear && inputs[i].dim() == 4) pool_by_pixel(*graph, layers[i]);
   }
 }
 
