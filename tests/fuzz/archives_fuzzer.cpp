@@ -40,7 +40,7 @@ void open(std::span<const std::byte> file) {
 void look_through(std::span<const std::byte> bytes) {
   const std::string_view code(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   if (script::deepest_statement(code) > code.size()) std::abort();
-  const weights::ZipEntry numbers{.name = "data/0", .bytes = bytes};
+  const weights::ZipEntry numbers{.bytes = bytes};
   try {
     weights::check_archive_pickle(bytes, [&](std::string_view) { return &numbers; });
   } catch (const UsageError&) {
