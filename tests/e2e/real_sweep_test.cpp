@@ -122,7 +122,9 @@ TEST_CASE("a sweep in the default mode prepares every range of every stage once,
       const auto& prepared = record.stages[i].prepared.value();
       CHECK(prepared.limit_bytes > 0);
       CHECK(prepared.graphs_bytes <= prepared.limit_bytes);
-      CHECK((prepared.graph_bytes > 0) == (begin < end));
+      if (begin == end) CHECK(prepared.graph_bytes == 0);
+      if (begin == 0 && end > 0)
+        CHECK(prepared.graph_bytes > 0);  // folded weights; others may share all with the blocks
       if (begin < end) made[{i, record.trial.batch, begin, end}] += prepared.made ? 1 : 0;
     }
   }

@@ -33,4 +33,4 @@ check resnet18_traced all 23
 check resnet18_scripted all 23
 check resnet18_traced unit 28 2
 check resnet18_scripted unit 28 2
-check densenet121_scripted unit 14
+check densenet121_scripted unit 18
