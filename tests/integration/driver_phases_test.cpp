@@ -175,7 +175,8 @@ TEST_CASE("one phase can be measured as often as it takes, and with batches deal
 
 TEST_CASE("every repetition visits every combination, and records say in which order they ran") {
   const Shell shell;
-  const auto words = kInstantSweep + Shell::Words{"--warmup", "1", "--split", "1,2", "--batch", "1,2,4", "--depth", "1,2"};
+  const auto words =
+      kInstantSweep + Shell::Words{"--warmup", "1", "--split", "1,2", "--batch", "1,2,4", "--depth", "1,2"};
   REQUIRE(shell.run(words + Shell::Words{"--repeat", "1"}).exit_code == 0);
   const auto more = shell.run(words + Shell::Words{"--repeat", "3", "--resume"});
   INFO(more.errors);
