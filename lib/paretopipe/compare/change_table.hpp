@@ -30,7 +30,7 @@ ChangeTable make_rule_table(const Comparison& comparison);
 /// A sentence for every check of `group` that is broken or could not be decided.
 std::vector<std::string> findings(const Comparison& comparison, std::span<const ConfigurationChange> group);
 
-/// The same of all configurations together.
+/// What changed over all configurations together, in sentences.
 std::vector<std::string> findings_together(const Comparison& comparison);
 
 }  // namespace paretopipe::compare

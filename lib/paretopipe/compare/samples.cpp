@@ -55,7 +55,7 @@ void add(LogMeans& means, const std::vector<double>& values, const std::vector<i
   }
 }
 
-/// Of the repetitions that have a value of every configuration.
+/// A geometric mean for each repetition that has a value of every configuration.
 std::vector<double> geometric_means(const LogMeans& means, int configurations) {
   std::vector<double> values;
   for (const auto& [repetition, mean] : means) {

@@ -15,7 +15,7 @@ struct Matched {
   const stats::Configuration& now;
 };
 
-/// Whether the two sides were measured side by side: whether any repetition has a partner.
+/// True if any repetition has a partner: the two sides were then measured side by side.
 bool any_pair(const std::vector<Matched>& configurations);
 
 /// The values of one metric in one configuration, and the repetition that each is of.

@@ -55,10 +55,10 @@ class Engine {
   /// host's memory is taken there first.
   stage::Activation forward(config::BlockRange range, stage::Activation input);
 
-  /// Of the blocks' and the programs' parameters, each once.
+  /// Bytes of the blocks' and the programs' parameters, each counted once.
   std::int64_t held_bytes() const;
 
-  /// Of the parameters of the range's own programs, each once, without those that are the blocks', too.
+  /// Bytes that the range's programs hold beyond the blocks' own parameters, each counted once.
   std::int64_t program_bytes(config::BlockRange range) const;
 
   /// Forgets the programs of all other ranges and models.

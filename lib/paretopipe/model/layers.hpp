@@ -46,7 +46,7 @@ Layer flatten();  ///< all but the batch dimension; a view
 /// One after the other.
 Layer sequence(std::vector<Layer> layers);
 
-/// The same of blocks.
+/// Runs blocks one after another, as `sequence` runs layers.
 Forward chain(std::vector<Forward> blocks);
 
 /// All on the same input, which none of them may overwrite; outputs joined along the channels.

@@ -166,7 +166,7 @@ class ModelBackend : public stage::Backend, private compute::Blocks {
     return build_block(model.name, plan, weights::WeightsFile(request.weights), mode);
   }
 
-  /// Of the held blocks' tensors, which their programs may share.
+  /// Where the held blocks' tensors lie; programs of these blocks may share them.
   std::unordered_set<const void*> addresses() const {
     std::unordered_set<const void*> addresses;
     for (const auto& [index, block] : blocks_) {

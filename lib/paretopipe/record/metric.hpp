@@ -23,7 +23,7 @@ struct Metric {
   MeasuredIn measured_in;
   std::optional<double> (*value)(const TrialRecord&);  ///< absent where the record has no such number
 
-  /// Whether trials of these phases can have it.
+  /// True if trials of these phases can have the metric.
   bool measured_by(config::Phases phases) const;
 };
 
