@@ -30,7 +30,7 @@ ChangeTable make_rule_table(const Comparison& comparison);
 /// A sentence for every check of `group` that is broken or could not be decided.
 std::vector<std::string> findings(const Comparison& comparison, std::span<const ConfigurationChange> group);
 
-/// What changed over all configurations together, in sentences.
+/// A sentence for every check of all configurations together that is broken or could not be decided.
 std::vector<std::string> findings_together(const Comparison& comparison);
 
 }  // namespace paretopipe::compare
