@@ -26,7 +26,7 @@ constexpr std::size_t kStages = 2;
 /// A trial of the grid takes a few seconds; a stage that says nothing for so long will not come back.
 constexpr int kTrialTimeoutSeconds = 60;
 
-struct Options {
+struct CalibrateOptions {
   bool quick = false;
   std::optional<int> repetitions;
   std::string format = "table";
@@ -34,7 +34,7 @@ struct Options {
   std::vector<std::string> command_line;
 };
 
-calibration::Effort effort_of(const Options& options) {
+calibration::Effort effort_of(const CalibrateOptions& options) {
   auto effort =
       options.quick ? calibration::Effort{.batches = 12, .warmup = 2, .repetitions = 1} : calibration::Effort{};
   if (options.repetitions) effort.repetitions = *options.repetitions;
@@ -70,13 +70,13 @@ std::vector<record::TrialRecord> measure(const std::vector<plan::Trial>& trials,
   return records;
 }
 
-std::string render(const calibration::DataSheet& sheet, const std::string& format) {
+std::string render_data_sheet(const calibration::DataSheet& sheet, const std::string& format) {
   if (format == "json") return calibration::render_json(sheet);
   if (format == "markdown") return calibration::render_markdown(sheet);
   return calibration::render_text(sheet);
 }
 
-ExitCode run_calibrate(const Options& options) {
+ExitCode run_calibrate(const CalibrateOptions& options) {
   if (!options.out.empty()) report::check_target(options.out);
   calibration::DataSheet sheet;
   sheet.effort = effort_of(options);
@@ -95,7 +95,7 @@ ExitCode run_calibrate(const Options& options) {
   sheet.provenance.started_at = records.front().provenance.started_at;
   sheet.cells = calibration::results_of(grid, records);
 
-  const auto text = render(sheet, options.format);
+  const auto text = render_data_sheet(sheet, options.format);
   if (options.out.empty()) {
     report::write_standard_output(text);
   } else {
@@ -108,7 +108,7 @@ ExitCode run_calibrate(const Options& options) {
 }  // namespace
 
 void add_calibrate(CLI::App& app, Command& chosen, std::vector<std::string> command_line) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<CalibrateOptions>();
   options->command_line = std::move(command_line);
   auto* command = app.add_subcommand("calibrate", "Measure this tool's own error against models whose truth is known");
   command->add_flag("--quick", options->quick, "A small grid, once: seconds instead of a minute or two");

@@ -17,7 +17,7 @@
 namespace paretopipe::cli {
 namespace {
 
-struct Options {
+struct CompareOptions {
   std::string base;
   std::string now;
   std::vector<std::string> metrics{"latency_p50", "latency_p95", "throughput"};
@@ -27,7 +27,7 @@ struct Options {
   std::string out;
 };
 
-compare::Request request_of(const Options& options) {
+compare::Request request_of(const CompareOptions& options) {
   compare::Request request;
   request.strict = options.strict;
   const auto look_at = [&](const record::Metric& metric) {
@@ -42,14 +42,14 @@ compare::Request request_of(const Options& options) {
   return request;
 }
 
-std::string render(const compare::Comparison& comparison, const Options& options) {
+std::string render_comparison(const compare::Comparison& comparison, const CompareOptions& options) {
   if (options.format == "json") return compare::render_json(comparison);
   if (options.format == "junit") return compare::render_junit(comparison);
   if (options.format == "markdown") return compare::render_markdown(comparison);
   return compare::render_text(comparison, text_style(options.out));
 }
 
-ExitCode run_compare(const Options& options) {
+ExitCode run_compare(const CompareOptions& options) {
   auto request = request_of(options);
   if (options.rules.empty() && (options.strict || options.format == "junit")) {
     throw UsageError("--format junit and --strict are about rules: give at least one --fail-on");
@@ -60,7 +60,7 @@ ExitCode run_compare(const Options& options) {
   const auto now = load_records(options.now);
   const auto comparison =
       compare::compare({options.base, base.records}, {options.now, now.records}, std::move(request));
-  deliver(render(comparison, options), options.out);
+  deliver(render_comparison(comparison, options), options.out);
   return comparison.regression() ? ExitCode::negative : ExitCode::success;
 }
 
@@ -84,7 +84,7 @@ constexpr const char* kHelp =
 void add_compare(CLI::App& app, Command& chosen) {
   auto* command =
       app.add_subcommand("compare", "Show what changed beyond noise between two sweeps; fail on regressions");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<CompareOptions>();
   command->add_option("base", options->base, "Results folder or records file to compare with")->required();
   command->add_option("new", options->now, "Results folder or records file to judge")->required();
   command

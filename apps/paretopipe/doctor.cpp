@@ -21,7 +21,7 @@
 namespace paretopipe::cli {
 namespace {
 
-struct Options {
+struct DoctorOptions {
   std::string format = "text";
 };
 
@@ -67,7 +67,7 @@ void print_json(const std::vector<host::Finding>& findings) {
   fmt::print("{}\n", document.dump(2));
 }
 
-ExitCode run_doctor(const Options& options) {
+ExitCode run_doctor(const DoctorOptions& options) {
   auto findings = judge(examine());
   for (auto& finding : shaping_findings()) findings.push_back(std::move(finding));
   if (options.format == "json") {
@@ -81,7 +81,7 @@ ExitCode run_doctor(const Options& options) {
 }  // namespace
 
 void add_doctor(CLI::App& app, Command& chosen) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<DoctorOptions>();
   auto* command = app.add_subcommand("doctor", "Say what of this machine would spoil or prevent a measurement");
   command->add_option("--format", options->format, "text or json")
       ->check(CLI::IsMember({"text", "json"}))

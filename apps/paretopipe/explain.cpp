@@ -18,7 +18,7 @@
 namespace paretopipe::cli {
 namespace {
 
-struct Options {
+struct ExplainOptions {
   std::string path;
   report::TrialSelection selection;
   std::string format = "text";
@@ -31,7 +31,7 @@ std::set<std::string> wanted_ids(const record::RecordSet& set, const report::Tri
   return ids;
 }
 
-std::string render(const std::vector<diagnosis::GroupDiagnosis>& groups, const std::string& format) {
+std::string render_explanation(const std::vector<diagnosis::GroupDiagnosis>& groups, const std::string& format) {
   if (format == "json") return diagnosis::render_json(groups);
   if (format == "markdown") return diagnosis::render_markdown(groups);
   return diagnosis::render_text(groups);
@@ -44,7 +44,7 @@ bool any_diagnosis(const std::vector<diagnosis::GroupDiagnosis>& groups) {
   });
 }
 
-ExitCode run_explain(const Options& options) {
+ExitCode run_explain(const ExplainOptions& options) {
   check_not_replaced(options.path, options.out);
   const auto set = load_records(options.path);
   if (set.records.empty()) {
@@ -52,7 +52,7 @@ ExitCode run_explain(const Options& options) {
     return ExitCode::negative;
   }
   const auto groups = diagnosis::diagnose(set.records, wanted_ids(set, options.selection));
-  deliver(render(groups, options.format), options.out);
+  deliver(render_explanation(groups, options.format), options.out);
   return any_diagnosis(groups) ? ExitCode::success : ExitCode::negative;
 }
 
@@ -60,7 +60,7 @@ ExitCode run_explain(const Options& options) {
 
 void add_explain(CLI::App& app, Command& chosen) {
   auto* command = app.add_subcommand("explain", "Say what bounds the throughput, and what a change would bring");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ExplainOptions>();
   command->add_option("path", options->path, "Results folder, or a records file")->required();
   command->add_option("trial,--trial", options->selection.id_prefix, "Only the trial whose id begins so")
       ->type_name("ID");

@@ -18,14 +18,14 @@
 namespace paretopipe::cli {
 namespace {
 
-struct Options {
+struct ExportOptions {
   std::string path;
   std::string layout = "python";
   report::TrialSelection selection;
   std::string out;
 };
 
-ExitCode run_export(const Options& options) {
+ExitCode run_export(const ExportOptions& options) {
   const auto& layout = report::find_export_layout(options.layout);
   const auto set = load_records(options.path);
   const auto made = layout.make(report::select_trials(set.records, options.selection));
@@ -57,7 +57,7 @@ std::string layout_help() {
 
 void add_export(CLI::App& app, Command& chosen) {
   auto* command = app.add_subcommand("export", "Write the trials as other programs want to read them");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ExportOptions>();
   command->add_option("path", options->path, "Results folder, or a records file")->required();
   command->add_option("--layout", options->layout, "Which layout")->type_name("NAME")->capture_default_str();
   command->add_option("--trial", options->selection.id_prefix, "Only the trial whose id begins so")->type_name("ID");

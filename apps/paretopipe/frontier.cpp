@@ -20,7 +20,7 @@
 namespace paretopipe::cli {
 namespace {
 
-struct Options {
+struct FrontierOptions {
   std::string path;
   std::vector<std::string> objectives;
   std::vector<std::string> constraints;
@@ -29,14 +29,14 @@ struct Options {
   std::string out;
 };
 
-std::string render(const report::FrontierReport& report, const Options& options) {
+std::string render_frontier(const report::FrontierReport& report, const FrontierOptions& options) {
   if (options.format == "csv") return report::render_csv(report);
   if (options.format == "json") return report::render_json(report);
   if (options.format == "markdown") return report::render_markdown(report);
   return report::render_text(report, text_style(options.out));
 }
 
-ExitCode run_frontier(const Options& options) {
+ExitCode run_frontier(const FrontierOptions& options) {
   report::parse_objectives(options.objectives);  // before anything is read
   report::FrontierOptions analysis;
   analysis.constraints = report::parse_constraints(options.constraints);
@@ -55,7 +55,7 @@ ExitCode run_frontier(const Options& options) {
 
   const auto report =
       report::make_frontier_report(set.records, std::move(objectives), std::move(analysis), set.replaced);
-  deliver(render(report, options), options.out);
+  deliver(render_frontier(report, options), options.out);
   const bool any = std::any_of(report.groups.begin(), report.groups.end(),
                                [](const auto& group) { return group.recommendation.has_value(); });
   return any ? ExitCode::success : ExitCode::negative;
@@ -74,7 +74,7 @@ std::string metric_help() {
 
 void add_frontier(CLI::App& app, Command& chosen) {
   auto* command = app.add_subcommand("frontier", "Show the splits that nothing beats");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<FrontierOptions>();
   command->add_option("path", options->path, "Results folder, or a records file")->required();
   command
       ->add_option("--objective", options->objectives,

@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct MergeOptions {
   std::vector<std::string> paths;
   std::string out;
 };
@@ -36,7 +36,7 @@ fs::path output_file(const fs::path& out) {
   return file ? out : out / record::kRecordsFileName;
 }
 
-ExitCode run_merge(const Options& options) {
+ExitCode run_merge(const MergeOptions& options) {
   const auto file = output_file(options.out);
   std::error_code unknown;
   if (fs::is_regular_file(file, unknown)) {
@@ -59,7 +59,7 @@ ExitCode run_merge(const Options& options) {
 
 void add_merge(CLI::App& app, Command& chosen) {
   auto* command = app.add_subcommand("merge", "Join the records of several sweeps into one file");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<MergeOptions>();
   command->add_option("paths", options->paths, "Results folders, or records files")->required();
   command->add_option("--out", options->out, "Folder for the joined records.jsonl, or a file NAME.jsonl; must be new")
       ->type_name("DIR|FILE")

@@ -15,7 +15,7 @@
 namespace paretopipe::cli {
 namespace {
 
-struct Options {
+struct ModelsOptions {
   std::string model;
   int batch = 1;
   int num_classes = 10;
@@ -65,7 +65,7 @@ void print_model(const config::ModelDescription& model, const std::string& tenso
              last < 1 ? "A single block leaves no cut." : fmt::format("Every k from 1 to {} is a cut.", last));
 }
 
-stage::ModelRequest request_of(const Options& options) {
+stage::ModelRequest request_of(const ModelsOptions& options) {
   config::check_archive_settings({options.model}, options.input, options.cuts, options.max_crossing);
   const auto source = config::find_source(options.model, options.input, options.cuts, options.max_crossing);
   const auto model = source.archive ? source.file.string() : source.name;
@@ -76,7 +76,7 @@ stage::ModelRequest request_of(const Options& options) {
   return request;
 }
 
-ExitCode run_models(const Options& options) {
+ExitCode run_models(const ModelsOptions& options) {
   const auto program = launch::find_stage_program();
   if (options.model.empty()) {
     if (!options.weights.empty()) throw UsageError("--weights is about one model; name it");
@@ -103,7 +103,7 @@ ExitCode run_models(const Options& options) {
 }  // namespace
 
 void add_models(CLI::App& app, Command& chosen) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ModelsOptions>();
   auto* command = app.add_subcommand("models", "List the models, or one model's blocks and split points");
   command->add_option("model", options->model,
                       "The model or TorchScript archive to look into; without it, the models are listed");

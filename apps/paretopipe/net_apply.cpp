@@ -31,7 +31,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-struct Options {
+struct NetApplyOptions {
   std::string profile;
   shaping::PeerTarget target;
   std::string duration;
@@ -86,7 +86,7 @@ void say_until_when(Nanoseconds duration) {
   std::fflush(stdout);
 }
 
-ExitCode run_apply(const Options& options) {
+ExitCode run_apply(const NetApplyOptions& options) {
   const auto duration = lease_duration(options.duration);
   const auto profile = config::load_network_profile(options.profile);
   const auto& conditions = conditions_of(profile, options.direction);
@@ -147,7 +147,7 @@ constexpr const char* kLease =
 }  // namespace
 
 void add_net_apply(CLI::App& net, Command& chosen) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<NetApplyOptions>();
   auto* command = net.add_subcommand("apply", "Apply a profile to an interface's traffic to one peer, for some time");
   command->add_option("profile", options->profile, "A profile that ships, or a file")->type_name("PROFILE")->required();
   command->add_option("--interface", options->target.interface, "The interface whose outgoing traffic is shaped")

@@ -15,7 +15,7 @@
 namespace paretopipe::cli {
 namespace {
 
-struct Options {
+struct NetPlanOptions {
   std::string profile;
   std::string interface;
   std::string peer;
@@ -24,7 +24,7 @@ struct Options {
 };
 
 /// Without a peer, what people would type: everything that leaves the interface is shaped.
-shaping::PeerPlan plan(const Options& options, const config::LinkConditions& conditions) {
+shaping::PeerPlan plan(const NetPlanOptions& options, const config::LinkConditions& conditions) {
   if (!options.peer.empty()) {
     shaping::PeerTarget target{options.interface, options.peer, options.port};
     target.mtu = shaping::interface_mtu(options.interface).value_or(target.mtu);  // it may be another device's
@@ -43,7 +43,7 @@ void say_how_to_cut(const std::string& interface) {
       interface, to_line(shaping::offload_off_command(interface)));
 }
 
-ExitCode run_plan(const Options& options) {
+ExitCode run_plan(const NetPlanOptions& options) {
   const auto profile = config::load_network_profile(options.profile);
   const auto& conditions = conditions_of(profile, options.direction);
   if (!conditions.shaped()) {
@@ -66,7 +66,7 @@ ExitCode run_plan(const Options& options) {
 }  // namespace
 
 void add_net_plan(CLI::App& net, Command& chosen) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<NetPlanOptions>();
   auto* command = net.add_subcommand("plan", "Print the tc commands that `net apply` would run, and run nothing");
   command->add_option("profile", options->profile, "A profile that ships, or a file")->type_name("PROFILE")->required();
   command->add_option("--interface", options->interface, "The interface whose outgoing traffic is to be shaped")

@@ -19,7 +19,7 @@
 namespace paretopipe::cli {
 namespace {
 
-struct Options {
+struct NetProbeOptions {
   std::string server;
   std::string listen;
   bool keep = false;
@@ -28,7 +28,7 @@ struct Options {
   std::string profile_out;
 };
 
-ExitCode serve(const Options& options) {
+ExitCode serve(const NetProbeOptions& options) {
   shaping::ProbeServer server(shaping::parse_endpoint(options.listen));
   fmt::print("listening on {}; on the other host: paretopipe net probe {}\n", server.name(), server.name());
   do {
@@ -43,7 +43,7 @@ ExitCode serve(const Options& options) {
   return ExitCode::success;
 }
 
-shaping::RemoteProbeOptions probe_options(const Options& options) {
+shaping::RemoteProbeOptions probe_options(const NetProbeOptions& options) {
   shaping::RemoteProbeOptions chosen;
   chosen.measuring = parse_duration(options.measuring);
   if (chosen.measuring < std::chrono::milliseconds(100) || chosen.measuring > std::chrono::seconds(30)) {
@@ -74,7 +74,7 @@ std::string table_text(const shaping::RemoteProbe& probe) {
   return table.to_text();
 }
 
-void print(const shaping::RemoteProbe& probe, const nlohmann::json& profile, const Options& options) {
+void print(const shaping::RemoteProbe& probe, const nlohmann::json& profile, const NetProbeOptions& options) {
   if (options.format == "json") {
     nlohmann::json document(probe);
     document["peer"] = options.server;
@@ -91,7 +91,7 @@ void print(const shaping::RemoteProbe& probe, const nlohmann::json& profile, con
   }
 }
 
-ExitCode run_probe(const Options& options) {
+ExitCode run_probe(const NetProbeOptions& options) {
   if (options.server.empty() == options.listen.empty()) {
     throw UsageError("either name the host to probe, as in 192.168.1.7:5000, or --listen on this one for its probe");
   }
@@ -107,7 +107,7 @@ ExitCode run_probe(const Options& options) {
 }  // namespace
 
 void add_net_probe(CLI::App& net, Command& chosen) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<NetProbeOptions>();
   auto* command = net.add_subcommand("probe", "Measure round trip, jitter and rate between two hosts over TCP");
   command->add_option("server", options->server, "The host that listens, and its port")->type_name("ADDRESS:PORT");
   auto* listen = command->add_option("--listen", options->listen, "Serve one probe at this address of this host")

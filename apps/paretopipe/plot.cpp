@@ -20,7 +20,7 @@
 namespace paretopipe::cli {
 namespace {
 
-struct Options {
+struct PlotOptions {
   std::string path;
   std::string out;
   std::vector<std::string> objectives;
@@ -50,7 +50,7 @@ bool chosen_by(const std::vector<T>& choice, const T& value) {
   return choice.empty() || std::find(choice.begin(), choice.end(), value) != choice.end();
 }
 
-std::vector<record::TrialRecord> chosen_records(std::vector<record::TrialRecord> records, const Options& options) {
+std::vector<record::TrialRecord> chosen_records(std::vector<record::TrialRecord> records, const PlotOptions& options) {
   std::erase_if(records, [&](const auto& record) {
     const auto& trial = record.trial;
     return !chosen_by(options.models, trial.model) || !chosen_by(options.networks, trial.network.name) ||
@@ -60,7 +60,7 @@ std::vector<record::TrialRecord> chosen_records(std::vector<record::TrialRecord>
   return records;
 }
 
-ExitCode run_plot(const Options& options) {
+ExitCode run_plot(const PlotOptions& options) {
   const auto render = renderer_for(options.out);
   auto objectives = report::parse_objectives(options.objectives);
   if (objectives.size() != 2) {
@@ -84,7 +84,7 @@ ExitCode run_plot(const Options& options) {
 
 void add_plot(CLI::App& app, Command& chosen) {
   auto* command = app.add_subcommand("plot", "Draw the frontier as a picture for papers and READMEs");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<PlotOptions>();
   command->add_option("path", options->path, "Results folder, or a records file")->required();
   command->add_option("-o,--out", options->out, "The picture, FILE.svg or FILE.png (needs rsvg-convert)")
       ->type_name("FILE")

@@ -23,14 +23,14 @@ namespace {
 /// Where a data sheet is looked for: beside the records.
 constexpr const char* kDataSheetName = "calibration.json";
 
-struct Options {
+struct ReportOptions {
   std::string path;
   std::string out;
   std::optional<std::string> calibration;
 };
 
 /// The data sheet that was asked for, else the one beside the records, where there is one.
-std::optional<calibration::DataSheet> find_data_sheet(const Options& options) {
+std::optional<calibration::DataSheet> find_data_sheet(const ReportOptions& options) {
   if (options.calibration) return calibration::read_data_sheet(*options.calibration);
   const auto beside = record::records_file(options.path).parent_path() / kDataSheetName;
   std::error_code unknown;  // reading says more
@@ -38,7 +38,7 @@ std::optional<calibration::DataSheet> find_data_sheet(const Options& options) {
   return calibration::read_data_sheet(beside);
 }
 
-ExitCode run_report(const Options& options) {
+ExitCode run_report(const ReportOptions& options) {
   page::require_renderer();
   check_not_replaced(options.path, options.out);
   const auto set = load_records(options.path);
@@ -56,7 +56,7 @@ ExitCode run_report(const Options& options) {
 
 void add_report(CLI::App& app, Command& chosen) {
   auto* command = app.add_subcommand("report", "Write everything about a sweep as one page that needs nothing else");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ReportOptions>();
   command->add_option("path", options->path, "Results folder, or a records file")->required();
   command->add_option("-o,--out", options->out, "The page, written whole or not at all")->type_name("FILE")->required();
   command

@@ -23,7 +23,7 @@
 namespace paretopipe::cli {
 namespace {
 
-struct Options {
+struct RunOptions {
   SweepOptions sweep;
   std::string model;
   std::filesystem::path input;
@@ -31,7 +31,7 @@ struct Options {
 };
 
 /// The smallest trial of a sweep there is, through the split that was asked for; its batch is the whole file.
-config::Experiment experiment_of_run(const Options& options) {
+config::Experiment experiment_of_run(const RunOptions& options) {
   const weights::TensorFile file(options.input);
   const auto& shape = file.tensor().shape;
   if (shape.size() < 2 || shape.front() < 1 || shape.front() > config::kMostImages) {
@@ -123,7 +123,7 @@ void print_way(const record::TrialRecord& record) {
   }
 }
 
-void print_result(const record::TrialRecord& record, const run::BatchResult& result, const Options& options) {
+void print_result(const record::TrialRecord& record, const run::BatchResult& result, const RunOptions& options) {
   const auto difference = record.fidelity->max_abs_difference;
   fmt::print("output: {} in {}\n", wire::to_string(result.spec), options.output.string());
   fmt::print("difference from the unsplit model: {}{}\n", report::format_number(difference),
@@ -133,7 +133,7 @@ void print_result(const record::TrialRecord& record, const run::BatchResult& res
   }
 }
 
-ExitCode run_run(const Options& options) {
+ExitCode run_run(const RunOptions& options) {
   weights::check_tensor_file_name(options.output);
   for (const auto& read : {options.input, std::filesystem::path(options.model),
                            std::filesystem::path(options.sweep.weights.value_or(""))}) {
@@ -159,7 +159,7 @@ ExitCode run_run(const Options& options) {
   return ExitCode::success;
 }
 
-void add_options(CLI::App& command, Options& options) {
+void add_options(CLI::App& command, RunOptions& options) {
   auto& sweep = options.sweep;
   command.add_option("--model", options.model, "Model, or TorchScript archive (`paretopipe models` lists them)")
       ->required();
@@ -192,7 +192,7 @@ void add_options(CLI::App& command, Options& options) {
 }  // namespace
 
 void add_run(CLI::App& app, Command& chosen, std::vector<std::string> command_line) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<RunOptions>();
   options->sweep.command_line = std::move(command_line);
   auto* command = app.add_subcommand("run", "Push one batch through a split model, and write what comes out");
   add_options(*command, *options);

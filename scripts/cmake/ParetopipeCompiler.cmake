@@ -15,8 +15,9 @@ target_compile_options(paretopipe_warnings INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wold-style-cast -Woverloaded-virtual
   $<$<BOOL:${PARETOPIPE_WERROR}>:-Werror>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-  # GCC 12 believes that a std::string may be longer than memory where it inlines a search in one.
-  target_compile_options(paretopipe_warnings INTERFACE -Wno-stringop-overread)
+  # GCC 12 believes that a std::string may be longer than memory where it inlines a search in one, and that a
+  # std::optional may be read without a value where it inlines the question.
+  target_compile_options(paretopipe_warnings INTERFACE -Wno-stringop-overread -Wno-maybe-uninitialized)
 endif()
 
 if(PARETOPIPE_SANITIZE)

@@ -1,6 +1,5 @@
-# A precompiled header for each kind of target (library, test, program) of a build that asks for them. The dev and release
-# presets do not, so that every file is known to include what it uses. What sees LibTorch's headers is compiled with
-# LibTorch's definitions, for which a precompiled header of other definitions is of no use.
+# A precompiled header for each kind of target (library, test, program) of a build that asks for them. What sees LibTorch's
+# headers is compiled with LibTorch's definitions, for which a precompiled header of other definitions is of no use.
 function(paretopipe_precompile target kind)
   if(NOT PARETOPIPE_PRECOMPILE OR paretopipe_torch IN_LIST ARGN)
     return()
@@ -26,6 +25,18 @@ function(paretopipe_precompile target kind)
   target_precompile_headers(${target} REUSE_FROM ${pch})
 endfunction()
 
+# Compiles all files of a target as one, in a build that asks for it: most of the time goes into headers and templates that
+# they share. No two of its files may then have an anonymous name alike. Where that cannot be, a file is compiled alone
+# (SKIP_UNITY_BUILD_INCLUSION).
+function(paretopipe_unity target)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${PARETOPIPE_UNITY} UNITY_BUILD_BATCH_SIZE 0)
+  get_target_property(libraries ${target} LINK_LIBRARIES)
+  if(paretopipe_torch IN_LIST libraries)
+    # LibTorch has a macro CHECK of its own, which Catch2's has to come after.
+    set_target_properties(${target} PROPERTIES UNITY_BUILD_CODE_BEFORE_INCLUDE "#include <c10/util/Logging.h>")
+  endif()
+endfunction()
+
 # paretopipe_library(NAME [SOURCES ...] HEADERS ... [DEPENDS ...] [PRIVATE_DEPENDS ...])
 # One library a folder: lib/paretopipe/NAME becomes the target paretopipe::NAME, with _ for the / of a folder in a folder.
 # Its headers are included as <paretopipe/NAME/x.hpp>, and each must compile alone (target
@@ -39,7 +50,7 @@ function(paretopipe_library name)
   target_sources(${target} PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}/lib FILES ${ARG_HEADERS})
   target_link_libraries(${target} PUBLIC ${ARG_DEPENDS} PRIVATE ${ARG_PRIVATE_DEPENDS} paretopipe_warnings)
   paretopipe_precompile(${target} library ${ARG_DEPENDS} ${ARG_PRIVATE_DEPENDS})
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ${PARETOPIPE_UNITY})
+  paretopipe_unity(${target})
   if(PARETOPIPE_BUILD_TESTS)
     set_target_properties(${target} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON)
   endif()
@@ -56,6 +67,7 @@ function(paretopipe_test name)
   # The code under test is what users run; its tests are fast enough with half of the optimiser's work.
   target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1> ${PARETOPIPE_TEST_OPTIONS})
   paretopipe_precompile(${name} test ${ARG_DEPENDS})
+  paretopipe_unity(${name})
   list(TRANSFORM ARG_NEEDS REPLACE "(.+)" "~[needs:\\1]" OUTPUT_VARIABLE without)
   if(ARG_NEEDS)
     list(PREPEND without "~[.]")  # what is hidden stays so: with any other filter it would be run, too

@@ -2,34 +2,26 @@
 #include <paretopipe/launch/cgroup.hpp>
 #include <paretopipe/launch/child_process.hpp>
 
-#include <cstdlib>
 #include <fstream>
 #include <optional>
-#include <sstream>
 
 #include <unistd.h>
 
 #include <support/catch.hpp>
 #include <support/message_of.hpp>
 
+#include "virtual_machine.hpp"
+
 using namespace paretopipe;
 using launch::Cgroup;
 using launch::CgroupParents;
 using launch::CgroupVersion;
 using support::contains;
+using support::need_virtual_machine;
+using support::text_of;
 namespace fs = std::filesystem;
 
 namespace {
-
-std::string text_of(const fs::path& file) {
-  std::ostringstream text;
-  text << std::ifstream(file).rdbuf();
-  return text.str();
-}
-
-void need_virtual_machine() {
-  if (std::getenv("PARETOPIPE_UML") == nullptr) support::skip("tests/uml runs this");
-}
 
 launch::CgroupPlace own_place() {
   return launch::find_cgroup("cpu", text_of("/proc/self/cgroup"), text_of("/proc/self/mountinfo"));

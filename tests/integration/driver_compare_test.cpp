@@ -10,7 +10,6 @@
 
 using namespace paretopipe;
 using namespace paretopipe::testing;
-using nlohmann::json;
 using support::contains;
 using support::read_file;
 using support::write_file;
@@ -112,7 +111,7 @@ TEST_CASE("--metric chooses what is shown, and a rule adds its own") {
   REQUIRE(shell.run(kBase).exit_code == 0);
   const auto shown = [&](const Shell::Words& more) {
     const auto document =
-        json::parse(shell.run(Shell::Words{"compare", "base", "base", "--format", "json"} + more).output);
+        nlohmann::json::parse(shell.run(Shell::Words{"compare", "base", "base", "--format", "json"} + more).output);
     std::vector<std::string> names;
     for (const auto& change : document["configurations"][0]["changes"]) names.push_back(change["metric"]);
     return names;

@@ -3,19 +3,19 @@
 #include <paretopipe/launch/cgroup_place.hpp>
 
 #include <csignal>
-#include <cstdlib>
-#include <fstream>
-#include <sstream>
 
 #include <support/catch.hpp>
 #include <support/fault_once.hpp>
 #include <support/message_of.hpp>
 
 #include "driver_fixture.hpp"
+#include "virtual_machine.hpp"
 
 using namespace paretopipe;
 using namespace paretopipe::testing;
 using support::contains;
+using support::need_virtual_machine;
+using support::text_of;
 namespace fs = std::filesystem;
 
 namespace {
@@ -37,12 +37,6 @@ void need_cgroups(const support::Outcome& outcome) {
   support::skip(outcome.errors);
 }
 
-std::string text_of(const fs::path& file) {
-  std::ostringstream text;
-  text << std::ifstream(file).rdbuf();
-  return text.str();
-}
-
 /// Cgroups of drivers, where this process' own are: the driver's, too, which it was started by.
 std::vector<fs::path> driver_cgroups() {
   std::vector<fs::path> found;
@@ -53,11 +47,6 @@ std::vector<fs::path> driver_cgroups() {
     }
   }
   return found;
-}
-
-/// Memory limits provoke the kernel's killer: only in a machine of its own.
-void need_virtual_machine() {
-  if (std::getenv("PARETOPIPE_UML") == nullptr) support::skip("tests/uml runs this");
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ run::ExecutorOptions impatient() {
   return options;
 }
 
-record::Failure failure_of(const record::TrialRecord& record) {
+record::Failure stall_failure_of(const record::TrialRecord& record) {
   REQUIRE(record.status == record::Status::failed);
   return *record.failure;
 }
@@ -36,7 +36,7 @@ void check_named(const std::string& fault_text, int stage, const std::string& wo
   const FaultOnce fault(fault_text);
   run::PipelineExecutor executor(impatient());
   const auto begin = Clock::now();
-  const auto failure = failure_of(executor.run(trial));
+  const auto failure = stall_failure_of(executor.run(trial));
   CAPTURE(failure.reason);
   CHECK(Clock::now() - begin < 120s);
   CHECK(failure.phase == "run");
@@ -78,7 +78,7 @@ TEST_CASE("a device that batches are dealt out to is named when it hangs") {
   run::PipelineExecutor executor(impatient());
   // The source computes all sixteen batches of this trial, and so is the first to get so far in the next one.
   REQUIRE(executor.run(trial_at({kBlocks, kBlocks})).status == record::Status::ok);
-  const auto failure = failure_of(executor.run(trial));
+  const auto failure = stall_failure_of(executor.run(trial));
   CHECK(failure.stage == 0);
   CHECK(contains(failure.reason, "stage 0 hangs: it has been computing"));
 }
@@ -86,7 +86,7 @@ TEST_CASE("a device that batches are dealt out to is named when it hangs") {
 TEST_CASE("the process that computes unsplit models is named when it is stopped") {
   const FaultOnce fault("stop@0-3@2");
   run::PipelineExecutor executor(impatient());
-  const auto failure = failure_of(executor.run(trial_at({1, 2})));
+  const auto failure = stall_failure_of(executor.run(trial_at({1, 2})));
   CAPTURE(failure.reason);
   CHECK(failure.phase == "load");
   CHECK_FALSE(failure.stage.has_value());

@@ -7,7 +7,7 @@
 namespace paretopipe::model {
 namespace {
 
-constexpr auto kScheme = Scheme::pytorch_default;
+constexpr auto kAlexNetScheme = Scheme::pytorch_default;
 
 /// A convolution and its ReLU are two blocks, as in torchvision's Sequential; some are followed by a max pooling.
 struct Stage {
@@ -23,8 +23,8 @@ constexpr std::array<Stage, 5> kStages{{
     {{.in = 256, .out = 256, .kernel = square(3), .padding = square(1)}, true},
 }};
 
-Layer linear_relu(const Scope& scope, std::int64_t in, std::int64_t out) {
-  return sequence({linear(scope, in, out, kScheme), relu()});
+Layer alexnet_linear_relu(const Scope& scope, std::int64_t in, std::int64_t out) {
+  return sequence({linear(scope, in, out, kAlexNetScheme), relu()});
 }
 
 }  // namespace
@@ -35,14 +35,15 @@ std::vector<BlockPlan> alexnet(std::int64_t num_classes) {
     plan.push_back(named_block(fmt::format("features.{}", plan.size()), build));
   };
   for (const auto& stage : kStages) {
-    feature([shape = stage.convolution](const Scope& s) { return conv2d_with_bias(s, shape, kScheme); });
+    feature([shape = stage.convolution](const Scope& s) { return conv2d_with_bias(s, shape, kAlexNetScheme); });
     feature([](const Scope&) { return relu(); });
     if (stage.pool) feature([](const Scope&) { return max_pool2d({.kernel = 3, .stride = 2}); });
   }
   plan.push_back({"avgpool", [](const Scope&) { return sequence({adaptive_avg_pool2d(6), flatten()}); }});
-  plan.push_back(named_block("classifier.1", [](const Scope& s) { return linear_relu(s, 256 * 6 * 6, 4096); }));
-  plan.push_back(named_block("classifier.4", [](const Scope& s) { return linear_relu(s, 4096, 4096); }));
-  plan.push_back(named_block("classifier.6", [=](const Scope& s) { return linear(s, 4096, num_classes, kScheme); }));
+  plan.push_back(named_block("classifier.1", [](const Scope& s) { return alexnet_linear_relu(s, 256 * 6 * 6, 4096); }));
+  plan.push_back(named_block("classifier.4", [](const Scope& s) { return alexnet_linear_relu(s, 4096, 4096); }));
+  plan.push_back(
+      named_block("classifier.6", [=](const Scope& s) { return linear(s, 4096, num_classes, kAlexNetScheme); }));
   return plan;
 }
 

@@ -80,7 +80,7 @@ Layer cifar_stem(const Scope& root) {
   return conv2d(root / "conv1", shape, Scheme::he_fan_in);
 }
 
-Layer head(const Scope& norm, const Scope& classifier, std::int64_t channels, std::int64_t num_classes) {
+Layer densenet_head(const Scope& norm, const Scope& classifier, std::int64_t channels, std::int64_t num_classes) {
   return sequence({batch_norm2d(norm, channels), relu(), adaptive_avg_pool2d(1), flatten(),
                    linear(classifier, channels, num_classes, Scheme::pytorch_default)});
 }
@@ -96,7 +96,7 @@ std::vector<BlockPlan> densenet121(std::int64_t num_classes) {
                     [](std::size_t block) { return fmt::format("features.transition{}", block + 1); }};
   const auto channels = trunk.append(plan, 64);
   plan.push_back({"head", [=](const Scope& root) {
-                    return head(root / "features" / "norm5", root / "classifier", channels, num_classes);
+                    return densenet_head(root / "features" / "norm5", root / "classifier", channels, num_classes);
                   }});
   return plan;
 }
@@ -107,7 +107,7 @@ std::vector<BlockPlan> densenet_cifar(std::int64_t num_classes) {
                     [](std::size_t block) { return fmt::format("trans{}", block + 1); }};
   const auto channels = trunk.append(plan, 2 * kCifar.growth);
   plan.push_back(
-      {"head", [=](const Scope& root) { return head(root / "bn", root / "linear", channels, num_classes); }});
+      {"head", [=](const Scope& root) { return densenet_head(root / "bn", root / "linear", channels, num_classes); }});
   return plan;
 }
 

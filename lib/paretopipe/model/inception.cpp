@@ -12,7 +12,7 @@ Layer basic_conv2d(const Scope& s, const ConvShape& shape) {
   return sequence({conv2d(s / "conv", shape, Scheme::he_fan_in), batch_norm2d(s / "bn", shape.out, 1e-3), relu()});
 }
 
-Layer conv1x1(const Scope& s, std::int64_t in, std::int64_t out) {
+Layer basic_conv1x1(const Scope& s, std::int64_t in, std::int64_t out) {
   return basic_conv2d(s, {.in = in, .out = out});
 }
 
@@ -30,30 +30,32 @@ Layer max_pool() {
 }
 
 Layer branch_pool(const Scope& s, std::int64_t in, std::int64_t out) {
-  return sequence({avg_pool2d({.kernel = 3, .stride = 1, .padding = 1}), conv1x1(s / "branch_pool", in, out)});
+  return sequence({avg_pool2d({.kernel = 3, .stride = 1, .padding = 1}), basic_conv1x1(s / "branch_pool", in, out)});
 }
 
 Layer inception_a(const Scope& s, std::int64_t in, std::int64_t pool_features) {
-  return concat({conv1x1(s / "branch1x1", in, 64),
-                 sequence({conv1x1(s / "branch5x5_1", in, 48), conv_same(s / "branch5x5_2", 48, 64, square(5))}),
-                 sequence({conv1x1(s / "branch3x3dbl_1", in, 64), conv_same(s / "branch3x3dbl_2", 64, 96, square(3)),
-                           conv_same(s / "branch3x3dbl_3", 96, 96, square(3))}),
-                 branch_pool(s, in, pool_features)});
+  return concat(
+      {basic_conv1x1(s / "branch1x1", in, 64),
+       sequence({basic_conv1x1(s / "branch5x5_1", in, 48), conv_same(s / "branch5x5_2", 48, 64, square(5))}),
+       sequence({basic_conv1x1(s / "branch3x3dbl_1", in, 64), conv_same(s / "branch3x3dbl_2", 64, 96, square(3)),
+                 conv_same(s / "branch3x3dbl_3", 96, 96, square(3))}),
+       branch_pool(s, in, pool_features)});
 }
 
 Layer inception_b(const Scope& s, std::int64_t in) {
-  return concat({conv3x3_stride2(s / "branch3x3", in, 384),
-                 sequence({conv1x1(s / "branch3x3dbl_1", in, 64), conv_same(s / "branch3x3dbl_2", 64, 96, square(3)),
-                           conv3x3_stride2(s / "branch3x3dbl_3", 96, 96)}),
-                 max_pool()});
+  return concat(
+      {conv3x3_stride2(s / "branch3x3", in, 384),
+       sequence({basic_conv1x1(s / "branch3x3dbl_1", in, 64), conv_same(s / "branch3x3dbl_2", 64, 96, square(3)),
+                 conv3x3_stride2(s / "branch3x3dbl_3", 96, 96)}),
+       max_pool()});
 }
 
 Layer inception_c(const Scope& s, std::int64_t in, std::int64_t c7) {
   return concat(
-      {conv1x1(s / "branch1x1", in, 192),
-       sequence({conv1x1(s / "branch7x7_1", in, c7), conv_same(s / "branch7x7_2", c7, c7, {1, 7}),
+      {basic_conv1x1(s / "branch1x1", in, 192),
+       sequence({basic_conv1x1(s / "branch7x7_1", in, c7), conv_same(s / "branch7x7_2", c7, c7, {1, 7}),
                  conv_same(s / "branch7x7_3", c7, 192, {7, 1})}),
-       sequence({conv1x1(s / "branch7x7dbl_1", in, c7), conv_same(s / "branch7x7dbl_2", c7, c7, {7, 1}),
+       sequence({basic_conv1x1(s / "branch7x7dbl_1", in, c7), conv_same(s / "branch7x7dbl_2", c7, c7, {7, 1}),
                  conv_same(s / "branch7x7dbl_3", c7, c7, {1, 7}), conv_same(s / "branch7x7dbl_4", c7, c7, {7, 1}),
                  conv_same(s / "branch7x7dbl_5", c7, 192, {1, 7})}),
        branch_pool(s, in, 192)});
@@ -61,18 +63,18 @@ Layer inception_c(const Scope& s, std::int64_t in, std::int64_t c7) {
 
 Layer inception_d(const Scope& s, std::int64_t in) {
   return concat(
-      {sequence({conv1x1(s / "branch3x3_1", in, 192), conv3x3_stride2(s / "branch3x3_2", 192, 320)}),
-       sequence({conv1x1(s / "branch7x7x3_1", in, 192), conv_same(s / "branch7x7x3_2", 192, 192, {1, 7}),
+      {sequence({basic_conv1x1(s / "branch3x3_1", in, 192), conv3x3_stride2(s / "branch3x3_2", 192, 320)}),
+       sequence({basic_conv1x1(s / "branch7x7x3_1", in, 192), conv_same(s / "branch7x7x3_2", 192, 192, {1, 7}),
                  conv_same(s / "branch7x7x3_3", 192, 192, {7, 1}), conv3x3_stride2(s / "branch7x7x3_4", 192, 192)}),
        max_pool()});
 }
 
 Layer inception_e(const Scope& s, std::int64_t in) {
   return concat(
-      {conv1x1(s / "branch1x1", in, 320),
-       sequence({conv1x1(s / "branch3x3_1", in, 384), concat({conv_same(s / "branch3x3_2a", 384, 384, {1, 3}),
-                                                              conv_same(s / "branch3x3_2b", 384, 384, {3, 1})})}),
-       sequence({conv1x1(s / "branch3x3dbl_1", in, 448), conv_same(s / "branch3x3dbl_2", 448, 384, square(3)),
+      {basic_conv1x1(s / "branch1x1", in, 320),
+       sequence({basic_conv1x1(s / "branch3x3_1", in, 384), concat({conv_same(s / "branch3x3_2a", 384, 384, {1, 3}),
+                                                                    conv_same(s / "branch3x3_2b", 384, 384, {3, 1})})}),
+       sequence({basic_conv1x1(s / "branch3x3dbl_1", in, 448), conv_same(s / "branch3x3dbl_2", 448, 384, square(3)),
                  concat({conv_same(s / "branch3x3dbl_3a", 384, 384, {1, 3}),
                          conv_same(s / "branch3x3dbl_3b", 384, 384, {3, 1})})}),
        branch_pool(s, in, 192)});
@@ -87,7 +89,7 @@ std::vector<BlockPlan> inception_v3(std::int64_t num_classes) {
       named_block("Conv2d_2a_3x3", [](S s) { return basic_conv2d(s, {.in = 32, .out = 32, .kernel = square(3)}); }),
       named_block("Conv2d_2b_3x3", [](S s) { return conv_same(s, 32, 64, square(3)); }),
       named_block("maxpool1", [](S) { return max_pool(); }),
-      named_block("Conv2d_3b_1x1", [](S s) { return conv1x1(s, 64, 80); }),
+      named_block("Conv2d_3b_1x1", [](S s) { return basic_conv1x1(s, 64, 80); }),
       named_block("Conv2d_4a_3x3", [](S s) { return basic_conv2d(s, {.in = 80, .out = 192, .kernel = square(3)}); }),
       named_block("maxpool2", [](S) { return max_pool(); }),
       named_block("Mixed_5b", [](S s) { return inception_a(s, 192, 32); }),

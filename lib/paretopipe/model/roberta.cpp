@@ -25,7 +25,7 @@ constexpr double kLowest = -0x1.fep127;
 
 using compute::Tensors;
 
-Layer norm(const Scope& scope) {
+Layer roberta_norm(const Scope& scope) {
   return layer_norm(scope, kFeatures, kEpsilon);
 }
 
@@ -45,7 +45,7 @@ Forward embeddings(const Scope& s) {
   auto words = (s / "word_embeddings").parameter("weight", {kRobertaVocabulary, kFeatures}, kDeviation);
   auto positions = (s / "position_embeddings").parameter("weight", {kPositions, kFeatures}, kDeviation);
   auto types = (s / "token_type_embeddings").parameter("weight", {1, kFeatures}, kDeviation);
-  auto normalise = norm(s / "LayerNorm");
+  auto normalise = roberta_norm(s / "LayerNorm");
   const Forward::OfAll forward = [=](Tensors crossing) -> Tensors {
     const auto& tokens = crossing.front();
     auto x = at::embedding(words, tokens);
@@ -68,12 +68,12 @@ std::function<at::Tensor(const at::Tensor& x, const at::Tensor& mask)> attend(co
 }
 
 /// Unlike ViT's, its norms come after the sums. Nothing behind the last one needs the mask.
-Forward encoder_layer(const Scope& s, bool last) {
+Forward roberta_encoder_layer(const Scope& s, bool last) {
   auto attended = attend(s / "attention");
-  auto first_norm = norm(s / "attention" / "output" / "LayerNorm");
+  auto first_norm = roberta_norm(s / "attention" / "output" / "LayerNorm");
   auto think = sequence({dense(s / "intermediate" / "dense", kFeatures, kHidden), gelu(),
                          dense(s / "output" / "dense", kHidden, kFeatures)});
-  auto last_norm = norm(s / "output" / "LayerNorm");
+  auto last_norm = roberta_norm(s / "output" / "LayerNorm");
   const Forward::OfAll forward = [=](Tensors crossing) -> Tensors {
     const auto& x = crossing.front();
     const auto& mask = crossing.back();
@@ -99,7 +99,7 @@ std::vector<BlockPlan> roberta_base(std::int64_t num_classes) {
   std::vector<BlockPlan> plan{named_block("roberta.embeddings", embeddings)};
   for (int i = 0; i < kLayers; ++i) {
     plan.push_back(named_block(fmt::format("roberta.encoder.layer.{}", i),
-                               [last = i + 1 == kLayers](const Scope& s) { return encoder_layer(s, last); }));
+                               [last = i + 1 == kLayers](const Scope& s) { return roberta_encoder_layer(s, last); }));
   }
   plan.push_back(named_block("classifier", [=](const Scope& s) { return classifier(s, num_classes); }));
   return plan;

@@ -14,7 +14,7 @@ constexpr std::array<std::int64_t, 18> kConfigurationD{64,    64,  kPool, 128, 1
 
 constexpr auto kClassifierScheme = Scheme::small;
 
-Layer linear_relu(const Scope& scope, std::int64_t in, std::int64_t out) {
+Layer vgg_linear_relu(const Scope& scope, std::int64_t in, std::int64_t out) {
   return sequence({linear(scope, in, out, kClassifierScheme), relu()});
 }
 
@@ -37,8 +37,8 @@ std::vector<BlockPlan> vgg16(std::int64_t num_classes) {
     channels = out;
   }
   plan.push_back({"avgpool", [](const Scope&) { return sequence({adaptive_avg_pool2d(7), flatten()}); }});
-  plan.push_back(named_block("classifier.0", [](const Scope& s) { return linear_relu(s, 512 * 7 * 7, 4096); }));
-  plan.push_back(named_block("classifier.3", [](const Scope& s) { return linear_relu(s, 4096, 4096); }));
+  plan.push_back(named_block("classifier.0", [](const Scope& s) { return vgg_linear_relu(s, 512 * 7 * 7, 4096); }));
+  plan.push_back(named_block("classifier.3", [](const Scope& s) { return vgg_linear_relu(s, 4096, 4096); }));
   plan.push_back(
       named_block("classifier.6", [=](const Scope& s) { return linear(s, 4096, num_classes, kClassifierScheme); }));
   return plan;

@@ -8,7 +8,7 @@
 namespace paretopipe::report {
 namespace {
 
-constexpr double kMarks = 5;  // about so many
+constexpr double kTicks = 5;  // about so many
 
 /// 1, 2, 5 or 10 times a power of ten that is not less than `least`.
 double round_up(double least) {
@@ -25,7 +25,7 @@ std::vector<double> even_marks(double least, double most, bool binary) {
   const double range = most - least + 2 * margin;
   // Of bytes, a round number is one of the unit that people will read.
   const double unit = binary && range >= 1024 ? std::pow(1024, std::floor(std::log2(range) / 10)) : 1;
-  const double step = round_up(range / unit / kMarks) * unit;
+  const double step = round_up(range / unit / kTicks) * unit;
   const double first = std::floor((least - margin) / step), last = std::ceil((most + margin) / step);
   std::vector<double> marks;
   for (double i = first; i <= std::max(last, first + 1); ++i) marks.push_back(i * step);
@@ -37,7 +37,7 @@ std::vector<double> logarithmic_marks(double least, double most, bool binary) {
   const auto power = [&](double value) { return std::log(value) / std::log(base); };
   // A whole power stays one whatever its logarithm was rounded to.
   const double first = std::floor(power(least) + 1e-9), last = std::ceil(power(most) - 1e-9);
-  const double step = std::max(1.0, std::round((last - first) / kMarks));
+  const double step = std::max(1.0, std::round((last - first) / kTicks));
   std::vector<double> marks;
   for (double i = first; i < last + step; i += step) marks.push_back(std::pow(base, i));
   return marks;

@@ -11,7 +11,7 @@
 namespace paretopipe::report {
 namespace {
 
-const TableMarks kMarks{"nothing", "–", "–"};
+const TableMarks kMarkdownMarks{"nothing", "–", "–"};
 
 std::string render_table(const FrontierTable& table, const std::vector<bool>& bold) {
   std::vector<Table::Column> columns;
@@ -24,7 +24,7 @@ std::string render_table(const FrontierTable& table, const std::vector<bool>& bo
 std::string render_movement(const FrontierReport& report, const NetworkFamily& family) {
   return fmt::format("\n### {}\n\n{}\n\n{}", markdown_escaped(movement_title(report, family)),
                      markdown_escaped(robust_headline(report, family)),
-                     render_table(make_movement_table(report, family, kMarks.missing), {}));
+                     render_table(make_movement_table(report, family, kMarkdownMarks.missing), {}));
 }
 
 std::string render_notes(const FrontierReport& report, const FrontierGroup& group) {
@@ -45,7 +45,7 @@ std::string render_group(const FrontierReport& report, const FrontierGroup& grou
   for (const auto& row : group.rows) bold.push_back(row.on_frontier);
   auto text = fmt::format("### {}\n\n{}\n\n{}\n{}", markdown_escaped(group_title(group.settings())),
                           markdown_escaped(headline(report, group)),
-                          render_table(make_table(report, group, kMarks), bold), render_notes(report, group));
+                          render_table(make_table(report, group, kMarkdownMarks), bold), render_notes(report, group));
   const auto recommended = make_recommendation_table(report, group);
   if (!recommended.rows.empty()) text += '\n' + render_table(recommended, {});
   return text;

@@ -22,16 +22,16 @@ struct DTypeName {
   DType dtype;
 };
 
-constexpr std::array<DTypeName, 10> kDTypes{{{"F16", DType::float16},
-                                             {"BF16", DType::bfloat16},
-                                             {"F32", DType::float32},
-                                             {"F64", DType::float64},
-                                             {"I8", DType::int8},
-                                             {"U8", DType::uint8},
-                                             {"I16", DType::int16},
-                                             {"I32", DType::int32},
-                                             {"I64", DType::int64},
-                                             {"BOOL", DType::boolean}}};
+constexpr std::array<DTypeName, 10> kSafetensorsDTypes{{{"F16", DType::float16},
+                                                        {"BF16", DType::bfloat16},
+                                                        {"F32", DType::float32},
+                                                        {"F64", DType::float64},
+                                                        {"I8", DType::int8},
+                                                        {"U8", DType::uint8},
+                                                        {"I16", DType::int16},
+                                                        {"I32", DType::int32},
+                                                        {"I64", DType::int64},
+                                                        {"BOOL", DType::boolean}}};
 
 /// Refuses what the library would take in silence: the last of two equal keys, and nesting without end.
 class StrictKeys {
@@ -86,8 +86,8 @@ Parts parts_of(Bytes file) {
 DType dtype_of(const json& value) {
   const auto* name = value.get_ptr<const json::string_t*>();
   if (name == nullptr) throw UsageError("its dtype is no string");
-  const auto found = std::ranges::find(kDTypes, *name, &DTypeName::name);
-  if (found == kDTypes.end()) {
+  const auto found = std::ranges::find(kSafetensorsDTypes, *name, &DTypeName::name);
+  if (found == kSafetensorsDTypes.end()) {
     throw UsageError(fmt::format("its dtype {} is unknown here; save it as F32", in_quotes(*name)));
   }
   return found->dtype;

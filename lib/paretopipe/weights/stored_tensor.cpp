@@ -16,25 +16,25 @@ struct DTypeTraits {
 };
 
 /// In the order of DType.
-constexpr std::array<DTypeTraits, 10> kDTypes{{{"float16", 2},
-                                               {"bfloat16", 2},
-                                               {"float32", 4},
-                                               {"float64", 8},
-                                               {"int8", 1},
-                                               {"uint8", 1},
-                                               {"int16", 2},
-                                               {"int32", 4},
-                                               {"int64", 8},
-                                               {"bool", 1}}};
+constexpr std::array<DTypeTraits, 10> kDTypeTraits{{{"float16", 2},
+                                                    {"bfloat16", 2},
+                                                    {"float32", 4},
+                                                    {"float64", 8},
+                                                    {"int8", 1},
+                                                    {"uint8", 1},
+                                                    {"int16", 2},
+                                                    {"int32", 4},
+                                                    {"int64", 8},
+                                                    {"bool", 1}}};
 
 }  // namespace
 
 std::size_t element_bytes(DType dtype) {
-  return kDTypes.at(static_cast<std::size_t>(dtype)).bytes;
+  return kDTypeTraits.at(static_cast<std::size_t>(dtype)).bytes;
 }
 
 std::string_view to_string(DType dtype) {
-  return kDTypes.at(static_cast<std::size_t>(dtype)).name;
+  return kDTypeTraits.at(static_cast<std::size_t>(dtype)).name;
 }
 
 std::optional<DenseLayout> dense_layout(std::span<const std::int64_t> shape) {

@@ -18,15 +18,15 @@ using support::message_of;
 
 namespace {
 
-const Cell kLoopback{std::chrono::milliseconds(5), 200'000, false};
-const Cell kEmulated{std::chrono::milliseconds(5), 200'000, true};
+const Cell kLoopbackCell{std::chrono::milliseconds(5), 200'000, false};
+const Cell kEmulatedCell{std::chrono::milliseconds(5), 200'000, true};
 
 /// With all that a sheet can have: errors within and beyond the promise, an unknown truth, a failure, a disturbance.
 DataSheet a_sheet() {
-  auto records = testing::measured_grid({kLoopback, kEmulated}, {.compute_ns = 31, .transfer_ns = 250'000});
+  auto records = testing::measured_grid({kLoopbackCell, kEmulatedCell}, {.compute_ns = 31, .transfer_ns = 250'000});
   records[3].stages[1].usage.major_page_faults = 12;
-  records.push_back(testing::make_failure(trial_of(kEmulated, {}, {}, 3), "gone"));
-  auto sheet = testing::sheet_of({kLoopback, kEmulated}, records);
+  records.push_back(testing::make_failure(trial_of(kEmulatedCell, {}, {}, 3), "gone"));
+  auto sheet = testing::sheet_of({kLoopbackCell, kEmulatedCell}, records);
   sheet.conditions.findings = {{"load", host::Level::warning, "7.5", "it takes time", "wait"}};
   return sheet;
 }
@@ -58,7 +58,7 @@ TEST_CASE("a data sheet that is read back says the same in every format") {
   const support::TemporaryFolder folder;
   const auto file = folder.path() / "sheet.json";
   for (const auto& sheet : {a_sheet(), testing::sheet_of(full_grid(), testing::measured_grid(full_grid())),
-                            testing::sheet_of({kLoopback}, {})}) {
+                            testing::sheet_of({kLoopbackCell}, {})}) {
     support::write_file(file, render_json(sheet));
     const auto read = read_data_sheet(file);
     CHECK(render_json(read) == render_json(sheet));

@@ -27,7 +27,7 @@ Lines read(const std::string& text) {
   return read_number_lines(NumberFile(text).path());
 }
 
-std::string refusal(const std::string& text) {
+std::string line_refusal(const std::string& text) {
   return support::message_of<UsageError>([&] { read(text); });
 }
 
@@ -38,17 +38,17 @@ TEST_CASE("numbers are read line by line, whatever blanks and line ends they hav
 }
 
 TEST_CASE("what is no number is refused with its line and the file's name") {
-  CHECK(contains(refusal("1\n2 x3\n"), "numbers.txt: line 2 holds \"x3\""));
-  CHECK(contains(refusal("1\n2 3x\n"), "\"3x\""));
+  CHECK(contains(line_refusal("1\n2 x3\n"), "numbers.txt: line 2 holds \"x3\""));
+  CHECK(contains(line_refusal("1\n2 3x\n"), "\"3x\""));
   for (const auto* wrong : {"-1", "+1", "1.5", "1e3", "0x1", "9223372036854775808", "\"1\"", "1,2", "1\v2"}) {
     CAPTURE(wrong);
-    CHECK(contains(refusal(wrong), "line 1 holds"));
+    CHECK(contains(line_refusal(wrong), "line 1 holds"));
   }
-  CHECK(contains(refusal(std::string("1\n\0\n", 4)), "line 2 holds"));
-  CHECK(contains(refusal("1\n\n2\n"), "line 2 holds no number"));
-  CHECK(contains(refusal("1\n \n"), "line 2 holds no number"));
-  CHECK(contains(refusal("\n"), "line 1 holds no number"));
-  CHECK(contains(refusal(""), "numbers.txt: it is empty"));
+  CHECK(contains(line_refusal(std::string("1\n\0\n", 4)), "line 2 holds"));
+  CHECK(contains(line_refusal("1\n\n2\n"), "line 2 holds no number"));
+  CHECK(contains(line_refusal("1\n \n"), "line 2 holds no number"));
+  CHECK(contains(line_refusal("\n"), "line 1 holds no number"));
+  CHECK(contains(line_refusal(""), "numbers.txt: it is empty"));
   CHECK(contains(support::message_of<UsageError>([] { read_number_lines("/nowhere/x"); }), "/nowhere/x"));
 }
 

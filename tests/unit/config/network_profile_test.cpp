@@ -19,7 +19,7 @@ NetworkProfile read(const std::string& text) {
 }
 
 /// What a profile with this "both" is refused with.
-std::string refusal(const std::string& both) {
+std::string profile_refusal(const std::string& both) {
   return message_of<UsageError>([&] { read("{\"both\": " + both + "}"); });
 }
 
@@ -59,7 +59,7 @@ TEST_CASE("a profile that says nothing shapes nothing", "[network]") {
 }
 
 TEST_CASE("unknown keys are refused with the key's path and the known ones", "[network]") {
-  CHECK(refusal(R"({"dealy": "1 ms"})") ==
+  CHECK(profile_refusal(R"({"dealy": "1 ms"})") ==
         "network.both has an unknown key \"dealy\"; known keys: delay, jitter, distribution, rate, burst, loss, "
         "reorder, duplicate, queue_packets, queue_latency; did you mean \"delay\"?");
   CHECK_THROWS_WITH(read(R"({"name": "x"})"),
@@ -69,53 +69,57 @@ TEST_CASE("unknown keys are refused with the key's path and the known ones", "[n
 }
 
 TEST_CASE("a value without its unit is refused with an example", "[network]") {
-  CHECK(refusal(R"({"delay": 20})") ==
+  CHECK(profile_refusal(R"({"delay": 20})") ==
         "network.both.delay: 20 has no unit; write it in quotes and with its unit, like \"20 ms\"");
-  CHECK(refusal(R"({"delay": "20"})") ==
+  CHECK(profile_refusal(R"({"delay": "20"})") ==
         "network.both.delay: \"20\" has no unit of time; write it like 5ms, 1.5s, 250us or 800ns");
-  CHECK(refusal(R"({"rate": 5e6})") ==
+  CHECK(profile_refusal(R"({"rate": 5e6})") ==
         "network.both.rate: 5000000.0 has no unit; write it in quotes and with its unit, like \"5 Mbit/s\"");
-  CHECK(refusal(R"({"rate": "5 MB/s"})") ==
+  CHECK(profile_refusal(R"({"rate": "5 MB/s"})") ==
         "network.both.rate: \"5 MB/s\" has no unit of bits per second; write it like 5 Mbit/s, 1 Gbit/s or 500 kbit/s");
-  CHECK(refusal(R"({"rate": "1 Mbit/s", "burst": "4096"})") ==
+  CHECK(profile_refusal(R"({"rate": "1 Mbit/s", "burst": "4096"})") ==
         "network.both.burst: \"4096\" has no unit of data; write it like 4096 B, 4 kB, 4 KiB or 32 kbit");
-  CHECK(refusal(R"({"rate": null})") ==
+  CHECK(profile_refusal(R"({"rate": null})") ==
         "network.both.rate: null has no unit; write it in quotes and with its unit, like \"5 Mbit/s\"");
 }
 
 TEST_CASE("nonsense is refused with a sentence", "[network]") {
-  CHECK(refusal(R"({"loss": 2})") ==
+  CHECK(profile_refusal(R"({"loss": 2})") ==
         "network.both.loss: \"2\" is more than certain; a probability is at most 1, or 100 %");
-  CHECK(refusal(R"({"loss": "101 %"})") ==
+  CHECK(profile_refusal(R"({"loss": "101 %"})") ==
         "network.both.loss: \"101 %\" is more than certain; a probability is at most 1, or 100 %");
-  CHECK(refusal(R"({"loss": -0.5})") == "network.both.loss: \"-0.5\" is not a probability; write it like 1 % or 0.01");
-  CHECK(refusal(R"({"loss": true})") == "network.both.loss: true is not a probability; write it like \"1 %\" or 0.01");
-  CHECK(refusal(R"({"loss": "100 %"})") == "network.both.loss is 1; nothing would ever arrive");
-  CHECK(refusal(R"({"delay": "-1 ms"})") ==
+  CHECK(profile_refusal(R"({"loss": -0.5})") ==
+        "network.both.loss: \"-0.5\" is not a probability; write it like 1 % or 0.01");
+  CHECK(profile_refusal(R"({"loss": true})") ==
+        "network.both.loss: true is not a probability; write it like \"1 %\" or 0.01");
+  CHECK(profile_refusal(R"({"loss": "100 %"})") == "network.both.loss is 1; nothing would ever arrive");
+  CHECK(profile_refusal(R"({"delay": "-1 ms"})") ==
         "network.both.delay: \"-1 ms\" is not a duration; write it like 5ms, 1.5s, 250us or 800ns");
-  CHECK(refusal(R"({"delay": "2000 s"})") == "network.both.delay is 2000 s; it must be from 0 ns to 60.0 s");
-  CHECK(refusal(R"({"rate": "1 bit/s"})") == "network.both.rate is 1 bit/s; it must be from 10 kbit/s to 100 Gbit/s");
-  CHECK(refusal(R"({"rate": "1 Mbit/s", "burst": "100 B"})") ==
+  CHECK(profile_refusal(R"({"delay": "2000 s"})") == "network.both.delay is 2000 s; it must be from 0 ns to 60.0 s");
+  CHECK(profile_refusal(R"({"rate": "1 bit/s"})") ==
+        "network.both.rate is 1 bit/s; it must be from 10 kbit/s to 100 Gbit/s");
+  CHECK(profile_refusal(R"({"rate": "1 Mbit/s", "burst": "100 B"})") ==
         "network.both.burst is 100 bytes; it must be from 1514 (a smaller bucket lets no whole frame pass) to "
         "1000000000");
-  CHECK(refusal(R"({"queue_packets": 0})") == "network.both.queue_packets is 0; it must be from 1 to 10000000");
-  CHECK(refusal(R"({"queue_packets": "1000"})") == "network.both.queue_packets has the wrong type or range: \"1000\"");
-  CHECK(refusal(R"({"delay": "1 ms", "jitter": "1 ms", "distribution": "gauss"})") ==
+  CHECK(profile_refusal(R"({"queue_packets": 0})") == "network.both.queue_packets is 0; it must be from 1 to 10000000");
+  CHECK(profile_refusal(R"({"queue_packets": "1000"})") ==
+        "network.both.queue_packets has the wrong type or range: \"1000\"");
+  CHECK(profile_refusal(R"({"delay": "1 ms", "jitter": "1 ms", "distribution": "gauss"})") ==
         "network.both.distribution: \"gauss\" is not known; it must be one of \"uniform\", \"normal\", \"pareto\", "
         "\"paretonormal\"");
 }
 
 TEST_CASE("values that need another one are refused without it", "[network]") {
-  CHECK(refusal(R"({"jitter": "1 ms"})") == "network.both.jitter needs a delay that it can scatter");
-  CHECK(refusal(R"({"delay": "1 ms", "jitter": "2 ms"})") ==
+  CHECK(profile_refusal(R"({"jitter": "1 ms"})") == "network.both.jitter needs a delay that it can scatter");
+  CHECK(profile_refusal(R"({"delay": "1 ms", "jitter": "2 ms"})") ==
         "network.both.jitter is larger than the delay; packets would have to arrive before they are sent");
-  CHECK(refusal(R"({"delay": "1 ms", "distribution": "normal"})") ==
+  CHECK(profile_refusal(R"({"delay": "1 ms", "distribution": "normal"})") ==
         "network.both.distribution needs a jitter whose distribution it is");
-  CHECK(refusal(R"({"burst": "32 kbit"})") ==
+  CHECK(profile_refusal(R"({"burst": "32 kbit"})") ==
         "network.both.burst needs a rate: it is the depth of the rate's token bucket");
-  CHECK(refusal(R"({"reorder": "1 %"})") ==
+  CHECK(profile_refusal(R"({"reorder": "1 %"})") ==
         "network.both.reorder needs a delay: a reordered packet is one that skips it");
-  CHECK(refusal(R"({"queue_latency": "1 ms"})") ==
+  CHECK(profile_refusal(R"({"queue_latency": "1 ms"})") ==
         "network.both.queue_latency needs a rate: without one nothing waits");
 }
 

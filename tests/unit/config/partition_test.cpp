@@ -41,8 +41,8 @@ TEST_CASE("an experiment of several stages is read from its keys, and refused wh
   CHECK(experiment.partitions == std::vector<std::string>{"equal-load", "4,9,14", "all"});
   CHECK(experiment_from_json(nlohmann::json(experiment)) == experiment);
 
-  const auto refused = [](const nlohmann::json& json) {
-    return message_of<UsageError>([&] { experiment_from_json(json); });
+  const auto refused = [](const nlohmann::json& document) {
+    return message_of<UsageError>([&] { experiment_from_json(document); });
   };
   CHECK(contains(refused({{"stages", 17}}), "experiment.stages is 17; it must be from 2 to 16"));
   CHECK(contains(refused({{"stages", 1}}), "experiment.stages is 1"));

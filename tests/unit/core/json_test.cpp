@@ -16,7 +16,7 @@ T read_as(const char* text) {
   return ObjectReader(object, "root").require<T>("key");
 }
 
-std::string message_of(const json& object) {
+std::string unknown_key_error(const json& object) {
   ObjectReader reader(object, "experiment");
   int batch = 0, depth = 0;
   try {
@@ -52,11 +52,11 @@ TEST_CASE("what is not an object is refused", "[json]") {
 }
 
 TEST_CASE("an unknown key is refused with the known ones, and a suggestion if one is close", "[json]") {
-  CHECK(message_of({{"bacth", 1}}) ==
+  CHECK(unknown_key_error({{"bacth", 1}}) ==
         "experiment has an unknown key \"bacth\"; known keys: batch, depth; did you mean \"batch\"?");
-  CHECK(message_of({{"latency", 1}}) == "experiment has an unknown key \"latency\"; known keys: batch, depth");
-  CHECK(message_of({{"", 1}}) == "experiment has an unknown key \"\"; known keys: batch, depth");
-  CHECK(message_of({{"batch", 1}, {"depth", 2}}).empty());
+  CHECK(unknown_key_error({{"latency", 1}}) == "experiment has an unknown key \"latency\"; known keys: batch, depth");
+  CHECK(unknown_key_error({{"", 1}}) == "experiment has an unknown key \"\"; known keys: batch, depth");
+  CHECK(unknown_key_error({{"batch", 1}, {"depth", 2}}).empty());
 }
 
 TEST_CASE("a key that was looked up raw counts as known", "[json]") {

@@ -12,18 +12,18 @@ using namespace paretopipe::frontier;
 
 namespace {
 
-using Row = std::vector<std::optional<double>>;
-using Matrix = std::vector<Row>;
+using PartialRow = std::vector<std::optional<double>>;
+using PartialMatrix = std::vector<PartialRow>;
 using Indices = std::vector<std::size_t>;
 
-Frontier frontier_of(const std::vector<Sense>& senses, const Matrix& rows) {
+Frontier frontier_of(const std::vector<Sense>& senses, const PartialMatrix& rows) {
   Points points(senses);
   for (const auto& row : rows) points.add(row);
   return find_frontier(points);
 }
 
 /// The definition, word for word, on the values as they were given.
-bool beats(const std::vector<Sense>& senses, const Row& a, const Row& b) {
+bool beats(const std::vector<Sense>& senses, const PartialRow& a, const PartialRow& b) {
   bool better_in_one = false;
   for (std::size_t i = 0; i < senses.size(); ++i) {
     const double advantage = senses[i] == Sense::maximise ? *a[i] - *b[i] : *b[i] - *a[i];
@@ -33,16 +33,17 @@ bool beats(const std::vector<Sense>& senses, const Row& a, const Row& b) {
   return better_in_one;
 }
 
-bool lacks_one(const Row& row) {
+bool lacks_one(const PartialRow& row) {
   return std::find(row.begin(), row.end(), std::nullopt) != row.end();
 }
 
-Indices brute_force(const std::vector<Sense>& senses, const Matrix& rows) {
+Indices brute_force(const std::vector<Sense>& senses, const PartialMatrix& rows) {
   Indices members;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (lacks_one(rows[i])) continue;
-    const bool beaten = std::any_of(
-        rows.begin(), rows.end(), [&](const Row& other) { return !lacks_one(other) && beats(senses, other, rows[i]); });
+    const bool beaten = std::any_of(rows.begin(), rows.end(), [&](const PartialRow& other) {
+      return !lacks_one(other) && beats(senses, other, rows[i]);
+    });
     if (!beaten) members.push_back(i);
   }
   return members;
@@ -50,7 +51,7 @@ Indices brute_force(const std::vector<Sense>& senses, const Matrix& rows) {
 
 /// Every other point is beaten by the member that it names, and no member by a member (of many, some are looked at): so
 /// by nothing, since what beats a member would itself be a member or beaten by one.
-void require_frontier(const std::vector<Sense>& senses, const Matrix& rows) {
+void require_frontier(const std::vector<Sense>& senses, const PartialMatrix& rows) {
   const auto frontier = frontier_of(senses, rows);
   const auto& members = frontier.members;
   REQUIRE(frontier.dominator.size() == rows.size());
@@ -80,9 +81,10 @@ std::vector<Sense> random_senses(std::mt19937& random, std::size_t objectives) {
 }
 
 /// Few distinct values make ties and equal points; many make none.
-Matrix random_matrix(std::mt19937& random, std::size_t points, std::size_t objectives, int distinct, bool with_gaps) {
+PartialMatrix random_matrix(std::mt19937& random, std::size_t points, std::size_t objectives, int distinct,
+                            bool with_gaps) {
   std::uniform_int_distribution<int> value(0, distinct - 1);
-  Matrix rows(points, Row(objectives));
+  PartialMatrix rows(points, PartialRow(objectives));
   for (auto& row : rows) {
     for (auto& cell : row) {
       if (!with_gaps || random() % 10 != 0) cell = value(random) - distinct / 2;
@@ -119,7 +121,7 @@ TEST_CASE("the order of the points does not matter") {
     Indices order(rows.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::shuffle(order.begin(), order.end(), random);
-    Matrix shuffled;
+    PartialMatrix shuffled;
     for (const auto i : order) shuffled.push_back(rows[i]);
     Indices members;
     for (const auto i : frontier_of(senses, shuffled).members) members.push_back(order[i]);
@@ -133,7 +135,7 @@ TEST_CASE("the frontier of a frontier is the whole of it") {
   for (std::size_t objectives = 1; objectives <= 4; ++objectives) {
     const auto senses = random_senses(random, objectives);
     const auto rows = random_matrix(random, 50, objectives, 8, false);
-    Matrix members;
+    PartialMatrix members;
     for (const auto i : frontier_of(senses, rows).members) members.push_back(rows[i]);
     CHECK(frontier_of(senses, members).members.size() == members.size());
   }
@@ -210,7 +212,7 @@ TEST_CASE("thousands of points of which all or most trade are kept") {
   std::mt19937 random(21);
   for (std::size_t objectives = 2; objectives <= 3; ++objectives) {
     for (const double thickness : {0.0, 0.01, 0.3}) {
-      Matrix rows(kMany, Row(objectives));
+      PartialMatrix rows(kMany, PartialRow(objectives));
       for (auto& row : rows) {
         double sum = 0;
         for (auto& cell : row) sum += *(cell = std::uniform_real_distribution<double>(0.1, 1)(random));
@@ -229,7 +231,7 @@ TEST_CASE("thousands of numbers of any size are ordered, infinite, tiny, of eith
   std::mt19937 random(22);
   for (std::size_t objectives = 1; objectives <= 4; ++objectives) {
     for (const bool mixed : {true, false}) {
-      Matrix rows(kMany, Row(objectives));
+      PartialMatrix rows(kMany, PartialRow(objectives));
       for (auto& row : rows) {
         const bool extreme = random() % (mixed ? 2 : 1000) == 0;
         for (auto& cell : row) {
@@ -262,12 +264,12 @@ TEST_CASE("one point more joins or not, drives out just the members that it beat
 }
 
 TEST_CASE("equal points are kept together, on the frontier or off it") {
-  const Matrix rows{{10, 5}, {20, 5}, {10, 5}, {20, 5}, {10, 5}};
+  const PartialMatrix rows{{10, 5}, {20, 5}, {10, 5}, {20, 5}, {10, 5}};
   const auto frontier = frontier_of(kLatencyAndThroughput, rows);
   CHECK(frontier.members == Indices{0, 2, 4});
   CHECK(frontier.dominator[1].has_value());
   CHECK(frontier.dominator[3].has_value());
-  CHECK(frontier_of(kLatencyAndThroughput, Matrix(7, Row{1, 1})).members.size() == 7);
+  CHECK(frontier_of(kLatencyAndThroughput, PartialMatrix(7, PartialRow{1, 1})).members.size() == 7);
 }
 
 TEST_CASE("a tie in one objective is decided by the other") {
@@ -275,7 +277,7 @@ TEST_CASE("a tie in one objective is decided by the other") {
 }
 
 TEST_CASE("collinear points are all on the frontier when they trade, and one is when they do not") {
-  Matrix trading, agreeing;
+  PartialMatrix trading, agreeing;
   for (int i = 0; i < 20; ++i) {
     trading.push_back({i, i});
     agreeing.push_back({i, -i});
@@ -311,10 +313,10 @@ TEST_CASE("minus zero is zero") {
 TEST_CASE("NaN, a wrong number of values and no objective at all are refused") {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   Points points(kLatencyAndThroughput);
-  CHECK_THROWS_AS(points.add(Row{1, nan}), std::invalid_argument);
-  CHECK_THROWS_AS(points.add(Row{std::nullopt, nan}), std::invalid_argument);
-  CHECK_THROWS_AS(points.add(Row{1}), std::invalid_argument);
-  CHECK_THROWS_AS(points.add(Row{1, 2, 3}), std::invalid_argument);
+  CHECK_THROWS_AS(points.add(PartialRow{1, nan}), std::invalid_argument);
+  CHECK_THROWS_AS(points.add(PartialRow{std::nullopt, nan}), std::invalid_argument);
+  CHECK_THROWS_AS(points.add(PartialRow{1}), std::invalid_argument);
+  CHECK_THROWS_AS(points.add(PartialRow{1, 2, 3}), std::invalid_argument);
   CHECK_THROWS_AS(Points({}), std::invalid_argument);
   CHECK(points.size() == 0);
 }

@@ -19,7 +19,7 @@ namespace {
 
 constexpr int kClasses = 10;
 
-stage::ModelRequest request_for(const std::string& model) {
+stage::ModelRequest gpu_request_for(const std::string& model) {
   return {.model = model, .num_classes = kClasses, .batch = 2, .seed = 1, .data = "random"};
 }
 
@@ -45,7 +45,7 @@ TEST_CASE("the operators that a GPU is given compute the same bits as the blocks
   const auto model = GENERATE(as<std::string>(), "mobilenet_v2", "densenet_cifar", "vit_b_16", "roberta_base");
   CAPTURE(model);
   const auto blocks = whole_model(model);
-  const auto input = compute::to_tensor(make_model_backend()->make_inputs(request_for(model), 1).at(0));
+  const auto input = compute::to_tensor(make_model_backend()->make_inputs(gpu_request_for(model), 1).at(0));
   const auto expected = blocks({input.clone()}).front();
   auto graph = trace(blocks, {input});
   compute::place(graph, {}, at::kCPU);
@@ -58,7 +58,7 @@ TEST_CASE("on a GPU, every split is within the tolerance of what the host comput
   }
   const c10::InferenceMode inference;
   const auto model = GENERATE(as<std::string>(), "resnet18", "densenet_cifar", "roberta_base");
-  const auto request = request_for(model);
+  const auto request = gpu_request_for(model);
   const auto host = make_model_backend();
   host->configure({});
   const auto expected = through(*host, request, 0);

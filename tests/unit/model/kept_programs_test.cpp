@@ -12,12 +12,12 @@
 namespace paretopipe::model {
 namespace {
 
-constexpr config::ComputeMode kOptimized{config::Compute::optimized, config::Precision::float32,
-                                         config::MemoryFormat::contiguous};
+constexpr config::ComputeMode kOptimizedMode{config::Compute::optimized, config::Precision::float32,
+                                             config::MemoryFormat::contiguous};
 constexpr std::int64_t kPlenty = std::int64_t{1} << 32;
 
-stage::ModelRequest request_for(const std::string& model, int batch = 1) {
-  return {.model = model, .num_classes = 10, .batch = batch, .seed = 1, .data = "random", .compute = kOptimized};
+stage::ModelRequest kept_request_for(const std::string& model, int batch = 1) {
+  return {.model = model, .num_classes = 10, .batch = batch, .seed = 1, .data = "random", .compute = kOptimizedMode};
 }
 
 /// A stage with a whole model, of which it computes any range.
@@ -31,7 +31,7 @@ class Stage {
   }
 
   void load(const std::string& model, int batch = 1) {
-    request = request_for(model, batch);
+    request = kept_request_for(model, batch);
     description = backend->describe(request);
     blocks = description.block_count();
     backend->load(request, {0, blocks});
@@ -41,9 +41,9 @@ class Stage {
     return backend->prepare(range, {input_of(range.begin).spec}).value();
   }
 
-  std::vector<std::byte> compute(config::BlockRange range) {
+  std::string compute(config::BlockRange range) {
     const auto output = backend->forward(range, input_of(range.begin));
-    return {output.bytes.begin(), output.bytes.end()};
+    return {reinterpret_cast<const char*>(output.bytes.data()), output.bytes.size()};
   }
 
   std::unique_ptr<stage::Backend> backend;
@@ -64,7 +64,7 @@ class Stage {
   }
 };
 
-std::vector<std::byte> computed_by_a_fresh_stage(const std::string& model, config::BlockRange range, int batch = 1) {
+std::string computed_by_a_fresh_stage(const std::string& model, config::BlockRange range, int batch = 1) {
   Stage fresh(model, 0, batch);
   CHECK(fresh.prepare(range).made);
   return fresh.compute(range);
@@ -211,7 +211,7 @@ TEST_CASE("in eager mode there is nothing to prepare") {
   auto backend = make_model_backend();
   backend->configure({});
   backend->keep_prepared(kPlenty);
-  auto request = request_for("resnet18");
+  auto request = kept_request_for("resnet18");
   request.compute = {};
   backend->load(request, {0, 2});
   CHECK_FALSE(backend->prepare({0, 2}, {backend->make_inputs(request, 1).at(0).spec}));

@@ -27,11 +27,11 @@ using compute::Tensors;
 constexpr std::int64_t kRows = 4;
 constexpr std::int64_t kLength = 24;  // blocks take any
 constexpr std::int64_t kFeatures = 768;
-constexpr int kClasses = 10;
+constexpr int kLabelClasses = 10;
 constexpr int kLayers = 12;
 
 Block block(int index) {
-  const auto plan = find_model("roberta_base").plan(kClasses);
+  const auto plan = find_model("roberta_base").plan(kLabelClasses);
   return build_block("roberta_base", plan.at(static_cast<std::size_t>(index)), 1);
 }
 
@@ -162,7 +162,7 @@ TEST_CASE("a mask that hides nothing changes no bit of an attention") {
 
 TEST_CASE("a sequence that is nothing but padding has logits, in every type") {
   const c10::InferenceMode inference;
-  const auto plan = find_model("roberta_base").plan(kClasses);
+  const auto plan = find_model("roberta_base").plan(kLabelClasses);
   for (const auto dtype : {config::Precision::float32, config::Precision::bfloat16}) {
     Tensors crossing{at::full({1, kLength}, kPadding, at::kLong)};
     for (const int index : {0, 1, 2}) {

@@ -13,7 +13,7 @@
 namespace paretopipe::model {
 namespace {
 
-stage::ModelRequest request_for(const std::string& model, int batch = 1) {
+stage::ModelRequest split_request_for(const std::string& model, int batch = 1) {
   return {.model = model, .num_classes = 10, .batch = batch, .seed = 1, .data = "random"};
 }
 
@@ -22,7 +22,7 @@ bool same_bits(const stage::Activation& a, const stage::Activation& b) {
          std::memcmp(a.bytes.data(), b.bytes.data(), a.bytes.size()) == 0;
 }
 
-std::vector<float> logits_of(const stage::Activation& activation) {
+std::vector<float> logits_in(const stage::Activation& activation) {
   std::vector<float> values(activation.bytes.size() / sizeof(float));
   std::memcpy(values.data(), activation.bytes.data(), activation.bytes.size());
   return values;
@@ -47,7 +47,7 @@ void check_every_split(const stage::ModelRequest& request, int step = 1) {
   const auto pixels = send(*first, input);
   const auto whole = first->forward({0, blocks}, input);
   REQUIRE(whole.spec.shape == std::vector<std::int64_t>{request.batch, 10});
-  for (const float logit : logits_of(whole)) {
+  for (const float logit : logits_in(whole)) {
     CHECK(std::isfinite(logit));
     CHECK(std::abs(logit) > 1e-6F);
   }
@@ -64,7 +64,7 @@ void check_every_split(const stage::ModelRequest& request, int step = 1) {
 }
 
 void check_every_split(const std::string& model, int step = 1) {
-  check_every_split(request_for(model), step);
+  check_every_split(split_request_for(model), step);
 }
 
 TEST_CASE("AlexNet split at any point computes the same bits as the whole") {
@@ -115,7 +115,7 @@ TEST_CASE("RoBERTa split at any point computes the same bits as the whole for se
   const support::TemporaryFolder folder;
   const auto file = folder.path() / "tokens.txt";
   support::write_file(file, "0 31414 232 2\n0 7 8 9 10 11 12 13 14 15 16 17 18 19 20 2\n");
-  auto request = request_for("roberta_base", 2);
+  auto request = split_request_for("roberta_base", 2);
   request.data = "tokens:" + file.string();
   check_every_split(request);
 }
@@ -124,18 +124,18 @@ TEST_CASE("a batch gives each of its images the logits that the image gets alone
   const auto model = GENERATE(as<std::string>(), "alexnet", "resnet18", "mobilenet_v2", "densenet_cifar", "vit_b_16");
   auto backend = make_model_backend();
   backend->configure({});
-  auto request = request_for(model, 2);
+  auto request = split_request_for(model, 2);
   request.data = "fashion-mnist";
   const auto batch = backend->make_inputs(request, 1).at(0);
   request.batch = 1;
   const auto images = backend->make_inputs(request, 2);
   const config::BlockRange all{0, backend->describe(request).block_count()};
   backend->load(request, all);
-  const auto together = logits_of(backend->forward(all, batch));
+  const auto together = logits_in(backend->forward(all, batch));
   float largest = 0;
   for (const float logit : together) largest = std::max(largest, std::abs(logit));
   for (std::size_t i = 0; i < images.size(); ++i) {
-    const auto alone = logits_of(backend->forward(all, images[i]));
+    const auto alone = logits_in(backend->forward(all, images[i]));
     // Not bit for bit: a single row is multiplied by other kernels than two.
     for (std::size_t c = 0; c < alone.size(); ++c) {
       CHECK(alone[c] == Approx(together[i * alone.size() + c]).margin(1e-5 * largest).epsilon(0));

@@ -35,7 +35,7 @@ std::vector<NamedTensor> tensors_of(const Model& model, std::int64_t num_classes
   return tensors;
 }
 
-stage::ModelRequest request_for(const std::string& model, const std::filesystem::path& weights = {}) {
+stage::ModelRequest stored_request_for(const std::string& model, const std::filesystem::path& weights = {}) {
   return {.model = model, .num_classes = 10, .batch = 1, .seed = 1, .data = "random", .weights = weights.string()};
 }
 
@@ -63,7 +63,7 @@ std::string refusal_after(const std::function<void(std::vector<NamedTensor>&)>& 
   auto tensors = tensors_of(find_model("mobilenet_v2"), 10, std::nullopt);
   change(tensors);
   write_hollow_safetensors(folder.path() / "w", tensors);
-  return refusal_to_describe(request_for("mobilenet_v2", folder.path() / "w"));
+  return refusal_to_describe(stored_request_for("mobilenet_v2", folder.path() / "w"));
 }
 
 TEST_CASE("weights out of a file, in either format, compute what the same weights computed before") {
@@ -71,14 +71,14 @@ TEST_CASE("weights out of a file, in either format, compute what the same weight
   const auto tensors = tensors_of(find_model("mobilenet_v2"), 10, kSeed);
   write_safetensors(folder.path() / "safetensors", tensors);
   write_state_dict(folder.path() / "pth", tensors);
-  auto request = request_for("mobilenet_v2");
+  auto request = stored_request_for("mobilenet_v2");
   const auto input = make_model_backend()->make_inputs(request, 1).at(0);
   const auto other = whole_output(request, input);
   request.seed = kSeed;
   const auto expected = whole_output(request, input);
   REQUIRE(expected != other);
-  CHECK(whole_output(request_for("mobilenet_v2", folder.path() / "safetensors"), input) == expected);
-  CHECK(whole_output(request_for("mobilenet_v2", folder.path() / "pth"), input) == expected);
+  CHECK(whole_output(stored_request_for("mobilenet_v2", folder.path() / "safetensors"), input) == expected);
+  CHECK(whole_output(stored_request_for("mobilenet_v2", folder.path() / "pth"), input) == expected);
 }
 
 TEST_CASE("weights in 16 bits, in either format, compute what the same numbers compute in 32") {
@@ -97,10 +97,10 @@ TEST_CASE("weights in 16 bits, in either format, compute what the same numbers c
   write_state_dict(folder.path() / "pth", halves);
   REQUIRE(std::filesystem::file_size(folder.path() / "safetensors") <
           std::filesystem::file_size(folder.path() / "wide") * 6 / 10);
-  const auto input = make_model_backend()->make_inputs(request_for("mobilenet_v2"), 1).at(0);
-  const auto expected = whole_output(request_for("mobilenet_v2", folder.path() / "wide"), input);
-  CHECK(whole_output(request_for("mobilenet_v2", folder.path() / "safetensors"), input) == expected);
-  CHECK(whole_output(request_for("mobilenet_v2", folder.path() / "pth"), input) == expected);
+  const auto input = make_model_backend()->make_inputs(stored_request_for("mobilenet_v2"), 1).at(0);
+  const auto expected = whole_output(stored_request_for("mobilenet_v2", folder.path() / "wide"), input);
+  CHECK(whole_output(stored_request_for("mobilenet_v2", folder.path() / "safetensors"), input) == expected);
+  CHECK(whole_output(stored_request_for("mobilenet_v2", folder.path() / "pth"), input) == expected);
 }
 
 TEST_CASE("weights with more digits than the model computes with are refused, not rounded") {
@@ -114,9 +114,9 @@ TEST_CASE("blocks with other weights of the same model are not kept") {
   const support::TemporaryFolder folder;
   write_safetensors(folder.path() / "a", tensors_of(find_model("mobilenet_v2"), 10, kSeed));
   auto backend = make_model_backend();
-  backend->load(request_for("mobilenet_v2"), {0, 5});
+  backend->load(stored_request_for("mobilenet_v2"), {0, 5});
   const auto held = backend->held_parameter_bytes();
-  backend->load(request_for("mobilenet_v2", folder.path() / "a"), {0, 1});
+  backend->load(stored_request_for("mobilenet_v2", folder.path() / "a"), {0, 1});
   CHECK(backend->held_parameter_bytes() < held);
 }
 
@@ -149,7 +149,7 @@ TEST_CASE("of many tensors that do not fit the first are named") {
 TEST_CASE("weights of another number of classes are refused with the flag that makes them fit") {
   const support::TemporaryFolder folder;
   write_hollow_safetensors(folder.path() / "w", tensors_of(find_model("resnet18"), 1000, std::nullopt));
-  auto request = request_for("resnet18", folder.path() / "w");
+  auto request = stored_request_for("resnet18", folder.path() / "w");
   const auto message = refusal_to_describe(request);
   CAPTURE(message);
   CHECK(contains(message, "2 tensors are of another shape or type"));
@@ -166,7 +166,7 @@ TEST_CASE("what only training uses may be missing, and may be there") {
   tensors.push_back({"AuxLogits.fc.bias", at::zeros({10}), true});
   write_hollow_safetensors(folder.path() / "w", tensors);
   auto backend = make_model_backend();
-  const auto request = request_for("inception_v3", folder.path() / "w");
+  const auto request = stored_request_for("inception_v3", folder.path() / "w");
   CHECK_NOTHROW(backend->describe(request));
   CHECK_NOTHROW(backend->load(request, {0, 1}));
 }
@@ -181,7 +181,7 @@ TEST_CASE("loading checks a block's own tensors, and no others") {
   file[file.find("archive/data/1", storage) - 100] ^= 1;
   support::write_file(path, file);
   auto backend = make_model_backend();
-  const auto request = request_for("mobilenet_v2", path);
+  const auto request = stored_request_for("mobilenet_v2", path);
   CHECK_NOTHROW(backend->describe(request));
   CHECK_NOTHROW(backend->load(request, {1, 20}));
   const auto message = message_of<UsageError>([&] { backend->load(request, {0, 1}); });
@@ -208,7 +208,8 @@ TEST_CASE("loading the last blocks of VGG-16 never takes the memory of the first
   constexpr std::int64_t kOther = 32 << 20;
   const support::TemporaryFolder folder;
   write_hollow_safetensors(folder.path() / "w", tensors_of(find_model("vgg16"), 10, std::nullopt));
-  const auto request = request_for("vgg16", GENERATE(false, true) ? folder.path() / "w" : std::filesystem::path());
+  const auto request =
+      stored_request_for("vgg16", GENERATE(false, true) ? folder.path() / "w" : std::filesystem::path());
   const int blocks = make_model_backend()->describe(request).block_count();
   const auto last = growth_of_loading(request, {blocks - 2, blocks});
   CHECK(last.held_bytes > kOther);
@@ -225,7 +226,7 @@ TEST_CASE("loading a block whose tensors are not in the file is refused, whether
   named(tensors, "features.1.conv.0.0.weight").tensor = at::zeros({1});
   write_hollow_safetensors(folder.path() / "w", tensors);
   auto backend = make_model_backend();
-  const auto request = request_for("mobilenet_v2", folder.path() / "w");
+  const auto request = stored_request_for("mobilenet_v2", folder.path() / "w");
   const auto load = [&](int block) {
     return message_of<UsageError>([&] { backend->load(request, {block, block + 1}); });
   };
@@ -237,8 +238,8 @@ TEST_CASE("loading a block whose tensors are not in the file is refused, whether
 TEST_CASE("a file of weights that is none is refused with its name") {
   const support::TemporaryFolder folder;
   support::write_file(folder.path() / "w.pth", "hello");
-  CHECK(contains(refusal_to_describe(request_for("resnet18", folder.path() / "w.pth")), "w.pth: it is neither"));
-  CHECK(contains(refusal_to_describe(request_for("resnet18", "/nowhere/w.pth")), "No such file"));
+  CHECK(contains(refusal_to_describe(stored_request_for("resnet18", folder.path() / "w.pth")), "w.pth: it is neither"));
+  CHECK(contains(refusal_to_describe(stored_request_for("resnet18", "/nowhere/w.pth")), "No such file"));
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ using support::contains;
 
 namespace {
 
-std::string line_of(const TrialRecord& record) {
+std::string stored_line_of(const TrialRecord& record) {
   return nlohmann::json(record).dump() + "\n";
 }
 
@@ -50,7 +50,7 @@ TEST_CASE("a record is on the disk as soon as append returns") {
   RecordStore store(folder.path(), false);
   CHECK(read_records(folder.path()).records.empty());
   store.append(ok_record());
-  CHECK(support::read_file(store.file()) == line_of(at(1, ok_record())));
+  CHECK(support::read_file(store.file()) == stored_line_of(at(1, ok_record())));
 }
 
 TEST_CASE("of several records of one trial the last one counts") {
@@ -82,15 +82,15 @@ TEST_CASE("records are numbered in the order in which they were measured, and a 
 TEST_CASE("empty lines, and a file from another system's editor, are no damage") {
   const support::TemporaryFolder folder;
   const auto file = folder.path() / "records.jsonl";
-  auto line = line_of(ok_record());
+  auto line = stored_line_of(ok_record());
   line.insert(line.size() - 1, "\r");
-  support::write_file(file, "\n" + line + "\n\n" + line_of(failed_record(1)));
+  support::write_file(file, "\n" + line + "\n\n" + stored_line_of(failed_record(1)));
   CHECK(read_records(file).records.size() == 2);
 }
 
 TEST_CASE("a file that is cut anywhere keeps its whole lines, and a resumed sweep goes on behind them") {
-  const auto whole = line_of(ok_record(0)) + line_of(failed_record(1));
-  const auto first_line = line_of(ok_record(0)).size();
+  const auto whole = stored_line_of(ok_record(0)) + stored_line_of(failed_record(1));
+  const auto first_line = stored_line_of(ok_record(0)).size();
   for (std::size_t length = 1; length < whole.size(); length += length < first_line - 2 ? 101 : 29) {
     CAPTURE(length);
     const support::TemporaryFolder folder;
@@ -111,7 +111,7 @@ TEST_CASE("a file that is cut anywhere keeps its whole lines, and a resumed swee
 TEST_CASE("the warning about an unfinished line names file and line") {
   const support::TemporaryFolder folder;
   const auto file = folder.path() / "records.jsonl";
-  support::write_file(file, line_of(ok_record()) + R"({"schema":1)");
+  support::write_file(file, stored_line_of(ok_record()) + R"({"schema":1)");
   const auto set = read_records(file);
   REQUIRE(set.warnings.size() == 1);
   CHECK(contains(set.warnings.front(), file.string() + ":2: the last line is unfinished"));
@@ -120,7 +120,7 @@ TEST_CASE("the warning about an unfinished line names file and line") {
 TEST_CASE("a damaged line is an error that names file and line") {
   const support::TemporaryFolder folder;
   const auto file = folder.path() / "records.jsonl";
-  const auto good = line_of(ok_record());
+  const auto good = stored_line_of(ok_record());
   auto edited = good;
   edited.replace(edited.find("resnet18"), 8, "resnet50");
   for (const auto& [damage, reason] : std::vector<std::pair<std::string, std::string>>{
@@ -142,7 +142,7 @@ TEST_CASE("a complaint about a record names its trial, where there is one to nam
   const auto file = folder.path() / "records.jsonl";
   nlohmann::json newer = ok_record(1);
   newer["schema"] = record::kSchemaVersion + 1;
-  support::write_file(file, line_of(ok_record(0)) + newer.dump() + "\n");
+  support::write_file(file, stored_line_of(ok_record(0)) + newer.dump() + "\n");
   CHECK(complaint_of_reading(file) ==
         fmt::format(
             "{}:2: trial \"{}\": the record has schema 2, and this paretopipe reads schema 1; use a newer paretopipe",
@@ -168,7 +168,7 @@ TEST_CASE("another program's file is refused, with and without a line feed at it
 TEST_CASE("zeros at the end of a file, as power that fails leaves them, are an unfinished line") {
   const support::TemporaryFolder folder;
   const auto file = folder.path() / "records.jsonl";
-  const auto good = line_of(ok_record());
+  const auto good = stored_line_of(ok_record());
   for (const auto& cut : {std::string(), good.substr(0, 100), good.substr(0, good.size() - 1)}) {
     support::write_file(file, good + cut + std::string(1000, '\0'));
     const auto set = read_records(file);
@@ -209,7 +209,7 @@ TEST_CASE("a line that is finished but damaged is not cut off by a resume") {
   const auto file = folder.path() / "records.jsonl";
   support::write_file(file, "damaged\n");
   append_all(folder.path(), {ok_record()}, true);
-  CHECK(support::read_file(file) == "damaged\n" + line_of(at(2, ok_record())));
+  CHECK(support::read_file(file) == "damaged\n" + stored_line_of(at(2, ok_record())));
 }
 
 TEST_CASE("where there are no records a reader says how to make some") {

@@ -23,7 +23,7 @@ record::TrialRecord dealt(int repetition, double throughput = 1200) {
   return record;
 }
 
-report::FrontierReport report_of(const std::vector<record::TrialRecord>& records) {
+report::FrontierReport baseline_report_of(const std::vector<record::TrialRecord>& records) {
   return report::make_frontier_report(records, report::parse_objectives({}));
 }
 
@@ -33,7 +33,7 @@ const std::vector<record::TrialRecord> kSweep{dealt(0), measured(3, 0, 10, 600),
 }  // namespace
 
 TEST_CASE("data parallelism is a row of its own after the splits, and meets no frontier") {
-  const auto report = report_of(kSweep);
+  const auto report = baseline_report_of(kSweep);
   REQUIRE(report.groups.size() == 1);
   const auto& group = report.groups.front();
   REQUIRE(group.rows.size() == 4);
@@ -48,17 +48,17 @@ TEST_CASE("data parallelism is a row of its own after the splits, and meets no f
 }
 
 TEST_CASE("every split has its throughput over data parallelism's, and it has its own over the single device's") {
-  const auto report = report_of(kSweep);
+  const auto report = baseline_report_of(kSweep);
   const auto& rows = report.groups.front().rows;
   CHECK(*rows[0].speed_ups.data_parallel == Approx(0.5));
   CHECK(*rows[3].speed_ups.data_parallel == 1);
   CHECK(*rows[3].speed_ups.single == 3);
-  const auto without = report_of({measured(3, 0, 10, 600), measured(10, 0, 20, 400)});
+  const auto without = baseline_report_of({measured(3, 0, 10, 600), measured(10, 0, 20, 400)});
   CHECK_FALSE(without.groups.front().rows[0].speed_ups.data_parallel.has_value());
 }
 
 TEST_CASE("every format shows data parallelism as a baseline, and counts the splits without it") {
-  const auto report = report_of(kSweep);
+  const auto report = baseline_report_of(kSweep);
   const auto text = report::render_text(report, {.width = 200});
   CHECK(contains(text, "x data-parallel"));
   CHECK(contains(text, "baseline"));
@@ -81,14 +81,15 @@ TEST_CASE("every format shows data parallelism as a baseline, and counts the spl
 }
 
 TEST_CASE("what failed of data parallelism is told of it and of no split") {
-  const auto report = report_of({testing::make_failure(testing::make_dealt_trial(2), "gone"), measured(3, 0, 10, 600)});
+  const auto report =
+      baseline_report_of({testing::make_failure(testing::make_dealt_trial(2), "gone"), measured(3, 0, 10, 600)});
   const auto text = report::render_text(report, {.width = 200});
   CHECK(contains(text, "  data-parallel on 2 devices failed in 1 of 1 repetitions: run, stage 1: gone"));
   CHECK_FALSE(contains(text, "x data-parallel"));
 }
 
 TEST_CASE("a sweep that was stopped after data parallelism alone is shown without a split") {
-  const auto text = report::render_text(report_of({dealt(0)}), {.width = 200});
+  const auto text = report::render_text(baseline_report_of({dealt(0)}), {.width = 200});
   CHECK(contains(text, "No split can be recommended"));
   CHECK(contains(text, "data-parallel"));
 }

@@ -35,7 +35,7 @@ Records eventful() {
   return records;
 }
 
-report::FrontierReport report_of(const Records& records, const Records& replaced = {}) {
+report::FrontierReport report_with_incidents(const Records& records, const Records& replaced = {}) {
   return report::make_frontier_report(records, report::parse_objectives({}), {}, replaced);
 }
 
@@ -100,7 +100,7 @@ TEST_CASE("a group has its incidents in the order of splits and repetitions, wha
   auto elsewhere = a_record(3, 0);
   elsewhere.trial.batch = 1;
   records.push_back(elsewhere);
-  const auto report = report_of(records, {not_ok(a_record(3, 1), "slow"), not_ok(a_record(3, 0), "slow")});
+  const auto report = report_with_incidents(records, {not_ok(a_record(3, 1), "slow"), not_ok(a_record(3, 0), "slow")});
   REQUIRE(report.groups.size() == 2);
   std::string order;
   for (const auto& incident : report.groups[0].incidents) {
@@ -114,8 +114,8 @@ TEST_CASE("a group has its incidents in the order of splits and repetitions, wha
 TEST_CASE("a replaced record enters no number") {
   auto slow = not_ok(a_record(3, 1), "slow");
   slow.summary->latency->p50_ns *= 100;
-  const auto with = report_of(eventful(), {slow});
-  const auto without = report_of(eventful());
+  const auto with = report_with_incidents(eventful(), {slow});
+  const auto without = report_with_incidents(eventful());
   CHECK(with.groups[0].rows[0].values == without.groups[0].rows[0].values);
   CHECK(with.groups[0].rows[0].configuration.count() == 4);
 }
@@ -123,16 +123,16 @@ TEST_CASE("a replaced record enters no number") {
 TEST_CASE("a replaced record of a trial that is not there belongs nowhere, and is no harm") {
   auto stranger = not_ok(a_record(), "slow");
   stranger.trial.model = "stranger";
-  CHECK(report_of({a_record()}, {stranger}).groups[0].incidents.empty());
+  CHECK(report_with_incidents({a_record()}, {stranger}).groups[0].incidents.empty());
 }
 
 TEST_CASE("the summary counts what happened") {
   CHECK(report::summarise({}).empty());
-  const auto quiet = report_of({a_record()});
+  const auto quiet = report_with_incidents({a_record()});
   CHECK(report::summarise(quiet.groups[0].incidents).empty());
   auto records = eventful();
   records.push_back(not_ok(a_record(3, 4), "the round trip is 23 ms"));
-  const auto report = report_of(records, {not_ok(a_record(3, 1), "slow"), not_ok(a_record(3, 1), "slow")});
+  const auto report = report_with_incidents(records, {not_ok(a_record(3, 1), "slow"), not_ok(a_record(3, 1), "slow")});
   CHECK(
       report::summarise(report.groups[0].incidents) ==
       "2 measurements made again; 1 trial not counted; 2 trials disturbed, but counted; 1 trial with a longer warm-up; "
@@ -140,8 +140,8 @@ TEST_CASE("the summary counts what happened") {
 }
 
 TEST_CASE("frontier tells of incidents in one line, and nothing where nothing happened") {
-  const auto loud = report_of(eventful());
-  const auto quiet = report_of({a_record()});
+  const auto loud = report_with_incidents(eventful());
+  const auto quiet = report_with_incidents({a_record()});
   for (const auto render : {+[](const report::FrontierReport& report) { return report::render_text(report, {}); },
                             +[](const report::FrontierReport& report) { return report::render_markdown(report); }}) {
     CHECK(contains(render(loud),
@@ -151,7 +151,7 @@ TEST_CASE("frontier tells of incidents in one line, and nothing where nothing ha
 }
 
 TEST_CASE("the JSON has every incident, and no key for what did not happen") {
-  const auto report = report_of(eventful(), {not_ok(a_record(3, 1), "slow\x1b")});
+  const auto report = report_with_incidents(eventful(), {not_ok(a_record(3, 1), "slow\x1b")});
   const auto json = nlohmann::json::parse(report::render_json(report));
   const auto& incidents = json.at("groups").at(0).at("incidents");
   REQUIRE(incidents.size() == 4);
@@ -162,6 +162,8 @@ TEST_CASE("the JSON has every incident, and no key for what did not happen") {
   CHECK(incidents[1].at("happened") == "measured again");
   CHECK(incidents[1].at("reason") == "slow\x1b");
   CHECK_FALSE(incidents[1].contains("outliers_offline"));
-  CHECK_FALSE(
-      nlohmann::json::parse(report::render_json(report_of({a_record()}))).at("groups").at(0).contains("incidents"));
+  CHECK_FALSE(nlohmann::json::parse(report::render_json(report_with_incidents({a_record()})))
+                  .at("groups")
+                  .at(0)
+                  .contains("incidents"));
 }

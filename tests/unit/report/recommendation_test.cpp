@@ -20,8 +20,8 @@ namespace {
 
 using Records = std::vector<record::TrialRecord>;
 
-report::FrontierReport report_of(const Records& records, const std::vector<std::string>& constraints = {},
-                                 const std::vector<std::string>& reference = {}) {
+report::FrontierReport constrained_report_of(const Records& records, const std::vector<std::string>& constraints = {},
+                                             const std::vector<std::string>& reference = {}) {
   const auto objectives = report::parse_objectives({});
   return report::make_frontier_report(records, objectives,
                                       {.constraints = report::parse_constraints(constraints),
@@ -29,7 +29,7 @@ report::FrontierReport report_of(const Records& records, const std::vector<std::
 }
 
 std::string headline_of(const Records& records, const std::vector<std::string>& constraints = {}) {
-  const auto report = report_of(records, constraints);
+  const auto report = constrained_report_of(records, constraints);
   return report::headline(report, report.groups.front());
 }
 
@@ -58,7 +58,7 @@ Records trade() {
 }  // namespace
 
 TEST_CASE("what is recommended is the best in each objective, the balanced split and the knee") {
-  const auto report = report_of(trade());
+  const auto report = constrained_report_of(trade());
   const auto& recommendation = report.groups[0].recommendation.value();
   CHECK(split_of(report, recommendation.best[0]) == 10);
   CHECK(split_of(report, recommendation.best[1]) == 3);
@@ -120,19 +120,19 @@ TEST_CASE(
     records.push_back(measured(5, repetition, 20 + noise, 60));
     records.push_back(measured(7, repetition, 10, 30 + noise));  // either is about twice the other in one objective
   }
-  const auto report = report_of(records);
+  const auto report = constrained_report_of(records);
   const auto& group = report.groups[0];
   const auto& chosen = group.rows[group.recommendation->balanced.option];
   const auto& other = group.rows[1 - group.recommendation->balanced.option];
   CHECK(*chosen.balanced_probability + *other.balanced_probability == Approx(1));
   REQUIRE(*chosen.balanced_probability < 0.95);
   CHECK(contains(report::headline(report, group), "; not sure: " + report::probability(*chosen.balanced_probability)));
-  CHECK(row_of(report_of(trade()), 5).balanced_probability == 1.0);
+  CHECK(row_of(constrained_report_of(trade()), 5).balanced_probability == 1.0);
   CHECK_FALSE(contains(headline_of(trade()), "not sure"));
 }
 
 TEST_CASE("constraints exclude before anything is compared, and the rest is as if the excluded were not there") {
-  const auto report = report_of(trade(), {"latency_p50 < 30ms", "throughput > 50"});
+  const auto report = constrained_report_of(trade(), {"latency_p50 < 30ms", "throughput > 50"});
   CHECK(row_of(report, 3).violations == std::vector<std::string>{"latency_p50 is 40.0 ms, not latency_p50 < 30.0 ms"});
   CHECK(row_of(report, 0).violations.size() == 2);
   CHECK_FALSE(row_of(report, 3).on_frontier);
@@ -151,7 +151,7 @@ TEST_CASE("constraints exclude before anything is compared, and the rest is as i
 }
 
 TEST_CASE("where no split keeps the constraints, that is the conclusion in every format") {
-  const auto report = report_of(trade(), {"latency_p50 < 1ms"});
+  const auto report = constrained_report_of(trade(), {"latency_p50 < 1ms"});
   CHECK(report::headline(report, report.groups[0]) ==
         "No split can be recommended: none has all the objectives and keeps latency_p50 < 1.00 ms.");
   CHECK(contains(report::render_text(report, {}), "there is no frontier"));
@@ -192,22 +192,22 @@ TEST_CASE("trials of one phase are recommended by what they have, and say what t
 
 TEST_CASE("a split that lacks the constraint's metric does not keep it") {
   Records records{measured(5, 0, 10, 10), testing::make_record(testing::make_trial(10), {5000, 0, 0, 0}, 0)};
-  const auto report = report_of(records, {"goodput > 1 B/s"});
+  const auto report = constrained_report_of(records, {"goodput > 1 B/s"});
   CHECK(row_of(report, 10).violations == std::vector<std::string>{"it has no goodput, so not goodput > 1 B/s"});
   CHECK(row_of(report, 5).violations.empty());
 }
 
 TEST_CASE("the hypervolume counts up to the worst measured values, or up to the reference that was given") {
-  const auto report = report_of(trade());
+  const auto report = constrained_report_of(trade());
   const auto& group = report.groups[0];
   CHECK(group.reference == std::vector<double>{90e6, 20});
   // By hand, in ms: 10's box, then what 7, 5 and 3 add above it.
   CHECK(group.hypervolume->volume == Approx(1e6 * (70 * 20 + 68 * 20 + 66 * 35 + 50 * 5)));
   CHECK(group.hypervolume->share.value() == Approx(5320.0 / (70 * 80)));
-  const auto given = report_of(trade(), {}, {"latency_p50=100ms"});
+  const auto given = constrained_report_of(trade(), {}, {"latency_p50=100ms"});
   CHECK(given.groups[0].reference == std::vector<double>{100e6, 20});
   CHECK(contains(report::render_text(given, {}), "latency_p50 100 ms (as given), throughput 20 image/s (the worst)"));
-  const auto beyond = report_of(trade(), {}, {"latency_p50=1ms"});
+  const auto beyond = constrained_report_of(trade(), {}, {"latency_p50=1ms"});
   CHECK(beyond.groups[0].hypervolume->volume == 0);
   CHECK_FALSE(contains(report::render_text(beyond, {}), "Hypervolume"));
 }
@@ -222,7 +222,7 @@ TEST_CASE("the robust split has the least worst regret over all networks, not sp
   add(records, 5, 50, 45, "slowest");
   add(records, 10, 25, 40, "slowest");
   add(records, 7, 1, 1000, "fast");
-  const auto report = report_of(records);
+  const auto report = constrained_report_of(records);
   REQUIRE(report.families.size() == 1);
   const auto& family = report.families[0];
   REQUIRE(family.candidates.size() == 3);
@@ -250,7 +250,7 @@ TEST_CASE("the robust split is hedged where another cannot be told from it over 
       records.push_back(measured(9, repetition, 20 + repetition, network == std::string("fast") ? 100 : 90, network));
     }
   }
-  const auto report = report_of(records);
+  const auto report = constrained_report_of(records);
   const auto sentence = report::robust_headline(report, report.families.at(0));
   CHECK(contains(sentence, "cut after block 5, the best everywhere"));
   CHECK(contains(sentence, "; over no network can the repetitions tell it from 7."));
@@ -262,12 +262,12 @@ TEST_CASE("the robust split keeps the constraints over every network") {
   add(records, 10, 25, 40, "fast");
   add(records, 5, 90, 90, "slowest");
   add(records, 10, 25, 40, "slowest");
-  const auto report = report_of(records, {"latency_p50 <= 30ms"});
+  const auto report = constrained_report_of(records, {"latency_p50 <= 30ms"});
   const auto& family = report.families.at(0);
   REQUIRE(family.candidates.size() == 1);
   CHECK(split_of(report, family.candidates[0].rows[0]) == 10);
   CHECK(contains(report::robust_headline(report, family), "do not split (all local), at worst 150 % from the best"));
-  const auto none = report_of(records, {"latency_p50 <= 1ms"});
+  const auto none = constrained_report_of(records, {"latency_p50 <= 1ms"});
   CHECK(contains(report::robust_headline(none, none.families.at(0)), "no split was compared over all of them"));
 }
 
@@ -276,7 +276,7 @@ TEST_CASE("a dominated split says by how much, and JSON and CSV have the differe
   add(records, 3, 10, 100);
   add(records, 5, 15, 100);
   add(records, 7, 10.14, 50);
-  const auto report = report_of(records);
+  const auto report = constrained_report_of(records);
   const auto& group = report.groups[0];
   CHECK(report::shortfall(report, group, row_of(report, 5)) == "+50% =");
   CHECK(report::shortfall(report, group, row_of(report, 7)) == "+1.4% -50%");
@@ -303,7 +303,7 @@ TEST_CASE("phrases say no more than is known") {
 TEST_CASE("lists of splits join neighbours") {
   Records records;
   for (const int split : {0, 1, 2, 3, 5, 7, 8, 10}) add(records, split, 1, 1);
-  const auto report = report_of(records);
+  const auto report = constrained_report_of(records);
   const auto& group = report.groups[0];
   CHECK(report::split_list(group, {0, 1, 2, 3, 4, 5, 6, 7}) == "0-10");
   CHECK(report::split_list(group, {0, 1, 4, 6, 7}) == "0, 1, 5, 8, 10");

@@ -16,12 +16,12 @@ using support::golden;
 
 namespace {
 
-report::FrontierReport report_of(const std::vector<record::TrialRecord>& records,
-                                 const std::vector<std::string>& objectives = {}) {
+report::FrontierReport rendered_report_of(const std::vector<record::TrialRecord>& records,
+                                          const std::vector<std::string>& objectives = {}) {
   return report::make_frontier_report(records, report::parse_objectives(objectives));
 }
 
-const report::FrontierRow& row_of(const report::FrontierReport& report, int split) {
+const report::FrontierRow& row_at(const report::FrontierReport& report, int split) {
   for (const auto& row : report.groups.front().rows) {
     if (row.configuration.trial.split_points.front() == split) return row;
   }
@@ -31,7 +31,7 @@ const report::FrontierRow& row_of(const report::FrontierReport& report, int spli
 }  // namespace
 
 TEST_CASE("every group has a frontier of its own") {
-  const auto report = report_of(testing::sweep());
+  const auto report = rendered_report_of(testing::sweep());
   REQUIRE(report.groups.size() == 2);
   CHECK(report.groups[0].rows.size() == 6);
   CHECK(report.groups[1].rows.size() == 1);
@@ -39,30 +39,30 @@ TEST_CASE("every group has a frontier of its own") {
 }
 
 TEST_CASE("rows know their place on the frontier, what dominates them and what failed") {
-  const auto report = report_of(testing::sweep());
-  CHECK(row_of(report, 10).on_frontier);  // least latency
-  CHECK(row_of(report, 3).on_frontier);   // most throughput
-  REQUIRE(row_of(report, 0).dominated_by.has_value());
-  const auto& dominator = report.groups[0].rows[*row_of(report, 0).dominated_by];
+  const auto report = rendered_report_of(testing::sweep());
+  CHECK(row_at(report, 10).on_frontier);  // least latency
+  CHECK(row_at(report, 3).on_frontier);   // most throughput
+  REQUIRE(row_at(report, 0).dominated_by.has_value());
+  const auto& dominator = report.groups[0].rows[*row_at(report, 0).dominated_by];
   CHECK(dominator.on_frontier);
-  CHECK(*dominator.values[0] <= *row_of(report, 0).values[0]);
-  CHECK(*dominator.values[1] >= *row_of(report, 0).values[1]);
-  CHECK(row_of(report, 3).configuration.failed.size() == 1);
-  CHECK_FALSE(row_of(report, 6).on_frontier);
-  CHECK_FALSE(row_of(report, 6).complete());
-  CHECK(row_of(report, 6).failures == std::vector<std::string>{"run, stage 1: killed by signal 9"});
+  CHECK(*dominator.values[0] <= *row_at(report, 0).values[0]);
+  CHECK(*dominator.values[1] >= *row_at(report, 0).values[1]);
+  CHECK(row_at(report, 3).configuration.failed.size() == 1);
+  CHECK_FALSE(row_at(report, 6).on_frontier);
+  CHECK_FALSE(row_at(report, 6).complete());
+  CHECK(row_at(report, 6).failures == std::vector<std::string>{"run, stage 1: killed by signal 9"});
 }
 
 TEST_CASE("a split that lacks an objective is not compared, and the text says so") {
-  const auto report = report_of(testing::sweep(), {"goodput", "latency_p50"});
-  CHECK_FALSE(row_of(report, 10).complete());
-  CHECK_FALSE(row_of(report, 10).on_frontier);
+  const auto report = rendered_report_of(testing::sweep(), {"goodput", "latency_p50"});
+  CHECK_FALSE(row_at(report, 10).complete());
+  CHECK_FALSE(row_at(report, 10).on_frontier);
   const auto text = report::render_text(report, {});
   CHECK(contains(text, "split 10/10 all local has no goodput and was not compared"));
 }
 
 TEST_CASE("every format is what its golden file says") {
-  const auto report = report_of(testing::sweep());
+  const auto report = rendered_report_of(testing::sweep());
   const auto text = report::render_text(report, {.width = 80, .colour = false, .unicode = true});
   CHECK(text == golden("report/frontier.txt", text));
   const auto csv = report::render_csv(report);
@@ -74,7 +74,7 @@ TEST_CASE("every format is what its golden file says") {
 }
 
 TEST_CASE("the JSON holds the raw numbers, and no key for what does not exist") {
-  const auto json = nlohmann::json::parse(report::render_json(report_of(testing::sweep())));
+  const auto json = nlohmann::json::parse(report::render_json(rendered_report_of(testing::sweep())));
   const auto& splits = json.at("groups").at(0).at("splits");
   CHECK(splits.at(0).at("split_points") == std::vector{0});
   CHECK(splits.at(0).at("latency_p50_ns").is_number());
@@ -87,7 +87,7 @@ TEST_CASE("the JSON holds the raw numbers, and no key for what does not exist") 
 }
 
 TEST_CASE("a payload objective does not appear twice") {
-  const auto report = report_of(testing::sweep(), {"payload", "latency_p50"});
+  const auto report = rendered_report_of(testing::sweep(), {"payload", "latency_p50"});
   const auto csv = report::render_csv(report);
   const auto heading = csv.substr(0, csv.find('\n'));
   CHECK(heading.find(",payload_bytes,") == heading.rfind(",payload_bytes,"));
@@ -97,8 +97,9 @@ TEST_CASE("a payload objective does not appear twice") {
 }
 
 TEST_CASE("one objective needs no plot, and three are drawn in the first two") {
-  CHECK_FALSE(contains(report::render_text(report_of(testing::sweep(), {"latency_p50"}), {}), "is better"));
-  const auto text = report::render_text(report_of(testing::sweep(), {"latency_p50", "throughput", "payload"}), {});
+  CHECK_FALSE(contains(report::render_text(rendered_report_of(testing::sweep(), {"latency_p50"}), {}), "is better"));
+  const auto text =
+      report::render_text(rendered_report_of(testing::sweep(), {"latency_p50", "throughput", "payload"}), {});
   CHECK(contains(text, "latency_p50 (less is better)"));
   CHECK(contains(text, "throughput (more is better)"));
 }
@@ -114,7 +115,7 @@ TEST_CASE("no table is wider than the terminal, and what is left out for it is n
   }
   const std::vector<std::string> many{"latency_p50", "throughput", "payload", "peak_rss", "goodput", "bubble", "queue"};
   for (const auto& objectives : {std::vector<std::string>{}, many}) {
-    const auto report = report_of(records, objectives);
+    const auto report = rendered_report_of(records, objectives);
     for (const int width : {80, 100}) {
       std::istringstream text(report::render_text(report, {.width = width, .colour = false, .unicode = true}));
       int rules = 0;
@@ -126,9 +127,9 @@ TEST_CASE("no table is wider than the terminal, and what is left out for it is n
       CHECK(rules >= 5);
     }
   }
-  CHECK(contains(report::render_text(report_of(records), {}),
+  CHECK(contains(report::render_text(rendered_report_of(records), {}),
                  "Left out for want of room: payload, x sequential, x single, repetitions."));
-  const auto roomy = report::render_text(report_of(records), {.width = 200, .colour = false, .unicode = true});
+  const auto roomy = report::render_text(rendered_report_of(records), {.width = 200, .colour = false, .unicode = true});
   CHECK_FALSE(contains(roomy, "Left out"));
   CHECK(contains(roomy, "1 ok, 1 failed"));
 }
@@ -137,7 +138,7 @@ TEST_CASE("hostile names neither drive the terminal nor break the tables") {
   auto trial = testing::make_trial(3);
   trial.model = "a|b\n\x1b[2J<script>`x`";
   const std::vector<record::TrialRecord> records{testing::make_record(trial, {5000, 4000, 3000, 2000}, 8000)};
-  const auto report = report_of(records);
+  const auto report = rendered_report_of(records);
   CHECK_FALSE(contains(report::render_text(report, {}), "\x1b"));
   const auto markdown = report::render_markdown(report);
   CHECK(contains(markdown, "### a\\|b??\\[2J\\<script\\>\\`x\\`, batch 8"));
@@ -146,7 +147,7 @@ TEST_CASE("hostile names neither drive the terminal nor break the tables") {
 }
 
 TEST_CASE("no records make an empty report in every format") {
-  const auto report = report_of({});
+  const auto report = rendered_report_of({});
   CHECK(report::render_text(report, {}).empty());
   CHECK(report::render_csv(report).empty());
   CHECK(report::render_markdown(report).empty());
@@ -155,7 +156,7 @@ TEST_CASE("no records make an empty report in every format") {
 
 TEST_CASE("groups that differ in their network only are told to move, in text and in Markdown") {
   auto records = testing::sweep();
-  CHECK_FALSE(contains(report::render_text(report_of(records), {}), "How the frontier moves"));
+  CHECK_FALSE(contains(report::render_text(rendered_report_of(records), {}), "How the frontier moves"));
   const auto unshaped = records.size();
   for (std::size_t i = 0; i < unshaped; ++i) {
     auto slow = records[i];
@@ -163,7 +164,7 @@ TEST_CASE("groups that differ in their network only are told to move, in text an
     slow.trial.network.forward.delay = std::chrono::milliseconds(20);
     records.push_back(slow);
   }
-  const auto report = report_of(records);
+  const auto report = rendered_report_of(records);
   REQUIRE(report.groups.size() == 4);
   const auto text = report::render_text(report, {.width = 100});
   CHECK(contains(text, "How the frontier moves with the network: resnet18"));
@@ -174,15 +175,15 @@ TEST_CASE("groups that differ in their network only are told to move, in text an
 
 TEST_CASE("invalid repetitions are shown with their reason and enter no number") {
   auto records = testing::sweep();
-  const auto before = row_of(report_of(records), 10).values;
+  const auto before = row_at(rendered_report_of(records), 10).values;
   auto invalid = records[10];
   invalid.trial.repetition = 7;
   invalid.status = record::Status::invalid;
   invalid.failure = record::Failure{"network", std::nullopt, "the round trip is 23 ms"};
   invalid.summary->latency->p50_ns = 1;
   records.push_back(invalid);
-  const auto report = report_of(records);
-  CHECK(row_of(report, 10).values == before);
+  const auto report = rendered_report_of(records);
+  CHECK(row_at(report, 10).values == before);
   const auto text = report::render_text(report, {.width = 120});
   CHECK(contains(text, "2 ok, 1 invalid"));
   CHECK(contains(text, "does not count in 1 of 3 repetitions: network: the round trip is 23 ms"));

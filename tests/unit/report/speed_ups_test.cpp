@@ -20,7 +20,7 @@ record::TrialRecord with_mean(record::TrialRecord record, double mean_ms) {
   return record;
 }
 
-report::FrontierReport report_of(const std::vector<record::TrialRecord>& records) {
+report::FrontierReport speed_up_report_of(const std::vector<record::TrialRecord>& records) {
   return report::make_frontier_report(records, report::parse_objectives({}));
 }
 
@@ -31,7 +31,7 @@ record::TrialRecord local() {
 }  // namespace
 
 TEST_CASE("a split's speed-ups are its throughput over all local's, and over its own with one batch in flight") {
-  const auto report = report_of({with_mean(measured(3, 0, 10, 600), 16), local()});
+  const auto report = speed_up_report_of({with_mean(measured(3, 0, 10, 600), 16), local()});
   CHECK(*row_of(report, 3).speed_ups.single == Approx(1.5));
   CHECK(*row_of(report, 3).speed_ups.sequential == Approx(600 / (8 / 16e-3)));  // a batch is 8 images
   CHECK(*row_of(report, 10).speed_ups.single == 1);
@@ -42,8 +42,8 @@ TEST_CASE("speed-ups are of medians over the repetitions that count") {
   auto invalid = with_mean(measured(3, 2, 10, 9000), 1);
   invalid.status = record::Status::invalid;
   invalid.failure = record::Failure{"network", std::nullopt, "too slow"};
-  const auto report =
-      report_of({with_mean(measured(3, 0, 10, 600), 16), with_mean(measured(3, 1, 10, 1000), 16), invalid, local()});
+  const auto report = speed_up_report_of(
+      {with_mean(measured(3, 0, 10, 600), 16), with_mean(measured(3, 1, 10, 1000), 16), invalid, local()});
   CHECK(*row_of(report, 3).speed_ups.single == Approx(2));
 }
 
@@ -52,7 +52,7 @@ TEST_CASE("without all local in its group, or with one that failed, a split has 
   elsewhere.trial.batch = 1;
   auto failed = testing::make_failure(local().trial, "gone");
   for (const auto& other : {elsewhere, failed}) {
-    const auto report = report_of({with_mean(measured(3, 0, 10, 600), 16), other});
+    const auto report = speed_up_report_of({with_mean(measured(3, 0, 10, 600), 16), other});
     CHECK_FALSE(row_of(report, 3).speed_ups.single.has_value());
     CHECK(row_of(report, 3).speed_ups.sequential.has_value());
     const auto text = report::render_text(report, {.width = 200});
@@ -62,13 +62,13 @@ TEST_CASE("without all local in its group, or with one that failed, a split has 
 }
 
 TEST_CASE("what divides by nothing is no speed-up") {
-  const auto report = report_of({with_mean(measured(3, 0, 10, 600), 0), measured(10, 0, 20, 0)});
+  const auto report = speed_up_report_of({with_mean(measured(3, 0, 10, 600), 0), measured(10, 0, 20, 0)});
   CHECK_FALSE(row_of(report, 3).speed_ups.single.has_value());
   CHECK_FALSE(row_of(report, 3).speed_ups.sequential.has_value());
 }
 
 TEST_CASE("every format has the speed-ups, and says over what they are") {
-  const auto report = report_of({with_mean(measured(3, 0, 10, 600), 16), local()});
+  const auto report = speed_up_report_of({with_mean(measured(3, 0, 10, 600), 16), local()});
   const auto text = report::render_text(report, {.width = 200});
   CHECK(contains(text, "x single  x sequential"));
   CHECK(contains(text, "1.5 "));

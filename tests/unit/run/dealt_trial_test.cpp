@@ -13,26 +13,26 @@ using namespace paretopipe::testing;
 
 namespace {
 
-constexpr int kWarmup = 2;
-constexpr int kBatches = 9;
-constexpr int kPhase = kWarmup + kBatches;
+constexpr int kDealtWarmup = 2;
+constexpr int kDealtBatches = 9;
+constexpr int kPhase = kDealtWarmup + kDealtBatches;
 constexpr std::int64_t kHour = 3'600'000'000'000;
 
-config::ModelDescription a_model() {
+config::ModelDescription dealt_model() {
   config::ModelDescription model{"resnet18", 8, {8, 3, 4, 4}, 1536, {}};
   for (int block = 0; block < 10; ++block) model.blocks.push_back({"block", {8, 10}, 320, 0, 1000, 0});
   return model;
 }
 
-stage::Ends ends() {
+stage::Ends dealt_ends() {
   return {{wire::DType::float32, wire::MemoryFormat::channels_last, {8, 3, 4, 4}},
           {wire::DType::float32, wire::MemoryFormat::contiguous, {8, 10}}};
 }
 
 plan::Trial a_trial(int devices) {
   auto trial = make_dealt_trial(devices);
-  trial.warmup = kWarmup;
-  trial.batches = kBatches;
+  trial.warmup = kDealtWarmup;
+  trial.batches = kDealtBatches;
   return trial;
 }
 
@@ -77,7 +77,7 @@ run::TrialEvidence evidence_of(const record::PhaseSamples& samples) {
 }  // namespace
 
 TEST_CASE("the source deals out all batches, and every other device is told of its share") {
-  const auto requests = run::make_run_requests(a_trial(3), a_model(), ends(), 7);
+  const auto requests = run::make_run_requests(a_trial(3), dealt_model(), dealt_ends(), 7);
   REQUIRE(requests.size() == 3);
   for (int device = 0; device < 3; ++device) {
     const auto& request = requests[static_cast<std::size_t>(device)];
@@ -87,22 +87,22 @@ TEST_CASE("the source deals out all batches, and every other device is told of i
     CHECK(request.device == device);
     CHECK(request.depth == 4);
   }
-  CHECK(requests[0].incoming == stage::Boundary{ends().result});
-  CHECK(requests[0].warmup == kWarmup);
-  CHECK(requests[0].batches == kBatches);
-  CHECK(requests[1].incoming == stage::Boundary{ends().input});
+  CHECK(requests[0].incoming == stage::Boundary{dealt_ends().result});
+  CHECK(requests[0].warmup == kDealtWarmup);
+  CHECK(requests[0].batches == kDealtBatches);
+  CHECK(requests[1].incoming == stage::Boundary{dealt_ends().input});
   CHECK(requests[1].stage_count == 2);
   CHECK(requests[1].total_batches() == 2 * 4);  // of 11: numbers 1, 4, 7 and 10
   CHECK(requests[2].total_batches() == 2 * 3);
-  const auto prepared = run::make_prepare_requests(requests, ends());
-  for (const auto& request : prepared) CHECK(request.incoming == stage::Boundary{ends().input});
+  const auto prepared = run::make_prepare_requests(requests, dealt_ends());
+  for (const auto& request : prepared) CHECK(request.incoming == stage::Boundary{dealt_ends().input});
 }
 
 TEST_CASE("the record has every batch's way to its device and back in one time base, and survives being written") {
   const int devices = GENERATE(2, 3, 4);
-  const auto samples = dealt_samples({.devices = devices, .batches = kPhase, .warmup = kWarmup});
+  const auto samples = dealt_samples({.devices = devices, .batches = kPhase, .warmup = kDealtWarmup});
   const auto trial = a_trial(devices);
-  const auto record = run::assemble_record(trial, a_model(), evidence_of(samples));
+  const auto record = run::assemble_record(trial, dealt_model(), evidence_of(samples));
   REQUIRE(record.status == record::Status::ok);
   CHECK(record.offline->devices == devices);
   CHECK(record.offline->stages == samples.stages);
@@ -120,8 +120,8 @@ TEST_CASE("the record has every batch's way to its device and back in one time b
 }
 
 TEST_CASE("a device that reports another number of batches than it was dealt is an error, and no record") {
-  auto evidence = evidence_of(dealt_samples({.devices = 3, .batches = kPhase, .warmup = kWarmup}));
+  auto evidence = evidence_of(dealt_samples({.devices = 3, .batches = kPhase, .warmup = kDealtWarmup}));
   for (const auto member : kStageMoments) (evidence.reports[2].offline.*member).pop_back();
-  CHECK_THROWS_WITH(run::assemble_record(a_trial(3), a_model(), evidence),
+  CHECK_THROWS_WITH(run::assemble_record(a_trial(3), dealt_model(), evidence),
                     "device 2 reported 2 of the 3 chunks that it was dealt");
 }

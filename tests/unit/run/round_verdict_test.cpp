@@ -9,7 +9,7 @@
 
 using namespace paretopipe;
 using run::Verdict;
-using Verdicts = std::map<int, Verdict>;  // by the only split point
+using SplitVerdicts = std::map<int, Verdict>;  // by the only split point
 
 namespace {
 
@@ -45,25 +45,26 @@ std::vector<record::TrialRecord> group_of(const std::vector<Repetitions>& splits
   return group;
 }
 
-Verdicts judge(const std::vector<record::TrialRecord>& group) {
-  Verdicts verdicts;
+SplitVerdicts judge(const std::vector<record::TrialRecord>& group) {
+  SplitVerdicts verdicts;
   for (const auto& [points, verdict] : run::judge_round(group, kPrecision, 1)) verdicts[points.front()] = verdict;
   return verdicts;
 }
 
-Verdicts judge(const std::vector<Repetitions>& splits) {
+SplitVerdicts judge(const std::vector<Repetitions>& splits) {
   return judge(group_of(splits));
 }
 
 }  // namespace
 
 TEST_CASE("a split that is worse in both by far is dropped after three repetitions") {
-  CHECK(judge({{1, 3, 100, 50, 0.01}, {2, 3, 200, 25, 0.01}}) == Verdicts{{1, Verdict::open}, {2, Verdict::dominated}});
+  CHECK(judge({{1, 3, 100, 50, 0.01}, {2, 3, 200, 25, 0.01}}) ==
+        SplitVerdicts{{1, Verdict::open}, {2, Verdict::dominated}});
 }
 
 TEST_CASE("nothing is dropped before three repetitions, nor settled before five") {
   CHECK(judge({{1, 4, 100, 50, 0.0}, {2, 2, 200, 25, 0.0}, {3, 5, 100, 50, 0.0}}) ==
-        Verdicts{{1, Verdict::open}, {2, Verdict::open}, {3, Verdict::settled}});
+        SplitVerdicts{{1, Verdict::open}, {2, Verdict::open}, {3, Verdict::settled}});
 }
 
 TEST_CASE("a split with too few repetitions cannot drop another") {
@@ -114,11 +115,12 @@ TEST_CASE("trials of one phase are judged by its number and the payload: what ca
     }
   }
   // 3 carries as much as 1 and is slower; 2 is slower, too, and carries half of it.
-  CHECK(judge(group) == Verdicts{{1, Verdict::settled}, {2, Verdict::settled}, {3, Verdict::dominated}});
+  CHECK(judge(group) == SplitVerdicts{{1, Verdict::settled}, {2, Verdict::settled}, {3, Verdict::dominated}});
 }
 
 TEST_CASE("two equal splits do not drop each other") {
-  CHECK(judge({{1, 5, 100, 50, 0.0}, {2, 5, 100, 50, 0.0}}) == Verdicts{{1, Verdict::settled}, {2, Verdict::settled}});
+  CHECK(judge({{1, 5, 100, 50, 0.0}, {2, 5, 100, 50, 0.0}}) ==
+        SplitVerdicts{{1, Verdict::settled}, {2, Verdict::settled}});
 }
 
 TEST_CASE("failed and invalid trials count for nothing, and a split that has no others is not judged") {
@@ -126,7 +128,7 @@ TEST_CASE("failed and invalid trials count for nothing, and a split that has no 
   for (auto& record : group) {
     if (record.trial.split_points.front() == 2) record.status = record::Status::invalid;
   }
-  CHECK(judge(group) == Verdicts{{1, Verdict::open}});
+  CHECK(judge(group) == SplitVerdicts{{1, Verdict::open}});
   CHECK(judge(std::vector<record::TrialRecord>{}).empty());
 }
 

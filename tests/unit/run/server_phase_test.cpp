@@ -18,14 +18,14 @@ using record::TrialRecord;
 namespace {
 
 constexpr std::int64_t kService = 10'000'000;  // 100 batches per second
-constexpr int kWarmup = 3;
+constexpr int kServerWarmup = 3;
 
 /// A record of the other phases with one batch of 8 images in 10 ms.
 TrialRecord a_record(std::optional<config::ServerLoad> load) {
   auto record = testing::make_record(testing::make_trial(3), {9'000'000, 4'000'000, 3'000'000, 20'000}, 8000);
-  record.trial.warmup = kWarmup;
-  record.single_stream->warmup = record.offline->warmup = kWarmup;
-  record.trial.batches -= kWarmup - 2;
+  record.trial.warmup = kServerWarmup;
+  record.single_stream->warmup = record.offline->warmup = kServerWarmup;
+  record.trial.batches -= kServerWarmup - 2;
   record.summary = stats::summarise(*record.single_stream, *record.offline, record.trial.batch, record.links);
   record.trial.server = load;
   return record;
@@ -34,7 +34,7 @@ TrialRecord a_record(std::optional<config::ServerLoad> load) {
 std::vector<stage::Run> requests_of(const TrialRecord& record) {
   stage::Run request;
   request.stage_count = 2;
-  request.warmup = kWarmup;
+  request.warmup = kServerWarmup;
   request.batches = record.trial.batches;
   return {request, request};
 }
@@ -96,14 +96,14 @@ TEST_CASE("a rate is one run of the same stages: as many queries as were asked f
   CHECK(requests[0].server);
   CHECK(requests[1].server);
   CHECK(requests[0].batches == 20);
-  CHECK(requests[0].arrivals.size() == kWarmup + 20U);
+  CHECK(requests[0].arrivals.size() == kServerWarmup + 20U);
   CHECK(requests[1].arrivals.empty());
   REQUIRE(record.server);
   REQUIRE(record.server->runs.size() == 1);
   const auto& run = record.server->runs.front();
   CHECK(run.moments.scheduled == requests[0].arrivals);
   CHECK(run.rate_image_per_s == 400);
-  CHECK(run.warmup == kWarmup);
+  CHECK(run.warmup == kServerWarmup);
   CHECK(run.summary.latency.count == 20);
   CHECK(run.summary.latency.min_ns >= kService);
   CHECK_FALSE(record.server->max_rate);
@@ -183,7 +183,7 @@ TEST_CASE("what the stages used, and how their CPUs were, covers all phases") {
   CHECK(record.stages[0].usage.minor_page_faults == before.stages[0].usage.minor_page_faults + 7);
   CHECK(record.stages[0].conditions == host::CpuConditions{10, 2, host::CpuTime{33, 44, 55}});
   CHECK(record.stages[0].peak_rss_bytes == 123'456'789'000);
-  CHECK(record.fidelity->batches_compared == before.fidelity->batches_compared + kWarmup + 20);
+  CHECK(record.fidelity->batches_compared == before.fidelity->batches_compared + kServerWarmup + 20);
 }
 
 TEST_CASE("a wrong output under load fails the trial, ends the search, and leaves no result") {

@@ -25,9 +25,9 @@ TrialRecord make_ok(const plan::Trial& trial) {
 }
 
 /// Does what it is told to for every trial, and takes no time.
-class FakeExecutor final : public run::TrialExecutor {
+class ScriptedExecutor final : public run::TrialExecutor {
  public:
-  explicit FakeExecutor(std::function<TrialRecord(const plan::Trial&)> action) : action_(std::move(action)) {}
+  explicit ScriptedExecutor(std::function<TrialRecord(const plan::Trial&)> action) : action_(std::move(action)) {}
   TrialRecord run(const plan::Trial& trial) override { return action_(trial); }
 
  private:
@@ -77,7 +77,7 @@ TrialRecord make_slow(const plan::Trial& trial) {
 /// Every run of a trial falls into a slow window.
 struct SlowSweep {
   std::vector<TrialRecord> kept;
-  FakeExecutor executor{make_slow};
+  ScriptedExecutor executor{make_slow};
   run::SweepCounts run(const std::vector<plan::Trial>& trials, run::Repeats repeats) {
     return run_all(
         trials, executor, [this](const TrialRecord& record) { kept.push_back(record); }, {}, repeats);
@@ -88,7 +88,7 @@ struct SlowSweep {
 
 TEST_CASE("trials run in the plan's order, and each record is kept before anything else happens") {
   Log log;
-  FakeExecutor executor([&](const plan::Trial& trial) {
+  ScriptedExecutor executor([&](const plan::Trial& trial) {
     log.note("run", trial);
     return make_ok(trial);
   });
@@ -100,7 +100,7 @@ TEST_CASE("trials run in the plan's order, and each record is kept before anythi
 
 TEST_CASE("a failed trial is kept like any other, and the sweep goes on") {
   std::vector<TrialRecord> kept;
-  FakeExecutor executor(
+  ScriptedExecutor executor(
       [](const plan::Trial& trial) { return trial.repetition == 0 ? make_failure(trial, "killed") : make_ok(trial); });
   const auto counts = run_all(a_plan(), executor, [&](const TrialRecord& record) { kept.push_back(record); }, {});
   CHECK(counts.ok == 2);
@@ -110,7 +110,7 @@ TEST_CASE("a failed trial is kept like any other, and the sweep goes on") {
 }
 
 TEST_CASE("no trials are no error") {
-  FakeExecutor executor(make_ok);
+  ScriptedExecutor executor(make_ok);
   const auto counts = run_all({}, executor, [](const TrialRecord&) {}, {});
   CHECK(counts.ok + counts.failed == 0);
 }
@@ -118,7 +118,7 @@ TEST_CASE("no trials are no error") {
 TEST_CASE("an interruption ends the sweep, what was kept stays kept, and the trial under way leaves nothing") {
   Log log;
   int runs = 0;
-  FakeExecutor executor([&](const plan::Trial& trial) {
+  ScriptedExecutor executor([&](const plan::Trial& trial) {
     if (++runs == 2) throw Interrupted();
     return make_ok(trial);
   });
@@ -128,7 +128,7 @@ TEST_CASE("an interruption ends the sweep, what was kept stays kept, and the tri
 
 TEST_CASE("a record that cannot be kept ends the sweep: nobody measures for nothing") {
   int runs = 0;
-  FakeExecutor executor([&](const plan::Trial& trial) {
+  ScriptedExecutor executor([&](const plan::Trial& trial) {
     ++runs;
     return make_ok(trial);
   });
@@ -155,7 +155,7 @@ TEST_CASE("a sweep that is interrupted anywhere and resumed measures every trial
   for (int interrupted_at = 1; interrupted_at <= 6; ++interrupted_at) {
     std::vector<TrialRecord> kept;
     int runs = 0;
-    FakeExecutor executor([&](const plan::Trial& trial) {
+    ScriptedExecutor executor([&](const plan::Trial& trial) {
       if (++runs == interrupted_at) throw Interrupted();
       return make_ok(trial);
     });
@@ -174,7 +174,7 @@ TEST_CASE("a sweep that is interrupted anywhere and resumed measures every trial
 
 TEST_CASE("a trial that fell into a slow window is kept as invalid and measured again") {
   int runs = 0;
-  FakeExecutor executor([&](const plan::Trial& trial) { return ++runs == 1 ? make_slow(trial) : make_ok(trial); });
+  ScriptedExecutor executor([&](const plan::Trial& trial) { return ++runs == 1 ? make_slow(trial) : make_ok(trial); });
   Log log;
   std::vector<TrialRecord> kept;
   const auto keep = [&](const TrialRecord& record) { kept.push_back(record); };
@@ -226,7 +226,7 @@ TEST_CASE("a sweep killed before the second measurement measures the trial again
 }
 
 TEST_CASE("trials that settled late, hold outliers or have a stage that slowed down are counted") {
-  FakeExecutor executor([](const plan::Trial& trial) {
+  ScriptedExecutor executor([](const plan::Trial& trial) {
     auto record = make_ok(trial);
     record.single_stream.emplace().warmup = trial.warmup;
     record.offline.emplace().warmup = trial.warmup + trial.repetition;
@@ -241,7 +241,7 @@ TEST_CASE("trials that settled late, hold outliers or have a stage that slowed d
 }
 
 TEST_CASE("a trial that did not keep up, and a search that found no rate, are counted apart") {
-  FakeExecutor executor([](const plan::Trial& trial) {
+  ScriptedExecutor executor([](const plan::Trial& trial) {
     auto record = make_ok(trial);
     if (trial.repetition == 0 && trial.split_points.front() == 3) return record;
     record.server.emplace();
@@ -272,7 +272,7 @@ struct TwoSides {
     order += std::to_string(side);
   }
 
-  FakeExecutor own, other;
+  ScriptedExecutor own, other;
   std::vector<TrialRecord> kept[2];
   std::string order;
 };

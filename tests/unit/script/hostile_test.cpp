@@ -23,9 +23,9 @@ using support::write_file;
 using weights::ZipMember;
 using Members = std::vector<ZipMember>;
 
-const char* const kNet = "def forward(self, x):\n  return torch.flatten(self.conv1.forward(x), 1)\n";
+const char* const kHostileNet = "def forward(self, x):\n  return torch.flatten(self.conv1.forward(x), 1)\n";
 
-std::string refusal(const std::filesystem::path& file) {
+std::string hostile_refusal(const std::filesystem::path& file) {
   try {
     make_script_backend()->describe(request_for(file));
   } catch (const Error& error) {
@@ -40,7 +40,7 @@ TEST_CASE("a file that is no zip is refused with what it is") {
   const auto file = folder.path() / "model.pt";
   const auto refusal_of = [&](const std::string& bytes) {
     write_file(file, bytes);
-    return refusal(file);
+    return hostile_refusal(file);
   };
   CHECK(support::contains(refusal_of(""), "it is empty"));
   CHECK(support::contains(refusal_of("P"), "it is no zip file"));
@@ -56,7 +56,7 @@ TEST_CASE("a zip that torch.save wrote, or anybody else, is refused without bein
   const auto file = folder.path() / "model.pt";
   const auto refusal_of = [&](const Members& members) {
     write_file(file, weights::zip_file(members));
-    return refusal(file);
+    return hostile_refusal(file);
   };
   const std::string pickle = "cos\nsystem\n(S'touch ran'\ntR.";
   CHECK(support::contains(refusal_of({{"model/data.pkl", pickle}}), "a pickle of torch.save (a state_dict"));
@@ -79,16 +79,16 @@ std::string refusal_after(const std::string& forward, const std::function<void(M
   change(members);
   const auto file = folder.path() / "changed.pt";
   write_file(file, weights::zip_file(members));
-  return refusal(file);
+  return hostile_refusal(file);
 }
 
 TEST_CASE("an archive that was taken apart and put together again is the same model") {
-  CHECK(refusal_after(kNet, [](Members&) {}) == "(nothing was thrown)");
+  CHECK(refusal_after(kHostileNet, [](Members&) {}) == "(nothing was thrown)");
 }
 
 TEST_CASE("a bit that flipped in any part of an archive is found by its checksum") {
   const support::TemporaryFolder folder;
-  const auto whole = support::read_file(write_archive(folder.path(), kNet));
+  const auto whole = support::read_file(write_archive(folder.path(), kHostileNet));
   const auto file = folder.path() / "damaged.pt";
   const auto entries = weights::read_entries(weights::bytes_of(whole));
   for (const auto& [name, entry] : entries) {
@@ -98,7 +98,7 @@ TEST_CASE("a bit that flipped in any part of an archive is found by its checksum
     const auto middle = entry.bytes.data() + entry.bytes.size() / 2 - weights::bytes_of(whole).data();
     damaged[static_cast<std::size_t>(middle)] ^= 1;
     write_file(file, damaged);
-    const auto message = refusal(file);
+    const auto message = hostile_refusal(file);
     INFO(message);
     CHECK(support::contains(message, "damaged"));
     CHECK(support::contains(message, name.substr(name.find('/') + 1)));
@@ -106,16 +106,16 @@ TEST_CASE("a bit that flipped in any part of an archive is found by its checksum
 }
 
 TEST_CASE("a pickle that asks for something else, or for numbers that are not there, is refused before it is read") {
-  const auto hostile = refusal_after(kNet, [](Members& members) {
+  const auto hostile = refusal_after(kHostileNet, [](Members& members) {
     using namespace weights::pickle;
     member(members, "/data.pkl") = whole(call(global("os", "system"), tuple({text("touch ran")})));
   });
   CHECK(support::contains(hostile, "without executing anything: it asks for \"os.system\""));
   const auto constants =
-      refusal_after(kNet, [](Members& members) { member(members, "/constants.pkl") = "\x80\x02]a."; });
+      refusal_after(kHostileNet, [](Members& members) { member(members, "/constants.pkl") = "\x80\x02]a."; });
   CHECK(support::contains(constants, "constants.pkl"));
   CHECK(support::contains(constants, "an empty stack"));
-  const auto shorter = refusal_after(kNet, [](Members& members) { member(members, "/data/0").resize(4); });
+  const auto shorter = refusal_after(kHostileNet, [](Members& members) { member(members, "/data/0").resize(4); });
   CHECK(support::contains(shorter, "and has 4 bytes"));
 }
 
@@ -130,12 +130,12 @@ TEST_CASE("code under a name that LibTorch finds and a careless look does not is
                          });
   };
   CHECK(support::contains(refusal_renamed("code/__torch__/tests.py", "CODE/__torch__/TESTS.PY"), "from_file"));
-  CHECK(support::contains(refusal_after(kNet,
+  CHECK(support::contains(refusal_after(kHostileNet,
                                         [](Members& members) {
                                           members.push_back({"net/Data.pkl", ""});
                                         }),
                           "has the name of another, but for the case"));
-  CHECK(support::contains(refusal_after(kNet,
+  CHECK(support::contains(refusal_after(kHostileNet,
                                         [](Members& members) {
                                           members.push_back({"net/model.json", "{}"});
                                         }),
@@ -144,7 +144,7 @@ TEST_CASE("code under a name that LibTorch finds and a careless look does not is
 
 TEST_CASE("whatever byte of the pickle of an archive is changed, it is refused or loaded, and nothing worse") {
   const support::TemporaryFolder folder;
-  const auto good = members_of(write_archive(folder.path(), kNet));
+  const auto good = members_of(write_archive(folder.path(), kHostileNet));
   const auto file = folder.path() / "changed.pt";
   auto members = good;
   auto& pickle = member(members, "/data.pkl");
@@ -155,7 +155,7 @@ TEST_CASE("whatever byte of the pickle of an archive is changed, it is refused o
     pickle = whole;
     pickle[i] = static_cast<char>(pickle[i] + 1 + static_cast<int>(i) % 7);
     write_file(file, weights::zip_file(members));
-    if (refusal(file) != "(nothing was thrown)") ++refused;
+    if (hostile_refusal(file) != "(nothing was thrown)") ++refused;
   }
   CHECK(refused > 50);
 }
@@ -216,13 +216,13 @@ TEST_CASE("an archive that was cut off is refused, wherever it was") {
   for (std::size_t length = 0; length < whole.size(); length += whole.size() / 50) {
     INFO(length << " of " << whole.size() << " bytes");
     write_file(file, whole.substr(0, length));
-    CHECK(support::contains(refusal(file), "is no TorchScript archive"));
+    CHECK(support::contains(hostile_refusal(file), "is no TorchScript archive"));
   }
 }
 
 TEST_CASE("code that would run while the archive is loaded, or touch other files, is refused before it is loaded") {
   const support::TemporaryFolder folder;
-  const auto refusal_of = [&](const std::string& code) { return refusal(write_archive(folder.path(), code)); };
+  const auto refusal_of = [&](const std::string& code) { return hostile_refusal(write_archive(folder.path(), code)); };
   CHECK(support::contains(refusal_of("def forward(self, x):\n  return x\n"
                                      "def __setstate__(self, state: int):\n  self.training = True\n"
                                      "def __getstate__(self):\n  return 1\n"),

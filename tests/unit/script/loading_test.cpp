@@ -65,7 +65,7 @@ TEST_CASE("a stage that loads its blocks of an archive never takes the memory of
   CHECK(all < kLayers * kLayerBytes + 2 * kOther);
 }
 
-const char* const kNet =
+const char* const kLoadedNet =
     "def forward(self, x):\n"
     "  x = self.block.forward(self.act.forward(self.conv1.forward(x)))\n"
     "  return self.fc.forward(torch.flatten(torch.mul(x, self.scale), 1))\n";
@@ -105,7 +105,7 @@ TEST_CASE("blocks stay what they are when the archive is gone, and hold their in
 TEST_CASE("loaded at the positions of its description, a block is the one that was described") {
   const c10::InferenceMode inference;
   const support::TemporaryFolder folder;
-  auto request = request_for(write_archive(folder.path(), kNet), "unit");
+  auto request = request_for(write_archive(folder.path(), kLoadedNet), "unit");
   auto found = make_script_backend();
   auto told = make_script_backend();
   found->configure({});
@@ -127,7 +127,7 @@ TEST_CASE("loaded at the positions of its description, a block is the one that w
 
 TEST_CASE("an archive is not cut where it cannot be") {
   const support::TemporaryFolder folder;
-  auto request = request_for(write_archive(folder.path(), kNet));
+  auto request = request_for(write_archive(folder.path(), kLoadedNet));
   const auto positions = make_script_backend()->describe(request).cut_positions;
   const int last = positions.back();
   for (const std::vector<int>& wrong : {std::vector{last + 1}, {0}, {-1, last}, {1, 1, last}, {2, 1, last}}) {
@@ -155,7 +155,7 @@ TEST_CASE("numbers among an archive's constants, its attributes, or both, are th
   const auto where = GENERATE(Numbers::attributes, Numbers::constants, Numbers::both);
   const bool misaligned = GENERATE(false, true);
   const support::TemporaryFolder folder;
-  const auto archive = write_archive(folder.path(), kNet, "net.pt", where);
+  const auto archive = write_archive(folder.path(), kLoadedNet, "net.pt", where);
   if (misaligned) misalign(archive);
   check_whole(archive);
 }
@@ -176,7 +176,7 @@ TEST_CASE("operators mean what they meant in the archive's version, wherever tha
 /// What is said of an archive after a change of its parts.
 std::string refusal_after(const std::function<void(weights::ZipMember&)>& change) {
   const support::TemporaryFolder folder;
-  const auto archive = write_archive(folder.path(), kNet);
+  const auto archive = write_archive(folder.path(), kLoadedNet);
   auto members = members_of(archive);
   for (auto& member : members) change(member);
   support::write_file(archive, weights::zip_file(members));
@@ -210,7 +210,7 @@ TEST_CASE("storages that are not numbered, as no archive has them, are refused")
 
 TEST_CASE("the storages of an archive for phones have an ending, and are numbered") {
   const support::TemporaryFolder folder;
-  const auto archive = write_archive(folder.path(), kNet, "net.pt", Numbers::both);
+  const auto archive = write_archive(folder.path(), kLoadedNet, "net.pt", Numbers::both);
   auto members = members_of(archive);
   for (auto& member : members) {
     const bool constants = member.name.find("/constants/") != std::string::npos;

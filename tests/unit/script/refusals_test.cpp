@@ -29,12 +29,12 @@ std::string refusal(const std::string& forward) {
   return refusal(request_for(write_archive(folder.path(), forward)));
 }
 
-struct Case {
+struct RefusedCode {
   const char* forward;
   std::vector<const char*> parts;  ///< of the refusal
 };
 
-const std::vector<Case> kCases{
+const std::vector<RefusedCode> kRefusedCode{
     {"def forward(self, x):\n  if bool(torch.gt(torch.sum(x), 0)):\n    x = torch.relu(x)\n  return x\n",
      {"net.pt", "prim::If", "control flow"}},
     {"def forward(self, x):\n  while bool(torch.gt(torch.sum(x), 0)):\n    x = x - 1\n  return x\n",
@@ -59,7 +59,7 @@ const std::vector<Case> kCases{
 };
 
 TEST_CASE("an archive that cannot be cut is refused with the operator that is in the way") {
-  for (const auto& [forward, parts] : kCases) {
+  for (const auto& [forward, parts] : kRefusedCode) {
     const auto message = refusal(forward);
     INFO(forward << "gives: " << message);
     for (const auto* part : parts) CHECK(support::contains(message, part));

@@ -13,7 +13,8 @@ namespace paretopipe::script {
 namespace {
 
 /// The first stage holds and runs blocks [0, k), the second [k, N), for every k from 0 to N. Returns N.
-int check_every_split(const std::filesystem::path& archive, const std::string& cuts, int batch, int max_crossing = 1) {
+int compare_every_split(const std::filesystem::path& archive, const std::string& cuts, int batch,
+                        int max_crossing = 1) {
   const c10::InferenceMode inference;
   auto first = make_script_backend();
   auto second = make_script_backend();
@@ -36,7 +37,7 @@ int check_every_split(const std::filesystem::path& archive, const std::string& c
   return blocks;
 }
 
-struct Case {
+struct SplitCase {
   const char* what;
   const char* forward;
   int blocks;  ///< with all cuts
@@ -44,7 +45,7 @@ struct Case {
 
 // clang-format off
 /// Blocks of the cuts that two tensors may cross.
-const std::vector<Case> kCasesOfTwo{
+const std::vector<SplitCase> kCasesOfTwo{
     {"a chain of layers, which two tensors cross nowhere",
      "def forward(self, x):\n  x = self.act.forward(self.bn.forward(self.conv1.forward(x)))\n  return self.fc.forward(torch.flatten(x, 1))\n", 5},
     {"inside of a residual block, behind each of its five operators up to the sum",
@@ -61,7 +62,7 @@ const std::vector<Case> kCasesOfTwo{
      "def forward(self, x):\n  y = self.conv1.forward(x)\n  return torch.relu(y).view(y.size(0), -1)\n", 3},
 };
 
-const std::vector<Case> kCases{
+const std::vector<SplitCase> kSplitCases{
     {"a chain of layers, in place",
      "def forward(self, x):\n  x = self.act.forward(self.bn.forward(self.conv1.forward(x)))\n  return self.fc.forward(torch.flatten(x, 1))\n", 5},
     {"residual blocks, whose inside offers no cut",
@@ -99,12 +100,12 @@ const std::vector<Case> kCases{
 
 TEST_CASE("every cut of an archive computes the same bits as the archive itself") {
   const support::TemporaryFolder folder;
-  for (const auto& [what, forward, blocks] : kCases) {
+  for (const auto& [what, forward, blocks] : kSplitCases) {
     INFO(what);
     const auto archive = write_archive(folder.path(), forward);
-    CHECK(check_every_split(archive, "all", 2) == blocks);
-    CHECK(check_every_split(archive, "unit", 1) <= blocks);
-    check_every_split(archive, "modules", 3);
+    CHECK(compare_every_split(archive, "all", 2) == blocks);
+    CHECK(compare_every_split(archive, "unit", 1) <= blocks);
+    compare_every_split(archive, "modules", 3);
   }
 }
 
@@ -113,9 +114,9 @@ TEST_CASE("cuts that two tensors cross compute the same bits as the archive itse
   for (const auto& [what, forward, blocks] : kCasesOfTwo) {
     INFO(what);
     const auto archive = write_archive(folder.path(), forward);
-    CHECK(check_every_split(archive, "all", 2, 2) == blocks);
-    CHECK(check_every_split(archive, "unit", 1, 2) <= blocks);
-    check_every_split(archive, "modules", 3, 2);
+    CHECK(compare_every_split(archive, "all", 2, 2) == blocks);
+    CHECK(compare_every_split(archive, "unit", 1, 2) <= blocks);
+    compare_every_split(archive, "modules", 3, 2);
   }
 }
 

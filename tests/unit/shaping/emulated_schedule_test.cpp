@@ -19,14 +19,14 @@ namespace {
 constexpr std::int64_t kMbit = 1'000'000;
 const Clock::time_point kStart{1h};
 
-LinkConditions delayed(Nanoseconds delay) {
+LinkConditions delayed_link(Nanoseconds delay) {
   LinkConditions conditions;
   conditions.delay = delay;
   return conditions;
 }
 
 LinkConditions paced(std::int64_t rate_bit_per_s, Nanoseconds delay = 0ns) {
-  LinkConditions conditions = delayed(delay);
+  LinkConditions conditions = delayed_link(delay);
   conditions.rate_bit_per_s = rate_bit_per_s;
   return conditions;
 }
@@ -50,7 +50,7 @@ TEST_CASE("nothing shaped: bytes are delivered when they arrive") {
 }
 
 TEST_CASE("a delay moves every byte by as much") {
-  EmulatedSchedule schedule(delayed(20ms), 1);
+  EmulatedSchedule schedule(delayed_link(20ms), 1);
   CHECK(schedule.deliver(kStart, 100) == kStart + 20ms);
   CHECK(schedule.deliver(kStart + 3ms, 20'000'000) == kStart + 23ms);
 }
@@ -106,7 +106,7 @@ TEST_CASE("a bucket that was not idle for long is only as full as the time allow
 }
 
 TEST_CASE("jitter scatters the delays of bytes that are far apart around the delay") {
-  auto conditions = delayed(50ms);
+  auto conditions = delayed_link(50ms);
   conditions.jitter = 10ms;
   conditions.distribution = DelayDistribution::normal;
   EmulatedSchedule schedule(conditions, 3);
@@ -143,7 +143,7 @@ TEST_CASE("jitter never changes the order, and never delivers before the arrival
 }
 
 TEST_CASE("the same seed gives the same schedule") {
-  auto conditions = delayed(20ms);
+  auto conditions = delayed_link(20ms);
   conditions.jitter = 5ms;
   EmulatedSchedule one(conditions, 9);
   EmulatedSchedule two(conditions, 9);
@@ -155,7 +155,7 @@ TEST_CASE("the same seed gives the same schedule") {
 TEST_CASE("new conditions hold for what comes next, which does not overtake what is under way") {
   EmulatedSchedule schedule(paced(8 * kMbit, 100ms), 1);
   CHECK(schedule.deliver(kStart, 1000) == kStart + 101ms);
-  schedule.set_conditions(delayed(10ms), 1);
+  schedule.set_conditions(delayed_link(10ms), 1);
   CHECK(schedule.deliver(kStart + 1ms, 1000) == kStart + 101ms);
   CHECK(schedule.deliver(kStart + 200ms, 1000) == kStart + 210ms);
 }
@@ -172,8 +172,8 @@ TEST_CASE("a direction holds what is on its way and four MiB more") {
   constexpr std::size_t kSocketBuffer = 4 << 20;
   CHECK(buffer_limit(LinkConditions{}) == kSocketBuffer);
   CHECK(buffer_limit(paced(500 * kMbit, 200ms)) == kSocketBuffer + 12'500'000);
-  CHECK(buffer_limit(delayed(10ms)) == kSocketBuffer + 12'500'000);
-  CHECK(buffer_limit(delayed(10s)) == 256 << 20);
+  CHECK(buffer_limit(delayed_link(10ms)) == kSocketBuffer + 12'500'000);
+  CHECK(buffer_limit(delayed_link(10s)) == 256 << 20);
   auto scattered = paced(8 * kMbit, 100ms);
   scattered.jitter = 25ms;
   CHECK(buffer_limit(scattered) == kSocketBuffer + 200'000);

@@ -32,7 +32,7 @@ Lines lines(const PeerTarget& target, const LinkConditions& conditions) {
   return typed;
 }
 
-LinkConditions paced(std::int64_t rate_bit_per_s) {
+LinkConditions paced_peer(std::int64_t rate_bit_per_s) {
   LinkConditions conditions;
   conditions.rate_bit_per_s = rate_bit_per_s;
   return conditions;
@@ -50,7 +50,7 @@ Lines operator+(Lines first, const Lines& second) {
 }  // namespace
 
 TEST_CASE("a rate for one peer is tbf below a class that only the peer's traffic gets into", "[peer]") {
-  CHECK(lines({"eth0", "192.168.1.7", std::nullopt}, paced(20'000'000)) ==
+  CHECK(lines({"eth0", "192.168.1.7", std::nullopt}, paced_peer(20'000'000)) ==
         kFrame + Lines{"tc qdisc add dev eth0 parent 7a7a:1 handle 7a7b: tbf rate 20000000bit burst 13028b latency "
                        "100ms",
                        "tc filter add dev eth0 parent 7a7a: protocol ip prio 1 u32 match ip dst 192.168.1.7/32 flowid "
@@ -58,7 +58,7 @@ TEST_CASE("a rate for one peer is tbf below a class that only the peer's traffic
 }
 
 TEST_CASE("a port is matched on either side, for either may be the server", "[peer]") {
-  const auto typed = lines({"eth0", "192.168.1.7", 5000}, paced(20'000'000));
+  const auto typed = lines({"eth0", "192.168.1.7", 5000}, paced_peer(20'000'000));
   REQUIRE(typed.size() == 5);
   CHECK(typed[3] ==
         "tc filter add dev eth0 parent 7a7a: protocol ip prio 1 u32 match ip dst 192.168.1.7/32 match ip protocol 6 "
@@ -69,7 +69,7 @@ TEST_CASE("a port is matched on either side, for either may be the server", "[pe
 }
 
 TEST_CASE("an IPv6 peer is matched by IPv6's filters, written as the kernel writes it", "[peer]") {
-  const auto typed = lines({"eth0", "FE80:0:0::1", 5000}, paced(20'000'000));
+  const auto typed = lines({"eth0", "FE80:0:0::1", 5000}, paced_peer(20'000'000));
   REQUIRE(typed.size() == 5);
   CHECK(typed[3] ==
         "tc filter add dev eth0 parent 7a7a: protocol ipv6 prio 1 u32 match ip6 dst fe80::1/128 match ip6 protocol 6 "
@@ -99,7 +99,7 @@ TEST_CASE("what cuts super-packets lets one frame of any interface pass, with it
 }
 
 TEST_CASE("what undoes a plan names the handle, so that nobody else's qdisc is removed", "[peer]") {
-  const auto plan = plan_peer_shaping({"eth0", "10.0.0.2", 5000}, paced(1'000'000));
+  const auto plan = plan_peer_shaping({"eth0", "10.0.0.2", 5000}, paced_peer(1'000'000));
   CHECK(line(plan.undo) == "tc qdisc del dev eth0 root handle 7a7a:");
 }
 
@@ -107,11 +107,11 @@ TEST_CASE("what cannot be planned is refused with what to write instead", "[peer
   const auto refusal = [](const PeerTarget& target, const LinkConditions& conditions) {
     return message_of<UsageError>([&] { plan_peer_shaping(target, conditions); });
   };
-  CHECK(contains(refusal({"eth0", "raspberry", {}}, paced(1'000'000)), "\"raspberry\" is not an IP address"));
-  CHECK(contains(refusal({"eth0", "10.0.0.2/8", {}}, paced(1'000'000)), "is not an IP address"));
+  CHECK(contains(refusal({"eth0", "raspberry", {}}, paced_peer(1'000'000)), "\"raspberry\" is not an IP address"));
+  CHECK(contains(refusal({"eth0", "10.0.0.2/8", {}}, paced_peer(1'000'000)), "is not an IP address"));
   CHECK(contains(refusal({"eth0", "10.0.0.2", {}}, {}), "shapes nothing"));
   for (const auto* name : {"", "-j", "eth 0", "eth/0", "0123456789abcdef", "eth0\n", ".."}) {
-    CHECK(contains(refusal({name, "10.0.0.2", {}}, paced(1'000'000)), "cannot be an interface's name"));
+    CHECK(contains(refusal({name, "10.0.0.2", {}}, paced_peer(1'000'000)), "cannot be an interface's name"));
   }
 }
 
@@ -141,7 +141,7 @@ TEST_CASE("what is applied for a peer is read back from below the class alone", 
 }
 
 TEST_CASE("the terms of a lease survive the way to its keeper, and its outcome the way back", "[peer]") {
-  const LeaseTerms terms{"eth0", plan_peer_shaping({"eth0", "10.0.0.2", 5000}, paced(1'000'000)), 90s};
+  const LeaseTerms terms{"eth0", plan_peer_shaping({"eth0", "10.0.0.2", 5000}, paced_peer(1'000'000)), 90s};
   CHECK(nlohmann::json(terms).get<LeaseTerms>() == terms);
   for (const auto end : {LeaseEnd::expired, LeaseEnd::released, LeaseEnd::keeper_interrupted}) {
     const auto back = nlohmann::json(LeaseOutcome{end, false}).get<LeaseOutcome>();

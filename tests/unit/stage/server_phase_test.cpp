@@ -21,7 +21,7 @@ namespace {
 
 using Moments = std::vector<std::int64_t>;
 
-bool never_before(const Moments& later, const Moments& earlier) {
+bool not_before(const Moments& later, const Moments& earlier) {
   return later.size() == earlier.size() &&
          std::equal(later.begin(), later.end(), earlier.begin(), std::greater_equal<>());
 }
@@ -47,8 +47,8 @@ void require_server_phase(const RunReport& source, const RingSetup& setup) {
   for (std::size_t i = 0; i < scheduled.size(); ++i) {
     REQUIRE(scheduled[i] - scheduled.front() == setup.arrivals[i] - setup.arrivals.front());
   }
-  REQUIRE(never_before(handed_over, scheduled));
-  REQUIRE(never_before(completed, handed_over));
+  REQUIRE(not_before(handed_over, scheduled));
+  REQUIRE(not_before(completed, handed_over));
   REQUIRE(std::is_sorted(handed_over.begin(), handed_over.end()));
   REQUIRE(std::is_sorted(completed.begin(), completed.end()));
   const auto depth = static_cast<std::size_t>(setup.depth);

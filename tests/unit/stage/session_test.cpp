@@ -29,7 +29,7 @@ ComputeReferences references_of(const ModelRequest& model) {
   return {model, kBlocks, 2, 1};
 }
 
-Run run_alone() {
+Run lone_run() {
   return make_runs({.splits = {}, .warmup = 1, .batches = 3, .depth = 2, .faults = {}}).front();
 }
 
@@ -93,11 +93,11 @@ TEST_CASE("requests in the wrong order are faults that say which came before whi
   ServedStage stage;
   CHECK(contains(stage.ask<Fault>(Join{}).reason, "join before listen"));
   CHECK(contains(stage.ask<Fault>(make_runs({}).front()).reason, "run before join"));
-  CHECK(contains(stage.ask<Fault>(run_alone()).reason, "alone must be the source"));
+  CHECK(contains(stage.ask<Fault>(lone_run()).reason, "alone must be the source"));
   stage.ask<Loaded>(load_all());
-  CHECK(contains(stage.ask<Fault>(run_alone()).reason, "alone must be the source"));
+  CHECK(contains(stage.ask<Fault>(lone_run()).reason, "alone must be the source"));
   stage.make_source(2);
-  CHECK_NOTHROW(stage.ask<RunReport>(run_alone()));
+  CHECK_NOTHROW(stage.ask<RunReport>(lone_run()));
 }
 
 TEST_CASE("a stage says how long each block of a model computes, and is then as it was") {
@@ -115,7 +115,7 @@ TEST_CASE("a stage says how long each block of a model computes, and is then as 
   request = {a_model(), kBlocks + 1, 5};
   CHECK_FALSE(stage.ask<Fault>(request).reason.empty());
   stage.make_source(2);
-  CHECK_NOTHROW(stage.ask<RunReport>(run_alone()));
+  CHECK_NOTHROW(stage.ask<RunReport>(lone_run()));
 }
 
 TEST_CASE("a run whose numbers cannot be is a fault before anything is allocated") {
@@ -124,7 +124,7 @@ TEST_CASE("a run whose numbers cannot be is a fault before anything is allocated
   const auto damage =
       GENERATE(as<int Run::*>{}, &Run::stage_count, &Run::batches, &Run::warmup, &Run::depth, &Run::chunks);
   for (const int value : {-1, 1'000'001, 2'147'483'647}) {
-    auto request = run_alone();
+    auto request = lone_run();
     request.*damage = value;
     CAPTURE(value);
     CHECK(contains(stage.ask<Fault>(request).reason, "cannot be"));
@@ -134,7 +134,7 @@ TEST_CASE("a run whose numbers cannot be is a fault before anything is allocated
 TEST_CASE("a schedule that cannot be is a fault: too short, too long, out of order, endless, or without a phase") {
   ServedStage stage;
   stage.make_source(1);
-  auto request = run_alone();  // of 4 batches
+  auto request = lone_run();  // of 4 batches
   request.server = true;
   for (const auto& arrivals : std::vector<std::vector<std::int64_t>>{
            {}, {1, 2, 3}, {1, 2, 3, 4, 5}, {1, 3, 2, 4}, {-1, 2, 3, 4}, {1, 2, 3, 9'000'000'000'000'000'000}}) {
@@ -157,7 +157,7 @@ TEST_CASE("chunks that no batch can have are a fault, and so are more of them th
   }
   CHECK(contains(stage.ask<Fault>(ComputeReferences{a_model(), kBlocks, 0, 1}).reason, "0 batches"));
   stage.make_source(1);
-  auto run = run_alone();
+  auto run = lone_run();
   run.chunks = 500'001;  // of 4 batches a phase
   CHECK(contains(stage.ask<Fault>(run).reason, "cannot be"));
 }
@@ -169,7 +169,7 @@ TEST_CASE("the inputs of chunks are those of the whole batches, and each chunk h
   CHECK(ends.result.shape == std::vector<std::int64_t>{kBatch, 10});
   ServedStage source;
   source.make_source(2, 3);
-  auto run = run_alone();
+  auto run = lone_run();
   run.chunks = 3;
   const auto report = source.ask<RunReport>(run);
   CHECK(report.single_stream.ready.size() == 4 * 3);
@@ -181,12 +181,12 @@ TEST_CASE("blocks that the model does not have are a fault") {
   ServedStage stage;
   stage.make_source(1);
   for (const auto blocks : {config::BlockRange{0, kBlocks + 1}, config::BlockRange{-1, kBlocks}, {1, 2}}) {
-    auto request = run_alone();
+    auto request = lone_run();
     request.blocks = blocks;
     CAPTURE(blocks.begin, blocks.end);
     CHECK_FALSE(stage.ask<Fault>(request).reason.empty());
   }
-  CHECK_NOTHROW(stage.ask<RunReport>(run_alone()));
+  CHECK_NOTHROW(stage.ask<RunReport>(lone_run()));
 }
 
 TEST_CASE("a model that cannot be is a fault with the request's exit code") {
@@ -230,7 +230,7 @@ TEST_CASE("a source compares with the outputs that it was sent, whoever computed
   stage.send(TakeReferences{a_model(), 1, 1, result.spec});
   stage.control().send_tensor(0, 0, result.spec, altered);
   stage.receive<ReferencesTaken>();
-  CHECK(stage.ask<RunReport>(run_alone()).max_abs_difference > 0);
+  CHECK(stage.ask<RunReport>(lone_run()).max_abs_difference > 0);
 }
 
 TEST_CASE("outputs of no chunk, or of a tensor that cannot be, are a fault") {
@@ -243,9 +243,9 @@ TEST_CASE("outputs of no chunk, or of a tensor that cannot be, are a fault") {
 TEST_CASE("a run reports what its tensors took at most, whatever lives beside them") {
   ServedStage stage;
   stage.make_source(2);
-  const auto few = stage.ask<RunReport>(run_alone()).memory;
+  const auto few = stage.ask<RunReport>(lone_run()).memory;
   stage.make_source(7);
-  const auto many = stage.ask<RunReport>(run_alone()).memory;
+  const auto many = stage.ask<RunReport>(lone_run()).memory;
   // What goes from the first block to the second is 4 kB, and 64 kB from there to the third.
   CHECK(few.tensors_bytes >= 68'000);
   CHECK(few.tensors_bytes < 100'000);
@@ -256,7 +256,7 @@ TEST_CASE("a trial after another gives a report of its own") {
   ServedStage stage;
   stage.make_source(2);
   for (int i = 0; i < 2; ++i) {
-    const auto report = stage.ask<RunReport>(run_alone());
+    const auto report = stage.ask<RunReport>(lone_run());
     CHECK(report.single_stream.ready.size() == 4);
     CHECK(report.offline.ready.size() == 4);
     CHECK(report.max_abs_difference == 0);

@@ -14,7 +14,7 @@ using support::contains;
 
 namespace {
 
-constexpr std::int64_t kSecond = 1'000'000'000;
+constexpr std::int64_t kSecondNs = 1'000'000'000;
 
 /// Five queries, the first to warm up. One has to wait at the source.
 ServerTimeline a_phase() {
@@ -76,8 +76,9 @@ TEST_CASE("a pipeline keeps up as long as it completes 95 % of what arrives in t
 }
 
 TEST_CASE("a queue that grows is told from one that does not") {
-  for (const double rho : {0.3, 0.7, 0.9}) CHECK_FALSE(summarise_server(simulated(rho, 4000, kSecond), 4, 1).saturated);
-  for (const double rho : {1.1, 1.5, 4.0}) CHECK(summarise_server(simulated(rho, 4000, kSecond), 4, 1).saturated);
+  for (const double rho : {0.3, 0.7, 0.9})
+    CHECK_FALSE(summarise_server(simulated(rho, 4000, kSecondNs), 4, 1).saturated);
+  for (const double rho : {1.1, 1.5, 4.0}) CHECK(summarise_server(simulated(rho, 4000, kSecondNs), 4, 1).saturated);
 }
 
 TEST_CASE("damaged moments are refused with what is wrong") {

@@ -17,16 +17,16 @@ namespace {
 
 using Series = std::vector<std::int64_t>;
 
-constexpr int kWarmup = 2;
-const testing::Durations kAlone{5000, 4000, 3000, 2000, 50'000};
-const testing::Durations kLoaded{5000, 4000, 3000, 2000, 10'000};
+constexpr int kWarmUpBatches = 2;
+const testing::Durations kAloneDurations{5000, 4000, 3000, 2000, 50'000};
+const testing::Durations kLoadedDurations{5000, 4000, 3000, 2000, 10'000};
 
 record::PhaseSamples single_stream() {
-  return testing::regular_samples(kAlone, 14, kWarmup, 1);
+  return testing::regular_samples(kAloneDurations, 14, kWarmUpBatches, 1);
 }
 
 record::PhaseSamples offline() {
-  return testing::regular_samples(kLoaded, 14, kWarmup, 4);
+  return testing::regular_samples(kLoadedDurations, 14, kWarmUpBatches, 4);
 }
 
 /// From `batch` on everything comes later, as after one slow batch in a full pipeline.
@@ -65,21 +65,21 @@ TEST_CASE("of fewer than eight durations nothing is said", "[warmup]") {
 
 TEST_CASE("a phase that settles late loses its first measured batches too", "[warmup]") {
   auto alone = single_stream();
-  CHECK(stats::settled_latency_warmup(alone) == kWarmup);
-  alone.results.completed[kWarmup] += 30'000;
-  alone.results.completed[kWarmup + 1] += 20'000;
-  CHECK(stats::settled_latency_warmup(alone) == kWarmup + 2);
+  CHECK(stats::settled_latency_warmup(alone) == kWarmUpBatches);
+  alone.results.completed[kWarmUpBatches] += 30'000;
+  alone.results.completed[kWarmUpBatches + 1] += 20'000;
+  CHECK(stats::settled_latency_warmup(alone) == kWarmUpBatches + 2);
 
   auto loaded = offline();
-  CHECK(stats::settled_throughput_warmup(loaded) == kWarmup);
-  delay_completions(loaded, kWarmup + 1, 90'000);
-  CHECK(stats::settled_throughput_warmup(loaded) == kWarmup + 1);
+  CHECK(stats::settled_throughput_warmup(loaded) == kWarmUpBatches);
+  delay_completions(loaded, kWarmUpBatches + 1, 90'000);
+  CHECK(stats::settled_throughput_warmup(loaded) == kWarmUpBatches + 1);
 }
 
 TEST_CASE("a slow batch among the warm-up ones lengthens nothing", "[warmup]") {
   auto alone = single_stream();
-  alone.results.completed[kWarmup - 1] += 30'000;
-  CHECK(stats::settled_latency_warmup(alone) == kWarmup);
+  alone.results.completed[kWarmUpBatches - 1] += 30'000;
+  CHECK(stats::settled_latency_warmup(alone) == kWarmUpBatches);
 }
 
 TEST_CASE("an outlier is named by its batch, in the phase in which it was one", "[outliers]") {

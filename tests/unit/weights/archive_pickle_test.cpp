@@ -25,7 +25,7 @@ const ZipEntry* find_storage(std::string_view key) {
   return key == "compressed" ? &kCompressed : nullptr;
 }
 
-std::string refusal(const std::string& pickle) {
+std::string archive_refusal(const std::string& pickle) {
   return support::message_of<UsageError>([&] { check_archive_pickle(bytes_of(pickle), find_storage); });
 }
 
@@ -54,8 +54,8 @@ std::string module() {
 }  // namespace
 
 TEST_CASE("an archive's pickle with all that an archive can have is accepted", "[weights]") {
-  CHECK(refusal(pickle::whole(module())) == "(nothing was thrown)");
-  CHECK(refusal(pickle::whole(")")) == "(nothing was thrown)");  // constants.pkl without constants
+  CHECK(archive_refusal(pickle::whole(module())) == "(nothing was thrown)");
+  CHECK(archive_refusal(pickle::whole(")")) == "(nothing was thrown)");  // constants.pkl without constants
 }
 
 TEST_CASE("an archive's pickle that asks for anything else is refused, and not executed", "[weights]") {
@@ -101,7 +101,7 @@ TEST_CASE("an archive's pickle that asks for anything else is refused, and not e
        "no storage of a tensor"},
   }));
   CAPTURE(hostile.named);
-  const auto message = refusal(whole(hostile.pickle));
+  const auto message = archive_refusal(whole(hostile.pickle));
   CAPTURE(message);
   CHECK(contains(message, hostile.named));
 }
@@ -109,13 +109,13 @@ TEST_CASE("an archive's pickle that asks for anything else is refused, and not e
 TEST_CASE("what would end LibTorch's stack, or never be freed, is refused", "[weights]") {
   std::string nested = ")";
   for (int i = 0; i < 501; ++i) nested += '\x85';
-  CHECK(contains(refusal(pickle::whole(nested)), "nested more than 500 deep"));
+  CHECK(contains(archive_refusal(pickle::whole(nested)), "nested more than 500 deep"));
   nested.resize(501);
-  CHECK(refusal(pickle::whole(nested)) == "(nothing was thrown)");
-  CHECK(contains(refusal(pickle::whole("]q\1h\1a")), "it puts a list into itself"));
-  CHECK(contains(refusal(pickle::whole("]q\1]h\1ah\1)a0")), "it changes a list that something else holds"));
+  CHECK(archive_refusal(pickle::whole(nested)) == "(nothing was thrown)");
+  CHECK(contains(archive_refusal(pickle::whole("]q\1h\1a")), "it puts a list into itself"));
+  CHECK(contains(archive_refusal(pickle::whole("]q\1]h\1ah\1)a0")), "it changes a list that something else holds"));
   // From the outside in: what holds something can be nested without end only after the fact.
-  CHECK(contains(refusal(pickle::whole("]q\1]q\2ah\2]a")), "it changes a list that something else holds"));
+  CHECK(contains(archive_refusal(pickle::whole("]q\1]q\2ah\2]a")), "it changes a list that something else holds"));
 }
 
 TEST_CASE("an archive's pickle of which any byte is damaged, or the end is missing, is refused or harmless",
@@ -123,13 +123,13 @@ TEST_CASE("an archive's pickle of which any byte is damaged, or the end is missi
   const auto good = pickle::whole(module());
   for (std::size_t length = 0; length < good.size(); ++length) {
     INFO("the first " << length << " bytes");
-    CHECK(refusal(good.substr(0, length)) != "(nothing was thrown)");
+    CHECK(archive_refusal(good.substr(0, length)) != "(nothing was thrown)");
   }
   for (std::size_t i = 0; i < good.size(); ++i) {
     for (int value = 0; value < 256; ++value) {
       auto damaged = good;
       damaged[i] = static_cast<char>(value);
-      CHECK_NOTHROW(refusal(damaged));  // nothing but a refusal is thrown
+      CHECK_NOTHROW(archive_refusal(damaged));  // nothing but a archive_refusal is thrown
     }
   }
 }

@@ -9,7 +9,7 @@ using Shape = std::vector<std::int64_t>;
 
 namespace {
 
-const std::string kSix = elements<float>({1, 2, 3, 4, 5, 6});
+const std::string kSixNumbers = elements<float>({1, 2, 3, 4, 5, 6});
 
 /// "a": 2 x 3 of the six floats in the storage "0".
 std::string tensor_a() {
@@ -17,15 +17,15 @@ std::string tensor_a() {
 }
 
 std::string file_of(const std::string& value) {
-  return torch_file(pickle::whole(value), {kSix});
+  return torch_file(pickle::whole(value), {kSixNumbers});
 }
 
-std::string file_with(const std::string& tensor) {
+std::string state_dict_file_with(const std::string& tensor) {
   return file_of(pickle::ordered_dictionary({pickle::text("a"), tensor}));
 }
 
 std::string with_view(std::int64_t offset, const Shape& shape, const Shape& strides) {
-  return refusal(file_with(pickle::tensor(pickle::storage("FloatStorage", "0", 6), offset, shape, strides)));
+  return refusal(state_dict_file_with(pickle::tensor(pickle::storage("FloatStorage", "0", 6), offset, shape, strides)));
 }
 
 }  // namespace
@@ -35,7 +35,7 @@ TEST_CASE("the tensors of a state_dict are found by name, with type, shape and b
   const auto counter = pickle::tensor(pickle::storage("LongStorage", "1", 1), 0, {}, {});
   const auto pickled =
       pickle::whole(pickle::ordered_dictionary({pickle::text("a"), tensor_a(), pickle::text("n"), counter}));
-  const auto file = torch_file(pickled, {kSix, elements<std::int64_t>({-7})}, {.wide = wide});
+  const auto file = torch_file(pickled, {kSixNumbers, elements<std::int64_t>({-7})}, {.wide = wide});
   const auto tensors = read_tensors(bytes_of(file));
   REQUIRE(tensors.size() == 2);
   const auto& a = tensors.at("a");
@@ -84,7 +84,7 @@ TEST_CASE("a state_dict of which any byte is damaged, or the end is missing, is 
   const auto counter = pickle::tensor(pickle::storage("LongStorage", "1", 1), 0, {}, {});
   const auto pickled =
       pickle::whole(pickle::ordered_dictionary({pickle::text("a"), tensor_a(), pickle::text("n"), counter}));
-  check_all_damages(torch_file(pickled, {kSix, elements<std::int64_t>({-7})}, {.alignment = 8}));
+  check_all_damages(torch_file(pickled, {kSixNumbers, elements<std::int64_t>({-7})}, {.alignment = 8}));
 }
 
 /// The archive around it has the right checksum, so that the machine gets to see it.
@@ -92,13 +92,13 @@ TEST_CASE("a pickle of which any byte is damaged, or the end is missing, is refu
   const auto good = pickle::whole(pickle::ordered_dictionary({pickle::text("a"), tensor_a()}));
   for (std::size_t length = 0; length < good.size(); ++length) {
     INFO("the first " << length << " bytes");
-    CHECK(refusal(torch_file(good.substr(0, length), {kSix})) != "(nothing was thrown)");
+    CHECK(refusal(torch_file(good.substr(0, length), {kSixNumbers})) != "(nothing was thrown)");
   }
   for (std::size_t i = 0; i < good.size(); ++i) {
     for (int value = 0; value < 256; ++value) {
       auto damaged = good;
       damaged[i] = static_cast<char>(value);
-      check_harmless(torch_file(damaged, {kSix}));
+      check_harmless(torch_file(damaged, {kSixNumbers}));
     }
   }
 }
@@ -197,7 +197,7 @@ TEST_CASE("a view that reaches beyond its storage is refused, with its name", "[
 
 TEST_CASE("a storage that is missing, or has another size than the pickle says, is refused", "[weights]") {
   const auto with_storage = [](const std::string& storage) {
-    return refusal(file_with(pickle::tensor(storage, 0, {1}, {1})));
+    return refusal(state_dict_file_with(pickle::tensor(storage, 0, {1}, {1})));
   };
   CHECK(with_storage(pickle::storage("FloatStorage", "0", 6)) == "(nothing was thrown)");
   CHECK(contains(with_storage(pickle::storage("FloatStorage", "1", 6)), "its storage \"1\" is not in the archive"));
@@ -210,13 +210,13 @@ TEST_CASE("a storage that is missing, or has another size than the pickle says, 
 
 TEST_CASE("a storage that begins where no number can is refused", "[weights]") {
   const auto pickled = pickle::whole(pickle::ordered_dictionary({pickle::text("a"), tensor_a()}));
-  auto file = torch_file(pickled, {kSix}, {.alignment = 1});
+  auto file = torch_file(pickled, {kSixNumbers}, {.alignment = 1});
   CHECK(contains(refusal(file), "no multiple of the 4 of an element"));
 }
 
 TEST_CASE("a bit that flipped in a tensor is found when its checksum is compared", "[weights]") {
-  auto file = file_with(tensor_a());
-  file[file.find(kSix) + 5] ^= 1;
+  auto file = state_dict_file_with(tensor_a());
+  file[file.find(kSixNumbers) + 5] ^= 1;
   const auto tensors = read_tensors(bytes_of(file));
   CHECK(contains(support::message_of<UsageError>([&] { verify(tensors.at("a")); }),
                  "damaged: its bytes have the CRC-32"));
