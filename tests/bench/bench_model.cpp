@@ -1,4 +1,4 @@
-// One side of the comparisons with others (compare_eager.py, compare_compute.py): prints a line when the model is
+// One side of the comparison with others (compare_compute.py): prints a line when the model is
 // ready, then for each line on stdin, a number n, runs n batches of the unsplit model and prints the nanoseconds that
 // they took.
 #include <paretopipe/core/clock.hpp>

@@ -1,5 +1,5 @@
 // The promises about shaped networks: round trip, goodput, and the transfer time that a trial reports, over a grid of
-// delays and rates. Run through scripts/bench; `bench-network netem` where the kernel has it.
+// delays and rates. Run through scripts/figures; `bench-network netem` where the kernel has it.
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/core/units.hpp>
 #include <paretopipe/host/cpu_set.hpp>
@@ -61,18 +61,18 @@ void report(const Point& point, config::Shaping kind, run::PipelineExecutor& exe
   if (!record.summary) throw EnvironmentError("a trial of the benchmark failed: " + record.failure->reason);
   const double share = kind == config::Shaping::netem ? shaping::kTcpPayloadShare : 1;
   const auto expected = shaping::expectation(record.trial.network, share);
-  const auto name = fmt::format("{}, {}", to_string(kind), record.trial.network.name);
+  const auto name = fmt::format("{}: {}", to_string(kind), record.trial.network.name);
 
   const auto round_trip = static_cast<double>(*record.network->round_trip_ns);
   const auto ideal = static_cast<double>(expected.round_trip_most.count());
-  bench::print_row("round trip: " + name, percent(round_trip, ideal), "within 5 % or 1 ms",
+  bench::print_row("round trip, " + name, percent(round_trip, ideal), "within 5 % or 1 ms",
                    near(round_trip, ideal, 1e6));
   const auto goodput = *record.network->forward_bit_per_s;
-  bench::print_row("goodput: " + name, percent(goodput, *expected.forward_bit_per_s), "within 5 %",
+  bench::print_row("goodput, " + name, percent(goodput, *expected.forward_bit_per_s), "within 5 %",
                    near(goodput, *expected.forward_bit_per_s));
   const double transfer = record.summary->links.front().transfer_p50_ns;
   const double physics = point.delay_ms * 1e6 + kPayloadBytes * 8 / (point.rate_mbit_per_s * 1e-3 * share);
-  bench::print_row("transfer of 200 kB: " + name, percent(transfer, physics), "within 5 % of d + B/r",
+  bench::print_row("transfer of 200 kB, " + name, percent(transfer, physics), "within 5 % of d + B/r",
                    near(transfer, physics));
 }
 

@@ -1,5 +1,5 @@
 // The promises about links, pipeline and start-up, each measured side by side with its bound. Run through
-// scripts/bench; `bench-pipeline chunks server` measures these parts only.
+// scripts/figures; `bench-pipeline chunks server` measures these parts only.
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/launch/stage_program.hpp>
 
@@ -45,7 +45,6 @@ Parts choose(Parts parts, const std::vector<std::string>& names) {
 int main(int argc, char** argv) {
   try {
     const auto parts = choose(all_parts(launch::find_stage_program()), {argv + 1, argv + argc});
-    fmt::print("{:<58} {:>14}   {}\n", "measured (medians)", "", "promised");
     for (const auto& [name, measure] : parts) measure();
     return 0;
   } catch (const Error& error) {

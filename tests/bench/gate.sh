@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# usage: gate.sh BIN_DIR [PAIRS [BUSY]]
+# usage: gate.sh BIN_DIR [PAIRS [BUSY [COMPARISON_FILE]]]
 # Does the README's gate cry wolf, and does it find what it is for? PAIRS times (40) it measures two equal stage programs
 # in turns, and as often one beside a program that takes 10 % longer, while BUSY other processes (as many as there are CPUs)
 # compute in bursts. Prints how many gates failed: of 40 equal pairs at most 2 should, of 40 slower ones at least 38.
-# Decides nothing. A quarter of an hour for 40.
+# Decides nothing. A quarter of an hour for 40. The first comparison with a slower program is kept as COMPARISON_FILE.
 set -euo pipefail
 bin=$(cd "$1" && pwd)
 pairs=${2:-40}
 busy=${3:-$(nproc)}
+example=${4:-}
 folder=$(mktemp -d)
 export PARETOPIPE_STAGE=$bin/bench-stage
 
@@ -48,15 +49,16 @@ found_slower=0
 for ((pair = 1; pair <= pairs; ++pair)); do
   if ! gate equal "$pair"; then
     failed_equal=$((failed_equal + 1))
-    cat "$folder/equal-$pair/comparison.txt"
+    cat "$folder/equal-$pair/comparison.txt" >&2
   fi
   if gate slower "$pair"; then
-    cat "$folder/slower-$pair/comparison.txt"
+    cat "$folder/slower-$pair/comparison.txt" >&2
   else
     found_slower=$((found_slower + 1))
   fi
+  if ((pair == 1)) && [[ -n $example ]]; then cp "$folder/slower-$pair/comparison.txt" "$example"; fi
   echo "after $pair pairs: $failed_equal equal ones failed, $found_slower slower ones found" >&2
   rm -rf "$folder/equal-$pair" "$folder/slower-$pair"
 done
-echo "gate, equal programs:  $failed_equal of $pairs failed (promised: at most 5 %)"
-echo "gate, 10 % slower:     $found_slower of $pairs found (promised: at least 95 %)"
+echo "Beside $busy other processes that compute in bursts, the gate failed for $failed_equal of $pairs pairs of equal programs (promised:"
+echo "at most 5 %), and found $found_slower of $pairs programs that take 10 % longer (promised: at least 95 %)."

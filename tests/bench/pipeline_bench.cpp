@@ -15,7 +15,7 @@ namespace paretopipe::bench {
 namespace {
 
 constexpr std::size_t kReplyBytes = 40;  // ten logits
-constexpr int kRepetitions = 9;
+constexpr int kRepetitions = 5;
 constexpr int kBareRounds = 60;
 
 /// Two synthetic blocks with a cut between them.
@@ -104,7 +104,7 @@ void report_accuracy(const Case& point, const std::vector<Measured>& runs) {
 /// A sweep of one model: what a trial costs beyond its batches, once the model is loaded.
 void report_transition(run::PipelineExecutor& executor, const host::CpuSet& cpus) {
   std::vector<plan::Trial> trials;
-  for (int repetition = 0; repetition < 2 * kRepetitions; ++repetition) {
+  for (int repetition = 0; repetition < 4 * kRepetitions; ++repetition) {
     for (const int split : {0, 1, 2}) {
       trials.push_back(trial_of({2, 2, 2'000'000}, cpus));
       trials.back().split_points = {split};

@@ -6,15 +6,16 @@
 
 namespace paretopipe::bench {
 
-/// One line of the benchmark's table: what was measured, how much, and what was promised.
+/// One line of the benchmark's table, in Markdown: what was measured, how much, and what was promised. Cases of one
+/// promise have the same words before ": ".
 inline void print_row(const std::string& what, const std::string& measured, const std::string& promised, bool kept) {
-  fmt::print("{:<58} {:>14}   {:<28} {}\n", what, measured, promised, kept ? "kept" : "MISSED");
+  fmt::print("| {:<58} | {:>14} | {:<28} | {} |\n", what, measured, promised, kept ? "kept" : "MISSED");
   std::fflush(stdout);  // a row may take seconds
 }
 
 /// Of what nothing was promised.
 inline void print_row(const std::string& what, const std::string& measured) {
-  fmt::print("{:<58} {:>14}\n", what, measured);
+  fmt::print("| {:<58} | {:>14} | {:<28} |  |\n", what, measured, "");
   std::fflush(stdout);
 }
 

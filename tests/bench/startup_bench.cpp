@@ -42,7 +42,7 @@ void bench_startup(const std::filesystem::path& driver) {
     std::vector<double> times;
     for (int i = 0; i < 21; ++i) times.push_back(run_once_ms(command));
     const auto median = *stats::median(times);
-    print_row(fmt::format("start-up of paretopipe {}", fmt::join(arguments, " ")), fmt::format("{:.1f} ms", median),
+    print_row(fmt::format("start-up of paretopipe: {}", fmt::join(arguments, " ")), fmt::format("{:.1f} ms", median),
               "under 20 ms", median < 20);
   }
 }

@@ -113,7 +113,7 @@ TEST_CASE("optimized, every split of a model is within the tolerance of the whol
   CHECK(difference(eager, optimized) <= kOptimized.relative_tolerance() * largest(eager));
 }
 
-/// Minutes: what the default mode stands on, and the table of results/README.md. Run it by name where LibTorch or the
+/// Minutes: what the default mode stands on. Run it by name where LibTorch or the
 /// kind of processor is another.
 TEST_CASE("optimized, every split of every model is within the tolerance, in every type and memory format",
           "[.every]") {

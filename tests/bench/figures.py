@@ -1,0 +1,213 @@
+#!/usr/bin/env python3
+"""What scripts/figures needs beyond a shell: figures in documents, and tables out of what was measured.
+
+usage: figures.py check NAMES DOCUMENT...     every marker is known and closed (NAMES: with blanks between them)
+       figures.py place NAME TEXT DOCUMENT... puts the file TEXT wherever a document has the figure NAME
+       figures.py machine RECORDS             the line that says what was measured on
+       figures.py splits CSV                  a table of splits, of what `frontier --format csv` writes
+       figures.py promises                    a table of the rows on stdin, as the benches print them
+       figures.py fidelity RECORDS...         a table of how exact the splits of each model are
+       figures.py four-stages CSV SCHEMES     a table of schemes; a line of SCHEMES is MODEL SCHEME CUTS
+
+A figure stands between the lines <!-- figure NAME --> and <!-- end of figure -->.
+"""
+
+import csv
+import json
+import os
+import re
+import sys
+
+BEGIN = re.compile(r"<!-- figure (\S+) -->$")
+END = "<!-- end of figure -->"
+MODELS = {"alexnet": "AlexNet", "vgg16": "VGG-16", "resnet18": "ResNet-18", "resnet50": "ResNet-50", "resnet101": "ResNet-101",
+          "mobilenet_v2": "MobileNetV2", "inception_v3": "Inception v3", "densenet121": "DenseNet-121",
+          "densenet_cifar": "DenseNet for CIFAR", "vit_b_16": "ViT-B/16", "roberta_base": "RoBERTa"}
+
+
+def parts_of(document):
+    """The document's lines as pairs (figure's name or None, lines); the markers belong to the text around a figure."""
+    parts, name = [(None, [])], None
+    with open(document, encoding="utf-8") as file:
+        lines = file.read().splitlines()
+    for number, line in enumerate(lines, 1):
+        begin = BEGIN.match(line)
+        if begin and name:
+            sys.exit(f"{document}:{number}: the figure {begin[1]} begins before the figure {name} has ended")
+        if line == END and not name:
+            sys.exit(f"{document}:{number}: a figure ends that has not begun")
+        if line == END:
+            parts.append((None, []))
+            name = None
+        parts[-1][1].append(line)
+        if begin:
+            name = begin[1]
+            parts.append((name, []))
+    if name:
+        sys.exit(f"{document}: the figure {name} has no end; this line ends it: {END}")
+    return parts
+
+
+def check(names, *documents):
+    for document in documents:
+        for name, _ in parts_of(document):
+            if name and name not in names.split():
+                sys.exit(f"{document}: scripts/figures does not know the figure {name}")
+
+
+def place(name, text_file, *documents):
+    with open(text_file, encoding="utf-8") as file:
+        text = ["", *file.read().strip("\n").splitlines(), ""]
+    parsed = {document: parts_of(document) for document in documents}
+    having = [document for document, parts in parsed.items() if any(part == name for part, _ in parts)]
+    if not having:
+        sys.exit(f"no document has the figure {name}; this line in one begins it: <!-- figure {name} -->")
+    for document in having:
+        lines = [line for part, old in parsed[document] for line in (text if part == name else old)]
+        with open(document + ".new", "w", encoding="utf-8") as file:
+            file.write("\n".join(lines) + "\n")
+        os.replace(document + ".new", document)
+
+
+def records_of(folder):
+    with open(f"{folder}/records.jsonl", encoding="utf-8") as file:
+        return [json.loads(line) for line in file]
+
+
+def machine(folder):
+    record = records_of(folder)[0]
+    host, provenance = record["stages"][0]["host"], record["provenance"]
+    commit = provenance["git_state"].removesuffix("-dirty")
+    dirty = commit != provenance["git_state"]
+    print(f"*Measured on {provenance['started_at'][:10]}: {host['cpu_count']} CPUs ({host['cpu_model']}), "
+          f"{host['memory_bytes'] / 2**30:.0f} GiB, {host['os']}, LibTorch {record['stages'][0]['compute']['torch_version']}, "
+          f"commit {commit}{' with uncommitted changes' if dirty else ''}.*")
+
+
+def three(value):
+    """Three digits that count, and never an exponent."""
+    if value == 0:
+        return "0"
+    return f"{float(f'{value:.3g}'):.{0 if value >= 100 else 1 if value >= 10 else 2}f}"
+
+
+def table(header, rows, words=1):
+    """In Markdown; numbers are to the right, the first columns (`words`) are words."""
+    print("| " + " | ".join(header) + " |")
+    print("|" + " --- |" * words + " ---: |" * (len(header) - words))
+    for row in rows:
+        print("| " + " | ".join(row) + " |")
+
+
+def interval(row, metric, unit):
+    if not row[metric + "_low"]:
+        return ""
+    return f"{three(float(row[metric + '_low']) * unit)}–{three(float(row[metric + '_high']) * unit)}"
+
+
+def cells_of(row):
+    split, last = int(row["split"]), int(row["block_count"])
+    name = f"{split}" + (" (all remote)" if split == 0 else " (all local)" if split == last else "")
+    beaten_by = "; ".join(row["dominated_by"].split(" | "))
+    cells = [name, three(float(row["latency_p50_ns"]) * 1e-6), interval(row, "latency_p50_ns", 1e-6),
+             three(float(row["throughput_image_per_s"])), interval(row, "throughput_image_per_s", 1),
+             three(float(row["payload_bytes"]) / 1024), three(float(row["speed_up_single"])),
+             "**on it**" if row["on_frontier"] == "true" else f"beaten by {beaten_by}"]
+    return [f"**{cell}**" if row["on_frontier"] == "true" and cell and "*" not in cell else cell for cell in cells]
+
+
+def splits(csv_file):
+    """Every third split, both ends, and what is on the frontier."""
+    with open(csv_file, encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    chosen = [row for row in rows
+              if row["on_frontier"] == "true" or int(row["split"]) % 3 == 0 or row["split"] == row["block_count"]]
+    table(["split", "latency_p50, ms", "95 %", "throughput, image/s", "95 %", "payload, KiB", "x all local", "frontier"],
+          map(cells_of, chosen))
+
+
+def number_in(text):
+    return float(re.search(r"[-+]?[0-9]+(\.[0-9]+)?", text)[0])
+
+
+def least_to_most(texts):
+    """`+3 us`, `-9 us` become `-9 us to +3 us`; what is equal stands once."""
+    ordered = sorted(texts, key=number_in)
+    return ordered[0] if ordered[0] == ordered[-1] else f"{ordered[0]} to {ordered[-1]}"
+
+
+def promises():
+    """Rows whose names are the same before `: ` are cases of one promise and become one row."""
+    cases = {}
+    for line in sys.stdin:
+        cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+        if len(cells) == 4 and line.startswith("|"):
+            cases.setdefault(cells[0].split(": ")[0], []).append(cells)
+    rows = []
+    for what, same in cases.items():
+        kept = sum(cells[3] == "kept" for cells in same)
+        verdict = f"{kept} of {len(same)} kept" if len(same) > 1 else same[0][3]
+        rows.append([same[0][0] if len(same) == 1 else f"{what}, {len(same)} cases", least_to_most([cells[1] for cells in same]),
+                     least_to_most([cells[2] for cells in same]) if same[0][2] else "nothing", verdict if same[0][3] else ""])
+    if not rows:
+        sys.exit("the benches have printed no row")
+    table(["measured (medians)", "result", "promised", ""], rows)
+
+
+def scientific(value):
+    return f"{value:.1e}" if value else "0"
+
+
+def fidelity(*folders):
+    rows = []
+    for folder in folders:
+        records = records_of(folder)
+        seen = [record["fidelity"] for record in records if record["status"] == "ok"]
+        # The tolerance is 10^-4 of the largest logit, which no record has.
+        share = [f["max_abs_difference"] / f["tolerance"] * 1e-4 for f in seen]
+        unsplit = [f["unsplit_against_eager"]["max_abs_difference"] / f["unsplit_against_eager"]["tolerance"] * 1e-4 for f in seen]
+        model = records[0]["trial"]["model"]
+        rows.append([MODELS.get(model, model), f"{len(seen)} of {len(records)}", scientific(max(share)), scientific(max(unsplit))])
+    table(["model", "splits within the tolerance", "largest difference of a split", "optimized to eager, unsplit"], rows)
+
+
+def four_stages(csv_file, schemes_file):
+    with open(csv_file, encoding="utf-8") as file:
+        measured = {(row["model"], row["split"]): row for row in csv.DictReader(file)}
+    with open(schemes_file, encoding="utf-8") as file:
+        cuts = {(model, scheme): split for model, scheme, split in map(str.split, file)}
+    models = list(dict.fromkeys(model for model, _ in cuts))
+    for model in models:
+        named = {split for (of, _), split in cuts.items() if of == model}
+        for (of, split), row in measured.items():
+            if of == model and split not in named:
+                alone = split == ",".join([row["block_count"]] * 3)
+                cuts[model, "one device" if alone else "equal-time"] = split
+    throughput = {key: float(measured[key[0], split]["throughput_image_per_s"]) for key, split in cuts.items()}
+    schemes = list(dict.fromkeys(scheme for _, scheme in cuts))
+    best = {model: max((scheme for scheme in schemes if (model, scheme) in cuts), key=lambda s: throughput[model, s]) for model in models}
+
+    def cell(model, scheme):
+        if (model, scheme) not in cuts:
+            return ["as one above", ""]
+        value = three(throughput[model, scheme])
+        shown = f"**{value}**" if best[model] == scheme else value
+        where = "" if scheme == "one device" else f" at {cuts[model, scheme]}"
+        return [shown + where, three(throughput[model, scheme] / throughput[model, "one device"])]
+
+    ordered = sorted(schemes, key=lambda scheme: (scheme == "one device", scheme == "equal-time"))
+    table(["scheme", *[text for model in models for text in (MODELS.get(model, model), "times one device")]],
+          [[scheme, *[text for model in models for text in cell(model, scheme)]] for scheme in ordered])
+    print()
+    shares = [f"{100 * throughput[model, 'equal-load'] / throughput[model, best[model]]:.0f} % of the best for {MODELS.get(model, model)}"
+              for model in models]
+    print("The same number of layers for every stage gives " + ", ".join(shares) + ".")
+
+
+COMMANDS = {"check": check, "place": place, "machine": machine, "splits": splits, "promises": promises, "fidelity": fidelity,
+            "four-stages": four_stages}
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2 or sys.argv[1] not in COMMANDS:
+        sys.exit(__doc__)
+    COMMANDS[sys.argv[1]](*sys.argv[2:])

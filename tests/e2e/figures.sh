@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# usage: figures.sh SOURCE_DIR
+# How scripts/figures finds figures in documents and replaces them, and whether it knows every marker of the documents that git tracks.
+# Measures nothing. Exit status 77, for CTest to skip it, without Python.
+set -euo pipefail
+source_dir=$1
+command -v python3 >/dev/null || { echo "SKIPPED: there is no python3 here" >&2; exit 77; }
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+
+figures() { python3 "$source_dir/tests/bench/figures.py" "$@"; }
+fail() { echo "FAILED: $*" >&2; exit 1; }
+refused() { # WORDS COMMAND...
+  local words=$1
+  shift
+  if "$@" 2>errors; then fail "not refused: $*"; fi
+  grep -qF "$words" errors || fail "\"$words\" is not in: $(cat errors)"
+}
+
+printf '%s\n' 'Before.' '<!-- figure one -->' 'old' '<!-- end of figure -->' 'Between.' '<!-- figure two -->' '<!-- end of figure -->' >a.md
+printf '%s\n' '<!-- figure one -->' '<!-- end of figure -->' 'After.' >b.md
+printf '%s\n' '```text' 'new \1 & $x' '```' >text
+
+figures check "one two" a.md b.md
+figures place one text a.md b.md
+diff a.md - <<'DOCUMENT' || fail "a.md is not what it should be"
+Before.
+<!-- figure one -->
+
+```text
+new \1 & $x
+```
+
+<!-- end of figure -->
+Between.
+<!-- figure two -->
+<!-- end of figure -->
+DOCUMENT
+grep -q 'new' b.md || fail "the second document has not got the figure"
+cp a.md once.md
+figures place one text a.md b.md
+cmp a.md once.md || fail "a second time changed the document"
+
+refused 'no document has the figure three' figures place three text a.md b.md
+refused 'scripts/figures does not know the figure two' figures check "one" a.md b.md
+printf '%s\n' '<!-- figure one -->' 'text' >open.md
+refused 'open.md: the figure one has no end' figures place one text a.md open.md
+cmp a.md once.md || fail "a document was changed although another one is broken"
+printf '%s\n' '<!-- figure one -->' '<!-- figure two -->' '<!-- end of figure -->' >nested.md
+refused 'nested.md:2: the figure two begins before the figure one has ended' figures check "one two" nested.md
+printf '%s\n' 'text' '<!-- end of figure -->' >closed.md
+refused 'closed.md:2: a figure ends that has not begun' figures check "one" closed.md
+
+# Cases of one promise become a row.
+printf '%s\n' '| error: 1 ms | +3 us | within 100 us | kept |' '| error: 2 ms | -900 us | within 100 us | MISSED |' '| other | 2 | | |' |
+  figures promises >table
+grep -qxF '| error, 2 cases | -900 us to +3 us | within 100 us | 1 of 2 kept |' table || fail "$(cat table)"
+grep -qxF '| other | 2 | nothing |  |' table || fail "$(cat table)"
+
+if git -C "$source_dir" rev-parse --is-inside-work-tree >/dev/null 2>&1; then
+  "$source_dir/scripts/figures" --check
+fi
+refused 'usage:' "$source_dir/scripts/figures" no-such-figure
+echo "figures are replaced, and every marker is known"
