@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # usage: gate.sh BIN_DIR [PAIRS [BUSY [COMPARISON_FILE]]]
-# Does the README's gate cry wolf, and does it find what it is for? PAIRS times (40) it measures two equal stage programs
-# in turns, and as often one beside a program that takes 10 % longer, while BUSY other processes (as many as there are CPUs)
-# compute in bursts. Prints how many gates failed: of 40 equal pairs at most 2 should, of 40 slower ones at least 38.
-# Decides nothing. A quarter of an hour for 40. The first comparison with a slower program is kept as COMPARISON_FILE.
+# Does the gate of the manual (apps/paretopipe/README.md) cry wolf, and does it find what it is for? PAIRS times (40) it
+# measures two equal stage programs in turns, and as often one beside a program that takes 10 % longer, while BUSY other
+# processes (as many as there are CPUs) compute in bursts. Prints how many gates failed: of 40 equal pairs at most 2 should,
+# of 40 slower ones at least 38. Decides nothing. A quarter of an hour for 40. The first comparison with a slower program
+# is kept as COMPARISON_FILE.
 set -euo pipefail
 bin=$(cd "$1" && pwd)
 pairs=${2:-40}
