@@ -5,7 +5,7 @@ usage: figures.py check NAMES DOCUMENT...     every marker is known and closed (
        figures.py place NAME TEXT DOCUMENT... puts the file TEXT wherever a document has the figure NAME
        figures.py machine RECORDS             the line that says what was measured on
        figures.py splits CSV                  a table of splits, of what `frontier --format csv` writes
-       figures.py promises                    a table of the rows on stdin, as the benches print them
+       figures.py promises [BEGINNING...]     a table of the rows on stdin, as the benches print them, or of some of them
        figures.py fidelity RECORDS...         a table of how exact the splits of each model are
        figures.py four-stages CSV SCHEMES     a table of schemes; a line of SCHEMES is MODEL SCHEME CUTS
 
@@ -136,12 +136,12 @@ def least_to_most(texts):
     return ordered[0] if ordered[0] == ordered[-1] else f"{ordered[0]} to {ordered[-1]}"
 
 
-def promises():
+def promises(*chosen):
     """Rows whose names are the same before `: ` are cases of one promise and become one row."""
     cases = {}
     for line in sys.stdin:
         cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
-        if len(cells) == 4 and line.startswith("|"):
+        if len(cells) == 4 and line.startswith("|") and cells[0].startswith(chosen or ("",)):
             cases.setdefault(cells[0].split(": ")[0], []).append(cells)
     rows = []
     for what, same in cases.items():

@@ -6,7 +6,8 @@
 
 namespace paretopipe {
 
-/// What the process returns to its shell. Documented in the README; set nowhere but in `main`.
+/// What the process returns to its shell. Documented in the manual, apps/paretopipe/README.md; set nowhere but in
+/// `main`.
 enum class ExitCode : int {
   success = 0,
   negative = 1,     ///< The command worked and its answer is bad: a trial failed, a check found a problem.

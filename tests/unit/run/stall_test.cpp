@@ -17,7 +17,7 @@ using support::contains;
 
 namespace {
 
-const run::StallLimits kLimits;  // the defaults, which the README states
+const run::StallLimits kLimits;  // the defaults, which the manual states
 
 /// What a stage of a ring of three answers: its three threads.
 struct Answer {
