@@ -51,8 +51,8 @@ void print_text(const std::vector<host::Finding>& findings) {
   for (const auto& finding : findings) {
     fmt::print("{:8} {:19} {}\n", to_string(finding.level), finding.name, finding.observed);
     if (finding.level == host::Level::ok) continue;
-    fmt::print("{:28} why:  {}\n", "", finding.why);
-    if (!finding.mend.empty()) fmt::print("{:28} mend: {}\n", "", finding.mend);
+    fmt::print("{:28} why:    {}\n", "", finding.why);
+    if (!finding.remedy.empty()) fmt::print("{:28} remedy: {}\n", "", finding.remedy);
   }
   const auto count = [&](host::Level level) {
     return std::count_if(findings.begin(), findings.end(), [&](const auto& finding) { return finding.level == level; });

@@ -54,7 +54,8 @@ std::vector<record::TrialRecord> chosen_records(std::vector<record::TrialRecord>
   std::erase_if(records, [&](const auto& record) {
     const auto& trial = record.trial;
     return !chosen_by(options.models, trial.model) || !chosen_by(options.networks, trial.network.name) ||
-           !chosen_by(options.batches, trial.batch) || !chosen_by(options.micro_batches, trial.chunk_images()) ||
+           !chosen_by(options.batches, trial.batch) ||
+           !chosen_by(options.micro_batches, trial.images_per_micro_batch()) ||
            !chosen_by(options.depths, trial.depth) || !chosen_by(options.threads, trial.threads_per_stage);
   });
   return records;

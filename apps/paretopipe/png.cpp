@@ -41,12 +41,13 @@ class MemoryFile {
 
   std::string read() const {
     std::string text;
-    std::array<char, 65536> chunk{};
+    std::array<char, 65536> micro_batch{};
     for (;;) {
-      const auto got = ::pread(descriptor_.get(), chunk.data(), chunk.size(), static_cast<off_t>(text.size()));
+      const auto got =
+          ::pread(descriptor_.get(), micro_batch.data(), micro_batch.size(), static_cast<off_t>(text.size()));
       if (got < 0) throw system_error("read a file in memory", errno);
       if (got == 0) return text;
-      text.append(chunk.data(), static_cast<std::size_t>(got));
+      text.append(micro_batch.data(), static_cast<std::size_t>(got));
     }
   }
 

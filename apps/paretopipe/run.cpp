@@ -58,8 +58,8 @@ config::Experiment experiment_of_run(const RunOptions& options) {
 }
 
 plan::Trial only_trial(const config::Experiment& experiment, const config::ModelDescription& model,
-                       const plan::Groundwork& groundwork) {
-  const auto trials = plan::plan_trials(experiment, {model}, {}, groundwork);
+                       const plan::PlanInputs& inputs) {
+  const auto trials = plan::plan_trials(experiment, {model}, {}, inputs);
   if (trials.size() == 1) return trials.front();
   throw UsageError(
       fmt::format("run takes one way to cut the model and to compute it, and {} were named", trials.size()));
@@ -143,11 +143,11 @@ ExitCode run_run(const RunOptions& options) {
   const auto inputs = find_inputs(experiment);
   const launch::InterruptGuard interrupt;
   run::PipelineExecutor executor(executor_options(options.sweep, experiment, inputs, interrupt));
-  auto groundwork = inputs.groundwork();
-  const auto settings = trial_settings(experiment, inputs.sources, config::Shaping::none, groundwork).front();
+  auto plan_inputs = inputs.plan_inputs();
+  const auto settings = trial_settings(experiment, inputs.sources, config::Shaping::none, plan_inputs).front();
   const auto model = executor.describe(settings);
-  if (plan::needs_block_times(experiment)) groundwork.block_times = {executor.time_blocks(settings, model)};
-  const auto record = executor.run(only_trial(experiment, model, groundwork));
+  if (plan::needs_block_times(experiment)) plan_inputs.block_times = {executor.time_blocks(settings, model)};
+  const auto record = executor.run(only_trial(experiment, model, plan_inputs));
   if (record.status != record::Status::ok) {
     print_notice("paretopipe: nothing was written: {}\n", report::describe(*record.failure));
     return ExitCode::negative;

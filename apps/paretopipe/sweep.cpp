@@ -173,11 +173,11 @@ ExitCode run_sweep_command(const SweepOptions& options) {
   const auto networks = networks_of(experiment);
   const launch::InterruptGuard interrupt;
   SweepSides sides(options, experiment, executor_options(options, experiment, inputs, interrupt), folder);
-  auto groundwork = inputs.groundwork();
-  const auto settings = trial_settings(experiment, inputs.sources, networks.shaping, groundwork);
+  auto plan_inputs = inputs.plan_inputs();
+  const auto settings = trial_settings(experiment, inputs.sources, networks.shaping, plan_inputs);
   const auto models = sides.describe(settings);
-  if (plan::needs_block_times(experiment)) groundwork.block_times = time_blocks(settings, models, sides.own());
-  const auto plan = plan::plan_trials(experiment, models, networks, groundwork);
+  if (plan::needs_block_times(experiment)) plan_inputs.block_times = time_blocks(settings, models, sides.own());
+  const auto plan = plan::plan_trials(experiment, models, networks, plan_inputs);
   if (options.dry_run) {
     print_plan(run::remaining_trials(plan, sides.known(options.resume)), plan.size(), models, folder, experiment,
                sides.two());

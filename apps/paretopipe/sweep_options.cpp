@@ -143,7 +143,7 @@ void add_batch_options(CLI::App& command, SweepOptions& options) {
   command.add_option("--batch", options.batch, "Images per batch, or a list such as 1,8,64 (1)")->group(group);
   command
       .add_option("--micro-batch", options.micro_batches,
-                  "Images per chunk that a batch is cut into, or a list such as 1,2,4 (the batch)")
+                  "Images per micro-batch that a batch is cut into, or a list such as 1,2,4 (the batch)")
       ->group(group);
   command.add_option("--depth", options.depth, "Batches in flight while throughput is measured, or a list (4)")
       ->group(group);

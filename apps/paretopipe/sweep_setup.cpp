@@ -29,7 +29,7 @@ std::vector<config::ModelSource> find_sources(const config::Experiment& experime
 
 }  // namespace
 
-plan::Groundwork Inputs::groundwork() const {
+plan::PlanInputs Inputs::plan_inputs() const {
   return {.weights_sha256 = weights_sha256, .block_times = {}, .data_identity = data.identity, .devices = devices};
 }
 
@@ -44,20 +44,20 @@ Inputs find_inputs(const config::Experiment& experiment) {
 
 std::vector<plan::Trial> trial_settings(const config::Experiment& experiment,
                                         const std::vector<config::ModelSource>& sources, config::Shaping shaping,
-                                        const plan::Groundwork& groundwork) {
+                                        const plan::PlanInputs& inputs) {
   plan::Trial trial;
   trial.num_classes = experiment.num_classes;
   trial.batch = experiment.batch.first();
   trial.seed = experiment.seed;
   trial.data = config::name_of_data(experiment.data);
-  trial.data_identity = groundwork.data_identity;
+  trial.data_identity = inputs.data_identity;
   trial.threads_per_stage = experiment.threads_per_stage.first();
   trial.cpus = experiment.cpus;
   trial.tuning = experiment.tuning;
   trial.shaping = shaping;
-  trial.weights_sha256 = groundwork.weights_sha256;
+  trial.weights_sha256 = inputs.weights_sha256;
   trial.placement = config::simplified(experiment.placement);
-  trial.devices = groundwork.devices;
+  trial.devices = inputs.devices;
   trial.compute_devices = config::compute_devices(experiment.compute_devices, experiment.stages);
   std::vector<plan::Trial> settings;
   for (const auto& source : sources) {

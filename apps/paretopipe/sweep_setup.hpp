@@ -21,7 +21,7 @@ struct Inputs {
   std::string weights_sha256;  ///< empty without a file of weights
   std::vector<config::DeviceProfile> devices;
 
-  plan::Groundwork groundwork() const;
+  plan::PlanInputs plan_inputs() const;
 };
 
 /// Reads them for their SHA-256. Throws UsageError for one that cannot be read, and for an archive that is named twice.
@@ -30,7 +30,7 @@ Inputs find_inputs(const config::Experiment& experiment);
 /// A trial of each model with the settings that its description depends on, before there is a plan.
 std::vector<plan::Trial> trial_settings(const config::Experiment& experiment,
                                         const std::vector<config::ModelSource>& sources, config::Shaping shaping,
-                                        const plan::Groundwork& groundwork);
+                                        const plan::PlanInputs& inputs);
 
 run::ExecutorOptions executor_options(const SweepOptions& options, const config::Experiment& experiment,
                                       const Inputs& inputs, const launch::InterruptGuard& interrupt);

@@ -1,5 +1,5 @@
 // The promises about links, pipeline and start-up, each measured side by side with its bound. Run through
-// scripts/figures; `bench-pipeline chunks server` measures these parts only.
+// scripts/figures; `bench-pipeline micro-batches server` measures these parts only.
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/launch/stage_program.hpp>
 
@@ -24,7 +24,7 @@ Parts all_parts(const std::filesystem::path& stage_program) {
           {"link", [] { bench::bench_link(); }},
           {"pipeline", [=] { bench::bench_pipeline(stage_program); }},
           {"sweeps", [=] { bench::bench_sweeps(stage_program); }},
-          {"chunks", [=] { bench::bench_chunks(stage_program); }},
+          {"micro-batches", [=] { bench::bench_micro_batches(stage_program); }},
           {"server", [=] { bench::bench_server(stage_program); }}};
 }
 

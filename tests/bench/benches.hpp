@@ -15,9 +15,9 @@ void bench_pipeline(const std::filesystem::path& stage_program);
 /// Sweeps of real models in the default mode and in eager mode, in turns: what a trial costs beyond its batches.
 void bench_sweeps(const std::filesystem::path& stage_program);
 
-/// Pipelines of two and four synthetic stages whose batches are cut into chunks: latency and throughput against what
-/// they must be.
-void bench_chunks(const std::filesystem::path& stage_program);
+/// Pipelines of two and four synthetic stages whose batches are cut into micro-batches: latency and throughput against
+/// what they must be.
+void bench_micro_batches(const std::filesystem::path& stage_program);
 
 /// One stage under Poisson arrivals: its mean wait against queueing theory.
 void bench_server(const std::filesystem::path& stage_program);

@@ -91,7 +91,7 @@ TEST_CASE("an archive is cut into more than two stages too, also by the times of
   CHECK(listed);
 }
 
-TEST_CASE("where two tensors may cross, a residual block is cut inside too, in whole batches and in chunks") {
+TEST_CASE("where two tensors may cross, a residual block is cut inside too, in whole batches and in micro-batches") {
   const support::TemporaryFolder folder;
   script::write_archive(folder.path(), script::kClassifier);
   const auto sweep = paretopipe_in(folder.path(), sweep_of("net.pt", {"--compute", "eager", "--cuts", "all",
@@ -109,8 +109,8 @@ TEST_CASE("where two tensors may cross, a residual block is cut inside too, in w
     CHECK(record.fidelity->max_abs_difference == 0);
     if (record.trial.all_local()) continue;
     REQUIRE(record.links.size() == 2);
-    const auto headers = record.links.front().header_bytes / record.trial.chunks();
-    CHECK(record.links.back().header_bytes == 64 * record.trial.chunks());
+    const auto headers = record.links.front().header_bytes / record.trial.micro_batches();
+    CHECK(record.links.back().header_bytes == 64 * record.trial.micro_batches());
     if (headers == 2 * 64) crossed_by_two.insert(split);
     if (split > 0 && split < 11) CHECK(record.links.front().payload_bytes == headers / 64 * 2 * 64 * 4);
   }

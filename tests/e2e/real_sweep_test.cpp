@@ -139,7 +139,8 @@ TEST_CASE("a sweep in the default mode prepares every range of every stage once,
 }
 
 TEST_CASE(
-    "in chunks, too, in eager mode every split's output is the unsplit model's bit for bit, through two stages and "
+    "in micro-batches, too, in eager mode every split's output is the unsplit model's bit for bit, through two stages "
+    "and "
     "three") {
   const support::TemporaryFolder folder;
   for (const auto* stages : {"--split 0,4,10", "--stages 3 --partitions 3,7"}) {
@@ -157,7 +158,7 @@ TEST_CASE(
     CHECK(record.fidelity->max_abs_difference == 0);
     CHECK(record.fidelity->batches_compared == 8);
     CHECK(record.summary->latency->count == 3);
-    CHECK(record.offline->chunks == record.trial.chunks());
+    CHECK(record.offline->micro_batches == record.trial.micro_batches());
   }
 }
 
@@ -186,7 +187,8 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("texts that are shorter than RoBERTa's sequence are masked at every kind of cut, in chunks and dealt out") {
+TEST_CASE(
+    "texts that are shorter than RoBERTa's sequence are masked at every kind of cut, in micro-batches and dealt out") {
   const support::TemporaryFolder folder;
   support::write_file(folder.path() / "texts.txt", "0 31414 232 2\n0 5 6 7 8 9 10 2\n0 2\n0 11 12 13 14 2\n");
   support::write_file(folder.path() / "classes.txt", "0\n1\n2\n3\n");
@@ -214,7 +216,7 @@ TEST_CASE("texts that are shorter than RoBERTa's sequence are masked at every ki
       const int split = record.trial.split_points.at(static_cast<std::size_t>(link.from));
       const bool masked = split >= 1 && split <= 12;
       CHECK(link.payload_bytes == (split == 0 ? 2 * 128 * 8 : masked ? kFeatures + kMask : kFeatures));
-      CHECK(link.header_bytes == 64 * record.trial.chunks() * (masked ? 2 : 1));
+      CHECK(link.header_bytes == 64 * record.trial.micro_batches() * (masked ? 2 : 1));
     }
   }
 }

@@ -106,14 +106,14 @@ TEST_CASE("over an emulated network every device but the first has the links' de
   }
 }
 
-TEST_CASE("batches that are cut into chunks are dealt out whole") {
+TEST_CASE("batches that are cut into micro-batches are dealt out whole") {
   const Shell shell;
   const auto sweep = shell.run(sweep_of_stages(2) + Shell::Words{"--batch", "4", "--micro-batch", "2"});
   INFO(sweep.errors);
   REQUIRE(sweep.exit_code == 0);
   const auto record = baseline_of(shell);
   CHECK(record.fidelity->max_abs_difference == 0);
-  CHECK(record.offline->chunks == 2);
+  CHECK(record.offline->micro_batches == 2);
   CHECK(record.offline->results.completed.size() == 18);
   CHECK(record.summary->latency->count >= 4);
 }

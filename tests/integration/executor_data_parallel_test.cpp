@@ -27,10 +27,10 @@ plan::Trial dealt_to(int devices) {
 void require_dealt(const record::PhaseSamples& samples, std::size_t devices) {
   REQUIRE(samples.devices == static_cast<int>(devices));
   REQUIRE(samples.stages.size() == 2);
-  REQUIRE(samples.results.completed.size() == kPhaseBatches * static_cast<std::size_t>(samples.chunks));
+  REQUIRE(samples.results.completed.size() == kPhaseBatches * static_cast<std::size_t>(samples.micro_batches));
   for (std::size_t entry = 0; entry < samples.results.completed.size(); ++entry) {
     CAPTURE(entry);
-    const auto batch = entry / static_cast<std::size_t>(samples.chunks);
+    const auto batch = entry / static_cast<std::size_t>(samples.micro_batches);
     const auto handed_over = samples.stages[0].ready[entry];
     CHECK((samples.stages[1].receive_end[entry] > handed_over) == (batch % devices != 0));
     CHECK(samples.stages[1].compute_end[entry] > handed_over);
@@ -93,14 +93,14 @@ TEST_CASE("the same processes run pipelines and deal batches out by turns") {
   CHECK(support::own_children() == processes);
 }
 
-TEST_CASE("a batch that is cut into chunks is dealt out whole") {
+TEST_CASE("a batch that is cut into micro-batches is dealt out whole") {
   auto trial = dealt_to(3);
   trial.batch = 6;
   trial.micro_batch = 2;
   run::PipelineExecutor executor(options_with(kFakeStage));
   const auto record = executor.run(trial);
   require_sound(record, 3);
-  CHECK(record.offline->chunks == 3);
+  CHECK(record.offline->micro_batches == 3);
 }
 
 TEST_CASE("a device that dies or breaks is named, and the next trial gets new processes") {

@@ -78,27 +78,30 @@ TEST_CASE("of three stages the one that died is named, whichever complains first
   check_death(GENERATE(Fault{"kill@0-1@5", 0}, Fault{"kill@1-2@5", 1}, Fault{"kill@2-3@5", 2}), {1, 2});
 }
 
-TEST_CASE("a stage that is killed in the middle of a batch's chunks is named, and the sweep goes on in chunks") {
-  // 2 phases of 8 batches of 4 chunks: the first, a middle and the last chunk of a batch, and the last of all.
+TEST_CASE(
+    "a stage that is killed in the middle of a batch's micro-batches is named, and the sweep goes on in "
+    "micro-batches") {
+  // 2 phases of 8 batches of 4 micro-batches: the first, a middle and the last micro-batch of a batch, and the last of
+  // all.
   const auto fault = GENERATE(Fault{"kill@0-1@5", 0}, Fault{"kill@1-2@6", 1}, Fault{"kill@1-2@39", 1},
                               Fault{"kill@2-3@8", 2}, Fault{"kill@2-3@64", 2});
   CAPTURE(fault.text);
   const FaultOnce once(fault.text);
   run::PipelineExecutor executor(options_with(kFakeStage));
-  const auto trial = trial_in_chunks({1, 2}, 8, 2);
+  const auto trial = trial_in_micro_batches({1, 2}, 8, 2);
   const auto record = executor.run(trial);
   require_failure(record, "run", "stage " + std::to_string(fault.stage) + " was killed by signal 9");
   CHECK(record.failure->stage == fault.stage);
-  CHECK(executor.run(trial_in_chunks({1, 2}, 8, 1)).status == record::Status::ok);
+  CHECK(executor.run(trial_in_micro_batches({1, 2}, 8, 1)).status == record::Status::ok);
   CHECK(executor.run(trial).status == record::Status::ok);
 }
 
-TEST_CASE("one flipped bit of any chunk makes the trial a failure") {
+TEST_CASE("one flipped bit of any micro-batch makes the trial a failure") {
   const FaultOnce fault(GENERATE(as<std::string>{}, "wrong@1-3@1", "wrong@1-3@2", "wrong@1-3@63"));
   run::PipelineExecutor executor(options_with(kFakeStage));
-  const auto record = executor.run(trial_in_chunks({1}, 8, 2));
+  const auto record = executor.run(trial_in_micro_batches({1}, 8, 2));
   require_failure(record, "check", "the output differs from the unsplit model's");
-  CHECK(executor.run(trial_in_chunks({1}, 8, 2)).status == record::Status::ok);
+  CHECK(executor.run(trial_in_micro_batches({1}, 8, 2)).status == record::Status::ok);
 }
 
 TEST_CASE("a stage that dies where all is local is named") {
@@ -129,7 +132,7 @@ TEST_CASE("the unsplit model of a later trial that ends the process fails that t
 TEST_CASE("no process but the stages is there while a trial runs, and unsplit models are computed once") {
   const FaultOnce once("hang@0-1@12");
   run::PipelineExecutor executor(options_with(kFakeStage, 2));
-  const auto other = trial_in_chunks({1}, 4, 2);
+  const auto other = trial_in_micro_batches({1}, 4, 2);
   executor.expect({other, trial_at({1}), trial_at({2})});
   executor.describe(trial_at({1}));
   CHECK(support::own_children().size() == 3);

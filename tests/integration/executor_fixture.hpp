@@ -32,7 +32,7 @@ inline plan::Trial trial_at(std::vector<int> splits, int repetition = 0) {
   return trial;
 }
 
-inline plan::Trial trial_in_chunks(std::vector<int> splits, int batch, int micro_batch) {
+inline plan::Trial trial_in_micro_batches(std::vector<int> splits, int batch, int micro_batch) {
   auto trial = trial_at(std::move(splits));
   trial.batch = batch;
   trial.micro_batch = micro_batch == batch ? 0 : micro_batch;

@@ -66,8 +66,8 @@ TEST_CASE("of three stages the one whose block waits for ever is named") {
   check_named(fault, stage, "it has been computing the same batch for", trial_at({1, 2}));
 }
 
-TEST_CASE("a stage that hangs in the middle of a batch's chunks is named") {
-  check_named("hang@1-2@7", 1, "it has been computing", trial_in_chunks({1, 2}, 8, 2));
+TEST_CASE("a stage that hangs in the middle of a batch's micro-batches is named") {
+  check_named("hang@1-2@7", 1, "it has been computing", trial_in_micro_batches({1, 2}, 8, 2));
 }
 
 TEST_CASE("a device that batches are dealt out to is named when it hangs") {

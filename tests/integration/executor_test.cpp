@@ -83,18 +83,18 @@ TEST_CASE("three stages run every pair of cuts, those that leave a stage without
   CHECK(support::own_children().size() == 3);
 }
 
-TEST_CASE("batches in chunks run through two, three and four stages at any depth, and give complete records") {
+TEST_CASE("batches in micro-batches run through two, three and four stages at any depth, and give complete records") {
   run::PipelineExecutor executor(options_with(kFakeStage));
   for (const auto& splits : std::vector<std::vector<int>>{{1}, {3}, {1, 2}, {0, 3}, {1, 2, 3}, {0, 1, 2}}) {
     for (const int micro_batch : {1, 2, 8}) {
       for (const int depth : {1, 3}) {
-        auto trial = trial_in_chunks(splits, 8, micro_batch);
+        auto trial = trial_in_micro_batches(splits, 8, micro_batch);
         trial.depth = depth;
         CAPTURE(splits, micro_batch, depth);
         const auto record = executor.run(trial);
         require_complete(record);
         CHECK(record.trial == trial);
-        CHECK(record.offline->chunks == 8 / micro_batch);
+        CHECK(record.offline->micro_batches == 8 / micro_batch);
         CHECK(record.offline->results.completed.size() == 8U * 8 / static_cast<unsigned>(micro_batch));
         stats::check_summary(record);
       }
@@ -102,20 +102,20 @@ TEST_CASE("batches in chunks run through two, three and four stages at any depth
   }
 }
 
-TEST_CASE("the payload of a link is that of all chunks of a batch") {
+TEST_CASE("the payload of a link is that of all micro-batches of a batch") {
   run::PipelineExecutor executor(options_with(kFakeStage));
-  const auto links = executor.run(trial_in_chunks({0}, 8, 2)).links;
+  const auto links = executor.run(trial_in_micro_batches({0}, 8, 2)).links;
   CHECK(links.at(0).payload_bytes == 8 * 3 * 32 * 32 * 4);
   CHECK(links.at(0).header_bytes == 4 * 64);
   CHECK(links.at(1).payload_bytes == 8 * 10 * 4);
 }
 
-TEST_CASE("another number of chunks of the same size is loaded anew, with the inputs of its own batches") {
+TEST_CASE("another number of micro-batches of the same size is loaded anew, with the inputs of its own batches") {
   run::PipelineExecutor executor(options_with(kFakeStage));
-  require_complete(executor.run(trial_in_chunks({1}, 4, 2)));
+  require_complete(executor.run(trial_in_micro_batches({1}, 4, 2)));
   const auto processes = support::own_children();
-  require_complete(executor.run(trial_in_chunks({1}, 8, 2)));
-  require_complete(executor.run(trial_in_chunks({1}, 2, 2)));
+  require_complete(executor.run(trial_in_micro_batches({1}, 8, 2)));
+  require_complete(executor.run(trial_in_micro_batches({1}, 2, 2)));
   CHECK(support::own_children() == processes);
 }
 

@@ -55,9 +55,10 @@ struct Experiment {
   int num_classes = 10;
   std::vector<std::string> baselines{};  ///< to be measured beside the partitions (parse_baseline)
   Axis batch = 1;                        ///< images per batch
-  std::vector<int> micro_batches{};      ///< images per chunk that a batch is cut into (chunk_sizes); empty: `batch`
-  int batches = 32;                      ///< measured batches of each phase
-  int warmup = 4;                        ///< batches run and dropped before each phase
+  std::vector<int>
+      micro_batches{};  ///< images per micro-batch that a batch is cut into (micro_batch_sizes); empty: `batch`
+  int batches = 32;     ///< measured batches of each phase
+  int warmup = 4;       ///< batches run and dropped before each phase
   Repeat repeat;
   Axis depth = 4;          ///< batches in flight in the Offline phase
   std::uint64_t seed = 1;  ///< of weights, random inputs and the order of trials
@@ -84,9 +85,9 @@ struct Experiment {
   bool operator==(const Experiment&) const = default;
 };
 
-/// Images of each chunk that a batch of `batch` images is measured in, one size after the other: those of the
+/// Images of each micro-batch that a batch of `batch` images is measured in, one size after the other: those of the
 /// micro-batches that divide it, or the batch itself where the experiment names none.
-std::vector<int> chunk_sizes(const Experiment& experiment, int batch);
+std::vector<int> micro_batch_sizes(const Experiment& experiment, int batch);
 
 void to_json(nlohmann::json& json, const SplitSelection& splits);
 void from_json(const nlohmann::json& json, SplitSelection& splits);

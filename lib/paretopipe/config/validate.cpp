@@ -65,28 +65,28 @@ void check_axis(const char* key, const Axis& axis, int max) {
   }
 }
 
-/// So many chunks of a phase make as many moments as the most batches do that are not cut.
-constexpr std::int64_t kMaxChunks = std::int64_t{2} * kMaxBatches;
+/// So many micro-batches of a phase make as many moments as the most batches do that are not cut.
+constexpr std::int64_t kMaxMicroBatches = std::int64_t{2} * kMaxBatches;
 
-/// What is wrong with a size of chunks into which no batch can be cut.
+/// What is wrong with a size of micro-batches into which no batch can be cut.
 std::string misfit(int size, const Axis& batches) {
   const int batch = batches.first();
   if (batches.size() > 1)
     return fmt::format("{}, which divides none of the batches of {}", size, fmt::join(batches, ", "));
   return size >= 1 && size <= batch
              ? fmt::format("{}, which does not divide the batch of {}", size, batch)
-             : fmt::format("{}; a batch of {} can be cut into chunks of 1 to {}", size, batch, batch);
+             : fmt::format("{}; a batch of {} can be cut into micro-batches of 1 to {}", size, batch, batch);
 }
 
-void check_chunk_count(const Experiment& experiment, int batch, int size) {
+void check_micro_batch_count(const Experiment& experiment, int batch, int size) {
   const int queries = loads_of(experiment.server).empty() ? 0 : experiment.server.queries;
   const auto batches = std::int64_t{experiment.warmup} + std::max(experiment.batches, queries);
-  const auto chunks = batches * (batch / size);
-  if (chunks <= kMaxChunks) return;
+  const auto micro_batches = batches * (batch / size);
+  if (micro_batches <= kMaxMicroBatches) return;
   throw UsageError(
-      fmt::format("experiment.micro_batches holds {}, which makes {} chunks of {} batches; at most {} can be "
-                  "reported, so measure fewer batches or larger chunks",
-                  size, chunks, batches, kMaxChunks));
+      fmt::format("experiment.micro_batches holds {}, which makes {} micro-batches of {} batches; at most {} can be "
+                  "reported, so measure fewer batches or larger micro-batches",
+                  size, micro_batches, batches, kMaxMicroBatches));
 }
 
 /// Needs `batch`, `batches`, `warmup` and `server` to be in their ranges.
@@ -102,12 +102,12 @@ void check_micro_batches(const Experiment& experiment) {
     }
   }
   for (const int batch : experiment.batch) {
-    const auto chunks = chunk_sizes(experiment, batch);
-    if (chunks.empty()) {
+    const auto micro_batches = micro_batch_sizes(experiment, batch);
+    if (micro_batches.empty()) {
       throw UsageError(fmt::format("experiment.batch holds {}, which can be cut into none of the micro-batches of {}",
                                    batch, fmt::join(sizes, ", ")));
     }
-    for (const int size : chunks) check_chunk_count(experiment, batch, size);
+    for (const int size : micro_batches) check_micro_batch_count(experiment, batch, size);
   }
 }
 
@@ -280,7 +280,7 @@ void check_cpus(const std::vector<std::string>& cpus, int stages) {
 
 }  // namespace
 
-std::vector<int> chunk_sizes(const Experiment& experiment, int batch) {
+std::vector<int> micro_batch_sizes(const Experiment& experiment, int batch) {
   if (experiment.micro_batches.empty()) return {batch};
   std::vector<int> sizes;
   for (const int size : experiment.micro_batches) {

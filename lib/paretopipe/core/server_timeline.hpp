@@ -12,7 +12,7 @@ namespace paretopipe {
 struct ServerTimeline {
   std::vector<std::int64_t> scheduled;    ///< when it arrives, as was fixed before the phase began
   std::vector<std::int64_t> handed_over;  ///< to the pipeline: it had arrived, and fewer than `depth` were in flight
-  std::vector<std::int64_t> completed;    ///< its last chunk's result is back
+  std::vector<std::int64_t> completed;    ///< its last micro-batch's result is back
 
   bool operator==(const ServerTimeline&) const = default;
 };

@@ -8,14 +8,14 @@
 
 namespace paretopipe {
 
-/// The moments of every chunk in one stage, one entry a chunk in the order of issue, in nanoseconds of a steady clock
-/// (which one, and from which origin, is said by whoever holds the timeline). A batch that is not cut is one chunk.
-/// Successive moments of a chunk never decrease:
+/// The moments of every micro-batch in one stage, one entry a micro-batch in the order of issue, in nanoseconds of a
+/// steady clock (which one, and from which origin, is said by whoever holds the timeline). A batch that is not cut is
+/// one micro-batch. Successive moments of a micro-batch never decrease:
 ///
 ///   receive_begin ≤ receive_end ≤ ready ≤ compute_begin ≤ compute_end ≤ encoded ≤ send_begin ≤ send_end
 ///
-/// Stage 0 receives nothing: its first three are the moment at which the chunk's batch was handed to the pipeline.
-/// A stage that sends nothing (all local) has send_begin = send_end = encoded.
+/// Stage 0 receives nothing: its first three are the moment at which the micro-batch's batch was handed to the
+/// pipeline. A stage that sends nothing (all local) has send_begin = send_end = encoded.
 struct StageTimeline {
   std::vector<std::int64_t> receive_begin;  ///< the frame's header has arrived
   std::vector<std::int64_t> receive_end;    ///< the last byte is in the tensor
@@ -40,12 +40,12 @@ inline constexpr std::array kStageMoments{&StageTimeline::receive_begin, &StageT
 inline constexpr std::array<std::string_view, kStageMoments.size()> kStageMomentNames{
     "receive_begin", "receive_end", "ready", "compute_begin", "compute_end", "encoded", "send_begin", "send_end"};
 
-/// The moments of every chunk's result back at stage 0. Where nothing crosses a link, all three follow `encoded`
+/// The moments of every micro-batch's result back at stage 0. Where nothing crosses a link, all three follow `encoded`
 /// directly.
 struct ResultTimeline {
   std::vector<std::int64_t> receive_begin;
   std::vector<std::int64_t> receive_end;
-  std::vector<std::int64_t> completed;  ///< decoded: with the last chunk of a batch, its latency ends here
+  std::vector<std::int64_t> completed;  ///< decoded: with the last micro-batch of a batch, its latency ends here
 
   bool operator==(const ResultTimeline&) const = default;
 };

@@ -2,7 +2,7 @@
 #include <paretopipe/diagnosis/demands.hpp>
 #include <paretopipe/host/cpu_set.hpp>
 #include <paretopipe/stats/breakdown.hpp>
-#include <paretopipe/stats/chunks.hpp>
+#include <paretopipe/stats/micro_batches.hpp>
 #include <paretopipe/stats/quantile.hpp>
 #include <paretopipe/stats/utilisation.hpp>
 
@@ -16,26 +16,26 @@ namespace {
 
 using Moments = std::vector<std::int64_t>;
 
-/// `durations`: one a chunk.
-std::vector<double> of_batches(const std::vector<std::int64_t>& durations, int chunks) {
-  const auto sums = stats::sums_over_chunks(durations, chunks);
+/// `durations`: one a micro-batch.
+std::vector<double> of_batches(const std::vector<std::int64_t>& durations, int micro_batches) {
+  const auto sums = stats::sums_over_micro_batches(durations, micro_batches);
   return {sums.begin(), sums.end()};
 }
 
-/// `durations`: one a chunk.
-Busy busy_of(const std::vector<std::int64_t>& durations, int chunks) {
-  const auto batches = of_batches(durations, chunks);
-  return {*stats::mean(stats::sums_over_chunks(durations, chunks)), *stats::quantile(batches, 0.9)};
+/// `durations`: one a micro-batch.
+Busy busy_of(const std::vector<std::int64_t>& durations, int micro_batches) {
+  const auto batches = of_batches(durations, micro_batches);
+  return {*stats::mean(stats::sums_over_micro_batches(durations, micro_batches)), *stats::quantile(batches, 0.9)};
 }
 
-/// Of every chunk from `first` on.
+/// Of every micro-batch from `first` on.
 std::vector<std::int64_t> durations(const Moments& begin, const Moments& end, std::size_t first) {
   std::vector<std::int64_t> result;
   for (auto i = first; i < begin.size(); ++i) result.push_back(end[i] - begin[i]);
   return result;
 }
 
-/// What a chunk passes at the end of a link, and what it left at its beginning.
+/// What a micro-batch passes at the end of a link, and what it left at its beginning.
 struct LinkMoments {
   const Moments& send_begin;
   const Moments& header_arrived;
@@ -48,19 +48,20 @@ LinkMoments moments_of(const record::PhaseSamples& samples, std::size_t from, bo
   return {send_begin, samples.stages[from + 1].receive_begin, samples.stages[from + 1].ready};
 }
 
-/// Of a batch's first chunk: those behind it follow on its heels.
+/// Of a batch's first micro-batch: those behind it follow on its heels.
 std::int64_t time_alone_ns(const record::PhaseSamples& single_stream, std::size_t from, bool back,
                            std::int64_t delay_ns) {
   const auto moments = moments_of(single_stream, from, back);
-  const auto chunks = static_cast<std::size_t>(single_stream.chunks);
+  const auto micro_batches = static_cast<std::size_t>(single_stream.micro_batches);
   std::vector<double> times;
-  for (auto i = static_cast<std::size_t>(single_stream.warmup) * chunks; i < moments.ready.size(); i += chunks) {
+  for (auto i = static_cast<std::size_t>(single_stream.warmup) * micro_batches; i < moments.ready.size();
+       i += micro_batches) {
     times.push_back(static_cast<double>(moments.ready[i] - moments.send_begin[i]));
   }
   return std::max<std::int64_t>(0, std::llround(*stats::median(std::move(times))) - delay_ns);
 }
 
-/// See LinkDemand::busy. `first` is the first chunk that counts; there is one before it.
+/// See LinkDemand::busy. `first` is the first micro-batch that counts; there is one before it.
 std::vector<std::int64_t> link_busy(const LinkMoments& offline, std::size_t first, std::int64_t delay_ns,
                                     std::int64_t alone_ns) {
   std::vector<std::int64_t> result;
@@ -92,7 +93,7 @@ std::vector<LinkDemand> links_of(const record::TrialRecord& record, std::size_t 
     demand.delay_ns = static_cast<double>(delay_ns);
     const auto alone = time_alone_ns(*record.single_stream, i, back, delay_ns);
     demand.busy =
-        busy_of(link_busy(moments_of(*record.offline, i, back), first, delay_ns, alone), record.offline->chunks);
+        busy_of(link_busy(moments_of(*record.offline, i, back), first, delay_ns, alone), record.offline->micro_batches);
     demands.push_back(demand);
   }
   return demands;
@@ -100,9 +101,9 @@ std::vector<LinkDemand> links_of(const record::TrialRecord& record, std::size_t 
 
 double idle_compute_ns(const record::PhaseSamples& single_stream, std::size_t stage) {
   const auto& timeline = single_stream.stages[stage];
-  const auto first = static_cast<std::size_t>(single_stream.warmup * single_stream.chunks);
+  const auto first = static_cast<std::size_t>(single_stream.warmup * single_stream.micro_batches);
   return *stats::median(
-      of_batches(durations(timeline.compute_begin, timeline.compute_end, first), single_stream.chunks));
+      of_batches(durations(timeline.compute_begin, timeline.compute_end, first), single_stream.micro_batches));
 }
 
 std::vector<StageDemand> stages_of(const record::TrialRecord& record, std::size_t first) {
@@ -110,15 +111,16 @@ std::vector<StageDemand> stages_of(const record::TrialRecord& record, std::size_
   for (std::size_t s = 0; s < record.summary->stages.size(); ++s) {
     const auto& timeline = record.offline->stages[s];
     const auto& recorded = record.summary->stages[s];
-    demands.push_back({busy_of(durations(timeline.compute_begin, timeline.encoded, first), record.offline->chunks),
-                       recorded.compute_p50_ns, idle_compute_ns(*record.single_stream, s), recorded.utilisation});
+    demands.push_back(
+        {busy_of(durations(timeline.compute_begin, timeline.encoded, first), record.offline->micro_batches),
+         recorded.compute_p50_ns, idle_compute_ns(*record.single_stream, s), recorded.utilisation});
   }
   return demands;
 }
 
 std::optional<double> source_ns(const record::PhaseSamples& offline, std::size_t in_flight) {
-  const auto issued = stats::of_last_chunks(offline.stages.front().receive_begin, offline.chunks);
-  const auto completed = stats::of_last_chunks(offline.results.completed, offline.chunks);
+  const auto issued = stats::of_last_micro_batches(offline.stages.front().receive_begin, offline.micro_batches);
+  const auto completed = stats::of_last_micro_batches(offline.results.completed, offline.micro_batches);
   std::vector<std::int64_t> durations;
   for (std::size_t b = 0; b + in_flight < completed.size(); ++b) {
     durations.push_back(std::max<std::int64_t>(0, issued[b + in_flight] - completed[b]));
@@ -197,18 +199,18 @@ double Demands::unqueued_ns() const {
     add(link.busy);
     delays += link.delay_ns;
   }
-  return delays + source_ns.value_or(0) + (sum + (chunks - 1) * largest) / chunks;
+  return delays + source_ns.value_or(0) + (sum + (micro_batches - 1) * largest) / micro_batches;
 }
 
 Demands demands_of(const record::TrialRecord& record) {
   require_measured(record);
   const auto window = stats::completion_window(*record.offline);
-  const auto chunks = static_cast<std::size_t>(record.offline->chunks);
-  const auto first = (static_cast<std::size_t>(record.offline->warmup) + 1) * chunks;
+  const auto micro_batches = static_cast<std::size_t>(record.offline->micro_batches);
+  const auto first = (static_cast<std::size_t>(record.offline->warmup) + 1) * micro_batches;
   const auto in_flight = std::clamp<std::size_t>(static_cast<std::size_t>(std::max(1, record.offline->depth)), 1,
-                                                 record.offline->results.completed.size() / chunks);
+                                                 record.offline->results.completed.size() / micro_batches);
   return {.batch = record.trial.batch,
-          .chunks = record.offline->chunks,
+          .micro_batches = record.offline->micro_batches,
           .in_flight = static_cast<int>(in_flight),
           .batches = static_cast<double>(window.batches - 1),
           .throughput_image_per_s = record.summary->throughput_image_per_s.value(),

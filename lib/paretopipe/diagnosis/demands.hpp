@@ -32,7 +32,8 @@ struct LinkDemand {
   std::int64_t header_bytes = 0;
   std::optional<std::int64_t> rate_bit_per_s{};  ///< what it was shaped to, as read back
   double delay_ns = 0;                           ///< one way, as read back; 0 where nothing shaped it
-  /// What kept others off it. Of chunk c (a batch that is not cut is one), with all moments of the Offline phase, from
+  /// What kept others off it. Of micro-batch c (a batch that is not cut is one), with all moments of the Offline phase,
+  /// from
   ///   max(send_begin[c] + delay, ready[c - 1])
   /// to ready[c], when the receiver has decoded it and takes the next. But for no longer than a transfer takes when it
   /// is alone (SingleStream's median, less the delay), or than from the header to ready: what is beyond that lay in a
@@ -53,7 +54,7 @@ struct IdleLatency {
 /// throughput counts: those after the first that completed after warm-up. The order of stages and links is the ring's.
 struct Demands {
   int batch = 1;                      ///< images
-  int chunks = 1;                     ///< into which a batch is cut
+  int micro_batches = 1;              ///< into which a batch is cut
   int in_flight = 1;                  ///< batches; at most as many as the phase has
   double batches = 0;                 ///< that throughput counts
   double throughput_image_per_s = 0;  ///< as recorded
@@ -75,7 +76,7 @@ struct Demands {
   double period_ns() const { return batch * 1e9 / throughput_image_per_s; }
 
   /// A batch's time round the ring if it waited for nothing: all that stages and links are busy with it, the links'
-  /// delays, and the source. Of c chunks, all parts take turns for the first one, and the others come out of the
+  /// delays, and the source. Of c micro-batches, all parts take turns for the first one, and the others come out of the
   /// slowest part one after the other, as in a flow shop without waiting: with D the parts' demands a batch,
   ///   delays + source + (sum D + (c - 1) max D) / c.
   double unqueued_ns() const;

@@ -52,7 +52,7 @@ void to_json(nlohmann::json& json, const Finding& finding) {
           {"level", to_string(finding.level)},
           {"observed", finding.observed},
           {"why", finding.why},
-          {"mend", finding.mend}};
+          {"mend", finding.remedy}};
 }
 
 void from_json(const nlohmann::json& json, Finding& finding) {
@@ -60,7 +60,7 @@ void from_json(const nlohmann::json& json, Finding& finding) {
   finding.level = parse_level(json.at("level").get<std::string>());
   json.at("observed").get_to(finding.observed);
   json.at("why").get_to(finding.why);
-  json.at("mend").get_to(finding.mend);
+  json.at("mend").get_to(finding.remedy);
 }
 
 }  // namespace paretopipe::host

@@ -54,8 +54,8 @@ struct Finding {
   std::string name;
   Level level = Level::ok;
   std::string observed;
-  std::string why;   ///< why it matters
-  std::string mend;  ///< what to do; empty where there is nothing to do
+  std::string why;     ///< why it matters
+  std::string remedy;  ///< what to do; empty where there is nothing to do
 
   bool operator==(const Finding&) const = default;
 };

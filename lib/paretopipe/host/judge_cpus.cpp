@@ -33,10 +33,10 @@ Finding judge_count(const std::vector<CpuSet>& cores) {
                   .level = Level::ok,
                   .observed = fmt::format("{} core(s), CPUs {}", cores.size(), to_string(cpus)),
                   .why = "two stages that share a core take turns: neither computes as fast as on a device of its own",
-                  .mend = ""};
+                  .remedy = ""};
   if (cores.size() < kStages) {
     finding.level = Level::warning;
-    finding.mend = "use a machine, or a container, with two cores or more; do not trust throughput from this one";
+    finding.remedy = "use a machine, or a container, with two cores or more; do not trust throughput from this one";
   }
   return finding;
 }
@@ -50,13 +50,13 @@ Finding judge_siblings(const std::vector<CpuSet>& cores) {
       .level = Level::ok,
       .observed = threaded ? "cores run several threads; the stages get cores of their own" : "one thread a core",
       .why = "threads of one core share its arithmetic units: a stage slows the other down",
-      .mend = ""};
+      .remedy = ""};
   if (cores.size() >= kStages && shares_a_core(cores, deal_cpus(all_cpus(cores), kStages))) {
     const auto half = cores.begin() + static_cast<std::ptrdiff_t>(cores.size() / kStages);
     finding.level = Level::warning;
     finding.observed = "dealt out in order, CPUs of one core go to both stages";
-    finding.mend = fmt::format("give each stage whole cores: --cpus {} --cpus {}",
-                               to_string(all_cpus({cores.begin(), half})), to_string(all_cpus({half, cores.end()})));
+    finding.remedy = fmt::format("give each stage whole cores: --cpus {} --cpus {}",
+                                 to_string(all_cpus({cores.begin(), half})), to_string(all_cpus({half, cores.end()})));
   }
   return finding;
 }
@@ -64,11 +64,12 @@ Finding judge_siblings(const std::vector<CpuSet>& cores) {
 Finding judge_quota(double quota, const std::vector<CpuSet>& cores) {
   const auto count = all_cpus(cores).size();
   const bool enough = quota >= static_cast<double>(count);
-  return {.name = "CPU quota",
-          .level = enough ? Level::ok : Level::warning,
-          .observed = fmt::format("the control group may use {:.2f} of {} CPUs", quota, count),
-          .why = "who has used up the quota is stopped for the rest of every period, in the middle of a batch",
-          .mend = enough ? "" : "start the container without a CPU limit, and bind it to CPUs instead (--cpuset-cpus)"};
+  return {
+      .name = "CPU quota",
+      .level = enough ? Level::ok : Level::warning,
+      .observed = fmt::format("the control group may use {:.2f} of {} CPUs", quota, count),
+      .why = "who has used up the quota is stopped for the rest of every period, in the middle of a batch",
+      .remedy = enough ? "" : "start the container without a CPU limit, and bind it to CPUs instead (--cpuset-cpus)"};
 }
 
 Finding judge_governor(const std::string& governor) {
@@ -77,7 +78,7 @@ Finding judge_governor(const std::string& governor) {
           .level = fixed ? Level::ok : Level::warning,
           .observed = governor,
           .why = "a governor that follows the load lowers the clock while a stage waits for the network",
-          .mend = fixed ? "" : "sudo cpupower frequency-set --governor performance (package linux-cpupower)"};
+          .remedy = fixed ? "" : "sudo cpupower frequency-set --governor performance (package linux-cpupower)"};
 }
 
 Finding judge_turbo(bool on) {
@@ -85,9 +86,9 @@ Finding judge_turbo(bool on) {
           .level = on ? Level::note : Level::ok,
           .observed = on ? "on" : "off",
           .why = "the clock depends on temperature and on how many cores are busy, so stages slow each other down",
-          .mend = on ? "echo 1 | sudo tee /sys/devices/system/cpu/intel_pstate/no_turbo, or "
-                       "echo 0 | sudo tee /sys/devices/system/cpu/cpufreq/boost"
-                     : ""};
+          .remedy = on ? "echo 1 | sudo tee /sys/devices/system/cpu/intel_pstate/no_turbo, or "
+                         "echo 0 | sudo tee /sys/devices/system/cpu/cpufreq/boost"
+                       : ""};
 }
 
 Finding judge_virtual_machine(bool virtual_machine, std::optional<double> steal) {
@@ -95,11 +96,11 @@ Finding judge_virtual_machine(bool virtual_machine, std::optional<double> steal)
                   .level = Level::ok,
                   .observed = virtual_machine ? "yes" : "no",
                   .why = "neighbours on the same hardware change the speed of this machine, unseen by its own tools",
-                  .mend = ""};
+                  .remedy = ""};
   if (virtual_machine) finding.level = Level::note;
   if (steal) finding.observed += fmt::format(", {:.1f} % of the CPU time stolen since boot", *steal * 100);
   if (steal.value_or(0) > 0.01) finding.level = Level::warning;
-  if (finding.level != Level::ok) finding.mend = "repeat more often (--repeat 10), or use dedicated hardware";
+  if (finding.level != Level::ok) finding.remedy = "repeat more often (--repeat 10), or use dedicated hardware";
   return finding;
 }
 
@@ -109,24 +110,24 @@ Finding judge_load(double load, const std::vector<CpuSet>& cores) {
                   .level = Level::ok,
                   .observed = fmt::format("{:.2f} over the last minute, {} core(s)", load, cores.size()),
                   .why = "whatever else runs takes time from the stages",
-                  .mend = ""};
+                  .remedy = ""};
   // Half a process of the last minute is what a shell and its services leave behind.
   if (load > 0.5) {
     finding.level = idle < kStages ? Level::warning : Level::note;
-    finding.mend = "end other programs, and wait for a minute after a build";
+    finding.remedy = "end other programs, and wait for a minute after a build";
   }
   return finding;
 }
 
 Finding judge_clock(const std::string& clocksource, std::int64_t read_ns) {
   const bool cheap = read_ns < 1'000;
-  return {
-      .name = "clock",
-      .level = cheap ? Level::ok : Level::warning,
-      .observed = fmt::format("{}, {} a reading", clocksource.empty() ? "unknown source" : clocksource,
-                              format_duration(static_cast<double>(read_ns))),
-      .why = "the clock is read eight times a batch in every stage",
-      .mend = cheap ? "" : "choose a faster one of /sys/devices/system/clocksource/clocksource0/available_clocksource"};
+  return {.name = "clock",
+          .level = cheap ? Level::ok : Level::warning,
+          .observed = fmt::format("{}, {} a reading", clocksource.empty() ? "unknown source" : clocksource,
+                                  format_duration(static_cast<double>(read_ns))),
+          .why = "the clock is read eight times a batch in every stage",
+          .remedy =
+              cheap ? "" : "choose a faster one of /sys/devices/system/clocksource/clocksource0/available_clocksource"};
 }
 
 }  // namespace

@@ -11,14 +11,14 @@ Finding judge_stage_program(const Observations& seen) {
                   .level = Level::ok,
                   .observed = seen.stage_program.value_or(seen.stage_program_error),
                   .why = "every stage is a process of this program; without it nothing can be measured",
-                  .mend = ""};
+                  .remedy = ""};
   if (!seen.stage_program) {
     finding.level = Level::problem;
-    finding.mend = "scripts/quickstart builds it";
+    finding.remedy = "scripts/quickstart builds it";
   } else if (!seen.missing_libraries.empty()) {
     finding.level = Level::problem;
     finding.observed += fmt::format(" does not find {}", fmt::join(seen.missing_libraries, ", "));
-    finding.mend = "run scripts/setup, or add the folder of the missing libraries to LD_LIBRARY_PATH";
+    finding.remedy = "run scripts/setup, or add the folder of the missing libraries to LD_LIBRARY_PATH";
   }
   return finding;
 }
@@ -29,12 +29,12 @@ Finding judge_blas(const Blas& blas) {
       .level = Level::ok,
       .observed = blas.library,
       .why = "LibTorch leaves matrix products to it: reference BLAS reaches 2 GFLOP/s where OpenBLAS reaches 120",
-      .mend = ""};
+      .remedy = ""};
   if (blas.kind == Blas::Kind::bundled) finding.observed = "brought along by LibTorch";
   if (blas.kind == Blas::Kind::reference) {
     finding.level = Level::problem;
     finding.observed = fmt::format("reference BLAS ({})", blas.library);
-    finding.mend =
+    finding.remedy =
         "sudo apt-get install libopenblas0-openmp; if it is installed, choose it with "
         "update-alternatives --config libblas.so.3-$(gcc -print-multiarch)";
   }
@@ -47,9 +47,9 @@ Finding judge_data_set(bool present) {
       .level = present ? Level::ok : Level::warning,
       .observed = present ? "Fashion-MNIST is installed" : "Fashion-MNIST is not installed",
       .why = "it is the default input of a sweep",
-      .mend = present
-                  ? ""
-                  : "sudo apt-get install dataset-fashion-mnist, or sweep with --data cifar10:DIR or --data random"};
+      .remedy = present
+                    ? ""
+                    : "sudo apt-get install dataset-fashion-mnist, or sweep with --data cifar10:DIR or --data random"};
 }
 
 Finding judge_network_tools(const std::vector<std::string>& missing) {
@@ -58,7 +58,7 @@ Finding judge_network_tools(const std::vector<std::string>& missing) {
       .level = missing.empty() ? Level::ok : Level::note,
       .observed = missing.empty() ? "ip and tc are installed" : fmt::format("missing: {}", fmt::join(missing, ", ")),
       .why = "they are needed to measure under a shaped network; the bare network needs neither",
-      .mend = missing.empty() ? "" : "sudo apt-get install iproute2"};
+      .remedy = missing.empty() ? "" : "sudo apt-get install iproute2"};
 }
 
 }  // namespace

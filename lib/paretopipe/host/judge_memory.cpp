@@ -19,7 +19,7 @@ Finding judge_available(std::int64_t bytes) {
       .level = enough ? Level::ok : Level::warning,
       .observed = fmt::format("{} available", format_bytes(static_cast<double>(bytes))),
       .why = "the largest models take 1.5 GiB in both stages together; beyond what is there the kernel swaps or kills",
-      .mend = enough ? "" : "end other programs, or measure smaller models and batches"};
+      .remedy = enough ? "" : "end other programs, or measure smaller models and batches"};
 }
 
 Finding judge_swap(std::int64_t bytes) {
@@ -28,7 +28,7 @@ Finding judge_swap(std::int64_t bytes) {
           .level = harmless ? Level::ok : Level::note,
           .observed = fmt::format("{} swapped out", format_bytes(static_cast<double>(bytes))),
           .why = "a page that comes back from swap during a batch costs more than the batch",
-          .mend = harmless ? "" : "free memory, then sudo swapoff -a and sudo swapon -a"};
+          .remedy = harmless ? "" : "free memory, then sudo swapoff -a and sudo swapon -a"};
 }
 
 Finding judge_huge_pages(const std::string& mode) {
@@ -37,7 +37,7 @@ Finding judge_huge_pages(const std::string& mode) {
           .level = never ? Level::note : Level::ok,
           .observed = fmt::format("transparent huge pages: {}", mode),
           .why = "activations of megabytes cost a page fault every 4 KiB without them",
-          .mend = never ? "echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled" : ""};
+          .remedy = never ? "echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled" : ""};
 }
 
 }  // namespace

@@ -71,14 +71,14 @@ std::function<at::Tensor(const at::Tensor& x, const at::Tensor& mask)> attend(co
 Forward roberta_encoder_layer(const Scope& s, bool last) {
   auto attended = attend(s / "attention");
   auto first_norm = roberta_norm(s / "attention" / "output" / "LayerNorm");
-  auto think = sequence({dense(s / "intermediate" / "dense", kFeatures, kHidden), gelu(),
-                         dense(s / "output" / "dense", kHidden, kFeatures)});
+  auto feed_forward = sequence({dense(s / "intermediate" / "dense", kFeatures, kHidden), gelu(),
+                                dense(s / "output" / "dense", kHidden, kFeatures)});
   auto last_norm = roberta_norm(s / "output" / "LayerNorm");
   const Forward::OfAll forward = [=](Tensors crossing) -> Tensors {
     const auto& x = crossing.front();
     const auto& mask = crossing.back();
     const auto y = first_norm(attended(x, mask).add_(x));
-    auto z = last_norm(think(y).add_(y));
+    auto z = last_norm(feed_forward(y).add_(y));
     if (last) return {std::move(z)};
     // As a copy: what a stage sends on must not hold the buffer that it received into.
     return {std::move(z), mask.clone()};

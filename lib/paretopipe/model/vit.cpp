@@ -36,11 +36,12 @@ Layer vit_stem(const Scope& root) {
 Layer vit_encoder_layer(const Scope& s) {
   auto attend = sequence({vit_norm(s / "ln_1"), self_attention(s / "self_attention", kVitFeatures, kVitHeads)});
   const auto mlp = s / "mlp";
-  auto think = sequence({vit_norm(s / "ln_2"), linear(mlp / "0", kVitFeatures, kVitHidden, Scheme::pytorch_default),
-                         gelu(), linear(mlp / "3", kVitHidden, kVitFeatures, Scheme::pytorch_default)});
+  auto feed_forward =
+      sequence({vit_norm(s / "ln_2"), linear(mlp / "0", kVitFeatures, kVitHidden, Scheme::pytorch_default), gelu(),
+                linear(mlp / "3", kVitHidden, kVitFeatures, Scheme::pytorch_default)});
   return [=](at::Tensor x) {
     const auto attended = attend(x).add_(x);
-    return think(attended).add_(attended);
+    return feed_forward(attended).add_(attended);
   };
 }
 

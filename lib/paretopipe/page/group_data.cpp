@@ -87,7 +87,7 @@ Json group_data(Records records, const report::FrontierGroup& group) {
   Json json{{"title", report::group_title(trial)},
             {"model", trial.model},
             {"batch", trial.batch},
-            {"micro_batch", trial.chunk_images()},
+            {"micro_batch", trial.images_per_micro_batch()},
             {"depth", trial.depth},
             {"threads_per_stage", trial.threads_per_stage},
             {"load", trial.server ? to_string(*trial.server) : "none"},

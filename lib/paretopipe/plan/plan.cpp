@@ -35,7 +35,7 @@ std::mt19937_64 random_of(const config::Experiment& experiment, const std::strin
 
 /// What all trials of a model share; the axes at their first values.
 Trial make_trial(const config::Experiment& experiment, const config::ModelDescription& model,
-                 const Groundwork& groundwork) {
+                 const PlanInputs& inputs) {
   return {.model = model.model,
           .num_classes = model.archive ? Trial{}.num_classes : experiment.num_classes,
           .block_count = model.block_count(),
@@ -46,7 +46,7 @@ Trial make_trial(const config::Experiment& experiment, const config::ModelDescri
           .depth = experiment.depth.first(),
           .seed = experiment.seed,
           .data = config::name_of_data(experiment.data),
-          .weights_sha256 = groundwork.weights_sha256,
+          .weights_sha256 = inputs.weights_sha256,
           .threads_per_stage = experiment.threads_per_stage.first(),
           .cpus = experiment.cpus,
           .tuning = experiment.tuning,
@@ -54,21 +54,21 @@ Trial make_trial(const config::Experiment& experiment, const config::ModelDescri
           .network = {},
           .shaping = config::Shaping::none,
           .archive = model.archive,
-          .data_identity = groundwork.data_identity,
+          .data_identity = inputs.data_identity,
           .phases = experiment.phases,
           .placement = config::simplified(experiment.placement),
-          .devices = groundwork.devices,
+          .devices = inputs.devices,
           .compute_devices = config::compute_devices(experiment.compute_devices, experiment.stages)};
 }
 
 /// What one setting of a trial can be: each choice makes it so.
 using Axis = std::vector<std::function<void(Trial&)>>;
 
-/// The sizes of batches, each in all its sizes of chunks.
+/// The sizes of batches, each in all its sizes of micro-batches.
 Axis batch_axis(const config::Experiment& experiment) {
   Axis axis;
   for (const int batch : experiment.batch) {
-    for (const int size : config::chunk_sizes(experiment, batch)) {
+    for (const int size : config::micro_batch_sizes(experiment, batch)) {
       axis.emplace_back([=](Trial& trial) {
         trial.batch = batch;
         trial.micro_batch = size == batch ? 0 : size;
@@ -79,7 +79,7 @@ Axis batch_axis(const config::Experiment& experiment) {
 }
 
 /// The first is the one whose change costs most: other threads need other processes, another network has to be applied
-/// and probed, other batches and chunks need other inputs, and another depth or load nothing.
+/// and probed, other batches and micro-batches need other inputs, and another depth or load nothing.
 std::vector<Axis> axes_of(const config::Experiment& experiment, const Networks& networks) {
   Axis threads, profiles, depths, loads;
   for (const int count : experiment.threads_per_stage) {
@@ -169,16 +169,16 @@ void check_links(const config::Experiment& experiment, const Networks& networks)
 
 std::vector<Trial> plan_trials(const config::Experiment& experiment,
                                const std::vector<config::ModelDescription>& models, const Networks& networks,
-                               const Groundwork& groundwork) {
+                               const PlanInputs& inputs) {
   if (models.size() != experiment.models.size()) throw std::invalid_argument("plan_trials: one description per model");
   check_links(experiment, networks);
   std::vector<Trial> trials;
   for (std::size_t i = 0; i < models.size(); ++i) {
     const auto& model = models[i];
-    const auto& times = groundwork.block_times;
+    const auto& times = inputs.block_times;
     const auto partitions =
         times.empty() ? partitions_of(experiment, model) : partitions_of(experiment, model, times.at(i));
-    auto trial = make_trial(experiment, model, groundwork);
+    auto trial = make_trial(experiment, model, inputs);
     Tour tour(axes_of(experiment, networks));
     for (trial.repetition = 0; trial.repetition < experiment.repeat.trials; ++trial.repetition) {
       auto order = partitions;

@@ -12,7 +12,7 @@ struct Networks {
 };
 
 /// What has to be found out before there is a plan.
-struct Groundwork {
+struct PlanInputs {
   std::string weights_sha256{};  ///< of the file of weights, where the experiment names one
   std::vector<std::vector<double>>
       block_times{};                     ///< of each model's blocks at the axes' first values, if needs_block_times()
@@ -22,16 +22,16 @@ struct Groundwork {
 
 /// The trials of an experiment, in the order in which they are to run. Models follow one another, so that a device
 /// never holds two of them. Of a model, repetitions follow one another, and each visits every combination of threads,
-/// networks, batches, sizes of chunks, depths and loads, and in it every split, once, in an order of its own that the
-/// seed decides: drift of the machine looks like nobody's merit. What costs most to change, changes least often within
-/// a repetition: processes are started anew for other threads only, a network is applied and probed once for each
-/// number of threads, and inputs are made once for each batch over a network; a repetition begins with the
+/// networks, batches, sizes of micro-batches, depths and loads, and in it every split, once, in an order of its own
+/// that the seed decides: drift of the machine looks like nobody's merit. What costs most to change, changes least
+/// often within a repetition: processes are started anew for other threads only, a network is applied and probed once
+/// for each number of threads, and inputs are made once for each batch over a network; a repetition begins with the
 /// slowest of these as the one before it left it. Pure: the same arguments give the same plan on every platform.
 ///
 /// `models` holds the description of each of the experiment's models, in the same order. Throws UsageError as
 /// partitions_of() does, and where the networks lack a link that a baseline needs.
 std::vector<Trial> plan_trials(const config::Experiment& experiment,
                                const std::vector<config::ModelDescription>& models, const Networks& networks = {},
-                               const Groundwork& groundwork = {});
+                               const PlanInputs& inputs = {});
 
 }  // namespace paretopipe::plan

@@ -15,7 +15,7 @@ namespace {
 void check_micro_batch(const Trial& trial) {
   const int size = trial.micro_batch;
   if (trial.batch >= 1 && (size == 0 || (size > 0 && size < trial.batch && trial.batch % size == 0))) return;
-  throw UsageError(fmt::format("a batch of {} cannot be cut into chunks of {}", trial.batch, size));
+  throw UsageError(fmt::format("a batch of {} cannot be cut into micro-batches of {}", trial.batch, size));
 }
 
 /// Either the model is split or batches are dealt out, to no more devices than a pipeline may have stages.

@@ -27,7 +27,7 @@ struct Trial {
   int block_count = 0;            ///< N of the model
   std::vector<int> split_points;  ///< one per cut, ascending. {k}: the first k blocks on stage 0, the rest on stage 1
   int batch = 1;
-  int micro_batch = 0;  ///< images of each chunk that a batch is cut into, a divisor of `batch`; 0: it is not cut
+  int micro_batch = 0;  ///< images of each micro-batch that a batch is cut into, a divisor of `batch`; 0: it is not cut
   int batches = 1;
   int warmup = 0;
   int depth = 1;
@@ -61,9 +61,9 @@ struct Trial {
   /// the model is not split.
   std::vector<config::BlockRange> stage_blocks() const;
 
-  /// Images that flow through the stages together, and how many such chunks make a batch.
-  int chunk_images() const { return micro_batch == 0 ? batch : micro_batch; }
-  int chunks() const { return batch / chunk_images(); }
+  /// Images that flow through the stages together, and how many such micro-batches make a batch.
+  int images_per_micro_batch() const { return micro_batch == 0 ? batch : micro_batch; }
+  int micro_batches() const { return batch / images_per_micro_batch(); }
 
   /// Where nothing crosses a link: every block on stage 0; or all are on the device farthest from the source.
   bool all_local() const { return !split_points.empty() && split_points.front() == block_count; }

@@ -96,7 +96,7 @@ void from_json(const nlohmann::json& json, Fidelity& fidelity) {
 void to_json(nlohmann::json& json, const PhaseSamples& samples) {
   json = {
       {"warmup", samples.warmup}, {"depth", samples.depth}, {"stages", samples.stages}, {"results", samples.results}};
-  if (samples.chunks != 1) json["chunks"] = samples.chunks;
+  if (samples.micro_batches != 1) json["chunks"] = samples.micro_batches;
   if (samples.devices != 1) json["devices"] = samples.devices;
 }
 
@@ -105,7 +105,7 @@ void from_json(const nlohmann::json& json, PhaseSamples& samples) {
   json.at("depth").get_to(samples.depth);
   json.at("stages").get_to(samples.stages);
   json.at("results").get_to(samples.results);
-  samples.chunks = json.value("chunks", 1);
+  samples.micro_batches = json.value("chunks", 1);
   samples.devices = json.value("devices", 1);
 }
 

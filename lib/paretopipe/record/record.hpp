@@ -97,12 +97,12 @@ struct ClockRelation {
   bool operator==(const ClockRelation&) const = default;
 };
 
-/// Raw samples of one phase: every chunk of every batch, the dropped ones included, in nanoseconds of one clock since
-/// the phase's first batch was handed to the pipeline.
+/// Raw samples of one phase: every micro-batch of every batch, the dropped ones included, in nanoseconds of one clock
+/// since the phase's first batch was handed to the pipeline.
 struct PhaseSamples {
-  int warmup = 0;  ///< the first so many batches enter no statistic: the trial's, or more where it settled later
-  int depth = 1;   ///< batches in flight
-  int chunks = 1;  ///< of each batch: so many entries of every series are one batch's
+  int warmup = 0;         ///< the first so many batches enter no statistic: the trial's, or more where it settled later
+  int depth = 1;          ///< batches in flight
+  int micro_batches = 1;  ///< of each batch: so many entries of every series are one batch's
   std::vector<StageTimeline> stages;
   ResultTimeline results;
 
@@ -139,7 +139,7 @@ struct SlowDown {
 struct LinkPayload {
   int from = 0;
   int to = 0;
-  std::int64_t payload_bytes = 0;  ///< tensor bytes per batch that crosses it, of all its chunks
+  std::int64_t payload_bytes = 0;  ///< tensor bytes per batch that crosses it, of all its micro-batches
   std::int64_t header_bytes = 0;   ///< framing per batch
 
   bool operator==(const LinkPayload&) const = default;

@@ -25,7 +25,7 @@ struct Distribution {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Distribution, count, min_ns, mean_ns, p50_ns, p90_ns, p95_ns, p99_ns, max_ns)
 
 /// Where a batch's latency went. For every single batch the parts add up to the latency, so their means do as well. Of
-/// a batch that is cut into chunks the parts are its last chunk's (stats::breakdown).
+/// a batch that is cut into micro-batches the parts are its last micro-batch's (stats::breakdown).
 enum class Part { queue, compute, encode, send_queue, transfer, decode };
 NLOHMANN_JSON_SERIALIZE_ENUM(Part, {{Part::queue, "queue"},
                                     {Part::compute, "compute"},
@@ -46,7 +46,7 @@ struct PartSummary {
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PartSummary, part, stage, mean_ns, p50_ns)
 
-/// One link in the SingleStream phase. Where batches are cut, all of it is of one chunk.
+/// One link in the SingleStream phase. Where batches are cut, all of it is of one micro-batch.
 struct LinkSummary {
   int from = 0;
   int to = 0;
@@ -61,7 +61,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LinkSummary, from, to, transfer_p50_ns, goodp
 
 /// One stage in the Offline phase, over the time between the first and the last completion after warm-up.
 struct StageUtilisation {
-  double compute_p50_ns = 0;  ///< per batch, all its chunks together, at depth
+  double compute_p50_ns = 0;  ///< per batch, all its micro-batches together, at depth
   double utilisation = 0;     ///< compute-busy time / wall time
   double bubble = 0;          ///< 1 - utilisation
 

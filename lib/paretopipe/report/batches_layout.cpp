@@ -42,7 +42,7 @@ class PhaseRows {
       : record_(record),
         samples_(samples),
         columns_(columns),
-        breakdown_(stats::chunk_breakdown(samples)),
+        breakdown_(stats::micro_batch_breakdown(samples)),
         stages_(stats::stage_count(samples)) {}
 
   std::string text(const char* phase) const {
@@ -54,8 +54,8 @@ class PhaseRows {
  private:
   std::string row(const char* phase, std::size_t entry) const {
     const auto& trial = record_.trial;
-    const auto chunks = static_cast<std::size_t>(samples_.chunks);
-    const auto batch = entry / chunks;
+    const auto micro_batches = static_cast<std::size_t>(samples_.micro_batches);
+    const auto batch = entry / micro_batches;
     const bool warmup = batch < static_cast<std::size_t>(samples_.warmup);
     std::vector<std::string> cells{trial.id(),
                                    trial.model,
@@ -65,7 +65,7 @@ class PhaseRows {
                                    phase,
                                    std::to_string(samples_.depth),
                                    std::to_string(batch),
-                                   std::to_string(entry % chunks),
+                                   std::to_string(entry % micro_batches),
                                    warmup ? "true" : "false",
                                    std::to_string(breakdown_.latency_ns[entry])};
     append_parts(cells, entry);

@@ -167,7 +167,7 @@ nlohmann::ordered_json flat_settings(const plan::Trial& trial) {
                      {"forward", text(trial.network.forward)},
                      {"backward", text(trial.network.backward)}};
   json["shaping"] = trial.shaping;
-  json["micro_batch"] = trial.chunk_images();
+  json["micro_batch"] = trial.images_per_micro_batch();
   json["phases"] = trial.phases;
   json["weights_sha256"] = trial.weights_sha256;
   json["compute"] = to_string(trial.compute.compute);

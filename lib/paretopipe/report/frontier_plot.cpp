@@ -43,7 +43,7 @@ std::set<std::string> differences(const FrontierReport& report) {
     }
   }
   if (names.contains("model")) names.erase("block_count");
-  const auto cut = [](const FrontierGroup& group) { return group.settings().chunks() > 1; };
+  const auto cut = [](const FrontierGroup& group) { return group.settings().micro_batches() > 1; };
   if (std::none_of(report.groups.begin(), report.groups.end(), cut)) names.erase("micro_batch");
   if (names.contains("network_name")) {
     for (const auto* implied : {"network_forward", "network_backward", "shaping"}) names.erase(implied);

@@ -57,7 +57,7 @@ std::optional<Incident> incident_of(const record::TrialRecord& record, bool agai
                     .split = split_label(record.trial),
                     .repetition = record.trial.repetition};
   if (again || record.status == record::Status::invalid) {
-    incident.fate = again ? Fate::measured_again : Fate::not_counted;
+    incident.consequence = again ? Consequence::measured_again : Consequence::not_counted;
     if (record.failure) incident.reason = record.failure->reason;
     return incident;
   }
@@ -77,8 +77,8 @@ bool comes_before(const Incident& left, const Incident& right) {
 }
 
 std::string what_happened(const Incident& incident) {
-  if (incident.fate == Fate::measured_again) return "measured again";
-  if (incident.fate == Fate::not_counted) return "does not count";
+  if (incident.consequence == Consequence::measured_again) return "measured again";
+  if (incident.consequence == Consequence::not_counted) return "does not count";
   std::vector<std::string> phrases;
   add_late(phrases, incident.late_single_stream, kLatencyRun);
   add_late(phrases, incident.late_offline, kThroughputRun);
@@ -90,10 +90,12 @@ std::string what_happened(const Incident& incident) {
 
 std::string summarise(std::span<const Incident> incidents) {
   const auto count = [&](auto holds) { return std::count_if(incidents.begin(), incidents.end(), holds); };
-  const auto fate = [&](Fate wanted) { return count([&](const auto& incident) { return incident.fate == wanted; }); };
+  const auto consequence = [&](Consequence wanted) {
+    return count([&](const auto& incident) { return incident.consequence == wanted; });
+  };
   std::vector<std::string> phrases;
-  add_count(phrases, fate(Fate::measured_again), "measurement", "made again");
-  add_count(phrases, fate(Fate::not_counted), "trial", "not counted");
+  add_count(phrases, consequence(Consequence::measured_again), "measurement", "made again");
+  add_count(phrases, consequence(Consequence::not_counted), "trial", "not counted");
   add_count(phrases, count([](const auto& incident) { return !incident.disturbances.empty(); }), "trial",
             "disturbed, but counted");
   add_count(phrases, count(was_late), "trial", "with a longer warm-up");

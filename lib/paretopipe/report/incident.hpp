@@ -10,7 +10,7 @@
 namespace paretopipe::report {
 
 /// What became of a measurement.
-enum class Fate {
+enum class Consequence {
   counted,
   measured_again,  ///< a later record of the same trial counts in its place
   not_counted,     ///< invalid, and nothing came after it
@@ -21,7 +21,7 @@ struct Incident {
   std::vector<int> split_points;
   std::string split;   ///< for people (split_label)
   int repetition = 0;  ///< from 0
-  Fate fate = Fate::counted;
+  Consequence consequence = Consequence::counted;
   int late_single_stream = 0;  ///< batches by which the warm-up of the phase became longer than asked for
   int late_offline = 0;
   record::Outliers outliers{};              ///< of what counts; of what does not they matter to nobody

@@ -13,12 +13,12 @@ Export export_trials(std::span<const record::TrialRecord> records);
 Export export_stages(std::span<const record::TrialRecord> records);
 
 /// batches.csv: one row a batch of either phase, of every trial that has samples, whatever its status. `sequence`
-/// counts from 0 in each phase; a batch that is cut has a row for each `chunk`, counted from 0, and its last chunk's
-/// latency is the batch's; `warmup` says whether the batch enters statistics. Every part of stats::breakdown() as
-/// PART_stageN_ns (of a transfer and its decode, N is the receiver), which add up to latency_ns, and every moment of
-/// core/timeline.hpp as MOMENT_stageN_ns, since the phase's first batch was handed to the pipeline. There are columns
-/// for as many stages as any trial has; cells of what a pipeline does not have are empty. `id` finds the trial's
-/// settings in trials.csv.
+/// counts from 0 in each phase; a batch that is cut has a row for each `micro-batch`, counted from 0, and its last
+/// micro-batch's latency is the batch's; `warmup` says whether the batch enters statistics. Every part of
+/// stats::breakdown() as PART_stageN_ns (of a transfer and its decode, N is the receiver), which add up to latency_ns,
+/// and every moment of core/timeline.hpp as MOMENT_stageN_ns, since the phase's first batch was handed to the pipeline.
+/// There are columns for as many stages as any trial has; cells of what a pipeline does not have are empty. `id` finds
+/// the trial's settings in trials.csv.
 Export export_batches(std::span<const record::TrialRecord> records);
 
 /// load.csv: one row a Server phase, with the rates that were asked for, offered and achieved, and the latencies: of
@@ -33,9 +33,9 @@ Export export_jsonl(std::span<const record::TrialRecord> records);
 /// ("Trace Event Format", Duane et al., Google). All spans (trace_spans.hpp) are a begin and an end event ("ph": "B"
 /// and "E") in microseconds with three decimals, in the order of time; a process is a stage, a thread is what one thing
 /// at a time can happen on. `cat` holds the kind of span, the phase, and "warmup" where it is; `args` the batch's
-/// number, and the chunk's where batches are cut. Complete events ("X") would need half the lines, but a viewer that
-/// adds their begin and duration is off by a rounding, and one span that ends where the next one begins would overlap
-/// it. Throws UsageError with the candidates for more than one trial.
+/// number, and the micro-batch's where batches are cut. Complete events ("X") would need half the lines, but a viewer
+/// that adds their begin and duration is off by a rounding, and one span that ends where the next one begins would
+/// overlap it. Throws UsageError with the candidates for more than one trial.
 Export export_trace(std::span<const record::TrialRecord> records);
 
 /// The JSON files of the Python tool ParetoPipe, one for each split: MODEL_split_K_metrics.json. Its notebooks draw one
@@ -69,7 +69,7 @@ Export export_trace(std::span<const record::TrialRecord> records);
 ///                              Mbit/s
 ///
 /// Not representable, and said so: "all local" (there is no network and no part 2), pipelines of more than two stages,
-/// batches that are cut into chunks, and splits without an ok repetition.
+/// batches that are cut into micro-batches, and splits without an ok repetition.
 Export export_python(std::span<const record::TrialRecord> records);
 
 }  // namespace paretopipe::report

@@ -81,7 +81,7 @@ std::optional<std::string> obstacle(const stats::Configuration& configuration) {
   }
   if (trial.data_parallel > 0) return "is not split, and the layout knows two parts";
   if (trial.stage_count() != 2) return "has more than two stages, and the layout knows two parts";
-  if (trial.chunks() > 1) return "has batches that are cut into chunks, and the layout knows whole ones";
+  if (trial.micro_batches() > 1) return "has batches that are cut into micro-batches, and the layout knows whole ones";
   if (trial.all_local()) return "has no network and no part 2, which the layout cannot say";
   return std::nullopt;
 }

@@ -62,7 +62,7 @@ Json event_of(const char* kind, std::int64_t ns, const Span& span, const TraceTr
              {"args", {{"phase", span.phase}}}};
   if (span.batch) {
     event["args"]["batch"] = *span.batch;
-    if (span.chunk) event["args"]["chunk"] = *span.chunk;
+    if (span.micro_batch) event["args"]["chunk"] = *span.micro_batch;
     event["args"]["warmup"] = span.warmup;
   }
   if (span.payload_bytes) event["args"]["payload_bytes"] = *span.payload_bytes;

@@ -1,7 +1,7 @@
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/report/trace_spans.hpp>
 #include <paretopipe/stats/breakdown.hpp>
-#include <paretopipe/stats/chunks.hpp>
+#include <paretopipe/stats/micro_batches.hpp>
 #include <paretopipe/stats/utilisation.hpp>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ class PhaseSpans {
       : record_(record),
         samples_(samples),
         phase_(std::move(phase)),
-        breakdown_(stats::chunk_breakdown(samples)),
+        breakdown_(stats::micro_batch_breakdown(samples)),
         stages_(stats::stage_count(samples)) {}
 
   std::vector<Span> make() {
@@ -52,23 +52,23 @@ class PhaseSpans {
     spans_.push_back(std::move(span));
   }
 
-  /// One span a chunk, `chunks` of which are a batch, from moment to moment; none where that took no time.
-  void add_each(const Span& pattern, const Moments& begin, const Moments& end, int chunks) {
+  /// One span a micro-batch, `micro-batches` of which are a batch, from moment to moment; none where that took no time.
+  void add_each(const Span& pattern, const Moments& begin, const Moments& end, int micro_batches) {
     for (std::size_t i = 0; i < begin.size(); ++i) {
       if (begin[i] == end[i]) continue;
       auto span = pattern;
       span.begin_ns = begin[i];
       span.end_ns = end[i];
-      span.batch = static_cast<int>(i) / chunks;
-      if (chunks > 1) span.chunk = static_cast<int>(i) % chunks;
+      span.batch = static_cast<int>(i) / micro_batches;
+      if (micro_batches > 1) span.micro_batch = static_cast<int>(i) % micro_batches;
       add(std::move(span));
     }
   }
 
   void add_batches() {
     const Span latency{.kind = SpanKind::batch, .name = "latency", .stage = kPipeline, .track = "batches"};
-    add_each(latency, stats::of_last_chunks(samples_.stages.front().receive_begin, samples_.chunks),
-             stats::of_last_chunks(samples_.results.completed, samples_.chunks), 1);
+    add_each(latency, stats::of_last_micro_batches(samples_.stages.front().receive_begin, samples_.micro_batches),
+             stats::of_last_micro_batches(samples_.results.completed, samples_.micro_batches), 1);
   }
 
   void add_parts() {
@@ -76,7 +76,7 @@ class PhaseSpans {
     for (const auto& [part, stage, durations] : breakdown_.parts) {
       auto end = reached;
       std::transform(end.begin(), end.end(), durations.begin(), end.begin(), std::plus<>());
-      add_each(pattern_of(part, stage), reached, end, samples_.chunks);
+      add_each(pattern_of(part, stage), reached, end, samples_.micro_batches);
       reached = std::move(end);
     }
   }
@@ -101,7 +101,7 @@ class PhaseSpans {
         span.stage = (stage + stages_ - 1) % stages_;
         span.track = stage == 0 ? "link back to stage 0" : fmt::format("link to stage {}", stage);
         if (const auto link = static_cast<std::size_t>(span.stage); link < record_.links.size())
-          span.payload_bytes = record_.links[link].payload_bytes / samples_.chunks;
+          span.payload_bytes = record_.links[link].payload_bytes / samples_.micro_batches;
         break;
     }
     return span;
@@ -111,12 +111,12 @@ class PhaseSpans {
     for (int s = 0; s < stages_; ++s) {
       const auto& stage = samples_.stages[static_cast<std::size_t>(s)];
       add_each({.kind = SpanKind::detail, .name = "send", .stage = s, .track = "send"}, stage.send_begin,
-               stage.send_end, samples_.chunks);
+               stage.send_end, samples_.micro_batches);
       const Span receive{.kind = SpanKind::detail, .name = "receive", .stage = s, .track = "receive"};
       if (s > 0) {
-        add_each(receive, stage.receive_begin, stage.receive_end, samples_.chunks);
+        add_each(receive, stage.receive_begin, stage.receive_end, samples_.micro_batches);
       } else {
-        add_each(receive, samples_.results.receive_begin, samples_.results.receive_end, samples_.chunks);
+        add_each(receive, samples_.results.receive_begin, samples_.results.receive_end, samples_.micro_batches);
       }
     }
   }

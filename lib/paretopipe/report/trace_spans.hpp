@@ -13,8 +13,8 @@ namespace paretopipe::report {
 enum class SpanKind {
   phase,   ///< a whole phase, or the window that throughput refers to
   batch,   ///< one batch's latency
-  part,    ///< one part of a chunk's (stats::chunk_breakdown): they follow one another, and those of a batch's last
-           ///< chunk add up to the batch's latency
+  part,    ///< one part of a micro-batch's (stats::micro_batch_breakdown): they follow one another, and those of a
+           ///< batch's last micro-batch add up to the batch's latency
   detail,  ///< what lies within a transfer: the send call at one end, the receive call at the other
   bubble,  ///< a stage computes nothing, within the window of the Offline phase
 };
@@ -32,9 +32,9 @@ struct Span {
   std::int64_t begin_ns = 0;
   std::int64_t end_ns = 0;
   std::optional<int> batch{};                   ///< sequence number in its phase, from 0, where it belongs to a batch
-  std::optional<int> chunk{};                   ///< number in its batch, from 0, of what belongs to one of several
+  std::optional<int> micro_batch{};             ///< number in its batch, from 0, of what belongs to one of several
   bool warmup = false;                          ///< of a batch that enters no statistic
-  std::optional<std::int64_t> payload_bytes{};  ///< of a transfer, of one chunk
+  std::optional<std::int64_t> payload_bytes{};  ///< of a transfer, of one micro-batch
 
   bool operator==(const Span&) const = default;
 };

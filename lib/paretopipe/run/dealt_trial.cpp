@@ -39,21 +39,21 @@ void deal_out(std::vector<stage::Run>& requests) {
 }
 
 void gather_dealt(record::PhaseSamples& samples, int devices) {
-  const auto chunks = static_cast<std::size_t>(samples.chunks);
+  const auto micro_batches = static_cast<std::size_t>(samples.micro_batches);
   auto dispatch = std::move(samples.stages.front());
   const auto entries = dispatch.receive_begin.size();
-  const Deal deal{static_cast<std::size_t>(devices), entries / chunks};
+  const Deal deal{static_cast<std::size_t>(devices), entries / micro_batches};
   StageTimeline device_side;
   for (const auto moment : kStageMoments) (device_side.*moment).resize(entries);
   for (std::size_t device = 0; device < deal.devices; ++device) {
     const auto& own_side = samples.stages[device];
-    const auto own_entries = deal.share_of(device) * chunks;
+    const auto own_entries = deal.share_of(device) * micro_batches;
     if (device > 0 && own_side.ready.size() != own_entries) {
-      throw Error(ExitCode::internal, fmt::format("device {} reported {} of the {} chunks that it was dealt", device,
-                                                  own_side.ready.size(), own_entries));
+      throw Error(ExitCode::internal, fmt::format("device {} reported {} of the {} micro-batches that it was dealt",
+                                                  device, own_side.ready.size(), own_entries));
     }
     for (std::size_t own = 0; own < own_entries; ++own) {
-      const auto entry = deal.batch_of(device, own / chunks) * chunks + own % chunks;
+      const auto entry = deal.batch_of(device, own / micro_batches) * micro_batches + own % micro_batches;
       if (device == 0) {
         stay(dispatch, device_side, entry);
       } else {
@@ -66,11 +66,11 @@ void gather_dealt(record::PhaseSamples& samples, int devices) {
 }
 
 std::vector<record::LinkPayload> dealt_payloads(const plan::Trial& trial, const config::ModelDescription& model) {
-  const auto headers = trial.chunks() * static_cast<std::int64_t>(wire::kHeaderBytes);
+  const auto headers = trial.micro_batches() * static_cast<std::int64_t>(wire::kHeaderBytes);
   std::vector<record::LinkPayload> links;
   for (int device = 1; device < trial.data_parallel; ++device) {
-    links.push_back({0, device, trial.chunks() * model.bytes_at(0), headers});
-    links.push_back({device, 0, trial.chunks() * model.bytes_at(trial.block_count), headers});
+    links.push_back({0, device, trial.micro_batches() * model.bytes_at(0), headers});
+    links.push_back({device, 0, trial.micro_batches() * model.bytes_at(trial.block_count), headers});
   }
   return links;
 }

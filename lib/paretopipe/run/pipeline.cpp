@@ -121,12 +121,13 @@ std::vector<stage::RunReport> Pipeline::run(const std::vector<stage::Run>& reque
   return ask<stage::RunReport>(requests, Nanoseconds(schedule.empty() ? 0 : schedule.back()));
 }
 
-std::vector<std::byte> Pipeline::fetch_result(std::uint32_t tag, const wire::TensorSpec& chunk, int chunks) {
+std::vector<std::byte> Pipeline::fetch_result(std::uint32_t tag, const wire::TensorSpec& micro_batch,
+                                              int micro_batches) {
   ask<stage::ResultFollows>(std::vector<stage::FetchResult>{{tag}});
-  const auto bytes = static_cast<std::size_t>(wire::byte_size(chunk));
-  std::vector<std::byte> result(bytes * static_cast<std::size_t>(chunks));
-  for (std::size_t i = 0; i < static_cast<std::size_t>(chunks); ++i) {
-    stages_.front().receive_tensor(tag, i, chunk, std::span(result).subspan(i * bytes, bytes));
+  const auto bytes = static_cast<std::size_t>(wire::byte_size(micro_batch));
+  std::vector<std::byte> result(bytes * static_cast<std::size_t>(micro_batches));
+  for (std::size_t i = 0; i < static_cast<std::size_t>(micro_batches); ++i) {
+    stages_.front().receive_tensor(tag, i, micro_batch, std::span(result).subspan(i * bytes, bytes));
   }
   return result;
 }

@@ -47,7 +47,7 @@ class Pipeline {
   /// One request per stage.
   void load(const std::vector<stage::Load>& requests);
 
-  /// Makes stage 0 the source, with what the unsplit model makes of each chunk of its inputs.
+  /// Makes stage 0 the source, with what the unsplit model makes of each micro-batch of its inputs.
   void take_references(const stage::TakeReferences& request, const std::vector<std::vector<std::byte>>& outputs);
 
   /// Returns when every stage is ready for what it was asked for. The replies are in the same order.
@@ -57,8 +57,9 @@ class Pipeline {
   /// phase arrives comes on top of the timeout.
   std::vector<stage::RunReport> run(const std::vector<stage::Run>& requests);
 
-  /// What came back of the last batch of the last run, whose requests had this tag: its chunks, one behind the other.
-  std::vector<std::byte> fetch_result(std::uint32_t tag, const wire::TensorSpec& chunk, int chunks);
+  /// What came back of the last batch of the last run, whose requests had this tag: its micro-batches, one behind the
+  /// other.
+  std::vector<std::byte> fetch_result(std::uint32_t tag, const wire::TensorSpec& micro_batch, int micro_batches);
 
   /// The least disturbed of a few exchanges with each stage, or nothing where the stage shares this process's clock.
   std::vector<std::optional<ClockExchange>> probe_clocks();

@@ -1,7 +1,7 @@
 #include <paretopipe/run/pipeline_executor.hpp>
 #include <paretopipe/run/server_phase.hpp>
 #include <paretopipe/run/trial_assembly.hpp>
-#include <paretopipe/stage/chunks.hpp>
+#include <paretopipe/stage/micro_batches.hpp>
 
 #include <algorithm>
 #include <cstdlib>
@@ -76,7 +76,7 @@ stage::ModelRequest PipelineExecutor::request_of(const plan::Trial& trial) const
   const auto& identity = trial.data_identity;
   return {.model = model,
           .num_classes = trial.num_classes,
-          .batch = trial.chunk_images(),
+          .batch = trial.images_per_micro_batch(),
           .seed = trial.seed,
           .data = identity.sha256.empty() ? trial.data : options_.data.request,
           .weights = weights,
@@ -91,7 +91,7 @@ UnsplitSetup PipelineExecutor::setup_of(const plan::Trial& trial) const {
 }
 
 UnsplitQuestion PipelineExecutor::question_of(const plan::Trial& trial) const {
-  return {setup_of(trial), request_of(trial), trial.chunks(), trial.warmup + trial.batches};
+  return {setup_of(trial), request_of(trial), trial.micro_batches(), trial.warmup + trial.batches};
 }
 
 config::ModelDescription PipelineExecutor::describe(const plan::Trial& trial) {
@@ -149,7 +149,8 @@ void PipelineExecutor::make_room() {
 
 BatchResult PipelineExecutor::last_result(const plan::Trial& trial) {
   const auto& result = answer_->ends.result;
-  return {stage::whole_batch(result, trial.chunks()), pipeline_->fetch_result(next_tag_ - 1, result, trial.chunks())};
+  return {stage::whole_batch(result, trial.micro_batches()),
+          pipeline_->fetch_result(next_tag_ - 1, result, trial.micro_batches())};
 }
 
 void PipelineExecutor::ensure_pipeline(const plan::Trial& trial) {
@@ -232,7 +233,7 @@ void PipelineExecutor::ensure_source(const plan::Trial& trial) {
   auto question = question_of(trial);
   if (source_question_ == question) return;
   source_question_.reset();
-  pipeline_->take_references({answer_->model, answer_->distinct_inputs, trial.chunks(), answer_->ends.result},
+  pipeline_->take_references({answer_->model, answer_->distinct_inputs, trial.micro_batches(), answer_->ends.result},
                              answer_->outputs);
   source_question_ = std::move(question);
 }

@@ -40,7 +40,7 @@ std::vector<std::string> SlowWindows::judge(const record::TrialRecord& record) {
   return reasons;
 }
 
-void SlowWindows::believe(const record::TrialRecord& record) {
+void SlowWindows::accept(const record::TrialRecord& record) {
   for (const auto& stage : record.stages) {
     if (stage.conditions && !stats::held_to_quota(stage)) fastest_probe_ns_[core_of(stage)] = probe_ns(stage);
   }

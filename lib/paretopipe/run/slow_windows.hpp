@@ -13,7 +13,7 @@ namespace paretopipe::run {
 /// around each trial (host::CpuConditions), never by what the trial measured: that would select results.
 ///
 /// The probe of each core is compared with the fastest one that the sweep has seen of it. A machine that stays slow is
-/// not for ever compared with what it once was: `believe` makes the speed of a trial that is kept all the same the one
+/// not for ever compared with what it once was: `accept` makes the speed of a trial that is kept all the same the one
 /// to compare with.
 class SlowWindows {
  public:
@@ -21,7 +21,7 @@ class SlowWindows {
   /// with status ok are judged.
   std::vector<std::string> judge(const record::TrialRecord& record);
 
-  void believe(const record::TrialRecord& record);
+  void accept(const record::TrialRecord& record);
 
  private:
   /// Of one core: by host and CPU list.

@@ -39,14 +39,14 @@ bool answers(const StageSight& sight) {
   return sight.silent == Nanoseconds(0) && !sight.replied;
 }
 
-/// How long a chunk may take a stage without CPU time.
+/// How long a micro-batch may take a stage without CPU time.
 Nanoseconds patience(const StageSight& sight, const StallLimits& limits) {
   if (sight.last.longest_compute_ns == 0) return limits.unsure;
   const auto usual = Nanoseconds(sight.last.longest_compute_ns) * limits.times_longest;
   return std::max(limits.standstill, std::chrono::duration_cast<Nanoseconds>(usual));
 }
 
-/// The thread that has been at one chunk for longer than can be; null where there is none.
+/// The thread that has been at one micro-batch for longer than can be; null where there is none.
 const LaneSight* stuck(const StageSight& sight, const StallLimits& limits) {
   if (!answers(sight)) return nullptr;
   const auto found = std::find_if(sight.lanes.begin(), sight.lanes.end(), [&](const LaneSight& lane) {

@@ -18,10 +18,10 @@ struct StallLimits {
   Nanoseconds first_look = std::chrono::seconds(5);  ///< after a request; most trials are over by then, and undisturbed
   Nanoseconds every = std::chrono::seconds(2);       ///< from then on
   Nanoseconds stopped = std::chrono::seconds(10);    ///< of a stopped process (SIGSTOP), without an answer
-  Nanoseconds standstill = std::chrono::seconds(10);  ///< in one chunk, without any CPU time; at least
-  double times_longest = 20;                          ///< that it took so far for any chunk
-  /// The same before the first chunk, which may take long; without an answer, of a process that is not stopped, and
-  /// without a byte on a link that has some to bring, which may lose packets.
+  Nanoseconds standstill = std::chrono::seconds(10);  ///< in one micro-batch, without any CPU time; at least
+  double times_longest = 20;                          ///< that it took so far for any micro-batch
+  /// The same before the first micro-batch, which may take long; without an answer, of a process that is not stopped,
+  /// and without a byte on a link that has some to bring, which may lose packets.
   Nanoseconds unsure = std::chrono::seconds(60);
 };
 
@@ -66,7 +66,7 @@ struct Accusation {
 /// one is never accused. A silent stage comes before one that stands still, and both before a link.
 std::vector<Accusation> find_stalled(std::span<const StageSight> sights, const StallLimits& limits);
 
-/// Stages that stand still in one chunk for as long, and use CPU time.
+/// Stages that stand still in one micro-batch for as long, and use CPU time.
 std::vector<Accusation> find_slow(std::span<const StageSight> sights, const StallLimits& limits);
 
 /// At the timeout: who is not merely waiting for another one; all, where everybody is.

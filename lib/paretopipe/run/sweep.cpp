@@ -113,7 +113,7 @@ std::vector<Sweep::Turn> Sweep::run_turns(const plan::Trial& trial, bool may_rep
       observer_.repeating(record);
       return {};
     }
-    if (!reasons.empty()) slow_windows_.believe(record);
+    if (!reasons.empty()) slow_windows_.accept(record);
     turns.push_back({place, std::move(record), !reasons.empty()});
   }
   return turns;

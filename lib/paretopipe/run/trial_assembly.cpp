@@ -55,7 +55,7 @@ record::PhaseSamples samples_of(const plan::Trial& trial, const TrialEvidence& e
   record::PhaseSamples samples;
   samples.warmup = trial.warmup;
   samples.depth = phase.depth;
-  samples.chunks = trial.chunks();
+  samples.micro_batches = trial.micro_batches();
   const auto& source = evidence.reports.front();
   for (std::size_t i = 0; i < evidence.reports.size(); ++i) {
     // Without moments it would look like a stage that took no part.
@@ -78,8 +78,8 @@ std::vector<record::LinkPayload> payloads(const plan::Trial& trial, const config
   for (int from = 0; stages > 1 && from < stages; ++from) {
     const bool back = from + 1 == stages;
     const int split = back ? trial.block_count : trial.split_points[static_cast<std::size_t>(from)];
-    const auto frames = trial.chunks() * static_cast<std::int64_t>(model.shapes_at(split).size());
-    links.push_back({from, back ? 0 : from + 1, trial.chunks() * model.bytes_at(split),
+    const auto frames = trial.micro_batches() * static_cast<std::int64_t>(model.shapes_at(split).size());
+    links.push_back({from, back ? 0 : from + 1, trial.micro_batches() * model.bytes_at(split),
                      frames * static_cast<std::int64_t>(wire::kHeaderBytes)});
   }
   return links;
@@ -166,7 +166,7 @@ std::vector<stage::Run> make_run_requests(const plan::Trial& trial, const config
     request.warmup = trial.warmup;
     request.batches = trial.batches;
     request.depth = trial.depth;
-    request.chunks = trial.chunks();
+    request.micro_batches = trial.micro_batches();
     request.phases = trial.phases;
     requests.push_back(request);
   }

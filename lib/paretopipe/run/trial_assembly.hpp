@@ -20,7 +20,7 @@ struct TrialEvidence {
 
 /// Requests for one trial: one per stage that takes part, i.e. stage 0 alone where all is local. Split points that
 /// leave a stage of the middle without blocks are allowed: it passes on what it gets. Like `model`, `ends`
-/// tell of one chunk, which is the whole batch where that is not cut.
+/// tell of one micro-batch, which is the whole batch where that is not cut.
 std::vector<stage::Run> make_run_requests(const plan::Trial& trial, const config::ModelDescription& model,
                                           const stage::Ends& ends, std::uint32_t tag);
 

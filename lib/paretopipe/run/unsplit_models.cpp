@@ -17,7 +17,7 @@ int distinct_inputs(const UnsplitQuestion& question, const config::ModelDescript
   constexpr std::int64_t kMostBytes = std::int64_t{1} << 30;
   const auto few = std::min(kMaxDistinctInputs, question.batches);
   if (question.model.labels.empty()) return few;
-  const auto room = kMostBytes / std::max<std::int64_t>(1, model.input_bytes * question.chunks);
+  const auto room = kMostBytes / std::max<std::int64_t>(1, model.input_bytes * question.micro_batches);
   return std::max(few, static_cast<int>(std::min<std::int64_t>(question.batches, room)));
 }
 
@@ -87,10 +87,10 @@ const UnsplitAnswer& UnsplitModels::answer(const UnsplitQuestion& question) {
   answer.model.cut_positions = answer.description.cut_positions;
   answer.distinct_inputs = distinct_inputs(question, answer.description);
   const auto reply = ask<stage::ReferencesFollow>(stage::ComputeReferences{
-      answer.model, answer.description.block_count(), answer.distinct_inputs, question.chunks});
+      answer.model, answer.description.block_count(), answer.distinct_inputs, question.micro_batches});
   answer.ends = reply.ends;
   const auto bytes = static_cast<std::size_t>(wire::byte_size(reply.ends.result));
-  for (int i = 0; i < answer.distinct_inputs * question.chunks; ++i) {
+  for (int i = 0; i < answer.distinct_inputs * question.micro_batches; ++i) {
     auto& output = answer.outputs.emplace_back(bytes);
     process_->client.receive_tensor(0, static_cast<std::uint64_t>(i), reply.ends.result, output);
   }

@@ -20,11 +20,11 @@ struct UnsplitSetup {
   }
 };
 
-/// What is asked about: the inputs of trials whose phases have so many batches, cut into so many chunks.
+/// What is asked about: the inputs of trials whose phases have so many batches, cut into so many micro-batches.
 struct UnsplitQuestion {
   UnsplitSetup setup;
   stage::ModelRequest model;
-  int chunks = 1;
+  int micro_batches = 1;
   int batches = 1;
 
   bool operator==(const UnsplitQuestion&) const = default;
@@ -37,7 +37,7 @@ struct UnsplitAnswer {
   stage::Ends ends;
   std::optional<UnsplitFidelity> against_eager;  ///< of an optimized model
   int distinct_inputs = 0;                       ///< batches
-  std::vector<std::vector<std::byte>> outputs;   ///< of each chunk
+  std::vector<std::vector<std::byte>> outputs;   ///< of each micro-batch
 };
 
 /// Everything that takes a whole model: a stage process of the driver's own, outside of every emulated device, which is

@@ -48,7 +48,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ComputeOptions, threads, flush_denormals, tun
 struct ModelRequest {
   std::string model;  ///< e.g. "mobilenet_v2", "synthetic:5ms/2MB,3ms", the absolute path of an archive
   int num_classes = 10;
-  int batch = 1;           ///< images that are computed at a time: those of a chunk, where batches are cut
+  int batch = 1;           ///< images that are computed at a time: those of a micro-batch, where batches are cut
   std::uint64_t seed = 1;  ///< of weights and of random inputs
   std::string data;        ///< as DataSource::request has it
   std::string weights{};   ///< file that holds them; empty: they are a function of the seed

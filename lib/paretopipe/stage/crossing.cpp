@@ -17,35 +17,35 @@ Activation allocate(const Boundary& boundary, Backend& backend) {
   return activation;
 }
 
-wire::SendTimes send(wire::Link& link, std::uint32_t tag, std::size_t chunk, const Activation& activation) {
+wire::SendTimes send(wire::Link& link, std::uint32_t tag, std::size_t micro_batch, const Activation& activation) {
   const auto count = activation.tensors();
   wire::SendTimes all;
   for (std::size_t i = 0; i < count; ++i) {
     const auto& tensor = activation.tensor(i);
-    const auto times = link.send_tensor(tag, count * chunk + i, tensor.spec, tensor.bytes);
+    const auto times = link.send_tensor(tag, count * micro_batch + i, tensor.spec, tensor.bytes);
     if (i == 0) all.begin_ns = times.begin_ns;
     all.end_ns = times.end_ns;
   }
   return all;
 }
 
-wire::ReceiveTimes receive(wire::Link& link, std::uint32_t tag, std::size_t chunk, const Activation& into) {
+wire::ReceiveTimes receive(wire::Link& link, std::uint32_t tag, std::size_t micro_batch, const Activation& into) {
   const auto count = into.tensors();
   wire::ReceiveTimes all;
   for (std::size_t i = 0; i < count; ++i) {
     const auto& tensor = into.tensor(i);
-    const auto times = link.receive_tensor(tag, count * chunk + i, tensor.spec, tensor.bytes);
+    const auto times = link.receive_tensor(tag, count * micro_batch + i, tensor.spec, tensor.bytes);
     if (i == 0) all.begin_ns = times.begin_ns;
     all.end_ns = times.end_ns;
   }
   return all;
 }
 
-Extent::Extent(const Activation& activation) {
+AddressRanges::AddressRanges(const Activation& activation) {
   for (std::size_t i = 0; i < activation.tensors(); ++i) tensors_.at(i) = activation.tensor(i).bytes;
 }
 
-bool Extent::overlaps(const Activation& other) const {
+bool AddressRanges::overlaps(const Activation& other) const {
   return std::any_of(tensors_.begin(), tensors_.end(), [&](auto own) {
     for (std::size_t i = 0; i < other.tensors(); ++i) {
       if (overlap(own, other.tensor(i).bytes)) return true;

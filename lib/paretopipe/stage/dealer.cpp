@@ -1,7 +1,7 @@
 #include <paretopipe/core/clock.hpp>
-#include <paretopipe/stage/chunks.hpp>
 #include <paretopipe/stage/dealer.hpp>
 #include <paretopipe/stage/loops.hpp>
+#include <paretopipe/stage/micro_batches.hpp>
 #include <paretopipe/stage/progress.hpp>
 #include <paretopipe/wire/link.hpp>
 
@@ -24,10 +24,11 @@ class DealerRun {
         deal_(run.deal()),
         source_(run, references),
         loops_([this] { release(); }) {
-    for (const auto member : kStageMoments) (timeline_.*member).resize(run.total_chunks());
+    for (const auto member : kStageMoments) (timeline_.*member).resize(run.total_micro_batches());
     const TensorWatch watch;
     for (std::size_t i = 0; i < neighbours.size(); ++i) {
-      result_chunks_.push_back(parts_of(backend.allocate(whole_batch(run.incoming.at(0), run.chunks)), run.chunks));
+      result_micro_batches_.push_back(
+          parts_of(backend.allocate(whole_batch(run.incoming.at(0), run.micro_batches)), run.micro_batches));
     }
     needs_.buffers = watch.now();
   }
@@ -48,21 +49,21 @@ class DealerRun {
  private:
   const Neighbours& links_of(std::size_t device) const { return neighbours_.at(device - 1); }
 
-  /// Chunks that a device gets in all phases.
-  std::size_t chunks_for(std::size_t device) const {
-    return static_cast<std::size_t>(run_.phase_count()) * deal_.share_of(device) * run_.chunks_of_batch();
+  /// Micro-batches that a device gets in all phases.
+  std::size_t micro_batches_for(std::size_t device) const {
+    return static_cast<std::size_t>(run_.phase_count()) * deal_.share_of(device) * run_.micro_batches_of_batch();
   }
 
-  /// Where the device's own chunk `own` is among all chunks.
+  /// Where the device's own micro-batch `own` is among all micro-batches.
   std::size_t sequence_of(std::size_t device, std::size_t own) const {
-    const auto chunks = run_.chunks_of_batch();
-    return deal_.batch_of(device, own / chunks) * chunks + own % chunks;
+    const auto micro_batches = run_.micro_batches_of_batch();
+    return deal_.batch_of(device, own / micro_batches) * micro_batches + own % micro_batches;
   }
 
   void compute() {
     auto& lane = progress_.compute();
     source_.start();
-    for (std::size_t own = 0; own < chunks_for(0); ++own) {
+    for (std::size_t own = 0; own < micro_batches_for(0); ++own) {
       auto job = source_.jobs(0).pop();
       if (!job) return;
       lane.now(Doing::working);
@@ -81,10 +82,10 @@ class DealerRun {
     }
   }
 
-  /// The device numbers its chunks without gaps, as any stage does.
+  /// The device numbers its micro-batches without gaps, as any stage does.
   void send(std::size_t device) {
     auto& lane = progress_.send(device - 1);
-    for (std::size_t own = 0; own < chunks_for(device); ++own) {
+    for (std::size_t own = 0; own < micro_batches_for(device); ++own) {
       const auto job = source_.jobs(device).pop();
       if (!job) return;
       lane.now(Doing::sending);
@@ -100,9 +101,9 @@ class DealerRun {
   }
 
   void receive(std::size_t device) {
-    const auto& results = result_chunks_.at(device - 1);
+    const auto& results = result_micro_batches_.at(device - 1);
     auto& lane = progress_.receive(device - 1);
-    for (std::size_t own = 0; own < chunks_for(device); ++own) {
+    for (std::size_t own = 0; own < micro_batches_for(device); ++own) {
       const auto& result = results[own % results.size()];
       const auto times = links_of(device).previous->receive_tensor(run_.tag, own, result.spec, result.bytes);
       lane.now(Doing::working);
@@ -128,7 +129,7 @@ class DealerRun {
   StageTimeline timeline_;
   TensorNeeds needs_;
   Source source_;
-  std::vector<std::vector<Activation>> result_chunks_;  // by device: the parts of one batch's result
+  std::vector<std::vector<Activation>> result_micro_batches_;  // by device: the parts of one batch's result
   Loops loops_;
 };
 

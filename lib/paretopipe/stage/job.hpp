@@ -6,7 +6,8 @@
 
 namespace paretopipe::stage {
 
-/// One chunk of a batch (all of it, where batches are not cut), whatever tensors it is, on its way through a stage.
+/// One micro-batch of a batch (all of it, where batches are not cut), whatever tensors it is, on its way through a
+/// stage.
 struct Job {
   std::size_t sequence = 0;
   Activation activation;

@@ -37,7 +37,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TensorSpec, dtype, memory_format, shape)
 namespace paretopipe::stage {
 
 /// Grows whenever a message changes its meaning: the driver refuses a stage of another version.
-inline constexpr int kControlProtocolVersion = 10;
+inline constexpr int kControlProtocolVersion = 11;
 
 /// The request failed; the stage goes on listening. After a failed `Run` its links are gone.
 struct Fault {
@@ -159,7 +159,7 @@ struct Loaded {
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Loaded, held_parameter_bytes)
 
-/// What goes into a model, and what comes out of it: of one chunk.
+/// What goes into a model, and what comes out of it: of one micro-batch.
 struct Ends {
   wire::TensorSpec input;
   wire::TensorSpec result;
@@ -169,17 +169,17 @@ struct Ends {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Ends, input, result)
 
 /// Asks what the unsplit model makes of the inputs of the coming trials, for which it is loaded whole. The inputs are
-/// those of whole batches, cut into chunks of `model.batch` images each, and the unsplit model computes these chunks:
-/// what a chunk's result must be does not depend on what a library makes of a larger batch. The reply is followed by a
-/// tensor frame for each chunk, with the tag 0 and numbered from 0.
+/// those of whole batches, cut into micro-batches of `model.batch` images each, and the unsplit model computes these
+/// micro-batches: what a micro-batch's result must be does not depend on what a library makes of a larger batch. The
+/// reply is followed by a tensor frame for each micro-batch, with the tag 0 and numbered from 0.
 struct ComputeReferences {
   static constexpr std::string_view kType = "compute_references";
   ModelRequest model;
   int block_count = 0;
   int distinct_inputs = 1;  ///< batches
-  int chunks = 1;           ///< that a batch is cut into
+  int micro_batches = 1;    ///< that a batch is cut into
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ComputeReferences, model, block_count, distinct_inputs, chunks)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ComputeReferences, model, block_count, distinct_inputs, micro_batches)
 
 struct ReferencesFollow {
   static constexpr std::string_view kType = "references_follow";
@@ -194,10 +194,10 @@ struct TakeReferences {
   static constexpr std::string_view kType = "take_references";
   ModelRequest model;
   int distinct_inputs = 1;
-  int chunks = 1;
+  int micro_batches = 1;
   wire::TensorSpec result;  ///< of each of the frames
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TakeReferences, model, distinct_inputs, chunks, result)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TakeReferences, model, distinct_inputs, micro_batches, result)
 
 struct ReferencesTaken {
   static constexpr std::string_view kType = "references_taken";
@@ -207,7 +207,7 @@ inline void to_json(nlohmann::json& json, const ReferencesTaken&) {
 }
 inline void from_json(const nlohmann::json&, ReferencesTaken&) {}
 
-/// Gets ready for the runs of these blocks that follow, with chunks of these tensors: nothing of it is timed.
+/// Gets ready for the runs of these blocks that follow, with micro-batches of these tensors: nothing of it is timed.
 struct Prepare {
   static constexpr std::string_view kType = "prepare";
   config::BlockRange blocks;
@@ -243,9 +243,9 @@ struct BlockTimes {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(BlockTimes, compute_ns)
 
 /// A SingleStream phase, then an Offline phase, or one of them, or a Server phase alone, each of warmup + batches
-/// batches. A batch travels as `chunks` chunks, whose numbers run through all phases from 0, and a chunk as a frame for
-/// each tensor of `incoming` (crossing.hpp). Goes to all stages that take part, which then only talk to each other
-/// until they report.
+/// batches. A batch travels as `micro-batches` micro-batches, whose numbers run through all phases from 0, and a
+/// micro-batch as a frame for each tensor of `incoming` (crossing.hpp). Goes to all stages that take part, which then
+/// only talk to each other until they report.
 ///
 /// With several devices every stage has the whole model, and the source deals the batches out (core/deal.hpp): to
 /// itself, device 0, and to the others over the links that each shares with it. Another device than the source is then
@@ -255,11 +255,11 @@ struct Run {
   std::uint32_t tag = 0;  ///< of this trial: frames of another one are refused
   int stage_count = 1;    ///< stages that take part; 1: nothing crosses a link
   config::BlockRange blocks;
-  Boundary incoming;  ///< a chunk from the previous stage (for the source: one of results); ignored when alone
+  Boundary incoming;  ///< a micro-batch from the previous stage (for the source: one of results); ignored when alone
   int warmup = 0;
   int batches = 1;
-  int depth = 1;   ///< batches in flight in the Offline phase, and at most in a Server phase
-  int chunks = 1;  ///< of a batch
+  int depth = 1;          ///< batches in flight in the Offline phase, and at most in a Server phase
+  int micro_batches = 1;  ///< of a batch
   config::Phases phases = config::Phases::both;  ///< means nothing to a Server phase
   bool server = false;
   std::vector<std::int64_t> arrivals{};  ///< of a Server phase, for the source only: when each batch arrives,
@@ -272,13 +272,15 @@ struct Run {
   int phase_count() const { return server ? 1 : config::count(phases); }
   int phase_batches() const { return warmup + batches; }
   int total_batches() const { return phase_count() * phase_batches(); }
-  std::size_t phase_chunks() const { return static_cast<std::size_t>(phase_batches()) * chunks_of_batch(); }
-  std::size_t total_chunks() const { return static_cast<std::size_t>(phase_count()) * phase_chunks(); }
-  std::size_t chunks_in_flight() const { return static_cast<std::size_t>(depth) * chunks_of_batch(); }
-  std::size_t chunks_of_batch() const { return static_cast<std::size_t>(chunks); }
+  std::size_t phase_micro_batches() const {
+    return static_cast<std::size_t>(phase_batches()) * micro_batches_of_batch();
+  }
+  std::size_t total_micro_batches() const { return static_cast<std::size_t>(phase_count()) * phase_micro_batches(); }
+  std::size_t micro_batches_in_flight() const { return static_cast<std::size_t>(depth) * micro_batches_of_batch(); }
+  std::size_t micro_batches_of_batch() const { return static_cast<std::size_t>(micro_batches); }
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Run, tag, stage_count, blocks, incoming, warmup, batches, depth, chunks, phases,
-                                   server, arrivals, devices, device)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Run, tag, stage_count, blocks, incoming, warmup, batches, depth, micro_batches,
+                                   phases, server, arrivals, devices, device)
 
 /// The moments that one stage saw, absolute times of its own steady clock. A phase that was not run has none.
 struct RunReport {
@@ -305,7 +307,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RunReport, single_stream, offline, single_str
                                    held_parameter_bytes, memory, state, conditions, gpu)
 
 /// Asks the source for what came back of the last batch of the last run. The reply is followed by a tensor frame for
-/// each chunk of the batch, with the run's tag and the chunk's number from 0.
+/// each micro-batch of the batch, with the run's tag and the micro-batch's number from 0.
 struct FetchResult {
   static constexpr std::string_view kType = "fetch_result";
   std::uint32_t tag = 0;  ///< of that run

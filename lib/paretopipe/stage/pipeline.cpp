@@ -1,7 +1,7 @@
 #include <paretopipe/core/clock.hpp>
-#include <paretopipe/stage/chunks.hpp>
 #include <paretopipe/stage/crossing.hpp>
 #include <paretopipe/stage/loops.hpp>
+#include <paretopipe/stage/micro_batches.hpp>
 #include <paretopipe/stage/pipeline.hpp>
 #include <paretopipe/stage/progress.hpp>
 #include <paretopipe/wire/link.hpp>
@@ -29,14 +29,14 @@ class StageRun {
         backend_(backend),
         neighbours_(neighbours),
         progress_(progress),
-        total_(run.total_chunks()),
+        total_(run.total_micro_batches()),
         free_buffers_(kReceiveBuffers),
         incoming_(kReceiveBuffers),
         outgoing_(kSendQueue),
         loops_([this] { release(); }) {
     for (const auto member : kStageMoments) (timeline_.*member).resize(total_);
     if (references != nullptr) source_.emplace(run, *references);
-    if (neighbours_.next != nullptr) needs_.waiting = std::min(kSendQueue + 1, run.chunks_in_flight() - 1);
+    if (neighbours_.next != nullptr) needs_.waiting = std::min(kSendQueue + 1, run.micro_batches_in_flight() - 1);
     if (neighbours_.previous != nullptr) allocate_buffers();
   }
 
@@ -58,9 +58,10 @@ class StageRun {
   void allocate_buffers() {
     const TensorWatch watch;
     if (source_) {
-      result_chunks_ = parts_of(backend_.allocate(whole_batch(run_.incoming.at(0), run_.chunks)), run_.chunks);
+      result_micro_batches_ =
+          parts_of(backend_.allocate(whole_batch(run_.incoming.at(0), run_.micro_batches)), run_.micro_batches);
     } else {
-      const auto buffers = std::min(kReceiveBuffers, run_.chunks_in_flight() + 1);
+      const auto buffers = std::min(kReceiveBuffers, run_.micro_batches_in_flight() + 1);
       for (std::size_t i = 0; i < buffers; ++i) free_buffers_.push(allocate(run_.incoming, backend_));
     }
     needs_.buffers = watch.now();
@@ -104,12 +105,12 @@ class StageRun {
     }
   }
 
-  /// Every chunk goes to its place in the whole batch's result, which is complete with the last one.
+  /// Every micro-batch goes to its place in the whole batch's result, which is complete with the last one.
   void receive_results() {
     auto& lane = progress_.receive();
     begin();
     for (std::size_t sequence = 0; sequence < total_; ++sequence) {
-      const auto& result = result_chunks_[sequence % result_chunks_.size()];
+      const auto& result = result_micro_batches_[sequence % result_micro_batches_.size()];
       const auto times = receive(*neighbours_.previous, run_.tag, sequence, result);
       lane.now(Doing::working);
       source_->complete(sequence, times.begin_ns, times.end_ns, result);
@@ -124,7 +125,7 @@ class StageRun {
       auto job = jobs().pop();
       if (!job) return;
       lane.now(Doing::working);
-      const Extent input(job->activation);
+      const AddressRanges input(job->activation);
       const TensorWatch watch;
       timeline_.compute_begin[sequence] = now_ns();
       auto output = backend_.forward(run_.blocks, std::move(job->activation));
@@ -175,7 +176,7 @@ class StageRun {
   StageTimeline timeline_;
   TensorNeeds needs_;
   std::optional<Source> source_;
-  std::vector<Activation> result_chunks_;  // the parts of one batch's result, at the source
+  std::vector<Activation> result_micro_batches_;  // the parts of one batch's result, at the source
   BoundedQueue<Activation> free_buffers_;  // outlives the queues, whose jobs give their buffers back when they go
   BoundedQueue<Job> incoming_;
   BoundedQueue<Job> outgoing_;

@@ -25,7 +25,7 @@ class Lane {
 
   void now(Doing doing) { doing_.store(doing, std::memory_order_relaxed); }
 
-  /// One more chunk is done, and the next thing that the thread does is this.
+  /// One more micro-batch is done, and the next thing that the thread does is this.
   void next(Doing doing) {
     done_.store(done_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     now(doing);
@@ -51,7 +51,7 @@ class RunProgress {
   Lane& receive(std::size_t neighbours = 0) { return lanes_.at(1 + 2 * neighbours); }
   Lane& send(std::size_t neighbours = 0) { return lanes_.at(2 + 2 * neighbours); }
 
-  /// The computing thread has taken so long for a chunk.
+  /// The computing thread has taken so long for a micro-batch.
   void computed(std::int64_t duration_ns);
 
   void describe_in(Whereabouts& whereabouts) const;

@@ -1,6 +1,6 @@
 #include <paretopipe/core/error.hpp>
-#include <paretopipe/stage/chunks.hpp>
 #include <paretopipe/stage/comparison.hpp>
+#include <paretopipe/stage/micro_batches.hpp>
 #include <paretopipe/stage/references.hpp>
 #include <paretopipe/wire/errors.hpp>
 #include <paretopipe/wire/link.hpp>
@@ -17,28 +17,29 @@ namespace paretopipe::stage {
 namespace {
 
 /// More than a trial of a million batches needs.
-constexpr int kMostChunks = 2'000'000;
+constexpr int kMostMicroBatches = 2'000'000;
 
 /// Enough to see that a graph computes something else, few enough that eager mode costs seconds.
 constexpr std::int64_t kEagerImages = 8;
 
-/// The request for the inputs of whole batches, of which `model` is computed a chunk at a time.
-ModelRequest for_whole_batches(const ModelRequest& model, int distinct_inputs, int chunks) {
-  const auto images = std::int64_t{model.batch} * chunks;
-  if (chunks < 1 || distinct_inputs < 1 || std::int64_t{distinct_inputs} * chunks > kMostChunks ||
+/// The request for the inputs of whole batches, of which `model` is computed a micro-batch at a time.
+ModelRequest for_whole_batches(const ModelRequest& model, int distinct_inputs, int micro_batches) {
+  const auto images = std::int64_t{model.batch} * micro_batches;
+  if (micro_batches < 1 || distinct_inputs < 1 || std::int64_t{distinct_inputs} * micro_batches > kMostMicroBatches ||
       images > std::numeric_limits<int>::max()) {
-    throw wire::ProtocolError(fmt::format("the driver asked for {} batches of {} chunks with {} images each",
-                                          distinct_inputs, chunks, model.batch));
+    throw wire::ProtocolError(fmt::format("the driver asked for {} batches of {} micro-batches with {} images each",
+                                          distinct_inputs, micro_batches, model.batch));
   }
   auto whole = model;
   whole.batch = static_cast<int>(images);
   return whole;
 }
 
-std::vector<Activation> make_chunks(const ModelRequest& whole, int distinct_inputs, int chunks, Backend& backend) {
+std::vector<Activation> make_micro_batches(const ModelRequest& whole, int distinct_inputs, int micro_batches,
+                                           Backend& backend) {
   std::vector<Activation> inputs;
   for (const auto& batch : backend.make_inputs(whole, distinct_inputs)) {
-    for (auto& chunk : cut(batch, chunks, backend)) inputs.push_back(std::move(chunk));
+    for (auto& micro_batch : cut(batch, micro_batches, backend)) inputs.push_back(std::move(micro_batch));
   }
   return inputs;
 }
@@ -85,9 +86,9 @@ std::vector<Activation> room_for_outputs(const nlohmann::json& request) {
   try {
     const auto announcing = unwrap<TakeReferences>(request);
     if (!announcing) return outputs;
-    for_whole_batches(announcing->model, announcing->distinct_inputs, announcing->chunks);
+    for_whole_batches(announcing->model, announcing->distinct_inputs, announcing->micro_batches);
     const auto bytes = static_cast<std::size_t>(wire::byte_size(announcing->result));
-    for (int i = 0; i < announcing->distinct_inputs * announcing->chunks; ++i) {
+    for (int i = 0; i < announcing->distinct_inputs * announcing->micro_batches; ++i) {
       std::shared_ptr<std::byte[]> memory(new std::byte[bytes]);
       outputs.push_back({announcing->result, {memory.get(), bytes}, memory});
     }
@@ -97,17 +98,17 @@ std::vector<Activation> room_for_outputs(const nlohmann::json& request) {
   return outputs;
 }
 
-/// The first chunks with so many images.
-std::span<const Activation> first_few(const std::vector<Activation>& chunks, int chunk_images) {
-  const auto few = static_cast<std::size_t>((kEagerImages + chunk_images - 1) / std::max(1, chunk_images));
-  return std::span(chunks).first(std::min(few, chunks.size()));
+/// The first micro-batches with so many images.
+std::span<const Activation> first_few(const std::vector<Activation>& micro_batches, int micro_batch_images) {
+  const auto few = static_cast<std::size_t>((kEagerImages + micro_batch_images - 1) / std::max(1, micro_batch_images));
+  return std::span(micro_batches).first(std::min(few, micro_batches.size()));
 }
 
 }  // namespace
 
 ComputedReferences compute_references(const ComputeReferences& request, Backend& backend) {
-  const auto whole = for_whole_batches(request.model, request.distinct_inputs, request.chunks);
-  const auto inputs = make_chunks(whole, request.distinct_inputs, request.chunks, backend);
+  const auto whole = for_whole_batches(request.model, request.distinct_inputs, request.micro_batches);
+  const auto inputs = make_micro_batches(whole, request.distinct_inputs, request.micro_batches, backend);
   std::vector<Activation> eager;
   if (request.model.compute.compute == config::Compute::optimized) {
     auto model = request.model;
@@ -131,16 +132,16 @@ std::vector<Activation> receive_tensors_of(const nlohmann::json& request, wire::
 }
 
 ReferenceSet take_references(const TakeReferences& request, std::vector<Activation> outputs, Backend& backend) {
-  const auto whole = for_whole_batches(request.model, request.distinct_inputs, request.chunks);
-  const auto expected = static_cast<std::size_t>(request.distinct_inputs * request.chunks);
+  const auto whole = for_whole_batches(request.model, request.distinct_inputs, request.micro_batches);
+  const auto expected = static_cast<std::size_t>(request.distinct_inputs * request.micro_batches);
   if (wire::byte_size(request.result) < 1 || outputs.size() != expected) {
-    throw wire::ProtocolError(fmt::format("the driver sent {} outputs for {} chunks", outputs.size(), expected));
+    throw wire::ProtocolError(fmt::format("the driver sent {} outputs for {} micro-batches", outputs.size(), expected));
   }
   ReferenceSet references;
   references.outputs = std::move(outputs);
   references.labels = backend.make_labels(whole, request.distinct_inputs);
   check_labels(references);
-  references.inputs = make_chunks(whole, request.distinct_inputs, request.chunks, backend);
+  references.inputs = make_micro_batches(whole, request.distinct_inputs, request.micro_batches, backend);
   return references;
 }
 

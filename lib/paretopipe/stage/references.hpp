@@ -13,7 +13,8 @@ class Link;
 /// from there, so that it needs no more of the model than its own blocks.
 namespace paretopipe::stage {
 
-/// The source's inputs, chunk for chunk of one batch after the other, and what the unsplit model makes of each chunk.
+/// The source's inputs, micro-batch for micro-batch of one batch after the other, and what the unsplit model makes of
+/// each micro-batch.
 struct ReferenceSet {
   std::vector<Activation> inputs;
   std::vector<Activation> outputs;     ///< same length and order
@@ -25,9 +26,9 @@ struct ComputedReferences {
   std::vector<Activation> outputs;
 };
 
-/// Loads the whole model, which stays loaded, and computes the request's chunks. An optimized one is held against the
-/// same weights in eager float32 first, of which a few images are enough. Throws UsageError where an output is not
-/// finite, wire::ProtocolError for numbers that cannot be, and what the backend throws.
+/// Loads the whole model, which stays loaded, and computes the request's micro-batches. An optimized one is held
+/// against the same weights in eager float32 first, of which a few images are enough. Throws UsageError where an output
+/// is not finite, wire::ProtocolError for numbers that cannot be, and what the backend throws.
 ComputedReferences compute_references(const ComputeReferences& request, Backend& backend);
 
 /// What follows a request on the control link: the outputs behind TakeReferences, and nothing behind any other one, or

@@ -7,7 +7,7 @@
 namespace paretopipe::stage {
 namespace {
 
-/// The chunks [begin, end) of a timeline.
+/// The micro-batches [begin, end) of a timeline.
 template <class Timeline, class Moments>
 Timeline slice(const Timeline& whole, const Moments& members, std::ptrdiff_t begin, std::ptrdiff_t end) {
   Timeline part;
@@ -68,8 +68,8 @@ void fill(RunOutcome& outcome, const Run& run, StageTimeline timeline, const Sou
     if (source != nullptr) report.server = source->server_timeline();
     return;
   }
-  const auto phase = static_cast<std::ptrdiff_t>(run.phase_chunks());
-  const auto total = static_cast<std::ptrdiff_t>(run.total_chunks());
+  const auto phase = static_cast<std::ptrdiff_t>(run.phase_micro_batches());
+  const auto total = static_cast<std::ptrdiff_t>(run.total_micro_batches());
   if (config::has_single_stream(run.phases)) {
     report.single_stream = slice(timeline, kStageMoments, 0, phase);
     if (source != nullptr) report.single_stream_results = slice(source->results(), kResultMoments, 0, phase);

@@ -15,17 +15,17 @@ namespace paretopipe::stage {
 /// What a run leaves behind.
 struct RunOutcome {
   RunReport report;
-  std::vector<Activation> last_batch{};  ///< only at the source: the chunks of the last result that came back
+  std::vector<Activation> last_batch{};  ///< only at the source: the micro-batches of the last result that came back
 };
 
 /// What a stage's tensors take: the same in every run of the same blocks, however fast the links are.
 struct TensorNeeds {
   std::int64_t buffers = 0;    ///< for what is received
-  std::int64_t computing = 0;  ///< the most that lives at once of what is allocated while a chunk is computed
+  std::int64_t computing = 0;  ///< the most that lives at once of what is allocated while a micro-batch is computed
   std::int64_t result = 0;     ///< what is left of that when it is computed
-  std::size_t waiting = 0;     ///< results that may wait for the link while the next chunk is computed
+  std::size_t waiting = 0;     ///< results that may wait for the link while the next micro-batch is computed
 
-  /// A chunk is computed and encoded, since `watch` began.
+  /// A micro-batch is computed and encoded, since `watch` began.
   void computed(const TensorWatch& watch);
 
   /// Together with what the stage's blocks take; nothing where the backend does not count.

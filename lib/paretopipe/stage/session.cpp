@@ -29,16 +29,17 @@ constexpr int kMaxBatches = 1'000'000;
 void check(const Run& request) {
   const auto countable = [](int count, int least) { return count >= least && count <= kMaxBatches; };
   if (countable(request.stage_count, 1) && countable(request.warmup, 0) && countable(request.batches, 1) &&
-      countable(request.depth, 1) && countable(request.chunks, 1) && request.phase_chunks() <= 2UL * kMaxBatches &&
-      countable(request.devices, 1) && request.device >= 0 && request.device < request.devices &&
-      !(request.devices > 1 && request.server)) {
+      countable(request.depth, 1) && countable(request.micro_batches, 1) &&
+      request.phase_micro_batches() <= 2UL * kMaxBatches && countable(request.devices, 1) && request.device >= 0 &&
+      request.device < request.devices && !(request.devices > 1 && request.server)) {
     return;
   }
-  throw wire::ProtocolError(fmt::format(
-      "the driver sent a run that cannot be: {} stages, {} warm-up and {} measured batches of {} chunks, {} in flight, "
-      "device {} of {}",
-      request.stage_count, request.warmup, request.batches, request.chunks, request.depth, request.device,
-      request.devices));
+  throw wire::ProtocolError(
+      fmt::format("the driver sent a run that cannot be: {} stages, {} warm-up and {} measured batches of {} "
+                  "micro-batches, {} in flight, "
+                  "device {} of {}",
+                  request.stage_count, request.warmup, request.batches, request.micro_batches, request.depth,
+                  request.device, request.devices));
 }
 
 /// Of what a process may use, what all stages together may fill with graphs that are kept for later trials. The rest is
@@ -57,7 +58,7 @@ void check(const Boundary& incoming, bool source) {
   const auto most = source ? std::size_t{1} : std::size_t{config::kMostCrossing};
   if (!incoming.empty() && incoming.size() <= most) return;
   throw wire::ProtocolError(
-      fmt::format("the driver announced chunks of {} tensors where 1 to {} can come", incoming.size(), most));
+      fmt::format("the driver announced micro-batches of {} tensors where 1 to {} can come", incoming.size(), most));
 }
 
 /// More than any phase takes, little enough that moments on it cannot overflow.

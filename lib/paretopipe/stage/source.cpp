@@ -6,9 +6,9 @@
 namespace paretopipe::stage {
 Source::Source(const Run& run, const ReferenceSet& references)
     : run_(run), references_(references), deal_(run.deal()), gate_(run.depth), returned_(deal_.devices) {
-  for (std::size_t device = 0; device < deal_.devices; ++device) jobs_.emplace_back(run.chunks_in_flight());
-  issued_.resize(run.total_chunks());
-  for (const auto member : kResultMoments) (results_.*member).resize(run.total_chunks());
+  for (std::size_t device = 0; device < deal_.devices; ++device) jobs_.emplace_back(run.micro_batches_in_flight());
+  issued_.resize(run.total_micro_batches());
+  for (const auto member : kResultMoments) (results_.*member).resize(run.total_micro_batches());
 }
 
 void Source::start() {
@@ -36,9 +36,9 @@ void Source::close() {
 
 void Source::issue() {
   const auto batch = next_++;
-  const auto first = batch * run_.chunks_of_batch();
+  const auto first = batch * run_.micro_batches_of_batch();
   const auto moment = now_ns();
-  for (auto sequence = first; sequence < first + run_.chunks_of_batch(); ++sequence) {
+  for (auto sequence = first; sequence < first + run_.micro_batches_of_batch(); ++sequence) {
     issued_[sequence] = moment;
     jobs(deal_.device_of(batch)).push({sequence, references_.inputs[sequence % references_.inputs.size()], nullptr});
   }
@@ -51,10 +51,10 @@ void Source::complete(std::size_t sequence, std::int64_t receive_begin_ns, std::
   results_.receive_begin[sequence] = receive_begin_ns;
   results_.receive_end[sequence] = receive_end_ns;
   results_.completed[sequence] = completed;
-  auto& chunks = returned_[deal_.device_of(sequence / run_.chunks_of_batch())];
-  chunks.push_back(result);
-  if (chunks.size() < run_.chunks_of_batch()) return;
-  check_batch(sequence + 1 - chunks.size(), chunks);
+  auto& micro_batches = returned_[deal_.device_of(sequence / run_.micro_batches_of_batch())];
+  micro_batches.push_back(result);
+  if (micro_batches.size() < run_.micro_batches_of_batch()) return;
+  check_batch(sequence + 1 - micro_batches.size(), micro_batches);
   ++batches_back_;
   if (run_.server) {
     gate_.leave();
@@ -80,14 +80,14 @@ void Source::issue_next() {
   }
 }
 
-/// What came back of the batch whose chunks are `first` and those after it.
-void Source::check_batch(std::size_t first, std::vector<Activation>& chunks) {
-  for (std::size_t i = 0; i < chunks.size(); ++i) {
-    comparison_.add(chunks[i], references_.outputs[(first + i) % references_.outputs.size()]);
-    judge(first + i, chunks[i]);
+/// What came back of the batch whose micro-batches are `first` and those after it.
+void Source::check_batch(std::size_t first, std::vector<Activation>& micro_batches) {
+  for (std::size_t i = 0; i < micro_batches.size(); ++i) {
+    comparison_.add(micro_batches[i], references_.outputs[(first + i) % references_.outputs.size()]);
+    judge(first + i, micro_batches[i]);
   }
-  if (first + chunks.size() == run_.total_chunks()) last_batch_ = std::move(chunks);
-  chunks.clear();
+  if (first + micro_batches.size() == run_.total_micro_batches()) last_batch_ = std::move(micro_batches);
+  micro_batches.clear();
 }
 
 /// Inputs come round again, and their labels with them: each counts at its first result.
@@ -111,11 +111,11 @@ Accuracy Source::accuracy() const {
 
 ServerTimeline Source::server_timeline() const {
   ServerTimeline timeline;
-  const auto chunks = run_.chunks_of_batch();
+  const auto micro_batches = run_.micro_batches_of_batch();
   for (std::size_t batch = 0; batch < run_.arrivals.size(); ++batch) {
     timeline.scheduled.push_back(schedule_begin_ns_ + run_.arrivals[batch]);
-    timeline.handed_over.push_back(issued_[batch * chunks]);
-    timeline.completed.push_back(results_.completed[(batch + 1) * chunks - 1]);
+    timeline.handed_over.push_back(issued_[batch * micro_batches]);
+    timeline.completed.push_back(results_.completed[(batch + 1) * micro_batches - 1]);
   }
   return timeline;
 }

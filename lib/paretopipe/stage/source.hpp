@@ -19,10 +19,10 @@ namespace paretopipe::stage {
 
 /// Hands batches to the pipeline and takes their results: one in flight in the SingleStream phase, `depth` in the
 /// Offline phase; a run may have only one of them. A result that comes back makes room for the next batch, so the
-/// number in flight never depends on how much a socket buffer happens to swallow. All chunks of a batch are handed over
-/// at one moment, and the batch is back with the last of them: at most `depth` batches' chunks are in flight. In a
-/// Server phase batches are handed over as they arrive, by a thread of their own; what arrives while `depth` are in
-/// flight waits here, however many they are.
+/// number in flight never depends on how much a socket buffer happens to swallow. All micro-batches of a batch are
+/// handed over at one moment, and the batch is back with the last of them: at most `depth` batches' micro-batches are
+/// in flight. In a Server phase batches are handed over as they arrive, by a thread of their own; what arrives while
+/// `depth` are in flight waits here, however many they are.
 ///
 /// Where the run has several devices, batches are dealt out to them (core/deal.hpp), and come back from each in order.
 ///
@@ -42,15 +42,15 @@ class Source {
   /// Ends follow_schedule(), and `jobs`.
   void close();
 
-  /// Chunk `sequence` is back; those of one device come in order. Its result must stay as it is until its batch is
-  /// complete. Then the batch is compared bit for bit with the unsplit model's, after its last moment was taken and
+  /// Micro-batch `sequence` is back; those of one device come in order. Its result must stay as it is until its batch
+  /// is complete. Then the batch is compared bit for bit with the unsplit model's, after its last moment was taken and
   /// before the next one is handed over: in the SingleStream phase no latency contains it.
   void complete(std::size_t sequence, std::int64_t receive_begin_ns, std::int64_t receive_end_ns,
                 const Activation& result);
 
   BoundedQueue<Job>& jobs(std::size_t device = 0) { return jobs_.at(device); }
 
-  /// When each chunk was handed over; when each result came back. By sequence number.
+  /// When each micro-batch was handed over; when each result came back. By sequence number.
   const std::vector<std::int64_t>& issued() const { return issued_; }
   const ResultTimeline& results() const { return results_; }
 
@@ -66,14 +66,14 @@ class Source {
   /// Of the images with a label, each at its first result.
   Accuracy accuracy() const;
 
-  /// The chunks of the last batch that came back, once all are back.
+  /// The micro-batches of the last batch that came back, once all are back.
   const std::vector<Activation>& last_batch() const { return last_batch_; }
 
  private:
   void issue();
   void fill();
   void issue_next();
-  void check_batch(std::size_t first, std::vector<Activation>& chunks);
+  void check_batch(std::size_t first, std::vector<Activation>& micro_batches);
   void judge(std::size_t sequence, const Activation& result);
 
   const Run run_;
@@ -85,9 +85,10 @@ class Source {
   std::int64_t schedule_begin_ns_ = 0;
   std::vector<std::int64_t> issued_;
   ResultTimeline results_;
-  std::size_t next_ = 0;                           ///< batch to be handed over
-  std::size_t batches_back_ = 0;                   ///< of all phases
-  std::vector<std::vector<Activation>> returned_;  ///< by device: chunks of the batch that is coming back, in order
+  std::size_t next_ = 0;          ///< batch to be handed over
+  std::size_t batches_back_ = 0;  ///< of all phases
+  std::vector<std::vector<Activation>>
+      returned_;  ///< by device: micro-batches of the batch that is coming back, in order
   Comparison comparison_;
   std::int64_t images_judged_ = 0;  ///< against their labels
   std::int64_t images_right_ = 0;

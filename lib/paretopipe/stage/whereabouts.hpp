@@ -13,8 +13,8 @@ NLOHMANN_JSON_SERIALIZE_ENUM(Role, {{Role::compute, "compute"}, {Role::receive, 
 
 /// What it does at the moment.
 enum class Doing {
-  waiting,  ///< for the next chunk: from the link, the source, or the thread before it
-  working,  ///< on a chunk: computes it, decodes it, or compares a result
+  waiting,  ///< for the next micro-batch: from the link, the source, or the thread before it
+  working,  ///< on a micro-batch: computes it, decodes it, or compares a result
   sending,  ///< hands bytes to the kernel
   held_up,  ///< by the thread after it, which has not taken what is ready
 };
@@ -28,7 +28,7 @@ struct LaneReport {
   Role role = Role::compute;
   int peer = -1;  ///< the stage at the other end of the link that it serves; -1: it serves none
   Doing doing = Doing::waiting;
-  std::int64_t done = 0;   ///< chunks that it is through with
+  std::int64_t done = 0;   ///< micro-batches that it is through with
   std::int64_t bytes = 0;  ///< that crossed its end of the link, since the link was made
 
   bool operator==(const LaneReport&) const = default;
@@ -49,7 +49,7 @@ struct Whereabouts {
   static constexpr std::string_view kType = "whereabouts";
   std::int64_t at_ns = 0;               ///< of the stage's steady clock
   std::int64_t cpu_time_ns = 0;         ///< of the process so far, but for the thread that answers
-  std::int64_t longest_compute_ns = 0;  ///< of any chunk of this run; 0: none has been computed yet
+  std::int64_t longest_compute_ns = 0;  ///< of any micro-batch of this run; 0: none has been computed yet
   std::vector<LaneReport> lanes;        ///< of the run that is under way; none where no run is
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Whereabouts, at_ns, cpu_time_ns, longest_compute_ns, lanes)

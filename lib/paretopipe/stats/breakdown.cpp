@@ -1,6 +1,6 @@
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/stats/breakdown.hpp>
-#include <paretopipe/stats/chunks.hpp>
+#include <paretopipe/stats/micro_batches.hpp>
 
 #include <algorithm>
 
@@ -10,31 +10,32 @@ namespace {
 using Moments = std::vector<std::int64_t>;
 using record::Part;
 
-void check_length(const Moments& moments, std::size_t chunks) {
-  if (moments.size() != chunks) {
+void check_length(const Moments& moments, std::size_t micro_batches) {
+  if (moments.size() != micro_batches) {
     throw UsageError(
-        fmt::format("the samples are damaged: one series has {} batches, another {}", chunks, moments.size()));
+        fmt::format("the samples are damaged: one series has {} batches, another {}", micro_batches, moments.size()));
   }
 }
 
-/// A batch is handed over as a whole: that is what makes its last chunk's latency the batch's.
-void check_chunks(const record::PhaseSamples& samples) {
+/// A batch is handed over as a whole: that is what makes its last micro-batch's latency the batch's.
+void check_micro_batches(const record::PhaseSamples& samples) {
   const auto& handed_over = samples.stages.front().receive_begin;
-  const auto chunks = static_cast<std::size_t>(samples.chunks);
-  if (samples.chunks < 1 || handed_over.size() % chunks != 0) {
-    throw UsageError(fmt::format("the samples are damaged: {} entries are no batches of {} chunks", handed_over.size(),
-                                 samples.chunks));
+  const auto micro_batches = static_cast<std::size_t>(samples.micro_batches);
+  if (samples.micro_batches < 1 || handed_over.size() % micro_batches != 0) {
+    throw UsageError(fmt::format("the samples are damaged: {} entries are no batches of {} micro-batches",
+                                 handed_over.size(), samples.micro_batches));
   }
   for (std::size_t i = 0; i < handed_over.size(); ++i) {
-    if (handed_over[i] == handed_over[i - i % chunks]) continue;
-    throw UsageError("the samples are damaged: the chunks of a batch were handed over at different moments");
+    if (handed_over[i] == handed_over[i - i % micro_batches]) continue;
+    throw UsageError("the samples are damaged: the micro-batches of a batch were handed over at different moments");
   }
 }
 
 /// Every device has to have measured a batch.
 void check_devices(const record::PhaseSamples& samples, int stages) {
   if (samples.devices == 1) return;
-  const auto measured = static_cast<std::int64_t>(samples.results.completed.size()) / samples.chunks - samples.warmup;
+  const auto measured =
+      static_cast<std::int64_t>(samples.results.completed.size()) / samples.micro_batches - samples.warmup;
   if (samples.devices > 1 && stages == 2 && measured >= samples.devices) return;
   throw UsageError(fmt::format("the samples are damaged: {} batches of {} stages were measured on {} devices", measured,
                                stages, samples.devices));
@@ -52,8 +53,8 @@ void check(const record::PhaseSamples& samples, int stages) {
   }
   check_length(samples.results.receive_begin, entries);
   check_length(samples.results.receive_end, entries);
-  check_chunks(samples);
-  const auto batches = entries / static_cast<std::size_t>(samples.chunks);
+  check_micro_batches(samples);
+  const auto batches = entries / static_cast<std::size_t>(samples.micro_batches);
   check_devices(samples, stages);
   if (samples.warmup < 0 || static_cast<std::size_t>(samples.warmup) >= batches) {
     throw UsageError(fmt::format("no batch was measured: {} were run, {} of them to warm up", batches, samples.warmup));
@@ -73,7 +74,7 @@ int stage_count(const record::PhaseSamples& samples) {
   return static_cast<int>(std::find_if(samples.stages.begin(), samples.stages.end(), idle) - samples.stages.begin());
 }
 
-Breakdown chunk_breakdown(const record::PhaseSamples& samples) {
+Breakdown micro_batch_breakdown(const record::PhaseSamples& samples) {
   const int stages = stage_count(samples);
   check(samples, stages);
   const auto& handed_over = samples.stages.front().receive_begin;
@@ -105,10 +106,10 @@ Breakdown chunk_breakdown(const record::PhaseSamples& samples) {
 }
 
 Breakdown breakdown(const record::PhaseSamples& samples) {
-  auto result = chunk_breakdown(samples);
-  if (samples.chunks == 1) return result;
-  for (auto& part : result.parts) part.ns = of_last_chunks(part.ns, samples.chunks);
-  result.latency_ns = of_last_chunks(result.latency_ns, samples.chunks);
+  auto result = micro_batch_breakdown(samples);
+  if (samples.micro_batches == 1) return result;
+  for (auto& part : result.parts) part.ns = of_last_micro_batches(part.ns, samples.micro_batches);
+  result.latency_ns = of_last_micro_batches(result.latency_ns, samples.micro_batches);
   return result;
 }
 

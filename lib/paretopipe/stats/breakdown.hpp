@@ -31,18 +31,19 @@ int stage_count(const record::PhaseSamples& samples);
 ///                 → [transfer to 0: → results.receive_end] [decode on 0: → completed]
 ///
 /// Where all is local (K = 1) nothing is sent: after encode follows only decode on stage 0, the way back to the source.
-/// A batch that is cut into chunks is handed over as a whole and complete with its last chunk, so that its latency is
-/// that of its last chunk, and so are the parts: what the last chunk waited while the stage computed those before it is
-/// `queue`, and what it waited for the link `send_queue`.
+/// A batch that is cut into micro-batches is handed over as a whole and complete with its last micro-batch, so that its
+/// latency is that of its last micro-batch, and so are the parts: what the last micro-batch waited while the stage
+/// computed those before it is `queue`, and what it waited for the link `send_queue`.
 ///
 /// Of batches that were dealt out to devices, stage 0 is the source on their way to the device, and stage 1 the device,
 /// whichever it is: the source's own pass stage 0 and the links in no time.
 ///
 /// Throws UsageError for samples without batches, of unequal lengths, or with no batch after the warm-up, and where
-/// chunks of a batch were handed over at different moments, or a device measured nothing.
+/// micro-batches of a batch were handed over at different moments, or a device measured nothing.
 Breakdown breakdown(const record::PhaseSamples& samples);
 
-/// The same with one entry a chunk instead of a batch. Every chunk's parts add up to its own latency. Throws as above.
-Breakdown chunk_breakdown(const record::PhaseSamples& samples);
+/// The same with one entry a micro-batch instead of a batch. Every micro-batch's parts add up to its own latency.
+/// Throws as above.
+Breakdown micro_batch_breakdown(const record::PhaseSamples& samples);
 
 }  // namespace paretopipe::stats

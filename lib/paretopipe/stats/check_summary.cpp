@@ -13,16 +13,16 @@ using nlohmann::json;
 
 /// A longer warm-up than was asked for is no damage; fewer batches are.
 void check_batches(const record::PhaseSamples& samples, const plan::Trial& trial, const char* phase) {
-  if (samples.chunks != trial.chunks()) {
-    throw UsageError(fmt::format("the record's \"{}\" has batches of {} chunks, and its trial asks for {}", phase,
-                                 samples.chunks, trial.chunks()));
+  if (samples.micro_batches != trial.micro_batches()) {
+    throw UsageError(fmt::format("the record's \"{}\" has batches of {} micro-batches, and its trial asks for {}",
+                                 phase, samples.micro_batches, trial.micro_batches()));
   }
   if (samples.devices != std::max(1, trial.data_parallel)) {
     throw UsageError(fmt::format("the record's \"{}\" was dealt out to {} devices, and its trial asks for {}", phase,
                                  samples.devices, std::max(1, trial.data_parallel)));
   }
   const auto asked = static_cast<std::size_t>(trial.warmup) + static_cast<std::size_t>(trial.batches);
-  const auto batches = samples.results.completed.size() / static_cast<std::size_t>(samples.chunks);
+  const auto batches = samples.results.completed.size() / static_cast<std::size_t>(samples.micro_batches);
   if (samples.warmup >= trial.warmup && batches >= asked) return;
   throw UsageError(
       fmt::format("the record's \"{}\" has {} batches, {} of them to warm up, and its trial asks for {} and {}", phase,

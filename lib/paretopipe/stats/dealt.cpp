@@ -8,16 +8,16 @@
 namespace paretopipe::stats {
 
 record::PhaseSamples of_device(const record::PhaseSamples& samples, int device) {
-  const auto chunks = static_cast<std::size_t>(samples.chunks);
-  const auto batches = samples.results.completed.size() / chunks;
+  const auto micro_batches = static_cast<std::size_t>(samples.micro_batches);
+  const auto batches = samples.results.completed.size() / micro_batches;
   const Deal deal{static_cast<std::size_t>(samples.devices), batches};
   record::PhaseSamples own;
   own.depth = samples.depth;
-  own.chunks = samples.chunks;
+  own.micro_batches = samples.micro_batches;
   own.stages.resize(samples.stages.size());
   const auto append = [&](std::vector<std::int64_t>& to, const std::vector<std::int64_t>& from, std::size_t batch) {
-    const auto begin = from.begin() + static_cast<std::ptrdiff_t>(batch * chunks);
-    to.insert(to.end(), begin, begin + samples.chunks);
+    const auto begin = from.begin() + static_cast<std::ptrdiff_t>(batch * micro_batches);
+    to.insert(to.end(), begin, begin + samples.micro_batches);
   };
   for (std::size_t batch = 0; batch < batches; ++batch) {
     if (deal.device_of(batch) != static_cast<std::size_t>(device)) continue;

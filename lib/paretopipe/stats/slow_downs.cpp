@@ -1,6 +1,6 @@
 #include <paretopipe/stats/breakdown.hpp>
-#include <paretopipe/stats/chunks.hpp>
 #include <paretopipe/stats/dealt.hpp>
+#include <paretopipe/stats/micro_batches.hpp>
 #include <paretopipe/stats/quantile.hpp>
 #include <paretopipe/stats/slow_downs.hpp>
 
@@ -59,7 +59,7 @@ std::size_t best_cut(std::span<const double> values) {
 Series compute_times_ns(const record::PhaseSamples& samples, const StageTimeline& stage) {
   Series times;
   for (std::size_t i = 0; i < stage.encoded.size(); ++i) times.push_back(stage.encoded[i] - stage.compute_begin[i]);
-  times = sums_over_chunks(times, samples.chunks);
+  times = sums_over_micro_batches(times, samples.micro_batches);
   times.erase(times.begin(), times.begin() + samples.warmup);
   return times;
 }

@@ -1,7 +1,7 @@
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/stats/breakdown.hpp>
-#include <paretopipe/stats/chunks.hpp>
 #include <paretopipe/stats/dealt.hpp>
+#include <paretopipe/stats/micro_batches.hpp>
 #include <paretopipe/stats/quantile.hpp>
 #include <paretopipe/stats/summarise.hpp>
 #include <paretopipe/stats/utilisation.hpp>
@@ -26,9 +26,9 @@ Series differences(const Series& end, const Series& begin) {
   return durations;
 }
 
-/// Of a chunk, over the chunks of all measured batches.
+/// Of a micro-batch, over the micro-batches of all measured batches.
 double median_difference_ns(const Series& end, const Series& begin, const record::PhaseSamples& samples) {
-  return median_ns(measured(differences(end, begin), samples.warmup * samples.chunks));
+  return median_ns(measured(differences(end, begin), samples.warmup * samples.micro_batches));
 }
 
 std::vector<record::PartSummary> summarise_parts(const Breakdown& parts, int warmup) {
@@ -59,7 +59,7 @@ std::vector<record::LinkSummary> summarise_links(const record::PhaseSamples& sam
     const auto& header_arrived = results ? samples.results.receive_begin : stages[from + 1].receive_begin;
     const double transfer = median_difference_ns(received, stages[from].send_begin, samples);
     const double receive = median_difference_ns(received, header_arrived, samples);
-    const auto payload = link.payload_bytes / samples.chunks;
+    const auto payload = link.payload_bytes / samples.micro_batches;
     summaries.push_back({link.from, link.to, transfer, rate_per_s(payload, transfer), rate_per_s(payload, receive)});
   }
   return summaries;
@@ -74,7 +74,8 @@ record::StageUtilisation utilisation(const StageTimeline& stage, const record::P
     busy += end - begin;
   }
   const double share = static_cast<double>(busy) / window.length_ns();
-  const auto computes = sums_over_chunks(differences(stage.compute_end, stage.compute_begin), offline.chunks);
+  const auto computes =
+      sums_over_micro_batches(differences(stage.compute_end, stage.compute_begin), offline.micro_batches);
   return {median_ns(measured(computes, offline.warmup)), share, 1 - share};
 }
 

@@ -13,9 +13,9 @@ namespace paretopipe::stats {
 ///
 /// Throughput: n batches completed after warm-up make (n - 1) batch / (t_last - t_first) images per second, because the
 /// first completion only starts the clock. Utilisation: compute time within [t_first, t_last] / (t_last - t_first).
-/// Where batches are cut into chunks, a batch's compute time is the sum over its chunks, and what a link says is of one
-/// chunk: transfer time and rates. Rates of a link divide by a median of whole nanoseconds; one below the clock's
-/// resolution counts as 1 ns.
+/// Where batches are cut into micro-batches, a batch's compute time is the sum over its micro-batches, and what a link
+/// says is of one micro-batch: transfer time and rates. Rates of a link divide by a median of whole nanoseconds; one
+/// below the clock's resolution counts as 1 ns.
 ///
 /// Where batches were dealt out to devices, `links` are each device's way there and back, and every device has its own
 /// utilisation and links, over its own batches. Their results come back in groups of up to one a device, so that few

@@ -1,5 +1,5 @@
 #include <paretopipe/core/error.hpp>
-#include <paretopipe/stats/chunks.hpp>
+#include <paretopipe/stats/micro_batches.hpp>
 #include <paretopipe/stats/utilisation.hpp>
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 namespace paretopipe::stats {
 
 CompletionWindow completion_window(const record::PhaseSamples& offline) {
-  const auto completed = of_last_chunks(offline.results.completed, offline.chunks);
+  const auto completed = of_last_micro_batches(offline.results.completed, offline.micro_batches);
   const auto begin = completed.begin() + offline.warmup;
   const auto end = completed.end();
   const auto [first, last] = std::minmax_element(begin, end);

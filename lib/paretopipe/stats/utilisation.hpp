@@ -28,8 +28,8 @@ struct Stretch {
   bool operator==(const Stretch&) const = default;
 };
 
-/// When a stage computed nothing within the window, in order; none is empty. A stage computes one chunk at a time, so
-/// that their lengths add up to StageUtilisation::bubble times the window.
+/// When a stage computed nothing within the window, in order; none is empty. A stage computes one micro-batch at a
+/// time, so that their lengths add up to StageUtilisation::bubble times the window.
 std::vector<Stretch> bubbles(const StageTimeline& stage, const CompletionWindow& window);
 
 }  // namespace paretopipe::stats

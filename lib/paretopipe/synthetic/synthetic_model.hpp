@@ -9,8 +9,8 @@
 
 namespace paretopipe::synthetic {
 
-/// A block that takes a given time and emits a given number of bytes, for a whole batch or a chunk of one, whatever
-/// its size.
+/// A block that takes a given time and emits a given number of bytes, for a whole batch or a micro-batch of one,
+/// whatever its size.
 struct SyntheticBlock {
   Nanoseconds duration{0};
   std::int64_t output_bytes = 0;  ///< a multiple of 4; 0 for the last block, which emits the logits

@@ -58,7 +58,8 @@ TEST_CASE("every number is accepted at its bounds and refused beside them, by na
   CHECK_FALSE(with(std::numeric_limits<int>::min()).empty());
 }
 
-TEST_CASE("micro-batches divide the batch, each of them once, into no more chunks than can be reported", "[validate]") {
+TEST_CASE("micro-batches divide the batch, each of them once, into no more micro-batches than can be reported",
+          "[validate]") {
   const auto refusal_of = [](int batch, std::vector<int> sizes, int batches = 32) {
     return refusal([&](Experiment& experiment) {
       experiment.batch = batch;
@@ -70,13 +71,13 @@ TEST_CASE("micro-batches divide the batch, each of them once, into no more chunk
   CHECK(refusal_of(1, {1}).empty());
   CHECK(refusal_of(12, {8}) == "experiment.micro_batches holds 8, which does not divide the batch of 12");
   CHECK(refusal_of(12, {4, 24}) ==
-        "experiment.micro_batches holds 24; a batch of 12 can be cut into chunks of 1 to 12");
+        "experiment.micro_batches holds 24; a batch of 12 can be cut into micro-batches of 1 to 12");
   CHECK(refusal_of(12, {0}).find("holds 0; a batch of 12") != std::string::npos);
   CHECK(refusal_of(12, {-3}).find("holds -3; a batch of 12") != std::string::npos);
   CHECK(refusal_of(12, {4, 6, 4}) == "experiment.micro_batches holds 4 twice");
   CHECK(refusal_of(65'536, {65'536}, 49'996).empty());
   CHECK(refusal_of(2, {1}, 49'996).empty());
-  CHECK(refusal_of(4, {1}, 24'997).find("makes 100004 chunks of 25001 batches") != std::string::npos);
+  CHECK(refusal_of(4, {1}, 24'997).find("makes 100004 micro-batches of 25001 batches") != std::string::npos);
   CHECK_FALSE(refusal_of(65'536, {1}, 50'000).empty());
 }
 
@@ -96,7 +97,7 @@ TEST_CASE("of several batches each is cut as it can be, and none is left without
   CHECK(refusal_of({4, 9}, {4, 2}) ==
         "experiment.batch holds 9, which can be cut into none of the micro-batches of 4, 2");
   CHECK(refusal_of({1, 2, 3}, {1}).empty());
-  CHECK(refusal_of({1, 4}, {1}).find("makes 100004 chunks of 25001 batches") != std::string::npos);
+  CHECK(refusal_of({1, 4}, {1}).find("makes 100004 micro-batches of 25001 batches") != std::string::npos);
   CHECK(refusal_of({4, 2, 4}, {}) == "experiment.batch holds 4 twice");
   CHECK(refusal_of(std::vector<int>{}, {}) == "experiment.batch is empty; name at least one number");
   CHECK(refusal_of({1, 65'537}, {}) == "experiment.batch holds 65537; it must be from 1 to 65536");
@@ -175,7 +176,7 @@ TEST_CASE("the queries of a Server phase are batches that are cut, too", "[valid
     });
   };
   CHECK(refusal_of(12'000, {500}).empty());
-  CHECK(refusal_of(20'000, {500}).find("makes 160032 chunks of 20004 batches") != std::string::npos);
+  CHECK(refusal_of(20'000, {500}).find("makes 160032 micro-batches of 20004 batches") != std::string::npos);
   CHECK(refusal_of(20'000, {}).empty());
   CHECK(refusal_of(1, {500}).find("experiment.server.queries is 1") == 0);
 }

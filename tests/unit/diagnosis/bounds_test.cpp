@@ -114,32 +114,32 @@ TEST_CASE("no pipeline runs beyond its bound where batches differ, and Little's 
   }
 }
 
-TEST_CASE("chunks of a batch overlap, and the bound knows by how much") {
+TEST_CASE("micro-batches of a batch overlap, and the bound knows by how much") {
   Pipeline pipeline{.compute = {2'000'000, 8'000'000, 4'000'000},
                     .link = {1'000'000, 1'000'000, 0},
                     .delay = {5'000'000, 5'000'000, 5'000'000},
                     .depth = 1};
-  for (const int chunks : {1, 2, 4, 8}) {
-    pipeline.chunks = chunks;
+  for (const int micro_batches : {1, 2, 4, 8}) {
+    pipeline.micro_batches = micro_batches;
     const auto demands = demands_of(record_of(pipeline));
-    INFO(chunks << " chunks");
+    INFO(micro_batches << " micro-batches");
     CHECK(demands.stages[1].busy.mean_ns == Approx(8e6));
     CHECK(demands.stages[1].idle_compute_ns == Approx(8e6));
     CHECK(demands.links[0].busy.mean_ns == Approx(1e6));
     CHECK(constraints(demands).front().kind == Kind::depth);
-    CHECK(demands.period_ns() == Approx(15e6 + (16e6 + (chunks - 1) * 8e6) / chunks));
+    CHECK(demands.period_ns() == Approx(15e6 + (16e6 + (micro_batches - 1) * 8e6) / micro_batches));
     CHECK(reached(demands) == Approx(1).epsilon(1e-6));
   }
 }
 
-TEST_CASE("no pipeline of chunks runs beyond its bound, and with one batch in flight it runs at it") {
+TEST_CASE("no pipeline of micro-batches runs beyond its bound, and with one batch in flight it runs at it") {
   std::mt19937 random(2027);
   for (int i = 0; i < 60; ++i) {
     auto pipeline = random_pipeline(random, 2 + i % 7);
-    pipeline.chunks = 1 << (1 + i % 3);
+    pipeline.micro_batches = 1 << (1 + i % 3);
     if (i % 2 == 0) pipeline.depth = 1;
     const auto demands = demands_of(record_of(pipeline));
-    INFO("pipeline " << i << ", depth " << pipeline.depth << ", " << pipeline.chunks << " chunks");
+    INFO("pipeline " << i << ", depth " << pipeline.depth << ", " << pipeline.micro_batches << " micro-batches");
     CHECK(reached(demands) < 1 + 1e-6);
     if (pipeline.depth == 1) CHECK(reached(demands) == Approx(1).epsilon(1e-3));
   }

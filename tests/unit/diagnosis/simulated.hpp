@@ -10,7 +10,7 @@
 #include "../stats/samples.hpp"
 
 /// Records of pipelines whose truth is known, since every batch is led through them by the rules that stages follow:
-/// one chunk of a batch at a time on a compute thread and on a link, one batch at the source; `depth` batches in
+/// one micro-batch of a batch at a time on a compute thread and on a link, one batch at the source; `depth` batches in
 /// flight.
 namespace paretopipe::testing {
 
@@ -21,7 +21,7 @@ struct Pipeline {
   std::vector<std::int64_t> delay{};  ///< one way; as many as links
   std::int64_t source = 0;
   int depth = 4;
-  int chunks = 1;  ///< of a batch; each takes its share of the times above, rounded down
+  int micro_batches = 1;  ///< of a batch; each takes its share of the times above, rounded down
   int batches = 400;
   int warmup = 40;
   bool whole_frames = false;   ///< the link hands a frame on at its end: its header arrives together with its body
@@ -38,20 +38,20 @@ inline record::PhaseSamples run(const Pipeline& pipeline, int depth) {
   record::PhaseSamples samples;
   samples.warmup = pipeline.warmup;
   samples.depth = depth;
-  samples.chunks = pipeline.chunks;
+  samples.micro_batches = pipeline.micro_batches;
   samples.stages.resize(stages);
   std::vector<std::int64_t> thread_free(stages, 0), link_free(stages, 0), turned;
   std::int64_t source_free = 0;
   const auto pass_link = [&](std::size_t from, std::int64_t sent, std::int64_t taken) {
-    const auto left = std::max(sent, link_free[from]) + pipeline.link[from] / pipeline.chunks;
+    const auto left = std::max(sent, link_free[from]) + pipeline.link[from] / pipeline.micro_batches;
     link_free[from] = left;
     const auto arrived = left + pipeline.delay[from];
-    const auto header = pipeline.whole_frames ? arrived : arrived - pipeline.link[from] / pipeline.chunks;
+    const auto header = pipeline.whole_frames ? arrived : arrived - pipeline.link[from] / pipeline.micro_batches;
     return std::pair{std::max(header, taken), std::max(arrived, taken)};
   };
-  const auto chunks = static_cast<std::size_t>(pipeline.chunks);
-  for (std::size_t c = 0; c < static_cast<std::size_t>(pipeline.warmup + pipeline.batches) * chunks; ++c) {
-    auto ready = c / chunks < in_flight ? 0 : turned[c / chunks - in_flight];
+  const auto micro_batches = static_cast<std::size_t>(pipeline.micro_batches);
+  for (std::size_t c = 0; c < static_cast<std::size_t>(pipeline.warmup + pipeline.batches) * micro_batches; ++c) {
+    auto ready = c / micro_batches < in_flight ? 0 : turned[c / micro_batches - in_flight];
     auto header = ready;
     for (std::size_t s = 0; s < stages; ++s) {
       auto& stage = samples.stages[s];
@@ -62,7 +62,7 @@ inline record::PhaseSamples run(const Pipeline& pipeline, int depth) {
       }
       const auto begin = std::max(ready, thread_free[s]) + pipeline.pause;
       const auto end =
-          begin + std::llround(static_cast<double>(pipeline.compute[s] / pipeline.chunks) * pipeline.scatter());
+          begin + std::llround(static_cast<double>(pipeline.compute[s] / pipeline.micro_batches) * pipeline.scatter());
       thread_free[s] = end;
       stage.receive_begin.push_back(header);
       for (auto* moments : {&stage.receive_end, &stage.ready}) moments->push_back(ready);
@@ -75,7 +75,7 @@ inline record::PhaseSamples run(const Pipeline& pipeline, int depth) {
     if (!alone) std::tie(header, ready) = pass_link(stages - 1, ready, source_free);
     samples.results.receive_begin.push_back(header);
     for (auto* moments : {&samples.results.receive_end, &samples.results.completed}) moments->push_back(ready);
-    if ((c + 1) % chunks != 0) continue;  // the source compares whole batches
+    if ((c + 1) % micro_batches != 0) continue;  // the source compares whole batches
     source_free = ready + pipeline.source;
     if (alone) thread_free[0] = source_free;
     turned.push_back(source_free);
@@ -91,7 +91,7 @@ inline record::TrialRecord record_of(const Pipeline& pipeline, std::vector<int> 
   }
   trial.split_points = split_points.empty() ? std::vector{trial.block_count} : split_points;
   trial.batch = 8;
-  if (pipeline.chunks > 1) trial.micro_batch = trial.batch / pipeline.chunks;
+  if (pipeline.micro_batches > 1) trial.micro_batch = trial.batch / pipeline.micro_batches;
   trial.batches = pipeline.batches;
   trial.warmup = pipeline.warmup;
   trial.depth = pipeline.depth;

@@ -54,7 +54,7 @@ TEST_CASE("a good machine has findings, all of them ok, with nothing to mend", "
     CHECK(finding.level == Level::ok);
     CHECK_FALSE(finding.observed.empty());
     CHECK_FALSE(finding.why.empty());
-    CHECK(finding.mend.empty());
+    CHECK(finding.remedy.empty());
   }
   CHECK(worst(findings) == Level::ok);
   CHECK(worst({}) == Level::ok);
@@ -79,7 +79,7 @@ TEST_CASE("whatever is wrong comes with what to do about it", "[health]") {
   int bad = 0;
   for (const auto& finding : findings) {
     CAPTURE(finding.name);
-    CHECK(finding.mend.empty() == (finding.level == Level::ok));
+    CHECK(finding.remedy.empty() == (finding.level == Level::ok));
     if (finding.level != Level::ok) ++bad;
   }
   CHECK(bad == 14);
@@ -132,8 +132,8 @@ TEST_CASE("stages that would share cores are told which CPUs to take", "[health]
   // Second threads numbered after all first ones: 0-1 and 2-3 are the same cores.
   const auto interleaved = with({{0, 2}, {1, 3}});
   CHECK(interleaved.level == Level::warning);
-  CHECK(interleaved.mend == "give each stage whole cores: --cpus 0,2 --cpus 1,3");
-  CHECK(with({{0, 3}, {1, 4}, {2, 5}}).mend == "give each stage whole cores: --cpus 0,3 --cpus 1-2,4-5");
+  CHECK(interleaved.remedy == "give each stage whole cores: --cpus 0,2 --cpus 1,3");
+  CHECK(with({{0, 3}, {1, 4}, {2, 5}}).remedy == "give each stage whole cores: --cpus 0,3 --cpus 1-2,4-5");
   // Threads of a core next to each other: a stage gets whole cores anyway.
   CHECK(with({{0, 1}, {2, 3}}).level == Level::ok);
   // An odd number of such cores cannot be halved in order.
@@ -204,7 +204,7 @@ TEST_CASE("little memory is a warning, pages in swap and no huge pages are notes
 }
 
 TEST_CASE("a finding's JSON names its level", "[health]") {
-  const Finding finding{.name = "load", .level = Level::warning, .observed = "8", .why = "because", .mend = "wait"};
+  const Finding finding{.name = "load", .level = Level::warning, .observed = "8", .why = "because", .remedy = "wait"};
   CHECK(nlohmann::json(finding).dump() ==
         R"({"level":"warning","mend":"wait","name":"load","observed":"8","why":"because"})");
   CHECK(to_string(Level::ok) == "ok");

@@ -227,7 +227,7 @@ TEST_CASE("a person's own data are in every trial by their last name and their c
   CHECK(with_data("images:/home/me/photos", {"ab", ""}).front().id() != trials.front().id());
 }
 
-TEST_CASE("a batch that is cut into one chunk of its own size is not cut", "[plan]") {
+TEST_CASE("a batch that is cut into one micro-batch of its own size is not cut", "[plan]") {
   config::Experiment unsaid;
   unsaid.models = {"a"};
   unsaid.batch = 8;
@@ -239,7 +239,7 @@ TEST_CASE("a batch that is cut into one chunk of its own size is not cut", "[pla
 TEST_CASE("every repetition visits every combination of the axes once, and in it every split once", "[plan]") {
   const auto experiment = of_all_axes();
   const auto trials = plan_trials(experiment, {model_of("a", 3)}, two_networks());
-  // A batch of 6 has no chunks of 4, and one of 4 is not cut into one of 4.
+  // A batch of 6 has no micro-batches of 4, and one of 4 is not cut into one of 4.
   REQUIRE(trials.size() == 4U * 2 * 2 * 3 * 2 * 2 * 2);
   for (int repetition = 0; repetition < 4; ++repetition) {
     std::set<std::string> groups, configurations;

@@ -125,14 +125,14 @@ TEST_CASE("an archive's trial says what the file is, and has no classes, which a
   CHECK_FALSE(json(a_trial()).contains("archive"));
 }
 
-TEST_CASE("a batch is cut into chunks of its micro-batch, and is one chunk without", "[trial]") {
+TEST_CASE("a batch is cut into micro-batches of its micro-batch, and is one micro-batch without", "[trial]") {
   auto trial = a_trial();
-  CHECK(trial.chunk_images() == 8);
-  CHECK(trial.chunks() == 1);
+  CHECK(trial.images_per_micro_batch() == 8);
+  CHECK(trial.micro_batches() == 1);
   CHECK_FALSE(json(trial).contains("micro_batch"));
   trial.micro_batch = 2;
-  CHECK(trial.chunk_images() == 2);
-  CHECK(trial.chunks() == 4);
+  CHECK(trial.images_per_micro_batch() == 2);
+  CHECK(trial.micro_batches() == 4);
   CHECK(json(trial).at("micro_batch") == 2);
   CHECK(json(trial).get<Trial>() == trial);
 }
@@ -171,7 +171,7 @@ TEST_CASE("a search for the highest rate needs the throughput that it begins at"
   CHECK(json(trial).get<Trial>() == trial);
 }
 
-TEST_CASE("chunks that no plan makes are refused, not divided by", "[trial]") {
+TEST_CASE("micro-batches that no plan makes are refused, not divided by", "[trial]") {
   for (const int micro_batch : {-1, 3, 8, 16, 2'147'483'647}) {
     auto damaged = json(a_trial());
     damaged["micro_batch"] = micro_batch;

@@ -65,13 +65,14 @@ TEST_CASE("a failed record comes back from JSON as it was, whatever it had measu
 }
 
 TEST_CASE(
-    "a record of batches in chunks comes back as it was, and one that does not speak of chunks has whole batches") {
+    "a record of batches in micro-batches comes back as it was, and one that does not speak of micro-batches has whole "
+    "batches") {
   auto record = ok_record();
   CHECK_FALSE(json(record)["trial"].contains("micro_batch"));
   CHECK_FALSE(json(record)["offline"].contains("chunks"));
-  CHECK(there_and_back(record).offline->chunks == 1);
+  CHECK(there_and_back(record).offline->micro_batches == 1);
   record.trial.micro_batch = 2;
-  record.single_stream->chunks = record.offline->chunks = 4;
+  record.single_stream->micro_batches = record.offline->micro_batches = 4;
   CHECK(there_and_back(record) == record);
   CHECK(json(record)["id"] != json(ok_record())["id"]);
   for (const auto& damage : {json("4"), json(4.5), json(nullptr), json(3'000'000'000)}) {

@@ -64,7 +64,7 @@ TEST_CASE("what the Python layout cannot say is left out by name") {
   CHECK(export_as("python", {three_stages}).files.empty());
   auto cut = make_record(make_trial(3), {5000, 4000, 3000, 2000}, 8000);
   cut.trial.micro_batch = 4;
-  CHECK(contains(export_as("python", {cut}).left_out.at(0), "cut into chunks"));
+  CHECK(contains(export_as("python", {cut}).left_out.at(0), "cut into micro-batches"));
 }
 
 TEST_CASE("several groups get a folder each, so that no file overwrites another and no frontier mixes them") {

@@ -135,11 +135,11 @@ TEST_CASE("the batches' CSV has a row for every batch of both phases, whose part
   CHECK(warmup == 10 * 2 * 2);
 }
 
-TEST_CASE("the batches' CSV has a row for every chunk, and the last one's latency is the batch's") {
+TEST_CASE("the batches' CSV has a row for every micro-batch, and the last one's latency is the batch's") {
   auto record = make_record(make_trial(3), {5000, 4000, 3000, 2000}, 8000);
   record.trial.micro_batch = 4;
-  record.single_stream = testing::chunked(*record.single_stream, 2);
-  record.offline = testing::chunked(*record.offline, 2);
+  record.single_stream = testing::micro_batched(*record.single_stream, 2);
+  record.offline = testing::micro_batched(*record.offline, 2);
   const auto rows = rows_of(export_as("batches", {record}).files.at(0).content);
   REQUIRE(rows.size() == 2 * 5 * 2);
   const auto latencies = stats::breakdown(*record.single_stream).latency_ns;

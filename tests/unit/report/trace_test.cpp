@@ -40,17 +40,18 @@ bool is(const nlohmann::json& event, const std::string& kind) {
 }
 
 /// A record of samples with random gaps, several batches on their way at once, and its summary. Batches are of 8 images
-/// in so many chunks.
-record::TrialRecord random_record(unsigned seed, int stages, int chunks = 1) {
+/// in so many micro-batches.
+record::TrialRecord random_record(unsigned seed, int stages, int micro_batches = 1) {
   std::mt19937 random(seed);
   auto trial = make_trial(stages == 1 ? 10 : 3);
   if (stages == 3) trial.split_points = {3, 7};
-  if (chunks > 1) trial.micro_batch = trial.batch / chunks;
+  if (micro_batches > 1) trial.micro_batch = trial.batch / micro_batches;
   record::TrialRecord record;
   record.trial = trial;
   record.stages.resize(static_cast<std::size_t>(stages));
-  record.single_stream = testing::chunked(testing::random_samples(random, stages, 7 * chunks, 2), chunks);
-  record.offline = testing::chunked(testing::random_samples(random, stages, 9 * chunks, 2), chunks);
+  record.single_stream =
+      testing::micro_batched(testing::random_samples(random, stages, 7 * micro_batches, 2), micro_batches);
+  record.offline = testing::micro_batched(testing::random_samples(random, stages, 9 * micro_batches, 2), micro_batches);
   for (int from = 0; stages > 1 && from < stages; ++from) record.links.push_back({from, (from + 1) % stages, 100, 64});
   record.summary = stats::summarise(*record.single_stream, *record.offline, trial.batch, record.links);
   return record;
@@ -76,11 +77,11 @@ record::TrialRecord crowded_record() {
 
 using Batch = std::pair<std::string, int>;  ///< phase, sequence number
 
-/// Of batches that are cut, over their last chunks' spans.
-std::map<Batch, std::int64_t> sums(const nlohmann::json& trace, const std::string& kind, int chunks = 1) {
+/// Of batches that are cut, over their last micro-batches' spans.
+std::map<Batch, std::int64_t> sums(const nlohmann::json& trace, const std::string& kind, int micro_batches = 1) {
   std::map<Batch, std::int64_t> result;
   for (const auto& event : joined_events(trace)) {
-    if (!is(event, kind) || event["args"].value("chunk", chunks - 1) != chunks - 1) continue;
+    if (!is(event, kind) || event["args"].value("chunk", micro_batches - 1) != micro_batches - 1) continue;
     result[{event["args"]["phase"], event["args"]["batch"]}] += nanoseconds(event["dur"]);
   }
   return result;
@@ -127,12 +128,12 @@ TEST_CASE("a trace is in the trace-event format: events by time, rows whose span
 
 TEST_CASE("the parts of every batch of a trace add up to its latency, in both phases") {
   const int stages = GENERATE(1, 2, 3);
-  const int chunks = GENERATE(1, 2, 8);
-  const auto record = random_record(GENERATE(range(1U, 6U)), stages, chunks);
+  const int micro_batches = GENERATE(1, 2, 8);
+  const auto record = random_record(GENERATE(range(1U, 6U)), stages, micro_batches);
   const auto trace = trace_of(record);
-  const auto latencies = sums(trace, "batch", chunks);
+  const auto latencies = sums(trace, "batch", micro_batches);
   CHECK(latencies.size() == 7 + 9);
-  CHECK(sums(trace, "part", chunks) == latencies);
+  CHECK(sums(trace, "part", micro_batches) == latencies);
   for (const auto& [phase, samples] :
        {std::pair("single_stream", &*record.single_stream), std::pair("offline", &*record.offline)}) {
     const auto expected = stats::breakdown(*samples).latency_ns;
@@ -180,7 +181,8 @@ TEST_CASE("a trace says of every span to which phase it belongs, and marks warm-
   CHECK(offline_begin == single_stream_end + report::kPhaseGapNs);
 }
 
-TEST_CASE("a trace of batches in chunks has every chunk's spans, with its number and its share of the payload") {
+TEST_CASE(
+    "a trace of batches in micro-batches has every micro-batch's spans, with its number and its share of the payload") {
   const auto trace = trace_of(random_record(7, 2, 4));
   std::map<std::pair<std::string, int>, std::set<int>> computed;
   for (const auto& event : joined_events(trace)) {
@@ -190,7 +192,7 @@ TEST_CASE("a trace of batches in chunks has every chunk's spans, with its number
       computed[{event["args"]["phase"], event["args"]["batch"]}].insert(event["args"]["chunk"].get<int>());
   }
   CHECK(computed.size() == 7 + 9);
-  for (const auto& [batch, chunks] : computed) CHECK(chunks == std::set<int>{0, 1, 2, 3});
+  for (const auto& [batch, micro_batches] : computed) CHECK(micro_batches == std::set<int>{0, 1, 2, 3});
 }
 
 TEST_CASE("a trace shows what happened where: links at their senders, and the link's payload") {

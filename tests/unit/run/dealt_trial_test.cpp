@@ -123,5 +123,5 @@ TEST_CASE("a device that reports another number of batches than it was dealt is 
   auto evidence = evidence_of(dealt_samples({.devices = 3, .batches = kPhase, .warmup = kDealtWarmup}));
   for (const auto member : kStageMoments) (evidence.reports[2].offline.*member).pop_back();
   CHECK_THROWS_WITH(run::assemble_record(a_trial(3), dealt_model(), evidence),
-                    "device 2 reported 2 of the 3 chunks that it was dealt");
+                    "device 2 reported 2 of the 3 micro-batches that it was dealt");
 }

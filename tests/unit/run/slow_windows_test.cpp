@@ -51,7 +51,7 @@ TEST_CASE("a machine that stays slow is compared with what it is now") {
   windows.judge(record_with_probes(1000, 1000));
   const auto slow = record_with_probes(1500, 1500);
   CHECK_FALSE(windows.judge(slow).empty());
-  windows.believe(slow);
+  windows.accept(slow);
   CHECK(windows.judge(slow).empty());
   CHECK(windows.judge(record_with_probes(1900, 1500)).size() == 1);
 }
@@ -65,7 +65,7 @@ TEST_CASE("of a stage that is held to a quota, the probe of its core says nothin
   };
   windows.judge(held(1000));
   CHECK(windows.judge(held(5000)).empty());
-  windows.believe(held(5000));
+  windows.accept(held(5000));
   CHECK(windows.judge(record_with_probes(1000, 9000)).empty());  // the first that tells anything of this core
 }
 

@@ -184,12 +184,13 @@ TEST_CASE("the links carry what the model emits at each cut, and the result back
   CHECK(links_of({2, 7}, 3) == Links{{0, 1, 64, 64}, {1, 2, 224, 64}, {2, 0, 320, 64}});
 }
 
-TEST_CASE("of batches in chunks the samples are the chunks', and a link's bytes those of all of a batch's") {
+TEST_CASE(
+    "of batches in micro-batches the samples are the micro-batches', and a link's bytes those of all of a batch's") {
   auto trial = trial_at({3});
   trial.micro_batch = 8;
   trial.batch = 24;
   const auto samples = [](const Durations& durations) {
-    return chunked(regular_samples(durations, 3 * (kWarmup + kBatches), kWarmup, 1), 3);
+    return micro_batched(regular_samples(durations, 3 * (kWarmup + kBatches), kWarmup, 1), 3);
   };
   const auto record = run::assemble_record(trial, a_model(), evidence_of(samples(kAlone), samples(kLoaded)));
   REQUIRE(record.status == record::Status::ok);
@@ -202,13 +203,13 @@ TEST_CASE("of batches in chunks the samples are the chunks', and a link's bytes 
   const nlohmann::json written = record;
   CHECK(nlohmann::json::parse(written.dump()).get<record::TrialRecord>() == record);
   const auto requests = run::make_run_requests(trial, a_model(), ends(), 1);
-  for (const auto& request : requests) CHECK(request.chunks == 3);
+  for (const auto& request : requests) CHECK(request.micro_batches == 3);
   CHECK(requests[1].incoming.at(0).shape == Shape{8, 3});
 }
 
-TEST_CASE("reports of other chunks than the trial's are refused") {
+TEST_CASE("reports of other micro-batches than the trial's are refused") {
   auto trial = trial_at({3});
-  trial.micro_batch = 2;  // four chunks a batch, and each was handed over by itself
+  trial.micro_batch = 2;  // four micro-batches a batch, and each was handed over by itself
   CHECK_THROWS_AS(run::assemble_record(trial, a_model(), regular_evidence()), Error);
 }
 

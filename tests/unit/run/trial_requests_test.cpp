@@ -27,7 +27,7 @@ TEST_CASE("what crosses a cut has the mode's type and order, and input and resul
   CHECK(prepared[2].blocks == config::BlockRange{7, 10});
 }
 
-TEST_CASE("where two tensors cross, a stage is told of both, and a header goes with each chunk of each") {
+TEST_CASE("where two tensors cross, a stage is told of both, and a header goes with each micro-batch of each") {
   auto model = a_model();
   model.blocks.at(2).other_shapes = {{8, 5, 6, 7}};
   auto trial = trial_at({3, 7});
@@ -42,8 +42,8 @@ TEST_CASE("where two tensors cross, a stage is told of both, and a header goes w
   trial = trial_at({3});
   trial.micro_batch = 8;
   trial.batch = 24;
-  const auto samples = chunked(regular_samples(kAlone, 3 * (kWarmup + kBatches), kWarmup, 1), 3);
-  const auto loaded_samples = chunked(regular_samples(kLoaded, 3 * (kWarmup + kBatches), kWarmup, 1), 3);
+  const auto samples = micro_batched(regular_samples(kAlone, 3 * (kWarmup + kBatches), kWarmup, 1), 3);
+  const auto loaded_samples = micro_batched(regular_samples(kLoaded, 3 * (kWarmup + kBatches), kWarmup, 1), 3);
   const auto links = run::assemble_record(trial, model, evidence_of(samples, loaded_samples)).links;
   REQUIRE(links.size() == 2);
   CHECK(links[0] == record::LinkPayload{0, 1, 3 * model.blocks.at(2).activation_bytes, 3 * 2 * 64});

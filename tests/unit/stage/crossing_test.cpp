@@ -43,7 +43,7 @@ stage::ReferenceSet references_of(std::size_t count) {
   return references;
 }
 
-stage::Run run_of(std::size_t index, int chunks) {
+stage::Run run_of(std::size_t index, int micro_batches) {
   stage::Run run;
   run.tag = 5;
   run.stage_count = kStages;
@@ -52,13 +52,13 @@ stage::Run run_of(std::size_t index, int chunks) {
   run.batches = 20;
   run.warmup = 1;
   run.depth = 3;
-  run.chunks = chunks;
+  run.micro_batches = micro_batches;
   return run;
 }
 
 }  // namespace
 
-TEST_CASE("the tensors of a chunk cross one after the other, and its times are from the first to the last") {
+TEST_CASE("the tensors of a micro-batch cross one after the other, and its times are from the first to the last") {
   auto [sender, receiver] = wire::make_link_pair();
   TwinBackend backend;
   const auto sent = numbered(twins(kRows), 1);
@@ -107,7 +107,7 @@ TEST_CASE("a second tensor that is another than announced is refused, and both a
 
 TEST_CASE("an extent overlaps what lies in any of its tensors' memory, also after they were moved away") {
   auto activation = numbered(twins(kRows), 1);
-  const stage::Extent extent(activation);
+  const stage::AddressRanges extent(activation);
   const auto first = activation;
   const auto second = activation.others.at(0);
   const auto moved = std::move(activation);
@@ -119,10 +119,10 @@ TEST_CASE("an extent overlaps what lies in any of its tensors' memory, also afte
   CHECK(extent.overlaps(beside));
 }
 
-TEST_CASE("a ring carries both tensors of every cut, whole batches or chunks, and no bit of a result differs") {
-  const int chunks = GENERATE(1, 3);
-  CAPTURE(chunks);
-  const auto references = references_of(4 * static_cast<std::size_t>(chunks));
+TEST_CASE("a ring carries both tensors of every cut, whole batches or micro-batches, and no bit of a result differs") {
+  const int micro_batches = GENERATE(1, 3);
+  CAPTURE(micro_batches);
+  const auto references = references_of(4 * static_cast<std::size_t>(micro_batches));
   std::array<TwinBackend, kStages> backends;
   std::vector<std::pair<wire::Link, wire::Link>> links;
   for (std::size_t i = 0; i < kStages; ++i) links.push_back(TcpLoopback::connect());
@@ -130,7 +130,7 @@ TEST_CASE("a ring carries both tensors of every cut, whole batches or chunks, an
   for (std::size_t i = 0; i < kStages; ++i) {
     const stage::Neighbours neighbours{&links[(i + kStages - 1) % kStages].second, &links[i].first};
     outcomes.push_back(std::async(std::launch::async, [&, i, neighbours] {
-      return stage::run_pipeline(run_of(i, chunks), backends.at(i), neighbours, i == 0 ? &references : nullptr);
+      return stage::run_pipeline(run_of(i, micro_batches), backends.at(i), neighbours, i == 0 ? &references : nullptr);
     }));
   }
   std::vector<stage::RunReport> reports;
@@ -138,15 +138,16 @@ TEST_CASE("a ring carries both tensors of every cut, whole batches or chunks, an
   CHECK(reports[0].max_abs_difference == 0);
   CHECK(reports[0].top1_agreement == 1);
   for (const auto& report : reports) {
-    CHECK(report.offline.receive_end.size() == 21U * static_cast<std::size_t>(chunks));
+    CHECK(report.offline.receive_end.size() == 21U * static_cast<std::size_t>(micro_batches));
     CHECK(std::ranges::is_sorted(report.offline.receive_end));
   }
 }
 
-TEST_CASE("a stage refuses chunks of no tensor, and of more than a link carries") {
+TEST_CASE("a stage refuses micro-batches of no tensor, and of more than a link carries") {
   ServedStage stage("");
   const auto spec = rows_of(kRows, kWidth);
-  CHECK(contains(stage.ask<stage::Fault>(stage::Prepare{{0, 1}, {}}).reason, "chunks of 0 tensors"));
-  CHECK(contains(stage.ask<stage::Fault>(stage::Prepare{{0, 1}, {spec, spec, spec}}).reason, "chunks of 3 tensors"));
+  CHECK(contains(stage.ask<stage::Fault>(stage::Prepare{{0, 1}, {}}).reason, "micro-batches of 0 tensors"));
+  CHECK(contains(stage.ask<stage::Fault>(stage::Prepare{{0, 1}, {spec, spec, spec}}).reason,
+                 "micro-batches of 3 tensors"));
   stage.ask<stage::Prepared>(stage::Prepare{{0, 1}, {spec, spec}});
 }

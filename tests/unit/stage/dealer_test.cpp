@@ -22,7 +22,7 @@ struct StarSetup {
   int warmup = 1;
   int batches = 7;
   int depth = 4;
-  int chunks = 1;
+  int micro_batches = 1;
   std::vector<std::string> faults{};  ///< of the devices' backends
   config::Phases phases = config::Phases::both;
 };
@@ -32,7 +32,7 @@ std::vector<stage::Run> make_star_runs(const StarSetup& setup) {
                            .warmup = setup.warmup,
                            .batches = setup.batches,
                            .depth = setup.depth,
-                           .chunks = setup.chunks,
+                           .micro_batches = setup.micro_batches,
                            .faults = {},
                            .phases = setup.phases})
                     .front();
@@ -98,17 +98,17 @@ class Star {
 /// In one phase: every device has its share, and what it received was sent to it, and came back, in that order.
 void require_phase(const std::vector<RunOutcome>& outcomes, const StarSetup& setup,
                    StageTimeline stage::RunReport::*phase, ResultTimeline stage::RunReport::*results) {
-  const auto chunks = static_cast<std::size_t>(setup.chunks);
+  const auto micro_batches = static_cast<std::size_t>(setup.micro_batches);
   const Deal deal{outcomes.size(), static_cast<std::size_t>(setup.warmup + setup.batches)};
   const auto& source = outcomes.front().report.*phase;
   const auto& back = outcomes.front().report.*results;
-  REQUIRE(source.ready.size() == deal.phase_batches * chunks);
+  REQUIRE(source.ready.size() == deal.phase_batches * micro_batches);
   for (std::size_t device = 0; device < deal.devices; ++device) {
     const auto& own_side = outcomes[device].report.*phase;
-    if (device > 0) REQUIRE(own_side.ready.size() == deal.share_of(device) * chunks);
-    for (std::size_t own = 0; own < deal.share_of(device) * chunks; ++own) {
+    if (device > 0) REQUIRE(own_side.ready.size() == deal.share_of(device) * micro_batches);
+    for (std::size_t own = 0; own < deal.share_of(device) * micro_batches; ++own) {
       CAPTURE(device, own);
-      const auto entry = deal.batch_of(device, own / chunks) * chunks + own % chunks;
+      const auto entry = deal.batch_of(device, own / micro_batches) * micro_batches + own % micro_batches;
       const auto at = device == 0 ? entry : own;
       REQUIRE(source.ready[entry] > 0);
       REQUIRE(source.send_begin[entry] >= source.ready[entry]);
@@ -122,13 +122,13 @@ void require_phase(const std::vector<RunOutcome>& outcomes, const StarSetup& set
 }
 
 /// At no moment are more than `depth` batches between hand-over and completion.
-void require_depth(const stage::RunReport& source, std::size_t depth, std::size_t chunks) {
+void require_depth(const stage::RunReport& source, std::size_t depth, std::size_t micro_batches) {
   const auto& handed_over = source.offline.ready;
   const auto& completed = source.offline_results.completed;
-  for (std::size_t i = 0; i < handed_over.size(); i += chunks) {
+  for (std::size_t i = 0; i < handed_over.size(); i += micro_batches) {
     std::size_t in_flight = 0;
-    for (std::size_t j = 0; j < handed_over.size(); j += chunks) {
-      in_flight += handed_over[j] <= handed_over[i] && completed[j + chunks - 1] > handed_over[i] ? 1U : 0U;
+    for (std::size_t j = 0; j < handed_over.size(); j += micro_batches) {
+      in_flight += handed_over[j] <= handed_over[i] && completed[j + micro_batches - 1] > handed_over[i] ? 1U : 0U;
     }
     REQUIRE(in_flight <= depth);
   }
@@ -140,26 +140,26 @@ TEMPLATE_TEST_CASE("every batch is computed by the device that is its turn, and 
                    Socketpair) {
   for (const auto& setup :
        {StarSetup{.devices = 2}, StarSetup{.devices = 3}, StarSetup{.devices = 3, .depth = 1},
-        StarSetup{.devices = 4, .warmup = 0, .batches = 8, .depth = 16}, StarSetup{.devices = 3, .chunks = 2}}) {
-    CAPTURE(setup.devices, setup.depth, setup.chunks);
+        StarSetup{.devices = 4, .warmup = 0, .batches = 8, .depth = 16}, StarSetup{.devices = 3, .micro_batches = 2}}) {
+    CAPTURE(setup.devices, setup.depth, setup.micro_batches);
     Star star(setup, &TestType::connect);
     const auto outcomes = star.run();
     require_phase(outcomes, setup, &stage::RunReport::single_stream, &stage::RunReport::single_stream_results);
     require_phase(outcomes, setup, &stage::RunReport::offline, &stage::RunReport::offline_results);
     const auto& source = outcomes.front().report;
-    require_depth(source, static_cast<std::size_t>(setup.depth), static_cast<std::size_t>(setup.chunks));
+    require_depth(source, static_cast<std::size_t>(setup.depth), static_cast<std::size_t>(setup.micro_batches));
     CHECK(source.max_abs_difference == 0);
     CHECK(source.top1_agreement == 1);
-    REQUIRE(outcomes.front().last_batch.size() == static_cast<std::size_t>(setup.chunks));
+    REQUIRE(outcomes.front().last_batch.size() == static_cast<std::size_t>(setup.micro_batches));
     const auto last =
-        2 * static_cast<std::size_t>(setup.warmup + setup.batches) * static_cast<std::size_t>(setup.chunks);
+        2 * static_cast<std::size_t>(setup.warmup + setup.batches) * static_cast<std::size_t>(setup.micro_batches);
     const auto& outputs = star.references().outputs;
     CHECK(std::ranges::equal(outcomes.front().last_batch.back().bytes, outputs[(last - 1) % outputs.size()].bytes));
   }
 }
 
 TEST_CASE("dealt out in one phase only, every device has its share of that phase and of no other") {
-  const StarSetup offline{.devices = 3, .chunks = 2, .phases = config::Phases::offline};
+  const StarSetup offline{.devices = 3, .micro_batches = 2, .phases = config::Phases::offline};
   const auto loaded = Star(offline, &Socketpair::connect).run();
   require_phase(loaded, offline, &stage::RunReport::offline, &stage::RunReport::offline_results);
   require_depth(loaded.front().report, 4, 2);

@@ -67,7 +67,7 @@ class MiddleStage {
 
  private:
   const Run run_ =
-      make_runs({.splits = {1, 2}, .warmup = 0, .batches = 1, .depth = 1, .chunks = 1, .faults = {}}).at(1);
+      make_runs({.splits = {1, 2}, .warmup = 0, .batches = 1, .depth = 1, .micro_batches = 1, .faults = {}}).at(1);
   std::unique_ptr<Backend> backend_ = make_backend();
   std::pair<wire::Link, wire::Link> in_ = wire::make_link_pair();
   std::pair<wire::Link, wire::Link> out_ = wire::make_link_pair();

@@ -66,12 +66,12 @@ TEST_CASE("every request and every reply crosses with all of its fields") {
         std::string(R"({"blocks":{"begin":2,"end":5},"alone":true,"model":)") + kRequestText + "}");
   check(Loaded{12}, R"({"held_parameter_bytes":12})");
   check(ComputeReferences{kRequest, 5, 8, 3},
-        std::string(R"({"block_count":5,"distinct_inputs":8,"chunks":3,"model":)") + kRequestText + "}");
+        std::string(R"({"block_count":5,"distinct_inputs":8,"micro_batches":3,"model":)") + kRequestText + "}");
   check(ReferencesFollow{{kSpec, kSpec}, {0.5, 0.75, 8, 0.25}},
         std::string(R"({"ends":{"input":)") + kSpecText + R"(,"result":)" + kSpecText +
             R"(},"against_eager":{"max_abs_difference":0.5,"top1_agreement":0.75,"images":8,"tolerance":0.25}})");
-  check(TakeReferences{kRequest, 8, 3, kSpec},
-        std::string(R"({"distinct_inputs":8,"chunks":3,"result":)") + kSpecText + R"(,"model":)" + kRequestText + "}");
+  check(TakeReferences{kRequest, 8, 3, kSpec}, std::string(R"({"distinct_inputs":8,"micro_batches":3,"result":)") +
+                                                   kSpecText + R"(,"model":)" + kRequestText + "}");
   check(ReferencesTaken{}, "{}");
   check(
       Run{4294967295U,
@@ -88,7 +88,7 @@ TEST_CASE("every request and every reply crosses with all of its fields") {
           4,
           2},
       std::string(R"({"tag":4294967295,"stage_count":3,"blocks":{"begin":1,"end":2},"warmup":5,"batches":6,)") +
-          R"("depth":7,"chunks":9,"phases":"offline","server":true,"arrivals":[0,10,9007199254740993],"devices":4,"device":2,"incoming":[)" +
+          R"("depth":7,"micro_batches":9,"phases":"offline","server":true,"arrivals":[0,10,9007199254740993],"devices":4,"device":2,"incoming":[)" +
           kSpecText + "," + kSpecText + "]}");
   check(Prepare{{1, 2}, {kSpec}}, std::string(R"({"blocks":{"begin":1,"end":2},"incoming":[)") + kSpecText + "]}");
   CHECK(json(Prepared{}) == json::object());

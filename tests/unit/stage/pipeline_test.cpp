@@ -43,18 +43,19 @@ void require_causality(const std::vector<RunReport>& reports, StageTimeline RunR
   REQUIRE(never_before(back.completed, back.receive_end));
 }
 
-/// A batch is handed over, all its chunks at one moment, once the last chunk of the batch `depth` before it is back.
-void require_depth(const Moments& handed_over, const Moments& completed, std::size_t depth, std::size_t chunks) {
+/// A batch is handed over, all its micro-batches at one moment, once the last micro-batch of the batch `depth` before
+/// it is back.
+void require_depth(const Moments& handed_over, const Moments& completed, std::size_t depth, std::size_t micro_batches) {
   for (std::size_t i = 0; i < handed_over.size(); ++i) {
-    const auto first = i - i % chunks;
+    const auto first = i - i % micro_batches;
     REQUIRE(handed_over[i] == handed_over[first]);
-    if (i >= depth * chunks) REQUIRE(handed_over[i] >= completed[first - (depth - 1) * chunks - 1]);
+    if (i >= depth * micro_batches) REQUIRE(handed_over[i] >= completed[first - (depth - 1) * micro_batches - 1]);
   }
 }
 
 void require_sound(const std::vector<RunReport>& reports, const RingSetup& setup) {
-  const auto chunks = static_cast<std::size_t>(setup.chunks);
-  const auto entries = static_cast<std::size_t>(setup.warmup + setup.batches) * chunks;
+  const auto micro_batches = static_cast<std::size_t>(setup.micro_batches);
+  const auto entries = static_cast<std::size_t>(setup.warmup + setup.batches) * micro_batches;
   for (const auto& report : reports) {
     require_order(report.single_stream, entries);
     require_order(report.offline, entries);
@@ -62,8 +63,9 @@ void require_sound(const std::vector<RunReport>& reports, const RingSetup& setup
   require_causality(reports, &RunReport::single_stream, &RunReport::single_stream_results);
   require_causality(reports, &RunReport::offline, &RunReport::offline_results);
   const auto& source = reports.front();
-  require_depth(source.single_stream.ready, source.single_stream_results.completed, 1, chunks);
-  require_depth(source.offline.ready, source.offline_results.completed, static_cast<std::size_t>(setup.depth), chunks);
+  require_depth(source.single_stream.ready, source.single_stream_results.completed, 1, micro_batches);
+  require_depth(source.offline.ready, source.offline_results.completed, static_cast<std::size_t>(setup.depth),
+                micro_batches);
   REQUIRE(source.offline.ready.front() >= source.single_stream_results.completed.back());
   REQUIRE(source.single_stream.receive_begin == source.single_stream.ready);
   REQUIRE(source.max_abs_difference == 0);
@@ -100,27 +102,29 @@ TEST_CASE("the depth bounds what is in flight from one batch to more than there 
   }
 }
 
-TEST_CASE("chunks of a batch flow through rings of one to four stages, at any depth, and are put together again") {
+TEST_CASE(
+    "micro-batches of a batch flow through rings of one to four stages, at any depth, and are put together again") {
   for (const auto& splits : std::vector<std::vector<int>>{{}, {1}, {3}, {1, 2}, {0, 1, 3}}) {
-    for (const int chunks : {2, 7}) {
+    for (const int micro_batches : {2, 7}) {
       for (const int depth : {1, 3}) {
-        CAPTURE(splits, chunks, depth);
-        require_ring({.splits = splits, .warmup = 1, .batches = 6, .depth = depth, .chunks = chunks, .faults = {}},
-                     Socketpair::connect);
+        CAPTURE(splits, micro_batches, depth);
+        require_ring(
+            {.splits = splits, .warmup = 1, .batches = 6, .depth = depth, .micro_batches = micro_batches, .faults = {}},
+            Socketpair::connect);
       }
     }
   }
 }
 
-TEST_CASE("more chunks than the buffers of a stage and of its sockets hold cannot block a ring") {
-  require_ring({.splits = {1, 2}, .warmup = 0, .batches = 2, .depth = 2, .chunks = 100, .faults = {}},
+TEST_CASE("more micro-batches than the buffers of a stage and of its sockets hold cannot block a ring") {
+  require_ring({.splits = {1, 2}, .warmup = 0, .batches = 2, .depth = 2, .micro_batches = 100, .faults = {}},
                TcpLoopback::connect);
 }
 
 TEST_CASE("of a run of one phase nothing of the other one is reported, by any stage") {
   const auto offline = GENERATE(true, false);
   for (const auto& splits : std::vector<std::vector<int>>{{}, {1}, {1, 2}}) {
-    RingSetup setup{.splits = splits, .warmup = 1, .batches = 6, .depth = 3, .chunks = 2, .faults = {}};
+    RingSetup setup{.splits = splits, .warmup = 1, .batches = 6, .depth = 3, .micro_batches = 2, .faults = {}};
     setup.phases = offline ? config::Phases::offline : config::Phases::single_stream;
     CAPTURE(splits, offline);
     const auto reports = Ring(setup, Socketpair::connect).run();
@@ -142,12 +146,12 @@ TEST_CASE("of a run of one phase nothing of the other one is reported, by any st
   }
 }
 
-TEST_CASE("one damaged chunk shows, whichever of its batch it is") {
-  // 2 phases of 5 batches of 4 chunks.
+TEST_CASE("one damaged micro-batch shows, whichever of its batch it is") {
+  // 2 phases of 5 batches of 4 micro-batches.
   for (const auto* fault : {"wrong@1-3@1", "wrong@1-3@2", "wrong@1-3@4", "wrong@1-3@39", "wrong@1-3@40"}) {
     CAPTURE(fault);
     RingSetup setup;
-    setup.chunks = 4;
+    setup.micro_batches = 4;
     setup.faults = {"", fault};
     CHECK(Ring(setup, Socketpair::connect).run()[0].max_abs_difference > 0);
   }

@@ -40,7 +40,7 @@ std::vector<stage::Run> make_runs(const RingSetup& setup) {
     run.warmup = setup.warmup;
     run.batches = setup.batches;
     run.depth = setup.depth;
-    run.chunks = setup.chunks;
+    run.micro_batches = setup.micro_batches;
     run.phases = setup.phases;
     run.server = !setup.arrivals.empty();
     if (i == 0) run.arrivals = setup.arrivals;

@@ -30,7 +30,7 @@ struct RingSetup {
   int warmup = 1;
   int batches = 4;
   int depth = 3;
-  int chunks = 1;
+  int micro_batches = 1;
   std::vector<std::string> faults;  ///< of the stages' backends
   config::Phases phases = config::Phases::both;
   std::vector<std::int64_t> arrivals{};  ///< of a Server phase, as many as there are batches; none: `phases`

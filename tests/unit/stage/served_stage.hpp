@@ -40,14 +40,14 @@ class ServedStage {
 
   /// Loads all blocks and makes the stage the source, as a driver does it: another process computes the unsplit
   /// outputs.
-  void make_source(int distinct_inputs, int chunks = 1) {
+  void make_source(int distinct_inputs, int micro_batches = 1) {
     ServedStage unsplit;
-    const auto follow =
-        unsplit.ask<stage::ReferencesFollow>(stage::ComputeReferences{a_model(), kBlocks, distinct_inputs, chunks});
+    const auto follow = unsplit.ask<stage::ReferencesFollow>(
+        stage::ComputeReferences{a_model(), kBlocks, distinct_inputs, micro_batches});
     ask<stage::Loaded>(stage::Load{a_model(), {0, kBlocks}});
-    send(stage::TakeReferences{a_model(), distinct_inputs, chunks, follow.ends.result});
+    send(stage::TakeReferences{a_model(), distinct_inputs, micro_batches, follow.ends.result});
     std::vector<std::byte> output(static_cast<std::size_t>(wire::byte_size(follow.ends.result)));
-    for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(distinct_inputs * chunks); ++i) {
+    for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(distinct_inputs * micro_batches); ++i) {
       unsplit.control().receive_tensor(0, i, follow.ends.result, output);
       control().send_tensor(0, i, follow.ends.result, output);
     }

@@ -33,8 +33,9 @@ Moments schedule(std::size_t batches) {
   return arrivals;
 }
 
-RingSetup server_ring(std::vector<int> splits, int depth, int chunks, Moments arrivals) {
-  RingSetup setup{.splits = std::move(splits), .warmup = 1, .depth = depth, .chunks = chunks, .faults = {}};
+RingSetup server_ring(std::vector<int> splits, int depth, int micro_batches, Moments arrivals) {
+  RingSetup setup{
+      .splits = std::move(splits), .warmup = 1, .depth = depth, .micro_batches = micro_batches, .faults = {}};
   setup.batches = static_cast<int>(arrivals.size()) - setup.warmup;
   setup.arrivals = std::move(arrivals);
   return setup;
@@ -61,12 +62,12 @@ void require_server_phase(const RunReport& source, const RingSetup& setup) {
 
 }  // namespace
 
-TEST_CASE("a schedule runs through rings of one to four stages, at any depth, whole batches and chunks") {
+TEST_CASE("a schedule runs through rings of one to four stages, at any depth, whole batches and micro-batches") {
   for (const auto& splits : std::vector<std::vector<int>>{{}, {1}, {0}, {3}, {1, 2}, {0, 1, 3}}) {
     for (const int depth : {1, 3, 50}) {
-      for (const int chunks : {1, 3}) {
-        CAPTURE(splits, depth, chunks);
-        const auto setup = server_ring(splits, depth, chunks, schedule(20));
+      for (const int micro_batches : {1, 3}) {
+        CAPTURE(splits, depth, micro_batches);
+        const auto setup = server_ring(splits, depth, micro_batches, schedule(20));
         const auto reports = Ring(setup, Socketpair::connect).run();
         require_server_phase(reports.front(), setup);
         for (std::size_t i = 1; i < reports.size(); ++i) REQUIRE(reports[i].server.scheduled.empty());

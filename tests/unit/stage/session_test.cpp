@@ -122,7 +122,7 @@ TEST_CASE("a run whose numbers cannot be is a fault before anything is allocated
   ServedStage stage;
   stage.make_source(1);
   const auto damage =
-      GENERATE(as<int Run::*>{}, &Run::stage_count, &Run::batches, &Run::warmup, &Run::depth, &Run::chunks);
+      GENERATE(as<int Run::*>{}, &Run::stage_count, &Run::batches, &Run::warmup, &Run::depth, &Run::micro_batches);
   for (const int value : {-1, 1'000'001, 2'147'483'647}) {
     auto request = lone_run();
     request.*damage = value;
@@ -148,21 +148,21 @@ TEST_CASE("a schedule that cannot be is a fault: too short, too long, out of ord
   CHECK(contains(stage.ask<Fault>(request).reason, "a schedule that cannot be"));
 }
 
-TEST_CASE("chunks that no batch can have are a fault, and so are more of them than can be reported") {
+TEST_CASE("micro-batches that no batch can have are a fault, and so are more of them than can be reported") {
   ServedStage stage;
-  for (const int chunks : {0, -1, 2'147'483'647}) {
-    CAPTURE(chunks);
-    CHECK(contains(stage.ask<Fault>(ComputeReferences{a_model(), kBlocks, 1, chunks}).reason, "batches of"));
-    CHECK(contains(stage.ask<Fault>(TakeReferences{a_model(), 1, chunks, {}}).reason, "batches of"));
+  for (const int micro_batches : {0, -1, 2'147'483'647}) {
+    CAPTURE(micro_batches);
+    CHECK(contains(stage.ask<Fault>(ComputeReferences{a_model(), kBlocks, 1, micro_batches}).reason, "batches of"));
+    CHECK(contains(stage.ask<Fault>(TakeReferences{a_model(), 1, micro_batches, {}}).reason, "batches of"));
   }
   CHECK(contains(stage.ask<Fault>(ComputeReferences{a_model(), kBlocks, 0, 1}).reason, "0 batches"));
   stage.make_source(1);
   auto run = lone_run();
-  run.chunks = 500'001;  // of 4 batches a phase
+  run.micro_batches = 500'001;  // of 4 batches a phase
   CHECK(contains(stage.ask<Fault>(run).reason, "cannot be"));
 }
 
-TEST_CASE("the inputs of chunks are those of the whole batches, and each chunk has its own output") {
+TEST_CASE("the inputs of micro-batches are those of the whole batches, and each micro-batch has its own output") {
   ServedStage stage;
   const auto ends = stage.ask<ReferencesFollow>(ComputeReferences{a_model(), kBlocks, 2, 3}).ends;
   CHECK(ends.input.shape == std::vector<std::int64_t>{kBatch, 3, 32, 32});
@@ -170,7 +170,7 @@ TEST_CASE("the inputs of chunks are those of the whole batches, and each chunk h
   ServedStage source;
   source.make_source(2, 3);
   auto run = lone_run();
-  run.chunks = 3;
+  run.micro_batches = 3;
   const auto report = source.ask<RunReport>(run);
   CHECK(report.single_stream.ready.size() == 4 * 3);
   CHECK(report.offline_results.completed.size() == 4 * 3);
@@ -233,7 +233,7 @@ TEST_CASE("a source compares with the outputs that it was sent, whoever computed
   CHECK(stage.ask<RunReport>(lone_run()).max_abs_difference > 0);
 }
 
-TEST_CASE("outputs of no chunk, or of a tensor that cannot be, are a fault") {
+TEST_CASE("outputs of no micro-batch, or of a tensor that cannot be, are a fault") {
   ServedStage stage;
   const wire::TensorSpec negative{wire::DType::float32, wire::MemoryFormat::contiguous, {-1, 10}};
   CHECK_FALSE(stage.ask<Fault>(TakeReferences{a_model(), 1, 1, negative}).reason.empty());

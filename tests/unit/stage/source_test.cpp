@@ -98,11 +98,11 @@ TEST_CASE("accuracy is of what came back, not of what the unsplit model makes") 
   CHECK(accuracy_of({2, 0}, 2, {nan, nan, nan, 6, 5, 4}).images == 2);
 }
 
-TEST_CASE("the last batch is kept as it came back, all chunks of it, and none before the end") {
+TEST_CASE("the last batch is kept as it came back, all micro-batches of it, and none before the end") {
   auto set = references(2);
   set.outputs.back() = logits({3, 2, 1, 5, 6, 4});
   auto run = a_run(0, 1, 1);
-  run.chunks = 2;
+  run.micro_batches = 2;
   Source source(run, set);
   source.start();
   for (std::size_t i = 0; i < 4; ++i) {
@@ -161,10 +161,11 @@ TEST_CASE("a run of one phase hands over that phase's batches and no more") {
   }
 }
 
-TEST_CASE("all chunks of a batch are handed over at once, and its last one that comes back makes room for the next") {
+TEST_CASE(
+    "all micro-batches of a batch are handed over at once, and its last one that comes back makes room for the next") {
   const auto set = references(6);
   auto run = a_run(0, 2, 2);
-  run.chunks = 3;
+  run.micro_batches = 3;
   Source source(run, set);
   const std::vector<std::ptrdiff_t> expected{3, 3, 3, 6, 6, 6, 12, 12, 12, 12, 12, 12, 12};
   source.start();
@@ -180,11 +181,11 @@ TEST_CASE("all chunks of a batch are handed over at once, and its last one that 
   }
 }
 
-TEST_CASE("a chunk is compared with what the unsplit model made of it, and not with another one's") {
+TEST_CASE("a micro-batch is compared with what the unsplit model made of it, and not with another one's") {
   auto set = references(2);
   set.outputs[1] = logits({6, 5, 4, 1, 2, 3});
   auto run = a_run(0, 1, 1);
-  run.chunks = 2;
+  run.micro_batches = 2;
   const auto difference = [&](std::size_t first, std::size_t second) {
     Source source(run, set);
     source.start();

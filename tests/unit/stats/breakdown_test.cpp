@@ -44,13 +44,14 @@ TEST_CASE("the parts come in the order in which a batch passes them, at the stag
   }
 }
 
-TEST_CASE("a batch's latency reaches from its hand-over to its last chunk's completion, and its parts add up to it") {
+TEST_CASE(
+    "a batch's latency reaches from its hand-over to its last micro-batch's completion, and its parts add up to it") {
   std::mt19937 random(5);
   for (int stages = 1; stages <= 4; ++stages) {
-    for (const int chunks : {1, 2, 3, 12}) {
-      const auto samples = testing::chunked(testing::random_samples(random, stages, 12, 0), chunks);
+    for (const int micro_batches : {1, 2, 3, 12}) {
+      const auto samples = testing::micro_batched(testing::random_samples(random, stages, 12, 0), micro_batches);
       const auto breakdown = stats::breakdown(samples);
-      const auto step = static_cast<std::size_t>(chunks);
+      const auto step = static_cast<std::size_t>(micro_batches);
       REQUIRE(breakdown.latency_ns.size() == 12 / step);
       for (std::size_t batch = 0; batch < 12 / step; ++batch) {
         std::int64_t sum = 0;
@@ -63,15 +64,15 @@ TEST_CASE("a batch's latency reaches from its hand-over to its last chunk's comp
         REQUIRE(sum == breakdown.latency_ns[batch]);
         REQUIRE(sum == samples.results.completed[last] - samples.stages[0].receive_begin[batch * step]);
       }
-      REQUIRE(stats::chunk_breakdown(samples).latency_ns.size() == 12);
+      REQUIRE(stats::micro_batch_breakdown(samples).latency_ns.size() == 12);
     }
   }
 }
 
-TEST_CASE("what a batch's last chunk waits while the stage computes the chunks before it is queue") {
-  // Four chunks, handed over together, of which a stage alone computes one every 5 us.
+TEST_CASE("what a batch's last micro-batch waits while the stage computes the micro-batches before it is queue") {
+  // Four micro-batches, handed over together, of which a stage alone computes one every 5 us.
   auto samples = testing::alone(testing::regular_samples({4000, 0, 0, 0, 5000}, 4, 0, 1));
-  samples = testing::chunked(std::move(samples), 4);
+  samples = testing::micro_batched(std::move(samples), 4);
   for (const auto& [part, stage, ns] : stats::breakdown(samples).parts) {
     CHECK(ns.size() == 1);
     if (part == Part::queue) CHECK(ns[0] == 3 * 5000 + testing::kWait);
@@ -110,17 +111,17 @@ TEST_CASE("damaged samples are refused") {
   negative_warmup.warmup = -1;
   CHECK_THROWS_AS(stats::breakdown(negative_warmup), UsageError);
   CHECK_THROWS_AS(stats::breakdown(record::PhaseSamples{}), UsageError);
-  for (const int chunks : {0, -1, 2, 4}) {
+  for (const int micro_batches : {0, -1, 2, 4}) {
     auto no_batches = good;
-    no_batches.chunks = chunks;
-    CAPTURE(chunks);
+    no_batches.micro_batches = micro_batches;
+    CAPTURE(micro_batches);
     CHECK_THROWS_AS(stats::breakdown(no_batches), UsageError);
   }
   auto apart = good;
   apart.warmup = 0;
-  apart.chunks = 3;
+  apart.micro_batches = 3;
   CHECK_THROWS_AS(stats::breakdown(apart), UsageError);
-  CHECK_NOTHROW(stats::breakdown(testing::chunked(apart, 3)));
+  CHECK_NOTHROW(stats::breakdown(testing::micro_batched(apart, 3)));
   apart.warmup = 1;  // of one batch
-  CHECK_THROWS_AS(stats::breakdown(testing::chunked(apart, 3)), UsageError);
+  CHECK_THROWS_AS(stats::breakdown(testing::micro_batched(apart, 3)), UsageError);
 }

@@ -99,11 +99,12 @@ TEST_CASE("samples that were edited by hand are refused") {
   record.single_stream->warmup = 1;
   CHECK(contains(complaint_about(record), "\"single_stream\" has 10 batches, 1 of them to warm up"));
   record = a_record();
-  record.offline->chunks = 2;
-  CHECK(contains(complaint_about(record), "\"offline\" has batches of 2 chunks, and its trial asks for 1"));
+  record.offline->micro_batches = 2;
+  CHECK(contains(complaint_about(record), "\"offline\" has batches of 2 micro-batches, and its trial asks for 1"));
   record = a_record();
   record.trial.micro_batch = 4;
-  CHECK(contains(complaint_about(record), "\"single_stream\" has batches of 1 chunks, and its trial asks for 2"));
+  CHECK(
+      contains(complaint_about(record), "\"single_stream\" has batches of 1 micro-batches, and its trial asks for 2"));
   record = a_record();
   record.summary->breakdown.pop_back();
   CHECK(contains(complaint_about(record), "missing"));

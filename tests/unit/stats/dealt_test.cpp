@@ -27,10 +27,11 @@ TEST_CASE("of a device one gets its own batches, in order, with its share of the
   CHECK(stats::of_device(samples, 2).results.completed.size() == 2);
 }
 
-TEST_CASE("chunks of a batch stay together when it is dealt out") {
-  const auto samples = chunked(dealt_samples({.devices = 2, .batches = 8, .warmup = 0}), 2);  // four batches of two
+TEST_CASE("micro-batches of a batch stay together when it is dealt out") {
+  const auto samples =
+      micro_batched(dealt_samples({.devices = 2, .batches = 8, .warmup = 0}), 2);  // four batches of two
   const auto own = stats::of_device(samples, 1);
-  CHECK(own.chunks == 2);
+  CHECK(own.micro_batches == 2);
   const auto& all = samples.results.completed;
   CHECK(own.results.completed == std::vector{all[2], all[3], all[6], all[7]});
 }

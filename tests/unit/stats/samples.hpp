@@ -82,13 +82,14 @@ inline record::PhaseSamples regular_samples(const Durations& d, int batches, int
   return samples;
 }
 
-/// The same entries as chunks of batches, `chunks` each: all of a batch are handed over with its first one.
-inline record::PhaseSamples chunked(record::PhaseSamples samples, int chunks) {
-  samples.chunks = chunks;
+/// The same entries as micro-batches of batches, `micro-batches` each: all of a batch are handed over with its first
+/// one.
+inline record::PhaseSamples micro_batched(record::PhaseSamples samples, int micro_batches) {
+  samples.micro_batches = micro_batches;
   auto& source = samples.stages.front();
   for (auto* moments : {&source.receive_begin, &source.receive_end, &source.ready}) {
     for (std::size_t i = 0; i < moments->size(); ++i) {
-      (*moments)[i] = (*moments)[i - i % static_cast<std::size_t>(chunks)];
+      (*moments)[i] = (*moments)[i - i % static_cast<std::size_t>(micro_batches)];
     }
   }
   return samples;

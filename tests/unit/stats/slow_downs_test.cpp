@@ -150,8 +150,8 @@ TEST_CASE("a little rise of a stage that waits for one that slowed down is that 
   CHECK(both(1'000'000, 3'000'000).size() == 2);
 }
 
-TEST_CASE("the chunks of a batch are one duration", "[slow]") {
-  auto samples = slower_from(testing::chunked(phase(72), 2), 40, 2'000'000);
+TEST_CASE("the micro-batches of a batch are one duration", "[slow]") {
+  auto samples = slower_from(testing::micro_batched(phase(72), 2), 40, 2'000'000);
   samples.warmup = 1;
   const auto found = stats::find_slow_downs(phase(), samples);
   REQUIRE(found.size() == 1);

@@ -77,10 +77,11 @@ TEST_CASE("a link's rates divide its payload by the sender-to-receiver and the r
 }
 
 TEST_CASE(
-    "of batches in chunks, throughput counts batches, compute is a whole batch's, and a link's rates are a chunk's") {
-  // 10 batches of 2 chunks, one chunk every 10 us, 2 batches of which warm up.
-  const auto single_stream = testing::chunked(testing::regular_samples(kAlone, 20, 2, 1), 2);
-  const auto offline = testing::chunked(testing::regular_samples(kLoaded, 20, 2, 4), 2);
+    "of batches in micro-batches, throughput counts batches, compute is a whole batch's, and a link's rates are a "
+    "micro-batch's") {
+  // 10 batches of 2 micro-batches, one micro-batch every 10 us, 2 batches of which warm up.
+  const auto single_stream = testing::micro_batched(testing::regular_samples(kAlone, 20, 2, 1), 2);
+  const auto offline = testing::micro_batched(testing::regular_samples(kLoaded, 20, 2, 4), 2);
   const std::vector<record::LinkPayload> links{{0, 1, 16000, 128}, {1, 0, 80, 128}};
   const auto summary = stats::summarise(single_stream, offline, 16, links);
   CHECK(summary.latency->count == 8);

@@ -26,8 +26,9 @@ TEST_CASE("bubbles are the stretches without compute within the window, none of 
 
 TEST_CASE("the bubbles of a stage add up to the summary's share") {
   std::mt19937 random(11);
-  for (const auto& [stages, chunks] : {std::pair(1, 1), {2, 1}, {3, 1}, {1, 2}, {3, 3}}) {
-    const auto samples = testing::chunked(testing::random_samples(random, stages, 12 * chunks, 3), chunks);
+  for (const auto& [stages, micro_batches] : {std::pair(1, 1), {2, 1}, {3, 1}, {1, 2}, {3, 3}}) {
+    const auto samples =
+        testing::micro_batched(testing::random_samples(random, stages, 12 * micro_batches, 3), micro_batches);
     std::vector<record::LinkPayload> links;
     for (int from = 0; stages > 1 && from < stages; ++from) links.push_back({from, (from + 1) % stages, 8, 64});
     const auto summary = stats::summarise(samples, samples, 1, links);
@@ -45,7 +46,7 @@ TEST_CASE("a window needs two completions after warm-up") {
   auto samples = testing::regular_samples({5000, 4000, 3000, 2000, 10'000}, 3, 1, 4);
   CHECK(stats::completion_window(samples).batches == 2);
   CHECK(stats::completion_window(samples).length_ns() == 10'000);
-  const auto in_pairs = testing::chunked(testing::regular_samples({5000, 4000, 3000, 2000, 10'000}, 6, 1, 4), 2);
+  const auto in_pairs = testing::micro_batched(testing::regular_samples({5000, 4000, 3000, 2000, 10'000}, 6, 1, 4), 2);
   CHECK(stats::completion_window(in_pairs).batches == 2);
   CHECK(stats::completion_window(in_pairs).length_ns() == 20'000);
   samples.warmup = 2;

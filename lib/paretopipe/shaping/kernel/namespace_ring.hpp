@@ -39,7 +39,7 @@ class NamespaceRing {
   static std::string address(std::size_t stage, std::size_t peer);
   static std::string interface(std::size_t peer);
 
-  /// Whether there is a user namespace around the networks: programs inside believe to be root, and are not.
+  /// Whether there is a user namespace around the networks: programs inside accept to be root, and are not.
   bool unprivileged() const { return user_.get() >= 0; }
 
   /// Runs ip or tc in the network of `stage`, and returns what it prints. Throws EnvironmentError with the command and

@@ -1,4 +1,4 @@
-// Batches that are cut into chunks, as from a shell.
+// Batches that are cut into micro-batches, as from a shell.
 #include <paretopipe/stats/check_summary.hpp>
 
 #include <map>
@@ -17,10 +17,10 @@ namespace {
 
 const Shell::Words kBatchOfEight = kInstantSweep + Shell::Words{"--warmup", "1", "--repeat", "1", "--batch", "8"};
 
-/// How many records there are of each size of chunks.
+/// How many records there are of each size of micro-batches.
 std::map<int, int> sizes(const Shell& shell) {
   std::map<int, int> found;
-  for (const auto& record : shell.records()) ++found[record.trial.chunk_images()];
+  for (const auto& record : shell.records()) ++found[record.trial.images_per_micro_batch()];
   return found;
 }
 
@@ -36,7 +36,7 @@ TEST_CASE("every micro-batch of a list is measured at every split, and has a fro
     INFO(record.trial.label());
     CHECK(record.status == record::Status::ok);
     CHECK(record.fidelity->max_abs_difference == 0);
-    CHECK(record.offline->chunks == record.trial.chunks());
+    CHECK(record.offline->micro_batches == record.trial.micro_batches());
     CHECK_NOTHROW(stats::check_summary(record));
   }
   const auto frontier = shell.run({"frontier", "out"});
@@ -46,7 +46,7 @@ TEST_CASE("every micro-batch of a list is measured at every split, and has a fro
   CHECK(contains(frontier.output, "batch 8, depth"));
 }
 
-TEST_CASE("what was measured in chunks is exported, drawn and compared like anything else") {
+TEST_CASE("what was measured in micro-batches is exported, drawn and compared like anything else") {
   const Shell shell;
   REQUIRE(shell.run(kBatchOfEight + Shell::Words{"--micro-batch", "2,4"}).exit_code == 0);
   for (const auto* layout : {"trials", "batches", "jsonl"}) {
@@ -56,7 +56,8 @@ TEST_CASE("what was measured in chunks is exported, drawn and compared like anyt
   CHECK(contains(csv, ",micro_batch,"));
   const auto id = shell.records().front().trial.id();
   CHECK(shell.run({"export", "out", "--layout", "trace", "--trial", id, "--out", "exported"}).exit_code == 0);
-  CHECK(contains(shell.run({"export", "out", "--layout", "python", "--out", "exported"}).errors, "cut into chunks"));
+  CHECK(contains(shell.run({"export", "out", "--layout", "python", "--out", "exported"}).errors,
+                 "cut into micro-batches"));
   CHECK(shell.run({"compare", "out", "out"}).exit_code == 0);
   CHECK(shell.run({"plot", "out", "--micro-batch", "4", "-o", "four.svg"}).exit_code == 0);
   const auto drawn = support::read_file(shell.folder() / "four.svg");
@@ -71,13 +72,13 @@ TEST_CASE("the batch itself as micro-batch is the trial that it was without, whi
   CHECK(sizes(shell) == std::map<int, int>{{8, 4}, {4, 4}});
 }
 
-TEST_CASE("four stages with one batch in flight pass chunks, and a stage that dies among them is named") {
+TEST_CASE("four stages with one batch in flight pass micro-batches, and a stage that dies among them is named") {
   const Shell shell;
   const auto words =
       sweep_of("synthetic:0ms/4kB,0ms/8kB,0ms/4kB,0ms") +
       Shell::Words{"--batches",    "3",     "--warmup", "1", "--repeat", "1", "--stages",      "4",
                    "--partitions", "1,2,3", "--batch",  "6", "--depth",  "1", "--micro-batch", "1,2,3,6"};
-  const support::FaultOnce fault("kill@2-3@40");  // of the 48 chunks of the first trial
+  const support::FaultOnce fault("kill@2-3@40");  // of the 48 micro-batches of the first trial
   const auto sweep = shell.run(words);
   INFO(sweep.errors);
   CHECK(sweep.exit_code == 1);
@@ -89,13 +90,13 @@ TEST_CASE("four stages with one batch in flight pass chunks, and a stage that di
   CHECK(count(shell.records(), record::Status::ok) == 4);
 }
 
-TEST_CASE("chunks that a batch cannot be cut into are refused, and nothing is run") {
+TEST_CASE("micro-batches that a batch cannot be cut into are refused, and nothing is run") {
   struct Refused {
     std::string sizes;
     std::string named;
   };
   const auto refused = GENERATE(values<Refused>({
-      {"16", "holds 16; a batch of 8 can be cut into chunks of 1 to 8"},
+      {"16", "holds 16; a batch of 8 can be cut into micro-batches of 1 to 8"},
       {"0", "holds 0; a batch of 8"},
       {"4,3", "holds 3, which does not divide the batch of 8"},
       {"-2", "--micro-batch"},

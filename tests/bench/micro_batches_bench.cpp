@@ -17,10 +17,10 @@ namespace {
 
 constexpr int kBatch = 8;
 
-/// A synthetic pipeline with a block a stage, which takes its time for every chunk.
+/// A synthetic pipeline with a block a stage, which takes its time for every micro-batch.
 struct Case {
   std::vector<int> stages_ms;
-  int chunks;
+  int micro_batches;
   int depth;
   int repetitions;     ///< the result is their median
   double link_us = 0;  ///< what each link may take, where that is more than 1 % of the truth
@@ -37,7 +37,7 @@ plan::Trial trial_of(const Case& point) {
   trial.block_count = static_cast<int>(point.stages_ms.size());
   for (int cut = 1; cut < trial.block_count; ++cut) trial.split_points.push_back(cut);
   trial.batch = kBatch;
-  trial.micro_batch = point.chunks == 1 ? 0 : kBatch / point.chunks;
+  trial.micro_batch = point.micro_batches == 1 ? 0 : kBatch / point.micro_batches;
   trial.batches = 12;
   trial.warmup = 2;
   trial.depth = point.depth;
@@ -46,27 +46,28 @@ plan::Trial trial_of(const Case& point) {
   return trial;
 }
 
-/// The first chunk passes every stage, and behind the slowest one the others follow at its pace.
+/// The first micro-batch passes every stage, and behind the slowest one the others follow at its pace.
 double true_latency_ns(const Case& point) {
   const auto slowest = *std::max_element(point.stages_ms.begin(), point.stages_ms.end());
-  return 1e6 * (std::accumulate(point.stages_ms.begin(), point.stages_ms.end(), 0) + (point.chunks - 1) * slowest);
+  return 1e6 *
+         (std::accumulate(point.stages_ms.begin(), point.stages_ms.end(), 0) + (point.micro_batches - 1) * slowest);
 }
 
 /// From one batch to the next: with one in flight the pipeline runs empty in between, with several the slowest stage
 /// never rests.
 double true_period_ns(const Case& point) {
   if (point.depth == 1) return true_latency_ns(point);
-  return 1e6 * point.chunks * *std::max_element(point.stages_ms.begin(), point.stages_ms.end());
+  return 1e6 * point.micro_batches * *std::max_element(point.stages_ms.begin(), point.stages_ms.end());
 }
 
 void report(const std::string& what, double measured_ns, double truth_ns, const Case& point) {
   const double bound_ns = std::max(0.01 * truth_ns, 1e3 * point.link_us * static_cast<double>(point.stages_ms.size()));
   const double error_ns = measured_ns - truth_ns;
-  print_row(
-      fmt::format("error of {} in chunks, {} stages: {} ms, {} chunks, depth {}", what,
-                  point.link_us > 0 ? "short" : "long", fmt::join(point.stages_ms, "+"), point.chunks, point.depth),
-      fmt::format("{:+.0f} us of {:.0f} ms", error_ns * 1e-3, truth_ns * 1e-6),
-      fmt::format("within {:.0f} us", bound_ns * 1e-3), std::abs(error_ns) <= bound_ns);
+  print_row(fmt::format("error of {} in micro-batches, {} stages: {} ms, {} micro-batches, depth {}", what,
+                        point.link_us > 0 ? "short" : "long", fmt::join(point.stages_ms, "+"), point.micro_batches,
+                        point.depth),
+            fmt::format("{:+.0f} us of {:.0f} ms", error_ns * 1e-3, truth_ns * 1e-6),
+            fmt::format("within {:.0f} us", bound_ns * 1e-3), std::abs(error_ns) <= bound_ns);
 }
 
 void bench_case(run::PipelineExecutor& executor, const Case& point) {
@@ -83,7 +84,7 @@ void bench_case(run::PipelineExecutor& executor, const Case& point) {
 
 }  // namespace
 
-void bench_chunks(const std::filesystem::path& stage_program) {
+void bench_micro_batches(const std::filesystem::path& stage_program) {
   run::ExecutorOptions options;
   options.stage_program = stage_program;
   run::PipelineExecutor executor(options);
@@ -99,8 +100,8 @@ void bench_chunks(const std::filesystem::path& stage_program) {
     for (const auto& pipeline : pipelines) {
       const int enough = std::max(4, static_cast<int>(pipeline.size()));  // that the slowest stage never rests
       for (const int depth : {1, enough}) {
-        for (const int chunks : {1, 2, 8}) {
-          bench_case(executor, {times(pipeline, factor), chunks, depth, repetitions, link_us});
+        for (const int micro_batches : {1, 2, 8}) {
+          bench_case(executor, {times(pipeline, factor), micro_batches, depth, repetitions, link_us});
         }
       }
     }

@@ -1,5 +1,5 @@
 #include <paretopipe/core/error.hpp>
-#include <paretopipe/stage/chunks.hpp>
+#include <paretopipe/stage/micro_batches.hpp>
 #include <paretopipe/wire/errors.hpp>
 
 #include <algorithm>
@@ -30,37 +30,37 @@ std::vector<std::byte> joined(const std::vector<Activation>& parts) {
 
 }  // namespace
 
-TEST_CASE("the chunks of a batch, one after the other, are the batch") {
+TEST_CASE("the micro-batches of a batch, one after the other, are the batch") {
   const auto format = GENERATE(wire::MemoryFormat::contiguous, wire::MemoryFormat::channels_last);
   const auto batch = a_batch({12, 3, 5, 7}, format);
   const auto backend = make_backend();
-  for (const int chunks : {1, 2, 3, 4, 6, 12}) {
-    CAPTURE(chunks);
-    for (const auto& parts : {stage::parts_of(batch, chunks), stage::cut(batch, chunks, *backend)}) {
-      REQUIRE(parts.size() == static_cast<std::size_t>(chunks));
+  for (const int micro_batches : {1, 2, 3, 4, 6, 12}) {
+    CAPTURE(micro_batches);
+    for (const auto& parts : {stage::parts_of(batch, micro_batches), stage::cut(batch, micro_batches, *backend)}) {
+      REQUIRE(parts.size() == static_cast<std::size_t>(micro_batches));
       CHECK(std::ranges::equal(joined(parts), batch.bytes));
       for (const auto& part : parts) {
-        CHECK(part.spec.shape == std::vector<std::int64_t>{12 / chunks, 3, 5, 7});
+        CHECK(part.spec.shape == std::vector<std::int64_t>{12 / micro_batches, 3, 5, 7});
         CHECK(part.spec.memory_format == format);
         CHECK(part.bytes.size() == static_cast<std::size_t>(wire::byte_size(part.spec)));
-        CHECK(stage::whole_batch(part.spec, chunks) == batch.spec);
+        CHECK(stage::whole_batch(part.spec, micro_batches) == batch.spec);
       }
     }
   }
 }
 
-TEST_CASE("parts are the batch's own memory, and cut chunks are copies that outlive it") {
+TEST_CASE("parts are the batch's own memory, and cut micro-batches are copies that outlive it") {
   const auto backend = make_backend();
-  std::vector<Activation> chunks;
+  std::vector<Activation> micro_batches;
   {
     const auto batch = a_batch({4, 10});
     CHECK(stage::parts_of(batch, 2)[1].bytes.data() == batch.bytes.data() + 2 * 10 * 4);
     CHECK(stage::cut(batch, 1, *backend)[0].bytes.data() == batch.bytes.data());
-    chunks = stage::cut(batch, 2, *backend);
+    micro_batches = stage::cut(batch, 2, *backend);
     batch.bytes[0] = std::byte{77};
   }
-  CHECK(chunks[0].bytes[0] == std::byte{0});
-  CHECK(chunks[1].bytes[0] == std::byte{80});
+  CHECK(micro_batches[0].bytes[0] == std::byte{0});
+  CHECK(micro_batches[1].bytes[0] == std::byte{80});
 }
 
 TEST_CASE("what cannot be cut, or put together, is refused") {
