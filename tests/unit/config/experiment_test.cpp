@@ -43,7 +43,7 @@ Experiment unusual_experiment() {
           .device_profiles = {"pi", "none"}};
 }
 
-std::string refusal(const char* text) {
+std::string experiment_refusal(const char* text) {
   try {
     experiment_from_json(json::parse(text));
   } catch (const UsageError& error) {
@@ -72,10 +72,11 @@ TEST_CASE("repetitions are a number, auto, or auto with other bounds", "[experim
   CHECK(repeat(R"({"repeat": {}})") == Repeat{.adaptive = true, .trials = 20});
   CHECK(repeat(R"({"repeat": {"precision": 0.01, "budget_s": 9}})") ==
         Repeat{.adaptive = true, .trials = 20, .precision = 0.01, .budget_s = 9});
-  CHECK(refusal(R"({"repeat": "Auto"})").find("a number of trials, \"auto\"") != std::string::npos);
-  CHECK(refusal(R"({"repeat": 2.5})").find("experiment.repeat is 2.5") == 0);
-  CHECK(refusal(R"({"repeat": 3000000000})") == "experiment.repeat has the wrong type or range: 3000000000");
-  CHECK(refusal(R"({"repeat": {"precison": 0.1}})").find("experiment.repeat has an unknown key \"precison\"") == 0);
+  CHECK(experiment_refusal(R"({"repeat": "Auto"})").find("a number of trials, \"auto\"") != std::string::npos);
+  CHECK(experiment_refusal(R"({"repeat": 2.5})").find("experiment.repeat is 2.5") == 0);
+  CHECK(experiment_refusal(R"({"repeat": 3000000000})") == "experiment.repeat has the wrong type or range: 3000000000");
+  CHECK(experiment_refusal(R"({"repeat": {"precison": 0.1}})")
+            .find("experiment.repeat has an unknown key \"precison\"") == 0);
 }
 
 TEST_CASE("every field of an experiment has a key, and every key changes something", "[experiment]") {
@@ -105,19 +106,20 @@ TEST_CASE("batch, depth and threads are a number, or a list whose order stays", 
 TEST_CASE("phases are both, or one by its name", "[experiment]") {
   CHECK(experiment_from_json(json::object()).phases == Phases::both);
   CHECK(experiment_from_json({{"phases", "single-stream"}}).phases == Phases::single_stream);
-  CHECK(refusal(R"({"phases": "ofline"})") ==
+  CHECK(experiment_refusal(R"({"phases": "ofline"})") ==
         "experiment.phases is \"ofline\"; it must be both or single-stream or offline; did you mean \"offline\"?");
-  CHECK(refusal(R"({"phases": ["offline"]})") == "experiment.phases has the wrong type or range: [\"offline\"]");
+  CHECK(experiment_refusal(R"({"phases": ["offline"]})") ==
+        "experiment.phases has the wrong type or range: [\"offline\"]");
 }
 
 TEST_CASE("lists of what is no whole number are refused by their item", "[experiment]") {
   for (const auto* item : {"\"8\"", "8.0", "true", "null", "[8]", "{}", "4294967297"}) {
-    CHECK(refusal(("{\"batch\": [1, " + std::string(item) + "]}").c_str()) ==
+    CHECK(experiment_refusal(("{\"batch\": [1, " + std::string(item) + "]}").c_str()) ==
           std::string("experiment.batch has the wrong type or range: ") + item);
   }
-  CHECK(refusal(R"({"depth": {}})") == "experiment.depth has the wrong type or range: {}");
-  CHECK(refusal(R"({"batch": []})") == "experiment.batch is empty; name at least one number");
-  CHECK(refusal(R"({"threads_per_stage": [1, -1]})") ==
+  CHECK(experiment_refusal(R"({"depth": {}})") == "experiment.depth has the wrong type or range: {}");
+  CHECK(experiment_refusal(R"({"batch": []})") == "experiment.batch is empty; name at least one number");
+  CHECK(experiment_refusal(R"({"threads_per_stage": [1, -1]})") ==
         "experiment.threads_per_stage holds -1; it must be from 1 to 1024");
 }
 
@@ -132,35 +134,37 @@ TEST_CASE("a switch of the tuning leaves the other switches alone", "[experiment
 }
 
 TEST_CASE("unknown keys are refused at every level, with a suggestion", "[experiment]") {
-  CHECK_THAT(refusal(R"({"batchs": 1})"),
+  CHECK_THAT(experiment_refusal(R"({"batchs": 1})"),
              Catch::Matchers::StartsWith("experiment has an unknown key \"batchs\"; known keys: models, splits, "));
-  CHECK_THAT(refusal(R"({"batchs": 1})"), Catch::Matchers::EndsWith("; did you mean \"batch\"?"));
-  CHECK(refusal(R"({"tuning": {"tune_maloc": true}})") ==
+  CHECK_THAT(experiment_refusal(R"({"batchs": 1})"), Catch::Matchers::EndsWith("; did you mean \"batch\"?"));
+  CHECK(experiment_refusal(R"({"tuning": {"tune_maloc": true}})") ==
         "experiment.tuning has an unknown key \"tune_maloc\"; known keys: flush_denormals, tune_malloc, "
         "passive_openmp_wait; did you mean \"tune_malloc\"?");
-  CHECK_THAT(refusal(R"({"model": "resnet18"})"), Catch::Matchers::EndsWith("; did you mean \"models\"?"));
+  CHECK_THAT(experiment_refusal(R"({"model": "resnet18"})"), Catch::Matchers::EndsWith("; did you mean \"models\"?"));
 }
 
 TEST_CASE("wrong types are refused by the path of their key", "[experiment]") {
-  CHECK(refusal("[]") == "experiment must be a JSON object, not array");
-  CHECK(refusal("null") == "experiment must be a JSON object, not null");
-  CHECK(refusal(R"({"batch": "8"})") == "experiment.batch has the wrong type or range: \"8\"");
-  CHECK(refusal(R"({"batch": 8.0})") == "experiment.batch has the wrong type or range: 8.0");
-  CHECK(refusal(R"({"batch": true})") == "experiment.batch has the wrong type or range: true");
-  CHECK(refusal(R"({"batch": 4294967297})") == "experiment.batch has the wrong type or range: 4294967297");
-  CHECK(refusal(R"({"seed": -1})") == "experiment.seed has the wrong type or range: -1");
-  CHECK(refusal(R"({"models": "resnet18"})") == "experiment.models has the wrong type or range: \"resnet18\"");
-  CHECK(refusal(R"({"models": [1]})") == "experiment.models has the wrong type or range: [1]");
-  CHECK(refusal(R"({"cpus": [0, 1]})") == "experiment.cpus has the wrong type or range: [0,1]");
-  CHECK(refusal(R"({"data": null})") == "experiment.data has the wrong type or range: null");
-  CHECK(refusal(R"({"tuning": []})") == "experiment.tuning must be a JSON object, not array");
-  CHECK(refusal(R"({"tuning": {"tune_malloc": 1}})") == "experiment.tuning.tune_malloc has the wrong type or range: 1");
-  CHECK_THAT(refusal(R"({"splits": "2-"})"),
+  CHECK(experiment_refusal("[]") == "experiment must be a JSON object, not array");
+  CHECK(experiment_refusal("null") == "experiment must be a JSON object, not null");
+  CHECK(experiment_refusal(R"({"batch": "8"})") == "experiment.batch has the wrong type or range: \"8\"");
+  CHECK(experiment_refusal(R"({"batch": 8.0})") == "experiment.batch has the wrong type or range: 8.0");
+  CHECK(experiment_refusal(R"({"batch": true})") == "experiment.batch has the wrong type or range: true");
+  CHECK(experiment_refusal(R"({"batch": 4294967297})") == "experiment.batch has the wrong type or range: 4294967297");
+  CHECK(experiment_refusal(R"({"seed": -1})") == "experiment.seed has the wrong type or range: -1");
+  CHECK(experiment_refusal(R"({"models": "resnet18"})") ==
+        "experiment.models has the wrong type or range: \"resnet18\"");
+  CHECK(experiment_refusal(R"({"models": [1]})") == "experiment.models has the wrong type or range: [1]");
+  CHECK(experiment_refusal(R"({"cpus": [0, 1]})") == "experiment.cpus has the wrong type or range: [0,1]");
+  CHECK(experiment_refusal(R"({"data": null})") == "experiment.data has the wrong type or range: null");
+  CHECK(experiment_refusal(R"({"tuning": []})") == "experiment.tuning must be a JSON object, not array");
+  CHECK(experiment_refusal(R"({"tuning": {"tune_malloc": 1}})") ==
+        "experiment.tuning.tune_malloc has the wrong type or range: 1");
+  CHECK_THAT(experiment_refusal(R"({"splits": "2-"})"),
              Catch::Matchers::StartsWith("experiment.splits: \"2-\" is not a choice of split points"));
 }
 
 TEST_CASE("values out of range are refused when an experiment is read", "[experiment]") {
-  CHECK(refusal(R"({"batch": 0})") == "experiment.batch is 0; it must be from 1 to 65536");
+  CHECK(experiment_refusal(R"({"batch": 0})") == "experiment.batch is 0; it must be from 1 to 65536");
 }
 
 TEST_CASE("the tuning of a record is read back whole or not at all", "[experiment]") {

@@ -13,7 +13,7 @@ using namespace paretopipe::config;
 namespace {
 
 /// What validate says of the default experiment with one change; empty where it accepts it.
-std::string refusal(const std::function<void(Experiment&)>& change) {
+std::string changed_refusal(const std::function<void(Experiment&)>& change) {
   Experiment experiment;
   change(experiment);
   try {
@@ -39,7 +39,7 @@ struct Bound {
 }  // namespace
 
 TEST_CASE("the defaults are valid", "[validate]") {
-  CHECK(refusal([](Experiment&) {}).empty());
+  CHECK(changed_refusal([](Experiment&) {}).empty());
 }
 
 TEST_CASE("every number is accepted at its bounds and refused beside them, by name and with the range", "[validate]") {
@@ -48,7 +48,9 @@ TEST_CASE("every number is accepted at its bounds and refused beside them, by na
       Bound{"batch", set<&Experiment::batch>, 1, 65'536}, Bound{"batches", set<&Experiment::batches>, 2, 50'000},
       Bound{"warmup", set<&Experiment::warmup>, 0, 50'000}, Bound{"depth", set<&Experiment::depth>, 1, 256},
       Bound{"threads_per_stage", set<&Experiment::threads_per_stage>, 1, 1024});
-  const auto with = [&](int value) { return refusal([&](Experiment& experiment) { bound.set(experiment, value); }); };
+  const auto with = [&](int value) {
+    return changed_refusal([&](Experiment& experiment) { bound.set(experiment, value); });
+  };
   const auto range = "; it must be from " + std::to_string(bound.min) + " to " + std::to_string(bound.max);
   const auto name = std::string("experiment.") + bound.key;
   CHECK(with(bound.min).empty());
@@ -61,7 +63,7 @@ TEST_CASE("every number is accepted at its bounds and refused beside them, by na
 TEST_CASE("micro-batches divide the batch, each of them once, into no more micro-batches than can be reported",
           "[validate]") {
   const auto refusal_of = [](int batch, std::vector<int> sizes, int batches = 32) {
-    return refusal([&](Experiment& experiment) {
+    return changed_refusal([&](Experiment& experiment) {
       experiment.batch = batch;
       experiment.batches = batches;
       experiment.micro_batches = sizes;
@@ -83,7 +85,7 @@ TEST_CASE("micro-batches divide the batch, each of them once, into no more micro
 
 TEST_CASE("of several batches each is cut as it can be, and none is left without a trial", "[validate]") {
   const auto refusal_of = [](Axis batch, std::vector<int> sizes) {
-    return refusal([&](Experiment& experiment) {
+    return changed_refusal([&](Experiment& experiment) {
       experiment.batch = batch;
       experiment.batches = 24'997;
       experiment.micro_batches = sizes;
@@ -105,7 +107,7 @@ TEST_CASE("of several batches each is cut as it can be, and none is left without
 
 TEST_CASE("baselines are known ones, each once", "[validate]") {
   const auto with = [](std::vector<std::string> baselines) {
-    return refusal([&](Experiment& experiment) { experiment.baselines = std::move(baselines); });
+    return changed_refusal([&](Experiment& experiment) { experiment.baselines = std::move(baselines); });
   };
   CHECK(with({"single", "sequential"}).empty());
   CHECK(with({"singel"}) ==
@@ -140,7 +142,7 @@ TEST_CASE("data parallelism needs two batches for every device, and has no place
 
 TEST_CASE("what needs a phase that is left out is refused by what it needs", "[validate]") {
   const auto of_phases = [](Phases phases, const std::function<void(Experiment&)>& change) {
-    return refusal([&](Experiment& experiment) {
+    return changed_refusal([&](Experiment& experiment) {
       experiment.phases = phases;
       change(experiment);
     });
@@ -169,7 +171,7 @@ TEST_CASE("what needs a phase that is left out is refused by what it needs", "[v
 
 TEST_CASE("the queries of a Server phase are batches that are cut, too", "[validate]") {
   const auto refusal_of = [](int queries, std::vector<double> rates) {
-    return refusal([&](Experiment& experiment) {
+    return changed_refusal([&](Experiment& experiment) {
       experiment.batch = 8;
       experiment.micro_batches = {1};
       experiment.server = {std::move(rates), "", queries};
@@ -183,7 +185,7 @@ TEST_CASE("the queries of a Server phase are batches that are cut, too", "[valid
 
 TEST_CASE("a file of weights is for one model", "[validate]") {
   const auto with = [](std::vector<std::string> models) {
-    return refusal([&](Experiment& experiment) {
+    return changed_refusal([&](Experiment& experiment) {
       experiment.models = std::move(models);
       experiment.weights = "w.pth";
     });
@@ -191,13 +193,13 @@ TEST_CASE("a file of weights is for one model", "[validate]") {
   CHECK(with({"resnet18"}).empty());
   CHECK(with({"resnet18", "resnet50"}) ==
         "experiment.weights is \"w.pth\", and a file holds the weights of one model; name one model, not 2");
-  CHECK(refusal([](Experiment& experiment) { experiment.weights = std::string(1, '\xff'); }) ==
+  CHECK(changed_refusal([](Experiment& experiment) { experiment.weights = std::string(1, '\xff'); }) ==
         "experiment.weights is not valid UTF-8");
 }
 
 TEST_CASE("repetitions are bounded, and so is what ends an adaptive sweep", "[validate]") {
   const auto with = [](config::Repeat repeat) {
-    return refusal([&](Experiment& experiment) { experiment.repeat = repeat; });
+    return changed_refusal([&](Experiment& experiment) { experiment.repeat = repeat; });
   };
   CHECK(with({.trials = 1}).empty());
   CHECK(with({.trials = 10'000}).empty());
@@ -211,7 +213,7 @@ TEST_CASE("repetitions are bounded, and so is what ends an adaptive sweep", "[va
 
 TEST_CASE("a trial may take a second or any longer time", "[validate]") {
   const auto with = [](int value) {
-    return refusal([&](Experiment& experiment) { experiment.trial_timeout_s = value; });
+    return changed_refusal([&](Experiment& experiment) { experiment.trial_timeout_s = value; });
   };
   CHECK(with(1).empty());
   CHECK(with(std::numeric_limits<int>::max()).empty());
@@ -220,7 +222,7 @@ TEST_CASE("a trial may take a second or any longer time", "[validate]") {
 
 TEST_CASE("models are named, at least one, and each once", "[validate]") {
   const auto with = [](std::vector<std::string> models) {
-    return refusal([&](Experiment& experiment) { experiment.models = std::move(models); });
+    return changed_refusal([&](Experiment& experiment) { experiment.models = std::move(models); });
   };
   CHECK(with({"a", "b"}).empty());
   CHECK(with({}) == "experiment.models is empty; name at least one model");
@@ -230,7 +232,7 @@ TEST_CASE("models are named, at least one, and each once", "[validate]") {
 
 TEST_CASE("a choice of no split point, or of a negative one, is refused", "[validate]") {
   const auto with = [](SplitSelection splits) {
-    return refusal([&](Experiment& experiment) { experiment.splits = std::move(splits); });
+    return changed_refusal([&](Experiment& experiment) { experiment.splits = std::move(splits); });
   };
   CHECK(with({.all = false, .points = {0, 5}}).empty());
   CHECK(with({.all = false, .points = {}}) == "experiment.splits is empty; name at least one split point, or \"all\"");
@@ -239,7 +241,7 @@ TEST_CASE("a choice of no split point, or of a negative one, is refused", "[vali
 
 TEST_CASE("data is one of the known kinds, with a folder where there can be one", "[validate]") {
   const auto with = [](std::string data) {
-    return refusal([&](Experiment& experiment) { experiment.data = std::move(data); });
+    return changed_refusal([&](Experiment& experiment) { experiment.data = std::move(data); });
   };
   CHECK(with("fashion-mnist").empty());
   CHECK(with("fashion-mnist:/data").empty());
@@ -263,7 +265,7 @@ TEST_CASE("data is one of the known kinds, with a folder where there can be one"
 
 TEST_CASE("labels are a file, or a data set's own", "[validate]") {
   const auto with = [](const std::string& data, const std::string& labels) {
-    return refusal([&](Experiment& experiment) {
+    return changed_refusal([&](Experiment& experiment) {
       experiment.data = data;
       experiment.labels = labels;
     });
@@ -282,7 +284,7 @@ TEST_CASE("labels are a file, or a data set's own", "[validate]") {
 
 TEST_CASE("CPUs are given for both stages or for none, as lists", "[validate]") {
   const auto with = [](std::vector<std::string> cpus) {
-    return refusal([&](Experiment& experiment) { experiment.cpus = std::move(cpus); });
+    return changed_refusal([&](Experiment& experiment) { experiment.cpus = std::move(cpus); });
   };
   CHECK(with({}).empty());
   CHECK(with({"0", "0-3,8"}).empty());
@@ -293,18 +295,18 @@ TEST_CASE("CPUs are given for both stages or for none, as lists", "[validate]") 
 }
 
 TEST_CASE("names that are not UTF-8, as a command line can hold them, are refused", "[validate]") {
-  CHECK(refusal([](Experiment& experiment) {
+  CHECK(changed_refusal([](Experiment& experiment) {
           experiment.models = {"resnet18", "caf\xe9"};
         }) == "experiment.models is not valid UTF-8");
-  CHECK(refusal([](Experiment& experiment) { experiment.data = "cifar10:/caf\xe9"; }) ==
+  CHECK(changed_refusal([](Experiment& experiment) { experiment.data = "cifar10:/caf\xe9"; }) ==
         "experiment.data is not valid UTF-8");
-  CHECK(refusal([](Experiment& experiment) { experiment.data = "cifar10:/caf\xc3\xa9"; }).empty());
+  CHECK(changed_refusal([](Experiment& experiment) { experiment.data = "cifar10:/caf\xc3\xa9"; }).empty());
 }
 
 TEST_CASE("networks are known profiles or files, each once, and shaping is not forbidden where they need it",
           "[validate]") {
   const auto with = [](std::vector<std::string> networks, std::string shaping) {
-    return refusal([&](Experiment& experiment) {
+    return changed_refusal([&](Experiment& experiment) {
       experiment.networks = std::move(networks);
       experiment.shaping = std::move(shaping);
     });
