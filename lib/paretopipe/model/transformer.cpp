@@ -38,7 +38,7 @@ Layer self_attention(const Scope& scope, std::int64_t features, std::int64_t hea
   auto in_bias = scope.constant_parameter("in_proj_bias", 3 * features, 0);
   auto out = linear(scope / "out_proj", features, features, Scheme::pytorch_default);
   return [=](at::Tensor x) {
-    const auto parts = at::linear(x, in_weight, in_bias).micro_batch(3, -1);
+    const auto parts = at::linear(x, in_weight, in_bias).chunk(3, -1);
     return out(attention(parts[0], parts[1], parts[2], heads));
   };
 }

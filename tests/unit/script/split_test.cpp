@@ -69,7 +69,7 @@ const std::vector<SplitCase> kSplitCases{
      "def forward(self, x):\n  x = self.block.forward(self.conv1.forward(x))\n  return self.fc.forward(torch.flatten(self.block.forward(x), 1))\n", 7},
     {"a list that grows and is read in between",
      "def forward(self, x):\n  xs = [self.conv1.forward(x)]\n  xs.append(self.conv2.forward(torch.cat(xs, 1)))\n"
-     "  y = torch.add(torch.micro-batch(torch.cat(xs, 1), 2, 1)[0], 1)\n  xs.append(y)\n"
+     "  y = torch.add(torch.chunk(torch.cat(xs, 1), 2, 1)[0], 1)\n  xs.append(y)\n"
      "  y = torch.relu(torch.cat(xs, 1))\n  return torch.flatten(y, 1)\n", 4},
     {"branches that are joined",
      "def forward(self, x):\n  x = torch.relu(x)\n  y = torch.cat([self.conv1.forward(x), self.conv2.forward(x)], 1)\n"
