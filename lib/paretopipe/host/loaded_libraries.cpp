@@ -38,9 +38,9 @@ std::optional<std::string> output_of(const std::filesystem::path& program, std::
   ::close(pipe[1]);
 
   std::string output;
-  std::array<char, 4096> micro_batch{};
-  for (ssize_t count = 0; error == 0 && (count = ::read(pipe[0], micro_batch.data(), micro_batch.size())) > 0;) {
-    output.append(micro_batch.data(), static_cast<std::size_t>(count));
+  std::array<char, 4096> piece{};
+  for (ssize_t count = 0; error == 0 && (count = ::read(pipe[0], piece.data(), piece.size())) > 0;) {
+    output.append(piece.data(), static_cast<std::size_t>(count));
   }
   ::close(pipe[0]);
   int status = -1;

@@ -34,7 +34,7 @@ static_assert(std::endian::native == std::endian::little, "tensor bodies cross t
 constexpr std::size_t kWholeUpTo = std::size_t{4} << 20;
 constexpr std::size_t kPiece = std::size_t{64} << 10;
 
-std::size_t micro_batch_for(std::size_t body) {
+std::size_t piece_for(std::size_t body) {
   return body <= kWholeUpTo ? body : kPiece;
 }
 
@@ -107,13 +107,13 @@ void Link::Impl::fail(const boost::system::error_code& error, const std::string&
 
 SendTimes Link::Impl::send(std::span<const std::byte> header, std::span<const std::byte> body) {
   const std::size_t total = header.size() + body.size();
-  const std::size_t micro_batch = micro_batch_for(body.size());
+  const std::size_t piece = piece_for(body.size());
   SendTimes times{.begin_ns = now_ns()};
   for (std::size_t sent = 0; sent < total;) {
     const auto rest_of_header = header.subspan(std::min(sent, header.size()));
     const auto rest_of_body = body.subspan(sent - std::min(sent, header.size()));
     const std::array buffers{asio::const_buffer(rest_of_header.data(), rest_of_header.size()),
-                             asio::const_buffer(rest_of_body.data(), std::min(micro_batch, rest_of_body.size()))};
+                             asio::const_buffer(rest_of_body.data(), std::min(piece, rest_of_body.size()))};
     boost::system::error_code error;
     const auto taken = socket.write_some(buffers, error);
     sent += taken;
@@ -150,10 +150,10 @@ FrameHeader Link::Impl::receive_header() {
 }
 
 void Link::Impl::receive(std::span<std::byte> into, const FrameHeader& header) {
-  const std::size_t micro_batch = micro_batch_for(into.size());
+  const std::size_t piece = piece_for(into.size());
   for (std::size_t got = 0; got < into.size();) {
     boost::system::error_code error;
-    got += read_some(into.subspan(got, std::min(micro_batch, into.size() - got)), error);
+    got += read_some(into.subspan(got, std::min(piece, into.size() - got)), error);
     if (error) {
       fail(error, fmt::format("receiving the body of {}, after {} of {} bytes,", to_string(header), got, into.size()));
     }

@@ -31,12 +31,12 @@ LinkConditions paced(std::int64_t rate_bit_per_s, Nanoseconds delay = 0ns) {
   return conditions;
 }
 
-/// `bytes` that arrive at once, cut into the micro-batches that the link would cut them into.
+/// `bytes` that arrive at once, cut into the pieces that the link would cut them into.
 Clock::time_point deliver_all(EmulatedSchedule& schedule, const LinkConditions& conditions, Clock::time_point arrival,
                               std::int64_t bytes) {
   Clock::time_point last{};
-  for (const auto micro_batch = micro_batch_bytes(conditions); bytes > 0; bytes -= micro_batch) {
-    last = schedule.deliver(arrival, std::min(micro_batch, bytes));
+  for (const auto piece = piece_bytes(conditions); bytes > 0; bytes -= piece) {
+    last = schedule.deliver(arrival, std::min(piece, bytes));
   }
   return last;
 }
@@ -64,7 +64,7 @@ TEST_CASE("B bytes at once are delivered after d + B/r") {
   CHECK(schedule.deliver(kStart, 750) == kStart + 200ms + 6ms);
 }
 
-TEST_CASE("how bytes are cut into micro-batches does not change when the last of them comes") {
+TEST_CASE("how bytes are cut into pieces does not change when the last of them comes") {
   for (const std::int64_t rate : {1, 5, 50, 333, 500}) {
     for (const std::int64_t bytes : {100'000, 602'112, 20'000'000}) {
       const auto conditions = paced(rate * kMbit, 7ms);
@@ -160,12 +160,12 @@ TEST_CASE("new conditions hold for what comes next, which does not overtake what
   CHECK(schedule.deliver(kStart + 200ms, 1000) == kStart + 210ms);
 }
 
-TEST_CASE("micro-batches are as long as the rate moves in a quarter of a millisecond, within limits") {
-  CHECK(micro_batch_bytes(paced(1 * kMbit)) == 1500);
-  CHECK(micro_batch_bytes(paced(50 * kMbit)) == 1563);
-  CHECK(micro_batch_bytes(paced(500 * kMbit)) == 15'625);
-  CHECK(micro_batch_bytes(paced(10'000 * kMbit)) == 65'536);
-  CHECK(micro_batch_bytes(LinkConditions{}) == 65'536);
+TEST_CASE("pieces are as long as the rate moves in a quarter of a millisecond, within limits") {
+  CHECK(piece_bytes(paced(1 * kMbit)) == 1500);
+  CHECK(piece_bytes(paced(50 * kMbit)) == 1563);
+  CHECK(piece_bytes(paced(500 * kMbit)) == 15'625);
+  CHECK(piece_bytes(paced(10'000 * kMbit)) == 65'536);
+  CHECK(piece_bytes(LinkConditions{}) == 65'536);
 }
 
 TEST_CASE("a direction holds what is on its way and four MiB more") {

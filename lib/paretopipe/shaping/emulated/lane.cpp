@@ -19,19 +19,19 @@ bool try_again(int error) {
 
 EmulatedLane::EmulatedLane(const config::LinkConditions& conditions, std::uint64_t seed)
     : schedule_(conditions, seed),
-      micro_batch_(static_cast<std::size_t>(micro_batch_bytes(conditions))),
+      piece_(static_cast<std::size_t>(piece_bytes(conditions))),
       limit_(buffer_limit(conditions)) {}
 
 void EmulatedLane::set_conditions(const config::LinkConditions& conditions, std::uint64_t seed) {
   schedule_.set_conditions(conditions, seed);
-  micro_batch_ = static_cast<std::size_t>(micro_batch_bytes(conditions));
+  piece_ = static_cast<std::size_t>(piece_bytes(conditions));
   limit_ = buffer_limit(conditions);
 }
 
 Clock::time_point EmulatedLane::next_due() const {
   if (state_ != State::open || blocked_) return Clock::time_point::max();
   if (due_ > 0) return Clock::time_point::min();
-  if (!micro_batches_.empty()) return micro_batches_.front().due;
+  if (!pieces_.empty()) return pieces_.front().due;
   return end_ == End::none ? Clock::time_point::max() : end_due_;
 }
 
@@ -54,9 +54,9 @@ void EmulatedLane::read_from(int socket) {
 void EmulatedLane::schedule(std::size_t bytes) {
   const auto arrival = Clock::now();
   while (bytes > 0) {
-    const std::size_t micro_batch = std::min(bytes, micro_batch_);
-    micro_batches_.push_back({schedule_.deliver(arrival, static_cast<std::int64_t>(micro_batch)), micro_batch});
-    bytes -= micro_batch;
+    const std::size_t piece = std::min(bytes, piece_);
+    pieces_.push_back({schedule_.deliver(arrival, static_cast<std::int64_t>(piece)), piece});
+    bytes -= piece;
   }
 }
 
@@ -67,9 +67,9 @@ void EmulatedLane::end(End how) {
 
 void EmulatedLane::write_to(int socket, Clock::time_point now, LatenessMeter& lateness) {
   if (state_ != State::open) return;
-  for (; !micro_batches_.empty() && micro_batches_.front().due <= now; micro_batches_.pop_front()) {
-    due_ += micro_batches_.front().bytes;
-    if (!blocked_) lateness.add(now - micro_batches_.front().due);
+  for (; !pieces_.empty() && pieces_.front().due <= now; pieces_.pop_front()) {
+    due_ += pieces_.front().bytes;
+    if (!blocked_) lateness.add(now - pieces_.front().due);
   }
   blocked_ = false;
   if (!pass_on(socket)) {
@@ -105,7 +105,7 @@ void EmulatedLane::pass_on_the_end(int socket) {
 void EmulatedLane::break_off() {
   state_ = State::receiver_lost;
   held_.clear();
-  micro_batches_.clear();
+  pieces_.clear();
   due_ = 0;
 }
 

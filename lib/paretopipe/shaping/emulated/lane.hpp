@@ -42,7 +42,7 @@ class EmulatedLane {
 
  private:
   enum class End { none, orderly, reset };
-  struct MicroBatch {
+  struct Piece {
     Clock::time_point due;
     std::size_t bytes;
   };
@@ -54,11 +54,11 @@ class EmulatedLane {
   void break_off();
 
   EmulatedSchedule schedule_;
-  std::size_t micro_batch_;
+  std::size_t piece_;
   std::size_t limit_;
   EmulatedByteQueue held_;
-  std::deque<MicroBatch> micro_batches_;  ///< those that are not due yet, oldest first
-  std::size_t due_ = 0;                   ///< how many of the bytes held may go now
+  std::deque<Piece> pieces_;  ///< those that are not due yet, oldest first
+  std::size_t due_ = 0;       ///< how many of the bytes held may go now
   Clock::time_point end_due_{};
   End end_ = End::none;
   bool blocked_ = false;

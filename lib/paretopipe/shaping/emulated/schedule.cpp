@@ -73,7 +73,7 @@ Nanoseconds EmulatedSchedule::travel() {
   return std::max(Nanoseconds(0), conditions_.delay + scatter);
 }
 
-std::int64_t micro_batch_bytes(const LinkConditions& conditions) {
+std::int64_t piece_bytes(const LinkConditions& conditions) {
   return std::llround(std::clamp(bytes_in(250e-6, conditions), 1500.0, 65536.0));
 }
 

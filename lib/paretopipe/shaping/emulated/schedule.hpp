@@ -49,7 +49,7 @@ class EmulatedSchedule {
 
 /// Into how large pieces arriving bytes are cut, so that they come out at the rate rather than in lumps: what passes in
 /// 250 us, from 1500 bytes (a packet) to 64 KiB. 15.6 kB at 500 Mbit/s.
-std::int64_t micro_batch_bytes(const config::LinkConditions& conditions);
+std::int64_t piece_bytes(const config::LinkConditions& conditions);
 
 /// How many bytes one direction of a connection holds at most: what is on its way (rate times the delay with its
 /// jitter; 10 Gbit/s where no rate is set) and 4 MiB as a socket's buffer would, 256 MiB in all. Beyond this nothing is
