@@ -41,7 +41,7 @@ void add_machines(std::vector<std::string>& sentences, const DataSheet& sheet, R
                              fmt::join(others, ", ")));
 }
 
-/// What of a machine may change, and an instrument's error with it.
+/// Lists the changes of a machine that can change an instrument's error.
 std::vector<std::string> changes(const host::HostContext& then, const host::HostContext& now) {
   std::vector<std::string> changed;
   const auto add = [&](const char* what, const std::string& before, const std::string& after) {

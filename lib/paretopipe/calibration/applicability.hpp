@@ -7,9 +7,10 @@
 
 namespace paretopipe::calibration {
 
-/// Why the sheet may say little of the instrument that made the records: another machine than theirs, the same one
-/// after a change (kernel, governor, …), another version of paretopipe. Sentences; none where nothing speaks against
-/// it, or where no record says what it ran on or was made by. What a machine is: record::machine_of().
+/// Returns sentences that say why the sheet may not apply to the instrument that made the records: they come from
+/// another machine (record::machine_of()), from the same machine after a change (kernel, governor, …), or from another
+/// version of paretopipe. Returns none if nothing speaks against the sheet, or if no record names its machine and its
+/// version.
 std::vector<std::string> doubts(const DataSheet& sheet, std::span<const record::TrialRecord> records);
 
 }  // namespace paretopipe::calibration

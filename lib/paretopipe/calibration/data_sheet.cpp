@@ -23,7 +23,7 @@ bool is_of(const Cell& cell, const plan::Trial& trial) {
   return trial.model == own.model && trial.shaping == own.shaping;
 }
 
-/// The errors of the repetitions that know the truth, which may depend on what they found; where known, it is the same.
+/// Error over the repetitions that know the truth. A repetition's truth may depend on what it measured.
 std::optional<Deviation> error_of(const Quantity& quantity, const Cell& cell, const Measurements& repetitions) {
   std::vector<double> errors;
   Deviation error;

@@ -12,7 +12,7 @@ using record::Part;
 using record::TrialRecord;
 using Truth = std::optional<double>;
 
-/// Median over the measured batches of the sum of the parts that are wanted.
+/// Median over the measured batches of the sum of those parts for which `wanted` is true.
 template <class Wanted>
 double median_of_parts(const TrialRecord& record, Wanted wanted) {
   const auto breakdown = stats::breakdown(*record.single_stream);
@@ -51,7 +51,7 @@ double block_ns(const Cell& cell) {
   return static_cast<double>(cell.compute.count());
 }
 
-/// B/r of the frame on a link.
+/// B/r of the frame on a link: its size over the rate.
 double serial_ns(const TrialRecord& record, std::size_t link) {
   const auto bytes = record.links.at(link).payload_bytes + record.links.at(link).header_bytes;
   return static_cast<double>(bytes) * 8e9 / static_cast<double>(*calibration_network().forward.rate_bit_per_s);
@@ -80,7 +80,8 @@ Truth true_latency(const Cell& cell, const TrialRecord& record) {
   return 2 * block_ns(cell) + *true_transfer<0>(cell, record) + *true_transfer<1>(cell, record);
 }
 
-/// A loopback is known well enough to say which of the two is slower, unless it takes as long as a block.
+/// On the loopback, the block sets the pace while the measured transfer takes less than a block; otherwise the truth is
+/// unknown.
 Truth true_period(const Cell& cell, const TrialRecord& record) {
   if (cell.emulated) return std::max(block_ns(cell), serial_ns(record, 0));
   return part<Part::transfer, 1>(record) < block_ns(cell) ? Truth{block_ns(cell)} : std::nullopt;

@@ -4,27 +4,27 @@
 #include <string>
 #include <vector>
 
-/// A data sheet as cells of text and sentences, whatever shows them.
+/// A data sheet as table cells and sentences, independent of the output format.
 namespace paretopipe::calibration {
 
 struct TextTable {
   std::vector<std::string> headings;
-  std::size_t left_columns = 0;  ///< the first so many are words; the others are numbers
+  std::size_t left_columns = 0;  ///< how many leading columns hold words; the others hold numbers
   std::vector<std::vector<std::string>> rows;
 };
 
-/// The median error of every quantity in every cell: "+31.2 us", with " !" where it is not kept, "-" where the truth is
-/// unknown or there is no measurement.
+/// The median error of every quantity in every cell: "+31.2 us", followed by " !" where it breaks the promise, or "-"
+/// where the truth or the measurement is missing.
 TextTable error_table(const DataSheet& sheet);
 
-/// Every quantity over all cells.
+/// One row per quantity, over all cells.
 TextTable summary_table(const DataSheet& sheet);
 
-/// What was run on what, and what the numbers are: sentences.
+/// Sentences that say what ran on which machine and what the numbers mean.
 std::vector<std::string> preamble(const DataSheet& sheet);
 
-/// What a reader must know before believing the numbers: a machine that was not at rest, failures. Sentences, often
-/// none.
+/// Sentences on what a reader must know before believing the numbers: failures, or a machine that was not at rest.
+/// Often none.
 std::vector<std::string> remarks(const DataSheet& sheet);
 
 }  // namespace paretopipe::calibration

@@ -14,7 +14,7 @@ namespace {
 using Cells = std::vector<std::string>;
 using Columns = std::vector<report::Table::Column>;
 
-/// What a change is apart from the medians.
+/// The columns of a change, apart from its medians.
 Columns columns_of_change() {
   using report::Align;
   return {{"change", Align::right},   {"95 % interval", Align::right},

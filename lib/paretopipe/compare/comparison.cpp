@@ -40,12 +40,12 @@ Repetitions repetitions_of(const stats::Configuration& configuration) {
   return {configuration.ok.size(), configuration.failed.size(), configuration.invalid.size()};
 }
 
-/// Every number gets draws of its own, and the same ones in every run.
+/// Gives every number its own random draws, which are the same in every run.
 std::uint64_t seed_of(const std::string& what, const record::Metric& metric) {
   return fnv1a64(fmt::format("{} {}", what, metric.name));
 }
 
-/// One metric in all configurations, each alone and all together, with its verdicts.
+/// Compares one metric in each configuration and in all of them together, and decides the verdicts.
 void compare_metric(Comparison& comparison, const std::vector<Matched>& matched, const record::Metric& metric) {
   std::vector<Measured> values;
   std::vector<Change*> family;
@@ -59,7 +59,7 @@ void compare_metric(Comparison& comparison, const std::vector<Matched>& matched,
   auto& all = comparison.together.emplace_back();
   if (const auto samples = together(values, comparison.paired)) {
     all = measure_change(metric, *samples, seed_of("together", metric));
-    all->base_median.reset();  // of multiples that say nothing to anybody
+    all->base_median.reset();  // medians of these multiples mean nothing to a reader
     all->new_median.reset();
   }
   decide(family, all ? &*all : nullptr);
@@ -81,7 +81,7 @@ std::size_t place_of(const record::Metric& metric, const Request& request) {
   return static_cast<std::size_t>(std::find(metrics.begin(), metrics.end(), &metric) - metrics.begin());
 }
 
-/// "batch (1 and 8)" for every setting in which two trials differ.
+/// One item per setting in which two trials differ: "batch (1 and 8)".
 std::vector<std::string> differing_settings(const plan::Trial& base, const plan::Trial& now) {
   auto left = report::settings_of(base);
   auto right = report::settings_of(now);

@@ -12,13 +12,13 @@
 namespace paretopipe::compare {
 namespace {
 
-/// The two characters that XML 1.0 cannot hold and printable(), which takes control characters, leaves: U+FFFE and
-/// U+FFFF, in UTF-8 EF BF BE and EF BF BF.
+/// True if `text` begins with U+FFFE (EF BF BE in UTF-8) or U+FFFF (EF BF BF). XML 1.0 forbids them, and printable(),
+/// which removes control characters, leaves them in.
 bool is_forbidden(std::string_view text) {
   return text.starts_with("\xef\xbf\xbe") || text.starts_with("\xef\xbf\xbf");
 }
 
-/// Text for an attribute's value.
+/// Escapes text for an attribute's value.
 std::string xml_attribute(std::string_view text) {
   constexpr std::string_view kSpecial = "&<>\"'";
   constexpr std::string_view kEntities[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&apos;"};
@@ -38,7 +38,7 @@ std::string xml_attribute(std::string_view text) {
   return escaped;
 }
 
-/// What is inside of a testcase: nothing where the rule held.
+/// The content of a testcase element; empty where the rule held.
 std::string result_of(const Rule& rule, const Change& change, Outcome outcome, bool strict) {
   if (outcome == Outcome::held) return "";
   const auto reason = xml_attribute(explain(rule, change));
@@ -51,7 +51,7 @@ std::string testcase(const std::string& group, const std::string& name, const st
                      xml_attribute(name), result);
 }
 
-/// Of one rule: all configurations together, and each of them.
+/// The testcases of rule `i`: one for all configurations together, and one for each.
 std::string testcases_of(const Comparison& comparison, std::size_t i) {
   const auto& rule = comparison.request.rules[i];
   const bool strict = comparison.request.strict;

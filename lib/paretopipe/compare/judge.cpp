@@ -27,7 +27,7 @@ void measure_independent(Change& change, const Samples& samples, std::uint64_t s
   if (way == sign(*change.effect) && excluded) change.direction = way;
 }
 
-/// Logarithms of ratios, where there are any; otherwise differences.
+/// The steps from base to now of each pair: logarithms of the ratios if `ratios`, otherwise differences.
 std::vector<double> steps_of(const Samples& samples, bool ratios) {
   std::vector<double> steps;
   for (std::size_t i = 0; i < samples.base.size(); ++i) {
@@ -66,7 +66,7 @@ std::size_t repetitions_needed(bool paired, double share) {
   return repetitions;
 }
 
-/// `share`: of the significance that the family has, what this check has as long as no other is rejected.
+/// `share` is the part of the family's significance level that this check has while no other check is rejected.
 Verdict verdict_of(const Change& change, double share) {
   if (change.direction != 0 && *change.corrected_p < kSignificance) {
     const bool grew = change.direction > 0;

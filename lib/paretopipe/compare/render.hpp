@@ -6,18 +6,19 @@
 
 namespace paretopipe::compare {
 
-/// For a terminal: the conclusion, what became of the rules, for each group of configurations a table and the checks
-/// that did not hold, and notes: what is on one side only, machines that differ, repetitions that do not count.
+/// For a terminal: the conclusion, the outcomes of the rules, and for each group of configurations a table and the
+/// checks that did not hold. Notes follow: configurations that only one side has, machines that differ, repetitions
+/// that do not count.
 std::string render_text(const Comparison& comparison, const report::TextStyle& style);
 
 /// The same in GitHub's Markdown, for pull requests and job summaries.
 std::string render_markdown(const Comparison& comparison);
 
-/// Everything that the others show, as raw numbers; what has no value has no key.
+/// All that the other formats show, as raw numbers. What has no value has no key.
 std::string render_json(const Comparison& comparison);
 
-/// JUnit XML: a testcase for every rule and configuration, which fails where the rule is broken and is skipped where it
-/// cannot be decided. Without rules there is no testcase.
+/// JUnit XML with one testcase per rule and configuration. A testcase fails where the rule is broken and is skipped
+/// where it cannot be decided. Without rules there is no testcase.
 std::string render_junit(const Comparison& comparison);
 
 }  // namespace paretopipe::compare

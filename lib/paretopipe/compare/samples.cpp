@@ -9,7 +9,7 @@
 namespace paretopipe::compare {
 namespace {
 
-/// The index of the new record that was measured beside a base's one.
+/// The index of the new record that was measured side by side with `record`, which is one of the base's.
 std::optional<std::size_t> partner_of(const record::TrialRecord& record, const Matched& configuration) {
   for (const auto index : configuration.now.ok) {
     if (record::side_by_side(record, configuration.new_side.records[index])) return index;
@@ -40,7 +40,7 @@ Measured measured_pairs(const Matched& configuration, const record::Metric& metr
   return result;
 }
 
-/// Logarithms of geometric means, as they grow.
+/// Accumulates the logarithm of a geometric mean.
 struct LogMean {
   double sum = 0;
   int count = 0;
@@ -55,7 +55,7 @@ void add(LogMeans& means, const std::vector<double>& values, const std::vector<i
   }
 }
 
-/// A geometric mean for each repetition that has a value of every configuration.
+/// One geometric mean for each repetition that has a value in every configuration.
 std::vector<double> geometric_means(const LogMeans& means, int configurations) {
   std::vector<double> values;
   for (const auto& [repetition, mean] : means) {

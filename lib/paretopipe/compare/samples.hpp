@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-/// From records to the numbers that are compared.
+/// Extracts the numbers to compare from records.
 namespace paretopipe::compare {
 
 /// A configuration as both sides have it.
@@ -15,23 +15,24 @@ struct Matched {
   const stats::Configuration& now;
 };
 
-/// True if any repetition has a partner: the two sides were then measured side by side.
+/// True if any repetition has a partner, that is, if the two sides were measured side by side.
 bool any_pair(const std::vector<Matched>& configurations);
 
-/// The values of one metric in one configuration, and the repetition that each is of.
+/// The values of one metric in one configuration, each with its repetition.
 struct Measured {
   Samples samples;
   std::vector<int> base_repetitions;
   std::vector<int> new_repetitions;
 };
 
-/// `paired`: only repetitions that were measured side by side count, unless there is nothing left to pair with.
+/// With `paired`, only repetitions that were measured side by side count, unless no new repetition is left to pair
+/// with.
 Measured measured(const Matched& configuration, const record::Metric& metric, bool paired);
 
-/// All configurations together: of each repetition that has all of them the geometric mean of the values, each as a
-/// multiple of the base's median in its configuration, so that all configurations weigh the same. Those that have a
-/// value that is not above 0, or none on a side, are left out. None where fewer than two remain, or no repetition has
-/// them all.
+/// All configurations together: one geometric mean for each repetition that has a value in all of them. Each value
+/// enters as a multiple of the base's median in its configuration, so that all configurations weigh the same.
+/// Configurations with a value that is not above 0, or with a side without values, are left out. None if fewer than two
+/// configurations remain, or if no repetition has all of them.
 std::optional<Samples> together(const std::vector<Measured>& configurations, bool paired);
 
 }  // namespace paretopipe::compare

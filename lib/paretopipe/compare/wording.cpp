@@ -38,7 +38,7 @@ std::string why_too_few(const Change& change) {
                      change.checks == 1 ? "" : fmt::format(" in {} checks", change.checks), change.repetitions_needed);
 }
 
-/// As it was measured, and as it counts.
+/// The p-value as measured and as corrected.
 std::string p_value_of(const Change& change) {
   const auto text = fmt::format("p = {:.2g}", *change.p_value);
   if (change.checks == 1) return text;
@@ -51,7 +51,8 @@ std::size_t count_together(const Comparison& comparison, Verdict verdict) {
       std::count_if(all.begin(), all.end(), [&](const auto& change) { return change && change->verdict == verdict; }));
 }
 
-/// Records that do not count have no machine, and the order in which machines are met says nothing.
+/// True if the two sides were measured on different machines, in whatever order. A side without machines (none of its
+/// records counts) differs from none.
 bool different_machines(const Comparison& comparison) {
   auto base = comparison.base_machines, now = comparison.new_machines;
   std::sort(base.begin(), base.end());
@@ -83,7 +84,7 @@ void note_lacking_repetitions(std::vector<std::string>& sentences, const plan::T
                                   lacking == 1 ? "does" : "do", report::printable(name), describe(trial)));
 }
 
-/// Metrics of a phase that none of the trials has.
+/// Notes the metrics of a phase that none of the trials has.
 void note_unmeasured(std::vector<std::string>& sentences, const Comparison& comparison) {
   for (const auto* metric : comparison.request.metrics) {
     const auto& all = comparison.configurations;

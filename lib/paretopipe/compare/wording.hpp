@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-/// The words that all formats share.
+/// Words that all formats share.
 namespace paretopipe::compare {
 
 /// "+7.5 %"; "+0.012 %" where one decimal would hide it
@@ -19,13 +19,13 @@ std::string to_string(Outcome outcome);
 /// "mobilenet_v2, batch 1, …, split 9/20"
 std::string describe(const plan::Trial& trial);
 
-/// Why a rule has this outcome: what was measured, how sure that is, and how it stands to the threshold.
+/// Explains a rule's outcome: what was measured, how sure it is, and how it compares with the threshold.
 std::string explain(const Rule& rule, const Change& change);
 
 /// "Regression: 2 of 42 checks are broken and 3 undecided."
 std::string conclusion(const Comparison& comparison);
 
-/// Sentences on what the table does not show.
+/// Sentences on what the tables do not show.
 std::vector<std::string> notes(const Comparison& comparison);
 
 }  // namespace paretopipe::compare
