@@ -10,7 +10,7 @@
 #include <c10/core/Allocator.h>
 #include <torch/version.h>
 
-// LibTorch 2 lets an allocator change when it allocates, and has it copy.
+// In LibTorch 2, allocate() is not const and allocators also copy.
 #if TORCH_VERSION_MAJOR < 2
 #define PARETOPIPE_ALLOCATES const
 #else
@@ -22,15 +22,15 @@ namespace {
 
 constexpr std::size_t kGrain = 64;
 
-/// LibTorch's own, which does the work.
+/// LibTorch's own allocator, which does the work.
 c10::Allocator*& original() {
   static c10::Allocator* allocator = nullptr;
   return allocator;
 }
 
-/// What a tensor counts for: its size, rounded up to whole grains. It is read back from malloc, which may give a few
-/// bytes more than it was asked for, so that no tensor needs a note of its size, and those that LibTorch allocated
-/// before it was asked to count are no trouble.
+/// The bytes that a tensor counts for: its size, rounded up to whole grains. They are derived from malloc's usable
+/// size, which may be a few bytes more than was asked for. So no tensor has to store its size, and tensors that
+/// LibTorch allocated before the counting began do no harm.
 std::int64_t grains_of(void* memory) {
   return static_cast<std::int64_t>(malloc_usable_size(memory) / kGrain * kGrain);
 }
@@ -44,13 +44,13 @@ class CountingAllocator final : public c10::Allocator {
  public:
   c10::DataPtr allocate(std::size_t bytes) PARETOPIPE_ALLOCATES override {
     if (bytes == 0) return original()->allocate(0);
-    // What malloc adds, 8 to 40 bytes by chance, must not make a grain: the same size always counts the same.
+    // The 8 to 40 bytes that malloc may add must not make another grain, so that equal sizes always count the same.
     auto* memory = original()->raw_allocate((bytes + kGrain - 1) / kGrain * kGrain + kGrain / 4);
     stage::tensor_bytes().add(grains_of(memory));
     return {memory, memory, &delete_counted, c10::Device(c10::DeviceType::CPU)};
   }
 
-  /// Memory and its context are one, as LibTorch's oneDNN tensors need it.
+  /// LibTorch's oneDNN tensors need an allocator whose context is the memory itself.
   c10::DeleterFnPtr raw_deleter() const override { return &delete_counted; }
 
 #if TORCH_VERSION_MAJOR >= 2

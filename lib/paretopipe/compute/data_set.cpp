@@ -14,14 +14,14 @@
 namespace paretopipe::compute {
 namespace {
 
-/// Names of one file, the first of which that exists is read.
+/// Alternative names of one file; the first that exists is read.
 using FileNames = std::array<std::string_view, 2>;
 
 struct DataSet {
   std::string_view name;
   std::string_view default_folder;
   FileNames images;
-  FileNames labels;  ///< empty: they stand with the images
+  FileNames labels;  ///< empty: the images' file holds them
   Images (*read)(const std::filesystem::path&);
   std::string_view how_to_get;
 };
@@ -77,7 +77,7 @@ class DataSetSamples final : public Samples {
  private:
   std::filesystem::path find(const FileNames& names) const {
     for (const auto name : names) {
-      std::error_code unreadable;  // as good as missing: the message below names the folder
+      std::error_code unreadable;  // counts as missing: the message below names the folder
       if (std::filesystem::exists(folder_ / name, unreadable)) return folder_ / name;
     }
     throw EnvironmentError(fmt::format("read {}: {} holds neither {}; {}, or name its folder as {}:DIR", set_.name,

@@ -62,7 +62,7 @@ void set_device(at::Device device) {
 
 std::string bus_address(at::Device device) {
   if (device.is_cpu()) return {};
-  // Of the runtime that LibTorch has brought into the process: to compile this takes no CUDA.
+  // Looked up in the CUDA runtime that LibTorch has loaded, so that compiling this needs no CUDA.
   using GetAddress = int (*)(char* address, int length, int device);
   const auto get = reinterpret_cast<GetAddress>(::dlsym(RTLD_DEFAULT, "cudaDeviceGetPCIBusId"));
   std::array<char, 32> address{};
@@ -76,8 +76,8 @@ void finish(at::Device device) {
 
 stage::Activation to_device(stage::Activation activation, at::Device device) {
   if (device.is_cpu()) return activation;
-  // On a stream of its own, which does not wait for what the computing thread has begun. The copy is from memory that
-  // is not pinned, so that it is made when the call returns.
+  // Copies on a separate stream, which does not wait for what the computing thread has begun. The memory is not pinned,
+  // so the copy is complete when the call returns.
   const c10::impl::VirtualGuardImpl gpu(device.type());
   const c10::StreamGuard stream(gpu.getStreamFromGlobalPool(device));
   return moved(std::move(activation), device);

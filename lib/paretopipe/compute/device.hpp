@@ -5,26 +5,27 @@
 
 #include <c10/core/Device.h>
 
-// What a stage computes on, and the way there and back. Blocks are made in the host's memory, and so is what a link
-// carries; a GPU has copies of its own.
+// The device that a stage computes on, and copies to and from it. Blocks are made in host memory, and links carry host
+// memory; a GPU has its own copies.
 namespace paretopipe::compute {
 
-/// "cpu" or "cuda:0". Throws EnvironmentError that says what is missing, where LibTorch or the machine has no such one.
+/// Finds "cpu" or "cuda:0". Throws EnvironmentError that says what is missing if LibTorch or the machine has no such
+/// device.
 at::Device find_device(const std::string& name);
 
-/// What this process computes on: "cpu" until configure_runtime() is asked for something else, which must be before any
-/// block is loaded.
+/// The device that this process computes on: "cpu" until configure_runtime() selects another one, which must happen
+/// before any block is loaded.
 at::Device device();
 void set_device(at::Device device);
 
-/// Where a GPU is, "0000:3b:00.0"; empty for the CPU, and where the CUDA runtime does not say.
+/// The PCI address of a GPU, "0000:3b:00.0". Empty for the CPU, and if the CUDA runtime does not tell.
 std::string bus_address(at::Device device);
 
-/// Returns when everything that was begun on the device is done.
+/// Waits until everything begun on the device is done.
 void finish(at::Device device);
 
-/// The activation in the memory of the device, or of the host; itself where it is there already. Returns when the copy
-/// is made, which may go on beside what a GPU computes.
+/// Copies the activation to the memory of the device, or of the host; returns it unchanged if it is already there.
+/// Returns when the copy is complete. A GPU may compute meanwhile.
 stage::Activation to_device(stage::Activation activation, at::Device device);
 stage::Activation to_host(stage::Activation activation);
 

@@ -17,10 +17,10 @@ bool uses_programs(const config::ComputeMode& mode) {
   return mode.compute == config::Compute::optimized || !device().is_cpu();
 }
 
-/// Where numbers lie, and how many bytes they are.
+/// Bytes by address.
 using Memory = std::map<const void*, std::int64_t>;
 
-/// A tensor in a layout of oneDNN's has no address; it is nobody else's.
+/// A tensor in a oneDNN layout has no address and shares its memory with no other; it is left out.
 Memory memory_of(const std::vector<at::Tensor>& tensors) {
   Memory memory;
   for (const auto& tensor : tensors) {
@@ -30,7 +30,7 @@ Memory memory_of(const std::vector<at::Tensor>& tensors) {
   return memory;
 }
 
-/// Adds what is not there yet; returns its bytes.
+/// Adds to `counted` what it lacks; returns the bytes of these entries.
 std::int64_t add_new(Memory& counted, const Memory& more) {
   std::int64_t bytes = 0;
   for (const auto& [place, size] : more) bytes += counted.emplace(place, size).second ? size : 0;
@@ -85,7 +85,7 @@ void Engine::run_once(config::BlockRange range, const stage::Boundary& incoming)
 }
 
 stage::Activation Engine::forward(config::BlockRange range, stage::Activation input) {
-  // Held until all is computed: a GPU's memory is another activation's as soon as it is given back.
+  // Held until all is computed: freed GPU memory is reused for another activation at once.
   const auto held = to_device(std::move(input), device());
   auto tensors = to_tensors(held);
   if (range.begin == 0) tensors.front() = in_mode(tensors.front(), mode_);
@@ -124,8 +124,8 @@ void Engine::keep_only(config::BlockRange range) {
   });
 }
 
-/// A tensor that blocks share with a program is theirs while they are held; it counts as the program's when they have
-/// gone and it alone keeps the tensor.
+/// A tensor shared by a held block and a program counts as the block's. It counts as the program's once only the
+/// program keeps it.
 std::int64_t Engine::program_bytes() const {
   auto counted = memory_of(blocks_.tensors());
   std::int64_t bytes = 0;
@@ -137,7 +137,7 @@ std::int64_t Engine::limit() const {
   return device().is_cpu() ? limit_bytes_ : 0;
 }
 
-/// Forgets what was prepared longest ago, until the rest fits; `current` stays in any case.
+/// Forgets the programs that were prepared longest ago until the rest fits; always keeps `current`.
 void Engine::make_room(const Key* current) {
   while (limit() == 0 || program_bytes() > limit()) {
     auto oldest = programs_.end();

@@ -27,10 +27,10 @@ class ByteFile {
     if (error) fail(path, error.message());
   }
 
-  /// More than the file can expand to: deflate shrinks at most 1032-fold (zlib's technical details).
+  /// Upper bound of the file's uncompressed size: deflate compresses at most 1032-fold (zlib's technical details).
   std::uint64_t max_content() const { return size_ * 1032; }
 
-  /// Fills `bytes`, or fewer if the file ends before. Returns how many.
+  /// Fills `bytes`, or fewer if the file ends earlier. Returns how many.
   std::size_t read(std::span<std::uint8_t> bytes) {
     std::size_t filled = 0;
     while (filled < bytes.size()) {

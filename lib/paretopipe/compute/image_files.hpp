@@ -12,18 +12,18 @@ struct Images {
   std::int64_t height = 0;
   std::int64_t width = 0;
   std::vector<std::uint8_t> pixels;  ///< count x channels x height x width
-  std::vector<std::uint8_t> labels;  ///< one an image, where they stand in the same file
+  std::vector<std::uint8_t> labels;  ///< one per image, if the same file holds them
 };
 
-// All read the whole file and check all of it: what its header claims is compared with what the file can hold before
-// memory is allocated. A file that cannot be read, is truncated, too long or damaged is an EnvironmentError that names
-// the file and what is wrong with it.
+// All of these read and check the whole file. They compare the header's claims with what the file can hold before they
+// allocate memory. They throw EnvironmentError, naming the file and the reason, if the file cannot be read, is
+// truncated, too long or damaged.
 
 /// Images in the IDX format of MNIST (http://yann.lecun.com/exdb/mnist): magic 0x00000803, then count, rows and columns
 /// as big-endian 32-bit integers, then the pixels. Plain or gzip.
 Images read_idx_images(const std::filesystem::path& path);
 
-/// Labels in the same format: magic 0x00000801, then the count, then one byte a label.
+/// Labels in the same format: magic 0x00000801, then the count, then one byte per label.
 std::vector<std::uint8_t> read_idx_labels(const std::filesystem::path& path);
 
 /// CIFAR-10, "binary version" (https://www.cs.toronto.edu/~kriz/cifar.html): records of one label byte (0 … 9) and

@@ -19,7 +19,8 @@ struct Size {
   std::int64_t width;
 };
 
-/// Of an image that is to be cropped to `target`. torchvision rounds the longer side down.
+/// The size to which an image is resized before it is cropped to `target`. As in torchvision, the longer side is
+/// rounded down.
 Size resized(Size image, Size target) {
   const auto margin = [](std::int64_t side) { return std::llround(static_cast<double>(side) * 8 / 7); };
   const Size cover{margin(target.height), margin(target.width)};
@@ -29,7 +30,7 @@ Size resized(Size image, Size target) {
   return {cover.width * image.height / image.width, cover.width};
 }
 
-/// Python's round(), which torchvision uses, takes the even one of two neighbours.
+/// torchvision uses Python's round(), which rounds halves to even.
 std::int64_t crop_begin(std::int64_t whole, std::int64_t part) {
   return std::lrint(static_cast<double>(whole - part) / 2);
 }

@@ -10,7 +10,7 @@ namespace {
 
 using Replacement = std::function<at::Tensor(const at::Tensor&)>;
 
-/// A tensor, or a list with tensors and, as an index can be, with None.
+/// `constant` is a tensor or a list. A list may hold tensors and, like an index, None.
 c10::IValue replaced_in(const c10::IValue& constant, const Replacement& replacement) {
   if (constant.isTensor()) return replacement(constant.toTensor());
   c10::impl::GenericList replaced(constant.toList().elementType());

@@ -15,22 +15,21 @@ struct Graph;
 
 namespace paretopipe::compute {
 
-/// What goes into a graph or a block, or comes out of it: one tensor, or the two that cross a cut, without an
-/// allocation for these.
+/// Inputs or outputs of a graph or a block. One tensor, or the two that cross a cut, need no allocation.
 using Tensors = c10::SmallVector<at::Tensor, 2>;
 
-/// A float32 tensor in the mode's type and, with four dimensions, in its memory format; any other as it is. Shares its
-/// memory where there is nothing to change.
+/// Converts a float32 tensor to the mode's type and, if it has four dimensions, to its memory format; returns any other
+/// tensor as it is. The result shares the tensor's memory if nothing has to change.
 at::Tensor in_mode(const at::Tensor& tensor, const config::ComputeMode& mode);
 
-/// Of a graph's constant: the tensor that it is, or those of the list that it is.
+/// The tensors of a graph's constant: the constant itself, or those in a list.
 std::vector<at::Tensor> tensors_in(const c10::IValue& constant);
 
-/// Puts what `replacement` makes of it in the place of every tensor among the graph's constants, also those in lists.
+/// Replaces every tensor among the graph's constants, also those in lists, by the result of `replacement`.
 void replace_constants(torch::jit::Graph& graph, const std::function<at::Tensor(const at::Tensor&)>& replacement);
 
-/// in_mode for every tensor among the graph's constants, on that device. The graph's operators stay: one that insists
-/// on float32 will refuse its operands when it runs.
+/// Applies in_mode to every tensor among the graph's constants and moves it to the device. The graph's operators stay:
+/// one that insists on float32 will refuse its operands when it runs.
 void constants_in_mode(torch::jit::Graph& graph, const config::ComputeMode& mode, at::Device device = at::kCPU);
 
 }  // namespace paretopipe::compute

@@ -30,7 +30,7 @@ void check_takes_tokens(const Sample& sample, const stage::ModelRequest& request
                                fmt::join(sample.shape, "x"), request.data));
 }
 
-/// Nothing is read of what is not a person's own.
+/// Checks the request without reading any file.
 void check_kind(const Sample& sample, const stage::ModelRequest& request) {
   try {
     config::check_data_choice(request.data, request.labels);
@@ -55,7 +55,7 @@ std::vector<std::int64_t> labels_of(const Samples& samples, const stage::ModelRe
   return read_labels(request.labels);
 }
 
-/// Of all samples.
+/// The labels of all samples, one each.
 std::vector<std::int64_t> checked_labels(const Samples& samples, const stage::ModelRequest& request) {
   auto labels = labels_of(samples, request);
   const auto count = static_cast<std::int64_t>(labels.size());

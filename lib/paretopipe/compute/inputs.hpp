@@ -15,20 +15,19 @@ namespace paretopipe::compute {
 //   tensor:FILE                          open_tensor_samples
 //   tokens:FILE                          open_token_samples
 //   random                               random_input
-// and `request.labels` empty, "own" (of a data set) or a file (read_labels) with as many lines as there are samples.
-// All are to be called under c10::InferenceMode.
+// `request.labels` is empty, "own" (those of the data set) or a file (read_labels) with one line per sample.
+// Call all of these under c10::InferenceMode.
 
-/// Throws UsageError for another data string, for data of which the model's samples cannot be made, and for labels that
-/// do not belong to them. Data sets are not read, nor is any image, so that a wrong request is refused before much is
-/// done for it.
+/// Throws UsageError for any other data string, for data from which the model's samples cannot be made, and for labels
+/// that do not belong to them. Reads no data set and no image, so that a wrong request is refused early.
 void check_data(const Sample& sample, const stage::ModelRequest& request);
 
-/// `count` batches of such samples, contiguous. Batch j holds samples j*batch … in the data's order, beginning again at
-/// the first after the last. Throws UsageError as check_data does, for a batch below 1 and for a damaged file of a
-/// person's own, EnvironmentError for a data set that is missing, truncated or damaged.
+/// Makes `count` contiguous batches. Batch j holds the samples from j * batch on, in the data's order, and starts over
+/// after the last sample. Throws UsageError as check_data does, for a batch below 1 and for a damaged file of the
+/// user's, and EnvironmentError for a data set that is missing, truncated or damaged.
 std::vector<at::Tensor> make_input_batches(const Sample& sample, const stage::ModelRequest& request, int count);
 
-/// As stage::Backend::make_labels says.
+/// As stage::Backend::make_labels.
 std::vector<std::int64_t> make_labels(const Sample& sample, const stage::ModelRequest& request, int count);
 
 }  // namespace paretopipe::compute

@@ -11,11 +11,11 @@
 namespace paretopipe::compute {
 namespace {
 
-/// Progressive images have about ten. Each costs a pass over the whole image, and little of the file.
+/// Progressive images have about ten scans. Each costs a pass over the whole image but few bytes of the file.
 constexpr int kMostScans = 100;
 
-/// What libjpeg works on. Its way out of an error is a jump over all frames in between, which may therefore hold no
-/// object that has a destructor: those below hold none.
+/// The state of libjpeg, which leaves an error by longjmp over all frames in between. These frames may hold no object
+/// with a destructor, and those below hold none.
 struct Decoder {
   jpeg_decompress_struct jpeg{};
   jpeg_error_mgr errors{};
@@ -30,8 +30,8 @@ struct Decoder {
   std::longjmp(decoder->escape, 1);
 }
 
-/// libjpeg goes on after damage that it can guess around, with a grey rest for what is missing: no image to measure
-/// with. A few bytes too many between the parts of a file, which some cameras leave, change nothing.
+/// libjpeg tolerates damage and fills what is missing with grey, which is no image to measure with: this is an error
+/// here. Extra bytes between the parts of a file, which some cameras leave, change nothing and are accepted.
 void judge_message(j_common_ptr jpeg, int level) {
   if (level < 0 && jpeg->err->msg_code != JWRN_EXTRANEOUS_DATA) leave(jpeg);
 }
@@ -43,7 +43,7 @@ void limit_scans(j_common_ptr jpeg) {
   std::longjmp(decoder->escape, 1);
 }
 
-/// False if there is a reason.
+/// Returns false, with a reason, if that fails.
 bool read_header(Decoder& decoder, std::span<const std::byte> file) {
   if (setjmp(decoder.escape) != 0) return false;
   jpeg_create_decompress(&decoder.jpeg);
@@ -55,7 +55,7 @@ bool read_header(Decoder& decoder, std::span<const std::byte> file) {
   return true;
 }
 
-/// False if there is a reason.
+/// Returns false, with a reason, if that fails.
 bool read_pixels(Decoder& decoder, std::uint8_t* pixels) {
   if (setjmp(decoder.escape) != 0) return false;
   decoder.jpeg.out_color_space = JCS_RGB;

@@ -8,17 +8,17 @@
 namespace paretopipe::compute {
 namespace {
 
-/// The callbacks are plain function pointers, so what they share is here.
+/// State shared by the callbacks, which are plain function pointers.
 thread_local std::int64_t total = 0;
-thread_local int depth = 0;  ///< of counted operators: what one of them calls is part of it
+thread_local int depth = 0;  ///< of nested counted operators; only the outermost one counts
 
 using Arguments = c10::ArrayRef<const c10::IValue>;
 
-/// What has to be known before the operator runs.
+/// What has to be determined before the operator runs.
 struct Work : at::ObserverContext {
   Work(std::int64_t per_output_, std::int64_t whole_) : per_output(per_output_), whole(whole_) {}
   std::int64_t per_output;  ///< each output element is a dot product of this length
-  std::int64_t whole;       ///< where it is the inputs that are spread over the outputs
+  std::int64_t whole;       ///< total of a transposed convolution, which spreads inputs over outputs
 };
 
 struct Operator {
@@ -26,7 +26,7 @@ struct Operator {
   Work (*work)(Arguments arguments);
 };
 
-/// input, weight, bias, stride, padding, dilation, transposed, ...
+/// Arguments: input, weight, bias, stride, padding, dilation, transposed, ...
 Work of_convolution(Arguments arguments) {
   const auto& weight = arguments[1].toTensor();
   const auto weights = weight.numel() / weight.size(0);
@@ -34,7 +34,7 @@ Work of_convolution(Arguments arguments) {
   return {weights, 0};
 }
 
-/// A product whose left factor is that argument.
+/// A matrix product whose left factor is argument `Left`.
 template <std::size_t Left>
 Work of_product(Arguments arguments) {
   return {arguments[Left].toTensor().size(-1), 0};
@@ -50,7 +50,8 @@ constexpr std::array<Operator, 8> kOperators{{{"aten::convolution", of_convoluti
                                               {"aten::bmm", of_product<0>},
                                               {"aten::mv", of_product<0>}}};
 
-/// The operator's own: where the interpreter calls it, everything else on the interpreter's stack comes along.
+/// The operator's own arguments. Called by the interpreter, an operator gets the rest of the interpreter's stack in
+/// front.
 Arguments arguments_of(const at::RecordFunction& call) {
   const auto inputs = call.inputs();
   return inputs.slice(inputs.size() - call.num_inputs());
@@ -70,7 +71,7 @@ std::unique_ptr<at::ObserverContext> before(const at::RecordFunction& call) {
 void after(const at::RecordFunction& call, at::ObserverContext* context) {
   if (context == nullptr) return;
   if (--depth > 0) return;
-  if (call.outputs().empty()) return;  // it has failed
+  if (call.outputs().empty()) return;  // the operator failed
   const auto& work = *static_cast<Work*>(context);
   total += work.whole + work.per_output * call.outputs().back().toTensor().numel();
 }

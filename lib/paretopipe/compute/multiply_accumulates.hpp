@@ -5,9 +5,9 @@
 
 namespace paretopipe::compute {
 
-/// Counts the multiply-accumulates of the convolutions and matrix products that LibTorch runs on this thread while the
-/// object lives, as LibTorch's own profiler sees them: after dispatch, so that what is counted is what was computed.
-/// Element-wise work (batch norm, activations, pooling) is not counted, as is usual. Not to be nested.
+/// Counts the multiply-accumulates of the convolutions and matrix products that LibTorch runs on this thread during the
+/// object's life. Operators are seen as LibTorch's profiler sees them, after dispatch, so that what is counted is what
+/// was computed. Element-wise work (batch norm, activations, pooling) is not counted, as is usual. Must not be nested.
 class MultiplyAccumulateCounter {
  public:
   MultiplyAccumulateCounter();
@@ -15,7 +15,7 @@ class MultiplyAccumulateCounter {
   MultiplyAccumulateCounter(const MultiplyAccumulateCounter&) = delete;
   MultiplyAccumulateCounter& operator=(const MultiplyAccumulateCounter&) = delete;
 
-  /// Since construction, or since the last call.
+  /// The count since construction or since the last call.
   std::int64_t take();
 
  private:

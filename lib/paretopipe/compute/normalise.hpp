@@ -3,9 +3,9 @@
 
 namespace paretopipe::compute {
 
-/// Images whose numbers are 0 … 1, channels in front of height and width, with ImageNet's mean and standard deviation:
-/// what all image models of the table, and most others, were designed for. Of grey images, whose single channel becomes
-/// three, too. Call under c10::InferenceMode.
+/// Normalises images with ImageNet's mean and standard deviation, which all image models of the table, and most others,
+/// were designed for. `images` holds numbers in 0 … 1, with channels before height and width. A single grey channel
+/// becomes three. Call under c10::InferenceMode.
 at::Tensor normalise(const at::Tensor& images);
 
 }  // namespace paretopipe::compute

@@ -16,7 +16,7 @@ constexpr std::string_view kBlanks = " \t";
   throw UsageError(fmt::format("read numbers from {}: line {} {}", file.string(), line, reason));
 }
 
-/// Takes the text up to the next line's end off `rest`.
+/// Removes the first line from `rest` and returns it.
 std::string_view take_line(std::string_view& rest) {
   const auto end = rest.find('\n');
   auto line = rest.substr(0, end);

@@ -19,7 +19,7 @@ using torch::jit::Node;
 using torch::jit::Value;
 using GraphPtr = std::shared_ptr<Graph>;
 
-/// Where LibTorch computes on dense tensors, and not in oneDNN's layouts.
+/// True for values on dense tensors, as opposed to oneDNN's layouts.
 bool is_dense(const Value* value) {
   const auto kind = value->node()->kind();
   return kind == torch::jit::prim::Param || kind == c10::aten::cat;
@@ -30,7 +30,7 @@ bool is_dilated(const Node* max_pool) {
   return !dilation || dilation->toIntVector() != std::vector<std::int64_t>(dilation->toIntVector().size(), 1);
 }
 
-/// oneDNN's layouts would make the pool slower, or the dilated one throw.
+/// Pools that stay on dense tensors: oneDNN's layouts would make them slower, and would make a dilated one throw.
 bool is_dense_pool(const Node* node) {
   if (node->kind() == c10::aten::avg_pool2d) return is_dense(node->input(0));
   return node->kind() == c10::aten::max_pool2d && (is_dense(node->input(0)) || is_dilated(node));
@@ -44,7 +44,7 @@ std::vector<Node*> nodes_where(Graph& graph, bool (*chosen)(const Node*)) {
   return nodes;
 }
 
-/// What the layers get as their input when the graph computes `examples`.
+/// The inputs of `layers` when the graph computes `examples`.
 std::vector<at::Tensor> inputs_of(const GraphPtr& graph, const std::vector<Node*>& layers, const Tensors& examples) {
   const auto results = graph->outputs().vec();
   for (std::size_t i = 0; i < results.size(); ++i) graph->eraseOutput(0);
@@ -58,7 +58,7 @@ std::vector<at::Tensor> inputs_of(const GraphPtr& graph, const std::vector<Node*
   return inputs;
 }
 
-/// 9216 x 4096 takes 45 ms as a product of matrices, and 15 ms so.
+/// Multiplies the weight by a vector instead of a matrix with one row: 15 ms instead of 45 ms for 9216 x 4096.
 void multiply_vector(Graph& graph, Node* layer) {
   const torch::jit::WithInsertPoint before(layer);
   auto* const row = graph.insert(c10::aten::squeeze, {layer->input(0), 0});
@@ -71,8 +71,8 @@ void multiply_vector(Graph& graph, Node* layer) {
   layer->destroy();
 }
 
-/// LibTorch's pools take 4 to 10 times as long on a dense tensor that does not lie pixel by pixel, and oneDNN's are no
-/// faster. Only the order in memory changes, so the result has the same bits.
+/// LibTorch's pools take 4 to 10 times as long on a dense tensor that is not stored pixel by pixel, and oneDNN's pools
+/// are no faster. Only the order in memory changes, so the result has the same bits.
 void pool_by_pixel(Graph& graph, Node* pool) {
   const auto ordered = [&graph](Value* tensor, at::MemoryFormat format) {
     return graph.insert(c10::aten::contiguous, {tensor}, {{"memory_format", static_cast<std::int64_t>(format)}});
@@ -84,7 +84,7 @@ void pool_by_pixel(Graph& graph, Node* pool) {
   pool->output()->replaceAllUsesAfterNodeWith(result->node(), result);
 }
 
-/// What depends on the shape of an operand.
+/// Makes the rewrites that depend on an operand's shape.
 void choose_by_shape(const GraphPtr& graph, const Tensors& examples, bool blocked) {
   auto layers = nodes_where(*graph, [](const Node* node) { return node->kind() == c10::aten::linear; });
   if (blocked) {
@@ -100,8 +100,9 @@ void choose_by_shape(const GraphPtr& graph, const Tensors& examples, bool blocke
   }
 }
 
-/// oneDNN has a kernel for blocked layouts that takes a window wider than 7 in steps, but none that pads as well: it
-/// would turn to products of dense matrices, and the pool that follows to a plain loop.
+/// oneDNN's kernel for blocked layouts supports a window wider than 7 with a stride, but not together with padding.
+/// Without separate padding oneDNN would fall back to products of dense matrices, and the following pool to a plain
+/// loop.
 void pad_before_wide_convolution(Graph& graph, Node* convolution) {
   const auto ints = [&](std::size_t input) {
     const auto value = torch::jit::toIValue(convolution->input(input));
@@ -127,7 +128,7 @@ void to_blocked_layouts(GraphPtr& graph) {
   torch::jit::ConvertFrozenOpsToMKLDNN(graph);
 }
 
-/// What oneDNN's blocked layouts are for.
+/// True where oneDNN's blocked layouts apply.
 bool is_blocked(const config::ComputeMode& mode, at::Device device) {
   return device.is_cpu() && mode.dtype == config::Precision::float32 &&
          mode.memory_format == config::MemoryFormat::contiguous && at::hasMKLDNN() &&
@@ -138,7 +139,7 @@ bool is_blocked(const config::ComputeMode& mode, at::Device device) {
 
 void optimise(GraphPtr& graph, const Tensors& examples, const config::ComputeMode& mode) {
   const auto device = examples.front().device();
-  torch::jit::ConstantPropagation(graph);  // operators are only rewritten whose strides and paddings are constants
+  torch::jit::ConstantPropagation(graph);  // rewrites need constant strides and paddings
   torch::jit::OptimizeFrozenGraph(graph, /*optimize_numerics=*/true);
   constants_in_mode(*graph, mode, device);
   const bool blocked = is_blocked(mode, device);
@@ -148,7 +149,7 @@ void optimise(GraphPtr& graph, const Tensors& examples, const config::ComputeMod
 }
 
 void place(GraphPtr& graph, const config::ComputeMode& mode, at::Device device) {
-  torch::jit::ConstantPropagation(graph);  // what is made of nothing but constants was asked for on the host
+  torch::jit::ConstantPropagation(graph);  // what is made of constants only was asked for on the host
   constants_in_mode(*graph, mode, device);
 }
 

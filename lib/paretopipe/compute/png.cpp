@@ -11,12 +11,12 @@
 namespace paretopipe::compute {
 namespace {
 
-/// What libpng works on. Its way out of an error is a jump over all frames in between, which may therefore hold no
-/// object that has a destructor: those below hold none.
+/// The state of libpng, which leaves an error by longjmp over all frames in between. These frames may hold no object
+/// with a destructor, and those below hold none.
 struct Decoder {
   png_structp png = nullptr;
   png_infop info = nullptr;
-  std::span<const std::byte> rest;  ///< of the file
+  std::span<const std::byte> rest;  ///< of the file, not read yet
   std::array<char, 200> reason{};
 };
 
@@ -26,7 +26,7 @@ struct Decoder {
   png_longjmp(png, 1);
 }
 
-/// Of what can be left out: text, colour profiles.
+/// Ignores warnings, which concern optional parts: text, colour profiles.
 void ignore(png_structp, png_const_charp) {}
 
 void read_bytes(png_structp png, png_bytep into, std::size_t count) {
@@ -36,16 +36,16 @@ void read_bytes(png_structp png, png_bytep into, std::size_t count) {
   rest = rest.subspan(count);
 }
 
-/// False if there is a reason.
+/// Returns false, with a reason, if that fails.
 bool read_header(Decoder& decoder) {
   if (setjmp(png_jmpbuf(decoder.png)) != 0) return false;
   png_set_read_fn(decoder.png, &decoder, read_bytes);
-  png_set_user_limits(decoder.png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);  // make_image says how many are too many
+  png_set_user_limits(decoder.png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);  // make_image enforces the limit
   png_read_info(decoder.png, decoder.info);
   return true;
 }
 
-/// Whatever the file holds becomes 8 bits of red, green and blue. False if there is a reason.
+/// Converts any kind of pixels to 8 bits of red, green and blue. Returns false, with a reason, if that fails.
 bool read_pixels(Decoder& decoder, std::uint8_t* pixels) {
   if (setjmp(png_jmpbuf(decoder.png)) != 0) return false;
   png_set_expand(decoder.png);

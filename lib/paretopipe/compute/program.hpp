@@ -10,17 +10,17 @@
 
 namespace paretopipe::compute {
 
-/// A graph of tensors in and tensors out, ready to run as it stands, operator by operator: nothing is fused or
-/// reordered behind one's back. Copies share everything.
+/// A graph from tensors to tensors, run exactly as it stands, operator by operator: nothing is fused or reordered.
+/// Copies share everything.
 class Program {
  public:
   explicit Program(std::shared_ptr<torch::jit::Graph> graph);
 
-  /// As many tensors as the graph has inputs; one for each of its outputs. Call under c10::InferenceMode. Throws what
-  /// LibTorch throws where an operator does not like its operands.
+  /// Takes one tensor per input of the graph and returns one per output. Call under c10::InferenceMode. Throws what
+  /// LibTorch throws if an operator refuses its operands.
   Tensors run(Tensors inputs) const;
 
-  /// The tensors among its constants: parameters, buffers, and what was computed of them beforehand.
+  /// The tensors among its constants: parameters, buffers, and what was precomputed from them.
   std::vector<at::Tensor> tensors() const;
 
   torch::jit::Graph& graph() const { return *graph_; }

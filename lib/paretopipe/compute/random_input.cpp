@@ -11,8 +11,8 @@ void fill_with_noise(at::Tensor& batch, std::uint64_t key) {
   fill_normal({batch.data_ptr<float>(), static_cast<std::size_t>(batch.numel())}, key);
 }
 
-/// Any but the first four of the vocabulary, which mean begin, padding, end and unknown; a sequence begins with the
-/// first and ends with the third.
+/// Draws tokens beyond the first four of the vocabulary, which mean begin, padding, end and unknown. Every sequence
+/// starts with begin and stops with end.
 void fill_with_tokens(at::Tensor& batch, std::int64_t vocabulary, std::uint64_t key) {
   constexpr std::int64_t kBegin = 0;
   constexpr std::int64_t kEnd = 2;

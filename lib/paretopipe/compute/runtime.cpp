@@ -34,15 +34,15 @@ void set_threads(int threads) {
   static_cast<void>(interop_set);
 }
 
-/// Whether this thread flushes: found by computing, not by asking for the flag.
+/// Whether this thread flushes denormals, found by computing rather than by reading the flag.
 bool flushes_denormals() {
   volatile float smallest_normal = std::numeric_limits<float>::min();
   return smallest_normal * 0.5F == 0.0F;
 }
 
-/// The flag belongs to a thread, so it is set on each of LibTorch's workers. A TensorIterator with one element a thread
-/// and a grain of 1 visits them all; at::parallel_for in our own code would need the OpenMP runtime that LibTorch was
-/// linked with, and downloaded LibTorchs bring their own. Returns whether all threads flush afterwards.
+/// The flag belongs to a thread, so it is set on each of LibTorch's workers. A TensorIterator with one element per
+/// thread and a grain of 1 visits them all. at::parallel_for in our own code would need the OpenMP runtime that
+/// LibTorch was linked with, and downloaded LibTorchs bring their own. Returns whether all threads flush afterwards.
 bool set_flush_denormals(bool flush) {
   const c10::InferenceMode inference;
   auto flushed = at::zeros({at::get_num_threads()}, at::kFloat);
@@ -59,9 +59,9 @@ bool set_flush_denormals(bool flush) {
   return std::all_of(results, results + flushed.numel(), [](float result) { return result == 1.0F; });
 }
 
-/// Activations are freed and allocated again in every batch. By default glibc gives the large ones back to the kernel,
-/// and the page faults cost up to a quarter of the time. One arena, because the others end at 64 MiB and ignore the
-/// thresholds. See mallopt(3).
+/// Activations are freed and allocated again in every batch. By default glibc returns large ones to the kernel, and the
+/// page faults cost up to a quarter of the time. Only one arena is used, because the others end at 64 MiB and ignore
+/// the thresholds. See mallopt(3).
 bool tune_malloc(bool tune) {
   static bool tuned = false;
   if (tune && !tuned) {
@@ -77,8 +77,8 @@ void choose_device(const std::string& name) {
   at::globalContext().setAllowTF32CuBLAS(false);
 }
 
-/// Which of the interchangeable BLAS libraries the dynamic linker chose: the reference implementation is 50 times
-/// slower than OpenBLAS, and nothing else tells.
+/// The BLAS libraries that the dynamic linker chose. The reference implementation is 50 times slower than OpenBLAS, and
+/// nothing else shows which one is used.
 std::set<std::string> mapped_blas_libraries() {
   constexpr std::array<std::string_view, 5> kNames{"blas", "mkl_", "blis", "armpl", "nvpl"};
   std::set<std::string> paths;
@@ -92,7 +92,8 @@ std::set<std::string> mapped_blas_libraries() {
   return paths;
 }
 
-/// From LibTorch's build summary: the function that returns it alone is not public in every release.
+/// Reads the capability from LibTorch's build summary; the function that returns it directly is not public in every
+/// release.
 nlohmann::json cpu_capability() {
   constexpr std::string_view kEntry = "CPU capability usage: ";
   const auto summary = at::show_config();

@@ -10,7 +10,7 @@
 namespace paretopipe::compute {
 namespace {
 
-/// A tensor that repeats the same few bytes could have any number.
+/// Limits the rows: a strided tensor that repeats the same few bytes could claim any number.
 constexpr std::int64_t kMostSamples = 10'000'000;
 
 class TensorSamples final : public Samples {
@@ -24,7 +24,7 @@ class TensorSamples final : public Samples {
       refuse(fmt::format("it is {}", error.what()));
     }
     const auto& stored = file_.tensor();
-    // from_blob wants memory that it could write to; the tensor on it is only ever read.
+    // from_blob takes writable memory; the tensor on it is only read.
     auto* memory = const_cast<std::byte*>(stored.bytes.data());
     rows_ = at::from_blob(memory, stored.shape, stored.strides, sample.is_tokens() ? at::kLong : at::kFloat);
     if (sample.is_tokens()) check_tokens(sample.vocabulary);
@@ -64,7 +64,7 @@ class TensorSamples final : public Samples {
   }
 
   weights::TensorFile file_;
-  at::Tensor rows_;  ///< on the file's memory
+  at::Tensor rows_;  ///< uses the file's memory
 };
 
 }  // namespace

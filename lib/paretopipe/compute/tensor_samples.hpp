@@ -6,8 +6,8 @@
 
 namespace paretopipe::compute {
 
-/// The rows of the one tensor that a file holds (weights::TensorFile): [samples, ...the model's input], float32, or
-/// int64 for tokens. They are taken as they are. Throws UsageError, naming the file, for another shape or type, for a
+/// Opens the rows of the only tensor of a file (weights::TensorFile): [samples, ...the model's input], float32, or
+/// int64 for tokens. They are used unchanged. Throws UsageError, naming the file, for another shape or type, for a
 /// token outside the vocabulary, and as TensorFile does.
 std::unique_ptr<Samples> open_tensor_samples(const std::filesystem::path& file, const Sample& sample);
 

@@ -34,7 +34,7 @@ class TokenSamples final : public Samples {
                                  line, most, vocabulary - 1));
   }
 
-  std::vector<std::vector<std::int64_t>> lines_;  ///< each as long as the model's sequence
+  std::vector<std::vector<std::int64_t>> lines_;  ///< each of the length of the model's sequence
 };
 
 }  // namespace

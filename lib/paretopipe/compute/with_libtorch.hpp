@@ -9,7 +9,7 @@
 
 namespace paretopipe::compute {
 
-/// Runs `action` in inference mode, a flag of the calling thread, and turns LibTorch's exceptions into ours.
+/// Runs `action` in inference mode, a flag of the calling thread, and converts LibTorch's exceptions to ours.
 template <class Action>
 auto with_libtorch(std::string_view attempt, Action action, ExitCode failure = ExitCode::internal) {
   const c10::InferenceMode inference;
