@@ -11,7 +11,7 @@
 namespace paretopipe::config {
 namespace {
 
-constexpr std::size_t kMaxDimensions = 7;  // the wire's tensors have 8, and one is the batch
+constexpr std::size_t kMaxDimensions = 7;  // the wire's tensors have 8; one is the batch
 constexpr std::int64_t kMaxSize = 1'000'000;
 
 [[noreturn]] void refuse_shape(const std::string& text) {
@@ -24,7 +24,7 @@ constexpr std::int64_t kMaxSize = 1'000'000;
 
 void to_json(nlohmann::json& json, const Archive& archive) {
   json = {{"sha256", archive.sha256}, {"input_shape", archive.input_shape}, {"cuts", archive.cuts}};
-  // Cut where one tensor crosses, archives keep the identity that they had before there was a choice.
+  // The default is left out, so that archives keep the identity that they had before this setting existed.
   if (archive.max_crossing != 1) json["max_crossing"] = archive.max_crossing;
 }
 

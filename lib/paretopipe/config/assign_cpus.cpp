@@ -20,7 +20,7 @@ void refuse_both(const std::vector<std::string>& of_devices, const Experiment& e
   }
 }
 
-/// CPUs that no profile names; all of them where profiles name every one.
+/// The CPUs that no profile names; all CPUs if profiles name every one.
 host::CpuSet left_over(const std::vector<std::string>& named, const host::CpuSet& available) {
   auto rest = available;
   for (const auto& list : named) {
@@ -34,7 +34,7 @@ host::CpuSet left_over(const std::vector<std::string>& named, const host::CpuSet
 }  // namespace
 
 std::vector<std::string> assign_cpus(const Experiment& experiment, const std::vector<int>& available) {
-  if (experiment.stages < 1) return {};  // for validate() to refuse
+  if (experiment.stages < 1) return {};  // validate() refuses it
   check_placement(experiment.placement, experiment.stages);
   std::vector<std::string> of_devices(static_cast<std::size_t>(device_count(experiment.placement, experiment.stages)));
   const auto profiles = load_device_profiles(experiment.device_profiles);

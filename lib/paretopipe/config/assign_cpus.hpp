@@ -6,9 +6,9 @@
 
 namespace paretopipe::config {
 
-/// The CPU list of each stage: those that the experiment names, or that its device's profile names; the other devices
-/// share the rest of `available` out (or all, where nothing is left). Stages on one device have the same list. Throws
-/// UsageError where both the experiment and a profile name them.
+/// Returns the CPU list of each stage. The experiment or the profile of the stage's device may name it. The other
+/// devices share the rest of `available`, or all of it if nothing is left. Stages on one device have the same list.
+/// Throws UsageError if both the experiment and a profile name CPUs.
 std::vector<std::string> assign_cpus(const Experiment& experiment, const std::vector<int>& available);
 
 }  // namespace paretopipe::config

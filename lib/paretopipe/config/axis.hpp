@@ -8,8 +8,8 @@
 
 namespace paretopipe::config {
 
-/// The values of a setting that are measured, one after the other: mostly one, which converts to an axis. `validate`
-/// sees to it that there is one at least, and none twice.
+/// The values of a setting that are measured in turn. A single value, the common case, converts to an axis. `validate`
+/// ensures that there is at least one value and that none occurs twice.
 class Axis {
  public:
   Axis(int value) : values_{value} {}
@@ -27,7 +27,7 @@ class Axis {
   std::vector<int> values_;
 };
 
-/// A number where there is one value, else a list.
+/// Writes a number if there is one value, otherwise a list.
 inline void to_json(nlohmann::json& json, const Axis& axis) {
   if (axis.size() == 1) {
     json = axis.first();

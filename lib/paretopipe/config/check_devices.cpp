@@ -28,7 +28,7 @@ void check_profiles(const Experiment& experiment) {
     if (!is_utf8(name)) throw UsageError("experiment.device_profiles is not valid UTF-8");
     all_say_threads = load_device_profile(name).threads.has_value() && all_say_threads;
   }
-  // Every value would measure the same thing again, as another trial.
+  // Every value would measure the same thing again as another trial.
   if (all_say_threads && experiment.threads_per_stage != Experiment{}.threads_per_stage) {
     throw UsageError(
         "experiment.threads_per_stage is for devices whose profile says nothing of threads, and all of "

@@ -3,7 +3,7 @@
 
 namespace paretopipe::config {
 
-/// Placement and device profiles of an experiment: throws UsageError for what does not fit its stages, or together.
+/// Throws UsageError if an experiment's placement and device profiles do not fit its stages or one another.
 void check_devices(const Experiment& experiment);
 
 }  // namespace paretopipe::config

@@ -36,7 +36,7 @@ Value find(const Names<Value>& names, const char* key, const std::string& text) 
       fmt::format("{} is \"{}\"; it must be {}{}", key, text, fmt::join(known, " or "), did_you_mean(text, known)));
 }
 
-/// Sums in another order differ by the roundings of float32 that one layer hands to the next, and those of bfloat16 are
+/// Sums in another order differ by float32 roundings, which each layer hands to the next. Roundings of bfloat16 are
 /// 65,536 times as coarse.
 constexpr double kFloat32Tolerance = 1e-4;
 constexpr double kBfloat16Tolerance = 5e-2;

@@ -5,18 +5,18 @@
 
 namespace paretopipe::config {
 
-/// eager: operator by operator, as the author wrote it. optimized: every stage's own graph, batch norms folded into the
-/// convolutions before them, with the fused and blocked kernels that the library has: what a deployment would run.
+/// eager: operator by operator, as the author wrote it. optimized: each stage's own graph with batch norms folded into
+/// the preceding convolutions and with the library's fused and blocked kernels, as a deployment would run it.
 enum class Compute { eager, optimized };
 
-/// Of weights and activations. What goes into the model and its result are float32 in any case.
+/// Type of weights and activations. The model's input and result are always float32.
 enum class Precision { float32, bfloat16 };
 
-/// Of activations and weights with four dimensions: by channel (NCHW), or by pixel (NHWC).
+/// Memory order of activations and weights with four dimensions: by channel (NCHW) or by pixel (NHWC).
 enum class MemoryFormat { contiguous, channels_last };
 
-/// How stages compute: it decides their numbers to the last bit, so that the unsplit model that a trial is compared
-/// with computes in the same way.
+/// How stages compute. The mode determines their numbers to the last bit, so the unsplit model that a trial is compared
+/// with computes in the same mode.
 struct ComputeMode {
   Compute compute = Compute::eager;
   Precision dtype = Precision::float32;
@@ -24,9 +24,9 @@ struct ComputeMode {
 
   bool operator==(const ComputeMode&) const = default;
 
-  /// By how much a split may differ from the unsplit model, as a share of the unsplit model's largest logit. 0 in eager
-  /// mode, where a cut changes nothing. Optimized, the kernels of a stage depend on where it begins and ends, so that
-  /// sums are rounded in another order. results/README.md has what was measured.
+  /// The most that a split may differ from the unsplit model, as a share of the unsplit model's largest logit. It is 0
+  /// in eager mode, where a cut changes nothing. In optimized mode, a stage's kernels depend on where the stage begins
+  /// and ends, so that sums are rounded in another order. results/README.md has the measured differences.
   double relative_tolerance() const;
 };
 
@@ -34,21 +34,22 @@ std::string to_string(Compute compute);
 std::string to_string(Precision dtype);
 std::string to_string(MemoryFormat format);
 
-/// By the names that to_string gives. Throws UsageError that lists them.
+/// Inverses of to_string(). They throw UsageError that lists the names.
 Compute parse_compute(const std::string& text);
 Precision parse_precision(const std::string& text);
 MemoryFormat parse_memory_format(const std::string& text);
 
-/// "optimized bfloat16 channels_last" without what is the default; empty where all of it is. For people.
+/// "optimized bfloat16 channels_last" without the parts that are the default; empty if all are. For people.
 std::string describe(const ComputeMode& mode);
 
-/// The same without whether graphs are optimised: of what tensors are.
+/// The same, but only the tensors' type and memory format.
 std::string describe_tensors(const ComputeMode& mode);
 
-/// Adds "compute", "dtype" and "memory_format" to an object, each where it is not the default.
+/// Adds "compute", "dtype" and "memory_format" to an object, each only if it is not the default.
 void write_compute_mode(nlohmann::json& object, const ComputeMode& mode);
 
-/// The counterpart. Throws UsageError as parse_compute does, and nlohmann's exception for what is no string.
+/// Inverse of write_compute_mode(). Throws UsageError as parse_compute does, and nlohmann's exception for a value that
+/// is no string.
 ComputeMode read_compute_mode(const nlohmann::json& object);
 
 }  // namespace paretopipe::config

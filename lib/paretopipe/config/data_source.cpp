@@ -12,10 +12,10 @@
 namespace paretopipe::config {
 namespace {
 
-/// One kind of data, as `--data` names it.
+/// A kind of data that `--data` can name.
 struct Kind {
   std::string_view name;
-  std::string_view place;  ///< what stands behind the colon; nothing: nothing may
+  std::string_view place;  ///< what follows the colon; empty if nothing may
   bool needs_place;
   bool own_labels;
 };
@@ -80,7 +80,7 @@ std::string name_of_data(const std::string& data) {
   const auto choice = parse_data(data);
   if (!choice.own_files()) return data;
   auto path = absolute(choice.place);
-  if (!path.has_filename()) path = path.parent_path();  // "photos/" is photos
+  if (!path.has_filename()) path = path.parent_path();  // the name of "photos/" is photos
   return fmt::format("{}:{}", choice.kind, path.filename().string());
 }
 
@@ -107,7 +107,7 @@ std::vector<std::filesystem::path> list_images(const std::filesystem::path& fold
   std::error_code error;
   std::filesystem::directory_iterator entry(folder, error);
   while (!error && entry != std::filesystem::directory_iterator()) {
-    std::error_code vanished;  // a link to nowhere is no file
+    std::error_code vanished;  // a dangling link is no file
     if (is_image(entry->path()) && entry->is_regular_file(vanished)) images.push_back(entry->path());
     entry.increment(error);
   }

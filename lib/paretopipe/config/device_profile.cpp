@@ -11,7 +11,7 @@
 namespace paretopipe::config {
 namespace {
 
-/// Below these the kernel refuses, or nothing can run.
+/// Below these, the kernel refuses or nothing can run.
 constexpr double kLeastQuota = 0.01;
 constexpr std::int64_t kLeastMemoryBytes = std::int64_t{4} << 20;
 constexpr int kMostThreads = 1024;
@@ -20,7 +20,7 @@ constexpr int kMostThreads = 1024;
   throw UsageError(fmt::format("device profile.{} is {}; it must be {}", key, value, range));
 }
 
-/// [0, 1], or "0-1" as --cpus has it.
+/// Reads [0, 1], or "0-1" as in --cpus.
 std::string read_cpus(const nlohmann::json& json) {
   std::string text;
   if (json.is_string()) text = json.get<std::string>();
@@ -42,7 +42,7 @@ std::int64_t read_memory(const nlohmann::json& json) {
   try {
     const auto bytes = parse_bytes(json.get<std::string>());
     if (bytes >= kLeastMemoryBytes) return bytes;
-  } catch (const UsageError&) {  // said below, with the key
+  } catch (const UsageError&) {  // reported below, with the key
   }
   refuse("memory_limit", json.dump(), range);
 }

@@ -45,7 +45,7 @@ SplitSelection read_splits(const nlohmann::json& json) {
   }
 }
 
-/// 8, or [1, 8].
+/// Reads 8, or [1, 8].
 Axis read_axis(const nlohmann::json& json, const std::string& key) {
   std::vector<int> values;
   for (const auto& item : json.is_array() ? json : nlohmann::json::array({json})) {
@@ -55,7 +55,8 @@ Axis read_axis(const nlohmann::json& json, const std::string& key) {
   return values;
 }
 
-/// 5, "auto", or {"precision": 0.01, "trials": 30, "budget_s": 60}: auto with other bounds than the usual ones.
+/// Reads 5, "auto", or {"precision": 0.01, "trials": 30, "budget_s": 60}, which is "auto" with other bounds than the
+/// default.
 Repeat read_repeat(const nlohmann::json& json) {
   if (json.is_number_integer()) {
     const nlohmann::json object{{"repeat", json}};

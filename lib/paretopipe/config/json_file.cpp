@@ -19,7 +19,7 @@ std::string read_file(const std::filesystem::path& file, std::string_view what) 
     throw UsageError(system_error(fmt::format("read {} {}", what, file.string()), error).what());
   };
   std::error_code ignored;
-  if (std::filesystem::is_directory(file, ignored)) refuse(EISDIR);  // it would open, and fail at the first read
+  if (std::filesystem::is_directory(file, ignored)) refuse(EISDIR);  // it would open and fail at the first read
   std::ifstream stream(file, std::ios::binary);
   if (!stream) refuse(errno);
   std::ostringstream contents;
@@ -27,14 +27,14 @@ std::string read_file(const std::filesystem::path& file, std::string_view what) 
   return std::move(contents).str();
 }
 
-/// What the library says, without its own idea of the position.
+/// The library's message without its own position.
 std::string reason_without_position(const nlohmann::json::exception& error) {
   const auto reason = reason_of(error);
   const auto position = reason.starts_with("parse error") ? reason.find(": ") : std::string::npos;
   return position == std::string::npos ? reason : reason.substr(position + 2);
 }
 
-/// The library keeps the last of two equal keys; a person who wrote both meant only one of them.
+/// Finds duplicate keys. The library would keep the last of them, but the user meant only one.
 class DuplicateKeys {
  public:
   bool operator()(int /*depth*/, nlohmann::json::parse_event_t event, nlohmann::json& parsed) {

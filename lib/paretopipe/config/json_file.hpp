@@ -10,15 +10,14 @@
 
 namespace paretopipe::config {
 
-/// JSON as people write it: with // and /* */ comments, and without a key that stands twice in the same object. Throws
+/// Parses JSON as people write it: // and /* */ comments are allowed, duplicate keys in an object are not. Throws
 /// UsageError that names the line.
 nlohmann::json parse_json_text(const std::string& text);
 
-/// The same for a file; errors begin with its name. `what` it is ("experiment") is for the error of one that cannot be
-/// read.
+/// The same for a file; errors begin with its name. `what` says what the file is ("experiment") if it cannot be read.
 nlohmann::json read_json_file(const std::filesystem::path& file, std::string_view what);
 
-/// Runs `action`, and puts the file's name before a UsageError of it.
+/// Runs `action` and puts the file's name in front of its UsageError.
 template <class Action>
 auto naming_file(const std::filesystem::path& file, Action&& action) {
   try {

@@ -5,8 +5,8 @@ namespace paretopipe::config {
 
 inline constexpr std::string_view kSyntheticPrefix = "synthetic:";
 
-/// Whether what a person wrote as a model is one that sleeps rather than computes (synthetic/synthetic_model.hpp), well
-/// written or not.
+/// Whether a model name means a model that sleeps instead of computing (synthetic/synthetic_model.hpp), even if it is
+/// malformed.
 constexpr bool is_synthetic(std::string_view model) {
   return model.starts_with(kSyntheticPrefix);
 }

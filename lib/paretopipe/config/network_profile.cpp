@@ -10,7 +10,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// What is beyond these is a typing mistake rather than a network, and would not fit what tc hands to the kernel.
+// Values beyond these limits are typing mistakes, and would not fit what tc hands to the kernel.
 constexpr Nanoseconds kLongestWait = 60s;
 constexpr std::int64_t kSlowestRate = 10'000;           // bit/s: a frame takes a second
 constexpr std::int64_t kFastestRate = 100'000'000'000;  // bit/s
@@ -18,7 +18,7 @@ constexpr std::int64_t kSmallestBurst = 1'514;          // bytes: one Ethernet f
 constexpr std::int64_t kLargestBurst = 1'000'000'000;   // bytes
 constexpr std::int64_t kLargestQueue = 10'000'000;      // packets
 
-/// One direction of a link as a person wrote it.
+/// Reads one direction of a link as a person wrote it.
 class ConditionsReader {
  public:
   ConditionsReader(const nlohmann::json& json, const std::string& path) : reader_(json, path), path_(path) {}
@@ -64,7 +64,7 @@ class ConditionsReader {
     parse_into(key, found->template get<std::string>(), parse, value);
   }
 
-  /// The one quantity that has no unit: a plain number is as clear as a percentage.
+  /// Probabilities need no unit: a plain number is as clear as a percentage.
   void read_probability(const std::string& key, double& value) {
     const auto* found = reader_.find(key);
     if (found == nullptr) return;
@@ -103,7 +103,7 @@ std::string amount(double value) {
   return fmt::format("{:g}", value);
 }
 
-/// What each value may be for itself.
+/// Checks each value by itself.
 void check_ranges(const LinkConditions& conditions, const std::string& path) {
   const auto refuse = [&](const char* key, const std::string& value, const std::string& least,
                           const std::string& most) {
@@ -132,7 +132,7 @@ void check_ranges(const LinkConditions& conditions, const std::string& path) {
   }
 }
 
-/// What values may be together.
+/// Checks that the values fit together.
 void check_needs(const LinkConditions& conditions, const std::string& path) {
   struct Need {
     bool unmet;

@@ -5,7 +5,7 @@
 namespace paretopipe::config {
 namespace {
 
-/// A probability of zero, or a delay of none, is what an unshaped link has: it is left out.
+/// Leaves out what an unshaped link has, such as a probability of zero.
 template <class T>
 void write_unless_default(nlohmann::json& json, const char* key, const T& value) {
   if (value != T{}) json[key] = value;

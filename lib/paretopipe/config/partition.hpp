@@ -8,8 +8,8 @@ namespace paretopipe::config {
 
 inline constexpr int kMostStages = 16;
 
-/// Named ways to share the N blocks of a chain out among K stages. All but the last go by the number of blocks: stage i
-/// (from 0) gets a share in proportion to its weight, and at least one block.
+/// Named ways to divide the N blocks of a chain among K stages. All but the last divide by the number of blocks: stage
+/// i (from 0) gets a share in proportion to its weight, and at least one block.
 ///
 /// | scheme      | weight of stage i           | of four stages |
 /// | equal-load  | 1                           | 1 : 1 : 1 : 1  |
@@ -21,23 +21,23 @@ inline constexpr int kMostStages = 16;
 /// | equal-time  | the partition whose slowest stage computes fastest, by the measured time of every block |
 enum class Scheme { equal_load, front_load, front_heavy, middle_load, end_load, end_heavy, equal_time };
 
-/// "front-heavy", ... as a person writes them.
+/// The scheme's name as a user writes it, such as "front-heavy".
 std::string_view to_string(Scheme scheme);
 
 /// In the order of the table.
 const std::vector<Scheme>& all_schemes();
 
-/// Every partition of a model: strictly ascending cuts, and both endpoints (all on stage 0, all on the last one).
+/// Every partition of a model: all strictly ascending cuts, and both endpoints (all on stage 0, all on the last stage).
 struct AllPartitions {
   bool operator==(const AllPartitions&) const = default;
 };
-/// The split points of one partition: K − 1 of them, ascending. Equal ones leave a stage without blocks.
+/// The split points of one partition: K − 1 of them, ascending. Equal split points leave a stage without blocks.
 using SplitPoints = std::vector<int>;
 
 using PartitionChoice = std::variant<AllPartitions, Scheme, SplitPoints>;
 
-/// "all", "4,9,14" or the name of a scheme. Throws UsageError for anything else, and for another number of split points
-/// than `stages` − 1.
+/// Parses "all", "4,9,14" or the name of a scheme. Throws UsageError for anything else, and if the number of split
+/// points is not `stages` − 1.
 PartitionChoice parse_partition(const std::string& text, int stages);
 
 }  // namespace paretopipe::config

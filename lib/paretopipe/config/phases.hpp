@@ -5,8 +5,8 @@
 
 namespace paretopipe::config {
 
-/// Which phases a trial has, by the names that MLPerf gives their scenarios: single_stream, with one batch in flight,
-/// measures latency; offline, with `depth` of them, measures throughput. A Server phase may follow (ServerLoad).
+/// Which phases a trial has, named after MLPerf's scenarios: single_stream measures latency with one batch in flight,
+/// and offline measures throughput with `depth` batches in flight. A Server phase may follow (ServerLoad).
 enum class Phases { both, single_stream, offline };
 
 inline bool has_single_stream(Phases phases) {
@@ -22,10 +22,10 @@ inline int count(Phases phases) {
 /// "both", "single-stream", "offline"
 std::string to_string(Phases phases);
 
-/// By these names. Throws UsageError that lists them.
+/// Parses these names. Throws UsageError that lists them.
 Phases parse_phases(const std::string& text);
 
-/// "single-stream only", "offline only"; empty for both. For people.
+/// "single-stream only", "offline only", or empty for both. For people.
 std::string describe(Phases phases);
 
 void to_json(nlohmann::json& json, Phases phases);

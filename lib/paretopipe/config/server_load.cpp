@@ -9,7 +9,7 @@
 namespace paretopipe::config {
 namespace {
 
-constexpr int kMaxQueries = 50'000;  // as many as batches of another phase
+constexpr int kMaxQueries = 50'000;  // the limit of batches of the other phases
 constexpr double kMinRate = 1e-3;
 constexpr double kMaxRate = 1e6;
 constexpr double kLongestPhase_s = 86'400;
@@ -37,7 +37,7 @@ LatencyStatistic parse_statistic(std::string_view name, std::string_view text) {
                                fmt::join(names, ", ")));
 }
 
-/// The number of a duration in the unit that says it with the fewest digits.
+/// The duration in the largest unit of which it is a whole number.
 std::string exact_duration(std::int64_t ns) {
   struct Unit {
     std::int64_t ns;

@@ -9,7 +9,7 @@
 
 namespace paretopipe::config {
 
-/// What a bound on latency is about.
+/// The statistic that a latency bound limits.
 enum class LatencyStatistic { mean, p50, p90, p95, p99, max };
 NLOHMANN_JSON_SERIALIZE_ENUM(LatencyStatistic, {{LatencyStatistic::mean, "mean"},
                                                 {LatencyStatistic::p50, "p50"},
@@ -18,7 +18,7 @@ NLOHMANN_JSON_SERIALIZE_ENUM(LatencyStatistic, {{LatencyStatistic::mean, "mean"}
                                                 {LatencyStatistic::p99, "p99"},
                                                 {LatencyStatistic::max, "max"}})
 
-/// The statistic of the latencies stays below the limit.
+/// A bound that the statistic of the latencies must stay below.
 struct LatencyBound {
   LatencyStatistic statistic = LatencyStatistic::p99;
   std::int64_t limit_ns = 0;
@@ -27,22 +27,23 @@ struct LatencyBound {
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LatencyBound, statistic, limit_ns)
 
-/// "p99 < 100ms". Throws UsageError for anything else, and for a limit of nothing.
+/// Parses "p99 < 100ms". Throws UsageError for anything else, and for a limit of zero.
 LatencyBound parse_latency_bound(std::string_view text);
 /// "p99 < 100 ms"
 std::string to_string(const LatencyBound& bound);
 
-/// MLPerf's Server scenario: queries arrive by themselves, as a Poisson process, however late the pipeline is. A query
-/// is a batch. Rates are in images per second, as throughput is: queries arrive `batch` times less often.
+/// MLPerf's Server scenario: queries arrive as a Poisson process, however late the pipeline is. A query is a batch.
+/// Rates are in images per second, like throughput, so queries arrive `batch` times less often.
 struct ServerLoad {
-  double rate_image_per_s = 0;          ///< 0 where the highest rate that keeps `bound` is searched
-  std::optional<LatencyBound> bound{};  ///< none where the rate is given
-  int queries = 0;                      ///< that enter the statistics, at every rate
+  double rate_image_per_s = 0;          ///< 0 if the highest rate that keeps `bound` is searched
+  std::optional<LatencyBound> bound{};  ///< none if the rate is given
+  int queries = 0;                      ///< number that enters the statistics, at every rate
 
   bool operator==(const ServerLoad&) const = default;
 };
 void to_json(nlohmann::json& json, const ServerLoad& load);
-/// For records, which a program wrote. Throws UsageError for a load that is neither of the two.
+/// For records, which a program wrote. Throws UsageError unless the load has either a rate or a bound, and values in
+/// range.
 void from_json(const nlohmann::json& json, ServerLoad& load);
 
 /// "Server at 50 image/s, 128 queries", "Server, highest rate with p99 < 100 ms, 128 queries"
@@ -50,23 +51,23 @@ std::string to_string(const ServerLoad& load);
 
 inline constexpr int kDefaultQueries = 128;
 
-/// What an experiment says of its Server phases. Without rates and without a bound there are none.
+/// An experiment's Server phases. There are none without rates and without a bound.
 struct ServerSettings {
-  std::vector<double> rates{};    ///< image/s, one after the other
-  std::string find_max_rate{};    ///< as parse_latency_bound() reads it; empty: nothing is searched
+  std::vector<double> rates{};    ///< image/s, measured in turn
+  std::string find_max_rate{};    ///< as parse_latency_bound() reads it; empty: no search
   int queries = kDefaultQueries;  ///< at every rate
 
   bool operator==(const ServerSettings&) const = default;
 };
 void to_json(nlohmann::json& json, const ServerSettings& settings);
-/// Reads over `defaults` what a person wrote as "experiment.server". Throws UsageError naming the key.
+/// Reads "experiment.server" over `defaults`. Throws UsageError naming the key.
 ServerSettings server_settings_from_json(const nlohmann::json& json, const ServerSettings& defaults = {});
 
-/// Throws UsageError naming the first key whose value is out of range, for rates beside a search, and for phases that
-/// would take longer than a day. `warmup` and `batch` are the experiment's.
+/// Throws UsageError naming the first key whose value is out of range, if rates are given besides a search, and if
+/// phases would take longer than a day. `warmup` and `batch` are the experiment's.
 void validate(const ServerSettings& settings, int warmup, int batch);
 
-/// What the trials of these settings are measured under; none where there is no Server phase.
+/// The loads under which the trials of these settings are measured; empty if there is no Server phase.
 std::vector<ServerLoad> loads_of(const ServerSettings& settings);
 
 }  // namespace paretopipe::config

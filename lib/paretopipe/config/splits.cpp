@@ -10,7 +10,7 @@
 namespace paretopipe::config {
 namespace {
 
-/// No chain of blocks is this long; it bounds what a mistyped range can allocate.
+/// Longer than any chain of blocks; bounds what a mistyped range can allocate.
 constexpr int kMaxSplitPoint = 9999;
 
 [[noreturn]] void refuse(const std::string& text) {

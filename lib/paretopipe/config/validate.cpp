@@ -21,7 +21,7 @@
 namespace paretopipe::config {
 namespace {
 
-/// A stage reports the moments of all batches of a trial in one control message of at most 64 MiB.
+/// Limited because a stage reports the moments of all batches of a trial in one control message of at most 64 MiB.
 constexpr int kMaxBatches = 50'000;
 
 struct Range {
@@ -65,10 +65,10 @@ void check_axis(const char* key, const Axis& axis, int max) {
   }
 }
 
-/// So many micro-batches of a phase make as many moments as the most batches do that are not cut.
+/// At this limit, a trial makes as many moments as the largest trial whose batches are not cut.
 constexpr std::int64_t kMaxMicroBatches = std::int64_t{2} * kMaxBatches;
 
-/// What is wrong with a size of micro-batches into which no batch can be cut.
+/// Says why no batch can be cut into micro-batches of this size.
 std::string misfit(int size, const Axis& batches) {
   const int batch = batches.first();
   if (batches.size() > 1)
@@ -89,7 +89,7 @@ void check_micro_batch_count(const Experiment& experiment, int batch, int size) 
                   size, micro_batches, batches, kMaxMicroBatches));
 }
 
-/// Needs `batch`, `batches`, `warmup` and `server` to be in their ranges.
+/// Requires `batch`, `batches`, `warmup` and `server` to be in range.
 void check_micro_batches(const Experiment& experiment) {
   const auto& sizes = experiment.micro_batches;
   for (auto size = sizes.begin(); size != sizes.end(); ++size) {
@@ -117,7 +117,7 @@ void check_precision(const Repeat& repeat) {
                                repeat.precision));
 }
 
-/// Names go into JSON, which is UTF-8: into the identity of a trial, its record, and the messages to the stages.
+/// Names go into JSON, which is UTF-8: a trial's identity, its record, and the messages to the stages.
 void check_text(const std::string& key, const std::string& text) {
   if (!is_utf8(text)) throw UsageError(fmt::format("experiment.{} is not valid UTF-8", key));
 }
@@ -202,7 +202,8 @@ void check_baselines(const std::vector<std::string>& baselines) {
   }
 }
 
-/// Every device has to have batches left when the first half has been warm-up.
+/// Checks that the baseline data-parallel is possible. Each device needs two batches, because the first half is
+/// warm-up.
 void check_data_parallel(const Experiment& experiment) {
   const auto& baselines = experiment.baselines;
   if (std::find(baselines.begin(), baselines.end(), "data-parallel") == baselines.end()) return;
@@ -221,7 +222,7 @@ void check_data_parallel(const Experiment& experiment) {
   }
 }
 
-/// What a phase that is left out would have to say.
+/// Refuses settings that need a phase that is left out.
 void check_phases(const Experiment& experiment) {
   const auto phases = experiment.phases;
   if (phases == Phases::both) return;
