@@ -5,21 +5,21 @@
 
 namespace paretopipe {
 
-/// How often a classifier is right, where the right classes are known.
+/// How often a classifier is right, for images whose class is known.
 struct Accuracy {
-  double top1 = 0;          ///< share of the images whose largest logit is that of their class
-  std::int64_t images = 0;  ///< looked at, each once
+  double top1 = 0;          ///< share of images whose largest logit is that of their class
+  std::int64_t images = 0;  ///< number of images, each counted once
 
   bool operator==(const Accuracy&) const = default;
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Accuracy, top1, images)
 
-/// How far the unsplit model, computed as a trial computes it, is from the same weights in eager mode and float32.
+/// How far the unsplit model, computed in a trial's mode, is from the same weights in eager mode and float32.
 struct UnsplitFidelity {
   double max_abs_difference = 0;  ///< of the logits
   double top1_agreement = 1;      ///< share of images whose largest logit is the same
-  std::int64_t images = 0;        ///< compared
-  double tolerance = 0;           ///< that the difference may not exceed
+  std::int64_t images = 0;        ///< number of images compared
+  double tolerance = 0;           ///< the largest difference allowed
 
   bool kept() const { return max_abs_difference <= tolerance; }
   bool operator==(const UnsplitFidelity&) const = default;

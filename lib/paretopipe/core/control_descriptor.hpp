@@ -2,8 +2,7 @@
 
 namespace paretopipe {
 
-/// What the launcher and the stage program agree on: the file descriptor under which a stage finds its end of the
-/// control link.
+/// The file descriptor at which a stage program finds its end of the control link. The launcher puts it there.
 inline constexpr int kControlDescriptor = 3;
 
 }  // namespace paretopipe

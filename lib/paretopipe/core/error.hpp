@@ -6,8 +6,7 @@
 
 namespace paretopipe {
 
-/// What the process returns to its shell. Documented in the manual, apps/paretopipe/README.md; set nowhere but in
-/// `main`.
+/// The process's exit status. Documented in the manual, apps/paretopipe/README.md; set only in `main`.
 enum class ExitCode : int {
   success = 0,
   negative = 1,     ///< The command worked and its answer is bad: a trial failed, a check found a problem.
@@ -17,7 +16,7 @@ enum class ExitCode : int {
   interrupted = 130,
 };
 
-/// An error that a person can act on: the text says what was attempted, why it failed and what to do.
+/// An error that a person can act on: its text says what was attempted, why it failed and what to do.
 class Error : public std::runtime_error {
  public:
   Error(ExitCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
@@ -45,7 +44,7 @@ class Interrupted : public Error {
   Interrupted() : Error(ExitCode::interrupted, "interrupted") {}
 };
 
-/// "attempt: reason of errno", e.g. "open /x/records.jsonl: No space left on device".
+/// Makes "attempt: reason of errno", e.g. "open /x/records.jsonl: No space left on device".
 EnvironmentError system_error(const std::string& attempt, int error_number);
 
 }  // namespace paretopipe

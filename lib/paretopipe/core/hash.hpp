@@ -5,7 +5,8 @@
 
 namespace paretopipe {
 
-/// FNV-1a, 64 bits (Fowler, Noll, Vo; RFC 9923). Stable over machines and releases: identities and seeds depend on it.
+/// 64-bit FNV-1a (Fowler, Noll, Vo; RFC 9923). Stable over machines and releases, because identities and seeds depend
+/// on it.
 std::uint64_t fnv1a64(std::string_view bytes);
 
 /// `value` as 16 lower-case hexadecimal digits.

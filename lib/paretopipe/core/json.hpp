@@ -17,7 +17,7 @@
 
 namespace paretopipe {
 
-/// Writes `value` under `key`, or nothing where there is none: what is undefined must look missing, never like a zero.
+/// Writes `value` under `key`, or nothing if there is none: an undefined value must look missing, never like a zero.
 template <class T>
 void write_optional(nlohmann::json& object, const char* key, const std::optional<T>& value) {
   if (value) object[key] = *value;
@@ -33,7 +33,8 @@ void read_optional(const nlohmann::json& object, const char* key, std::optional<
 }
 
 /// Reads a JSON object that a person wrote. Every error is a UsageError that names the key by its path
-/// ("experiment.tuning.threads"); keys that nobody asked for are errors too, so that a typing mistake is not a default.
+/// ("experiment.tuning.threads"). Keys that nobody asked for are errors too, so that a mistyped key does not silently
+/// leave a default.
 class ObjectReader {
  public:
   ObjectReader(const nlohmann::json& object, std::string path) : object_(object), path_(std::move(path)) {
@@ -41,7 +42,7 @@ class ObjectReader {
       throw UsageError(fmt::format("{} must be a JSON object, not {}", path_, object_.type_name()));
   }
 
-  /// Leaves `value` alone where the key is missing.
+  /// Leaves `value` unchanged if the key is missing.
   template <class T>
   void read(const std::string& key, T& value) {
     known_.push_back(key);
@@ -52,7 +53,7 @@ class ObjectReader {
         found->get_to(value);
         return;
       }
-    } catch (const nlohmann::json::exception&) {  // reported below, as a person's mistake
+    } catch (const nlohmann::json::exception&) {  // reported below as the user's mistake
     }
     throw UsageError(fmt::format("{}.{} has the wrong type or range: {}", path_, key, found->dump()));
   }
@@ -65,14 +66,14 @@ class ObjectReader {
     return value;
   }
 
-  /// The raw value of a nested key, or null; counts as known.
+  /// The raw value of a nested key, or nullptr. The key counts as known.
   const nlohmann::json* find(const std::string& key) {
     known_.push_back(key);
     const auto found = object_.find(key);
     return found == object_.end() ? nullptr : &*found;
   }
 
-  /// To be called last: throws for the first key that was never asked for.
+  /// Throws for the first key that was never asked for. Call it last.
   void refuse_unknown_keys() const {
     for (const auto& item : object_.items()) {
       if (std::find(known_.begin(), known_.end(), item.key()) == known_.end()) {
@@ -83,8 +84,8 @@ class ObjectReader {
   }
 
  private:
-  /// nlohmann converts 1.5 to the integer 1, true to 1 and -1 to a huge unsigned: none of that is what the person
-  /// meant. True for every type that is not a number.
+  /// True for every T that is not a number. nlohmann converts 1.5 to the integer 1, true to 1 and -1 to a huge unsigned
+  /// number, none of which the person meant.
   template <class T>
   static bool is_number_for(const nlohmann::json& value) {
     if constexpr (std::is_floating_point_v<T>) {

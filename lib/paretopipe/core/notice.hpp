@@ -6,9 +6,9 @@
 
 namespace paretopipe {
 
-/// Tells the person at the terminal something, on stderr, in one write. What cannot be written there is lost: nobody is
-/// left to be told, and neither a measurement nor an exit code may depend on who still reads a pipe. Throws nothing but
-/// what formatting throws.
+/// Prints a notice for the person at the terminal to stderr, in one write. Write errors are ignored: there is nobody
+/// left to tell, and neither a measurement nor an exit code may depend on who still reads a pipe. Throws only what
+/// formatting throws.
 template <class... Args>
 void print_notice(fmt::format_string<Args...> format, Args&&... args) {
   const auto text = fmt::format(format, std::forward<Args>(args)...);

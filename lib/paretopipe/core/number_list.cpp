@@ -10,7 +10,7 @@ namespace {
 
 /// Reads one number and moves `text` behind it.
 std::optional<int> take_number(std::string_view& text, int max) {
-  if (text.starts_with('-')) return std::nullopt;  // from_chars would take the sign
+  if (text.starts_with('-')) return std::nullopt;  // from_chars would accept the sign
   int number = 0;
   const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc{} || number > max) return std::nullopt;

@@ -5,15 +5,15 @@
 
 namespace paretopipe {
 
-/// What a stage did to get ready for a trial's runs: it made a graph of its blocks, or had it from an earlier trial.
-/// A graph's bytes are those of its tensors, without what the blocks hold anyway.
+/// How a stage prepared for a trial's runs: it made a graph of its blocks or kept one from an earlier trial. A graph's
+/// bytes are those of its tensors, except tensors that the blocks hold anyway.
 struct Preparation {
-  bool made = false;              ///< for this trial; otherwise it was kept, or the stage has no blocks
-  std::int64_t duration_ns = 0;   ///< before anything is timed
+  bool made = false;              ///< made for this trial; otherwise kept, or the stage has no blocks
+  std::int64_t duration_ns = 0;   ///< taken before anything is timed
   std::int64_t graph_bytes = 0;   ///< of this trial's graph
-  int graphs = 0;                 ///< that the stage holds now, this trial's among them
-  std::int64_t graphs_bytes = 0;  ///< of all of these
-  std::int64_t limit_bytes = 0;   ///< up to which graphs are kept for later trials; the current one may be larger
+  int graphs = 0;                 ///< held by the stage now, including this trial's
+  std::int64_t graphs_bytes = 0;  ///< bytes of all of these
+  std::int64_t limit_bytes = 0;   ///< limit up to which graphs are kept for later trials; the current one may exceed it
 
   bool operator==(const Preparation&) const = default;
 };

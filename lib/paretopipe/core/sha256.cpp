@@ -42,7 +42,7 @@ class Sha256 {
 
   void add(const char* bytes, std::size_t count) { require(EVP_DigestUpdate(context_.get(), bytes, count)); }
 
-  /// To be called once, as the last.
+  /// Call this once, last.
   std::string digits() {
     Digest digest{};
     require(EVP_DigestFinal_ex(context_.get(), digest.data(), nullptr));

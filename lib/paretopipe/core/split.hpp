@@ -5,11 +5,11 @@
 
 namespace paretopipe {
 
-/// What stands between the commas of a text, which must outlive it: one item more than there are commas, empty ones
-/// included.
+/// Splits `text` at its commas. Returns views into `text`, which must outlive them. The result has one item more than
+/// there are commas; items may be empty.
 std::vector<std::string_view> split_at_commas(std::string_view text);
 
-/// "4,9,14": numbers from 0 on with commas between them, in any order. None for anything else.
+/// Parses "4,9,14": non-negative numbers separated by commas, in any order. None for anything else.
 std::optional<std::vector<int>> parse_numbers(std::string_view text);
 
 }  // namespace paretopipe

@@ -26,7 +26,7 @@ void check_schema(const nlohmann::json& json, int schema, std::string_view what)
     throw UsageError(fmt::format("this is not a paretopipe {}: it has no \"schema\" number", what));
   }
   const auto& found = json["schema"];
-  // The library takes numbers beyond 63 bits for negative ones as soon as it compares them with signed ones.
+  // The library would treat numbers beyond 63 bits as negative when comparing them with signed ones.
   const bool newer = found.is_number_unsigned() ? found.get<std::uint64_t>() > static_cast<std::uint64_t>(schema)
                                                 : found.get<std::int64_t>() > schema;
   if (newer || found != schema) {

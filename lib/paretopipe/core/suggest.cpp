@@ -34,7 +34,8 @@ std::optional<std::string> closest_word(std::string_view word, const std::vector
   std::size_t allowed = std::max<std::size_t>(1, word.size() / 3);
   for (const auto& candidate : candidates) {
     const std::size_t distance = edit_distance(word, candidate);
-    // A one-letter word is one edit away from every other: a suggestion must keep something of what was written.
+    // A one-letter word is one edit away from every other one, but a suggestion must keep something of what was
+    // written.
     if (distance > allowed || distance >= word.size()) continue;
     closest = candidate;
     if (distance == 0) break;

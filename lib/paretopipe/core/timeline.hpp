@@ -8,14 +8,14 @@
 
 namespace paretopipe {
 
-/// The moments of every micro-batch in one stage, one entry a micro-batch in the order of issue, in nanoseconds of a
-/// steady clock (which one, and from which origin, is said by whoever holds the timeline). A batch that is not cut is
-/// one micro-batch. Successive moments of a micro-batch never decrease:
+/// The moments of every micro-batch in one stage: one entry per micro-batch in the order of issue, in nanoseconds of a
+/// steady clock. The holder of the timeline says which clock and which origin. A batch that is not cut is one
+/// micro-batch. Successive moments of a micro-batch never decrease:
 ///
 ///   receive_begin ≤ receive_end ≤ ready ≤ compute_begin ≤ compute_end ≤ encoded ≤ send_begin ≤ send_end
 ///
-/// Stage 0 receives nothing: its first three are the moment at which the micro-batch's batch was handed to the
-/// pipeline. A stage that sends nothing (all local) has send_begin = send_end = encoded.
+/// Stage 0 receives nothing: its first three moments are when the micro-batch's batch was handed to the pipeline. A
+/// stage that sends nothing (all local) has send_begin = send_end = encoded.
 struct StageTimeline {
   std::vector<std::int64_t> receive_begin;  ///< the frame's header has arrived
   std::vector<std::int64_t> receive_end;    ///< the last byte is in the tensor
@@ -36,16 +36,16 @@ inline constexpr std::array kStageMoments{&StageTimeline::receive_begin, &StageT
                                           &StageTimeline::ready,         &StageTimeline::compute_begin,
                                           &StageTimeline::compute_end,   &StageTimeline::encoded,
                                           &StageTimeline::send_begin,    &StageTimeline::send_end};
-/// What records and exports call them, in the same order.
+/// The names of these moments in records and exports, in the same order.
 inline constexpr std::array<std::string_view, kStageMoments.size()> kStageMomentNames{
     "receive_begin", "receive_end", "ready", "compute_begin", "compute_end", "encoded", "send_begin", "send_end"};
 
-/// The moments of every micro-batch's result back at stage 0. Where nothing crosses a link, all three follow `encoded`
+/// The moments of every micro-batch's result back at stage 0. If no link is crossed, all three follow `encoded`
 /// directly.
 struct ResultTimeline {
   std::vector<std::int64_t> receive_begin;
   std::vector<std::int64_t> receive_end;
-  std::vector<std::int64_t> completed;  ///< decoded: with the last micro-batch of a batch, its latency ends here
+  std::vector<std::int64_t> completed;  ///< decoded; a batch's latency ends here with its last micro-batch
 
   bool operator==(const ResultTimeline&) const = default;
 };

@@ -26,8 +26,8 @@ constexpr std::array kRates{Unit{"Gbit/s", 1e9}, Unit{"Mbit/s", 1e6}, Unit{"kbit
 constexpr std::array kProbabilities{Unit{"%", 0.01}, Unit{"", 1}};
 constexpr std::array kCounts{Unit{"G", 1e9}, Unit{"M", 1e6}, Unit{"k", 1e3}, Unit{"", 1}};
 
-/// The largest unit of which there is at least one; the smallest if there is none. What rounds up to the next digit or
-/// unit is taken as that: 9.996 is "10.0", 999.6 ns is "1.00 us".
+/// Formats in the largest unit of which there is at least one, or else in the smallest unit. The choice respects
+/// rounding: 9.996 becomes "10.0", and 999.6 ns becomes "1.00 us".
 std::string format_with(std::span<const Unit> units, double value) {
   const Unit* chosen = &units.back();
   for (const auto& unit : units) {
@@ -59,7 +59,7 @@ Quantity split_quantity(std::string_view text, std::string_view what, std::strin
   return {value, unit};
 }
 
-/// `value` × `factor` as a whole number; the product of a finite number can still be beyond what 64 bits hold.
+/// `value` × `factor` as a whole number. The product of finite numbers can still exceed 64 bits.
 std::int64_t scale(double value, double factor, std::string_view text) {
   const double product = value * factor;
   if (!(product < 0x1p63)) throw UsageError(fmt::format("\"{}\" is too large", text));
@@ -131,7 +131,7 @@ double parse_probability(std::string_view text) {
   const auto quantity = split_quantity(text, "a probability", "1 % or 0.01");
   const auto* unit = find_unit(kProbabilities, quantity.unit);
   if (unit == nullptr) throw UsageError(fmt::format("\"{}\" is not a probability; write it like 1 % or 0.01", text));
-  // Divided rather than multiplied by 0.01, so that "7 %" is the same number as 0.07.
+  // Divides instead of multiplying by 0.01, so that "7 %" is the same number as 0.07.
   const double probability = unit->name == "%" ? quantity.value / 100 : quantity.value;
   if (probability > 1)
     throw UsageError(fmt::format("\"{}\" is more than certain; a probability is at most 1, or 100 %", text));

@@ -5,19 +5,20 @@
 namespace paretopipe::diagnosis {
 namespace {
 
-/// A change by less is no advice: measurements scatter by as much.
+/// Smaller gains are not advised: measurements scatter by as much.
 constexpr double kWorthwhile = 0.02;
-/// A cut must carry less than this share of the bytes to be called lighter.
+/// A cut counts as lighter if it carries less than this share of the bytes.
 constexpr double kLighter = 0.8;
-/// Links can be made many times as fast, but hardly a stage: of what bounds less than this share of it nothing is said.
+/// A link can be made many times as fast, but a stage hardly can. If compute is the bottleneck, the next bound is only
+/// mentioned if it is at least this share of it.
 constexpr double kInReach = 0.5;
 
 double throughput_of(const ConfigurationDiagnosis& one) {
   return one.demands->throughput_image_per_s;
 }
 
-/// What crosses the cut at each split point of the group that a measured configuration has. Cuts of empty stages at the
-/// endpoints are left out: to move one of several cuts there is no partition.
+/// The bytes that cross at each split point of the group's measured configurations. All-local and all-remote
+/// configurations are left out, because no partition moves one of several of their cuts.
 std::map<int, std::int64_t> bytes_at_cuts(const GroupDiagnosis& group) {
   std::map<int, std::int64_t> result;
   for (const auto& one : group.configurations) {
@@ -36,7 +37,7 @@ bool better(const LighterCut& left, const LighterCut& right) {
   return left.bytes < right.bytes;
 }
 
-/// The best place for cut `index` among those between its neighbours where less would cross it.
+/// The best place for cut `index` between its neighbours where clearly less crosses it.
 std::optional<LighterCut> lighter_cut(const GroupDiagnosis& group, const ConfigurationDiagnosis& one,
                                       std::size_t index) {
   const auto& cuts = one.trial().split_points;

@@ -10,7 +10,7 @@
 namespace paretopipe::diagnosis {
 namespace {
 
-/// Differences of compute below this are not spoken of: measurements scatter by as much.
+/// Smaller differences in compute are not mentioned: measurements scatter by as much.
 constexpr double kNotableDifference = 0.05;
 /// Parts of the latency that change by less than this share of it are left out.
 constexpr double kNegligible = 0.01;
@@ -25,7 +25,7 @@ double median_throughput(const ConfigurationDiagnosis& measured) {
   return *measured.configuration.median(record::find_metric("throughput"));
 }
 
-/// What `one` is set against; null where that was not measured, and where it is `one`.
+/// The demands of the all-local baseline; null if it was not measured or is `one`.
 const Demands* local_demands(const GroupDiagnosis& group, const ConfigurationDiagnosis& one) {
   const auto* local = group.all_local();
   return local == nullptr || local == &one ? nullptr : &*local->demands;

@@ -6,7 +6,7 @@
 namespace paretopipe::diagnosis {
 namespace {
 
-/// Beyond this a depth is no advice.
+/// A larger depth is no useful advice.
 constexpr double kMostInFlight = 1e6;
 
 void sort_slowest_first(std::vector<Constraint>& constraints) {
@@ -14,7 +14,7 @@ void sort_slowest_first(std::vector<Constraint>& constraints) {
                    [](const auto& left, const auto& right) { return left.period_ns > right.period_ns; });
 }
 
-/// What each part of a pipeline of several stages has to do for a batch.
+/// The parts of a pipeline of several stages with their demands per batch, slowest first.
 std::vector<Constraint> parts(const Demands& demands) {
   std::vector<Constraint> parts;
   for (std::size_t s = 0; s < demands.stages.size(); ++s) {
@@ -28,7 +28,7 @@ std::vector<Constraint> parts(const Demands& demands) {
   return parts;
 }
 
-/// The same pipeline if that part took no time.
+/// The same pipeline as if `part` took no time.
 Demands without(Demands demands, const Constraint& part) {
   const auto index = static_cast<std::size_t>(part.stage);
   if (part.kind == Kind::source) {

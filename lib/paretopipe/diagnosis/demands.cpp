@@ -16,26 +16,26 @@ namespace {
 
 using Moments = std::vector<std::int64_t>;
 
-/// `durations`: one a micro-batch.
+/// `durations` has one entry per micro-batch.
 std::vector<double> of_batches(const std::vector<std::int64_t>& durations, int micro_batches) {
   const auto sums = stats::sums_over_micro_batches(durations, micro_batches);
   return {sums.begin(), sums.end()};
 }
 
-/// `durations`: one a micro-batch.
+/// `durations` has one entry per micro-batch.
 Busy busy_of(const std::vector<std::int64_t>& durations, int micro_batches) {
   const auto batches = of_batches(durations, micro_batches);
   return {*stats::mean(stats::sums_over_micro_batches(durations, micro_batches)), *stats::quantile(batches, 0.9)};
 }
 
-/// Of every micro-batch from `first` on.
+/// The durations from `begin` to `end` of every micro-batch from `first` on.
 std::vector<std::int64_t> durations(const Moments& begin, const Moments& end, std::size_t first) {
   std::vector<std::int64_t> result;
   for (auto i = first; i < begin.size(); ++i) result.push_back(end[i] - begin[i]);
   return result;
 }
 
-/// What a micro-batch passes at the end of a link, and what it left at its beginning.
+/// The moments of a micro-batch at the end of a link, and the one at which it left the link's beginning.
 struct LinkMoments {
   const Moments& send_begin;
   const Moments& header_arrived;
@@ -48,7 +48,8 @@ LinkMoments moments_of(const record::PhaseSamples& samples, std::size_t from, bo
   return {send_begin, samples.stages[from + 1].receive_begin, samples.stages[from + 1].ready};
 }
 
-/// Of a batch's first micro-batch: those behind it follow on its heels.
+/// The median time of a transfer that is alone on the link, less the delay. It uses only the first micro-batch of each
+/// batch, because the others follow directly behind.
 std::int64_t time_alone_ns(const record::PhaseSamples& single_stream, std::size_t from, bool back,
                            std::int64_t delay_ns) {
   const auto moments = moments_of(single_stream, from, back);
@@ -61,7 +62,7 @@ std::int64_t time_alone_ns(const record::PhaseSamples& single_stream, std::size_
   return std::max<std::int64_t>(0, std::llround(*stats::median(std::move(times))) - delay_ns);
 }
 
-/// See LinkDemand::busy. `first` is the first micro-batch that counts; there is one before it.
+/// See LinkDemand::busy. `first` is the first micro-batch that counts; at least one precedes it.
 std::vector<std::int64_t> link_busy(const LinkMoments& offline, std::size_t first, std::int64_t delay_ns,
                                     std::int64_t alone_ns) {
   std::vector<std::int64_t> result;
@@ -154,7 +155,7 @@ void require_measured(const record::TrialRecord& record) {
   if (record.status != record::Status::ok || !record.summary || !record.single_stream || !record.offline) {
     throw UsageError("the record holds no measurement that counts, so there is nothing to diagnose");
   }
-  stats::breakdown(*record.single_stream);  // refuse damaged samples
+  stats::breakdown(*record.single_stream);  // throws for damaged samples
   stats::breakdown(*record.offline);
   const auto stages = static_cast<std::size_t>(record.trial.all_local() ? 1 : record.trial.stage_count());
   const auto took_part = [&](const record::PhaseSamples& phase) {

@@ -16,7 +16,7 @@ void add_once(std::vector<std::string>& sentences, std::string sentence) {
   }
 }
 
-/// Leaves of a configuration's repetitions the wanted ones, if any is; tells whether there is one.
+/// Removes the configuration's unwanted repetitions if any of its repetitions is wanted. Returns whether one is.
 bool narrow(stats::Configuration& configuration, Records records, const std::set<std::string>& wanted) {
   const auto is_wanted = [&](std::size_t index) { return wanted.contains(records[index].trial.id()); };
   const std::initializer_list<std::vector<std::size_t>*> all{&configuration.ok, &configuration.failed,

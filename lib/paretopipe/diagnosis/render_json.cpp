@@ -123,7 +123,7 @@ Json to_json(const GroupDiagnosis& group) {
 std::string render_json(std::span<const GroupDiagnosis> groups) {
   Json json{{"schema", kSchema}, {"groups", Json::array()}};
   for (const auto& group : groups) json["groups"].push_back(to_json(group));
-  // Names of files need not be UTF-8, which JSON is.
+  // File names need not be UTF-8, but JSON must be.
   return fmt::format("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
 }
 

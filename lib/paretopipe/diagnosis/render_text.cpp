@@ -22,7 +22,7 @@ const std::vector<report::Table::Column> kColumns{{"part", report::Align::left},
                                                   {"bounds at", report::Align::right},
                                                   {"detail", report::Align::left}};
 
-/// What a link carried, how fast, and how fast it could; how long a batch's way round is.
+/// What a link carried, how fast it was and how fast it could be, or how long a batch's way round is.
 std::string detail(const Constraint& constraint, const Demands& demands) {
   if (constraint.kind == Kind::depth) {
     return fmt::format("{} in flight, {} round the ring", demands.in_flight, duration(demands.unqueued_ns()));
@@ -41,7 +41,7 @@ std::string without_article(const std::string& name) {
   return name.starts_with("the ") ? name.substr(4) : name;
 }
 
-/// One row for each of what can bound it, slowest first. A share of the time is only a part's that is busy.
+/// One row per possible bound, slowest first. Only parts that are busy have a share of the time.
 Rows part_rows(const ConfigurationDiagnosis& one) {
   Rows rows;
   for (const auto& constraint : one.bounds) {

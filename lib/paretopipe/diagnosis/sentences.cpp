@@ -14,15 +14,15 @@
 namespace paretopipe::diagnosis {
 namespace {
 
-/// A run that came nearer to its bound than this needs no explanation of the rest.
+/// A run at least this near to its bound needs no further explanation.
 constexpr double kNear = 0.9;
-/// A run beyond its bound by more than this was too short for the bound to hold.
+/// A run this far beyond its bound was too short for the bound to hold.
 constexpr double kBeyond = 1.02;
-/// A part whose slowest tenth of batches takes so many times the mean does not take the same time for every batch.
+/// If the slowest tenth of a part's batches takes this many times the mean, its batches differ.
 constexpr double kUneven = 1.2;
-/// Compute at depth that takes so many times what it does with one batch in flight is held up by something.
+/// Compute at depth that takes this many times as long as with one batch in flight is held up by something.
 constexpr double kHeldUp = 1.15;
-/// Stages that are busy for a smaller share of the time are not worth a sentence.
+/// Stages that are busy for a smaller share of the time are not mentioned.
 constexpr double kNotableShare = 0.1;
 
 std::string agreement(const ConfigurationDiagnosis& one) {
@@ -101,7 +101,7 @@ std::string fastest_split(const GroupDiagnosis& group, const ConfigurationDiagno
                      rate(fastest), gain);
 }
 
-/// What the bottleneck was busy with, where it is a part.
+/// The bottleneck's busy time, if it is a part; otherwise null.
 const Busy* busy_at(const Constraint& constraint, const Demands& demands) {
   const auto index = static_cast<std::size_t>(constraint.stage);
   if (constraint.kind == Kind::compute) return &demands.stages.at(index).busy;
@@ -109,7 +109,7 @@ const Busy* busy_at(const Constraint& constraint, const Demands& demands) {
   return link ? &demands.links.at(index).busy : nullptr;
 }
 
-/// What lies between the bound and the run.
+/// Explains the gap between the bound and the run.
 std::string gap(const ConfigurationDiagnosis& one) {
   const auto& demands = *one.demands;
   const auto& bottleneck = one.bounds.front();
@@ -126,7 +126,7 @@ std::string gap(const ConfigurationDiagnosis& one) {
                      duration(demands.period_ns()), rest);
 }
 
-/// Whether stages compute slower when all of them do.
+/// Says whether a stage computes slower at depth, when all stages are busy.
 std::string held_up(const Demands& demands) {
   for (std::size_t s = 0; s < demands.stages.size(); ++s) {
     const auto& stage = demands.stages[s];
@@ -160,7 +160,7 @@ std::string nothing_to_say(const ConfigurationDiagnosis& one) {
       fmt::join(one.reasons, "; "));
 }
 
-/// How often which part is the bottleneck, the most frequent first.
+/// Counts how often each part is the bottleneck, the most frequent first.
 std::string census(const GroupDiagnosis& group) {
   std::vector<std::pair<std::string, int>> counts;
   for (const auto& one : group.configurations) {

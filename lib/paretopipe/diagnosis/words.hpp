@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-/// Turns of phrase that the sentences of a diagnosis share. ASCII, whatever the terminal.
+/// Phrases that the sentences of a diagnosis share. ASCII, whatever the terminal.
 namespace paretopipe::diagnosis {
 
 /// "compute of stage 0", "the link from stage 0 to stage 1", "the way back from stage 1 to stage 0", "the source",
@@ -22,11 +22,11 @@ std::string percent(double share);
 /// "1.37 times"
 std::string times(double factor);
 
-/// "7 (layer2.0)", or "7" where nobody knows its name.
+/// "7 (layer2.0)", or "7" if the block's name is unknown.
 std::string numbered(int block, const GroupDiagnosis& group);
 
-/// What one of the group's trials puts where, in a sentence: "a cut after block 7 (layer2.0)", "cuts after blocks 3,
-/// 7", "not splitting", "leaving all to the last stage".
+/// Describes a trial's partition as part of a sentence: "a cut after block 7 (layer2.0)", "cuts after blocks 3, 7",
+/// "not splitting", "leaving all to the last stage".
 std::string way_to_cut(const plan::Trial& trial, const GroupDiagnosis& group);
 
 }  // namespace paretopipe::diagnosis

@@ -6,7 +6,7 @@
 namespace paretopipe::frontier {
 namespace {
 
-/// `value` on the way from `best` to `worst`, which are 0 and 1; 0 where they are one.
+/// Where `value` lies between `best` (0) and `worst` (1); 0 if these are equal.
 double share_of_way(double value, double best, double worst) {
   return best == worst ? 0 : (value - best) / (worst - best);
 }
@@ -40,7 +40,7 @@ double sum_of(std::span<const std::vector<double>> regrets, std::size_t option) 
                          [&](double sum, const std::vector<double>& of_case) { return sum + of_case[option]; });
 }
 
-/// The first of those with the smallest sum among the choices that are allowed, of which there is one.
+/// The allowed choice with the smallest sum; the first of equal ones. At least one must be allowed.
 template <class Allowed>
 Choice least_sum(std::span<const std::vector<double>> regrets, std::span<const Choice> choices, Allowed allowed) {
   std::optional<Choice> chosen;
@@ -85,7 +85,7 @@ std::optional<Choice> least_worst(std::span<const std::vector<double>> regrets) 
     return choice.worst_case == least.worst_case &&
            1 + choice.worst_regret <= (1 + least.worst_regret) * (1 + kEquallyBad);
   });
-  // What is as good in every case may be worst in another one.
+  // Another option that is as good in every case may have its worst case elsewhere.
   return least_sum(regrets, choices, [&](const Choice& choice) {
     return std::all_of(regrets.begin(), regrets.end(), [&](const std::vector<double>& of_case) {
       return of_case[choice.option] <= of_case[equally_bad.option];

@@ -42,14 +42,14 @@ Indices complete_points(const Points& points) {
   return complete;
 }
 
-// Most of many points are seldom near the frontier. A few good ones, found among a sample, tell so before anything is
-// sorted.
+// Among many points, most are far from the frontier. A few good points from a sample (pivots) eliminate them before
+// anything is sorted.
 
 constexpr std::size_t kSample = 256;
 constexpr std::size_t kPivots = 8;
 using Beaten = std::bitset<kSample>;
 
-/// For each point of an even sample, which of the others it dominates.
+/// For each point of the sample, the set of sampled points that it dominates.
 std::vector<Beaten> compare_sample(const Points& points, const Indices& sample) {
   std::vector<Beaten> beaten(kSample);
   for (std::size_t i = 0; i < kSample; ++i) {
@@ -60,8 +60,9 @@ std::vector<Beaten> compare_sample(const Points& points, const Indices& sample) 
   return beaten;
 }
 
-/// The points of a sample that together dominate the most of it, each of which adds something. (None dominates another:
-/// it would have been taken instead.) None where it is less than half, as where most points are on the frontier.
+/// Chooses sampled points that together dominate as much of the sample as possible, each adding something. (None
+/// dominates another, which would have been chosen instead.) Empty if they dominate less than half of it, as when most
+/// points are on the frontier.
 Indices choose_pivots(const Points& points, const Indices& complete) {
   if (complete.size() < 16 * kSample) return {};
   Indices sample, pivots;
@@ -79,7 +80,7 @@ Indices choose_pivots(const Points& points, const Indices& complete) {
   return 2 * rest.count() < kSample ? pivots : Indices{};
 }
 
-/// Those of `complete` that no pivot dominates; the others get a pivot as their dominator.
+/// The points of `complete` that no pivot dominates. Each of the others gets a pivot as its dominator.
 Indices survivors(const Points& points, Indices complete, Dominators& dominator) {
   const auto pivots = choose_pivots(points, complete);
   if (pivots.empty()) return complete;
@@ -93,10 +94,10 @@ Indices survivors(const Points& points, Indices complete, Dominators& dominator)
   return complete;
 }
 
-// The three classes below hold the members found so far, in lexicographic order, and answer the same question: which of
-// them, if any, is at least as good as the point at this place of the order in everything?
+// The three classes below hold the members found so far, in lexicographic order. find() returns a member that is at
+// least as good in every objective as the point at `place` of the order, if there is one.
 
-/// Up to two objectives: the last member has the least second cost of all.
+/// For up to two objectives: the last member has the smallest second cost of all.
 class LastMember {
  public:
   LastMember(const Points& points, const Indices& order) : points_(points), order_(order) {}
@@ -113,8 +114,9 @@ class LastMember {
   std::optional<std::size_t> last_;
 };
 
-/// Three objectives: of the members whose second cost ranks no higher than a point's, one with the least third cost. A
-/// Fenwick tree over the ranks ("A New Data Structure for Cumulative Frequency Tables", 1994) has it in O(log n).
+/// For three objectives: a Fenwick tree over the ranks of the second cost ("A New Data Structure for Cumulative
+/// Frequency Tables", 1994). In O(log n), it finds a member with the smallest third cost among those whose second cost
+/// ranks no higher than a point's.
 class LeastThirdCost {
  public:
   LeastThirdCost(const Points& points, const Indices& order)
@@ -138,17 +140,17 @@ class LeastThirdCost {
 
  private:
   struct Least {
-    double third = std::numeric_limits<double>::quiet_NaN();  ///< without a member, at most as large as nothing
+    double third = std::numeric_limits<double>::quiet_NaN();  ///< NaN without a member: comparisons with it are false
     std::size_t member = 0;
   };
 
   const Points& points_;
   const Indices& order_;
   Indices ranks_;             // by place, from 1; equal costs have equal ranks
-  std::vector<Least> least_;  // node i is of the ranks (i - its lowest set bit, i]
+  std::vector<Least> least_;  // node i covers the ranks (i - its lowest set bit, i]
 };
 
-/// Any number of objectives, by comparison with every member.
+/// For any number of objectives: compares with every member.
 class EveryMember {
  public:
   EveryMember(const Points& points, const Indices& order) : points_(points), order_(order) {}
@@ -167,7 +169,7 @@ class EveryMember {
   Indices members_;
 };
 
-/// Gives everything in `order` that is dominated a member of the frontier as its dominator.
+/// Sets a member of the frontier as the dominator of every point in `order` that is dominated.
 template <class Members>
 void sweep(const Points& points, const Indices& order, Dominators& dominator) {
   Members members(points, order);
@@ -177,7 +179,7 @@ void sweep(const Points& points, const Indices& order, Dominators& dominator) {
       members.add(place);
     } else if (!equal(points.costs(*better), points.costs(order[place]))) {
       dominator[order[place]] = better;
-    }  // the second of two equal points is a member that would find nothing that the first does not
+    }  // an equal point is a member too, but add() would gain nothing from it
   }
 }
 
@@ -217,7 +219,7 @@ Frontier find_frontier(const Points& points) {
     auto& dominator = frontier.dominator[point];
     if (!dominator) {
       frontier.members.push_back(point);
-    } else if (frontier.dominator[*dominator]) {  // a pivot that is no member, but dominated by one
+    } else if (frontier.dominator[*dominator]) {  // a pivot that is dominated by a member
       dominator = frontier.dominator[*dominator];
     }
   }

@@ -6,17 +6,18 @@
 
 namespace paretopipe::frontier {
 
-/// Which way an objective is good.
+/// Whether less or more of an objective is better.
 enum class Sense { minimise, maximise };
 
 /// Points in the space of some objectives, numbered from 0 in the order in which they were added.
 class Points {
  public:
-  /// Throws std::invalid_argument when there is no objective.
+  /// Throws std::invalid_argument if there is no objective.
   explicit Points(std::vector<Sense> senses);
 
-  /// One value an objective. A point that lacks one is kept as incomplete: it cannot be compared, so it neither is on
-  /// the frontier nor keeps another off it. Throws std::invalid_argument for NaN or another number of values.
+  /// Adds a point with one value per objective. A point that lacks a value is kept as incomplete. It cannot be
+  /// compared, so it is not on the frontier and keeps no other point off it. Throws std::invalid_argument for NaN or
+  /// another number of values.
   void add(std::span<const std::optional<double>> values);
 
   void reserve(std::size_t points) { costs_.reserve(points * senses_.size()); }
@@ -25,14 +26,14 @@ class Points {
   const std::vector<Sense>& senses() const { return senses_; }
   const std::vector<std::size_t>& incomplete() const { return incomplete_; }
 
-  /// The values of a complete point with every maximised one negated, so that less is better throughout.
+  /// The values of a complete point, with maximised objectives negated, so that less is always better.
   std::span<const double> costs(std::size_t point) const {
     return std::span(costs_).subspan(point * senses_.size(), senses_.size());
   }
 
  private:
   std::vector<Sense> senses_;
-  std::vector<double> costs_;            // row by row; a zero stands where a value is missing
+  std::vector<double> costs_;            // row by row; 0 for a missing value
   std::vector<std::size_t> incomplete_;  // ascending
   std::size_t size_ = 0;
 };
@@ -41,13 +42,13 @@ class Points {
 /// points do not dominate each other.
 struct Frontier {
   std::vector<std::size_t> members;  ///< points that no other point dominates, ascending; equal points are all kept
-  std::vector<std::optional<std::size_t>> dominator;  ///< per point: a member that dominates it; none for the others
+  std::vector<std::optional<std::size_t>> dominator;  ///< per point: a member that dominates it, if there is one
   std::vector<std::size_t> incomplete;                ///< points that lack an objective: neither members nor dominated
 };
 
-/// O(n log n) for up to three objectives (Kung, Luccio and Preparata, "On Finding the Maxima of a Set of Vectors",
-/// 1975); for more, every point is compared with the members found before it, O(n · members). Of thousands of points,
-/// those that a few good ones dominate are left out before.
+/// Takes O(n log n) for up to three objectives (Kung, Luccio and Preparata, "On Finding the Maxima of a Set of
+/// Vectors", 1975). For more objectives, each point is compared with the members found before it, in O(n · members). If
+/// there are thousands of points, those dominated by a few good ones are eliminated first.
 Frontier find_frontier(const Points& points);
 
 }  // namespace paretopipe::frontier

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kMostObjectives = 4;
 
-/// How much better than the reference a point is in each objective, all positive; the rest are zero.
+/// By how much a point is better than the reference in each objective, all positive; unused entries are 0.
 using Gains = std::array<double, kMostObjectives>;
 
 /// The area of the union of the boxes between the origin and the points added so far.
@@ -23,9 +23,10 @@ class StaircaseArea {
 
   void add(double x, double y) {
     auto step = steps_.lower_bound(x);
-    double floor = step == steps_.end() ? 0 : step->second;  // what is covered at x already
+    double floor = step == steps_.end() ? 0 : step->second;  // already covered at x
     if (floor >= y) return;
-    // From right to left: the part of the new box above each step that it covers, then above the one that stops it.
+    // From right to left, adds the part of the new box above each step that it covers, then above the step that stops
+    // it.
     double right = x;
     if (step != steps_.end() && step->first == x) step = steps_.erase(step);
     while (step != steps_.begin()) {
@@ -47,8 +48,8 @@ class StaircaseArea {
 
 double volume_of(std::span<const Gains> descending, std::size_t objectives);
 
-/// Cuts space at every distinct gain of the last objective: between two cuts, the volume of the other objectives over
-/// the points that reach that far.
+/// Slices space at every distinct gain of the last objective. A slice's volume is that of the other objectives over the
+/// points that reach that far.
 double sum_of_slices(std::span<const Gains> points, std::size_t objectives) {
   const std::size_t last = objectives - 1;
   double volume = 0;
@@ -62,7 +63,7 @@ double sum_of_slices(std::span<const Gains> points, std::size_t objectives) {
   return volume;
 }
 
-/// Of points in descending order of their last gain.
+/// The volume of points that are in descending order of their last gain.
 double volume_of(std::span<const Gains> descending, std::size_t objectives) {
   if (descending.empty()) return 0;
   if (objectives == 1) return descending.front()[0];

@@ -10,14 +10,15 @@
 namespace paretopipe::frontier {
 namespace {
 
-/// What is sorted, and a number that orders as its cost does. It travels along, because most comparisons need nothing
-/// else and a look at the costs misses the cache.
+/// An item to sort and a key that orders like its cost. The key travels along because most comparisons need nothing
+/// else, and looking up the costs misses the cache.
 struct Keyed {
   std::uint64_t key = 0;
   std::size_t what = 0;
 };
 
-/// The bits of a number, which order as numbers do once those of negative ones count downwards. 0 makes -0 to 0.
+/// Maps a number to bits that order as the numbers do; negative numbers need their bits inverted. Adding 0 turns -0
+/// into 0.
 std::uint64_t ordered_bits(double cost) {
   constexpr auto kSign = std::uint64_t{1} << 63;
   const auto bits = std::bit_cast<std::uint64_t>(cost + 0.0);
@@ -26,11 +27,11 @@ std::uint64_t ordered_bits(double cost) {
 
 constexpr int kDigitBits = 11;
 constexpr int kDigits = 3;
-/// Fewer are sorted by comparisons at once.
+/// Fewer entries are sorted by comparisons.
 constexpr std::size_t kWorthDigits = 2048;
 
-/// Sorts by the digits that are behind the leading zeros of all keys, the least significant one first (Knuth, "The Art
-/// of Computer Programming", volume 3, 5.2.5). Moves these digits to the top of the keys.
+/// Radix-sorts by the digits behind the leading zeros that all keys share, the least significant digit first (Knuth,
+/// "The Art of Computer Programming", volume 3, 5.2.5). Moves these digits to the top of the keys.
 void sort_by_digits(std::vector<Keyed>& entries) {
   const auto [least, greatest] = std::minmax_element(
       entries.begin(), entries.end(), [](const Keyed& left, const Keyed& right) { return left.key < right.key; });
@@ -48,7 +49,7 @@ void sort_by_digits(std::vector<Keyed>& entries) {
   }
 }
 
-/// Sorts by key, and by `before` where keys are equal.
+/// Sorts by key, and by `before` if keys are equal.
 template <class Before>
 void sort_keyed(std::vector<Keyed>& entries, Before before) {
   const auto less = [&](const Keyed& left, const Keyed& right) {
