@@ -10,8 +10,8 @@ namespace {
 constexpr int kPieces = 15;
 constexpr int kRounds = 120'000;
 
-/// Four chains that do not wait for one another keep the multiplier busy: a single one would leave room in which a
-/// neighbour on the same core would go unnoticed. The multiplier is Knuth's MMIX generator's.
+/// Runs four independent chains to keep the multiplier busy. A single chain would leave room in which a neighbour on
+/// the same core would go unnoticed. The multiplier is that of Knuth's MMIX generator.
 std::uint64_t arithmetic(std::uint64_t seed) {
   std::array<std::uint64_t, 4> chains{seed, seed + 1, seed + 2, seed + 3};
   for (int round = 0; round < kRounds; ++round) {
@@ -28,7 +28,7 @@ std::int64_t compute_probe_ns() {
   for (auto& duration : durations) {
     const auto begin = now_ns();
     value = arithmetic(value);
-    // Without a reader the compiler would take the arithmetic away.
+    // Without a reader, the compiler would remove the arithmetic.
     asm volatile("" : : "r"(value));
     duration = now_ns() - begin;
   }

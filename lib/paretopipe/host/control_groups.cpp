@@ -11,7 +11,7 @@ namespace paretopipe::host {
 namespace fs = std::filesystem;
 namespace {
 
-/// Version 1 calls no limit a number near the largest; the kernel's available memory is then less.
+/// Version 1 expresses "no limit" as a number near the largest, which the available memory never exceeds.
 std::optional<double> memory_limit_of(const fs::path& group) {
   for (const auto* file : {"memory.max", "memory.limit_in_bytes"}) {
     const auto bytes = parse_integer(read_text(group / file).value_or(""));
@@ -20,7 +20,7 @@ std::optional<double> memory_limit_of(const fs::path& group) {
   return std::nullopt;
 }
 
-/// Of version 2 every controller, for it names none.
+/// Version 2's hierarchy names no controllers and may restrict any.
 bool may_restrict(std::string_view controllers, std::string_view controller) {
   const auto list = fmt::format(",{},", controllers);
   return controllers.empty() || list.find(fmt::format(",{},", controller)) != std::string::npos;
@@ -38,7 +38,7 @@ std::optional<double> tightest_limit(std::string_view controller, const GroupLim
     const auto controllers = line.substr(first + 1, second - first - 1);
     if (!may_restrict(controllers, controller)) continue;
     const auto mount = root / "sys/fs/cgroup" / controllers;
-    // In a container the groups around it are not visible, and its own is the mount itself.
+    // In a container, the groups around it are not visible, and the container's own group is the mount itself.
     for (fs::path group = fs::path(line.substr(second + 1)).relative_path();; group = group.parent_path()) {
       const auto found = limit(group.empty() ? mount : mount / group);
       if (found) tightest = std::min(*found, tightest.value_or(*found));

@@ -5,20 +5,19 @@
 #include <optional>
 #include <string_view>
 
-/// What the control groups (cgroups(7), versions 1 and 2) leave to this process.
+/// The limits that control groups (cgroups(7), versions 1 and 2) set for this process.
 namespace paretopipe::host {
 
-/// What a group's folder says of one resource; absent where it sets no limit.
+/// Reads a group's limit of one resource from the group's folder; absent if it sets none.
 using GroupLimit = std::function<std::optional<double>(const std::filesystem::path& group)>;
 
-/// The tightest limit of this process's group and all groups around it, in the hierarchies that may restrict
-/// `controller` ("cpu", "memory"). `root` is for tests, here and below: the folder in which /proc and /sys are looked
-/// for.
+/// The tightest limit among this process's group and all groups around it, in the hierarchies that may restrict
+/// `controller` ("cpu", "memory"). `root`, here and below, is for tests: the folder that contains /proc and /sys.
 std::optional<double> tightest_limit(std::string_view controller, const GroupLimit& limit,
                                      const std::filesystem::path& root);
 
-/// Bytes that this process may use: what the kernel calls available, or its group's limit where that is less, as for an
-/// emulated device. What others in the group hold is not subtracted. 0 where it cannot be read.
+/// The bytes that this process may use: the kernel's available memory, or its group's limit if that is less, as on an
+/// emulated device. What others in the group hold is not subtracted. 0 if unreadable.
 std::int64_t usable_memory_bytes(const std::filesystem::path& root = "/");
 
 }  // namespace paretopipe::host

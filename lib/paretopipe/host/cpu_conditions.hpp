@@ -8,20 +8,20 @@
 
 namespace paretopipe::host {
 
-/// What the CPUs under a measurement were worth while it ran.
+/// The state of the CPUs during a measurement.
 struct CpuConditions {
-  std::int64_t probe_before_ns = 0;  ///< compute_probe_ns() right before
-  std::int64_t probe_after_ns = 0;   ///< and right after
-  std::optional<CpuTime> time;       ///< of the calling thread's CPUs in between; absent where unreadable
+  std::int64_t probe_before_ns = 0;                   ///< compute_probe_ns() right before
+  std::int64_t probe_after_ns = 0;                    ///< the same right after
+  std::optional<CpuTime> time;                        ///< of the calling thread's CPUs in between; absent if unreadable
   std::optional<std::int64_t> frequency_before_hz{};  ///< of these CPUs (read_cpu_frequency_hz), after the first probe
-  std::optional<std::int64_t> frequency_after_hz{};   ///< and before the second; absent in older records, too
+  std::optional<std::int64_t> frequency_after_hz{};   ///< same before the second probe; both absent in older records
   bool operator==(const CpuConditions&) const = default;
 };
 
 void to_json(nlohmann::json& json, const CpuConditions& conditions);
 void from_json(const nlohmann::json& json, CpuConditions& conditions);
 
-/// Watches the CPUs of the thread that makes it, from its making to `end`, which that same thread calls.
+/// Watches the CPUs of the constructing thread from construction to `end`, which must be called on the same thread.
 class CpuWatch {
  public:
   CpuWatch();

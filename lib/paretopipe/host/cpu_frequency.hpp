@@ -7,8 +7,8 @@
 
 namespace paretopipe::host {
 
-/// The clock rate of the CPUs at this moment as the kernel's cpufreq tells it, their mean; absent where one of them
-/// shows none, as in most virtual machines. `root` is "/" but for tests.
+/// The current mean clock rate of the CPUs, as the kernel's cpufreq reports it. Absent if one of them reports none, as
+/// in most virtual machines. `root` is "/" except in tests.
 std::optional<std::int64_t> read_cpu_frequency_hz(const CpuSet& cpus, const std::filesystem::path& root = "/");
 
 }  // namespace paretopipe::host

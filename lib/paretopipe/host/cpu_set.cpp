@@ -65,7 +65,7 @@ void set_affinity(const CpuSet& cpus) {
   const int error = try_set_affinity(cpus);
   if (error != 0 && error != EINVAL) throw system_error(fmt::format("run on CPUs {}", to_string(cpus)), error);
 
-  // The kernel drops CPUs that it does not have without a word, and complains only when none is left (EINVAL).
+  // The kernel silently drops CPUs that it does not have, and fails (EINVAL) only if none is left.
   const CpuSet applied = error == 0 ? current_affinity() : CpuSet{};
   if (applied == cpus) return;
   if (error == 0) try_set_affinity(before);

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t kTickNs = 10'000'000;  // USER_HZ is 100 on all architectures that we know
 
-/// One line's fields, see proc(5).
+/// The fields of a line, see proc(5).
 struct Ticks {
   std::int64_t user = 0, nice = 0, system = 0, idle = 0, iowait = 0, irq = 0, softirq = 0, steal = 0;
 };

@@ -11,20 +11,21 @@ namespace paretopipe::host {
 
 /// How a set of CPUs spent its time, summed over the CPUs. The kernel counts in ticks of 10 ms.
 struct CpuTime {
-  std::int64_t wall_ns = 0;    ///< time that passed, once a CPU
-  std::int64_t busy_ns = 0;    ///< in any process and in the kernel
-  std::int64_t stolen_ns = 0;  ///< wanted, but given to somebody else by the host of a virtual machine
+  std::int64_t wall_ns = 0;    ///< elapsed time, counted once per CPU
+  std::int64_t busy_ns = 0;    ///< in any process or in the kernel
+  std::int64_t stolen_ns = 0;  ///< wanted, but given to others by a virtual machine's host
   bool operator==(const CpuTime&) const = default;
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CpuTime, wall_ns, busy_ns, stolen_ns)
 
-/// Since the machine started; of wall time, since some point in the past. Absent where /proc/stat does not tell.
+/// The time since the machine started. Its wall time counts from an arbitrary point in the past. Absent if /proc/stat
+/// does not tell.
 std::optional<CpuTime> read_cpu_time(const CpuSet& cpus);
 CpuTime operator-(const CpuTime& after, const CpuTime& before);
-/// Of two spans of time together.
+/// The sum over two spans of time.
 CpuTime operator+(const CpuTime& left, const CpuTime& right);
 
-/// `busy_ns` and `stolen_ns` from the text of /proc/stat; absent where one of the CPUs has no line.
+/// Reads `busy_ns` and `stolen_ns` from the text of /proc/stat. Absent if one of the CPUs has no line.
 std::optional<CpuTime> parse_cpu_time(std::string_view stat, const CpuSet& cpus);
 
 }  // namespace paretopipe::host

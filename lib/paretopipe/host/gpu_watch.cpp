@@ -15,9 +15,9 @@ GpuUsage operator+(const GpuUsage& left, const GpuUsage& right) {
   return {(weighted(left) + weighted(right)) / static_cast<double>(samples), samples};
 }
 
-/// One GPU, and the library that knows of it. What is used of nvml.h (NVML API reference, "Device Queries") is declared
-/// here: the library comes with the driver, is looked for when it is needed, and a machine without it is no worse for
-/// that.
+/// One GPU and the NVML library, through which it is read. The parts of nvml.h that are used (NVML API reference,
+/// "Device Queries") are declared here, because the library comes with the driver and is loaded only when needed. A
+/// machine without it works as well.
 class GpuWatch::Nvml {
  public:
   struct Sample {
@@ -26,10 +26,10 @@ class GpuWatch::Nvml {
       double real;
       unsigned int number;
       unsigned long long large_number;
-    } value;  ///< of utilisation a number, in percent
+    } value;  ///< utilisation is a `number`, in percent
   };
 
-  /// Throws std::runtime_error where there is none.
+  /// Throws std::runtime_error if there is no such library or GPU.
   Nvml(const std::string& bus_address, const std::string& library)
       : library_(::dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL)) {
     if (library_ == nullptr) throw std::runtime_error("there is no such library");
@@ -48,7 +48,7 @@ class GpuWatch::Nvml {
   Nvml(const Nvml&) = delete;
   Nvml& operator=(const Nvml&) = delete;
 
-  /// Taken later than that. None where it will not say.
+  /// The samples taken later than `time_us`; empty if the driver does not tell.
   std::vector<Sample> samples_after(std::uint64_t time_us) const {
     int type = 0;
     unsigned int count = 0;
@@ -92,10 +92,10 @@ GpuWatch::GpuWatch(const std::string& bus_address, const std::string& library) {
   try {
     nvml_ = std::make_unique<const Nvml>(bus_address, library);
   } catch (const std::runtime_error&) {
-    return;  // a trial without this figure is a trial
+    return;  // a trial is valid without this figure
   }
   for (const auto& sample : nvml_->samples_after(0)) last_seen_ = std::max<std::uint64_t>(last_seen_, sample.time_us);
-  if (last_seen_ == 0) nvml_.reset();  // or what it says later could be of before
+  if (last_seen_ == 0) nvml_.reset();  // otherwise later samples could be from before
 }
 
 GpuWatch::~GpuWatch() = default;

@@ -8,27 +8,27 @@
 
 #include <nlohmann/json.hpp>
 
-/// What of a machine would spoil or prevent a measurement. Judgement is pure; observe.hpp looks at the machine.
+/// Judges what on a machine would spoil or prevent a measurement. Judgement is pure; observe.hpp looks at the machine.
 namespace paretopipe::host {
 
-/// The linear algebra under the stage program: it decides the speed of every fully connected layer, and more.
+/// The stage program's linear algebra library, which determines the speed of every fully connected layer and more.
 struct Blas {
   enum class Kind { optimised, reference, bundled };
   Kind kind = Kind::bundled;  ///< bundled: LibTorch brings its own
-  std::string library;        ///< file that is loaded; empty for bundled
+  std::string library;        ///< the loaded file; empty for bundled
 };
 
-/// What was seen. What is absent could not be seen, or does not exist here, and is not held against the machine.
+/// What was observed. What is absent could not be observed or does not exist here, and is not held against the machine.
 struct Observations {
   std::optional<std::string> stage_program;    ///< its path
   std::string stage_program_error;             ///< why there is none
-  std::vector<std::string> missing_libraries;  ///< shared libraries that the stage program needs and does not find
+  std::vector<std::string> missing_libraries;  ///< shared libraries that the stage program needs but does not find
   std::optional<Blas> blas;
   bool fashion_mnist = false;                 ///< the default data set is where Debian's package puts it
-  std::vector<std::string> missing_programs;  ///< of those that shape a network
+  std::vector<std::string> missing_programs;  ///< of the programs that shape a network
 
   std::vector<CpuSet> cores;        ///< the CPUs that this process may use, grouped by physical core
-  std::optional<double> cpu_quota;  ///< of the control group, in CPUs
+  std::optional<double> cpu_quota;  ///< the control group's limit, in CPUs
   std::optional<std::string> governor;
   std::optional<bool> turbo;
   bool virtual_machine = false;
@@ -36,7 +36,7 @@ struct Observations {
   double load_average_1min = 0;
 
   std::string clocksource;
-  std::int64_t clock_read_ns = 0;  ///< one reading of the steady clock
+  std::int64_t clock_read_ns = 0;  ///< duration of one reading of the steady clock
 
   std::int64_t available_memory_bytes = 0;
   std::int64_t swap_used_bytes = 0;
@@ -47,7 +47,7 @@ enum class Level {
   ok,
   note,     ///< worth knowing when numbers are read
   warning,  ///< will spoil some numbers
-  problem,  ///< no measurement, or one that says nothing of a deployment
+  problem,  ///< no measurement is possible, or it says nothing about a deployment
 };
 
 struct Finding {
@@ -55,12 +55,12 @@ struct Finding {
   Level level = Level::ok;
   std::string observed;
   std::string why;     ///< why it matters
-  std::string remedy;  ///< what to do; empty where there is nothing to do
+  std::string remedy;  ///< what to do; empty if nothing can be done
 
   bool operator==(const Finding&) const = default;
 };
 
-/// One finding for everything that was seen, good or bad, in the order of the observations.
+/// Makes one finding for everything that was observed, good or bad, in the order of the observations.
 std::vector<Finding> judge(const Observations& seen);
 
 /// The level of the worst finding; ok for none.
@@ -69,7 +69,7 @@ Level worst(const std::vector<Finding>& findings);
 std::string to_string(Level level);
 void to_json(nlohmann::json& json, const Finding& finding);
 
-/// Throws UsageError for a level that does not exist, and what the JSON library throws for a missing field.
+/// Throws UsageError for an unknown level, and the JSON library's exception for a missing field.
 void from_json(const nlohmann::json& json, Finding& finding);
 
 }  // namespace paretopipe::host

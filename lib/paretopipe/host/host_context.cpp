@@ -12,7 +12,7 @@
 namespace paretopipe::host {
 namespace {
 
-/// Boards whose /proc/cpuinfo names only the core (64-bit ARM) name themselves in the device tree.
+/// On some boards /proc/cpuinfo names only the core (64-bit ARM); their device tree names the board.
 std::string read_cpu_model() {
   const auto cpuinfo = read_text("/proc/cpuinfo").value_or("");
   if (const auto named = find_field(cpuinfo, "model name"); named && !named->empty()) return *named;

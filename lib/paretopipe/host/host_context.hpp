@@ -7,11 +7,11 @@
 
 namespace paretopipe::host {
 
-/// The machine under a stage, as the kernel tells it. A number without its machine is a rumour.
+/// The machine under a stage, as the kernel reports it. A number without its machine means little.
 struct HostContext {
   std::string hostname;
-  std::string boot_id;         ///< of this boot of the kernel
-  std::string time_namespace;  ///< time_namespaces(7), "time:[4026531834]": the clock's offset; empty where unknown
+  std::string boot_id;         ///< identifies this boot of the kernel
+  std::string time_namespace;  ///< time_namespaces(7), "time:[4026531834]": the clock's offset; empty if unknown
   std::string kernel;
   std::string os;
   std::string architecture;
@@ -19,24 +19,24 @@ struct HostContext {
   int cpu_count = 0;  ///< online CPUs
   std::int64_t memory_bytes = 0;
   std::optional<std::string>
-      governor;  ///< cpufreq governor of CPU 0; absent where the kernel shows none (virtual machines)
+      governor;  ///< cpufreq governor of CPU 0; absent if the kernel shows none (virtual machines)
 
   bool operator==(const HostContext&) const = default;
 };
 
-/// What changes from moment to moment and explains a slow trial.
+/// State that changes from moment to moment and can explain a slow trial.
 struct HostState {
   double load_average_1min = 0;
   std::int64_t available_memory_bytes = 0;
-  std::optional<std::int64_t> cpu_frequency_hz;  ///< of CPU 0; absent where unreadable
+  std::optional<std::int64_t> cpu_frequency_hz;  ///< of CPU 0; absent if unreadable
 
   bool operator==(const HostState&) const = default;
 };
 
-/// Whether times of the two processes' steady clocks can be compared as they are. Where that is unknown: no.
+/// Whether readings of the two processes' steady clocks can be compared directly. False if unknown.
 bool share_steady_clock(const HostContext& a, const HostContext& b);
 
-/// Reads /proc and /sys. What cannot be read stays empty or absent; never throws.
+/// Reads /proc and /sys. What cannot be read stays empty or absent. Never throws.
 HostContext read_host_context();
 HostState read_host_state();
 

@@ -111,7 +111,7 @@ Finding judge_load(double load, const std::vector<CpuSet>& cores) {
                   .observed = fmt::format("{:.2f} over the last minute, {} core(s)", load, cores.size()),
                   .why = "whatever else runs takes time from the stages",
                   .remedy = ""};
-  // Half a process of the last minute is what a shell and its services leave behind.
+  // A shell and its services cause a load of up to half a process over the last minute.
   if (load > 0.5) {
     finding.level = idle < kStages ? Level::warning : Level::note;
     finding.remedy = "end other programs, and wait for a minute after a build";

@@ -6,10 +6,10 @@
 namespace paretopipe::host {
 namespace {
 
-/// The largest model (vgg16) has 0.5 GiB of weights and is held whole once and in parts once more.
+/// The largest model (vgg16) has 0.5 GiB of weights, which are held once as a whole and once more in parts.
 constexpr std::int64_t kEnoughMemory = std::int64_t{2} << 30;
 
-/// Some pages in swap are those of sleeping services and harm nobody.
+/// A few pages in swap belong to sleeping services and do no harm.
 constexpr std::int64_t kHarmlessSwap = std::int64_t{64} << 20;
 
 Finding judge_available(std::int64_t bytes) {

@@ -16,7 +16,7 @@
 namespace paretopipe::host {
 namespace {
 
-/// Standard output of `program`, run without arguments and with `variable` added to its environment; absent where it
+/// The standard output of `program`, run without arguments and with `variable` added to its environment. Absent if it
 /// fails.
 std::optional<std::string> output_of(const std::filesystem::path& program, std::string variable) {
   std::array<int, 2> pipe{};

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-/// Which shared libraries a program would load. Internal to this folder.
+/// Finds the shared libraries that a program would load. Internal to this folder.
 namespace paretopipe::host {
 
 struct LoadedLibraries {
@@ -15,15 +15,14 @@ struct LoadedLibraries {
   std::vector<std::string> missing;
 };
 
-/// Asks the dynamic loader, without running the program: what ldd(1) does, and at the same speed. Absent where it
-/// cannot be asked.
+/// Asks the dynamic loader, without running the program, as ldd(1) does and at the same speed. Absent if that fails.
 std::optional<LoadedLibraries> read_loaded_libraries(const std::filesystem::path& program);
 
-/// "\tlibm.so.6 => /lib/libm.so.6 (0x7f…)" or "\tlibm.so.6 => not found", one a line; other lines are passed over.
+/// Parses lines such as "\tlibm.so.6 => /lib/libm.so.6 (0x7f…)" or "\tlibm.so.6 => not found"; ignores other lines.
 LoadedLibraries parse_loaded_libraries(std::string_view text);
 
-/// The BLAS among `libraries`, whose names have had their links resolved. Absent where LibTorch is not among them: then
-/// this is no stage program, and nothing can be said.
+/// The BLAS among `libraries`, whose symbolic links must be resolved. Absent if LibTorch is not among them, because
+/// then this is no stage program.
 std::optional<Blas> find_blas(const std::vector<std::filesystem::path>& libraries);
 
 }  // namespace paretopipe::host

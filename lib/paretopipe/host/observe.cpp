@@ -19,11 +19,11 @@ namespace fs = std::filesystem;
 namespace {
 
 bool is_there(const fs::path& file) {
-  std::error_code ignored;  // a folder that may not be searched, too, is as good as none
+  std::error_code ignored;  // a folder without permission counts as missing
   return fs::exists(file, ignored);
 }
 
-/// The CPUs of this process, those of one core together. A core that cannot be read has the one thread.
+/// Groups CPUs by physical core. A CPU whose core cannot be read forms a group of its own.
 std::vector<CpuSet> group_by_core(const CpuSet& cpus, const fs::path& root) {
   std::vector<CpuSet> cores;
   for (const int cpu : cpus) {
@@ -60,7 +60,7 @@ bool is_virtual_machine(const fs::path& root) {
   return (" " + flags + " ").find(" hypervisor ") != std::string::npos || is_there(root / "sys/hypervisor/type");
 }
 
-/// Median of a few batches of readings: one that was interrupted does not count.
+/// The median over a few batches of readings, so that an interrupted batch does not count.
 std::int64_t measure_clock_read() {
   constexpr int kReadings = 100;
   std::array<std::int64_t, 9> costs{};
@@ -73,7 +73,7 @@ std::int64_t measure_clock_read() {
   return costs[costs.size() / 2];
 }
 
-/// Those of `programs` that are neither in PATH nor where system programs lie.
+/// The `programs` that are neither in PATH nor in the folders of system programs.
 std::vector<std::string> find_missing(const std::vector<std::string>& programs, const fs::path& root) {
   const char* path = std::getenv("PATH");
   std::istringstream folders(std::string(path == nullptr ? "" : path) + ":/usr/sbin:/sbin");
@@ -118,7 +118,7 @@ std::optional<double> parse_cpu_max(std::string_view text) {
 }
 
 std::optional<double> parse_steal(std::string_view stat) {
-  constexpr double kTicksPerSecond = 100;  // USER_HZ, the same on all architectures that we know
+  constexpr double kTicksPerSecond = 100;  // USER_HZ, the same on all known architectures
   std::istringstream line(std::string(stat.substr(0, stat.find('\n'))));
   std::string name;
   std::array<double, 8> ticks{};  // user nice system idle iowait irq softirq steal, see proc(5)

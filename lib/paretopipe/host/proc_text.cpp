@@ -35,7 +35,7 @@ std::optional<std::string> read_text(const std::filesystem::path& file) {
   std::ifstream stream(file, std::ios::binary);
   if (!stream) return std::nullopt;
   std::ostringstream contents;
-  contents << stream.rdbuf();  // unlike the iterators, it does not throw where the file is a folder
+  contents << stream.rdbuf();  // unlike the iterators, it does not throw for a folder
   std::string text = std::move(contents).str();
   text.erase(text.find_last_not_of(kBlank) + 1);
   return text;

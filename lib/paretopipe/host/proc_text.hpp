@@ -5,12 +5,13 @@
 #include <string>
 #include <string_view>
 
-/// Reading of what /proc, /sys and /etc/os-release say. Internal to this folder: functions of text, so that the formats
-/// of machines that nobody has at hand can be tested. What is not there, or not understood, is absent; nothing throws.
+/// Reads /proc, /sys and /etc/os-release. Internal to this folder. The parsers are functions of text, so that the
+/// formats of machines that nobody has at hand can be tested. What is missing or not understood is absent. Nothing
+/// throws.
 namespace paretopipe::host {
 
-/// The whole file without trailing white space or NULs (device-tree strings end in one); absent where there is none to
-/// open, empty where it cannot be read.
+/// The whole file without trailing white space or NULs (device-tree strings end in one). Absent if it cannot be opened,
+/// empty if it cannot be read.
 std::optional<std::string> read_text(const std::filesystem::path& file);
 
 /// The value of the first line "key<separator>value", both trimmed.
@@ -19,10 +20,11 @@ std::optional<std::string> find_field(std::string_view text, std::string_view ke
 /// PRETTY_NAME of os-release(5), unquoted; else NAME.
 std::optional<std::string> parse_os_name(std::string_view os_release);
 
-/// Of /proc/cpuinfo: "model name" (x86), "Model" (Raspberry Pi), "cpu" (POWER), else "implementer 0x41 part 0xd0b".
+/// The CPU model from /proc/cpuinfo: "model name" (x86), "Model" (Raspberry Pi), "cpu" (POWER), otherwise "implementer
+/// 0x41 part 0xd0b".
 std::optional<std::string> parse_cpu_model(std::string_view cpuinfo);
 
-/// A line of /proc/meminfo or /proc/PID/status ("VmHWM:   1234 kB"), in bytes.
+/// The value, in bytes, of a line of /proc/meminfo or /proc/PID/status ("VmHWM:   1234 kB").
 std::optional<std::int64_t> parse_kilobyte_field(std::string_view text, std::string_view key);
 
 /// The first of the three numbers of /proc/loadavg.

@@ -20,7 +20,7 @@ std::int64_t nanoseconds(const timeval& time) {
 
 ProcessUsage read_process_usage() {
   rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);  // fails for an unknown `who` only
+  getrusage(RUSAGE_SELF, &usage);  // fails only for an unknown `who`
   return {.user_time_ns = nanoseconds(usage.ru_utime),
           .system_time_ns = nanoseconds(usage.ru_stime),
           .minor_page_faults = usage.ru_minflt,
@@ -46,9 +46,9 @@ std::optional<ProcessState> read_process_state(pid_t process) {
   return parse_process_state(read_text(fmt::format("/proc/{}/stat", process)).value_or(""));
 }
 
-/// The second field is a name in parentheses that may hold anything; user and system time are fields 14 and 15.
+/// The second field is a name in parentheses and may contain anything. User and system time are fields 14 and 15.
 std::optional<ProcessState> parse_process_state(std::string_view stat) {
-  constexpr int kFieldsBetween = 10;  // from the state to user time
+  constexpr int kFieldsBetween = 10;  // between the state and user time
   constexpr std::int64_t kTickNs = 10'000'000;
   const auto name_end = stat.rfind(')');
   if (name_end == std::string_view::npos) return std::nullopt;

@@ -19,9 +19,10 @@
 namespace paretopipe::launch {
 namespace {
 
-/// Of the quota: as short as the kernel can keep with its ticks, for a stage stands still for the rest of each.
+/// The quota's period. It is as short as the kernel's ticks allow, because a stage stands still for the rest of each
+/// period.
 constexpr std::int64_t kPeriodUs = 10'000;
-/// The kernel's least quota of a period.
+/// The kernel's smallest quota per period.
 constexpr std::int64_t kLeastQuotaUs = 1'000;
 
 struct Bandwidth {
@@ -29,7 +30,7 @@ struct Bandwidth {
   std::int64_t period_us;
 };
 
-/// A small share needs a longer period for the least quota to be one of.
+/// Lengthens the period for a small share, so that the smallest quota is enough for it.
 Bandwidth bandwidth_of(double cpus) {
   const auto longer = static_cast<std::int64_t>(std::llround(static_cast<double>(kLeastQuotaUs) / cpus));
   const auto period = std::max(kPeriodUs, longer);
@@ -43,7 +44,7 @@ std::int64_t number_in(const std::filesystem::path& file) {
   refuse_cgroup(fmt::format("{} reads \"{}\" after a limit was written to it", file.string(), text));
 }
 
-/// v2's cpu.max: "2500 10000", or "max 10000".
+/// Reads v2's cpu.max: "2500 10000", or "max 10000".
 double share_in(const std::filesystem::path& file) {
   std::int64_t quota = 0, period = 0;
   const auto text = read_cgroup_file(file);
@@ -111,7 +112,7 @@ void Cgroup::limit_memory(const std::filesystem::path& folder, std::int64_t byte
   const bool v2 = version_ == CgroupVersion::v2;
   const auto limit = folder / (v2 ? "memory.max" : "memory.limit_in_bytes");
   write_cgroup_file(limit, std::to_string(bytes));
-  // Only where the kernel accounts for swap at all. v1 counts memory and swap together.
+  // Set only if the kernel accounts for swap. v1 counts memory and swap together.
   const auto swap = folder / (v2 ? "memory.swap.max" : "memory.memsw.limit_in_bytes");
   if (std::filesystem::exists(swap)) write_cgroup_file(swap, v2 ? "0" : std::to_string(bytes));
   memory_folder_ = folder;
@@ -134,7 +135,8 @@ std::int64_t Cgroup::memory_kills() const {
 }
 
 void Cgroup::remove() {
-  // What a dead process held is given back a moment after its end, of which v1 tells nobody: look again, for a second.
+  // The kernel frees a dead process's resources a moment after its end and v1 does not announce it, so this looks again
+  // for up to a second.
   constexpr int kAttempts = 1000;
   entries_.clear();
   for (const auto& folder : folders_) {

@@ -10,22 +10,22 @@
 
 namespace paretopipe::launch {
 
-/// What the processes of a cgroup may use together.
+/// The resources that a cgroup's processes may use together.
 struct CgroupLimits {
-  std::optional<double> cpus;  ///< CPUs' worth of time, over all CPUs
+  std::optional<double> cpus;  ///< CPU time in CPUs, over all CPUs
   std::optional<std::int64_t> memory_bytes;
 
   bool operator==(const CgroupLimits&) const = default;
 };
 
-/// This process's cgroups, made ready for others inside them. Under v1 nothing is to be done. Under v2 the controllers
-/// are handed down (cgroup.subtree_control), for which a cgroup other than the root must hold no process: this one then
-/// moves into "paretopipe-PID-driver" inside it, and back at the end of life. What a driver that was killed left
-/// behind, empty cgroups with its PID in their name, is removed. One object at a time, from one thread.
+/// This process's own cgroups, prepared to contain others. v1 needs no preparation. In v2 the controllers are handed
+/// down (cgroup.subtree_control), for which a cgroup other than the root must hold no process: this process then moves
+/// into "paretopipe-PID-driver" inside it, and back at the end of life. Removes what killed drivers left behind: empty
+/// cgroups with their PID in the name. One object at a time, from one thread.
 class CgroupParents {
  public:
-  /// For limits of CPU time, of memory, or both. Throws EnvironmentError that says which cgroup refuses what, and what
-  /// to do.
+  /// Prepares limits of CPU time, of memory, or both. Throws EnvironmentError that says which cgroup refuses what, and
+  /// what to do.
   CgroupParents(bool cpu, bool memory);
   ~CgroupParents();
   CgroupParents(const CgroupParents&) = delete;
@@ -44,25 +44,25 @@ class CgroupParents {
   std::filesystem::path own_leaf_;  ///< v2: where this process moved to; empty if it did not
 };
 
-/// A cgroup (v1: one per controller) that restricts the processes which are started in it, and is removed at the end of
-/// life, which must come after theirs.
+/// A cgroup (v1: one per controller) that restricts the processes started in it. It is removed at the end of life,
+/// which must come after the end of its processes.
 class Cgroup {
  public:
-  /// "paretopipe-PID-NAME" inside `parents`, with these limits as read back. Memory may not be swapped out instead.
+  /// Makes "paretopipe-PID-NAME" inside `parents` and reads the limits back. Memory may not be swapped out instead.
   /// Throws EnvironmentError as the parents do, or if the kernel keeps other limits.
   Cgroup(const CgroupParents& parents, const std::string& name, const CgroupLimits& limits);
   ~Cgroup();
   Cgroup(const Cgroup&) = delete;
   Cgroup& operator=(const Cgroup&) = delete;
 
-  /// For ChildCommand::cgroups of what is to run in it. Borrowed.
+  /// For ChildCommand::cgroups of a program that is to run in it. Borrowed.
   std::vector<int> descriptors() const;
 
-  /// As the kernel says that it applies them.
+  /// The limits that the kernel reports as applied.
   const CgroupLimits& applied() const { return applied_; }
   CgroupVersion version() const { return version_; }
 
-  /// How many of its processes the kernel has killed because their memory went over the limit.
+  /// How many of its processes the kernel has killed for exceeding the memory limit.
   std::int64_t memory_kills() const;
 
  private:
@@ -74,7 +74,7 @@ class Cgroup {
   CgroupVersion version_ = CgroupVersion::v2;
   std::vector<std::filesystem::path> folders_;
   std::filesystem::path memory_folder_;
-  std::vector<FileDescriptor> entries_;  ///< cgroup.procs of each
+  std::vector<FileDescriptor> entries_;  ///< cgroup.procs of each folder
   CgroupLimits applied_;
 };
 

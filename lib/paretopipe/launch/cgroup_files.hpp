@@ -6,19 +6,19 @@
 
 namespace paretopipe::launch {
 
-/// The files by which the kernel shows a cgroup. Every function that throws, throws EnvironmentError with the file, the
+/// The files through which the kernel shows a cgroup. Functions that throw, throw EnvironmentError with the file, the
 /// reason, and what a person can do.
 std::string read_cgroup_file(const std::filesystem::path& file);
 void write_cgroup_file(const std::filesystem::path& file, const std::string& text);
 
-/// What `error` says of an attempt, and what a person can do about it.
+/// Throws the reason `error` for a failed attempt, and what a person can do about it.
 [[noreturn]] void refuse_cgroup(const std::string& attempt, int error);
 [[noreturn]] void refuse_cgroup(const std::string& why);
 
-/// The number behind `key` in lines such as "oom_kill 1"; nothing where there is no such line.
+/// The number after `key` in lines such as "oom_kill 1"; none if there is no such line.
 std::optional<std::int64_t> find_count(std::string_view text, std::string_view key);
 
-/// Whether a word stands in a list such as "cpuset cpu memory".
+/// Whether a word occurs in a list such as "cpuset cpu memory".
 bool has_word(std::string_view text, std::string_view word);
 
 }  // namespace paretopipe::launch

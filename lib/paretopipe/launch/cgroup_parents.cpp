@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::string_view kPrefix = "paretopipe-";
 
-/// The PID in "paretopipe-123-device0"; 0 in any other name.
+/// The PID in "paretopipe-123-device0"; 0 for any other name.
 pid_t maker_of(std::string_view name) {
   pid_t pid = 0;
   if (!name.starts_with(kPrefix)) return 0;
@@ -28,7 +28,8 @@ pid_t maker_of(std::string_view name) {
   return error == std::errc() && end != name.data() + name.size() && *end == '-' ? pid : 0;
 }
 
-/// The kernel removes only what holds no process, so that nothing can be hit which somebody still uses.
+/// Removes the cgroups of ended drivers. The kernel removes only cgroups without processes, so nothing that is still in
+/// use can be hit.
 void remove_left_behind(const std::filesystem::path& folder) {
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
@@ -52,7 +53,7 @@ std::string switched(char sign, const std::vector<std::string>& controllers) {
   return text;
 }
 
-/// Not where a destructor runs: whatever cannot be undone there stays as it is.
+/// Writes for destructors and recovery, which must not throw. A failure leaves the file as it is.
 void try_to_write(const std::filesystem::path& file, const std::string& text) noexcept {
   try {
     write_cgroup_file(file, text);
@@ -68,7 +69,7 @@ CgroupParents::CgroupParents(bool cpu, bool memory) {
   for (const auto* place : {&cpu_, &memory_}) {
     if (*place) remove_left_behind((*place)->folder);
   }
-  // There is only one hierarchy of v2.
+  // v2 has only one hierarchy, so handing down once is enough.
   for (const auto* place : {&cpu_, &memory_}) {
     if (!*place || (*place)->version != CgroupVersion::v2) continue;
     hand_down((*place)->folder);
@@ -94,7 +95,7 @@ void CgroupParents::hand_down(const std::filesystem::path& folder) {
   const auto control = folder / "cgroup.subtree_control";
   try {
     write_cgroup_file(control, switched('+', missing));
-  } catch (const EnvironmentError&) {  // the reason may be this process, which has to get out of the way
+  } catch (const EnvironmentError&) {  // this process may be in the way; move it to a leaf
     const auto leaf = folder / fmt::format("{}{}-driver", kPrefix, ::getpid());
     if (::mkdir(leaf.c_str(), 0755) != 0) refuse_cgroup(fmt::format("make the cgroup {}", leaf.string()), errno);
     try {
@@ -113,7 +114,7 @@ void CgroupParents::hand_down(const std::filesystem::path& folder) {
 
 CgroupParents::~CgroupParents() {
   if (handed_down_in_.empty()) return;
-  // In this order: a cgroup that hands controllers down takes no process back.
+  // The order matters: a cgroup that hands controllers down takes no process back.
   try_to_write(handed_down_in_ / "cgroup.subtree_control", switched('-', added_));
   if (own_leaf_.empty()) return;
   try_to_write(handed_down_in_ / "cgroup.procs", "0");

@@ -27,8 +27,8 @@ bool lists(std::string_view comma_separated, std::string_view word) {
   return false;
 }
 
-/// A line of /proc/PID/cgroup, "4:cpu,cpuacct:/user.slice": the path of the process in the hierarchy that has the
-/// controller, or in that of v2, which is called 0 and lists none.
+/// Parses a line of /proc/PID/cgroup, "4:cpu,cpuacct:/user.slice". Returns the process's path in the v1 hierarchy with
+/// the controller, or in v2's, which has the number 0 and lists no controllers.
 std::optional<std::string_view> path_in(std::string_view own_cgroups, CgroupVersion version,
                                         std::string_view controller) {
   for (const auto line : pieces(own_cgroups, '\n')) {
@@ -40,7 +40,7 @@ std::optional<std::string_view> path_in(std::string_view own_cgroups, CgroupVers
   return std::nullopt;
 }
 
-/// The kernel writes blanks, line ends and backslashes in paths as \040 and the like.
+/// Undoes the kernel's escapes: blanks, line ends and backslashes in paths are written as \040 and the like.
 std::string unescaped(std::string_view text) {
   const auto octal = [](char c) { return c >= '0' && c <= '7'; };
   std::string result;
@@ -60,7 +60,7 @@ struct Mount {
   std::string folder;  ///< where
 };
 
-/// A line of /proc/PID/mountinfo (proc(5)): "36 35 0:30 ROOT FOLDER rw … - cgroup cgroup rw,cpu".
+/// Parses a line of /proc/PID/mountinfo (proc(5)): "36 35 0:30 ROOT FOLDER rw … - cgroup cgroup rw,cpu".
 std::optional<Mount> mount_of(std::string_view line, CgroupVersion version, std::string_view controller) {
   const auto separator = line.find(" - ");
   if (separator == std::string_view::npos) return std::nullopt;
@@ -73,8 +73,8 @@ std::optional<Mount> mount_of(std::string_view line, CgroupVersion version, std:
   return Mount{unescaped(before[3]), unescaped(before[4])};
 }
 
-/// Where `path` of the hierarchy is seen, if it lies in the part that is mounted: in a container that may be less than
-/// all of it.
+/// Where `path` of the hierarchy is visible, if it lies in the mounted part. In a container, that may be less than the
+/// whole hierarchy.
 std::optional<std::filesystem::path> seen_at(const Mount& mount, const std::string& path) {
   if (mount.root == "/") return std::filesystem::path(mount.folder) / path.substr(1);
   if (path == mount.root) return mount.folder;

@@ -14,9 +14,9 @@ struct CgroupPlace {
   bool operator==(const CgroupPlace&) const = default;
 };
 
-/// Where `controller` ("cpu", "memory") restricts the process whose /proc/PID/cgroup and /proc/PID/mountinfo these are:
-/// in the v1 hierarchy that has the controller, otherwise in the one of v2 (cgroups(7), "cgroup v1 and v2 mixed"). Of
-/// v2 this does not tell whether the controller is delegated. Throws EnvironmentError that says what is missing.
+/// Finds where `controller` ("cpu", "memory") restricts the process whose /proc/PID/cgroup and /proc/PID/mountinfo are
+/// given: in the v1 hierarchy that has the controller, otherwise in v2's (cgroups(7), "cgroup v1 and v2 mixed"). It
+/// does not check whether the controller is delegated in v2. Throws EnvironmentError that says what is missing.
 CgroupPlace find_cgroup(std::string_view controller, std::string_view own_cgroups, std::string_view mountinfo);
 
 }  // namespace paretopipe::launch

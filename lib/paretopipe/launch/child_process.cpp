@@ -55,7 +55,7 @@ struct ChildSetup {
   std::size_t cgroup_count;
 };
 
-/// Async-signal-safe. 0 stands for the process that writes it.
+/// Async-signal-safe. Writing 0 moves the process that writes it.
 bool enter_cgroups(const ChildSetup& setup) {
   for (std::size_t index = 0; index < setup.cgroup_count; ++index) {
     if (::write(setup.cgroups[index], "0", 1) != 1) return false;
@@ -78,39 +78,42 @@ bool enter_namespaces(const ChildSetup& setup) {
   ::_exit(127);
 }
 
-/// Between fork and exec: only async-signal-safe calls.
+/// Runs between fork and exec, so it makes only async-signal-safe calls.
 [[noreturn]] void become(const ChildSetup& setup) {
   ::setpgid(0, 0);
-  // Before the program is loaded, which counts; and with the rights that this process has outside of namespaces.
+  // Must come before the program is loaded, which counts towards the limits, and needs this process's rights outside of
+  // namespaces.
   if (!enter_cgroups(setup)) report_failure(setup);
-  // Early, too: entering a user namespace changes the credentials, and the kernel then forgets the death signal.
+  // Must come before the death signal is set: entering a user namespace changes the credentials, on which the kernel
+  // forgets the signal.
   if (!enter_namespaces(setup)) report_failure(setup);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != setup.parent) ::_exit(1);  // the parent died before the signal was asked for
+  if (::getppid() != setup.parent) ::_exit(1);  // the parent died before the signal was set
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
   const int null = ::open("/dev/null", O_RDONLY);
-  // dup2 clears close-on-exec; the one descriptor that may sit at the target already keeps it and needs it cleared.
+  // dup2 clears close-on-exec, except on a descriptor that is already at its target: there it must be cleared
+  // explicitly.
   if (::dup2(null, STDIN_FILENO) >= 0 && ::dup2(setup.output, STDOUT_FILENO) >= 0 &&
       ::dup2(setup.output, STDERR_FILENO) >= 0 &&
       (setup.control == kControlDescriptor ? ::fcntl(setup.control, F_SETFD, 0)
                                            : ::dup2(setup.control, kControlDescriptor)) >= 0) {
-    // Whatever else is open here (inherited from the shell, for instance) is none of the child's business.
+    // All other open descriptors (inherited from the shell, for instance) are closed for the child.
     ::syscall(SYS_close_range, kControlDescriptor + 1, ~0U, CLOSE_RANGE_CLOEXEC);
     ::execve(setup.argv[0], setup.argv, setup.environment);
   }
   report_failure(setup);
 }
 
-/// The failure pipe must not sit where the child's control link goes, or dup2 would close it.
+/// The failure pipe must not be at the descriptor of the child's control link, or dup2 would close it.
 void move_above_control(FileDescriptor& descriptor) {
   const int moved = ::fcntl(descriptor.get(), F_DUPFD_CLOEXEC, kControlDescriptor + 1);
   if (moved < 0) throw system_error("duplicate a descriptor", errno);
   descriptor = FileDescriptor(moved);
 }
 
-/// False at the end of the stream: the pipe was closed by a successful exec.
+/// Returns false at the end of the stream: a successful exec closed the pipe.
 bool read_whole(int descriptor, int& value) {
   ssize_t got = 0;
   do got = ::read(descriptor, &value, sizeof value);
@@ -125,8 +128,8 @@ int reap(pid_t child) {
   return status;
 }
 
-/// Ends the whole group of `leader`, which may have ended itself but must not have been reaped (its id could be another
-/// group's by now): the program may be a script around the real one.
+/// Ends the whole process group of `leader`, because the program may be a script around the real one. The leader may
+/// have ended but must not have been reaped: otherwise its id could now be another group's.
 int end_group(pid_t leader) {
   ::kill(-leader, SIGKILL);
   return reap(leader);

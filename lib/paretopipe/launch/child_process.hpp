@@ -12,23 +12,23 @@ namespace paretopipe::launch {
 
 struct ChildCommand {
   std::vector<std::string> argv;  ///< argv[0] is the program's path; no shell is involved
-  std::vector<std::pair<std::string, std::string>> environment{};  ///< set over what this process has
-  /// Namespaces to enter before the program starts, in this order (a user namespace goes first: it gives the right to
+  std::vector<std::pair<std::string, std::string>> environment{};  ///< set over this process's environment
+  /// Namespaces to enter before the program starts, in this order (a user namespace comes first: it gives the right to
   /// enter the others). Borrowed: the descriptors must be open while the child is started.
   std::vector<int> namespaces{};
-  /// The files cgroup.procs, open for writing, of cgroups to enter before anything else. Borrowed likewise.
+  /// The cgroup.procs files, open for writing, of cgroups to enter before anything else. Borrowed likewise.
   std::vector<int> cgroups{};
 };
 
-/// A child process that does not outlive its owner: killed and reaped at the end of life, and by the kernel (Linux:
-/// parent death signal) should the owner be killed itself. It sits in a process group of its own, so that Ctrl-C at the
-/// terminal reaches only the owner, who then ends it in order.
-/// Whatever the child started and left in that group ends with it.
+/// A child process that does not outlive its owner. It is killed and reaped at the end of life, and killed by the
+/// kernel (Linux: parent death signal) if the owner is killed. It has its own process group, so that Ctrl-C at the
+/// terminal reaches only the owner, who then ends the child in order. Whatever the child started and left in that group
+/// ends with it.
 ///
-/// Spawn from a thread that lives as long as the child: the kernel takes the end of that thread for the parent's.
+/// Spawn it from a thread that lives as long as the child: the kernel takes the end of that thread for the parent's.
 class ChildProcess {
  public:
-  /// Starts the command with `control` as descriptor kControlDescriptor and its output (stdout and stderr) kept in
+  /// Starts the command with `control` as descriptor kControlDescriptor, and keeps its output (stdout and stderr) in
   /// memory. Throws EnvironmentError naming the program and the reason.
   ChildProcess(const ChildCommand& command, FileDescriptor control);
   ChildProcess(ChildProcess&& other) noexcept;
@@ -37,19 +37,19 @@ class ChildProcess {
 
   pid_t pid() const { return pid_; }
 
-  /// "exited with status 3", "was killed by signal 9 (Killed)", once it has ended; nothing while it runs. Never blocks.
+  /// How the child ended: "exited with status 3", "was killed by signal 9 (Killed)"; none while it runs. Never blocks.
   std::optional<std::string> how_it_ended();
 
   /// Waits up to `timeout_ms` for the child to end by itself, then kills it. Returns how it ended.
   std::string end(int timeout_ms);
 
-  /// Whether it has ended, with status 0. Never blocks.
+  /// Whether it has ended with status 0. Never blocks.
   bool succeeded();
 
-  /// All that it printed so far.
+  /// All output so far.
   std::string output() const;
 
-  /// The last lines that it printed, for error messages; empty if none.
+  /// The last lines of output, for error messages; empty if there are none.
   std::string last_output() const;
 
  private:

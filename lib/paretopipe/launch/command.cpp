@@ -25,7 +25,7 @@ std::filesystem::path find_program(const std::string& name, const std::string& p
                              ":/usr/local/sbin:/usr/sbin:/sbin");
   for (std::string folder; std::getline(folders, folder, ':');) {
     const auto program = std::filesystem::path(folder) / name;
-    // An empty entry means the current folder, from which nothing is started.
+    // An empty entry means the current folder, from which no program is started.
     if (!folder.empty() && ::access(program.c_str(), X_OK) == 0) return program;
   }
   throw EnvironmentError(fmt::format(

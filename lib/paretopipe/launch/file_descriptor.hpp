@@ -2,7 +2,7 @@
 
 namespace paretopipe::launch {
 
-/// Owns a file descriptor. Closed at the end of life.
+/// Owns a file descriptor and closes it at the end of life.
 class FileDescriptor {
  public:
   FileDescriptor() = default;
@@ -13,7 +13,7 @@ class FileDescriptor {
 
   int get() const { return descriptor_; }
 
-  /// Gives the descriptor away.
+  /// Gives up ownership of the descriptor and returns it.
   int release();
   void reset();
 

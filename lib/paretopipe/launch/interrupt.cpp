@@ -13,7 +13,7 @@
 namespace paretopipe::launch {
 namespace {
 
-// A signal handler can only reach what is global.
+// A signal handler can access only globals.
 volatile std::sig_atomic_t g_requested = 0;
 volatile std::sig_atomic_t g_event = -1;
 struct sigaction g_former_interrupt {};
@@ -27,10 +27,10 @@ void on_signal(int) {
   errno = saved;
 }
 
-/// Rounded up, so that a deadline has really passed when poll says so; cut to an hour, for "never" is more than poll
-/// can count.
+/// The time until the deadline in milliseconds. It is rounded up, so that the deadline has passed when poll says so,
+/// and limited to an hour, because poll cannot count up to "never".
 int poll_timeout(Clock::time_point deadline) {
-  // Compared before subtracting: "never" is time_point::max().
+  // Compares before subtracting, because "never" is time_point::max().
   const auto now = Clock::now();
   const auto rest = deadline > now ? std::min<Nanoseconds>(deadline - now, std::chrono::hours(1)) : Nanoseconds(0);
   return static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(rest).count());
@@ -44,7 +44,7 @@ InterruptGuard::InterruptGuard() {
   if (g_event < 0) throw system_error("make an event descriptor for signals", errno);
   struct sigaction action {};
   action.sa_handler = on_signal;
-  action.sa_flags = static_cast<int>(SA_RESETHAND);  // the second one has its default effect
+  action.sa_flags = static_cast<int>(SA_RESETHAND);  // the second signal has its default effect
   ::sigaction(SIGINT, &action, &g_former_interrupt);
   ::sigaction(SIGTERM, &action, &g_former_terminate);
 }
