@@ -9,7 +9,7 @@ namespace {
 
 constexpr auto kAlexNetScheme = Scheme::pytorch_default;
 
-/// A convolution and its ReLU are two blocks, as in torchvision's Sequential; some are followed by a max pooling.
+/// A convolution and its ReLU are two blocks, as in torchvision's Sequential. Some are followed by a max pooling.
 struct Stage {
   ConvShape convolution;
   bool pool;

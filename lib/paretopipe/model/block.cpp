@@ -11,12 +11,12 @@
 namespace paretopipe::model {
 namespace {
 
-/// Inputs that one output element depends on.
+/// The number of inputs that one output element depends on.
 std::int64_t fan_in(at::IntArrayRef weight_shape) {
   return c10::multiply_integers(weight_shape) / weight_shape.front();
 }
 
-/// PyTorch's definition, which does not divide by the groups of a grouped convolution.
+/// PyTorch's definition, which does not divide by the number of groups of a grouped convolution.
 std::int64_t fan_out(at::IntArrayRef weight_shape) {
   return c10::multiply_integers(weight_shape) / weight_shape[1];
 }

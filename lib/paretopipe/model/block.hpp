@@ -14,43 +14,44 @@
 
 namespace paretopipe::model {
 
-/// A tensor of a block under its name in the reference's state_dict, e.g. "layer1.0.conv1.weight".
+/// A tensor of a block with its name in the reference's state_dict, e.g. "layer1.0.conv1.weight".
 struct NamedTensor {
   std::string name;
   at::Tensor tensor;  ///< shared with the block's layers: writing to it changes what the block computes
-  bool learnable;     ///< a parameter; otherwise a buffer
+  bool learnable;     ///< true for a parameter, false for a buffer
 };
 
-/// How the weights of a layer are scaled. All are uniform distributions with the variance of the scheme they are named
-/// after; biases are as small as PyTorch's in `pytorch_default` and zero in the others.
+/// How the weights of a layer are scaled. All are uniform distributions with the variance of the scheme in the name.
+/// Biases are as small as PyTorch's for `pytorch_default` and zero for the others.
 enum class Scheme {
-  pytorch_default,  ///< variance 1 / (3 fan_in), what torch.nn's constructors do
+  pytorch_default,  ///< variance 1 / (3 fan_in), as in torch.nn's constructors
   he_fan_in,        ///< variance 2 / fan_in (He et al., "Delving deep into rectifiers", ICCV 2015)
   he_fan_out,       ///< variance 2 / fan_out, as torchvision initialises ResNet and VGG
   bert,             ///< standard deviation 0.02 (Devlin et al., arXiv:1810.04805)
   small,            ///< standard deviation 0.01, as torchvision initialises the classifiers of VGG and MobileNetV2
 };
 
-/// Where a layer gets its tensors: a place in the tree of names, and the weights to fill them with.
-/// Refers to a list that must outlive it.
+/// Where a layer gets its tensors: a place in the tree of names, and the weights that fill them. Refers to a list that
+/// must outlive it.
 class Scope {
  public:
-  /// The root. Without a seed all parameters are zero: enough to describe a model, and several times faster. Tensors
-  /// have the mode's type and memory format.
+  /// The root. Without a seed all parameters are zero, which is enough to describe a model and several times faster.
+  /// Tensors have the mode's type and memory format.
   Scope(std::string_view model, std::optional<std::uint64_t> seed, const config::ComputeMode& mode,
         std::vector<NamedTensor>& tensors)
       : model_(model), seed_(seed), mode_(mode), tensors_(&tensors) {}
 
-  /// The child of that name, e.g. scope / "layer1.0" / "conv1".
+  /// The child with that name, e.g. scope / "layer1.0" / "conv1".
   Scope operator/(std::string_view child) const;
 
-  /// "weight", uniform with the scheme's variance. The first dimension is the output's, the second the input's.
+  /// The layer's "weight", uniform with the scheme's variance. The first dimension is the output's, the second the
+  /// input's.
   at::Tensor weight(at::IntArrayRef shape, Scheme scheme) const;
 
-  /// "bias" of the layer whose weight has that shape.
+  /// The "bias" of the layer whose weight has that shape.
   at::Tensor bias(at::IntArrayRef weight_shape, Scheme scheme) const;
 
-  /// Uniform with that standard deviation, for what is neither a layer's weight nor its bias.
+  /// A parameter that is neither a layer's weight nor its bias, uniform with that standard deviation.
   at::Tensor parameter(std::string_view name, at::IntArrayRef shape, double deviation) const;
 
   at::Tensor constant_parameter(std::string_view name, std::int64_t size, float value) const;
@@ -73,8 +74,8 @@ class Scope {
 /// A function of one tensor. May overwrite its argument.
 using Layer = std::function<at::Tensor(at::Tensor)>;
 
-/// What a block computes: of the tensors that cross the cut before it, those that cross the cut behind it. May
-/// overwrite its arguments. A layer is one for models where a single tensor crosses.
+/// What a block computes: from the tensors that cross the cut before it, those that cross the cut after it. May
+/// overwrite its arguments. In models where a single tensor crosses, a Layer converts to a Forward.
 class Forward {
  public:
   using OfAll = std::function<compute::Tensors(compute::Tensors)>;
@@ -94,14 +95,14 @@ class Forward {
 
 /// How to make one block. Plans are cheap; nothing is allocated before `build`.
 struct BlockPlan {
-  std::string name;  ///< torchvision's name of the module, "stem" or "head"
+  std::string name;  ///< torchvision's name of the module, or "stem" or "head"
   std::function<Forward(const Scope& root)> build;
 };
 
-/// A plan whose block's tensors stand under the block's own name: `build` gets the scope root / name.
+/// A plan for a block whose tensors' names begin with the block's name: `build` gets the scope root / name.
 BlockPlan named_block(std::string name, std::function<Forward(const Scope&)> build);
 
-/// One block, ready to run. A value; copies share their tensors.
+/// One block, ready to run. Copies share their tensors.
 struct Block {
   std::string name;
   Forward forward;
@@ -111,9 +112,8 @@ struct Block {
   std::int64_t parameter_bytes() const;  ///< of parameters and buffers
 };
 
-/// Builds one block, independently of all others. Call it under c10::InferenceMode.
-/// Its weights depend on seed, model, tensor name and shape, and on nothing else; without a seed they are zero. They
-/// are in the mode's type and memory format.
+/// Builds one block, independently of all others. Its weights depend only on seed, model, tensor name and shape;
+/// without a seed they are zero. They have the mode's type and memory format. Call under c10::InferenceMode.
 Block build_block(std::string_view model, const BlockPlan& plan, std::optional<std::uint64_t> seed,
                   const config::ComputeMode& mode = {});
 

@@ -3,16 +3,16 @@
 
 #include <fmt/format.h>
 
-// Huang et al., "Densely connected convolutional networks", arXiv:1608.06993: DenseNet-121 as torchvision has it, and
-// the small one for CIFAR of github.com/kuangliu/pytorch-cifar. Between two layers of a dense block lies one tensor,
-// all features so far, so that the network can be cut there.
+// Huang et al., "Densely connected convolutional networks", arXiv:1608.06993: DenseNet-121 as in torchvision, and the
+// small one for CIFAR of github.com/kuangliu/pytorch-cifar. Between two layers of a dense block there is one tensor
+// with all features so far, so the network can be cut there.
 namespace paretopipe::model {
 namespace {
 
 constexpr std::array<int, 4> kDepths{6, 12, 24, 16};
-constexpr std::int64_t kBottleneck = 4;  ///< channels of a layer's first convolution, in growths
+constexpr std::int64_t kBottleneck = 4;  ///< output channels of a layer's first convolution, in multiples of the growth
 
-/// What the two definitions call their parts, and where they differ.
+/// How the two definitions differ, and what they call their parts.
 struct Family {
   std::int64_t growth;  ///< channels that a layer adds
   std::string_view norm;
@@ -26,7 +26,7 @@ Layer norm_relu_conv(const Scope& norm, const Scope& conv, const ConvShape& shap
   return sequence({batch_norm2d(norm, shape.in), relu(), conv2d(conv, shape, Scheme::he_fan_in)});
 }
 
-/// in channels become in + growth.
+/// Maps `in` channels to `in` + growth.
 Layer dense_layer(const Scope& s, const Family& family, std::int64_t in) {
   const auto norm = [&](int i) { return s / fmt::format("{}{}", family.norm, i); };
   const auto width = kBottleneck * family.growth;
@@ -37,14 +37,14 @@ Layer dense_layer(const Scope& s, const Family& family, std::int64_t in) {
   return family.newest_first ? concat({std::move(added), kept}) : concat({kept, std::move(added)});
 }
 
-/// Half of the channels, a quarter of the pixels.
+/// Halves the channels and quarters the pixels.
 Layer transition(const Scope& s, const Family& family, std::int64_t in) {
   return sequence(
       {norm_relu_conv(s / family.norm, s / "conv", {.in = in, .out = in / 2}), avg_pool2d({.kernel = 2, .stride = 2})});
 }
 
-/// The four dense blocks with the transitions between them; `channels` in, and out where it ends. Names are functions
-/// of the block and layer, both from 0.
+/// The four dense blocks with the transitions between them. append() takes the number of channels in and returns the
+/// number out. Names are functions of the block and the layer, both from 0.
 struct Trunk {
   const Family& family;
   std::string (*layer_name)(std::size_t block, int layer);

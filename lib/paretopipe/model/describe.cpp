@@ -8,7 +8,7 @@
 namespace paretopipe::model {
 namespace {
 
-/// What crosses the cut behind a block, as one image has it, for a batch.
+/// Describes for a whole batch what crosses the cut after a block; `crossing` holds one image's.
 void describe_crossing(const compute::Tensors& crossing, int batch, config::BlockDescription& block) {
   for (const auto& tensor : crossing) {
     auto shape = tensor.sizes().vec();

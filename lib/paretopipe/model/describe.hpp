@@ -5,9 +5,9 @@
 namespace paretopipe::model {
 
 /// Describes the chain by running it once, in eager mode with the request's type and memory format, on one input of
-/// zeros, a block at a time: at no moment are two blocks in memory. Everything but parameters is proportional to the
-/// batch, so the batch dimension is scaled afterwards. Call under c10::InferenceMode. Throws UsageError for a batch or
-/// a number of classes below 1.
+/// zeros. It holds one block in memory at a time. Everything except parameters is proportional to the batch, so the
+/// batch dimension is scaled afterwards. Call under c10::InferenceMode. Throws UsageError for a batch or a number of
+/// classes below 1.
 config::ModelDescription describe_model(const Model& model, std::int64_t num_classes, int batch,
                                         const config::ComputeMode& mode = {});
 

@@ -1,13 +1,13 @@
 #include <paretopipe/model/layers.hpp>
 #include <paretopipe/model/zoo.hpp>
 
-// Szegedy et al., "Rethinking the Inception architecture for computer vision", arXiv:1512.00567; without the auxiliary
-// head, which plays no part in inference, and without torchvision's transform_input.
+// Szegedy et al., "Rethinking the Inception architecture for computer vision", arXiv:1512.00567, without the auxiliary
+// head, which inference does not use, and without torchvision's transform_input.
 namespace paretopipe::model {
 namespace {
 
-/// torchvision draws with a standard deviation of 0.1 whatever the size: untrained and with batch norm in evaluation
-/// mode, activations grow to 1e12. By fan_in they keep their scale.
+/// torchvision uses a standard deviation of 0.1 for any size: untrained and with batch norm in evaluation mode,
+/// activations grow to 1e12. Scaling by fan_in keeps their scale.
 Layer basic_conv2d(const Scope& s, const ConvShape& shape) {
   return sequence({conv2d(s / "conv", shape, Scheme::he_fan_in), batch_norm2d(s / "bn", shape.out, 1e-3), relu()});
 }

@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <vector>
 
-// The layers that the architectures are written in, with the meaning and the tensor names of torch.nn's modules of the
-// same name in evaluation mode. Thin functions over ATen instead of torch::nn: those initialise every weight from the
-// global generator when they are constructed, and their headers take several times as long to compile.
-// All take and give N x C x H x W (linear: N x C, or N x L x C for sequences of length L), float32.
+// The layers of the architectures, with the meaning and the tensor names of torch.nn's modules of the same name in
+// evaluation mode. They are thin functions over ATen instead of torch::nn, which initialises every weight from the
+// global generator on construction and whose headers take several times as long to compile. All map N x C x H x W to N
+// x C x H x W (linear: N x C, or N x L x C for sequences of length L), in float32.
 namespace paretopipe::model {
 
 using Pair = std::array<std::int64_t, 2>;  ///< height, width
@@ -43,13 +43,13 @@ Layer relu();     ///< in place
 Layer relu6();    ///< in place
 Layer flatten();  ///< all but the batch dimension; a view
 
-/// One after the other.
+/// Runs layers one after another.
 Layer sequence(std::vector<Layer> layers);
 
 /// Runs blocks one after another, as `sequence` runs layers.
 Forward chain(std::vector<Forward> blocks);
 
-/// All on the same input, which none of them may overwrite; outputs joined along the channels.
+/// Runs all branches on the same input, which none of them may overwrite, and joins their outputs along the channels.
 Layer concat(std::vector<Layer> branches);
 
 }  // namespace paretopipe::model

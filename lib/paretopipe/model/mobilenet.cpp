@@ -7,11 +7,11 @@
 namespace paretopipe::model {
 namespace {
 
-/// torchvision scales by PyTorch's fan_out, which ignores groups: its untrained depthwise convolutions shrink the
-/// signal to 1e-9 at the end. By fan_in the activations keep their scale.
+/// torchvision scales by PyTorch's fan_out, which ignores groups: in its untrained network, depthwise convolutions
+/// shrink the signal to 1e-9 at the end. Scaling by fan_in keeps the activations' scale.
 constexpr auto kScheme = Scheme::he_fan_in;
 
-/// A row of the paper's table 2: expansion, output channels, repetitions, stride of the first.
+/// A row of the paper's table 2: expansion, output channels, repetitions, stride of the first repetition.
 struct Group {
   std::int64_t expansion;
   std::int64_t channels;

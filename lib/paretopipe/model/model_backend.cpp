@@ -21,7 +21,7 @@
 namespace paretopipe::model {
 namespace {
 
-/// What decides the blocks: batches and inputs do not.
+/// The parts of a request that determine the blocks; batches and inputs do not.
 stage::ModelRequest identity(const stage::ModelRequest& request) {
   return {.model = request.model,
           .num_classes = request.num_classes,
@@ -68,7 +68,7 @@ class ModelBackend : public stage::Backend, private compute::Blocks {
   void keep_only(config::BlockRange range) override {
     std::erase_if(blocks_, [&](const auto& held) { return held.first < range.begin || held.first >= range.end; });
     engine_.keep_only(range);
-    // Tuned to keep freed memory, malloc would hold it for good.
+    // malloc is tuned to keep freed memory and would otherwise hold it for good.
     malloc_trim(0);
   }
 
@@ -112,13 +112,13 @@ class ModelBackend : public stage::Backend, private compute::Blocks {
         "allocate " + wire::to_string(spec), [&] { return compute::allocate_activation(spec); }, ExitCode::environment);
   }
 
-  /// The first block of every model leaves its input as it is, so batches from `make_inputs` can be used again.
+  /// The first block of every model leaves its input unchanged, so batches from `make_inputs` can be reused.
   stage::Activation forward(config::BlockRange range, stage::Activation input) override {
     if (range.empty()) return input;
     return compute::with_libtorch("compute " + held_.model, [&] { return engine_.forward(range, std::move(input)); });
   }
 
-  /// `forward` leaves activations dense: on the CPU there is nothing to do.
+  /// `forward` returns dense activations, so nothing has to be done on the CPU.
   stage::Activation encode(stage::Activation output) override {
     return compute::with_libtorch("copy from the GPU", [&] { return compute::to_host(std::move(output)); });
   }
@@ -159,14 +159,14 @@ class ModelBackend : public stage::Backend, private compute::Blocks {
     }
   }
 
-  /// A file of weights is opened for every block, so that no more of it is in memory than one block's tensors.
+  /// Opens a weights file anew for every block, so that no more of it than one block's tensors is in memory.
   static Block make_block(const Model& model, const BlockPlan& plan, const stage::ModelRequest& request) {
     const auto mode = compute::mode_of_blocks(request.compute);
     if (request.weights.empty()) return build_block(model.name, plan, request.seed, mode);
     return build_block(model.name, plan, weights::WeightsFile(request.weights), mode);
   }
 
-  /// Where the held blocks' tensors lie; programs of these blocks may share them.
+  /// The addresses of the held blocks' tensors, which programs of these blocks may share.
   std::unordered_set<const void*> addresses() const {
     std::unordered_set<const void*> addresses;
     for (const auto& [index, block] : blocks_) {

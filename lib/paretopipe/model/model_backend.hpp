@@ -7,19 +7,19 @@
 
 // Real networks on LibTorch. This header is the folder's only public one and needs no LibTorch header.
 //
-//   zoo           the table of models; alexnet … roberta hold one architecture each, as a list of block plans
+//   zoo           the table of models; alexnet … roberta contain one architecture each, as a list of block plans
 //   block, layers a block is built alone, from its name, and owns tensors with torchvision's state_dict names
 //   transformer   layers of encoders
-//   stored_weights  weights out of a file, by their names; lib/paretopipe/weights reads it
+//   stored_weights  weights from a file, by name; lib/paretopipe/weights reads it
 //   trace         blocks as a graph, for optimized mode
-//   describe      one measured run of the chain: shapes, bytes, parameters, multiply-accumulates
+//   describe      one run of the chain: shapes, bytes, parameters, multiply-accumulates
 //
-// Where no file gives them, every weight is a hash of (seed, model, tensor name, index): the same on every machine and
-// release (compute/hashed_numbers.hpp).
+// Without a weights file, every weight is a hash of (seed, model, tensor name, index): the same on every machine and in
+// every release (compute/hashed_numbers.hpp).
 namespace paretopipe::model {
 
-/// LibTorch as the pipeline sees it, in any config::ComputeMode, without autograd.
-/// Thread safety and errors as stage::Backend states; LibTorch's own exceptions come out as paretopipe::Error.
+/// Runs models on LibTorch, in any config::ComputeMode, without autograd. Thread safety and errors are as
+/// stage::Backend states; LibTorch's own exceptions are converted to paretopipe::Error.
 std::unique_ptr<stage::Backend> make_model_backend();
 
 /// The models that the backend knows, in the order of the table: "alexnet", "vgg16", …

@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-// He et al., "Deep residual learning for image recognition", arXiv:1512.03385; ResNet-50 and
-// -101 with the stride in the 3x3 convolution ("v1.5"), as torchvision has them.
+// He et al., "Deep residual learning for image recognition", arXiv:1512.03385. ResNet-50 and ResNet-101 have the stride
+// in the 3x3 convolution ("v1.5"), as in torchvision.
 namespace paretopipe::model {
 namespace {
 
@@ -27,7 +27,7 @@ Layer conv3x3(const Scope& scope, std::int64_t in, std::int64_t out, std::int64_
   return conv2d(scope, shape, Scheme::he_fan_out);
 }
 
-/// relu(body(x) + shortcut(x)); the shortcut is the identity where the shape stays.
+/// Computes relu(body(x) + shortcut(x)). The shortcut is the identity if the shape does not change.
 Layer residual(const Scope& scope, const Residual& r, Layer body) {
   Layer shortcut;
   if (r.stride != 1 || r.in != r.out) {

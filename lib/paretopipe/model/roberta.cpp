@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 // Liu et al., "RoBERTa: a robustly optimized BERT pretraining approach", arXiv:1907.11692: the base model as a
-// classifier of sequences, as Hugging Face's RobertaForSequenceClassification has it. No token attends to padding,
-// wherever it stands: the embeddings make a mask of the tokens, which crosses every cut up to the last layer beside the
+// classifier of sequences, as in Hugging Face's RobertaForSequenceClassification. No token attends to padding, at any
+// position: the embeddings make a mask from the tokens. It crosses every cut before the last layer, besides the
 // features.
 namespace paretopipe::model {
 namespace {
@@ -19,8 +19,8 @@ constexpr int kLayers = 12;
 constexpr std::int64_t kPositions = 514;
 constexpr double kDeviation = 0.02;  // of all initial weights, as in BERT
 constexpr double kEpsilon = 1e-5;
-// Added to the scores of keys that are padding, whose share becomes exactly 0: the lowest bfloat16, which is a float32
-// too. Minus infinity would make NaN of a sequence that is nothing but padding.
+// Added to the scores of padding keys, so that their share becomes exactly 0. It is the lowest bfloat16, which is also
+// a float32. Minus infinity would turn a sequence of only padding into NaN.
 constexpr double kLowest = -0x1.fep127;
 
 using compute::Tensors;
@@ -29,18 +29,18 @@ Layer roberta_norm(const Scope& scope) {
   return layer_norm(scope, kFeatures, kEpsilon);
 }
 
-/// With the deviation of BERT, and biases of zero.
+/// A linear layer with BERT's deviation and biases of zero.
 Layer dense(const Scope& scope, std::int64_t in, std::int64_t out) {
   return linear(scope, in, out, Scheme::bert);
 }
 
-/// Positions of tokens, N x L: they count from the one behind the padding's, and leave padding out.
+/// Positions of tokens, N x L: they start after the padding's position and skip padding.
 at::Tensor positions_of(const at::Tensor& tokens) {
   const auto counted = tokens.ne(compute::kPadding).to(at::kLong);
   return counted.cumsum(1).mul_(counted).add_(compute::kPadding);
 }
 
-/// Tokens, N x L numbers, to features and the mask, N x L.
+/// Maps tokens, N x L numbers, to features and the mask, N x L.
 Forward embeddings(const Scope& s) {
   auto words = (s / "word_embeddings").parameter("weight", {kRobertaVocabulary, kFeatures}, kDeviation);
   auto positions = (s / "position_embeddings").parameter("weight", {kPositions, kFeatures}, kDeviation);
@@ -67,7 +67,7 @@ std::function<at::Tensor(const at::Tensor& x, const at::Tensor& mask)> attend(co
   };
 }
 
-/// Unlike ViT's, its norms come after the sums. Nothing behind the last one needs the mask.
+/// Unlike ViT's, its norms come after the sums. No block after the last layer needs the mask.
 Forward roberta_encoder_layer(const Scope& s, bool last) {
   auto attended = attend(s / "attention");
   auto first_norm = roberta_norm(s / "attention" / "output" / "LayerNorm");
@@ -80,13 +80,13 @@ Forward roberta_encoder_layer(const Scope& s, bool last) {
     const auto y = first_norm(attended(x, mask).add_(x));
     auto z = last_norm(feed_forward(y).add_(y));
     if (last) return {std::move(z)};
-    // As a copy: what a stage sends on must not hold the buffer that it received into.
+    // Copies the mask, because what a stage sends must not hold the buffer that it received into.
     return {std::move(z), mask.clone()};
   };
   return forward;
 }
 
-/// The logits of the first token.
+/// The logits, computed from the first token.
 Layer classifier(const Scope& s, std::int64_t num_classes) {
   auto hidden = dense(s / "dense", kFeatures, kFeatures);
   auto output = dense(s / "out_proj", kFeatures, num_classes);

@@ -14,17 +14,18 @@ namespace {
 using weights::in_quotes;
 using weights::StoredTensor;
 
-/// Evaluation uses neither: momentum's counters, and the classifier in the middle of torchvision's Inception v3.
+/// True for tensors that evaluation does not use: momentum's counters, and the auxiliary classifier of torchvision's
+/// Inception v3.
 bool only_for_training(std::string_view name) {
   return name.ends_with(".num_batches_tracked") || name.starts_with("AuxLogits.");
 }
 
-/// Whatever the block's mode makes of it.
+/// The type that a file must be convertible to, independent of the block's mode.
 weights::DType stored_type(at::ScalarType type) {
   return type == at::kLong ? weights::DType::int64 : weights::DType::float32;
 }
 
-/// The halves are float32 numbers with fewer digits: nothing of them is lost.
+/// float16 and bfloat16 convert to float32 without loss.
 bool is_exact_in(weights::DType wanted, weights::DType stored) {
   using weights::DType;
   return stored == wanted || (wanted == DType::float32 && (stored == DType::float16 || stored == DType::bfloat16));
@@ -34,7 +35,7 @@ std::string text_of(weights::DType dtype, at::IntArrayRef shape) {
   return fmt::format("{} [{}]", to_string(dtype), fmt::join(shape, ", "));
 }
 
-/// Empty if the file's tensor can be the block's.
+/// Says why the file's tensor cannot be the block's; empty if it can.
 std::string misfit(const NamedTensor& wanted, const StoredTensor& stored) {
   const auto dtype = stored_type(wanted.tensor.scalar_type());
   if (is_exact_in(dtype, stored.dtype) && at::IntArrayRef(stored.shape) == wanted.tensor.sizes()) return {};
@@ -42,7 +43,7 @@ std::string misfit(const NamedTensor& wanted, const StoredTensor& stored) {
                      text_of(dtype, wanted.tensor.sizes()));
 }
 
-/// A model's tensors beside a file's, and what does not fit.
+/// Compares a model's tensors with a file's and collects what does not fit.
 class Comparison {
  public:
   Comparison(const weights::TensorMap& stored, std::int64_t num_classes) : stored_(stored), num_classes_(num_classes) {}
@@ -60,7 +61,7 @@ class Comparison {
     note_classes(wanted, found->second);
   }
 
-  /// Nothing if everything fits.
+  /// What does not fit; empty if everything fits.
   std::string findings() const {
     std::vector<std::string> extra;
     for (const auto& [name, tensor] : stored_) {
@@ -87,7 +88,7 @@ class Comparison {
                                    fmt::join(names, ", "), count > kShown ? ", ..." : ""));
   }
 
-  /// A classifier's tensors have as many rows as there are classes.
+  /// Notes the file's number of classes. A classifier's tensors have one row per class.
   void note_classes(const NamedTensor& wanted, const StoredTensor& stored) {
     const auto shape = wanted.tensor.sizes();
     if (shape.empty() || stored.shape.size() != shape.size() || shape[0] != num_classes_) return;
@@ -100,14 +101,14 @@ class Comparison {
   std::set<std::string> wanted_;
   std::vector<std::string> missing_;
   std::vector<std::string> different_;
-  std::optional<std::int64_t> classes_;  ///< of the file's classifier, where it is another than the model's
+  std::optional<std::int64_t> classes_;  ///< of the file's classifier, if it differs from the model's
 };
 
 [[noreturn]] void refuse(const weights::WeightsFile& file, std::string_view reason) {
   throw UsageError(fmt::format("read weights from {}: {}", file.path().string(), reason));
 }
 
-/// Of a type that fits some tensor of a model.
+/// LibTorch's type for a file's type that can fit some tensor of a model.
 at::ScalarType scalar_type(weights::DType dtype) {
   switch (dtype) {
     case weights::DType::int64:
@@ -135,7 +136,7 @@ void copy(const NamedTensor& to, const weights::WeightsFile& file) {
     refuse(file, fmt::format("{} is {}", in_quotes(to.name), error.what()));
   }
   if (stored.bytes.empty()) return;
-  // from_blob wants memory that it could write to; the tensor on it is only ever read.
+  // from_blob takes writable memory; the tensor on it is only read.
   auto* memory = const_cast<std::byte*>(stored.bytes.data());
   to.tensor.copy_(at::from_blob(memory, stored.shape, stored.strides, at::TensorOptions(scalar_type(stored.dtype))));
 }

@@ -27,7 +27,7 @@ void check_without_mutation(const Graph& graph) {
 
 std::shared_ptr<Graph> trace(const Forward& forward, const compute::Tensors& examples) {
   const auto run = [&](Stack inputs) {
-    torch::jit::tracer::getTracingState()->warn = false;  // of what overwrites a view, which no layer uses again
+    torch::jit::tracer::getTracingState()->warn = false;  // warns of overwritten views, which no layer uses again
     compute::Tensors crossing;
     for (auto& input : inputs) crossing.push_back(std::move(input).toTensor());
     const auto outputs = forward(std::move(crossing));
@@ -36,7 +36,7 @@ std::shared_ptr<Graph> trace(const Forward& forward, const compute::Tensors& exa
   Stack inputs;
   for (const auto& example : examples) inputs.emplace_back(example.clone());
   const auto no_name = [](const at::Tensor&) { return std::string(); };
-  // What overwrites its operand is recorded as what does not.
+  // In-place operators are recorded as their out-of-place versions.
   const auto traced =
       torch::jit::tracer::trace(std::move(inputs), run, no_name, /*strict=*/true, /*force_outplace=*/true);
   auto graph = traced.first->graph;

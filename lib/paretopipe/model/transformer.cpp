@@ -33,7 +33,7 @@ at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor&
 }
 
 Layer self_attention(const Scope& scope, std::int64_t features, std::int64_t heads) {
-  // Xavier's variance (Glorot and Bengio, 2010) of one of the three matrices, as torch.nn has it.
+  // Xavier's variance (Glorot and Bengio, 2010) for one of the three matrices, as in torch.nn.
   auto in_weight = scope.parameter("in_proj_weight", {3 * features, features}, std::sqrt(1.0 / features));
   auto in_bias = scope.constant_parameter("in_proj_bias", 3 * features, 0);
   auto out = linear(scope / "out_proj", features, features, Scheme::pytorch_default);

@@ -20,11 +20,11 @@ Layer vit_norm(const Scope& scope) {
   return layer_norm(scope, kVitFeatures, kVitEpsilon);
 }
 
-/// Images to tokens.
+/// Maps images to tokens.
 Layer vit_stem(const Scope& root) {
   const ConvShape patches{.in = 3, .out = kVitFeatures, .kernel = square(kPatch), .stride = square(kPatch)};
   auto projection = conv2d_with_bias(root / "conv_proj", patches, Scheme::pytorch_default);
-  // PyTorch begins with a class token of zeros; one that is not shows if it gets lost.
+  // PyTorch starts with a class token of zeros. A nonzero one makes its loss visible.
   auto class_token = root.parameter("class_token", {1, 1, kVitFeatures}, 0.02);
   auto position = (root / "encoder").parameter("pos_embedding", {1, kTokens, kVitFeatures}, 0.02);
   return [=](at::Tensor x) {
@@ -45,7 +45,7 @@ Layer vit_encoder_layer(const Scope& s) {
   };
 }
 
-/// The class token's logits.
+/// The logits, computed from the class token.
 Layer vit_head(const Scope& root, std::int64_t num_classes) {
   auto last_norm = vit_norm(root / "encoder" / "ln");
   auto classifier = linear(root / "heads" / "head", kVitFeatures, num_classes, Scheme::pytorch_default);

@@ -11,10 +11,10 @@ namespace paretopipe::model {
 /// A row of the table of models.
 struct Model {
   std::string_view name;
-  std::int64_t input_side;  ///< of the square RGB input, in pixels; the length of a sequence of tokens
+  std::int64_t input_side;  ///< side of the square RGB input in pixels, or the length of a token sequence
   int block_count;
   std::vector<BlockPlan> (*plan)(std::int64_t num_classes);  ///< the whole chain, in order
-  std::int64_t vocabulary = 0;  ///< the input is tokens below it, int64; 0: images, float32
+  std::int64_t vocabulary = 0;                               ///< the input is int64 tokens below it; 0: float32 images
 
   bool takes_tokens() const { return vocabulary > 0; }
   at::ScalarType input_type() const { return takes_tokens() ? at::kLong : at::kFloat; }
@@ -29,14 +29,14 @@ struct Model {
   }
 };
 
-/// All of them. To add one, write its plan and a row.
+/// All models. To add one, write its plan and add a row.
 std::span<const Model> models();
 
-/// Throws UsageError, listing the known names, for any other.
+/// The model with that name. Throws UsageError, listing the known names, if there is none.
 const Model& find_model(std::string_view name);
 
-// One architecture a file. Each follows torchvision's module of the same name (densenet_cifar: pytorch-cifar's;
-// roberta_base: Hugging Face's), and so do its tensor names.
+// One architecture per file. Each follows torchvision's module of the same name, tensor names included. The exceptions
+// are densenet_cifar (pytorch-cifar) and roberta_base (Hugging Face).
 std::vector<BlockPlan> alexnet(std::int64_t num_classes);
 std::vector<BlockPlan> vgg16(std::int64_t num_classes);
 std::vector<BlockPlan> resnet18(std::int64_t num_classes);

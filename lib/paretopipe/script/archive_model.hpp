@@ -10,20 +10,19 @@
 
 namespace paretopipe::script {
 
-/// An archive as a graph that can be cut. Parameters are where the file is mapped: whoever computes with them touches
-/// its pages.
+/// An archive as a graph that can be cut. Its parameters are in the mapped file, so computing with them reads its
+/// pages.
 struct ArchiveModel {
   std::shared_ptr<const weights::MappedFile> file;
   PreparedModel prepared;
-  std::vector<Cut> cuts;  ///< find_cuts, and behind them the output
+  std::vector<Cut> cuts;  ///< those of find_cuts, then the output
 
-  /// Gives back what was read of the file; it is read again when it is needed.
+  /// Releases the file's pages from memory; they are read again when needed.
   void forget_file() const { file->forget(file->bytes()); }
 };
 
-/// Checks the file and loads it. Never holds more of it in memory than its code and a few of its pages. Call under
-/// c10::InferenceMode. Throws UsageError for a file that is not the one of the archive's SHA-256, that is no archive,
-/// or cannot be cut.
+/// Checks the file and loads it. Never holds more of it in memory than its code and a few pages. Throws UsageError if
+/// the file does not have the archive's SHA-256, is no archive, or cannot be cut. Call under c10::InferenceMode.
 ArchiveModel load_archive(const std::filesystem::path& file, const config::Archive& archive);
 
 }  // namespace paretopipe::script

@@ -9,19 +9,19 @@
 
 namespace paretopipe::script {
 
-/// An archive as a chain of blocks. A stage takes the blocks that it needs out of it and lets it go.
+/// An archive as a chain of blocks. A stage takes the blocks that it needs and then releases the archive.
 class Chain {
  public:
-  /// Loads the request's archive and cuts it at the request's positions; where it names none, at those of
-  /// describe_archive, which costs that much more. Call under c10::InferenceMode. Throws UsageError as these do, and
-  /// for positions that are none of the archive's.
+  /// Loads the request's archive and cuts it at the request's positions. If the request names none, uses those of
+  /// describe_archive, at its extra cost. Throws UsageError as these do, and for positions that the archive does not
+  /// have. Call under c10::InferenceMode.
   explicit Chain(const stage::ModelRequest& request);
 
   int block_count() const { return static_cast<int>(boundaries_.size()) - 1; }
 
-  /// With numbers of its own: it takes the memory of its parameters, and of nothing else of the archive. Blocks that
-  /// share parameters share them still, if they come out of the same chain. Throws std::out_of_range for a block that
-  /// there is not.
+  /// Makes a block with its own parameters. It takes the memory of these and of nothing else in the archive. Blocks
+  /// that share parameters still share them if they come from the same chain. Throws std::out_of_range if there is no
+  /// such block.
   Slice block(int index);
 
  private:

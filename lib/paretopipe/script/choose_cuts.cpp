@@ -60,7 +60,7 @@ bool is_view(const Node& node) {
   return is_one_of(node, kKinds);
 }
 
-/// Whether the operator that uses the value is computed together with the one that made it.
+/// Whether the value's only user is computed together with the operator that made it.
 bool inside_unit(const Value& value) {
   if (value.uses().size() != 1) return false;
   const auto& maker = *value.node();
@@ -74,8 +74,8 @@ bool same_tensors(const Cut& left, const Cut& right) {
   return std::is_permutation(left.begin(), left.end(), right.begin(), right.end());
 }
 
-/// With the tensor instead of its view, which has the same bytes. A view of the model's input counts too: split point 0
-/// sends these.
+/// Whether another cut sends the same bytes, because a tensor and its view have the same bytes. A view of the model's
+/// input repeats split point 0.
 bool repeats_another(const Cut& cut, const Cuts& cuts) {
   for (std::size_t i = 0; i < cut.size(); ++i) {
     if (!is_view(*cut[i]->node())) continue;
@@ -89,20 +89,21 @@ bool repeats_another(const Cut& cut, const Cuts& cuts) {
   return false;
 }
 
-/// Whether the value is what the module gives to the rest.
+/// Whether the value is a result of the module: no operator in the module uses it.
 bool is_result_of(const std::string& module, const Value& value, const NodeNames& names) {
   return std::none_of(value.uses().begin(), value.uses().end(),
                       [&](const auto& use) { return contains_module(module, names.path(use.user)); });
 }
 
-/// The module of the value's operator, and those around it: "layer1.0.conv1", "layer1.0", "layer1".
+/// The module of the value's operator and those around it: "layer1.0.conv1", "layer1.0", "layer1".
 std::vector<std::string> modules_of(const Value& value, const NodeNames& names) {
   std::vector<std::string> modules;
   for (auto path = names.path(value.node()); !path.empty(); path = parent_of(path)) modules.push_back(path);
   return modules;
 }
 
-/// What goes into the children ends where they begin: the input crosses such a boundary too.
+/// Whether the value is the result of a child of the top module. The model's input counts too, because it can cross the
+/// same cuts.
 bool ends_child(const Value& value, const NodeNames& names) {
   if (is_input(value)) return true;
   const auto modules = modules_of(value, names);
@@ -117,7 +118,7 @@ bool fits(const std::string& pattern, const Value& value, const NodeNames& names
                      [&](const auto& module) { return matches(module) && is_result_of(module, value, names); });
 }
 
-/// The tensor that is computed last, or the cut as a whole.
+/// Whether the pattern fits the tensor that is computed last, or the cut's label.
 bool fits(const std::string& pattern, const Cut& cut, const NodeNames& names) {
   return fits(pattern, *cut.back(), names) || fnmatch(pattern.c_str(), label_of(cut, names).c_str(), 0) == 0;
 }
@@ -129,7 +130,7 @@ Cuts those_with(const Cuts& cuts, Condition condition) {
   return chosen;
 }
 
-/// Those of which every tensor meets the condition.
+/// The cuts whose tensors all meet the condition.
 template <class Condition>
 Cuts those_of(const Cuts& cuts, Condition condition) {
   return those_with(cuts, [&](const auto& cut) {

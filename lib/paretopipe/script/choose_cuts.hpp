@@ -9,19 +9,19 @@
 
 namespace paretopipe::script {
 
-/// Those of `cuts` (in order, as find_cuts gives them) that `selection` asks for:
-///   all      every one
-///   unit     without those between a convolution or matrix product, the batch norm behind it and the activation behind
-///            these or behind a sum, which implementations compute in one go; and of a tensor and its views, whose
-///            bytes are the same, only the first
+/// Chooses from `cuts`, which are in find_cuts' order, by `selection`:
+///   all      every cut
+///   unit     leaves out cuts inside a unit that implementations compute in one go: a convolution or matrix product,
+///            the batch norm after it, and the activation after these or after a sum. Of a tensor and its views, whose
+///            bytes are the same, keeps only the first.
 ///   modules  the results of the top module's children
-///   PATTERN  those that it fits as a shell's would (fnmatch(3), where * also takes dots): the name of the operator,
-///            or of a module whose result the value is
-/// Of a cut that two tensors cross, both must be so; a pattern has to fit the one that is computed last, or label_of.
-/// Throws UsageError for a pattern that fits none.
+///   PATTERN  cuts that match a shell pattern (fnmatch(3), where * also matches dots): the name of the operator, or of
+///            a module whose result the value is
+/// A cut that two tensors cross is chosen only if both meet this. A pattern must match the tensor computed last, or
+/// label_of. Throws UsageError for a pattern that matches no cut.
 std::vector<Cut> choose_cuts(const std::vector<Cut>& cuts, const std::string& selection, const NodeNames& names);
 
-/// "layer1.0.relu", "maxpool + layer1.0.relu": the operators that give what crosses.
+/// Names the operators whose results cross: "layer1.0.relu", "maxpool + layer1.0.relu".
 std::string label_of(const Cut& cut, const NodeNames& names);
 
 }  // namespace paretopipe::script

@@ -14,8 +14,8 @@ bool is_word(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/// Goes through the code once, a token at a time, and takes for a string or a comment what LibTorch's lexer does:
-/// anything else would be a place to hide in.
+/// Scans the code once, token by token. It recognises strings and comments exactly as LibTorch's lexer does; any
+/// difference could be used to hide code.
 class Statements {
  public:
   explicit Statements(std::string_view code) : rest_(code) {}
@@ -40,8 +40,8 @@ class Statements {
     if (c == '\n' && open_ == 0) end_statement();
   }
 
-  /// Three quotes end at the next three, one at the next one or at the end of the line. What follows a backslash ends
-  /// nothing.
+  /// Triple quotes end at the next triple quote. A single quote ends at the next one or at the end of the line. A
+  /// character after a backslash ends nothing.
   void skip_string(char quote) {
     const bool triple = rest_.starts_with(std::string(3, quote));
     const std::string end(triple ? 3 : 1, quote);
@@ -65,12 +65,12 @@ class Statements {
     indent();
   }
 
-  /// A level takes a space at least.
+  /// Counts each leading blank as a level, because a level takes at least one.
   void indent() { nested_ = std::min(rest_.find_first_not_of(" \t"), rest_.size()); }
 
   std::string_view rest_;
-  std::size_t open_ = 0;    ///< brackets
-  std::size_t nested_ = 0;  ///< in this statement
+  std::size_t open_ = 0;    ///< open brackets
+  std::size_t nested_ = 0;  ///< depth of this statement
   std::size_t deepest_ = 0;
 };
 

@@ -24,7 +24,7 @@ constexpr std::string_view kHowToMakeOne =
 constexpr std::string_view kPickle =
     "it is a pickle of torch.save (a state_dict, which --weights takes for a built-in model, or a whole Python module)";
 
-/// Of code, and pickles about it, in all: they are held in memory.
+/// The most bytes of code, and of pickles about it, in total: they are held in memory.
 constexpr std::uint64_t kLongestText = std::uint64_t{128} << 20;
 
 constexpr std::string_view kCodeFolder = "code/";
@@ -48,11 +48,11 @@ std::string lower_case(std::string_view text) {
 }
 
 struct Part {
-  std::string name;  ///< without the folder that all of them lie in
+  std::string name;  ///< without the folder that contains all parts
   const ZipEntry* entry;
 };
 
-/// The archive's files by their names in lower case: LibTorch looks them up without regard to case.
+/// The archive's files by lower-case name, because LibTorch ignores case.
 using Parts = std::map<std::string, Part>;
 
 Parts parts_of(const weights::ZipEntries& entries) {
@@ -83,7 +83,7 @@ void check_kind(const Parts& parts) {
   if (!parts.contains("constants.pkl") || !has_code) {
     refuse(parts.contains("data.pkl") ? kPickle : "it is some other zip file");
   }
-  // Where LibTorch finds it, it takes the code from wherever that says.
+  // If this file is present, LibTorch takes the code from wherever it says.
   if (parts.contains("model.json")) refuse("it is of a format that PyTorch gave up before 1.3 (model.json)");
 }
 
@@ -92,7 +92,8 @@ struct Forbidden {
   std::string_view why;
 };
 
-/// A graph's operators are checked when it is there; these would have been executed by then, or do not show in it.
+/// A graph's operators are checked once the graph exists. The following would have run by then, or do not show in the
+/// graph.
 constexpr std::array kForbidden{
     Forbidden{"__setstate__", "code that runs while it is loaded (__setstate__)"},
     Forbidden{"from_file", "an operator that opens other files (from_file)"},
@@ -109,17 +110,18 @@ void check_code(std::string_view code) {
   }
 }
 
-/// The model, its constants, and where its code comes from.
+/// The pickles that LibTorch parses: the model, its constants, and where its code comes from.
 bool is_parsed_pickle(const std::string& name) {
   return name == kDataPickle || name == kConstantsPickle || name.ends_with(".debug_pkl");
 }
 
-/// What LibTorch reads of an archive beside tensors. The version is in one of two places, by what operators it has.
+/// The files that LibTorch reads besides tensors. The version is in one of two places, depending on the operators used.
 bool is_text(const std::string& name) {
   return is_code(name) || is_parsed_pickle(name) || name == "version" || name == ".data/version" || name == "byteorder";
 }
 
-/// As LibTorch names storages; its writer for phones adds an ending. import_module relies on it.
+/// Requires LibTorch's numeric storage names, to which its writer for phones adds an ending. import_module relies on
+/// this.
 void check_numbered(std::string_view key) {
   constexpr std::string_view kEnding = ".storage";
   const auto number = key.ends_with(kEnding) ? key.substr(0, key.size() - kEnding.size()) : key;
@@ -128,7 +130,7 @@ void check_numbered(std::string_view key) {
   refuse(fmt::format("a storage is called {}, and an archive numbers them", weights::in_quotes(key)));
 }
 
-/// Where LibTorch takes the numbers from that a pickle speaks of: the folder beside it that is called as it is.
+/// Finds a pickle's storages where LibTorch does: in the folder beside it that has its name.
 weights::StorageFinder storages_beside(const std::string& pickle, const Parts& parts) {
   const auto folder = pickle.substr(0, pickle.rfind('.'));
   return [&parts, folder](std::string_view key) {
@@ -137,7 +139,7 @@ weights::StorageFinder storages_beside(const std::string& pickle, const Parts& p
   };
 }
 
-/// Compares the checksum, which LibTorch does not.
+/// Compares the checksum, which LibTorch does not do.
 std::string text_of(const ZipEntry& entry) {
   if (entry.file_bytes) return weights::inflated(entry, kLongestText);
   weights::verify(weights::Checksum{entry.bytes, entry.crc32});

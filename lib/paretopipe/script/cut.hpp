@@ -5,7 +5,7 @@
 
 namespace paretopipe::script {
 
-/// The tensors that cross from one side of a cut to the other, in the order in which the graph computes them.
+/// The tensors that cross a cut, in the order in which the graph computes them.
 using Cut = std::vector<const torch::jit::Value*>;
 
 }  // namespace paretopipe::script

@@ -21,7 +21,7 @@ namespace {
 
 using Cuts = std::vector<Cut>;
 
-/// Of the request's batch, without its blocks.
+/// Describes the model for the request's batch, without its blocks.
 config::ModelDescription describe_input(const stage::ModelRequest& request) {
   config::ModelDescription description;
   description.model = std::filesystem::path(request.model).filename().string();
@@ -57,7 +57,7 @@ std::int64_t parameter_bytes(const at::Tensor& tensor, const config::ComputeMode
   return static_cast<std::int64_t>(tensor.nbytes()) / (halved ? 2 : 1);
 }
 
-/// Parameters and buffers, each once: operators may share them.
+/// Counts parameters and buffers, each once, because operators may share them.
 void count_parameters(const Slice& slice, const PreparedModel& model, const config::ComputeMode& mode,
                       config::BlockDescription& block) {
   std::unordered_set<const void*> counted;
@@ -68,13 +68,13 @@ void count_parameters(const Slice& slice, const PreparedModel& model, const conf
   }
 }
 
-/// A name that occurs again gets a number: "relu", "relu#2".
+/// Numbers a repeated name: "relu", "relu#2".
 std::string unique_name(std::string name, std::map<std::string, int>& seen) {
   const int count = ++seen[name];
   return count == 1 ? name : fmt::format("{}#{}", name, count);
 }
 
-/// Which of the model's cuts a link can carry and the request asks for, and the output.
+/// The positions of the cuts that a link can carry and the request asks for, followed by the output.
 std::vector<int> choose_positions(const ArchiveModel& model, const std::vector<Measured>& measured,
                                   const config::Archive& archive, const NodeNames& names) {
   Cuts sendable;
@@ -92,12 +92,12 @@ std::vector<int> choose_positions(const ArchiveModel& model, const std::vector<M
   return positions;
 }
 
-/// A block is what its operators are; where two tensors cross behind it, these say more.
+/// Names a block after its operators, or after the tensors that cross behind it if there are two.
 std::string name_of(const torch::jit::Graph& graph, const Cut& begin, const Cut& end, const NodeNames& names) {
   return end.size() == 1 ? names.name_of(nodes_between(graph, begin, end)) : label_of(end, names);
 }
 
-/// Of what lies between two cuts, the second of which was measured; without what was computed for it.
+/// Describes what lies between two cuts, the second of which was measured, except for its multiply-accumulates.
 config::BlockDescription describe_block(const ArchiveModel& model, const Cut& begin, const Cut& end,
                                         const Measured& measured, const config::ComputeMode& mode) {
   config::BlockDescription block;
@@ -124,7 +124,7 @@ std::vector<config::BlockDescription> describe_blocks(const ArchiveModel& model,
     while (next <= last) block.multiply_accumulates += next++->multiply_accumulates;
     begin = end;
   }
-  auto& result = blocks.back();  // is float32 in every mode
+  auto& result = blocks.back();  // results are float32 in every mode
   result.activation_bytes = sizeof(float);
   for (const auto size : result.output_shape) result.activation_bytes *= size;
   return blocks;

@@ -19,7 +19,7 @@ bool contains(const Set& set, std::size_t index) {
   return index < set.size() && set[index];
 }
 
-/// The operators that depend on the input, and for each of them itself with all those that it depends on: its past.
+/// The operators that depend on the input. The past of an operator is itself and all operators that it depends on.
 class Dataflow {
  public:
   explicit Dataflow(torch::jit::Graph& graph) : input_(graph.inputs().at(0)), result_(graph.outputs().at(0)) {
@@ -29,7 +29,7 @@ class Dataflow {
 
   std::size_t size() const { return nodes_.size(); }
 
-  /// Whether one operator's past is part of the other's.
+  /// Whether `earlier` is in the past of `later`.
   bool ordered(std::size_t earlier, std::size_t later) const { return contains(pasts_[later], earlier); }
 
   Set past(std::size_t left, std::size_t right) const {
@@ -38,7 +38,8 @@ class Dataflow {
     return both;
   }
 
-  /// What the pasts of two operators, or of one, give to all others: none if more than `most`, or not only tensors.
+  /// The values that the pasts of two operators (or of one) give to all others. None if there are more than `most`, if
+  /// not all are tensors, or if the graph's result is among them.
   std::optional<Cut> crossing(std::size_t left, std::size_t right, std::size_t most) const {
     Cut cut;
     for (const auto* given : {&given_[left], &given_[right]}) {
@@ -86,7 +87,7 @@ class Dataflow {
     return given;
   }
 
-  /// Whether all that use the value belong to one of the pasts. The graph's result is used outside of all.
+  /// Whether all users of the value are in one of the pasts. The graph's result counts as used outside of all.
   bool used_within(const Value* value, std::size_t left, std::size_t right) const {
     return std::all_of(value->uses().begin(), value->uses().end(), [&](const auto& use) {
       const auto user = index_.find(use.user);
@@ -95,7 +96,7 @@ class Dataflow {
     });
   }
 
-  /// The input is before all.
+  /// The value's place in the order of computation; the input comes first.
   std::pair<std::size_t, std::size_t> place_of(const Value* value) const {
     return value == input_ ? std::pair<std::size_t, std::size_t>{}
                            : std::pair{index_.at(value->node()) + 1, value->offset()};
@@ -106,16 +107,16 @@ class Dataflow {
   std::vector<Node*> nodes_;
   std::unordered_map<const Node*, std::size_t> index_;
   std::vector<Set> pasts_;
-  std::vector<Cut> given_;  ///< by the past of each operator to all others
+  std::vector<Cut> given_;  ///< per operator: what its past gives to all others
 };
 
 struct Candidate {
   Cut cut;
   Set past;
-  std::ptrdiff_t size;  ///< of the past
+  std::ptrdiff_t size;  ///< of operators in the past
 };
 
-/// Two operators are only needed for a cut where neither is in the other's past.
+/// Considers single operators, and pairs in which neither is in the other's past: no other pair gives a new cut.
 std::vector<Candidate> find_candidates(const Dataflow& dataflow, std::size_t max_crossing) {
   std::vector<Candidate> candidates;
   const auto consider = [&](std::size_t left, std::size_t right) {

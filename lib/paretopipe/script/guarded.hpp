@@ -9,11 +9,11 @@
 
 namespace paretopipe::script {
 
-/// What LibTorch says of an error, on one line: without the traces of its own source and of the archive's code.
+/// LibTorch's message of an error on one line, without the traces of its own source and of the archive's code.
 std::string reason_of(const std::exception& error);
 
-/// Runs `action` in inference mode, a flag of the calling thread. Errors that are not ours (the loader's, the passes',
-/// the interpreter's: LibTorch has no common type for them) become "attempt: reason" with the given code.
+/// Runs `action` in inference mode, a flag of the calling thread. Exceptions of others (the loader, the passes, the
+/// interpreter: LibTorch has no common type for them) become "attempt: reason" with the given code.
 template <class Action>
 auto guarded(ExitCode failure, std::string_view attempt, Action action) {
   const c10::InferenceMode inference;

@@ -13,9 +13,8 @@
 #include <torch/csrc/jit/serialization/import.h>
 #include <torch/csrc/jit/serialization/storage_context.h>
 
-// LibTorch takes storages that it is given, instead of reading them, from those who load torch.package's files: several
-// modules in one archive, which share their storages. So it is shown such a file, in memory, with one module and no
-// storage in it.
+// LibTorch accepts given storages, instead of reading them, only when it loads torch.package's files, in which several
+// modules share their storages. So it gets such a file, built in memory, with one module and no storage in it.
 namespace paretopipe::script {
 namespace {
 
@@ -23,12 +22,12 @@ using caffe2::serialize::PyTorchStreamReader;
 using caffe2::serialize::PyTorchStreamWriter;
 using Storages = torch::jit::DeserializationStorageContext;
 
-constexpr const char* kModule = "0";                          // its name in the package
-constexpr const char* kModuleFolder = ".data/ts_code/0/";     // where a package has its pickles
-constexpr const char* kPackagedCode = ".data/ts_code/code/";  // and the code of all modules
+constexpr const char* kModule = "0";                          // the module's name in the package
+constexpr const char* kModuleFolder = ".data/ts_code/0/";     // the pickles in a package
+constexpr const char* kPackagedCode = ".data/ts_code/code/";  // the code of all modules in a package
 constexpr std::string_view kArchiveCodeFolder = "code/";
 
-/// For any element. Archives' writers see to it.
+/// Whether the bytes are aligned for any element type. Archives' writers ensure that they are.
 bool is_aligned(weights::Bytes bytes) {
   constexpr std::uintptr_t kLargestElement = 16;  // complex128
   return reinterpret_cast<std::uintptr_t>(bytes.data()) % kLargestElement == 0;
@@ -41,7 +40,7 @@ c10::DataPtr copied(weights::Bytes bytes) {
   return memory;
 }
 
-/// The pages themselves, which keep the file mapped.
+/// Shares the file's pages, which keep the file mapped.
 c10::DataPtr shared(weights::Bytes bytes, const Container& container) {
   using File = std::shared_ptr<const weights::MappedFile>;
   auto owner = std::make_unique<File>(container.file);
@@ -54,8 +53,8 @@ c10::Storage storage_of(weights::Bytes bytes, const Container& container) {
           /*allocator=*/nullptr, /*resizable=*/false};
 }
 
-/// A package names the storages of constants and of attributes in one way, an archive numbers both. Those of constants
-/// become letters: as many, so that nothing in the pickle moves.
+/// A package names the storages of constants and attributes in one namespace, but an archive numbers each separately.
+/// The constants' digits become as many letters, so that nothing in the pickle moves.
 std::string name_of_constant(std::string key) {
   for (auto& letter : key) {
     if (letter >= '0' && letter <= '9') letter = static_cast<char>('a' + (letter - '0'));

@@ -16,14 +16,14 @@ bool is(const Node& node, std::string_view kind) {
   return node.kind().toQualString() == kind;
 }
 
-/// Operators that read a list's elements and keep nothing of the list itself.
+/// Whether the operator reads a list's elements and keeps nothing of the list itself.
 bool only_reads(const Node& node) {
   constexpr std::array<std::string_view, 5> kReaders{"aten::cat", "aten::stack", "aten::len", "aten::__getitem__",
                                                      "prim::ListUnpack"};
   return std::any_of(kReaders.begin(), kReaders.end(), [&](auto kind) { return is(node, kind); });
 }
 
-/// The list and its other names: an append returns the list that it changed.
+/// The list and its aliases: an append returns the list that it changed.
 std::vector<Value*> names_of(Value* list) {
   std::vector<Value*> names{list};
   for (std::size_t i = 0; i < names.size(); ++i) {
@@ -34,7 +34,7 @@ std::vector<Value*> names_of(Value* list) {
   return names;
 }
 
-/// The operators that use the list, in their order; none if one of them may keep it.
+/// The operators that use the list, in order; none if one of them may keep it.
 std::vector<Node*> users_of(const std::vector<Value*>& names) {
   std::vector<Node*> users;
   for (const auto* name : names) {

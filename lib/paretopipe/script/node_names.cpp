@@ -27,7 +27,7 @@ std::string module_path(const torch::jit::Node& node) {
     const auto& instance = std::get<2>(call);
     if (!instance || !instance->class_type()) continue;  // a function
     const auto name = instance->instance_name();
-    if (name.empty() || name == "SELF" || name == "INSTANCE_NAME_UNKNOWN") continue;  // LibTorch's for no attribute
+    if (name.empty() || name == "SELF" || name == "INSTANCE_NAME_UNKNOWN") continue;  // names that mean no attribute
     path += path.empty() ? name : fmt::format(".{}", name);
   }
   return path;

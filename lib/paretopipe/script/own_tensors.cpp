@@ -7,7 +7,7 @@
 namespace paretopipe::script {
 namespace {
 
-/// Elements from the first to the last, with those between them that are none of the tensor's.
+/// The number of elements from the tensor's first to its last, including those in between that are not the tensor's.
 std::int64_t extent_of(const at::Tensor& tensor) {
   if (tensor.numel() == 0) return 0;
   std::int64_t last = 0;

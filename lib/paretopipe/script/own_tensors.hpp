@@ -10,21 +10,21 @@
 
 namespace paretopipe::script {
 
-/// Copies of tensors that lie where a file is mapped, in memory like any other: a page that the system takes back would
-/// be read from the disk again, in the middle of a measurement.
+/// Copies tensors from a mapped file to ordinary memory. Otherwise, pages that the system takes back would be read from
+/// the disk again in the middle of a measurement.
 class OwnTensors {
  public:
   explicit OwnTensors(std::shared_ptr<const weights::MappedFile> file) : file_(std::move(file)) {}
 
-  /// The same numbers in the same order of memory; the tensor itself, if its numbers lie elsewhere. Tensors of the same
-  /// numbers get the same copy.
+  /// A copy with the same order in memory, or the tensor itself if it is not in the file. Tensors with the same memory
+  /// get the same copy.
   at::Tensor own(const at::Tensor& tensor);
 
  private:
-  using Place = std::pair<const void*, std::int64_t>;  ///< and bytes
+  using Place = std::pair<const void*, std::int64_t>;  ///< address and number of bytes
 
   std::shared_ptr<const weights::MappedFile> file_;
-  std::map<Place, at::Tensor> copies_;  ///< in one dimension
+  std::map<Place, at::Tensor> copies_;  ///< one-dimensional
 };
 
 }  // namespace paretopipe::script

@@ -30,21 +30,21 @@ using torch::jit::Node;
 using torch::jit::Value;
 using GraphPtr = std::shared_ptr<Graph>;
 
-/// As Module::eval, which fails for a module that has no such attribute.
+/// Like Module::eval, which fails for a module without this attribute.
 void set_to_evaluation(const Module& module) {
   for (Module child : module.modules()) {
     if (child.hasattr("training")) child.setattr("training", false);
   }
 }
 
-/// Freezing shares the parameters' memory with the module.
+/// The addresses of the parameters. Freezing keeps them, because it shares the parameters' memory with the module.
 std::unordered_set<const void*> memory_of_parameters(const Module& module) {
   std::unordered_set<const void*> memory;
   for (const auto& parameter : module.parameters()) memory.insert(parameter.data_ptr());
   return memory;
 }
 
-/// A warning computes nothing, but counts as an effect, so that nothing removes it.
+/// Removes warnings. They compute nothing but count as side effects, so no pass removes them.
 void remove_warnings(const GraphPtr& graph) {
   std::vector<Node*> warnings;
   for (auto* node : graph->nodes()) {
@@ -60,8 +60,8 @@ bool is_idle_dropout(const Node& node) {
   return torch::jit::constant_as<double>(node.input(1)) == 0.0;
 }
 
-/// Dropout of probability 0 hands its input on, but counts as random in training mode. (Functions that are called
-/// without a mode are traced in that.)
+/// Removes dropout of probability 0. It hands its input on but counts as random in training mode, in which functions
+/// that are called without a mode are traced.
 void remove_idle_dropout(const GraphPtr& graph) {
   std::vector<Node*> idle;
   for (auto* node : graph->nodes()) {
@@ -73,7 +73,7 @@ void remove_idle_dropout(const GraphPtr& graph) {
   }
 }
 
-/// The frozen module stays as an unused input.
+/// Removes the frozen module, which remains as an unused input.
 void remove_self(const GraphPtr& graph) {
   if (graph->inputs().empty() || !graph->inputs().front()->type()->cast<c10::ClassType>()) return;
   const auto* self = graph->inputs().front();
@@ -130,7 +130,7 @@ void remove_mutation(const GraphPtr& graph) {
   torch::jit::EliminateDeadCode(graph);
 }
 
-/// Why a graph with this operator cannot be cut; null for the others.
+/// Says why a graph with this operator cannot be cut; null if it can.
 const char* obstacle(const Node& node) {
   if (!node.blocks().empty()) {
     return "its control flow depends on what it computes (trace the model instead of scripting it, if it need not)";

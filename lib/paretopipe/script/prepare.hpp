@@ -7,16 +7,16 @@
 
 namespace paretopipe::script {
 
-/// An archive as one graph without blocks and mutation: one tensor in, one tensor out, every parameter a constant.
+/// An archive as one graph without blocks or mutation: one tensor in, one tensor out, every parameter a constant.
 struct PreparedModel {
   std::shared_ptr<torch::jit::Graph> graph;
-  std::unordered_set<const void*> learnable;  ///< where the parameters' numbers are; other constants are buffers
+  std::unordered_set<const void*> learnable;  ///< addresses of the parameters; other constants are buffers
 };
 
-/// Rewrites a module, which the caller gives up, until it can be cut. Nothing that is rewritten changes a number, and
-/// parameters stay where they are. Of a tuple that the module returns, the first tensor counts. Call under
-/// c10::InferenceMode. Throws UsageError that names the operator which is in the way, and where it stands in the
-/// archive's code: control flow, mutation, side effects, randomness, inputs and outputs that are not one tensor.
+/// Rewrites a module, which the caller gives up, until it can be cut. The rewrites change no number, and parameters
+/// stay where they are. If the module returns a tuple, its first tensor is used. Throws UsageError that names the
+/// operator in the way and its place in the archive's code: control flow, mutation, side effects, randomness, inputs
+/// and outputs that are not one tensor. Call under c10::InferenceMode.
 PreparedModel prepare(const torch::jit::Module& module);
 
 }  // namespace paretopipe::script

@@ -89,14 +89,14 @@ class ScriptBackend final : public stage::Backend, private compute::Blocks {
                    [&] { return compute::allocate_activation(spec); });
   }
 
-  /// Without mutation in a block, no block changes its input.
+  /// Blocks have no mutation, so no block changes its input.
   stage::Activation forward(config::BlockRange range, stage::Activation input) override {
     if (range.empty()) return input;
     return guarded(ExitCode::internal, "compute " + held_->model,
                    [&] { return engine_.forward(range, std::move(input)); });
   }
 
-  /// `forward` leaves activations dense: on the CPU there is nothing to do.
+  /// `forward` returns dense activations, so nothing has to be done on the CPU.
   stage::Activation encode(stage::Activation output) override {
     return guarded(ExitCode::internal, "copy from the GPU", [&] { return compute::to_host(std::move(output)); });
   }
@@ -124,7 +124,7 @@ class ScriptBackend final : public stage::Backend, private compute::Blocks {
     return tensors;
   }
 
-  /// Bytes of the block's tensors whose addresses are not there yet, and are afterwards.
+  /// Adds the addresses of the block's tensors to `counted` and returns the bytes of the new ones.
   static std::int64_t add_tensors(const Slice& block, std::unordered_set<const void*>& counted) {
     std::int64_t bytes = 0;
     for (const auto& tensor : block.tensors()) {
@@ -143,7 +143,7 @@ class ScriptBackend final : public stage::Backend, private compute::Blocks {
     if (request.batch < 1) throw UsageError(fmt::format("a batch has at least one sample, not {}", request.batch));
   }
 
-  /// What decides the blocks: seed and inputs do not.
+  /// The parts of a request that determine the blocks; seed and inputs do not.
   static stage::ModelRequest identity(const stage::ModelRequest& request) {
     return {.model = request.model,
             .num_classes = 0,
@@ -159,7 +159,8 @@ class ScriptBackend final : public stage::Backend, private compute::Blocks {
     if (range.empty() || holds(range)) return;
     Chain chain(request);
     take_blocks(chain, range);
-    // What preparing took goes back to the system: tuned to keep freed memory, malloc would hold it for good.
+    // Returns the memory that preparing took to the system: malloc is tuned to keep freed memory and would hold it for
+    // good.
     malloc_trim(0);
   }
 

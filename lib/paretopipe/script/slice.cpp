@@ -13,7 +13,7 @@ using torch::jit::Graph;
 using torch::jit::Node;
 using torch::jit::Value;
 
-/// The operators that `end` needs and `begin` does not give.
+/// The operators that `end` needs and that are not before `begin`.
 std::unordered_set<const Node*> needed_nodes(const Cut& begin, const Cut& end) {
   std::unordered_set<const Node*> needed;
   auto open = end;
@@ -29,8 +29,8 @@ std::unordered_set<const Node*> needed_nodes(const Cut& begin, const Cut& end) {
 
 using Copies = std::unordered_map<const Value*, Value*>;
 
-/// Not Graph::createClone: that copies the stack of inlined calls too, which points to functions of the archive, and
-/// they are gone when the slice is used.
+/// Does not use Graph::createClone, which also copies the stack of inlined calls. That points to functions of the
+/// archive, which no longer exist when the slice is used.
 Node* clone_of(Graph& graph, const Node& node, const Copies& copies) {
   auto* clone = graph.create(node.kind(), node.outputs().size());
   clone->copyAttributes(node);

@@ -12,7 +12,7 @@ using torch::jit::Graph;
 using torch::jit::Node;
 using torch::jit::Value;
 
-/// Whether nothing else shares the memory of what it gives.
+/// Whether the operator's result shares its memory with nothing else.
 bool gives_new_tensor(const Node& node) {
   constexpr std::array<std::string_view, 7> kMakers{"aten::new_zeros",    "aten::new_ones", "aten::new_full",
                                                     "aten::zeros",        "aten::ones",     "aten::full",
@@ -20,7 +20,7 @@ bool gives_new_tensor(const Node& node) {
   return std::find(kMakers.begin(), kMakers.end(), node.kind().toQualString()) != kMakers.end();
 }
 
-/// The slices that lead from a tensor to the part that is filled, innermost first, of which nothing else is made.
+/// The slices that lead from a tensor to the filled part, innermost first. Each has no other user.
 std::vector<Node*> slices_of(const Node& fill) {
   std::vector<Node*> slices;
   for (auto* part = fill.input(0); part->node()->kind() == c10::aten::slice && part->uses().size() == 1;) {
@@ -30,7 +30,7 @@ std::vector<Node*> slices_of(const Node& fill) {
   return slices;
 }
 
-/// Whether the part is one of a new tensor that nothing has looked at so far but what leads to the part.
+/// Whether the part belongs to a new tensor that nothing but these slices has used so far.
 bool is_hidden(const Node& fill, const std::vector<Node*>& slices) {
   if (slices.empty() || !fill.output()->uses().empty()) return false;
   const auto* whole = slices.back()->input(0);
@@ -52,7 +52,7 @@ void rewrite_fill(Node& fill) {
   auto* part = insert_before(fill, "aten::fill", {fill.input(0), fill.input(1)});
   for (auto* slice : slices) {
     std::vector<Value*> inputs(slice->inputs().begin(), slice->inputs().end());
-    inputs.insert(inputs.begin() + 1, part);  // the rest says where it lies
+    inputs.insert(inputs.begin() + 1, part);  // the other inputs say where the part is
     part = insert_before(fill, "aten::slice_scatter", inputs);
   }
   whole->replaceAllUsesAfterNodeWith(&fill, part);
