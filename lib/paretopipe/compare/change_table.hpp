@@ -17,7 +17,7 @@ struct ChangeTable {
 
 ChangeTable make_change_table(std::span<const ConfigurationChange> group, const std::string& missing_mark);
 
-/// The changes of all configurations together. The table has no rows where no metric has such a change.
+/// The changes of all configurations together. The table has no rows if no metric has such a change.
 ChangeTable make_together_table(const Comparison& comparison, const std::string& missing_mark);
 inline constexpr const char* kTogether = "all configurations together";
 

@@ -27,7 +27,7 @@ void check_data(const Sample& sample, const stage::ModelRequest& request);
 /// user's, and EnvironmentError for a data set that is missing, truncated or damaged.
 std::vector<at::Tensor> make_input_batches(const Sample& sample, const stage::ModelRequest& request, int count);
 
-/// As stage::Backend::make_labels.
+/// See stage::Backend::make_labels.
 std::vector<std::int64_t> make_labels(const Sample& sample, const stage::ModelRequest& request, int count);
 
 }  // namespace paretopipe::compute

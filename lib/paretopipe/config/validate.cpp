@@ -65,7 +65,7 @@ void check_axis(const char* key, const Axis& axis, int max) {
   }
 }
 
-/// At this limit, a trial makes as many moments as the largest trial whose batches are not cut.
+/// At this limit, a phase makes as many moments as the largest one whose batches are not cut.
 constexpr std::int64_t kMaxMicroBatches = std::int64_t{2} * kMaxBatches;
 
 /// Says why no batch can be cut into micro-batches of this size.

@@ -25,7 +25,7 @@ struct Observations {
   std::vector<std::string> missing_libraries;  ///< shared libraries that the stage program needs but does not find
   std::optional<Blas> blas;
   bool fashion_mnist = false;                 ///< the default data set is where Debian's package puts it
-  std::vector<std::string> missing_programs;  ///< of the programs that shape a network
+  std::vector<std::string> missing_programs;  ///< programs that shape a network and are missing
 
   std::vector<CpuSet> cores;        ///< the CPUs that this process may use, grouped by physical core
   std::optional<double> cpu_quota;  ///< the control group's limit, in CPUs

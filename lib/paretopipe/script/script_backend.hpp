@@ -3,8 +3,8 @@
 
 #include <memory>
 
-// Runs a user's TorchScript archives on LibTorch. This header is the folder's only public one and needs no
-// LibTorch header.
+// Runs a user's TorchScript archives on LibTorch. This header is the folder's only public one and needs no LibTorch
+// header.
 //
 //   container         checks what the file is before LibTorch reads it; executes nothing of it
 //   import_module     the file's module, whose tensors are in the mapped file
