@@ -41,13 +41,12 @@ class MemoryFile {
 
   std::string read() const {
     std::string text;
-    std::array<char, 65536> micro_batch{};
+    std::array<char, 65536> piece{};
     for (;;) {
-      const auto got =
-          ::pread(descriptor_.get(), micro_batch.data(), micro_batch.size(), static_cast<off_t>(text.size()));
+      const auto got = ::pread(descriptor_.get(), piece.data(), piece.size(), static_cast<off_t>(text.size()));
       if (got < 0) throw system_error("read a file in memory", errno);
       if (got == 0) return text;
-      text.append(micro_batch.data(), static_cast<std::size_t>(got));
+      text.append(piece.data(), static_cast<std::size_t>(got));
     }
   }
 

@@ -21,8 +21,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
 endif()
 
 if(PARETOPIPE_SANITIZE)
-  # -O1: what a sanitizer adds is several times slower without any optimisation, and tests take longer than compiling.
-  add_compile_options(-fsanitize=${PARETOPIPE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g1 -O1)
+  add_compile_options(-fsanitize=${PARETOPIPE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g1)
   add_link_options(-fsanitize=${PARETOPIPE_SANITIZE})
   # Half of what UBSan adds to the compile time of a test is checks of every pointer. Libraries and programs keep them.
   if(PARETOPIPE_SANITIZE MATCHES "undefined")
