@@ -108,7 +108,8 @@ class Tour {
  public:
   explicit Tour(std::vector<Axis> axes) : axes_(std::move(axes)), current_(axes_.size()) {}
 
-  /// `trial` at every combination, in an order of the repetition's own. What costs most to change is changed least
+  /// `trial` at every combination: in the first repetition as the experiment lists them, so that tables show them in
+  /// this order, and in later ones in an order of the repetition's own. What costs most to change is changed least
   /// often, and begins with what it was at the end of the repetition before. Whatever else varies must not: two values
   /// that are visited an even number of times would begin with the same one in every repetition.
   std::vector<Trial> repetition(Trial trial, std::mt19937_64 random) {
@@ -128,7 +129,7 @@ class Tour {
     }
     std::vector<std::size_t> order(axes_[level].size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    shuffle(order, random);
+    if (trial.repetition > 0) shuffle(order, random);
     auto& current = current_[level];
     if (current) std::iter_swap(order.begin(), std::find(order.begin(), order.end(), *current));
     for (const auto choice : order) {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <string>
-#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -33,26 +32,6 @@ std::vector<std::size_t>& records_of(Configuration& configuration, record::Statu
 /// Data parallelism, which is no split, comes last.
 std::pair<int, std::vector<int>> place_of(const plan::Trial& trial) {
   return {trial.data_parallel, trial.split_points};
-}
-
-/// By model and network first, as people read tables; then by all other settings, numbers as numbers.
-struct GroupPlace {
-  std::string model;
-  std::string network;
-  nlohmann::json settings;
-  bool operator<(const GroupPlace& other) const {
-    return std::tie(model, network, settings) < std::tie(other.model, other.network, other.settings);
-  }
-};
-
-void sort_groups(std::vector<ConfigurationGroup>& groups) {
-  std::vector<std::pair<GroupPlace, ConfigurationGroup>> placed;
-  for (auto& group : groups) {
-    const auto settings = group.settings().without_split();
-    placed.emplace_back(GroupPlace{settings.model, settings.network.name, settings}, std::move(group));
-  }
-  std::sort(placed.begin(), placed.end(), [](const auto& left, const auto& right) { return left.first < right.first; });
-  std::transform(placed.begin(), placed.end(), groups.begin(), [](auto& place) { return std::move(place.second); });
 }
 
 std::vector<std::optional<double>> medians_of(std::span<const record::TrialRecord> records,
@@ -95,7 +74,6 @@ std::vector<ConfigurationGroup> aggregate(std::span<const record::TrialRecord> r
     std::sort(group.configurations.begin(), group.configurations.end(),
               [](const auto& left, const auto& right) { return place_of(left.trial) < place_of(right.trial); });
   }
-  sort_groups(groups);
   return groups;
 }
 

@@ -33,8 +33,8 @@ struct ConfigurationGroup {
   const plan::Trial& settings() const { return configurations.front().trial; }
 };
 
-/// One configuration for every trial without its repetition, in groups that are sorted by their settings: trials run in
-/// an order of chance, which tables must not show. Only ok records enter medians; failed and invalid ones are counted.
+/// One configuration for every trial without its repetition, in groups, in the order in which the records first name
+/// them. Only ok records enter medians; failed and invalid ones are counted.
 std::vector<ConfigurationGroup> aggregate(std::span<const record::TrialRecord> records);
 
 }  // namespace paretopipe::stats
