@@ -10,7 +10,7 @@
 namespace paretopipe::stats {
 namespace {
 
-/// The element of `items` that was first asked for under `key`, made on that occasion.
+/// The element of `items` for `key`; added on the first request.
 template <class T>
 T& find_or_add(std::vector<T>& items, std::unordered_map<std::string, std::size_t>& places, const std::string& key) {
   const auto [place, added] = places.try_emplace(key, items.size());
@@ -35,7 +35,7 @@ std::pair<int, std::vector<int>> place_of(const plan::Trial& trial) {
   return {trial.data_parallel, trial.split_points};
 }
 
-/// By model and network first, as people read tables; then by all other settings, numbers as numbers.
+/// Orders groups by model and network first, as people read tables, and then by all other settings, numbers as numbers.
 struct GroupPlace {
   std::string model;
   std::string network;
