@@ -9,8 +9,9 @@
 /// from the first value of a pair to the second, so what affects both alike does not matter.
 namespace paretopipe::stats {
 
-/// Tests whether steps lie around 0 (Wilcoxon, "Individual Comparisons by Ranking Methods", 1945). The only assumption:
-/// if both sides of a pair are exchangeable, each step could as well have had the other sign.
+/// Tests whether steps lie around 0 (Wilcoxon, "Individual Comparisons by Ranking Methods", 1945). The null hypothesis
+/// is that both sides of a pair are exchangeable: each step could as well have had the other sign. Nothing else is
+/// assumed.
 struct SignedRank {
   double rank_sum = 0;  ///< sum of the ranks of upward steps, by size, among all that are not 0
   double p_value = 1;   ///< two-sided, exact
