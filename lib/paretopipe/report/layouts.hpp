@@ -42,8 +42,8 @@ Export export_trace(std::span<const record::TrialRecord> records);
 /// The JSON files of the Python tool ParetoPipe, one for each split: MODEL_split_K_metrics.json. Its notebooks draw one
 /// frontier from all files of a folder, so each of several groups (models, batch sizes, …) gets a folder of its own.
 ///
-/// The meaning of the fields in that tool, and how ours differ. All times are seconds, and every value is the arithmetic
-/// mean over all measured batches of all ok repetitions.
+/// The meaning of the fields in that tool, and how ours differ. All times are seconds, and every value is the
+/// arithmetic mean over all measured batches of all ok repetitions.
 ///
 ///   model_name                 the model
 ///   split_index                the number of blocks on the first device: our split point. (For ResNets the tool does
