@@ -14,7 +14,7 @@
 // What a sweep or a single run needs before there is a plan.
 namespace paretopipe::cli {
 
-/// The files that an experiment names, with their contents' identity.
+/// The files that an experiment names, identified by their content.
 struct Inputs {
   std::vector<config::ModelSource> sources;  ///< one per model, in the experiment's order
   config::DataSource data;

@@ -124,7 +124,8 @@ struct Listening {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Listening, port)
 
 /// Connects to the next stage and accepts the previous one's connection. Must be sent to all stages before waiting for
-/// any. For a batch-dealing device, the source is the only neighbour; both keep these links beside those of the ring.
+/// any. A device that batches are dealt out to joins the source in the same way, as its only neighbour; both keep these
+/// links beside those of the ring.
 struct Join {
   static constexpr std::string_view kType = "join";
   std::string next_host;

@@ -18,9 +18,9 @@ struct ArchiveStorage {
 };
 
 /// Reads a pickle of a TorchScript archive to its end, as PickleMachine does, before LibTorch reads and trusts it.
-/// Checks that nothing is taken from an empty stack, every storage exists, and every tensor lies within its storage.
-/// Returns the storages, possibly with repetitions; their keys refer to `pickle`. Throws UsageError, a sentence without
-/// the pickle's name.
+/// Checks that only existing values are taken, that every storage exists, and that every tensor lies within its
+/// storage. Returns the storages, possibly with repetitions; their keys refer to `pickle`. Throws UsageError, a
+/// sentence without the pickle's name.
 std::vector<ArchiveStorage> check_archive_pickle(Bytes pickle, const StorageFinder& find);
 
 }  // namespace paretopipe::weights
