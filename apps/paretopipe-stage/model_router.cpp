@@ -24,7 +24,7 @@ class ModelRouter final : public stage::Backend {
 
   nlohmann::json configure(const stage::ComputeOptions& options) override {
     synthetic_->configure(options);
-    return networks_->configure(options);  // LibTorch's options are the process's: they hold for archives too
+    return networks_->configure(options);  // LibTorch's options apply to the whole process, archives included
   }
 
   std::string gpu_bus_address() const override { return networks_->gpu_bus_address(); }
@@ -53,7 +53,7 @@ class ModelRouter final : public stage::Backend {
     loaded_->load(request, range);
   }
 
-  /// All of it is the loaded backend's.
+  /// Gives all of it to the loaded backend.
   void keep_prepared(std::int64_t bytes) override {
     kept_bytes_ = bytes;
     loaded_->keep_prepared(bytes);

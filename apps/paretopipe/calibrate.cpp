@@ -23,7 +23,7 @@ namespace paretopipe::cli {
 namespace {
 
 constexpr std::size_t kStages = 2;
-/// A trial of the grid takes a few seconds; a stage that says nothing for so long will not come back.
+/// A trial of the grid takes a few seconds; a stage that is silent for so long will not come back.
 constexpr int kTrialTimeoutSeconds = 60;
 
 struct CalibrateOptions {
@@ -41,7 +41,7 @@ calibration::Effort effort_of(const CalibrateOptions& options) {
   return effort;
 }
 
-/// Looked at before the measurement, whose own load is not to be seen.
+/// The conditions before the measurement, without its own load.
 calibration::Conditions conditions_before() {
   calibration::Conditions conditions;
   conditions.host = host::read_host_context();
@@ -62,7 +62,7 @@ std::vector<record::TrialRecord> measure(const std::vector<plan::Trial>& trials,
   run::PipelineExecutor executor(executor_options);
   Progress progress(trials.size(), 0, false);
   std::vector<record::TrialRecord> records;
-  // Nothing is measured again: how far off the instrument is on this machine, slow windows included, is the question.
+  // Nothing is measured again: the question is how far off the instrument is on this machine, slow windows included.
   run::Sweep sweep(executor, [&](const record::TrialRecord& record) { records.push_back(record); }, progress.observer(),
                    trials.size(), {.per_trial = 0});
   executor.expect(trials);

@@ -5,7 +5,7 @@
 
 namespace paretopipe::cli {
 
-/// What the command line asked for, with its options parsed.
+/// The command that the user chose, with its options parsed.
 using Command = std::function<ExitCode()>;
 
 }  // namespace paretopipe::cli

@@ -8,7 +8,7 @@
 
 namespace paretopipe::cli {
 
-/// What the command line said of the way to compute.
+/// The command line's options on how to compute.
 struct ComputeOptions {
   std::optional<std::string> compute;
   std::optional<std::string> dtype;
@@ -19,7 +19,7 @@ struct ComputeOptions {
 
 void add_compute_options(CLI::App& command, ComputeOptions& options, const std::string& group);
 
-/// The options over what is known already. Throws UsageError for a word that is none of the known ones.
+/// Applies the options to `choice`. Throws UsageError for an unknown word.
 void override_compute(config::ComputeChoice& choice, const ComputeOptions& options);
 
 }  // namespace paretopipe::cli

@@ -35,7 +35,7 @@ host::Observations examine() {
   }
 }
 
-/// What kinds of network this machine can put between stages; a sweep without one needs none of it.
+/// The kinds of network that this machine can put between stages. A sweep without a network needs none of them.
 std::vector<host::Finding> shaping_findings() {
   const auto found = shaping::find_capabilities();
   const auto finding = [](const char* name, const shaping::Ability& ability, const char* why) {

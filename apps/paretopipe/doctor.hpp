@@ -7,7 +7,7 @@ class App;
 
 namespace paretopipe::cli {
 
-/// Adds `doctor` to the command line; when the user chose it, `chosen` is set to what is to be run.
+/// Adds `doctor` to the command line. If the user chooses it, sets `chosen` to what is to be run.
 void add_doctor(CLI::App& app, Command& chosen);
 
 }  // namespace paretopipe::cli

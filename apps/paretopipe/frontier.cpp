@@ -37,7 +37,7 @@ std::string render_frontier(const report::FrontierReport& report, const Frontier
 }
 
 ExitCode run_frontier(const FrontierOptions& options) {
-  report::parse_objectives(options.objectives);  // before anything is read
+  report::parse_objectives(options.objectives);  // checked before anything is read
   report::FrontierOptions analysis;
   analysis.constraints = report::parse_constraints(options.constraints);
   check_not_replaced(options.path, options.out);
@@ -80,7 +80,7 @@ void add_frontier(CLI::App& app, Command& chosen) {
       ->add_option("--objective", options->objectives,
                    "Metric[:min|max]; repeatable (latency_p50 and throughput; where one was not measured, payload)")
       ->type_name("METRIC")
-      ->allow_extra_args(false);  // one a flag, or it would swallow the path
+      ->allow_extra_args(false);  // one value per flag; otherwise it would swallow the path
   command->add_option("--where", options->constraints, "Only splits that keep it: 'latency_p95 < 80ms'; repeatable")
       ->type_name("CONSTRAINT")
       ->allow_extra_args(false);

@@ -7,7 +7,7 @@ class App;
 
 namespace paretopipe::cli {
 
-/// Adds `frontier` to the command line; when the user chose it, `chosen` is set to what is to be run.
+/// Adds `frontier` to the command line. If the user chooses it, sets `chosen` to what is to be run.
 void add_frontier(CLI::App& app, Command& chosen);
 
 }  // namespace paretopipe::cli

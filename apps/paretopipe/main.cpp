@@ -37,7 +37,7 @@ constexpr const char* kExitCodes =
     "Exit codes: 0 success; 1 the answer is bad (a trial failed, a check found a problem); 2 bad flag, file or value;\n"
     "3 this machine cannot do what was asked; 4 a defect of paretopipe; 130 interrupted.";
 
-/// CLI11 says of a mistyped command only that a command is required. `argv`: the name of `app`, and what follows it.
+/// Names a mistyped command; CLI11 only says that a command is required. `argv`: the name of `app` and what follows it.
 void refuse_unknown_command(const CLI::App& app, int argc, char** argv) {
   std::vector<std::string> commands;
   for (const auto* command : app.get_subcommands([](const CLI::App*) { return true; })) {
@@ -77,7 +77,7 @@ ExitCode run(int argc, char** argv) {
     return app.exit(error) == 0 ? ExitCode::success : ExitCode::usage;
   }
   const auto code = chosen();
-  // Output that a full disk cut off must not look like a success.
+  // Output cut off by a full disk must not look like a success.
   if (std::fflush(stdout) != 0) throw system_error("write to standard output", errno);
   return code;
 }
@@ -90,7 +90,7 @@ int main(int argc, char** argv) {
   } catch (const paretopipe::Error& error) {
     paretopipe::print_notice("paretopipe: {}\n", error.what());
     return static_cast<int>(error.code());
-  } catch (const std::system_error& error) {  // what fmt throws of an output that cannot be written
+  } catch (const std::system_error& error) {  // fmt throws it if the output cannot be written
     paretopipe::print_notice("paretopipe: {}\n", error.what());
     return static_cast<int>(paretopipe::ExitCode::environment);
   } catch (const std::exception& error) {

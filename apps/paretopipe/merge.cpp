@@ -28,7 +28,7 @@ struct MergeOptions {
   std::string out;
 };
 
-/// A name that ends in .jsonl, or that something other than a folder has, is the file; any other is a folder for it.
+/// A name that ends in .jsonl, or that exists and is not a folder, is the file; any other name is a folder for it.
 fs::path output_file(const fs::path& out) {
   std::error_code unknown;
   const auto status = fs::status(out, unknown);

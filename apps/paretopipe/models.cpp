@@ -27,14 +27,14 @@ struct ModelsOptions {
   std::string format = "table";
 };
 
-/// "64x56x56", or "64x56x56 + 64x56x56" where two tensors cross.
+/// "64x56x56", or "64x56x56 + 64x56x56" if two tensors cross.
 std::string shape_text(const std::vector<std::vector<std::int64_t>>& shapes) {
   std::vector<std::string> texts;
   for (const auto& shape : shapes) texts.push_back(fmt::format("{}", fmt::join(shape, "x")));
   return fmt::format("{}", fmt::join(texts, " + "));
 }
 
-/// `tensors`: what they are, beyond the usual.
+/// `tensors`: what is special about them.
 void print_model(const config::ModelDescription& model, const std::string& tensors) {
   report::Table table({{"split", report::Align::right},
                        {"after block", report::Align::left},

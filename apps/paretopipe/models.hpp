@@ -7,7 +7,7 @@ class App;
 
 namespace paretopipe::cli {
 
-/// Adds `models` to the command line; when the user chose it, `chosen` is set to what is to be run.
+/// Adds `models` to the command line. If the user chooses it, sets `chosen` to what is to be run.
 void add_models(CLI::App& app, Command& chosen);
 
 }  // namespace paretopipe::cli

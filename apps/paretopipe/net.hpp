@@ -7,7 +7,7 @@ class App;
 
 namespace paretopipe::cli {
 
-/// Adds `net` with its subcommands to the command line; when the user chose one, `chosen` is set to what is to be run.
+/// Adds `net` with its subcommands to the command line. If the user chooses one, sets `chosen` to what is to be run.
 void add_net(CLI::App& app, Command& chosen);
 
 }  // namespace paretopipe::cli

@@ -48,7 +48,7 @@ Nanoseconds lease_duration(const std::string& text) {
   return duration;
 }
 
-/// What the kernel says is applied must be what was asked for.
+/// Checks that the kernel applied what was requested.
 config::LinkConditions checked_read_back(const shaping::Lease& lease, const config::LinkConditions& requested) {
   auto applied = lease.read_back();
   const auto differences = shaping::differences(requested, applied);
@@ -91,7 +91,7 @@ ExitCode run_apply(const NetApplyOptions& options) {
   const auto profile = config::load_network_profile(options.profile);
   const auto& conditions = conditions_of(profile, options.direction);
   auto target = options.target;
-  // Where there is no such interface, tc will say so.
+  // If there is no such interface, tc will say so.
   target.mtu = shaping::interface_mtu(target.interface).value_or(target.mtu);
   const shaping::LeaseTerms terms{target.interface, plan_peer_shaping(target, conditions), duration};
   for (const auto& warning : shaping::warnings(conditions)) print_notice("note: {}\n", warning);
@@ -110,7 +110,7 @@ ExitCode run_apply(const NetApplyOptions& options) {
   return outcome.end == shaping::LeaseEnd::released ? ExitCode::interrupted : ExitCode::success;
 }
 
-/// Whatever a shell or a test runner leaves open at that number is not the lease's owner.
+/// Recognises the lease's owner: a shell or a test runner may leave something else open at that number.
 bool has_owner() {
   int type = 0;
   socklen_t size = sizeof type;

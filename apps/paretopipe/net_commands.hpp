@@ -10,20 +10,20 @@ namespace CLI {
 class App;
 }
 
-// The subcommands of `net`, each added to it by one function.
+// Functions that each add one subcommand to `net`.
 namespace paretopipe::cli {
 
 void add_net_show(CLI::App& net, Command& chosen);
 void add_net_probe(CLI::App& net, Command& chosen);
 void add_net_plan(CLI::App& net, Command& chosen);
-/// Also `net keep-lease`, which is for `net apply` alone and not shown.
+/// Also adds `net keep-lease`, which only `net apply` uses and which is hidden.
 void add_net_apply(CLI::App& net, Command& chosen);
 void add_net_clear(CLI::App& net, Command& chosen);
 
-/// As a person types it.
+/// The command as a person types it.
 std::string to_line(const shaping::Command& command);
 
-/// What leaves the first host of a profile, or the second.
+/// The conditions of what leaves the first host of a profile, or the second.
 const config::LinkConditions& conditions_of(const config::NetworkProfile& profile, const std::string& direction);
 
 }  // namespace paretopipe::cli

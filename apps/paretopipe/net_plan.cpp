@@ -23,7 +23,7 @@ struct NetPlanOptions {
   std::string direction = "forward";
 };
 
-/// Without a peer, what people would type: everything that leaves the interface is shaped.
+/// Without a peer, the commands that people would type: they shape everything that leaves the interface.
 shaping::PeerPlan plan(const NetPlanOptions& options, const config::LinkConditions& conditions) {
   if (!options.peer.empty()) {
     shaping::PeerTarget target{options.interface, options.peer, options.port};
@@ -35,7 +35,7 @@ shaping::PeerPlan plan(const NetPlanOptions& options, const config::LinkConditio
   return {shaping::shape_commands(options.interface, conditions), shaping::clear_command(options.interface)};
 }
 
-/// With a peer, the plan itself sees to it.
+/// For a plan without a peer; one with a peer cuts by itself.
 void say_how_to_cut(const std::string& interface) {
   print_notice(
       "note: {} may hand netem up to 64 KiB of TCP at once, which it delays, loses and paces as one packet; to "

@@ -34,7 +34,7 @@ struct PlotOptions {
 
 using Render = std::string (*)(const report::Plot& plot);
 
-/// What the file's name asks for. Throws UsageError, and EnvironmentError where this machine cannot do it.
+/// The renderer for the file's name. Throws UsageError, and EnvironmentError if this machine cannot render that format.
 Render renderer_for(const std::filesystem::path& out) {
   if (out.extension() == ".svg") return report::render_svg;
   if (out.extension() == ".png") {
@@ -44,7 +44,7 @@ Render renderer_for(const std::filesystem::path& out) {
   throw UsageError(fmt::format("cannot plot to {}: a picture's name ends in .svg or .png", out.string()));
 }
 
-/// True for every value where nothing was chosen.
+/// True for every value if nothing was chosen.
 template <class T>
 bool chosen_by(const std::vector<T>& choice, const T& value) {
   return choice.empty() || std::find(choice.begin(), choice.end(), value) != choice.end();

@@ -7,7 +7,7 @@ class App;
 
 namespace paretopipe::cli {
 
-/// Adds `plot` to the command line; when the user chose it, `chosen` is set to what is to be run.
+/// Adds `plot` to the command line. If the user chooses it, sets `chosen` to what is to be run.
 void add_plot(CLI::App& app, Command& chosen);
 
 }  // namespace paretopipe::cli

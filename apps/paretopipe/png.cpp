@@ -21,14 +21,14 @@ std::filesystem::path renderer() {
   return launch::find_program("rsvg-convert", "librsvg2-bin");
 }
 
-/// A file without a name, in memory: nothing is left behind, whatever ends this process.
+/// A nameless file in memory: nothing is left behind, however this process ends.
 class MemoryFile {
  public:
   MemoryFile() : descriptor_(::memfd_create("paretopipe-picture", MFD_CLOEXEC)) {
     if (descriptor_.get() < 0) throw system_error("make a file in memory", errno);
   }
 
-  /// For programs that this process starts.
+  /// The path for programs that this process starts.
   std::string path() const { return fmt::format("/proc/{}/fd/{}", ::getpid(), descriptor_.get()); }
 
   void write(std::string_view text) {

@@ -4,11 +4,11 @@
 
 namespace paretopipe::cli {
 
-/// Throws EnvironmentError, naming the package to install, where render_png would not find its program.
+/// Throws EnvironmentError, which names the package to install, if render_png would not find its program.
 void require_png_renderer();
 
-/// An SVG as PNG, with twice as many pixels as the SVG's size says, drawn by the program rsvg-convert. Throws
-/// EnvironmentError if that is missing or fails. Writes no file.
+/// Renders an SVG as PNG with the program rsvg-convert, with twice as many pixels as the SVG's size says. Throws
+/// EnvironmentError if the program is missing or fails. Writes no file.
 std::string render_png(std::string_view svg);
 
 }  // namespace paretopipe::cli

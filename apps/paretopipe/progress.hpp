@@ -6,12 +6,12 @@
 
 namespace paretopipe::cli {
 
-/// One line on stderr that follows a sweep, with the time left, when stderr is a terminal; nothing otherwise. Written
-/// between trials only.
+/// Shows the progress of a sweep with the time left, on one line of stderr, if stderr is a terminal. Writes only
+/// between trials.
 class Progress {
  public:
-  /// `already_done` trials are counted in the display but not in the estimate. Of an adaptive sweep `remaining` is only
-  /// the most that there may be, and nothing is estimated from it.
+  /// The display counts `already_done` trials, the estimate does not. In an adaptive sweep `remaining` is only an upper
+  /// limit, and nothing is estimated from it.
   Progress(std::size_t remaining, std::size_t already_done, bool adaptive);
   ~Progress() { finish(); }
   Progress(const Progress&) = delete;

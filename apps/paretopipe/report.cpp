@@ -20,7 +20,7 @@
 namespace paretopipe::cli {
 namespace {
 
-/// Where a data sheet is looked for: beside the records.
+/// The name of the data sheet beside the records.
 constexpr const char* kDataSheetName = "calibration.json";
 
 struct ReportOptions {
@@ -29,11 +29,11 @@ struct ReportOptions {
   std::optional<std::string> calibration;
 };
 
-/// The data sheet that was asked for, else the one beside the records, where there is one.
+/// The requested data sheet, or else the one beside the records, if there is one.
 std::optional<calibration::DataSheet> find_data_sheet(const ReportOptions& options) {
   if (options.calibration) return calibration::read_data_sheet(*options.calibration);
   const auto beside = record::records_file(options.path).parent_path() / kDataSheetName;
-  std::error_code unknown;  // reading says more
+  std::error_code unknown;  // reading tells more
   if (!std::filesystem::exists(beside, unknown)) return std::nullopt;
   return calibration::read_data_sheet(beside);
 }

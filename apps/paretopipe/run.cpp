@@ -30,7 +30,7 @@ struct RunOptions {
   std::filesystem::path output;
 };
 
-/// The smallest trial of a sweep there is, through the split that was asked for; its batch is the whole file.
+/// The smallest possible trial of a sweep, with the requested split; its batch is the whole file.
 config::Experiment experiment_of_run(const RunOptions& options) {
   const weights::TensorFile file(options.input);
   const auto& shape = file.tensor().shape;
@@ -46,7 +46,7 @@ config::Experiment experiment_of_run(const RunOptions& options) {
   }
   sweep.batch = std::to_string(shape.front());
   sweep.data = fmt::format("tensor:{}", options.input.string());
-  sweep.batches = 2;  // the fewest that a trial can have: the batch goes the same way each time
+  sweep.batches = 2;  // the smallest number for a trial: the batch goes the same way each time
   sweep.warmup = 0;
   sweep.depth = "1";
   sweep.repeat = "1";
@@ -77,7 +77,7 @@ weights::DType stored_type(wire::DType dtype) {
   throw Error(ExitCode::internal, fmt::format("no file's type for wire type {}", static_cast<int>(dtype)));
 }
 
-/// The bytes in the order of the shape, whatever order they came in.
+/// The bytes in the order of the shape, whatever their order in memory.
 std::vector<std::byte> in_order(const run::BatchResult& result) {
   if (result.spec.memory_format == wire::MemoryFormat::contiguous) return result.bytes;
   const auto& shape = result.spec.shape;  // images, channels, height, width; in memory the channels come last
@@ -100,7 +100,7 @@ void write_output(const run::BatchResult& result, const std::filesystem::path& f
   report::write_file(file, weights::tensor_file_of(tensor, file));
 }
 
-/// Where stages share devices or use a GPU; otherwise each is on a device of its own, on the CPU.
+/// The device of a stage, if stages share devices or use a GPU; otherwise each is on its own device, on the CPU.
 std::string where(const plan::Trial& trial, std::size_t stage) {
   std::string text;
   if (!trial.placement.empty()) text += fmt::format(" on device {}", trial.placement.at(stage));

@@ -10,7 +10,7 @@ class App;
 
 namespace paretopipe::cli {
 
-/// Adds `run` to the command line; when the user chose it, `chosen` is set to what is to be run.
+/// Adds `run` to the command line. If the user chooses it, sets `chosen` to what is to be run.
 void add_run(CLI::App& app, Command& chosen, std::vector<std::string> command_line);
 
 }  // namespace paretopipe::cli

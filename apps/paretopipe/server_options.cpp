@@ -13,13 +13,13 @@
 namespace paretopipe::cli {
 namespace {
 
-/// What --scenario names.
+/// The scenarios that --scenario names.
 struct Scenarios {
   bool single_stream = false;
   bool offline = false;
   bool server = false;
 
-  /// Alone, a Server phase comes after both others.
+  /// If only a Server phase is named, both other phases run before it.
   config::Phases phases() const {
     if (single_stream == offline) return config::Phases::both;
     return offline ? config::Phases::offline : config::Phases::single_stream;

@@ -8,7 +8,7 @@
 
 namespace paretopipe::cli {
 
-/// What the command line said of phases and load.
+/// The command line's options on phases and load.
 struct ServerOptions {
   std::optional<std::string> scenario;
   std::optional<std::string> rates;
@@ -18,8 +18,8 @@ struct ServerOptions {
 
 void add_server_options(CLI::App& command, ServerOptions& options);
 
-/// The options over what an experiment file said. Throws UsageError for what cannot be read, and for options that
-/// contradict each other; ranges are for config::validate to check.
+/// Applies the options to what an experiment file says. Throws UsageError for options that cannot be parsed or that
+/// contradict each other; config::validate checks ranges.
 void override_load(config::Experiment& experiment, const ServerOptions& options);
 
 }  // namespace paretopipe::cli

@@ -35,8 +35,7 @@ std::filesystem::path results_folder(const SweepOptions& options, const config::
   return std::filesystem::path("results") / model.substr(0, model.find(':'));
 }
 
-/// The profiles, and the kind of link that carries them here; says so where it is not the one that one would rather
-/// have.
+/// The profiles and the kind of link that carries them here. Prints a warning if that is not the preferred kind.
 plan::Networks networks_of(const config::Experiment& experiment) {
   plan::Networks networks;
   networks.profiles.clear();
@@ -47,7 +46,7 @@ plan::Networks networks_of(const config::Experiment& experiment) {
   return networks;
 }
 
-/// Of every model.
+/// The block times of every model.
 std::vector<std::vector<double>> time_blocks(const std::vector<plan::Trial>& settings,
                                              const std::vector<config::ModelDescription>& models,
                                              run::PipelineExecutor& executor) {
@@ -56,7 +55,7 @@ std::vector<std::vector<double>> time_blocks(const std::vector<plan::Trial>& set
   return times;
 }
 
-/// What a trial's label leaves out, because it seldom differs.
+/// The settings that a trial's label leaves out because they seldom differ.
 std::string axes_of(const plan::Trial& trial, const config::Experiment& experiment) {
   const auto depth = experiment.depth.size() > 1 ? fmt::format(" depth {}", trial.depth) : "";
   const auto threads =
@@ -81,7 +80,7 @@ void print_plan(const std::vector<plan::Trial>& trials, std::size_t planned,
   fmt::print("\n");
 }
 
-/// What a person should know before believing the numbers; nothing where there is nothing to say.
+/// What a person should know before believing the numbers; prints nothing if there is nothing to say.
 void print_findings(const run::SweepCounts& counts) {
   const auto note = [](int count, const char* noun, const char* what) {
     if (count > 0) fmt::print("note: {}: {}\n", report::quantity(static_cast<std::size_t>(count), noun), what);
@@ -120,7 +119,7 @@ ExitCode conclude(const run::SweepCounts& counts, int ok_before, const SweepSide
   return counts.failed == 0 && !no_rate ? ExitCode::success : ExitCode::negative;
 }
 
-/// Devices that compute on one CPU take turns, which no deployment on devices of their own would do.
+/// Devices that compute on one CPU take turns, unlike a deployment on separate devices.
 void warn_of_shared_cpus(const config::Experiment& experiment) {
   std::map<int, int> taken;  // by which device
   for (int stage = 0; stage < experiment.stages; ++stage) {
@@ -134,7 +133,7 @@ void warn_of_shared_cpus(const config::Experiment& experiment) {
   }
 }
 
-/// Data parallelism has as much in flight as the pipelines that it is compared with.
+/// Data parallelism has as many batches in flight as the pipelines that it is compared with.
 void warn_of_idle_devices(const config::Experiment& experiment) {
   if (!config::has_offline(experiment.phases)) return;
   const auto& baselines = experiment.baselines;
@@ -149,7 +148,7 @@ void warn_of_idle_devices(const config::Experiment& experiment) {
   }
 }
 
-/// Where all batches are in flight at once, they come back in one bunch, whose rate is no pipeline's.
+/// If all batches are in flight at once, they come back in one bunch, whose rate is not a pipeline's.
 void warn_of_short_phases(const config::Experiment& experiment) {
   if (!config::has_offline(experiment.phases)) return;
   const int batches = experiment.warmup + experiment.batches;
@@ -184,7 +183,7 @@ ExitCode run_sweep_command(const SweepOptions& options) {
     return ExitCode::success;
   }
 
-  // Only now, so that a wrong request leaves no folder behind.
+  // Only now, so that an invalid request leaves no folder behind.
   sides.open(options.resume);
   const auto known = sides.known(options.resume);
   const auto trials = run::remaining_trials(plan, known);

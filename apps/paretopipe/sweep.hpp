@@ -10,8 +10,8 @@ class App;
 
 namespace paretopipe::cli {
 
-/// Adds `sweep` to the command line; when the user chose it, `chosen` is set to what is to be run. `command_line` goes
-/// into the records.
+/// Adds `sweep` to the command line. If the user chooses it, sets `chosen` to what is to be run. The records contain
+/// `command_line`.
 void add_sweep(CLI::App& app, Command& chosen, std::vector<std::string> command_line);
 
 }  // namespace paretopipe::cli

@@ -22,7 +22,7 @@ void override_with(T& value, const std::optional<T>& flag) {
   if (flag) value = *flag;
 }
 
-/// Rounded up to whole seconds, which is what rounds of trials can keep.
+/// Rounded up to whole seconds: rounds of trials cannot be timed more exactly.
 int seconds_of_budget(const std::string& text) {
   const auto seconds = std::chrono::ceil<std::chrono::seconds>(parse_duration(text)).count();
   if (seconds < 1 || seconds > std::numeric_limits<int>::max()) {
@@ -31,7 +31,7 @@ int seconds_of_budget(const std::string& text) {
   return static_cast<int>(seconds);
 }
 
-/// Ascending; which numbers make sense is for config::validate to say.
+/// Ascending. config::validate checks which numbers make sense.
 std::vector<int> parse_axis(const char* flag, const std::string& text) {
   constexpr int kMost = config::kMostImages;  // the largest that any of them allows
   if (auto values = parse_number_list(text, kMost)) return *std::move(values);
@@ -56,7 +56,7 @@ config::Repeat parse_repeat(const std::string& text) {
   throw UsageError(fmt::format("--repeat is \"{}\"; it must be a number of trials, or auto", text));
 }
 
-/// Flags over file: `--precision 1%` alone changes the precision of a file's auto.
+/// Flags override the file: `--precision 1%` alone changes the precision of a file's auto.
 void override_repeat(config::Repeat& repeat, const SweepOptions& options) {
   if (options.repeat) repeat = parse_repeat(*options.repeat);
   if (!repeat.adaptive && (options.precision || options.max_repeat || options.budget)) {
@@ -67,7 +67,7 @@ void override_repeat(config::Repeat& repeat, const SweepOptions& options) {
   if (options.budget) repeat.budget_s = seconds_of_budget(*options.budget);
 }
 
-/// Split points and partitions say the same in two ways: a flag of one replaces both of a file.
+/// Split points and partitions are two ways to say the same: a flag for one replaces both from a file.
 void override_partitions(config::Experiment& experiment, const SweepOptions& options) {
   override_with(experiment.stages, options.stages);
   override_with(experiment.max_partitions, options.max_partitions);

@@ -14,7 +14,7 @@
 
 namespace paretopipe::cli {
 
-/// What the command line said; what it did not say comes from the experiment file, then from the defaults.
+/// The options of the command line. Absent ones come from the experiment file, then from the defaults.
 struct SweepOptions {
   std::filesystem::path experiment_file;
   std::vector<std::string> models;
@@ -55,7 +55,7 @@ struct SweepOptions {
   bool no_malloc_tuning = false;
   bool active_openmp_wait = false;
   std::filesystem::path out;
-  std::filesystem::path against;  ///< another stage program; empty without
+  std::filesystem::path against;  ///< another stage program; empty if there is none
   bool resume = false;
   bool dry_run = false;
   std::vector<std::string> command_line;
@@ -64,10 +64,10 @@ struct SweepOptions {
 /// Adds the flags of `sweep`, which fill `options` when the command line is parsed.
 void add_sweep_options(CLI::App& command, SweepOptions& options);
 
-/// Those of them that say which device each stage is on, and what of it the stage may use.
+/// Adds the flags that choose each stage's device and the share of it that the stage may use.
 void add_device_options(CLI::App& command, SweepOptions& options, const std::string& group);
 
-/// What the options ask for, with the machine's CPUs dealt out to stages that name none. Throws UsageError.
+/// The requested experiment. Distributes the machine's CPUs to stages that name none. Throws UsageError.
 config::Experiment experiment_of(const SweepOptions& options);
 
 }  // namespace paretopipe::cli

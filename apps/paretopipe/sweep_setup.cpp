@@ -76,7 +76,7 @@ run::ExecutorOptions executor_options(const SweepOptions& options, const config:
   executor.timeout_s = experiment.trial_timeout_s;
   executor.interrupt_descriptor = interrupt.descriptor();
   executor.watching.notice = [](const std::string& sentence) {
-    // On a terminal the line that follows the sweep stands there, unfinished.
+    // On a terminal, the unfinished line of the sweep's progress is there.
     print_notice("{}paretopipe: {}\n", ::isatty(STDERR_FILENO) != 0 ? "\n" : "", sentence);
   };
   if (!experiment.weights.empty()) executor.weights = std::filesystem::absolute(experiment.weights).string();

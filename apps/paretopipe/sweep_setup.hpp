@@ -11,12 +11,12 @@
 
 #include "sweep_options.hpp"
 
-// What a sweep needs before there is a plan, and a single run as well.
+// What a sweep or a single run needs before there is a plan.
 namespace paretopipe::cli {
 
-/// The files that an experiment names, looked up.
+/// The files that an experiment names, identified by their content.
 struct Inputs {
-  std::vector<config::ModelSource> sources;  ///< one a model, in the experiment's order
+  std::vector<config::ModelSource> sources;  ///< one per model, in the experiment's order
   config::DataSource data;
   std::string weights_sha256;  ///< empty without a file of weights
   std::vector<config::DeviceProfile> devices;
@@ -24,10 +24,10 @@ struct Inputs {
   plan::PlanInputs plan_inputs() const;
 };
 
-/// Reads them for their SHA-256. Throws UsageError for one that cannot be read, and for an archive that is named twice.
+/// Reads the files for their SHA-256. Throws UsageError for an unreadable file, and for an archive that is named twice.
 Inputs find_inputs(const config::Experiment& experiment);
 
-/// A trial of each model with the settings that its description depends on, before there is a plan.
+/// A trial of each model before there is a plan, with the settings that its description depends on.
 std::vector<plan::Trial> trial_settings(const config::Experiment& experiment,
                                         const std::vector<config::ModelSource>& sources, config::Shaping shaping,
                                         const plan::PlanInputs& inputs);

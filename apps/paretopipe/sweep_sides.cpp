@@ -13,7 +13,7 @@
 namespace paretopipe::cli {
 namespace {
 
-/// What would make the measurement of two programs in turns say something else than it seems to.
+/// Refuses settings that would falsify the comparison of two programs in turns.
 void check_settings(const config::Experiment& experiment) {
   if (experiment.repeat.adaptive) {
     throw UsageError(

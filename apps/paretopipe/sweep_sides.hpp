@@ -11,11 +11,11 @@
 
 namespace paretopipe::cli {
 
-/// The stage programs that a sweep measures: its own, whose records go into the results folder, and with --against
-/// another one, whose records go into the folder `base` in it.
+/// The stage programs that a sweep measures: its own, whose records go into the results folder; and, with --against,
+/// another one, whose records go into the folder `base` within it.
 class SweepSides {
  public:
-  /// Throws UsageError for another program that cannot be executed, and for settings that allow no second one.
+  /// Throws UsageError for another program that cannot be executed, and for settings that do not allow a second one.
   SweepSides(const SweepOptions& options, const config::Experiment& experiment, run::ExecutorOptions executor,
              const std::filesystem::path& folder);
 
@@ -23,20 +23,20 @@ class SweepSides {
   std::size_t count() const { return sides_.size(); }
   bool two() const { return count() > 1; }
 
-  /// The models at these settings. Throws what PipelineExecutor::describe throws, and UsageError where the two programs
-  /// do not cut a model into as many blocks.
+  /// The models at these settings. Throws what PipelineExecutor::describe throws, and UsageError if the two programs
+  /// cut a model into different numbers of blocks.
   std::vector<config::ModelDescription> describe(const std::vector<plan::Trial>& settings);
 
   /// Makes the folders and files. Throws what RecordStore does.
   void open(bool resume);
 
-  /// What an earlier sweep measured and need not be measured again, if it is resumed; of two programs, by both of them
-  /// in turns. Throws UsageError where a record is of another program than the one that would continue.
+  /// The records of an earlier sweep that need not be measured again, if it is resumed. With two programs, both must
+  /// have measured them in turns. Throws UsageError if a record is of another program than the one that would continue.
   std::vector<record::TrialRecord> known(bool resume) const;
 
   void expect(const std::vector<plan::Trial>& trials);
 
-  /// For run::Sweep. Borrows from this object, which must have been opened.
+  /// The sides for run::Sweep. Borrows from this object, which must have been opened.
   std::vector<run::SweepSide> for_sweep();
 
   std::filesystem::path file() const { return sides_.front().file(); }

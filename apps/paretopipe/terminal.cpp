@@ -17,14 +17,14 @@ std::string environment(const char* name) {
   return value ? value : "";
 }
 
-/// The terminal's width; a file or pipe gets the classic one.
+/// The terminal's width; the traditional one for a file or pipe.
 int terminal_width() {
   winsize size{};
   if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
   return report::TextStyle{}.width;
 }
 
-/// The locale that decides about characters (POSIX: LC_ALL over LC_CTYPE over LANG) is one of UTF-8.
+/// Whether the locale for characters (POSIX: LC_ALL over LC_CTYPE over LANG) uses UTF-8.
 bool locale_is_utf8() {
   for (const auto* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
     auto value = environment(name);

@@ -5,8 +5,7 @@
 
 #include <fmt/format.h>
 
-/// Checks of what CLI11 would read otherwise than it is written: 010 as 8, -1 as 2^64 - 1. Each returns what is wrong,
-/// or nothing.
+/// Checks for numbers that CLI11 would misread: 010 as 8, -1 as 2^64 - 1. Each returns the error, or nothing.
 namespace paretopipe::cli {
 
 inline std::string check_decimal(const std::string& text) {

@@ -12,7 +12,7 @@
 namespace paretopipe::page {
 namespace {
 
-/// The least and the greatest of what was seen.
+/// The smallest and the largest value seen.
 class Range {
  public:
   void add(double value) {
@@ -28,7 +28,7 @@ class Range {
   double high_ = 0;
 };
 
-/// One machine and set-up in one place of the pipeline.
+/// One machine and set-up at one place in the pipeline.
 struct Place {
   int stage = 0;
   host::HostContext host;

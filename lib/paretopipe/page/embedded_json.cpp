@@ -32,7 +32,7 @@ std::string embedded_json(const nlohmann::ordered_json& data) {
   const auto plain = data.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
   std::string escaped;
   escaped.reserve(plain.size());
-  // None of these characters is part of JSON's own notation: wherever one stands, it stands in a string.
+  // None of these characters is part of JSON's own notation, so each one is inside a string.
   for (std::string_view rest = plain; !rest.empty();) {
     const auto* escape = escape_at(rest);
     escaped += escape ? escape->written : rest.substr(0, 1);

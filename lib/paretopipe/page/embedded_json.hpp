@@ -5,10 +5,9 @@
 
 namespace paretopipe::page {
 
-/// `data` as text that may stand in a <script type="application/json"> element of a page, whatever its strings hold:
-/// `<`, `>`, `&` and the line ends of JavaScript that JSON does not know (U+2028, U+2029) are written as \uXXXX, so
-/// that no string can end the element or open a comment. JSON.parse gives back the very same strings; bytes that are
-/// not UTF-8 become U+FFFD.
+/// `data` as text that is safe in a <script type="application/json"> element, whatever its strings hold. `<`, `>`, `&`
+/// and the line ends of JavaScript that JSON does not know (U+2028, U+2029) are written as \uXXXX, so no string can end
+/// the element or open a comment. JSON.parse returns the same strings; bytes that are not UTF-8 become U+FFFD.
 std::string embedded_json(const nlohmann::ordered_json& data);
 
 }  // namespace paretopipe::page

@@ -12,7 +12,7 @@
 namespace paretopipe::page {
 namespace {
 
-/// Calls `visit` with every record of the group that counts.
+/// Calls `visit` for every ok record of the group.
 template <class Visit>
 void for_each_ok(Records records, const report::FrontierGroup& group, Visit visit) {
   for (const auto& row : group.rows) {
@@ -20,7 +20,7 @@ void for_each_ok(Records records, const report::FrontierGroup& group, Visit visi
   }
 }
 
-/// Bytes that cross at each depth of the network at which it was cut. The way back is not one of them.
+/// The bytes that cross each cut, by its depth in the network. Leaves out the way back.
 Json activations_data(Records records, const report::FrontierGroup& group) {
   std::map<int, std::int64_t> bytes_at;
   for_each_ok(records, group, [&](const record::TrialRecord& record) {
@@ -35,8 +35,8 @@ Json activations_data(Records records, const report::FrontierGroup& group) {
   return activations;
 }
 
-/// What the probes measured of the group's network: medians over its trials, and how long before these the youngest and
-/// the oldest probe was.
+/// What the probes measured of the group's network: medians over its trials, and how long before its trial the youngest
+/// and the oldest probe ended.
 Json evidence_data(Records records, const report::FrontierGroup& group) {
   std::vector<double> round_trips, forward, backward;
   std::vector<std::int64_t> before_trials;
@@ -62,7 +62,8 @@ Json evidence_data(Records records, const report::FrontierGroup& group) {
   return evidence;
 }
 
-/// Of the split that was measured least often, where any was: it has the least certain interval.
+/// The number of repetitions of the split that was measured least often, which has the least certain interval; 0 if
+/// none was measured.
 std::size_t fewest_repetitions(const report::FrontierGroup& group) {
   std::size_t fewest = 0;
   for (const auto& row : group.rows) {

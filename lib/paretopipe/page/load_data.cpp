@@ -9,10 +9,10 @@
 namespace paretopipe::page {
 namespace {
 
-/// What was measured of one split at one rate, over the repetitions.
+/// The measurements of one split at one rate, over the repetitions.
 using Summaries = std::vector<const record::ServerSummary*>;
 
-/// The groups that differ in their load only: by what they have in common, in the order in which they come.
+/// The groups that differ only in their load, in their original order.
 std::vector<std::vector<std::size_t>> families(const std::vector<report::FrontierGroup>& groups) {
   std::map<std::string, std::size_t> place_of;
   std::vector<std::vector<std::size_t>> found;
@@ -27,7 +27,7 @@ std::vector<std::vector<std::size_t>> families(const std::vector<report::Frontie
   return found;
 }
 
-/// Medians over the repetitions; a rate counts as saturated where most of them were.
+/// Medians over the repetitions. A rate counts as saturated if most repetitions were.
 Json point(double rate, const Summaries& summaries) {
   const auto median = [&](auto value) {
     std::vector<double> values;
@@ -68,7 +68,7 @@ Json curve_data(Curve curve) {
   return json;
 }
 
-/// By ascending split points.
+/// In ascending order of split points.
 Json curves_data(Records records, const std::vector<report::FrontierGroup>& groups,
                  const std::vector<std::size_t>& family) {
   std::map<std::vector<int>, Curve> curves;
@@ -86,7 +86,7 @@ Json curves_data(Records records, const std::vector<report::FrontierGroup>& grou
   return json;
 }
 
-/// Where the highest rate was searched: the limit that it had to keep.
+/// The limits that searches for the highest rate had to keep.
 Json bounds_data(const std::vector<report::FrontierGroup>& groups, const std::vector<std::size_t>& family) {
   auto bounds = Json::array();
   for (const auto index : family) {

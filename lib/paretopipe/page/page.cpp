@@ -20,7 +20,7 @@ struct Part {
   std::string_view text;
 };
 
-/// Puts every part in its @@place@@. What is put in is not looked at again, whatever it holds.
+/// Replaces every @@place@@ by its part. Inserted text is not searched for places again.
 std::string filled(std::string_view html, std::span<const Part> parts) {
   std::string page;
   while (true) {
@@ -39,7 +39,7 @@ std::string filled(std::string_view html, std::span<const Part> parts) {
   }
 }
 
-/// As text of an element.
+/// The text of an element, escaped.
 std::string escaped(std::string_view text) {
   std::string html;
   for (const char c : text) {

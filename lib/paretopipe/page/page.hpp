@@ -5,13 +5,13 @@
 
 namespace paretopipe::page {
 
-/// Throws EnvironmentError, saying how to mend it, if this was built without the charting library: without it there is
-/// no page.
+/// Throws EnvironmentError, which says what to do, if this was built without the charting library, and therefore
+/// without the page.
 void require_renderer();
 
-/// One file of HTML that shows `data` (make_page_data) and needs nothing else: styles, scripts and the charting library
-/// are in it, and its Content-Security-Policy forbids it to load anything or to run any other script. Throws
-/// what require_renderer() throws.
+/// One HTML file that shows `data` (make_page_data) and is self-contained: it includes styles, scripts and the charting
+/// library, and its Content-Security-Policy forbids loading anything or running any other script. Throws what
+/// require_renderer() throws.
 std::string render_page(const nlohmann::ordered_json& data);
 
 }  // namespace paretopipe::page

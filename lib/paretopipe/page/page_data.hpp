@@ -9,9 +9,9 @@
 
 namespace paretopipe::page {
 
-/// What the page shows beside the records that count.
+/// What the page shows beside the ok records.
 struct Supplement {
-  std::span<const record::TrialRecord> replaced{};  ///< what was measured again (record::RecordSet)
+  std::span<const record::TrialRecord> replaced{};  ///< records of trials that were measured again (record::RecordSet)
   std::optional<calibration::DataSheet> data_sheet{};
 };
 

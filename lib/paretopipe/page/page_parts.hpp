@@ -20,19 +20,19 @@ Json to_json(const std::vector<report::Setting>& settings);
 Json group_data(Records records, const report::FrontierGroup& group);
 Json split_data(Records records, const report::FrontierGroup& group, const report::FrontierRow& row);
 
-/// Latency against load, a curve a split, for groups that differ in their load only.
+/// Latency against load, one curve per split, for groups that differ only in their load.
 Json loads_data(Records records, const std::vector<report::FrontierGroup>& groups);
 
-/// What went on while the group was measured.
+/// The incidents during the measurement of the group.
 Json disturbances_data(const report::FrontierGroup& group);
 
-/// The data sheet as text, and what speaks against its being of the instrument that made the records.
+/// The data sheet as text, and the reasons to doubt that it describes the instrument that made the records.
 Json calibration_data(const calibration::DataSheet& sheet, Records records);
 
-/// The machines and set-ups of the stages, each once, with the range of what changed from trial to trial.
+/// The machines and set-ups of the stages, each once, with the range of values that changed from trial to trial.
 Json stages_data(Records records);
 
-/// What produced the records, and how many there are.
+/// What produced the records, and their number.
 Json provenance_data(Records records);
 
 }  // namespace paretopipe::page

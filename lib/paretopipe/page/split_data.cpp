@@ -33,7 +33,7 @@ Json metrics_data(Records records, const stats::Configuration& configuration) {
   return json;
 }
 
-/// Means over the repetitions, for these add up: to the mean of the mean latencies.
+/// Means over the repetitions: unlike medians, they add up to the mean of the mean latencies.
 Json breakdown_data(Records records, const std::vector<std::size_t>& chosen) {
   std::vector<record::PartSummary> sums;
   for (const auto index : chosen) {
@@ -55,7 +55,7 @@ Json breakdown_data(Records records, const std::vector<std::size_t>& chosen) {
   return json;
 }
 
-/// One median over the repetitions for every stage.
+/// One median over the repetitions for each stage.
 Json utilisation_data(Records records, const std::vector<std::size_t>& chosen) {
   std::vector<std::vector<double>> stages;
   for (const auto index : chosen) {
@@ -89,7 +89,7 @@ Json split_data(Records records, const report::FrontierGroup& group, const repor
   if (row.speed_ups.sequential) json["speed_up_sequential"] = *row.speed_ups.sequential;
   if (row.speed_ups.data_parallel) json["speed_up_data_parallel"] = *row.speed_ups.data_parallel;
   json["metrics"] = metrics_data(records, configuration);
-  // Charts that go by stages have no place for what no stages share.
+  // Charts by stage have no place for data parallelism, which has no stages.
   json["baseline"] = !row.is_split();
   json["breakdown"] = row.is_split() ? breakdown_data(records, configuration.ok) : Json::array();
   json["utilisation"] = row.is_split() ? utilisation_data(records, configuration.ok) : Json::array();

@@ -14,7 +14,7 @@ std::vector<std::int64_t> poisson_arrivals(double rate_per_s, int count, std::ui
   arrivals.reserve(static_cast<std::size_t>(count));
   double mean_gaps = 0;  // since the beginning
   while (static_cast<int>(arrivals.size()) < count) {
-    const double uniform = static_cast<double>(random() >> 11) * 0x1p-53;  // [0, 1), with all the bits of a double
+    const double uniform = static_cast<double>(random() >> 11) * 0x1p-53;  // [0, 1), with all bits of a double
     mean_gaps -= std::log1p(-uniform);
     arrivals.push_back(std::llround(mean_gaps * 1e9 / rate_per_s));
   }

@@ -12,7 +12,8 @@
 namespace paretopipe::plan {
 namespace {
 
-/// The next one in lexicographic order: ascending cuts out of 1 … blocks − 1. False after the last one.
+/// Advances to the next partition in lexicographic order: ascending cuts out of 1 … blocks − 1. False after the last
+/// one.
 bool advance(SplitPoints& cuts, int blocks) {
   const int count = static_cast<int>(cuts.size());
   for (int i = count - 1; i >= 0; --i) {
@@ -23,7 +24,7 @@ bool advance(SplitPoints& cuts, int blocks) {
   return false;
 }
 
-/// Of `blocks` − 1 places, `stages` − 1 different ones, each set as likely as any other (Floyd, 1987).
+/// Draws `stages` − 1 different places out of `blocks` − 1; every set is equally likely (Floyd, 1987).
 SplitPoints draw_partition(std::mt19937_64& random, int blocks, int stages) {
   std::set<int> cuts;
   for (int top = blocks - stages + 1; top < blocks; ++top) {
@@ -64,7 +65,7 @@ std::vector<SplitPoints> some_partitions(int blocks, int stages, int count, std:
   if (wanted >= all) return every_partition(blocks, stages);
   std::mt19937_64 random(seed);
   std::set<SplitPoints> chosen;
-  if (wanted > all / 2) {  // drawing would mostly meet what it has drawn before
+  if (wanted > all / 2) {  // drawing would mostly repeat earlier draws
     auto partitions = every_partition(blocks, stages);
     for (std::size_t i = 0; i < wanted; ++i) {
       std::swap(partitions[i], partitions[i + draw_below(random, partitions.size() - i)]);

@@ -4,19 +4,19 @@
 #include <cstdint>
 #include <vector>
 
-/// The ways to cut a chain of blocks into stages of one block at least. Pure.
+/// The ways to cut a chain of blocks into stages of at least one block. Pure.
 namespace paretopipe::plan {
 
 using config::SplitPoints;
 
-/// How many there are: C(blocks - 1, stages - 1), or the largest number of the type where that is more.
+/// The number of partitions: C(blocks - 1, stages - 1), or the type's maximum if that is exceeded.
 std::uint64_t count_partitions(int blocks, int stages);
 
-/// All of them, in lexicographic order. count_partitions() says how much memory that takes.
+/// All partitions, in lexicographic order. count_partitions() tells how much memory that takes.
 std::vector<SplitPoints> every_partition(int blocks, int stages);
 
-/// `count` different ones, in lexicographic order; all of them where there are no more. Every one is as likely as any
-/// other, and the same seed chooses the same on every platform.
+/// `count` different partitions, in lexicographic order; all of them if there are no more. All are equally likely, and
+/// the same seed chooses the same ones on every platform.
 std::vector<SplitPoints> some_partitions(int blocks, int stages, int count, std::uint64_t seed);
 
 }  // namespace paretopipe::plan

@@ -3,7 +3,7 @@
 
 namespace paretopipe::plan {
 
-/// Stages and blocks are counted with int, as a person writes them; a container is indexed with this. `number` >= 0.
+/// Converts a number of stages or blocks, which is an int as a person writes it, to a container index. `number` >= 0.
 constexpr std::size_t index(int number) {
   return static_cast<std::size_t>(number);
 }

@@ -18,7 +18,7 @@ namespace {
 
 using config::SplitPoints;
 
-/// More trials a repetition than this are a mistake, or need a choice.
+/// A larger number of trials per repetition is a mistake or needs a choice.
 constexpr std::uint64_t kMostPartitions = 1000;
 
 void check_points(const SplitPoints& points, const config::ModelDescription& model) {
@@ -40,7 +40,7 @@ SplitPoints all_local(const config::Experiment& experiment, const config::ModelD
   return SplitPoints(index(experiment.stages - 1), model.block_count());
 }
 
-/// Every block on the device farthest from the source: the last stage's, unless something else is placed there.
+/// Places every block on the device farthest from the source: the last stage's, unless stages are placed otherwise.
 SplitPoints all_remote(const config::Experiment& experiment, const config::ModelDescription& model) {
   const int farthest = config::farthest_stage(experiment.placement, experiment.stages);
   SplitPoints points(index(experiment.stages - 1), 0);
@@ -48,7 +48,7 @@ SplitPoints all_remote(const config::Experiment& experiment, const config::Model
   return points;
 }
 
-/// Both endpoints and the cuts between, all of them or as many as the experiment allows.
+/// Both endpoints and the cuts between them: all, or as many as the experiment allows.
 std::vector<SplitPoints> widest_choice(const config::Experiment& experiment, const config::ModelDescription& model) {
   const int blocks = model.block_count();
   const auto count = count_partitions(blocks, experiment.stages);
@@ -91,7 +91,7 @@ std::vector<SplitPoints> baselines_of(const config::Experiment& experiment, cons
   return partitions;
 }
 
-/// What each kind of choice stands for.
+/// The partitions of each kind of choice.
 struct Partitions {
   const config::Experiment& experiment;
   const config::ModelDescription& model;

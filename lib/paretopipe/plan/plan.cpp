@@ -18,7 +18,7 @@
 namespace paretopipe::plan {
 namespace {
 
-/// Fisher and Yates, as Durstenfeld (1964) wrote it.
+/// The shuffle of Fisher and Yates in Durstenfeld's form (1964).
 template <class Value>
 void shuffle(std::vector<Value>& values, std::mt19937_64& random) {
   for (std::size_t remaining = values.size(); remaining > 1; --remaining) {
@@ -26,14 +26,14 @@ void shuffle(std::vector<Value>& values, std::mt19937_64& random) {
   }
 }
 
-/// Of one repetition, for what `what` names; empty: the splits. It depends on nothing else, so that more models or
-/// repetitions leave the order of the others as it was.
+/// The random numbers of one repetition for the purpose `what`; empty: the order of the splits. They depend on nothing
+/// else, so more models or repetitions do not change the order of the others.
 std::mt19937_64 random_of(const config::Experiment& experiment, const std::string& model, int repetition,
                           const char* what = "") {
   return std::mt19937_64(fnv1a64(fmt::format("{}/{}/{}{}", experiment.seed, model, repetition, what)));
 }
 
-/// What all trials of a model share; the axes at their first values.
+/// The common part of all trials of a model, with each axis at its first value.
 Trial make_trial(const config::Experiment& experiment, const config::ModelDescription& model,
                  const PlanInputs& inputs) {
   return {.model = model.model,
@@ -61,10 +61,10 @@ Trial make_trial(const config::Experiment& experiment, const config::ModelDescri
           .compute_devices = config::compute_devices(experiment.compute_devices, experiment.stages)};
 }
 
-/// What one setting of a trial can be: each choice makes it so.
+/// One setting of a trial: each choice applies one value of it.
 using Axis = std::vector<std::function<void(Trial&)>>;
 
-/// The sizes of batches, each in all its sizes of micro-batches.
+/// The batch sizes, each with all its micro-batch sizes.
 Axis batch_axis(const config::Experiment& experiment) {
   Axis axis;
   for (const int batch : experiment.batch) {
@@ -78,8 +78,8 @@ Axis batch_axis(const config::Experiment& experiment) {
   return axis;
 }
 
-/// The first is the one whose change costs most: other threads need other processes, another network has to be applied
-/// and probed, other batches and micro-batches need other inputs, and another depth or load nothing.
+/// The axes in descending cost of a change: other threads need other processes, another network has to be applied and
+/// probed, other batches and micro-batches need other inputs; another depth or load needs nothing.
 std::vector<Axis> axes_of(const config::Experiment& experiment, const Networks& networks) {
   Axis threads, profiles, depths, loads;
   for (const int count : experiment.threads_per_stage) {
@@ -94,7 +94,7 @@ std::vector<Axis> axes_of(const config::Experiment& experiment, const Networks& 
   for (const auto& load : config::loads_of(experiment.server)) {
     loads.emplace_back([=](Trial& trial) { trial.server = load; });
   }
-  // With one batch in flight all the time, trials that differ in their depth would be the same one.
+  // With one batch in flight all the time, trials of different depths would be the same.
   const bool alone = !config::has_offline(experiment.phases) && loads.empty();
   for (const int depth : experiment.depth) {
     depths.emplace_back([=](Trial& trial) { trial.depth = alone ? 1 : depth; });
@@ -103,15 +103,15 @@ std::vector<Axis> axes_of(const config::Experiment& experiment, const Networks& 
   return {std::move(threads), std::move(profiles), batch_axis(experiment), std::move(depths), std::move(loads)};
 }
 
-/// Leads one repetition after the other through every combination of the axes.
+/// Runs through every combination of the axes, one repetition after the other.
 class Tour {
  public:
   explicit Tour(std::vector<Axis> axes) : axes_(std::move(axes)), current_(axes_.size()) {}
 
-  /// `trial` at every combination: in the first repetition as the experiment lists them, so that tables show them in
-  /// this order, and in later ones in an order of the repetition's own. What costs most to change is changed least
-  /// often, and begins with what it was at the end of the repetition before. Whatever else varies must not: two values
-  /// that are visited an even number of times would begin with the same one in every repetition.
+  /// `trial` at every combination. The first repetition visits them as the experiment lists them, because tables show
+  /// groups in the order of their first trials; later ones have orders of their own. The axis that costs most to change
+  /// is changed least often, and begins with its last value of the repetition before. No other varying axis may do so:
+  /// two values that are visited an even number of times would begin with the same one in every repetition.
   std::vector<Trial> repetition(Trial trial, std::mt19937_64 random) {
     const auto varies = [](const Axis& axis) { return axis.size() > 1; };
     const auto slowest = std::find_if(axes_.begin(), axes_.end(), varies) - axes_.begin();
@@ -140,10 +140,10 @@ class Tour {
   }
 
   std::vector<Axis> axes_;
-  std::vector<std::optional<std::size_t>> current_;  ///< what each axis was left at
+  std::vector<std::optional<std::size_t>> current_;  ///< the last value of each axis
 };
 
-/// Without split points a trial deals its batches out.
+/// A trial without split points deals its batches out.
 void append_splits(std::vector<Trial>& trials, Trial trial, const std::vector<config::SplitPoints>& order,
                    int devices) {
   for (const auto& points : order) {
@@ -153,7 +153,7 @@ void append_splits(std::vector<Trial>& trials, Trial trial, const std::vector<co
   }
 }
 
-/// The kernel's links join neighbours in the ring, and data parallelism needs one to every device.
+/// The kernel's links join only neighbours in the ring; data parallelism needs one to every device.
 void check_links(const config::Experiment& experiment, const Networks& networks) {
   const auto& baselines = experiment.baselines;
   const bool deals = std::any_of(baselines.begin(), baselines.end(), [](const auto& text) {

@@ -30,7 +30,7 @@ double weight(config::Scheme scheme, int stage, int stages) {
   throw std::logic_error("this scheme does not go by the number of blocks");
 }
 
-/// Where the stages end, but for the last one.
+/// The end of each stage except the last.
 SplitPoints cuts_after(const std::vector<int>& sizes) {
   SplitPoints cuts(sizes.size());
   std::partial_sum(sizes.begin(), sizes.end(), cuts.begin());
@@ -38,8 +38,8 @@ SplitPoints cuts_after(const std::vector<int>& sizes) {
   return cuts;
 }
 
-/// slowest[k][b]: of the blocks from b on in k + 1 stages, the least that the slowest stage can take. `until`: the time
-/// of the first so many blocks.
+/// slowest[k][b]: the least possible time of the slowest stage if the blocks from b on form k + 1 stages. until[n]: the
+/// time of the first n blocks.
 std::vector<std::vector<double>> least_slowest(const std::vector<double>& until, int stages) {
   constexpr double kNever = std::numeric_limits<double>::infinity();
   const auto blocks = until.size() - 1;
@@ -78,7 +78,7 @@ SplitPoints balance_times(std::span<const double> times, int stages) {
   const double best = slowest.back()[0];
   SplitPoints cuts;
   std::size_t begin = 0;
-  for (std::size_t k = slowest.size() - 1; k > 0; --k) {  // the earliest cuts with which the rest keeps to the best
+  for (std::size_t k = slowest.size() - 1; k > 0; --k) {  // the earliest cuts that keep the best time
     std::size_t cut = begin + 1;
     while (slowest[k - 1][cut] > best) ++cut;
     cuts.push_back(static_cast<int>(cut));

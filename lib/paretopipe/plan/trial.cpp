@@ -11,14 +11,14 @@
 namespace paretopipe::plan {
 namespace {
 
-/// What no plan makes, and nobody could divide by.
+/// Refuses values that no plan makes and that would break divisions.
 void check_micro_batch(const Trial& trial) {
   const int size = trial.micro_batch;
   if (trial.batch >= 1 && (size == 0 || (size > 0 && size < trial.batch && trial.batch % size == 0))) return;
   throw UsageError(fmt::format("a batch of {} cannot be cut into micro-batches of {}", trial.batch, size));
 }
 
-/// Either the model is split or batches are dealt out, to no more devices than a pipeline may have stages.
+/// Either the model is split, or batches are dealt out to no more devices than a pipeline may have stages.
 void check_split(const Trial& trial) {
   const int devices = trial.data_parallel;
   if (devices == 0 ? !trial.split_points.empty()
@@ -28,13 +28,13 @@ void check_split(const Trial& trial) {
                                trial.split_points.size(), devices));
 }
 
-/// A search begins at the throughput.
+/// A search needs the Offline phase: it begins at that throughput.
 void check_search(const Trial& trial) {
   if (!trial.server || !trial.server->bound || config::has_offline(trial.phases)) return;
   throw UsageError("a trial cannot search its highest rate without the phase offline, whose throughput it begins at");
 }
 
-/// What no plan makes, and nobody could look up.
+/// Refuses values that no plan makes and that would break look-ups.
 void check_devices(const Trial& trial) {
   config::check_placement(trial.placement, trial.stage_count());
   const auto devices = static_cast<std::size_t>(config::device_count(trial.placement, trial.stage_count()));
@@ -49,8 +49,8 @@ void check_compute_devices(const Trial& trial) {
   throw UsageError(fmt::format("{} compute devices do not belong to {} stages", count, trial.stage_count()));
 }
 
-/// " on pi, server placed 0,1,0 computing on cpu, cuda:0"; nothing where every stage has a device of its own that is
-/// not emulated, and computes on its CPU.
+/// " on pi, server placed 0,1,0 computing on cpu, cuda:0"; empty if every stage has a device of its own that is not
+/// emulated, and computes on its CPU.
 std::string place_of(const Trial& trial) {
   std::vector<std::string> names;
   for (const auto& device : trial.devices) names.push_back(device.name);
@@ -110,8 +110,8 @@ std::string Trial::label() const {
 }
 
 std::string Trial::id() const {
-  // Objects are kept sorted by key, and numbers are written as the shortest text that reads back as the same: one text
-  // for one trial. Paths need not be UTF-8; what the record's line will say instead has the same identity.
+  // Objects are sorted by key, and numbers are written as the shortest text that reads back as the same number: one
+  // text per trial. Paths need not be UTF-8; the identity is that of the text in the record's line.
   return to_hex(fnv1a64(nlohmann::json(*this).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)));
 }
 
@@ -152,27 +152,20 @@ void to_json(nlohmann::json& json, const Trial& trial) {
     json["archive"] = *trial.archive;
     json.erase("num_classes");
   }
-  // Trials whose batches are not cut keep the identity that they had before batches could be.
+  // A trial leaves out each of the following settings that is at its default: it keeps the identity from before the
+  // setting existed.
   if (trial.micro_batch != 0) json["micro_batch"] = trial.micro_batch;
-  // So do trials whose model is split.
   if (trial.data_parallel != 0) json["data_parallel"] = trial.data_parallel;
-  // So do trials of both phases.
   if (trial.phases != config::Phases::both) json["phases"] = trial.phases;
-  // So do trials without a Server phase.
   if (trial.server) json["server"] = *trial.server;
-  // Eager in float32, trials keep the identity that they had before there was a choice.
   config::write_compute_mode(json, trial.compute);
-  // Without a file, trials keep the identity that they had before there were files.
   if (!trial.weights_sha256.empty()) json["weights_sha256"] = trial.weights_sha256;
-  // The same of the data's files and labels.
   if (!trial.data_identity.sha256.empty()) json["data_sha256"] = trial.data_identity.sha256;
   if (!trial.data_identity.labels.empty()) json["labels"] = trial.data_identity.labels;
-  // Where every stage has a device of its own, and none is emulated, trials keep the identity that they had before.
   if (!trial.placement.empty()) json["placement"] = trial.placement;
   if (!trial.devices.empty()) json["devices"] = trial.devices;
-  // So do trials that compute on CPUs.
   if (!trial.compute_devices.empty()) json["compute_devices"] = trial.compute_devices;
-  // Trials that nothing shapes keep the identity that they had before there were networks.
+  // The same for a trial without shaping.
   if (trial.shaping == config::Shaping::none && trial.network == config::NetworkProfile{}) return;
   json["network"] = trial.network;
   json["shaping"] = trial.shaping;

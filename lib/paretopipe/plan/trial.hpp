@@ -22,78 +22,79 @@ namespace paretopipe::plan {
 
 /// Everything that decides one run, and nothing else: two trials are the same if and only if they are equal.
 struct Trial {
-  std::string model;              ///< of an archive the name of the file
-  int num_classes = 10;           ///< means nothing to an archive, which has the head that it has
+  std::string model;              ///< for an archive, the name of the file
+  int num_classes = 10;           ///< means nothing to an archive, which has its own head
   int block_count = 0;            ///< N of the model
   std::vector<int> split_points;  ///< one per cut, ascending. {k}: the first k blocks on stage 0, the rest on stage 1
   int batch = 1;
-  int micro_batch = 0;  ///< images of each micro-batch that a batch is cut into, a divisor of `batch`; 0: it is not cut
+  int micro_batch = 0;  ///< images of a micro-batch; divides `batch`; 0: the batch is not cut
   int batches = 1;
   int warmup = 0;
   int depth = 1;
   int repetition = 0;  ///< 0-based
   std::uint64_t seed = 1;
-  std::string data;              ///< as DataSource::name has it
-  std::string weights_sha256{};  ///< of the file of weights, 64 hexadecimal digits; empty: weights of the seed
+  std::string data;              ///< as in DataSource::name
+  std::string weights_sha256{};  ///< of the weights file, 64 hexadecimal digits; empty: weights are made from the seed
   int threads_per_stage = 1;
   std::vector<std::string> cpus;  ///< one CPU list per stage
   config::ComputeTuning tuning;
   config::ComputeMode compute{};
   config::NetworkProfile network;
   config::Shaping shaping = config::Shaping::none;
-  std::optional<config::Archive> archive{};  ///< of a model that is a file
-  config::DataIdentity data_identity{};      ///< of data that are files, and of labels
+  std::optional<config::Archive> archive{};  ///< if the model is a file
+  config::DataIdentity data_identity{};      ///< of the data's files and labels
   config::Phases phases = config::Phases::both;
-  std::optional<config::ServerLoad> server{};    ///< of a Server phase after these, where there is one
+  std::optional<config::ServerLoad> server{};    ///< of a Server phase after these, if there is one
   config::Placement placement{};                 ///< empty unless stages share a device (config::simplified)
-  std::vector<config::DeviceProfile> devices{};  ///< one per device; empty where none is emulated
-  std::vector<std::string> compute_devices{};    ///< of each stage; empty where all compute on the CPU
+  std::vector<config::DeviceProfile> devices{};  ///< one per device; empty if none is emulated
+  std::vector<std::string> compute_devices{};    ///< of each stage; empty if all compute on the CPU
 
-  /// A baseline: the devices, each with the whole model, that batches are dealt out to in turn. There are no split
-  /// points then. 0: the model is split.
+  /// A baseline: the number of devices, each with the whole model, that batches are dealt out to in turn. There are
+  /// then no split points. 0: the model is split.
   int data_parallel = 0;
 
   bool operator==(const Trial&) const = default;
 
   int stage_count() const { return data_parallel > 0 ? data_parallel : static_cast<int>(split_points.size()) + 1; }
 
-  /// Blocks of each stage, in the order of the stages; empty ranges at the endpoints, and all blocks on every one where
+  /// The blocks of each stage, in the order of the stages. Empty ranges at the endpoints; all blocks on every stage if
   /// the model is not split.
   std::vector<config::BlockRange> stage_blocks() const;
 
-  /// Images that flow through the stages together, and how many such micro-batches make a batch.
+  /// The images that flow through the stages together, and the number of such micro-batches in a batch.
   int images_per_micro_batch() const { return micro_batch == 0 ? batch : micro_batch; }
   int micro_batches() const { return batch / images_per_micro_batch(); }
 
-  /// Where nothing crosses a link: every block on stage 0; or all are on the device farthest from the source.
+  /// All local: every block is on stage 0, so nothing crosses a link. All remote: every block is on the device farthest
+  /// from the source.
   bool all_local() const { return !split_points.empty() && split_points.front() == block_count; }
   bool all_remote() const;
 
-  /// What the stage's device is emulated as; the default where it is not.
+  /// What the stage's device is emulated as; the default profile if it is not.
   config::DeviceProfile device_profile(int stage) const;
   /// Compute threads of a stage: its device profile's, or `threads_per_stage`.
   int threads_of(int stage) const;
 
-  /// By how much results may differ from the unsplit model's, as a share of its largest logit: what the mode says, and
-  /// with a GPU what it says of optimized, for kernels of another kind round sums in another order.
+  /// The most that results may differ from the unsplit model's, as a share of its largest logit: the mode's value, and
+  /// with a GPU that of optimized, because other kernels sum in another order.
   double relative_tolerance() const;
 
   /// "mobilenet_v2 split 7/20 batch 8 micro-batch 2 over wifi (netem) repetition 3", for progress and messages.
   /// Repetitions are counted from 1 for people.
   std::string label() const;
 
-  /// The identity: 16 hexadecimal digits, FNV-1a of the canonical JSON. The same on every machine and release that
-  /// knows the same fields; resume, merge and compare find a trial by it.
+  /// The identity: 16 hexadecimal digits, FNV-1a of the canonical JSON. It is the same on every machine and in every
+  /// release that knows the same fields. Resume, merge and compare find a trial by it.
   std::string id() const;
 
-  /// The identity of the trial without its repetition: what medians are over.
+  /// The identity of the trial without its repetition. Medians are over trials that share it.
   std::string configuration_id() const;
 
-  /// The trial without its repetition and split points, which are 0 then: the same for all trials of a group.
+  /// The trial without its repetition and split points, which are 0 and empty: the same for all trials of a group.
   Trial without_split() const;
 
-  /// The identity of the trial without its repetition and split points: what a frontier is drawn within, and what its
-  /// baselines belong to.
+  /// The identity of the trial without its repetition and split points. Trials that share it have a frontier and
+  /// baselines in common.
   std::string group_id() const;
 };
 

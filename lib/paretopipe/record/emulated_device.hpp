@@ -7,14 +7,14 @@
 
 namespace paretopipe::record {
 
-/// That a stage ran on a part of a machine which stands for another device, and how the kernel says that it restricts
-/// it. Threads and CPUs are in the stage's own report, as for every stage.
+/// The part of a machine on which a stage ran as another device, and the restriction as the kernel reports it. Threads
+/// and CPUs are in the stage's own report, as for every stage.
 struct EmulatedDevice {
   std::string profile;                ///< its name; what it asks for is in the trial
-  int device = 0;                     ///< whose stages share this
+  int device = 0;                     ///< the device, which other stages may share
   std::optional<double> cpu_quota{};  ///< CPUs' worth of time
   std::optional<std::int64_t> memory_limit_bytes{};
-  std::optional<int> cgroup_version{};  ///< 1 or 2, where the kernel restricts it
+  std::optional<int> cgroup_version{};  ///< 1 or 2, if the kernel restricts it
 
   bool operator==(const EmulatedDevice&) const = default;
 };

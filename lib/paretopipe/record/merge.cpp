@@ -11,7 +11,7 @@
 namespace paretopipe::record {
 namespace {
 
-/// A record that later ones are held against.
+/// A record that later ones are compared with.
 struct Seen {
   std::size_t path = 0;  ///< index of the file
   std::string place;     ///< "file:line"
@@ -19,7 +19,7 @@ struct Seen {
   Status status = Status::ok;
 };
 
-/// Text out of a file, in quotes and without anything that could drive a terminal.
+/// Text from a file, in quotes and without control characters for a terminal.
 std::string quoted(const std::string& text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
@@ -28,7 +28,7 @@ std::string machine_text(const Seen& seen) {
   return quoted(fmt::format("{}", fmt::join(seen.machines, " and ")));
 }
 
-/// Where all is local the first stage's machine is the only one.
+/// In an all-local trial the first stage's machine is the only one.
 bool same_machines_as_far_as_both_go(const Seen& left, const Seen& right) {
   const auto common = static_cast<std::ptrdiff_t>(std::min(left.machines.size(), right.machines.size()));
   return std::equal(left.machines.begin(), left.machines.begin() + common, right.machines.begin());
@@ -91,7 +91,7 @@ class Merger {
 
   const RecordCheck& check_;
   Merged merged_;
-  std::unordered_map<std::string, Seen> trials_;          ///< the last record of each, by id
+  std::unordered_map<std::string, Seen> trials_;          ///< the last record of each trial, by id
   std::unordered_map<std::string, Seen> configurations_;  ///< the first ok record of each
   std::unordered_map<std::string, Seen> groups_;          ///< the first ok record of each
   std::unordered_set<std::string> warned_groups_;

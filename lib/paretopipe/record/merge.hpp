@@ -7,16 +7,16 @@
 
 namespace paretopipe::record {
 
-/// Records of several files as one.
+/// The records of several files, joined.
 struct Merged {
-  std::string text;                   ///< every line as it stood, in the order of the files and of the lines in each
-  std::size_t trials = 0;             ///< different ones; of a failure and its repetition, one
+  std::string text;                   ///< every line, unchanged, in the order of the files and of the lines in each
+  std::size_t trials = 0;             ///< different trials; a failure and its repetition count once
   std::vector<std::string> warnings;  ///< sentences
 };
 
-/// Joins the records of `paths` (each as records_file() takes it). Lines are kept byte for byte, so that fields which a
-/// later release has added survive, and so does a failure that --resume measured again, before what replaces it. Throws
-/// UsageError that names files, lines and trial for
+/// Joins the records of `paths` (each as in records_file()). Keeps lines byte for byte, so that fields of later
+/// releases survive; a failure that --resume measured again stays before its replacement. Throws UsageError that names
+/// files, lines and trial for
 ///   - whatever the reader refuses, e.g. a record of another schema;
 ///   - a trial that two files have, or that one file has again after it was ok: a reader keeps one record a trial, so
 ///     that the other would be lost;

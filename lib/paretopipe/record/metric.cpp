@@ -31,13 +31,13 @@ Value throughput(const TrialRecord& record) {
   return record.summary->throughput_image_per_s;
 }
 
-/// By Little's law: one batch is in flight all the time, and stays for the mean latency.
+/// By Little's law: one batch is always in flight and stays for the mean latency.
 Value throughput_sequential(const TrialRecord& record) {
   const auto mean_ns = latency<&Distribution::mean_ns>(record);
   return mean_ns && *mean_ns > 0 ? Value{record.trial.batch * 1e9 / *mean_ns} : Value{};
 }
 
-/// Sum of the means of some parts of the breakdown; absent where the breakdown has none of them.
+/// The sum of the means of some parts of the breakdown; absent if the breakdown has none of them.
 Value sum_of_parts(const TrialRecord& record, std::initializer_list<Part> wanted, std::optional<int> stage = {}) {
   Value sum;
   for (const auto& part : record.summary->breakdown) {
@@ -60,7 +60,7 @@ Value codec(const TrialRecord& record) {
   return sum_of_parts(record, {Part::encode, Part::decode});
 }
 
-/// Where batches are dealt out, a device computes all of a batch or nothing of it.
+/// Absent if batches are dealt out: a device computes all of a batch or nothing of it.
 template <int Stage>
 Value stage_compute(const TrialRecord& record) {
   if (record.trial.data_parallel > 0) return std::nullopt;
@@ -73,8 +73,8 @@ bool within_device(const TrialRecord& record, const Link& link) {
   return config::way_between(record.trial.placement, link.from, link.to) == config::Way::within;
 }
 
-/// Bytes per batch over the links between devices. Where all is local no link exists and the count is a true zero;
-/// a record that ought to have links and has none knows nothing.
+/// Bytes per batch over the links between devices. In an all-local trial there is no link and the sum is a true zero;
+/// it is absent if a record lacks links that it should have.
 template <class Bytes>
 Value sum_over_links(const TrialRecord& record, Bytes bytes) {
   if (record.links.empty() && !record.trial.all_local()) return std::nullopt;
@@ -82,7 +82,7 @@ Value sum_over_links(const TrialRecord& record, Bytes bytes) {
   for (const auto& link : record.links) {
     if (!within_device(record, link)) sum += static_cast<double>(bytes(link));
   }
-  // Dealt out in turn, a batch crosses the links of its device only.
+  // A batch that is dealt out crosses only the links of its device.
   return sum / std::max(1, record.trial.data_parallel);
 }
 
@@ -98,7 +98,7 @@ Value traffic(const TrialRecord& record) {
   return sum_over_links(record, [](const LinkPayload& link) { return link.payload_bytes + link.header_bytes; });
 }
 
-/// Of the first link between devices.
+/// For the first link between devices.
 Value of_first_link(const TrialRecord& record, double LinkSummary::*field) {
   for (const auto& link : record.summary->links) {
     if (!within_device(record, link)) return link.*field;
@@ -136,7 +136,7 @@ Value parameters(const TrialRecord& record) {
   return static_cast<double>(record.stages[Stage].parameter_bytes);
 }
 
-/// The largest of all stages is unknown as soon as one of them is.
+/// The largest value over all stages; absent if one stage's value is unknown.
 template <class Bytes>
 Value largest_of_stages(const TrialRecord& record, Bytes bytes) {
   Value largest;
@@ -171,7 +171,7 @@ Value top1_accuracy(const TrialRecord& record) {
   return record.fidelity->accuracy->top1;
 }
 
-/// The Server phase at the trial's own rate; none of a search, which ran at many.
+/// The Server phase at the trial's own rate; null for a search, which ran at many rates.
 const ServerSummary* server_of(const TrialRecord& record) {
   const bool one = record.server && !record.server->max_rate && !record.server->runs.empty();
   return one ? &record.server->runs.front().summary : nullptr;
@@ -192,7 +192,7 @@ Value max_rate(const TrialRecord& record) {
   return record.server && record.server->max_rate ? record.server->max_rate->kept_image_per_s : Value{};
 }
 
-/// A failed trial has no number, whatever it had measured before it failed.
+/// A failed trial has no value, whatever it measured before it failed.
 template <Value (*Read)(const TrialRecord&)>
 Value of_ok_trial(const TrialRecord& record) {
   return record.status == Status::ok && record.summary ? Read(record) : std::nullopt;

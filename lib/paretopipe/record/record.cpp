@@ -7,7 +7,7 @@ namespace paretopipe::record {
 
 namespace {
 
-/// A record whose `status` is a word that this release does not know must not be read as the enum's first value.
+/// Throws for a `status` that this release does not know. It must not be read as the enum's first value.
 Status parse_status(std::string_view word) {
   for (const auto status : {Status::ok, Status::failed, Status::invalid}) {
     if (word == to_string(status)) return status;
@@ -15,7 +15,7 @@ Status parse_status(std::string_view word) {
   throw UsageError(fmt::format("the status {} is unknown; known: ok, failed, invalid", nlohmann::json(word).dump()));
 }
 
-/// Samples and summary of the phases that the trial has, and of no other one.
+/// Whether the record has samples and summaries for exactly the trial's phases.
 bool has_phases_of_trial(const TrialRecord& record) {
   const bool single_stream = config::has_single_stream(record.trial.phases);
   const bool offline = config::has_offline(record.trial.phases);

@@ -10,14 +10,14 @@ namespace {
 
 using nlohmann::json;
 
-/// "", or " trial \"0123456789abcdef\":" for a line that names one, however wrong it is otherwise.
+/// "", or " trial \"0123456789abcdef\":" if the line names a trial, whatever else is wrong with it.
 std::string name_of(const json& value) {
   if (!value.is_object()) return "";
   const auto id = value.find("id");
   return id == value.end() || !id->is_string() ? "" : fmt::format(" trial {}:", id->dump());
 }
 
-/// The library's own words speak of "line 1" and end in a code: neither helps a person.
+/// The JSON library's messages speak of "line 1" and end in a code, which helps nobody.
 json parse_json(std::string_view line, const std::string& place) {
   try {
     return json::parse(line);
@@ -39,14 +39,14 @@ TrialRecord parse_line(std::string_view line, const RecordCheck& check, const st
   }
 }
 
-/// What a kill leaves is the beginning of an object; power that fails may leave zeros behind it. Anything else without
-/// a line feed is another program's file, which is not to be taken for an empty sweep.
+/// A kill leaves the beginning of an object; a power failure may leave zeros behind it. Any other text without a line
+/// feed is another program's file and must not pass for an empty sweep.
 bool is_beginning_of_record(std::string_view line) {
   line = line.substr(0, line.find_last_not_of('\0') + 1);
   if (line.empty()) return true;
   if (line.front() != '{') return false;
   try {
-    return json::parse(line).contains("schema");  // all but its line feed was written
+    return json::parse(line).contains("schema");  // complete except for its line feed
   } catch (const json::parse_error& error) {
     return error.byte >= line.size();
   } catch (const json::exception&) {
@@ -64,7 +64,7 @@ std::string judge_unfinished_line(std::string_view line, const std::string& plac
 }  // namespace
 
 std::filesystem::path records_file(const std::filesystem::path& path) {
-  std::error_code unknown;  // reading says more
+  std::error_code unknown;  // reading tells more
   return std::filesystem::is_directory(path, unknown) ? path / kRecordsFileName : path;
 }
 

@@ -9,23 +9,23 @@
 
 namespace paretopipe::record {
 
-/// What a Server phase measured at one rate, derived from its moments.
+/// The measurements of a Server phase at one rate, derived from its moments.
 struct ServerSummary {
   Distribution latency;             ///< completed − scheduled
-  double offered_image_per_s = 0;   ///< by the schedule of the measured queries, which chance made
-  double achieved_image_per_s = 0;  ///< completed, between the first and the last completion of the same queries
-  bool saturated = false;           ///< the pipeline did not keep up: its latency says how long the phase was
-  double source_wait_mean_ns = 0;   ///< of the latency: waiting at the source, because `depth` batches were in flight
+  double offered_image_per_s = 0;   ///< by the random schedule of the measured queries
+  double achieved_image_per_s = 0;  ///< by the same queries, between the first and the last completion
+  bool saturated = false;           ///< the pipeline did not keep up: its latency grows with the length of the phase
+  double source_wait_mean_ns = 0;   ///< part of the latency: waiting at the source while `depth` batches are in flight
 
   bool operator==(const ServerSummary&) const = default;
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ServerSummary, latency, offered_image_per_s, achieved_image_per_s, saturated,
                                    source_wait_mean_ns)
 
-/// A Server phase at one rate. The moments are in nanoseconds since the beginning of its schedule.
+/// A Server phase at one rate. Moments are in nanoseconds since the beginning of its schedule.
 struct ServerRun {
-  double rate_image_per_s = 0;  ///< asked for
-  int warmup = 0;               ///< the first so many batches enter no statistic
+  double rate_image_per_s = 0;  ///< as requested
+  int warmup = 0;               ///< batches at the beginning that enter no statistic
   ServerTimeline moments;
   ServerSummary summary;
 
@@ -33,10 +33,10 @@ struct ServerRun {
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ServerRun, rate_image_per_s, warmup, moments, summary)
 
-/// How a search for the highest rate ended: it lies between the two.
+/// The result of a search for the highest rate, which lies between these two.
 struct MaxRate {
-  std::optional<double> kept_image_per_s;    ///< highest rate that kept the bound; absent: none of those tried did
-  std::optional<double> missed_image_per_s;  ///< lowest that did not; absent: all of those tried kept it
+  std::optional<double> kept_image_per_s;    ///< highest rate that kept the bound; absent if none did
+  std::optional<double> missed_image_per_s;  ///< lowest rate that missed it; absent if all kept it
 
   bool operator==(const MaxRate&) const = default;
 };

@@ -14,7 +14,7 @@
 namespace paretopipe::record {
 namespace {
 
-/// A trial that was measured again (a slow window; a failure, then --resume) counts once, as its last record says.
+/// A trial that was measured again (a slow window; a failure, then --resume) counts once, by its last record.
 void set_replaced_apart(RecordSet& set) {
   std::unordered_map<std::string, std::size_t> last;
   for (std::size_t i = 0; i < set.records.size(); ++i) last[set.records[i].trial.id()] = i;
@@ -39,7 +39,7 @@ WholeLines whole_lines_of(const std::filesystem::path& file) {
   return {static_cast<off_t>(end + 1), static_cast<int>(std::count(text.begin(), text.end(), '\n'))};
 }
 
-/// JSON has no NaN and no infinity: they would be written as null, and the file could not be read again.
+/// JSON has no NaN and no infinity. They would be written as null, and the file could not be read again.
 bool all_finite(const nlohmann::json& value) {
   if (value.is_structured()) return std::all_of(value.begin(), value.end(), all_finite);
   return !value.is_number_float() || std::isfinite(value.get<double>());
@@ -47,7 +47,7 @@ bool all_finite(const nlohmann::json& value) {
 
 int flush(int descriptor) {
   while (::fdatasync(descriptor) != 0) {
-    if (errno == EINVAL || errno == EROFS) return 0;  // nothing that could be flushed: a pipe, a device
+    if (errno == EINVAL || errno == EROFS) return 0;  // nothing to flush: a pipe, a device
     if (errno != EINTR) return errno;
   }
   return 0;
@@ -83,7 +83,7 @@ RecordStore::RecordStore(const std::filesystem::path& folder, bool resume) : fil
   struct stat status {};
   struct stat named {};
   if (::fstat(descriptor_, &status) == 0 && (::stat(file_.c_str(), &named) != 0 || named.st_ino != status.st_ino)) {
-    // Another sweep has just ended without a record, and has taken the file with it.
+    // Another sweep has just ended without a record and removed the file.
     ::close(descriptor_);
     throw EnvironmentError(fmt::format("{} was removed while it was opened; try again", file_.string()));
   }
@@ -136,7 +136,7 @@ void RecordStore::append(const TrialRecord& record) {
     return;
   }
 
-  // The record that did not fit is lost; those before it must not be.
+  // The record that did not fit is lost; the earlier ones must not be.
   const bool restored = ::ftruncate(descriptor_, before.st_size) == 0;
   throw system_error(
       fmt::format("write a record to {} (earlier records are {}; free some space, then continue with --resume)",

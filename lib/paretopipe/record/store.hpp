@@ -7,31 +7,30 @@
 
 namespace paretopipe::record {
 
-/// The records of a sweep as read back.
+/// The records of a sweep, read from its file.
 struct RecordSet {
-  std::vector<TrialRecord> records;   ///< in file order; of several records with one id the last
-  std::vector<TrialRecord> replaced;  ///< the others, in file order: what was measured again, and counts no more
+  std::vector<TrialRecord> records;   ///< in file order; only the last record of each id
+  std::vector<TrialRecord> replaced;  ///< earlier records of the same ids, in file order: they no longer count
   std::vector<std::string> warnings;  ///< sentences, e.g. that an unfinished last line was ignored
 };
 
-/// Reads `path`, a records file or a folder that holds records.jsonl, as visit_records() does. Whoever uses what the
-/// records measured has stats::check_summary look at each.
+/// Reads `path`, a records file or a folder with records.jsonl, as visit_records() does. Users of the measured values
+/// should pass stats::check_summary as the check.
 RecordSet read_records(const std::filesystem::path& path, const RecordCheck& check = {});
 
-/// Append-only records.jsonl of one sweep, locked against a second writer for as long as the object lives.
+/// The append-only records.jsonl of one sweep, locked against a second writer for the lifetime of the object.
 class RecordStore {
  public:
-  /// Makes the folder and the file; those that it made itself go again with a store that nothing was appended to.
-  /// Throws EnvironmentError when it cannot be made or written, or another process holds its lock, and UsageError when
-  /// it has records already and `resume` is false. With `resume`, an unfinished last line is cut off.
+  /// Makes the folder and the file. Removes those that it made if nothing is appended before it is destroyed. Throws
+  /// EnvironmentError if they cannot be made or written, or if another process holds the lock, and UsageError if the
+  /// file has records and `resume` is false. With `resume`, an unfinished last line is cut off.
   RecordStore(const std::filesystem::path& folder, bool resume);
   ~RecordStore();
   RecordStore(const RecordStore&) = delete;
   RecordStore& operator=(const RecordStore&) = delete;
 
-  /// One write of one line, flushed to the disk, with the number of the line as the record's position. On failure (disk
-  /// full) the file is cut back to its last whole record and EnvironmentError is thrown: nothing recorded earlier is
-  /// lost.
+  /// Writes one line with one write and flushes it to the disk; the line's number is the record's position. On failure
+  /// (disk full), cuts the file back to its last whole record and throws EnvironmentError; no earlier record is lost.
   void append(const TrialRecord& record);
 
   const std::filesystem::path& file() const { return file_; }

@@ -24,8 +24,8 @@ struct Distribution {
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Distribution, count, min_ns, mean_ns, p50_ns, p90_ns, p95_ns, p99_ns, max_ns)
 
-/// Where a batch's latency went. For every single batch the parts add up to the latency, so their means do as well. Of
-/// a batch that is cut into micro-batches the parts are its last micro-batch's (stats::breakdown).
+/// The parts of a batch's latency. For every single batch the parts add up to the latency, so their means do as well.
+/// For a batch that is cut into micro-batches, the parts are those of its last micro-batch (stats::breakdown).
 enum class Part { queue, compute, encode, send_queue, transfer, decode };
 NLOHMANN_JSON_SERIALIZE_ENUM(Part, {{Part::queue, "queue"},
                                     {Part::compute, "compute"},
@@ -34,7 +34,7 @@ NLOHMANN_JSON_SERIALIZE_ENUM(Part, {{Part::queue, "queue"},
                                     {Part::transfer, "transfer"},
                                     {Part::decode, "decode"}})
 
-/// One part of the breakdown of the SingleStream phase. `stage` is where it happens; for a transfer and the decode that
+/// One part of the breakdown of the SingleStream phase. `stage` is where it happens: for a transfer and the decode that
 /// follows it, the receiving stage (0 for results).
 struct PartSummary {
   Part part = Part::compute;
@@ -46,14 +46,14 @@ struct PartSummary {
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PartSummary, part, stage, mean_ns, p50_ns)
 
-/// One link in the SingleStream phase. Where batches are cut, all of it is of one micro-batch.
+/// One link in the SingleStream phase. If batches are cut, all values are of one micro-batch.
 struct LinkSummary {
   int from = 0;
   int to = 0;
   double transfer_p50_ns = 0;          ///< sender's first byte to the kernel → receiver's last byte in its tensor
   double goodput_byte_per_s = 0;       ///< payload / median transfer time
-  double receive_rate_byte_per_s = 0;  ///< payload / median time between the header's arrival and the last byte: what
-                                       ///< published tables call throughput
+  double receive_rate_byte_per_s = 0;  ///< payload / median time from the header's arrival to the last byte:
+                                       // published tables call this throughput
 
   bool operator==(const LinkSummary&) const = default;
 };
@@ -61,7 +61,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LinkSummary, from, to, transfer_p50_ns, goodp
 
 /// One stage in the Offline phase, over the time between the first and the last completion after warm-up.
 struct StageUtilisation {
-  double compute_p50_ns = 0;  ///< per batch, all its micro-batches together, at depth
+  double compute_p50_ns = 0;  ///< per batch, all its micro-batches together, at the phase's depth
   double utilisation = 0;     ///< compute-busy time / wall time
   double bubble = 0;          ///< 1 - utilisation
 
@@ -69,8 +69,8 @@ struct StageUtilisation {
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StageUtilisation, compute_p50_ns, utilisation, bubble)
 
-/// What a trial measured, derived from its raw samples. A phase that the trial does not have leaves its numbers absent
-/// and its lists empty.
+/// The results of a trial, derived from its raw samples. Values of a phase that the trial does not have are absent, and
+/// its lists are empty.
 struct Summary {
   std::optional<Distribution> latency;             ///< SingleStream
   std::optional<double> throughput_image_per_s;    ///< Offline

@@ -8,9 +8,9 @@
 namespace paretopipe::report {
 namespace {
 
-constexpr double kTicks = 5;  // about so many
+constexpr double kTicks = 5;  // the approximate number
 
-/// 1, 2, 5 or 10 times a power of ten that is not less than `least`.
+/// 1, 2, 5 or 10 times a power of ten, at least `least`.
 double round_up(double least) {
   const double power = std::pow(10, std::floor(std::log10(least)));
   for (const double factor : {1.0, 2.0, 5.0}) {
@@ -20,10 +20,10 @@ double round_up(double least) {
 }
 
 std::vector<double> even_marks(double least, double most, bool binary) {
-  // One value sits in the middle.
+  // A single value is centred.
   const double margin = least == most ? std::max(std::abs(most) / 10, 1e-9) : 0;
   const double range = most - least + 2 * margin;
-  // Of bytes, a round number is one of the unit that people will read.
+  // Bytes are rounded in the unit that people will read.
   const double unit = binary && range >= 1024 ? std::pow(1024, std::floor(std::log2(range) / 10)) : 1;
   const double step = round_up(range / unit / kTicks) * unit;
   const double first = std::floor((least - margin) / step), last = std::ceil((most + margin) / step);
@@ -35,7 +35,7 @@ std::vector<double> even_marks(double least, double most, bool binary) {
 std::vector<double> logarithmic_marks(double least, double most, bool binary) {
   const double base = binary ? 2 : 10;
   const auto power = [&](double value) { return std::log(value) / std::log(base); };
-  // A whole power stays one whatever its logarithm was rounded to.
+  // A whole power stays one even if its logarithm was rounded.
   const double first = std::floor(power(least) + 1e-9), last = std::ceil(power(most) - 1e-9);
   const double step = std::max(1.0, std::round((last - first) / kTicks));
   std::vector<double> marks;

@@ -8,11 +8,11 @@ namespace paretopipe::report {
 /// Values that span a larger factor than this are shown on a logarithmic axis.
 inline constexpr double kLogarithmicFrom = 30;
 
-/// A stretch of an axis that holds all given values and begins and ends with a round mark.
+/// A range of an axis that holds all given values and has round marks at both ends.
 class AxisScale {
  public:
-  /// The unit is one of record::Metric's: bytes have round marks in powers of two, everything else in powers of ten.
-  /// Values in any order, all finite; none of them make an axis from 0 to 1.
+  /// The unit is one of record::Metric's. Bytes have round marks in powers of two, all other units in powers of ten.
+  /// Values may be in any order and must be finite; without values the axis runs from 0 to 1.
   AxisScale(const std::vector<double>& values, std::string_view unit);
 
   /// 0 at the axis' beginning, 1 at its end.
@@ -25,7 +25,7 @@ class AxisScale {
   /// Ascending, at least two.
   const std::vector<double>& marks() const { return marks_; }
 
-  /// "20 ms": the fewest digits that say it.
+  /// "20 ms": as few digits as necessary.
   std::string label(double mark) const;
 
  private:

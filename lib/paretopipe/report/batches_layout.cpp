@@ -15,7 +15,7 @@ namespace {
 
 using record::Part;
 
-/// In the order in which a batch passes them at one stage.
+/// In the order in which a batch passes through them at one stage.
 constexpr std::array kParts{Part::transfer, Part::decode, Part::queue, Part::compute, Part::encode, Part::send_queue};
 
 std::string part_column(Part part, int stage) {
@@ -73,7 +73,7 @@ class PhaseRows {
     return csv_line(cells);
   }
 
-  /// A part that this pipeline does not have (a transfer, where all is local) has an empty cell.
+  /// The cell of a part that this pipeline does not have (a transfer, if all is local) is empty.
   void append_parts(std::vector<std::string>& cells, std::size_t entry) const {
     for (int s = 0; s < columns_; ++s) {
       for (const auto part : kParts) {

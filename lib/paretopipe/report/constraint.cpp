@@ -16,7 +16,7 @@ struct Sign {
   bool (*holds)(double, double);
 };
 
-/// The longer ones first: "<=" begins with "<".
+/// Longer signs first: "<=" begins with "<".
 constexpr std::array kSigns{
     Sign{"<=", Comparison::at_most, [](double value, double bound) { return value <= bound; }},
     Sign{">=", Comparison::at_least, [](double value, double bound) { return value >= bound; }},

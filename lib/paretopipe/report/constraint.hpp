@@ -9,7 +9,7 @@ namespace paretopipe::report {
 
 enum class Comparison { less, at_most, greater, at_least };
 
-/// What a split must keep to be considered at all: a bound of a metric's median.
+/// A bound of a metric's median that a split must keep to be considered.
 struct Constraint {
   const record::Metric* metric = nullptr;  ///< one of record::metrics(), never null
   Comparison comparison = Comparison::less;
@@ -21,7 +21,7 @@ struct Constraint {
   std::string label() const;
 };
 
-/// "latency_p95 < 80ms", "peak_rss<=512MiB", "throughput > 100". Throws UsageError that names what is known.
+/// "latency_p95 < 80ms", "peak_rss<=512MiB", "throughput > 100". Throws UsageError that lists what is known.
 Constraint parse_constraint(std::string_view text);
 
 std::vector<Constraint> parse_constraints(const std::vector<std::string>& texts);

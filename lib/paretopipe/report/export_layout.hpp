@@ -10,7 +10,7 @@
 namespace paretopipe::report {
 
 struct ExportFile {
-  std::filesystem::path path;  ///< relative to the folder that the person chose
+  std::filesystem::path path;  ///< relative to the chosen folder
   std::string content;
 };
 
@@ -19,7 +19,7 @@ struct Export {
   std::vector<std::string> left_out;  ///< sentences: what the layout has no place for
 };
 
-/// A way in which other programs want to read records.
+/// A layout in which other programs read records.
 struct ExportLayout {
   std::string_view name;     ///< "python", "trials"
   std::string_view meaning;  ///< one line for help texts

@@ -16,7 +16,7 @@ namespace paretopipe::report {
 namespace {
 
 struct UnitNotation {
-  std::string_view unit;           ///< as record::Metric has it
+  std::string_view unit;           ///< as in record::Metric
   std::string_view column_suffix;  ///< for programs
   std::string (*format)(double);   ///< for people
 };
@@ -53,7 +53,7 @@ void append_settings(nlohmann::ordered_json& settings, const std::string& prefix
   }
 }
 
-/// Of a person's own data, what tells them from others of the same name.
+/// The part of a title that tells a person's own data from others of the same name.
 std::string data_text(const plan::Trial& trial) {
   const auto& [sha256, labels] = trial.data_identity;
   const auto files = sha256.empty() ? "" : fmt::format(" (SHA-256 {:.12})", sha256);
@@ -125,7 +125,7 @@ std::string cuts_text(const config::Archive& archive) {
   return fmt::format("{} of up to {} tensors", archive.cuts, archive.max_crossing);
 }
 
-/// Under the same names whether the trial has a Server phase or not.
+/// Uses the same names whether or not the trial has a Server phase.
 nlohmann::json server_settings(const plan::Trial& trial) {
   nlohmann::json json{{"rate", ""}, {"bound", ""}, {"queries", ""}};
   if (!trial.server) return json;
@@ -138,7 +138,7 @@ nlohmann::json server_settings(const plan::Trial& trial) {
   return json;
 }
 
-/// "emulated device pi (0.25 CPUs) | none", one a device; empty where none is emulated.
+/// "emulated device pi (0.25 CPUs) | none", one per device; empty if none is emulated.
 std::string devices_text(const plan::Trial& trial) {
   std::vector<std::string> devices;
   for (const auto& device : trial.devices) {
@@ -150,8 +150,8 @@ std::string devices_text(const plan::Trial& trial) {
 nlohmann::ordered_json flat_settings(const plan::Trial& trial) {
   nlohmann::json json = trial;
   for (const auto* key : {"model", "split_points", "data_parallel", "repetition"}) json.erase(key);
-  // What is not shaped or cut, weights of the seed, and what a model is not, are left out of a trial's JSON; here every
-  // trial must have the same names.
+  // A trial's JSON leaves out what is not shaped or cut, weights from the seed, and the other kinds of model. Here
+  // every trial must have the same names.
   if (trial.archive) {
     json["num_classes"] = "";
     json["archive"]["cuts"] = cuts_text(*trial.archive);
@@ -184,7 +184,7 @@ nlohmann::ordered_json flat_settings(const plan::Trial& trial) {
   return settings;
 }
 
-/// "depth 4", "depth 4, offline only", "single-stream only": a depth means nothing to that phase alone.
+/// "depth 4", "depth 4, offline only", "single-stream only": that phase alone has no use for a depth.
 std::string load_text(const plan::Trial& trial) {
   const auto only = config::describe(trial.phases);
   if (!config::has_offline(trial.phases) && !trial.server) return only;
@@ -192,7 +192,7 @@ std::string load_text(const plan::Trial& trial) {
 }
 
 std::string group_title(const plan::Trial& trial) {
-  // Of an archive, what tells it from another of the same name; the whole SHA-256 would drown the rest.
+  // The part that tells an archive from another of the same name; the whole SHA-256 would drown the rest.
   const auto archive =
       trial.archive ? fmt::format(" (cuts {}, SHA-256 {:.12})", cuts_text(*trial.archive), trial.archive->sha256) : "";
   const auto cut = trial.micro_batch == 0 ? "" : fmt::format(", micro-batch {}", trial.micro_batch);

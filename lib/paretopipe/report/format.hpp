@@ -9,10 +9,10 @@
 
 #include <nlohmann/json.hpp>
 
-/// How numbers, splits and settings are written, the same in every format.
+/// Writes numbers, splits and settings the same in every format.
 namespace paretopipe::report {
 
-/// For people: three digits and the unit that fits ("12.3 ms", "1.50 MiB", "940 image/s").
+/// For people: three digits and a suitable unit ("12.3 ms", "1.50 MiB", "940 image/s").
 std::string format_value(double value, std::string_view unit);
 
 /// "1 trial", "3 trials".
@@ -21,7 +21,7 @@ std::string quantity(std::size_t count, std::string_view noun);
 /// For programs: the shortest decimal without exponent that reads back as the same number.
 std::string format_number(double value);
 
-/// The same in JSON, where whole numbers (bytes, counts) are read as such only without ".0".
+/// The same in JSON. Whole numbers (bytes, counts) are read as such only without ".0".
 nlohmann::ordered_json json_number(double value);
 
 /// For programs: the metric's name with its unit, e.g. "latency_p50_ns", "throughput_image_per_s", "payload_bytes".
@@ -33,7 +33,7 @@ std::string split_number(const plan::Trial& trial);
 /// The cut for people: "7/20", "0/20 all remote", "20/20 all local", "data-parallel on 3 devices".
 std::string split_label(const plan::Trial& trial);
 
-/// Within a sentence: "split 7/20", "data-parallel on 3 devices".
+/// As part of a sentence: "split 7/20", "data-parallel on 3 devices".
 std::string split_name(const plan::Trial& trial);
 
 /// "run, stage 1: connection reset"
@@ -44,24 +44,24 @@ struct Setting {
   std::string value;
 };
 
-/// A JSON object by name and text: nested names joined with '_', lists with " | ".
+/// A JSON object as names and texts: nested names are joined with '_', lists with " | ".
 std::vector<Setting> flattened(const nlohmann::json& object);
 
-/// Everything that decides a trial apart from its model, split points and repetition, by name. Taken from the trial's
-/// own JSON, so that no setting can be forgotten here.
+/// Everything that decides a trial except its model, split points and repetition, by name. Taken from the trial's own
+/// JSON, so that no setting is forgotten.
 std::vector<Setting> settings_of(const plan::Trial& trial);
 
-/// The same as one flat JSON object, ordered by name: numbers and switches stay what they are, a list becomes text.
+/// The same as one flat JSON object, ordered by name: numbers and switches keep their type; a list becomes text.
 nlohmann::ordered_json flat_settings(const plan::Trial& trial);
 
-/// What a group of splits has in common, for people: what one always wants to see, then every other setting that is not
-/// at its default. Groups that differ have different titles.
+/// The common settings of a group of splits, for people: the essential ones, then every other one that is not at its
+/// default. Groups that differ have different titles.
 std::string group_title(const plan::Trial& trial);
 
 /// `text` on one line: control characters, which could drive a terminal or break a table, become '?'.
 std::string printable(std::string_view text);
 
-/// `text` as part of a file name on any system: whatever else than letters, digits, '_', '-' and '.' becomes '_'.
+/// `text` as part of a file name on any system: everything but letters, digits, '_', '-' and '.' becomes '_'.
 std::string file_name(std::string_view text);
 
 }  // namespace paretopipe::report

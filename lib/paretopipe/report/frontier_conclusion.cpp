@@ -13,7 +13,7 @@
 namespace paretopipe::report {
 namespace {
 
-constexpr double kSure = 0.95;  ///< share of the resamples from which on a choice needs no hedge
+constexpr double kSure = 0.95;  ///< share of the resamples from which a choice needs no hedge
 
 std::string value_of(const FrontierReport& report, const FrontierRow& row, std::size_t objective) {
   return format_value(*row.values[objective], report.objectives[objective].metric->unit);
@@ -54,7 +54,7 @@ std::string lower_first(std::string text) {
   return text;
 }
 
-/// Where a cut cannot be told from an endpoint, both are the answer.
+/// If a cut cannot be told from an endpoint, the verdict names both.
 std::string hedged_verdict(const FrontierGroup& group, const FrontierRow& chosen) {
   auto text = verdict(chosen.configuration.trial);
   const auto other = group.recommendation->alternative;
@@ -92,7 +92,7 @@ std::size_t count_compared(const FrontierGroup& group) {
       std::count_if(group.rows.begin(), group.rows.end(), [](const FrontierRow& row) { return row.compared(); }));
 }
 
-/// What can be asked of trials of one phase instead.
+/// The objectives that trials of only one phase can have.
 std::string other_objectives(config::Phases phases) {
   std::vector<std::string> flags;
   for (const auto* metric : record::usual_objectives(phases))
@@ -122,7 +122,7 @@ const FrontierRow& row_of(const FrontierReport& report, const NetworkFamily& fam
   return report.groups[family.groups.front()].rows[candidate.rows.front()];
 }
 
-/// What the endpoints would cost; nothing for the one that was chosen.
+/// The costs of the endpoints, except one that was chosen.
 std::string endpoint_clauses(const FrontierReport& report, const NetworkFamily& family) {
   std::string text;
   for (const auto& candidate : family.candidates) {

@@ -16,11 +16,11 @@ using Columns = std::vector<std::vector<double>>;
 
 /// A compared row's medians, resample by resample.
 struct Resampled {
-  std::size_t repetitions = 0;  ///< that have every objective; 0 for a row that takes no part
+  std::size_t repetitions = 0;  ///< that have every objective; 0 if the row takes no part
   Columns medians;              ///< [objective][resample]
 };
 
-/// The same for a configuration whatever else was measured, so that more splits leave its interval as it was.
+/// Depends only on the configuration, so that more splits do not change its interval.
 std::uint64_t seed_of(const stats::Configuration& configuration, std::uint64_t seed) {
   auto trial = configuration.trial;
   trial.repetition = 0;
@@ -38,7 +38,7 @@ void add_intervals(FrontierRow& row, std::span<const record::TrialRecord> record
   }
 }
 
-/// Of the repetitions that have every objective.
+/// Resamples the repetitions that have every objective.
 Resampled resample(const FrontierRow& row, std::span<const record::TrialRecord> records,
                    const std::vector<Objective>& objectives, std::uint64_t seed) {
   if (!row.compared()) return {};
@@ -55,7 +55,7 @@ Resampled resample(const FrontierRow& row, std::span<const record::TrialRecord> 
   return {values.front().size(), stats::resampled_medians(values, seed)};
 }
 
-/// One joint resample of the rows that take part: [objective][position among them].
+/// One joint resample of the participating rows: [objective][position among them].
 Columns columns_of(const std::vector<Resampled>& resampled, const std::vector<std::size_t>& rows,
                    std::size_t objectives, std::size_t resample) {
   Columns columns(objectives);
@@ -86,7 +86,7 @@ std::size_t balanced_of(const Columns& columns, const std::vector<frontier::Sens
 
 void add_probabilities(FrontierGroup& group, const std::vector<Resampled>& resampled,
                        const std::vector<frontier::Sense>& senses) {
-  std::vector<std::size_t> rows;  // those that take part
+  std::vector<std::size_t> rows;  // the participating ones
   for (std::size_t row = 0; row < resampled.size(); ++row) {
     if (resampled[row].repetitions > 0) rows.push_back(row);
   }

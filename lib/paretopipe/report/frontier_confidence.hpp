@@ -3,13 +3,13 @@
 
 namespace paretopipe::report {
 
-/// Fills in what the repetitions say of a group's medians: their intervals, how probable it is that a row is on the
-/// frontier or the balanced choice, and which rows cannot be told apart.
+/// Adds what the repetitions say about a group's medians: intervals, the probability that a row is on the frontier or
+/// is the balanced choice, and the rows that cannot be told apart.
 ///
-/// Joint bootstrap: in each of stats::kResamples resamples every compared row's repetitions are drawn anew, with all
-/// objectives of a repetition together, and the frontier and the balanced choice of the new medians are found. Rows are
-/// drawn independently of each other. A row with one repetition enters as it stands. Two rows can be told apart in an
-/// objective where the 95 % interval of the difference of their medians excludes zero.
+/// Joint bootstrap: each of stats::kResamples resamples draws every compared row's repetitions anew, keeping all
+/// objectives of a repetition together, and finds the frontier and the balanced choice of the new medians. Rows are
+/// drawn independently of each other. A row with one repetition enters unchanged. Two rows can be told apart in an
+/// objective if the 95 % interval of the difference of their medians excludes zero.
 void add_confidence(FrontierGroup& group, std::span<const record::TrialRecord> records,
                     const std::vector<Objective>& objectives, std::uint64_t seed);
 

@@ -31,7 +31,7 @@ std::string heading(const FrontierReport& report) {
   return csv_line(cells);
 }
 
-/// An objective's value, its interval, how much more it is than that of the row that beats this one, and the reference.
+/// An objective's value, its interval, its excess over the row that beats this one, and the reference.
 void append_objective(std::vector<std::string>& cells, const FrontierGroup& group, const FrontierRow& row,
                       std::size_t i) {
   const auto& interval = row.intervals[i];

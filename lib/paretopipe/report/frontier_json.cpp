@@ -28,7 +28,7 @@ Json split_points(const FrontierGroup& group, const std::vector<std::size_t>& ro
   return json;
 }
 
-/// Everything that a row says of its objectives: medians under their own names, then by objective what belongs to them.
+/// All that a row says about its objectives: medians under their own names, then further values by objective.
 void append_objectives(Json& json, const FrontierReport& report, const FrontierGroup& group, const FrontierRow& row) {
   Json intervals, behind;
   for (std::size_t i = 0; i < row.values.size(); ++i) {

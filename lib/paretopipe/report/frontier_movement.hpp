@@ -7,11 +7,11 @@
 
 namespace paretopipe::report {
 
-/// "How the frontier moves with the network: resnet18", with the family's settings where there are several of a model.
+/// "How the frontier moves with the network: resnet18"; with the family's settings if a model has several families.
 std::string movement_title(const FrontierReport& report, const NetworkFamily& family);
 
-/// How the frontier moves from network to network: one row a network, with the splits on its frontier and the best
-/// split in each objective with its value.
+/// The frontier's movement from network to network. Each network has a row with the splits on its frontier and, for
+/// each objective, the best split and its value.
 FrontierTable make_movement_table(const FrontierReport& report, const NetworkFamily& family,
                                   const std::string& missing_mark);
 

@@ -12,7 +12,7 @@
 namespace paretopipe::report {
 namespace {
 
-constexpr std::size_t kEnoughRepetitions = 6;  ///< from which on coverage_bound() leaves room for 95 %
+constexpr std::size_t kEnoughRepetitions = 6;  ///< from here on coverage_bound() allows 95 %
 
 struct Range {
   std::size_t fewest = 0;

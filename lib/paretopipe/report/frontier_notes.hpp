@@ -4,31 +4,31 @@
 #include <string>
 #include <vector>
 
-/// What is said around a group's table.
+/// The text around a group's table.
 namespace paretopipe::report {
 
 /// "3 of 21 splits are on the frontier of latency_p50:min and throughput:max: 7, 12, 20."
 std::string members_sentence(const FrontierReport& report, const FrontierGroup& group);
 
-/// How much the frontier dominates, and up to which reference; empty where that is not known.
+/// How much the frontier dominates, and up to which reference; empty if unknown.
 std::string volume_sentence(const FrontierReport& report, const FrontierGroup& group);
 
-/// What the table's columns say of uncertainty, and how little few repetitions can say.
+/// The meaning of the table's columns on uncertainty, and how little few repetitions can say.
 std::vector<std::string> legend(const FrontierReport& report, const FrontierGroup& group);
 
-/// What the columns of speed-ups mean; empty where the group has none.
+/// The meaning of the speed-up columns; empty if the group has none.
 std::string speed_up_sentence(const FrontierGroup& group);
 
-/// How often the splits are right, where there are labels; else empty.
+/// How often the splits are right, if there are labels; otherwise empty.
 std::string accuracy_sentence(const FrontierGroup& group);
 
-/// How often a measurement was disturbed, made again, or held outliers; empty where none was.
+/// How often a measurement was disturbed, repeated, or contained outliers; empty if never.
 std::string incidents_sentence(const FrontierGroup& group);
 
-/// A sentence for every split that failed, that a constraint excludes, or that lacks an objective.
+/// A sentence for every split that failed, is excluded by a constraint, or lacks an objective.
 std::vector<std::string> remarks(const FrontierReport& report, const FrontierGroup& group);
 
-/// What a row is recommended for: "lowest latency_p50", "balanced", "knee", "robust"; empty for most.
+/// The recommendations for a row: "lowest latency_p50", "balanced", "knee", "robust"; empty for most.
 std::vector<std::string> recommended_for(const FrontierReport& report, const FrontierGroup& group, std::size_t row);
 
 }  // namespace paretopipe::report

@@ -31,8 +31,8 @@ std::vector<Setting> named_settings(const FrontierGroup& group) {
   return settings;
 }
 
-/// The settings in which the groups differ. What a network does to each direction is left to its name, and the number
-/// of blocks to the model's; where no batch is cut, the batch says it all.
+/// The settings in which the groups differ. Leaves out what a network does to each direction (its name is enough), the
+/// number of blocks (the model's name is enough), and the micro-batch if no batch is cut.
 std::set<std::string> differences(const FrontierReport& report) {
   std::set<std::string> names;
   const auto first = named_settings(report.groups.front());
@@ -51,7 +51,7 @@ std::set<std::string> differences(const FrontierReport& report) {
   return names;
 }
 
-/// A setting as it stands in a legend: of a SHA-256 as much as tells it from others.
+/// A setting as shown in a legend: only the beginning of a SHA-256, enough to tell it from others.
 std::string part_of_name(const Setting& setting) {
   const auto& [name, value] = setting;
   if (name == "model" || name == "network_name") return value;
@@ -59,7 +59,7 @@ std::string part_of_name(const Setting& setting) {
   return fmt::format("{} {}", name, value.empty() ? "none" : value);
 }
 
-/// What a group has not (an archive's cuts, say) only names it if nothing else does.
+/// A setting that a group lacks (an archive's cuts, say) names it only if nothing else does.
 std::string name_of(const FrontierGroup& group, const std::set<std::string>& names) {
   std::vector<std::string> parts;
   std::vector<std::string> missing;
@@ -76,7 +76,7 @@ std::vector<std::string> names_of(const FrontierReport& report, const std::set<s
   return all;
 }
 
-/// Of every group. Archives of different names need nothing more than these.
+/// The names of all groups. If archives have different names, these suffice.
 std::vector<std::string> series_names(const FrontierReport& report) {
   const auto names = differences(report);
   if (names.contains("model")) {

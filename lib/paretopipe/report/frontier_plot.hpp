@@ -5,8 +5,8 @@
 namespace paretopipe::report {
 
 /// The report's groups as the series of one plot, with their 95 % intervals. The first two objectives are the axes;
-/// splits that lack one of them are left out. Series are named by what the groups differ in. Throws UsageError for
-/// fewer than two objectives and for more groups than can be told apart.
+/// splits that lack one of them are left out. Series are named by the groups' differences. Throws UsageError for fewer
+/// than two objectives and for more groups than can be told apart.
 Plot make_plot(const FrontierReport& report);
 
 }  // namespace paretopipe::report

@@ -31,14 +31,15 @@ Regrets regrets_of(const FrontierGroup& group, const std::vector<std::size_t>& r
   return regrets;
 }
 
-/// A row of the frontier with the least cost of an objective: such a row always is on it.
+/// The row of the frontier with the lowest cost in an objective. The row with the lowest cost is always on the
+/// frontier.
 std::size_t best_row(const std::vector<std::size_t>& members, const frontier::Points& points, std::size_t objective) {
   return *std::min_element(members.begin(), members.end(), [&](std::size_t left, std::size_t right) {
     return points.costs(left)[objective] < points.costs(right)[objective];
   });
 }
 
-/// Rows of the same split points, compared in every group of the family.
+/// The rows with the same split points, if compared in every group of the family.
 std::vector<std::vector<std::size_t>> common_rows(const FrontierReport& report,
                                                   const std::vector<std::size_t>& family) {
   std::map<std::vector<int>, std::vector<std::size_t>> found;
@@ -53,7 +54,7 @@ std::vector<std::vector<std::size_t>> common_rows(const FrontierReport& report,
   return common;
 }
 
-/// [network and objective][candidate]: relative to the best of all rows compared over that network, candidate or not.
+/// [network and objective][candidate]: relative to the best of all rows compared over that network, candidates or not.
 Regrets regrets_over_networks(const FrontierReport& report, const NetworkFamily& family) {
   Regrets regrets;
   for (std::size_t i = 0; i < family.groups.size(); ++i) {
@@ -85,7 +86,7 @@ void find_robust(const FrontierReport& report, NetworkFamily& family) {
   if (const auto choice = frontier::least_worst(regrets)) family.robust = choice->option;
 }
 
-/// The least worst of the rows of the other kind; `regrets` are those of `rows`.
+/// The least bad row of the other kind; `regrets` are those of `rows`.
 std::optional<std::size_t> alternative_to(const FrontierGroup& group, std::size_t chosen,
                                           std::span<const std::size_t> rows,
                                           std::span<const std::vector<double>> regrets) {
@@ -103,7 +104,7 @@ std::optional<std::size_t> alternative_to(const FrontierGroup& group, std::size_
   return choice ? std::optional(others[choice->option]) : std::nullopt;
 }
 
-/// What groups have in common that differ in their network only.
+/// The common identity of groups that differ only in their network.
 std::string family_id(const FrontierGroup& group) {
   auto trial = group.settings().without_split();
   trial.network = {};

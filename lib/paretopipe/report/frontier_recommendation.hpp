@@ -3,14 +3,14 @@
 
 namespace paretopipe::report {
 
-/// What to pick among a group's compared rows, whose frontier is known; none where there are none. `points` has a point
-/// for every row, incomplete where the row was not compared.
+/// Recommends among a group's compared rows, whose frontier must be known; none if there are none. `points` has a point
+/// for every row, an incomplete one if the row was not compared.
 std::optional<Recommendation> recommend(const FrontierGroup& group, const frontier::Points& points,
                                         const std::vector<Objective>& objectives);
 
-/// The families of a report whose groups are complete, each with the split to pick where the network is not known: of
-/// those compared over every network, "do not split" included, the one whose worst relative regret over all networks
-/// and objectives is smallest.
+/// The families of a report whose groups are complete, each with the split to pick for an unknown network. Among the
+/// splits compared over every network, including "do not split", that is the one with the smallest worst relative
+/// regret over all networks and objectives.
 std::vector<NetworkFamily> make_families(const FrontierReport& report);
 
 }  // namespace paretopipe::report

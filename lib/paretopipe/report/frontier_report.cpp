@@ -43,7 +43,7 @@ std::vector<std::string> violations_of(const stats::Configuration& configuration
   return violations;
 }
 
-/// A point for every row; one that lacks everything for a row that is not compared.
+/// A point for every row; empty if the row is not compared.
 frontier::Points points_of(const FrontierGroup& group, const std::vector<Objective>& objectives) {
   frontier::Points points(senses_of(objectives));
   const std::vector<std::optional<double>> nothing(objectives.size());
@@ -57,7 +57,7 @@ void mark_frontier(FrontierGroup& group, const frontier::Points& points) {
   for (std::size_t i = 0; i < group.rows.size(); ++i) group.rows[i].dominated_by = found.dominator[i];
 }
 
-/// The worst measured value of an objective: the corner that nothing on the group's frontier is beyond.
+/// The worst measured value of an objective: nothing on the group's frontier is beyond that corner.
 double worst_value(const FrontierGroup& group, const FrontierReport& report, std::size_t objective) {
   std::vector<double> values;
   for (const auto& row : group.rows) {
@@ -77,7 +77,7 @@ void measure_volume(FrontierGroup& group, const frontier::Points& points, const 
   if (report.objectives.size() <= 4) group.hypervolume = frontier::hypervolume(points, group.reference);
 }
 
-/// Every record belongs to the group of its trial; a replaced one has its successor there.
+/// Every record belongs to the group of its trial, where a replaced one has its successor.
 void add_incidents(FrontierReport& report, std::span<const record::TrialRecord> records,
                    std::span<const record::TrialRecord> replaced) {
   std::unordered_map<std::string, FrontierGroup*> groups;

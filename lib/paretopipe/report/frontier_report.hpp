@@ -18,51 +18,51 @@
 
 namespace paretopipe::report {
 
-/// One split of a group; or data parallelism, a baseline to set the splits against, which meets no frontier.
+/// One split of a group; or data parallelism, a baseline for comparison that is never on the frontier.
 struct FrontierRow {
   stats::Configuration configuration;
   std::vector<std::optional<double>> values;  ///< medians over the ok repetitions, parallel to the objectives
   std::vector<std::optional<stats::Interval>> intervals;  ///< of the values, 95 %; none for fewer than 2 repetitions
   std::optional<double> payload_bytes;
   SpeedUps speed_ups;
-  std::vector<std::string> violations;  ///< which constraints it does not keep, in words; they exclude it
+  std::vector<std::string> violations;  ///< the constraints that it violates, in words; they exclude it
   bool on_frontier = false;
   std::optional<std::size_t> dominated_by;  ///< a row of the same group that is on the frontier
-  /// Share of joint resamples in which it is on the frontier; none for fewer than 2 repetitions.
+  /// Share of joint resamples with it on the frontier; none for fewer than 2 repetitions.
   std::optional<double> frontier_probability;
-  std::optional<double> balanced_probability;  ///< the same of being the balanced choice
-  std::vector<std::size_t> alike;              ///< rows that can be told from this one in no objective, ascending
-  std::vector<std::string> failures;           ///< what failed repetitions died of, each reason once
+  std::optional<double> balanced_probability;  ///< the same for being the balanced choice
+  std::vector<std::size_t> alike;              ///< rows that differ from this one in no objective, ascending
+  std::vector<std::string> failures;           ///< why repetitions failed, each reason once
   std::vector<std::string> deviations;         ///< why invalid repetitions do not count, each reason once
 
   bool is_split() const { return configuration.trial.data_parallel == 0; }
   bool is_endpoint() const { return configuration.trial.all_local() || configuration.trial.all_remote(); }
   bool complete() const;  ///< has every objective
-  bool compared() const;  ///< a complete split that keeps every constraint: only such rows make and meet the frontier
+  bool compared() const;  ///< a complete split that keeps every constraint; the frontier compares only such rows
 };
 
-/// The rows that one would pick. All but the alternative are on the frontier.
+/// The recommended rows. All but the alternative are on the frontier.
 struct Recommendation {
   std::vector<std::size_t> best;  ///< parallel to the objectives: a row with the best value
   frontier::Choice balanced;      ///< the row whose worst relative regret over the objectives is least
-  /// The other way to decide: the least worst of the cuts where an endpoint is balanced, of the endpoints where a cut
-  /// is. None where no such row was compared.
+  /// The opposite decision: if an endpoint is balanced, the least bad cut; if a cut is, the least bad endpoint. None if
+  /// no such row was compared.
   std::optional<std::size_t> alternative;
   std::optional<std::size_t> knee;  ///< see frontier::find_knee()
 };
 
-/// The splits of one model under the same settings, by ascending split points; data parallelism, if measured, last.
+/// The splits of one model under the same settings, by ascending split points; data parallelism last, if measured.
 struct FrontierGroup {
   std::vector<FrontierRow> rows;
-  std::optional<Recommendation> recommendation;      ///< none where no row was compared
-  std::vector<double> reference;                     ///< one value an objective; empty where no row was compared
+  std::optional<Recommendation> recommendation;      ///< none if no row was compared
+  std::vector<double> reference;                     ///< one value per objective; empty if no row was compared
   std::optional<frontier::Hypervolume> hypervolume;  ///< up to the reference; none for more than 4 objectives
   std::vector<Incident> incidents;                   ///< by ascending split points, then repetitions
 
   const plan::Trial& settings() const { return rows.front().configuration.trial; }
 };
 
-/// A split that was measured over every network of a family, and where it fares worst.
+/// A split that was measured over every network of a family, and the network where it does worst.
 struct RobustCandidate {
   std::vector<std::size_t> rows;  ///< parallel to the family's groups
   double worst_regret = 0;        ///< relative to the best split of each network in each objective
@@ -70,7 +70,7 @@ struct RobustCandidate {
   std::size_t worst_objective = 0;
 };
 
-/// Groups that differ in their network only.
+/// Groups that differ only in their network.
 struct NetworkFamily {
   std::vector<std::size_t> groups;          ///< indices into the report's, two or more
   std::vector<RobustCandidate> candidates;  ///< compared over every network, by ascending split points
@@ -79,12 +79,12 @@ struct NetworkFamily {
 
 struct FrontierOptions {
   std::vector<Constraint> constraints;
-  /// Of the hypervolume, parallel to the objectives or empty; missing values are the worst of each group.
+  /// For the hypervolume: parallel to the objectives, or empty. Missing values are the worst of each group.
   std::vector<std::optional<double>> reference;
   std::uint64_t seed = 1;  ///< of all resampling
 };
 
-/// One frontier for each group. What every output format shows.
+/// One frontier for each group: the content of every output format.
 struct FrontierReport {
   std::vector<Objective> objectives;
   FrontierOptions options;
@@ -94,7 +94,7 @@ struct FrontierReport {
   bool has_objective(std::string_view metric) const;  ///< by the metric's name
 };
 
-/// `replaced`: earlier records of the same trials, which were measured again. They enter no number, and are told of.
+/// `replaced`: earlier records of the same trials, which were measured again. They are mentioned but enter no number.
 FrontierReport make_frontier_report(std::span<const record::TrialRecord> records, std::vector<Objective> objectives,
                                     FrontierOptions options = {}, std::span<const record::TrialRecord> replaced = {});
 

@@ -14,7 +14,7 @@
 namespace paretopipe::report {
 namespace {
 
-// What is left out first where room is short. Between the objectives, the later one.
+// What is left out first if space is short. Among the objectives, the later one.
 constexpr int kObjective = 1, kInterval = 100, kProbability = 200, kAlike = 201, kRepetitions = 202, kSingle = 203,
               kSequential = 204, kDataParallel = 205, kPayload = 206;
 
@@ -26,7 +26,7 @@ void add_column(FrontierTable& table, const FrontierGroup& group, FrontierColumn
   for (std::size_t i = 0; i < group.rows.size(); ++i) table.rows[i].push_back(cell_of(group.rows[i]));
 }
 
-/// Unless `exists` is true of no row.
+/// Adds the column only if `exists` is true for some row.
 void add_optional(FrontierTable& table, const FrontierGroup& group, FrontierColumn column, const CellOf& cell_of,
                   const std::function<bool(const FrontierRow&)>& exists) {
   if (std::any_of(group.rows.begin(), group.rows.end(), exists)) add_column(table, group, std::move(column), cell_of);
@@ -48,7 +48,7 @@ void add_objective(FrontierTable& table, const FrontierReport& report, const Fro
       [&](const auto& row) { return row.intervals[i].has_value(); });
 }
 
-/// What beats it and by how much; a failed row says so in its repetitions.
+/// The row that beats it and by how much; a failed row says so in its repetitions.
 std::string standing(const FrontierReport& report, const FrontierGroup& group, const FrontierRow& row,
                      const TableMarks& marks) {
   if (row.on_frontier) return marks.unbeaten;

@@ -20,7 +20,7 @@ TableMarks marks_of(const TextStyle& style) {
   return style.unicode ? TableMarks{"● nothing", "–", "–"} : TableMarks{"* nothing", "-", "-"};
 }
 
-/// The columns of `table` that are chosen, as text; the rows of `highlighted` stand out, none of an empty one.
+/// The chosen columns of `table` as text. The rows of `highlighted` stand out; none if it is empty.
 Table draw(const FrontierTable& table, const std::vector<std::size_t>& chosen, const std::vector<bool>& highlighted) {
   std::vector<Table::Column> columns;
   for (const auto i : chosen) {
@@ -35,7 +35,7 @@ Table draw(const FrontierTable& table, const std::vector<std::size_t>& chosen, c
   return text;
 }
 
-/// As many columns as fit the width, the dispensable ones left out and named below.
+/// As many columns as fit the width; the others are left out and named below.
 std::string fit(const FrontierTable& table, const std::vector<bool>& highlighted, const TextStyle& style) {
   std::vector<std::size_t> chosen(table.columns.size());
   std::iota(chosen.begin(), chosen.end(), std::size_t{0});

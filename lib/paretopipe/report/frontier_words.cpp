@@ -10,7 +10,7 @@
 namespace paretopipe::report {
 namespace {
 
-/// What stands after the number: "ms" of "39.0 ms".
+/// The text after the number: "ms" of "39.0 ms".
 std::string_view unit_of(std::string_view value) {
   const auto blank = value.find(' ');
   return blank == std::string_view::npos ? std::string_view{} : value.substr(blank + 1);

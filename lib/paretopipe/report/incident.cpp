@@ -17,7 +17,7 @@ namespace {
 constexpr std::string_view kLatencyRun = "latency run";
 constexpr std::string_view kThroughputRun = "throughput run";
 
-/// Batches by which a phase's warm-up became longer than the trial asks for.
+/// The number of batches by which a phase's warm-up exceeds the requested one.
 int lateness(const std::optional<record::PhaseSamples>& phase, const plan::Trial& trial) {
   return phase ? std::max(0, phase->warmup - trial.warmup) : 0;
 }

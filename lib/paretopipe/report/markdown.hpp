@@ -8,13 +8,13 @@
 /// GitHub-flavoured Markdown.
 namespace paretopipe::report {
 
-/// Text that Markdown shows as it is, on one line: what would start a cell, a tag, a link or code is escaped.
+/// Text that Markdown shows unchanged, on one line: escapes what would start a cell, a tag, a link or code.
 std::string markdown_escaped(std::string_view text);
 
-/// One row of a table, its cells escaped; in bold, but for the empty ones, if wanted.
+/// One row of a table with escaped cells; if `bold`, all but empty cells are bold.
 std::string markdown_line(const std::vector<std::string>& cells, bool bold = false);
 
-/// A whole table; the rows whose flag is set in bold, none where there are no flags.
+/// A whole table. Rows whose flag is set are bold; without flags none is.
 std::string markdown_table(const std::vector<Table::Column>& columns, const std::vector<std::vector<std::string>>& rows,
                            const std::vector<bool>& bold = {});
 

@@ -8,7 +8,7 @@
 
 namespace paretopipe::report {
 
-/// What a frontier is drawn in: a metric and the way that is good.
+/// One objective of a frontier: a metric and its good direction.
 struct Objective {
   const record::Metric* metric = nullptr;  ///< one of record::metrics(), never null
   record::Direction direction = record::Direction::min;
@@ -17,14 +17,14 @@ struct Objective {
   std::string label() const;
 };
 
-/// "latency_p50:min", or "latency_p50" with the metric's own direction. Throws UsageError naming what is known.
+/// "latency_p50:min", or "latency_p50" with the metric's own direction. Throws UsageError that lists what is known.
 Objective parse_objective(std::string_view text);
 
-/// The phases that some of the ok records have: both, if one has both. Where some have the one and some the other,
-/// single_stream; both, where none is ok.
+/// The phases that the ok records have: both if one record has both, or if none is ok; single_stream if some have one
+/// phase and some the other.
 config::Phases measured_phases(std::span<const record::TrialRecord> records);
 
-/// Of no texts, record::usual_objectives() of these phases. A metric named twice throws UsageError.
+/// Without texts, record::usual_objectives() of these phases. Throws UsageError if a metric is named twice.
 std::vector<Objective> parse_objectives(const std::vector<std::string>& texts,
                                         config::Phases measured = config::Phases::both);
 

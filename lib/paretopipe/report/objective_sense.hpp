@@ -6,7 +6,7 @@
 
 namespace paretopipe::report {
 
-/// The objective's direction as frontier/ has it.
+/// Converts the objective's direction to that of frontier/.
 inline frontier::Sense sense_of(const Objective& objective) {
   return objective.direction == record::Direction::min ? frontier::Sense::minimise : frontier::Sense::maximise;
 }

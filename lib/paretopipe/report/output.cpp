@@ -13,7 +13,7 @@
 namespace paretopipe::report {
 namespace {
 
-/// A new file beside the one that it is to become; gone again unless it was committed.
+/// A new file next to its final place; removed again unless it is committed.
 class TemporaryFile {
  public:
   explicit TemporaryFile(const std::filesystem::path& target) : name_(target.string() + ".XXXXXX") {
@@ -29,7 +29,7 @@ class TemporaryFile {
 
   int descriptor() const { return descriptor_; }
 
-  /// Gives it the name, and the permissions that an ordinary new file, or the one it replaces, would have.
+  /// Gives the file its name, with the permissions of an ordinary new file or of the one that it replaces.
   void commit(const std::filesystem::path& target) {
     struct stat replaced {};
     const mode_t mask = ::umask(0);

@@ -71,7 +71,7 @@ std::string to_json(const plan::Trial& trial, const Sums& sums) {
   return json.dump(4, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n';
 }
 
-/// Why the layout has no place for this configuration, if so.
+/// Why the layout cannot represent this configuration; none if it can.
 std::optional<std::string> obstacle(const stats::Configuration& configuration) {
   const auto& trial = configuration.trial;
   if (configuration.ok.empty()) return "has no ok repetition";
@@ -86,7 +86,7 @@ std::optional<std::string> obstacle(const stats::Configuration& configuration) {
   return std::nullopt;
 }
 
-/// The loops above rely on samples of two stages, all of one length.
+/// The loops above require samples of two stages, all of one length.
 void check(const record::TrialRecord& record) {
   for (const auto* samples : {&*record.single_stream, &*record.offline}) {
     stats::breakdown(*samples);
@@ -109,7 +109,7 @@ std::string export_configuration(std::span<const record::TrialRecord> records,
   return to_json(configuration.trial, sums);
 }
 
-/// A name that tells groups apart for people, and their identity for certain.
+/// A name that tells groups apart: for people by its words, with certainty by their identity.
 std::string folder_name(const stats::ConfigurationGroup& group) {
   const auto trial = group.settings().without_split();
   return fmt::format("{}_batch{}_{}", file_name(trial.model), trial.batch, trial.id().substr(0, 8));

@@ -9,7 +9,7 @@
 namespace paretopipe::report {
 namespace {
 
-/// `text` without `ending` and the blanks before it; none where it ends otherwise.
+/// Removes `ending` and the blanks before it from `text`. False if `text` has another ending.
 bool remove_ending(std::string_view& text, std::string_view ending) {
   if (!text.ends_with(ending)) return false;
   text.remove_suffix(ending.size());
@@ -49,7 +49,7 @@ double parse_share(std::string_view text) {
 }
 
 struct Reader {
-  std::string_view unit;  ///< as record::Metric has it
+  std::string_view unit;  ///< as in record::Metric
   double (*parse)(std::string_view);
 };
 

@@ -7,9 +7,9 @@
 
 namespace paretopipe::report {
 
-/// The given values of the point up to which a hypervolume counts, parallel to `objectives`, from texts such as
-/// "latency_p50=500ms"; none for the objectives that no text names. Throws UsageError for an unknown objective or unit,
-/// and for one that is given twice.
+/// Parses the values of a hypervolume's reference point, parallel to `objectives`, from texts such as
+/// "latency_p50=500ms"; none for objectives without a text. Throws UsageError for an unknown objective or unit, and for
+/// one that is given twice.
 std::vector<std::optional<double>> parse_reference(const std::vector<std::string>& texts,
                                                    const std::vector<Objective>& objectives);
 

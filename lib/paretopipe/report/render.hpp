@@ -6,22 +6,22 @@
 
 namespace paretopipe::report {
 
-/// For a terminal: per group the conclusion, a table no wider than the style's width, a scatter plot of the first two
-/// objectives, what failed or cannot be compared, and what to pick; then, for groups that differ in their network only,
-/// the split to pick where the network is not known, and how the frontier moves.
+/// For a terminal. Each group has its conclusion, a table no wider than the style's width, a scatter plot of the first
+/// two objectives, what failed or cannot be compared, and the recommendations. Then, for groups that differ only in
+/// their network: the split to pick for an unknown network, and how the frontier moves.
 std::string render_text(const FrontierReport& report, const TextStyle& style);
 
-/// One row a split, a heading with units in the names, raw numbers, empty cells for what does not exist. RFC 4180. Of
-/// each objective its median, both ends of the interval, how much more it is than that of the split that beats this
-/// one, and the group's reference; lists are separated by " | ".
+/// One row per split, a heading with units in the names, raw numbers, empty cells for missing values. RFC 4180. Each
+/// objective has its median, both ends of the interval, its excess over the split that beats this one, and the group's
+/// reference. Lists are separated by " | ".
 std::string render_csv(const FrontierReport& report);
 
 /// {"objectives", "bootstrap", "constraints", "groups": [{"settings", "conclusion", "splits", "recommendations",
-/// "reference", "hypervolume", "hypervolume_share"}], "network_families"}, with raw numbers; keys that have no value
-/// are absent. "behind" is how much more a split's objectives are than those of the split that beats it.
+/// "reference", "hypervolume", "hypervolume_share"}], "network_families"}, with raw numbers; keys without a value are
+/// absent. "behind" is the excess of a split's objectives over those of the split that beats it.
 std::string render_json(const FrontierReport& report);
 
-/// Per group a heading and tables (GitHub's dialect), for READMEs and pull requests; otherwise as for a terminal.
+/// A heading and tables for each group (GitHub's dialect), for READMEs and pull requests; otherwise as for a terminal.
 std::string render_markdown(const FrontierReport& report);
 
 }  // namespace paretopipe::report

@@ -23,7 +23,7 @@ struct Glyphs {
 constexpr Glyphs kUnicode{"●", "·", "│", "─", "└"};
 constexpr Glyphs kAscii{"*", ".", "|", "-", "+"};
 
-/// Values onto cells 0 … cells - 1.
+/// Maps values to cells 0 … cells - 1.
 class Scale {
  public:
   Scale(std::vector<double> values, int cells) : cells_(cells) {
@@ -31,7 +31,7 @@ class Scale {
     logarithmic_ = *least > 0 && *most / *least > kLogarithmicFrom;
     low_ = forward(*least);
     high_ = forward(*most);
-    if (low_ == high_) {  // one value sits in the middle
+    if (low_ == high_) {  // a single value is centred
       const double margin = low_ == 0 ? 1 : std::abs(low_) * 0.1;
       low_ -= margin;
       high_ += margin;
@@ -92,7 +92,7 @@ class Canvas {
   std::vector<std::vector<Cell>> rows_;
 };
 
-/// Beside, above or below its point, wherever the label and a blank around it fit first; otherwise nowhere.
+/// Puts the label beside, above or below its point, at the first place with room for it and a blank around it, if any.
 void place_label(Canvas& canvas, int column, int row, const std::string& label) {
   const int length = static_cast<int>(label.size());
   struct Place {

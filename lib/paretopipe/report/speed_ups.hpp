@@ -6,15 +6,15 @@
 
 namespace paretopipe::report {
 
-/// A configuration's throughput over that of each baseline, as medians over the repetitions; absent where either was
-/// not measured.
+/// A configuration's throughput relative to each baseline, as medians over the repetitions; absent if either was not
+/// measured.
 struct SpeedUps {
   std::optional<double> single;      ///< the whole model on one device: the group's "all local", with as much in flight
   std::optional<double> sequential;  ///< the same stages with one batch in flight (metric throughput_sequential)
   std::optional<double> data_parallel;  ///< the whole model on as many devices, with as much in flight in all
 };
 
-/// The baselines of a group that are configurations; null where one has no result that counts.
+/// The baselines of a group that are configurations; null if one has no result that counts.
 struct Baselines {
   const stats::Configuration* single = nullptr;  ///< the whole model on one device
   const stats::Configuration* data_parallel = nullptr;

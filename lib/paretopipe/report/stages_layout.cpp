@@ -39,7 +39,7 @@ std::optional<std::int64_t> memory(const Stage& stage) {
   return stage.memory ? std::optional((*stage.memory).*Field) : std::nullopt;
 }
 
-/// What a stage used and what its CPUs were worth, over both phases. Limits that the kernel said it was under follow.
+/// A stage's resource use and the condition of its CPUs, over both phases. The limits that the kernel reported follow.
 constexpr std::array kColumns{
     Column{"blocks_begin", [](const Stage& stage) { return std::optional<std::int64_t>(stage.blocks.begin); }},
     Column{"blocks_end", [](const Stage& stage) { return std::optional<std::int64_t>(stage.blocks.end); }},

@@ -17,7 +17,7 @@ namespace {
 constexpr double kWidth = 760, kHeight = 480;
 constexpr double kLeft = 96, kRight = 24, kTop = 40, kBottom = 56;
 constexpr double kFont = 13, kLineHeight = 18;
-constexpr double kCharacter = 0.62 * kFont;  // about the width of one
+constexpr double kCharacter = 0.62 * kFont;  // approximate width of one
 
 /// Okabe and Ito, "Color Universal Design" (2008), without the yellow that vanishes on paper.
 constexpr std::array<const char*, kMostSeries> kColours{"#0072b2", "#d55e00", "#009e73", "#cc79a7",
@@ -54,7 +54,7 @@ std::string text(Position at, const char* anchor, const std::string& words, cons
                      attributes, escaped(words));
 }
 
-/// Values onto pixels.
+/// Maps values to pixels.
 class Frame {
  public:
   explicit Frame(const Plot& plot)
@@ -106,7 +106,7 @@ std::string draw_axes(const Plot& plot, const Frame& frame) {
   return svg + text({8, kTop - 20}, "start", axis_title(plot.y, frame.y()));
 }
 
-/// From the worst y of the plot up to the best x, along the frontier, and on to the worst x.
+/// From the worst y of the plot to the best x, along the frontier, and on to the worst x.
 std::string draw_frontier(const Plot& plot, const PlotSeries& series, const Frame& frame, const char* colour) {
   std::vector<const PlotPoint*> members;
   for (const auto& point : series.points) {
@@ -151,10 +151,10 @@ std::string draw_mark(const PlotPoint& point, const Frame& frame, const char* co
                      point.on_frontier ? 5 : 3.5, point.on_frontier ? colour : "#ffffff", colour);
 }
 
-/// Where text stands already.
+/// The places that text already occupies.
 class Room {
  public:
-  /// Takes the room of a text that begins at `left` and stands on `base`, if it lies within the axes and is free.
+  /// Takes the place of a text that begins at `left` on the baseline `base`, if it lies within the axes and is free.
   bool take(double left, double base, double width) {
     const Box box{left, base - kFont, left + width, base + 3};
     if (box.left < kLeft || box.right > kWidth || box.top < kTop - kFont || box.bottom > kHeight - kBottom)
@@ -174,7 +174,7 @@ class Room {
   std::vector<Box> taken_;
 };
 
-/// Beside, above or below its point, wherever it fits first; otherwise nowhere.
+/// Beside, above or below its point, at the first place where it fits, if any.
 std::string draw_label(const PlotPoint& point, const Frame& frame, Room& room) {
   const auto [x, y] = frame.at(point.x, point.y);
   const double width = kCharacter * static_cast<double>(display_width(point.label));
@@ -185,7 +185,7 @@ std::string draw_label(const PlotPoint& point, const Frame& frame, Room& room) {
   return "";
 }
 
-/// Below the plot, where it hides nothing. One series needs none.
+/// The legend is below the plot, where it hides nothing. One series needs none.
 double legend_height(const Plot& plot) {
   return plot.series.size() < 2 ? 0 : kLineHeight * static_cast<double>(plot.series.size()) + 8;
 }

@@ -13,7 +13,7 @@ struct PlotPoint {
   double y = 0;
   std::optional<stats::Interval> x_interval;  ///< shown as whiskers
   std::optional<stats::Interval> y_interval;
-  std::string label;  ///< shown for points on the frontier, where there is room
+  std::string label;  ///< shown on the frontier if there is room
   bool on_frontier = false;
 };
 
@@ -36,12 +36,12 @@ struct Plot {
   std::vector<PlotSeries> series;  ///< at most kMostSeries
 };
 
-/// Colours that the colour-blind tell apart are that few.
+/// The number of colours that the colour-blind can tell apart.
 inline constexpr std::size_t kMostSeries = 7;
 
-/// A drawing for papers and READMEs, in SVG 1.1 without scripts, styles from elsewhere or fonts of its own: marks, each
-/// series' frontier as a step line (the border of what it beats), intervals as whiskers, and the frontier's labels. All
-/// numbers are finite. Throws std::invalid_argument for more than kMostSeries series.
+/// A drawing for papers and READMEs, in SVG 1.1 without scripts, external styles or embedded fonts: marks, each series'
+/// frontier as a step line (the border of what it beats), intervals as whiskers, and the frontier's labels. All numbers
+/// must be finite. Throws std::invalid_argument for more than kMostSeries series.
 std::string render_svg(const Plot& plot);
 
 }  // namespace paretopipe::report

@@ -20,13 +20,13 @@ class Table {
 
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
 
-  /// One cell a column. A highlighted row is bold green where there is colour.
+  /// One cell per column. A highlighted row is bold green if colour is available.
   void add_row(std::vector<std::string> cells, bool highlighted = false);
 
-  /// Columns of the terminal that it takes.
+  /// The number of terminal columns that it takes.
   std::size_t width() const;
 
-  /// Heading, rule, rows; every line ends with a newline and has no blanks before it.
+  /// Heading, rule, rows. Every line ends with a newline and has no blanks before it.
   std::string to_text(const TextStyle& style = {}) const;
 
  private:
@@ -41,10 +41,10 @@ class Table {
   std::vector<Row> rows_;
 };
 
-/// Columns that UTF-8 text takes, one a code point: right for everything but wide and combining characters.
+/// The columns of UTF-8 text, one per code point: correct except for wide and combining characters.
 std::size_t display_width(std::string_view text);
 
-/// `text` in bold green where there is colour.
+/// `text` in bold green if colour is available.
 std::string highlight(std::string_view text, const TextStyle& style);
 
 }  // namespace paretopipe::report

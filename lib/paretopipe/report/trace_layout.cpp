@@ -16,10 +16,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Models of many blocks have names longer than a file may have.
+/// Models of many blocks have longer names than a file may have.
 constexpr std::size_t kModelCharacters = 64;
 
-/// The format counts microseconds. Three decimals of these keep every nanosecond: spans are shorter than 2^53 ns.
+/// The format counts microseconds. Three decimals keep every nanosecond, because spans are shorter than 2^53 ns.
 double microseconds(std::int64_t ns) {
   return static_cast<double>(ns) / 1000;
 }
@@ -42,7 +42,7 @@ std::string process_name(const record::TrialRecord& record, int stage, int stage
 void append_names(Json& events, const record::TrialRecord& record, const std::vector<TraceTrack>& tracks, int stages) {
   for (int process = 1; process <= stages + 1; ++process) {
     events.push_back(metadata("process_name", process, 0, "name", process_name(record, process - 1, stages)));
-    // What concerns the whole pipeline stands on top.
+    // The tracks of the whole pipeline are on top.
     events.push_back(metadata("process_sort_index", process, 0, "sort_index", process > stages ? 0 : process));
   }
   for (const auto& track : tracks) {
@@ -51,7 +51,7 @@ void append_names(Json& events, const record::TrialRecord& record, const std::ve
   }
 }
 
-/// A span's begin or end. Both say all of the span, for there are viewers that find the end belonging to a begin by it.
+/// A span's begin or end. Both contain the whole span, because some viewers match ends to begins by it.
 Json event_of(const char* kind, std::int64_t ns, const Span& span, const TraceTrack& track) {
   Json event{{"name", span.name},
              {"cat", fmt::format("{},{}{}", to_string(span.kind), span.phase, span.warmup ? ",warmup" : "")},
@@ -72,7 +72,7 @@ Json event_of(const char* kind, std::int64_t ns, const Span& span, const TraceTr
 void append_spans(Json& events, const std::vector<TraceTrack>& tracks) {
   struct Entry {
     std::int64_t ns;
-    bool begins;  // at the same moment what ends comes first
+    bool begins;  // at the same moment, ends come first
     const Span* span;
     const TraceTrack* track;
     auto when() const { return std::pair(ns, begins); }
@@ -99,7 +99,7 @@ std::string time_base(const record::TrialRecord& record) {
       kPhaseGapNs / 1'000'000);
 }
 
-/// Viewers show this as the trace's description; nothing in it is needed to draw.
+/// Viewers show this as the trace's description. Drawing does not need it.
 Json about(const record::TrialRecord& record) {
   return {{"program", fmt::format("paretopipe {}", record.provenance.version)},
           {"trial", record.trial.id()},
@@ -113,7 +113,7 @@ std::string to_text(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-/// One event a line, for whoever looks into the file without a viewer.
+/// One event per line, for reading the file without a viewer.
 std::string trace_of(const record::TrialRecord& record) {
   const auto spans = trace_spans(record);
   const int stages = stats::stage_count(record.offline ? *record.offline : *record.single_stream);

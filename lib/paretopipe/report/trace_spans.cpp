@@ -15,7 +15,7 @@ namespace {
 using Moments = std::vector<std::int64_t>;
 using record::Part;
 
-/// Beyond this (eleven days) microseconds could no longer be written exactly to the nanosecond.
+/// Beyond this (eleven days) microseconds could not be written exactly to the nanosecond.
 constexpr std::int64_t kLongestNs = 1'000'000'000'000'000;
 
 /// The spans of one phase, in the phase's own time base.
@@ -52,7 +52,7 @@ class PhaseSpans {
     spans_.push_back(std::move(span));
   }
 
-  /// One span a micro-batch, `micro-batches` of which are a batch, from moment to moment; none where that took no time.
+  /// One span per micro-batch (`micro-batches` of them are a batch), from moment to moment; none if it took no time.
   void add_each(const Span& pattern, const Moments& begin, const Moments& end, int micro_batches) {
     for (std::size_t i = 0; i < begin.size(); ++i) {
       if (begin[i] == end[i]) continue;
@@ -97,7 +97,7 @@ class PhaseSpans {
       case Part::decode:
         span.track = "receive";
         break;
-      case Part::transfer:  // the breakdown names the receiver; the link hangs on the sender
+      case Part::transfer:  // the breakdown names the receiver; the link belongs to the sender
         span.stage = (stage + stages_ - 1) % stages_;
         span.track = stage == 0 ? "link back to stage 0" : fmt::format("link to stage {}", stage);
         if (const auto link = static_cast<std::size_t>(span.stage); link < record_.links.size())

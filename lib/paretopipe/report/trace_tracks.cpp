@@ -10,7 +10,7 @@
 namespace paretopipe::report {
 namespace {
 
-/// The way of a batch, from top to bottom. Links, whose names differ, come last.
+/// The way of a batch, from top to bottom. Links have varying names and come last.
 constexpr std::array<std::string_view, 9> kOrder{
     "phase", "throughput window", "batches", "receive", "queue", "compute", "bubble", "send queue", "send"};
 

@@ -6,17 +6,17 @@
 
 namespace paretopipe::report {
 
-/// One row of a viewer. Spans on it never overlap: what is on a row must nest, and what waits in a queue side
-/// by side does not.
+/// One row of a viewer. Its spans never overlap: spans on a row must nest, and those that wait in a queue side by side
+/// do not.
 struct TraceTrack {
-  int process = 0;                 ///< from 1: the stages in their order, then what belongs to no stage
-  int id = 0;                      ///< unique among all processes, from 1, in the order in which rows are to stand
-  std::string name;                ///< the spans' track; from the second row of one track on with a number
+  int process = 0;                 ///< from 1: the stages in order, then the whole pipeline
+  int id = 0;                      ///< unique among all processes, from 1, in the order of the rows
+  std::string name;                ///< the spans' track; with a number from its second row on
   std::vector<const Span*> spans;  ///< in the order of their beginnings
 };
 
-/// Deals spans, in the order of their beginnings, out to rows: each to the first row of its track that is free. That
-/// takes as many rows as spans of the track overlap at most. The spans must outlive the tracks.
+/// Distributes spans, which must be ordered by their beginnings, to rows: each to the first free row of its track. A
+/// track gets as many rows as its spans overlap at most. The spans must outlive the tracks.
 std::vector<TraceTrack> lay_out_tracks(const std::vector<Span>& spans, int stage_count);
 
 }  // namespace paretopipe::report

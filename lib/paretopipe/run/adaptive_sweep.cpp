@@ -13,7 +13,7 @@ namespace {
 
 using Trials = std::span<const plan::Trial>;
 
-/// One repetition of one group: the splits that were measured under the same settings.
+/// Whether two trials belong to one repetition of one group: splits measured under the same settings.
 bool same_round(const plan::Trial& left, const plan::Trial& right) {
   return left.repetition == right.repetition && left.model == right.model && left.archive == right.archive &&
          left.network == right.network && left.threads_per_stage == right.threads_per_stage &&
@@ -25,7 +25,7 @@ bool same_model(const plan::Trial& left, const plan::Trial& right) {
   return left.model == right.model && left.archive == right.archive;
 }
 
-/// The trials at the front of `rest` that are alike in the eyes of `same`.
+/// The trials at the front of `rest` that are alike according to `same`.
 template <class Same>
 Trials take_while(Trials rest, Same same) {
   const auto end =
@@ -42,13 +42,13 @@ std::size_t count_models(Trials plan) {
 using Deadline = std::optional<Clock::time_point>;
 using Now = std::function<Clock::time_point()>;
 
-/// What is left from `now` until `end`, shared out equally among `models`.
+/// The deadline after an equal share for each of `models` of the time left from `now` until `end`.
 Deadline share_of(Deadline end, std::size_t models, Clock::time_point now) {
   if (!end) return std::nullopt;
   return now + std::max(*end - now, Clock::duration::zero()) / static_cast<int>(models);
 }
 
-/// What is known of the splits of one group.
+/// The known results of a group's splits.
 struct Group {
   std::vector<record::TrialRecord> records;
   Verdicts verdicts;
@@ -58,7 +58,7 @@ struct Group {
     return found == verdicts.end() ? Verdict::open : found->second;
   }
 
-  /// A verdict needs summaries only; raw samples of all repetitions would fill a small device's memory.
+  /// A verdict needs only summaries; raw samples of all repetitions would fill a small device's memory.
   void keep(record::TrialRecord record) {
     record.single_stream.reset();
     record.offline.reset();

@@ -8,30 +8,30 @@
 
 namespace paretopipe::run {
 
-/// What a probe found is taken for true that long. Then the links are probed again, also between two trials over the
-/// same network: something else on the machine may have begun meanwhile.
+/// How long a probe's result is trusted. Then the links are probed again, also between two trials over the same
+/// network: something else on the machine may have started meanwhile.
 inline constexpr Nanoseconds kProbeLife = std::chrono::minutes(5);
 
-/// The profile that is on the links of a network, with what was found there when it was put on.
+/// The profile on the links of a network, with the probe results from when it was applied.
 class AppliedNetwork {
  public:
-  /// Tells nanoseconds of a steady clock.
+  /// The time of a steady clock, in nanoseconds.
   using Now = std::function<std::int64_t()>;
 
   explicit AppliedNetwork(Now now = now_ns) : now_(std::move(now)) {}
 
-  /// Makes sure that the profile is on the links and that a probe younger than kProbeLife found it there. Otherwise,
-  /// and where the last probe deviated, applies and probes it. Throws as shaping::Network::apply does.
+  /// Ensures that the profile is on the links, confirmed by a probe younger than kProbeLife. Otherwise, and if the last
+  /// probe deviated, applies and probes it. Throws as shaping::Network::apply does.
   void ensure(shaping::Network& network, const config::NetworkProfile& profile, int interrupt_descriptor);
 
-  /// There is another network now.
+  /// To be called when the network was replaced.
   void forget() { profile_.reset(); }
 
   /// What was found, for the record of a trial whose first batch comes now.
   config::NetworkEvidence evidence() const;
 
  private:
-  /// Of the oldest probe.
+  /// The age of the oldest probe.
   Nanoseconds age() const;
 
   Now now_;

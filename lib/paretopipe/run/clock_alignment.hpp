@@ -6,8 +6,8 @@
 
 namespace paretopipe::run {
 
-/// The four timestamps of one exchange (RFC 5905, section 8): request sent and reply received on our clock, request
-/// received and reply sent on the peer's. Nanoseconds.
+/// The four timestamps of one exchange (RFC 5905, section 8), in nanoseconds: request sent and reply received on our
+/// clock, request received and reply sent on the peer's.
 struct ClockExchange {
   std::int64_t sent = 0;
   std::int64_t peer_received = 0;
@@ -16,7 +16,7 @@ struct ClockExchange {
 
   std::int64_t round_trip() const { return (received - sent) - (peer_sent - peer_received); }
 
-  /// Peer's clock minus ours, if both ways took equally long; wrong by at most half the round trip.
+  /// The peer's clock minus ours if both ways took equally long; the error is at most half the round trip.
   std::int64_t offset() const { return ((peer_received - sent) + (peer_sent - received)) / 2; }
 
   std::int64_t error_bound() const { return round_trip() / 2; }
@@ -24,11 +24,11 @@ struct ClockExchange {
   std::int64_t midpoint() const { return sent + (received - sent) / 2; }
 };
 
-/// The exchange with the shortest round trip: the least disturbed one. Requires at least one.
+/// The exchange with the shortest round trip: the least disturbed one. Requires at least one exchange.
 const ClockExchange& best_exchange(std::span<const ClockExchange> exchanges);
 
-/// Maps a peer's clock to ours from one exchange before and one after a run; in between the offset is interpolated,
-/// since two quartzes drift apart by some 10 us a second.
+/// Maps a peer's clock to ours, from one exchange before and one after a run. The offset is interpolated in between,
+/// because two quartzes drift apart by some 10 us a second.
 class ClockAlignment {
  public:
   /// The same clock: nothing to map, no error.
@@ -37,7 +37,7 @@ class ClockAlignment {
 
   std::int64_t to_ours(std::int64_t peer_time_ns) const;
 
-  /// As the record keeps it: offsets to be added to the peer's time, the larger of the two error bounds.
+  /// The offsets to add to the peer's time, and the larger of the two error bounds, for the record.
   record::ClockRelation relation() const { return relation_; }
 
  private:

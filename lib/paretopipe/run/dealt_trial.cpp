@@ -15,7 +15,7 @@ void copy_moments(StageTimeline& to, std::size_t entry, const StageTimeline& fro
   for (const auto moment : kStageMoments) (to.*moment)[entry] = (from.*moment)[own];
 }
 
-/// A batch that the source computes itself is handed on where it is, at the moment at which it was handed over.
+/// A batch that the source computes itself stays in place: all moments of its dispatch are that of its hand-over.
 void stay(StageTimeline& dispatch, StageTimeline& device, std::size_t entry) {
   const auto handed_over = dispatch.receive_begin[entry];
   copy_moments(device, entry, dispatch, entry);
@@ -33,7 +33,7 @@ void deal_out(std::vector<stage::Run>& requests) {
     if (device == 0) continue;
     const auto share = requests.front().deal().share_of(static_cast<std::size_t>(device));
     request.stage_count = 2;
-    request.warmup = 0;  // which batches count is for the source's record to say
+    request.warmup = 0;  // the source's record decides which batches count
     request.batches = static_cast<int>(share);
   }
 }

@@ -11,29 +11,29 @@
 
 namespace paretopipe::run {
 
-/// The devices of a trial that are emulated on this machine: a cgroup for each whose profile limits CPU time or memory.
-/// Must outlive the stages that run in them. Without such limits it makes nothing and needs no privilege.
+/// The devices of a trial that are emulated on this machine: one cgroup for each whose profile limits CPU time or
+/// memory. Must outlive the stages that run in them. Without such limits it creates nothing and needs no privilege.
 class EmulatedDevices {
  public:
-  /// Throws EnvironmentError for limits that cannot be had here.
+  /// Throws EnvironmentError for limits that are not available here.
   explicit EmulatedDevices(const plan::Trial& trial);
 
   /// Whether there is a cgroup.
   bool limited() const { return !cgroups_.empty(); }
 
-  /// For launch::ChildCommand::cgroups of a stage. Borrowed.
+  /// The value of launch::ChildCommand::cgroups for a stage. Borrowed.
   std::vector<int> cgroups(int stage) const;
 
-  /// Why the trial cannot run: the weights of a device's blocks alone are more than its memory. Pure.
+  /// Why the trial cannot run: a device's memory is too small for the weights of its blocks alone. Pure.
   static std::optional<record::Failure> too_small_for(const plan::Trial& trial, const config::ModelDescription& model);
 
-  /// Which trial comes, so that a death can be told with what its stages needed.
+  /// Announces the next trial, so that cause_of_death() can tell what its stages needed.
   void expect(const plan::Trial& trial, const config::ModelDescription& model);
 
-  /// Why the process of a stage was killed, if the kernel did it for its memory: ": it went over …"; otherwise nothing.
+  /// Why the kernel killed the process of a stage, if it did so for its memory: ": it went over …"; otherwise empty.
   std::string cause_of_death(int stage) const;
 
-  /// Adds to the stages of a record what their devices were.
+  /// Adds a description of their devices to the stages of a record.
   void describe_in(record::TrialRecord& record) const;
 
  private:

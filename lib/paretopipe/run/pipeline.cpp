@@ -17,10 +17,10 @@ std::uint64_t random_token() {
 
 WaitLimits Pipeline::limits(Nanoseconds busy) const {
   return {Clock::now() + busy + std::chrono::seconds(options_.timeout_s), options_.interrupt_descriptor,
-          configured_.empty() ? nullptr : &options_.watching};  // which are not starting any more
+          configured_.empty() ? nullptr : &options_.watching};  // they are no longer starting
 }
 
-/// Replies are in the order of `stages`, whose requests are `requests`.
+/// Sends `requests` to `stages`; the replies are in the same order.
 template <class Reply, class Request>
 std::vector<Reply> Pipeline::ask_of(const std::vector<int>& stages, const std::vector<Request>& requests,
                                     Nanoseconds busy) {
@@ -39,7 +39,7 @@ std::vector<Reply> Pipeline::ask_of(const std::vector<int>& stages, const std::v
   return replies;
 }
 
-/// Of the first `requests.size()` stages.
+/// Asks the first `requests.size()` stages.
 template <class Reply, class Request>
 std::vector<Reply> Pipeline::ask(const std::vector<Request>& requests, Nanoseconds busy) {
   std::vector<int> stages(requests.size());

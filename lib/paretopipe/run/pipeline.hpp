@@ -27,41 +27,40 @@ struct PipelineOptions {
   }
 };
 
-/// The running stage processes, joined to a ring: stage 0 → 1 → … → 0; and, where batches are to be dealt out to them,
-/// to a star as well, in which stage 0 has a link to and from each of the others. They live as long as this object,
-/// over many trials. Any StageError leaves it useless: destroy it and make a new one. Every call blocks until all
-/// stages have answered, and throws Interrupted when a person wants to stop.
+/// The running stage processes, joined in a ring: stage 0 → 1 → … → 0. If batches are to be dealt out, they are also
+/// joined in a star, in which stage 0 has a link to and from each of the others. They live as long as this object, over
+/// many trials. Any StageError makes it useless: destroy it and make a new one. Every call blocks until all stages have
+/// answered, and throws Interrupted when a person wants to stop.
 class Pipeline {
  public:
-  /// The stages talk to each other over `network`, and run on `devices`, which both must outlive this object.
+  /// The stages communicate over `network` and run on `devices`. Both must outlive this object.
   Pipeline(const PipelineOptions& options, shaping::Network& network, const EmulatedDevices& devices);
 
   int stage_count() const { return static_cast<int>(stages_.size()); }
 
-  /// What each stage said that it applied.
+  /// The settings that each stage reported as applied.
   const std::vector<stage::Configured>& configured() const { return configured_; }
 
-  /// Adds the star, unless it is there.
+  /// Adds the star if it does not exist yet.
   void join_star();
 
   /// One request per stage.
   void load(const std::vector<stage::Load>& requests);
 
-  /// Makes stage 0 the source, with what the unsplit model makes of each micro-batch of its inputs.
+  /// Makes stage 0 the source. `outputs`: the unsplit model's for each micro-batch of its inputs.
   void take_references(const stage::TakeReferences& request, const std::vector<std::vector<std::byte>>& outputs);
 
-  /// Returns when every stage is ready for what it was asked for. The replies are in the same order.
+  /// Returns when every stage is ready. The replies are in the same order.
   std::vector<stage::Prepared> prepare(const std::vector<stage::Prepare>& requests);
 
-  /// The reports of the stages that take part: the first `requests.size()`. The time until the last query of a Server
-  /// phase arrives comes on top of the timeout.
+  /// The reports of the stages that take part, the first `requests.size()`. The time until the last query of a Server
+  /// phase arrives is added to the timeout.
   std::vector<stage::RunReport> run(const std::vector<stage::Run>& requests);
 
-  /// What came back of the last batch of the last run, whose requests had this tag: its micro-batches, one behind the
-  /// other.
+  /// The result of the last batch of the last run, whose requests had this tag: its micro-batches, one after the other.
   std::vector<std::byte> fetch_result(std::uint32_t tag, const wire::TensorSpec& micro_batch, int micro_batches);
 
-  /// The least disturbed of a few exchanges with each stage, or nothing where the stage shares this process's clock.
+  /// The least disturbed of a few exchanges with each stage; nothing for a stage that shares this process's clock.
   std::vector<std::optional<ClockExchange>> probe_clocks();
 
  private:

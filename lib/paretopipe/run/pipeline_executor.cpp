@@ -10,7 +10,7 @@
 namespace paretopipe::run {
 namespace {
 
-/// Enough for a median that a few interruptions do not move.
+/// Enough for a median that a few interruptions do not shift.
 constexpr int kTimingRounds = 9;
 
 std::string utc_now() {
@@ -22,8 +22,8 @@ std::string utc_now() {
   return text;
 }
 
-/// What must be set before a stage starts. Huge pages take 7 to 12 % off a batch's time, for weights and activations
-/// are larger than what the processor can translate at once. Tunables that the user has set stay.
+/// Environment variables for a stage. Huge pages save 7 to 12 % of a batch's time, because weights and activations are
+/// larger than the processor can translate at once. Tunables set by the user are kept.
 std::vector<std::pair<std::string, std::string>> stage_environment(const config::ComputeTuning& tuning) {
   std::vector<std::pair<std::string, std::string>> result{
       {"OMP_WAIT_POLICY", tuning.passive_openmp_wait ? "passive" : "active"}};
@@ -49,7 +49,7 @@ PipelineOptions pipeline_options(const ExecutorOptions& options, const plan::Tri
   return result;
 }
 
-/// The smallest range that contains both; an empty one adds nothing.
+/// The smallest range that contains both. An empty range adds nothing.
 config::BlockRange cover(config::BlockRange left, config::BlockRange right) {
   if (left.empty()) return right;
   if (right.empty()) return left;
@@ -60,7 +60,7 @@ bool contains(config::BlockRange outer, config::BlockRange inner) {
   return cover(outer, inner) == outer;
 }
 
-/// Such a stage holds what the trial needs and nothing else, as it would if the split were deployed.
+/// Such a stage holds only what the trial needs, as if the split were deployed.
 bool has_little_memory(const plan::Trial& trial, std::size_t stage) {
   return trial.device_profile(static_cast<int>(stage)).memory_limit_bytes.has_value();
 }
@@ -128,10 +128,10 @@ record::TrialRecord PipelineExecutor::run(const plan::Trial& trial) {
       record = run_loaded(trial);
     }
   } catch (const StageError& error) {
-    // The boundary of a trial: what remains of the pipeline is ended, and the next trial gets a new one.
+    // The boundary of a trial: the rest of the pipeline is ended, and the next trial gets a new one.
     pipeline_.reset();
     unsplit_.end();
-    // A live stage's reason before the run (no such data set, no such CPU) would be the next trial's reason too.
+    // What a live stage refuses before the run (no such data set, no such CPU) it would refuse in the next trial too.
     if (error.kind() == StageError::Kind::refused && phase != std::string_view("run"))
       throw Error(error.code(), error.what());
     record = failure_record(trial, {phase, error.stage(), error.what()});
@@ -171,14 +171,14 @@ void PipelineExecutor::ensure_pipeline(const plan::Trial& trial) {
     network_placement_ = trial.placement;
   }
   pipeline_options_ = wanted;
-  unsplit_.end();    // it is in the driver's cgroup, which the devices' may have to stand beside
-  devices_.reset();  // their cgroups' names are those of the next ones
+  unsplit_.end();    // it is in the driver's cgroup, whose siblings the devices' may have to be
+  devices_.reset();  // the next ones have the same cgroup names
   devices_.emplace(trial);
-  if (unsplit_.known(question_of(trial)) == nullptr) unsplit_.start(setup_of(trial));  // while the stages start, too
+  if (unsplit_.known(question_of(trial)) == nullptr) unsplit_.start(setup_of(trial));  // while the stages start
   pipeline_.emplace(wanted, *network_, *devices_);
 }
 
-/// Of all trials that are expected, so that the process need not be there again between two of them.
+/// Computes the models of all expected trials, so that the process is not needed again between two of them.
 void PipelineExecutor::ensure_unsplit(const plan::Trial& trial) {
   const auto question = question_of(trial);
   answer_ = unsplit_.known(question);
@@ -187,7 +187,7 @@ void PipelineExecutor::ensure_unsplit(const plan::Trial& trial) {
     try {
       for (const auto& other : expected_) unsplit_.answer(question_of(other));
     } catch (const StageError& error) {
-      // What ends the process over another trial's model is that trial's failure, when its turn comes.
+      // If another trial's model ends the process, that trial fails when its turn comes.
       if (error.kind() == StageError::Kind::refused) throw;
     }
   }

@@ -12,51 +12,51 @@
 
 namespace paretopipe::run {
 
-/// What does not change over a sweep.
+/// The constants of a sweep.
 struct ExecutorOptions {
   std::filesystem::path stage_program;
   int timeout_s = 600;
   int interrupt_descriptor = -1;
   StallWatching watching{};
   std::string weights;                                    ///< file of the trials that have a weights_sha256
-  config::DataSource data;                                ///< of the trials that have a data_identity
+  config::DataSource data;                                ///< of the trials with a data_identity
   std::map<std::string, std::filesystem::path> archives;  ///< where the files lie, by their SHA-256
   record::Provenance provenance;                          ///< started_at is filled in for every trial
 };
 
-/// The tensor that came out of a pipeline.
+/// The tensor that a pipeline returned.
 struct BatchResult {
   wire::TensorSpec spec;  ///< of the whole batch
   std::vector<std::byte> bytes;
 };
 
-/// Runs trials on a real pipeline of stage processes. They are started for the first trial, kept from trial to trial,
-/// and started anew after a failure or when a trial wants other CPUs, threads, switches or another kind of network. A
-/// network profile is applied, read back and probed when a trial wants another one than the last trial did, and again
-/// as long as the probe deviates and whenever it has become old (AppliedNetwork).
+/// Runs trials on a real pipeline of stage processes. The processes start for the first trial, are kept from trial to
+/// trial, and restart after a failure or when a trial needs other CPUs, threads, switches or another kind of network. A
+/// network profile is applied, read back and probed when it differs from the last trial's; again as long as the probe
+/// deviates and whenever the probe is old (AppliedNetwork).
 class PipelineExecutor final : public TrialExecutor {
  public:
   explicit PipelineExecutor(ExecutorOptions options);
 
-  /// The model at the trial settings of `trial` (its splits and block count are not read). Starts the stages, so that
-  /// what cannot be had of them is known before anything is measured.
+  /// The model at the settings of `trial`, whose splits and block count are ignored. Starts the stages, so that their
+  /// problems show before anything is measured.
   config::ModelDescription describe(const plan::Trial& trial);
 
-  /// The time that stage 0 would compute at each block of the model that describe() told of, in nanoseconds, were it
-  /// not emulated.
+  /// The compute time of each block on stage 0 without emulation, in nanoseconds, for the model that describe()
+  /// returned.
   std::vector<double> time_blocks(const plan::Trial& trial, const config::ModelDescription& model);
 
-  /// Says which trials will come. Before the first of them the unsplit models of all are computed, and every stage
-  /// makes ready once all the blocks that it will need of a model, unless the memory of its device is limited.
+  /// Announces the trials. Before the first of them, the unsplit models of all are computed, and every stage prepares
+  /// once all blocks of a model that it will need, unless the memory of its device is limited.
   void expect(const std::vector<plan::Trial>& trials) { expected_ = trials; }
 
   record::TrialRecord run(const plan::Trial& trial) override;
 
-  /// Stages wait asleep for their next trial, so they may stay. Those in cgroups end: a limit is of one device, which
-  /// is there once.
+  /// Keeps stages, which sleep until their next trial, but ends those in cgroups: a limit belongs to one device, which
+  /// exists only once.
   void make_room() override;
 
-  /// What came back to stage 0 of the last batch of `trial`, which is the last one that ran, and ran to its end. Throws
+  /// The result at stage 0 of the last batch of `trial`, which must be the last trial that ran, and complete. Throws
   /// StageError.
   BatchResult last_result(const plan::Trial& trial);
 
@@ -83,10 +83,10 @@ class PipelineExecutor final : public TrialExecutor {
   std::optional<PipelineOptions> pipeline_options_;
   std::optional<Pipeline> pipeline_;
   UnsplitModels unsplit_;
-  const UnsplitAnswer* answer_ = nullptr;  ///< for the trial that runs
+  const UnsplitAnswer* answer_ = nullptr;  ///< for the current trial
   std::optional<stage::ModelRequest> loaded_request_;
   std::vector<config::BlockRange> loaded_blocks_;
-  std::optional<UnsplitQuestion> source_question_;  ///< whose inputs and outputs the source has
+  std::optional<UnsplitQuestion> source_question_;  ///< that the source has the inputs and outputs of
   std::uint32_t next_tag_ = 1;
 };
 

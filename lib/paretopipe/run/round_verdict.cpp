@@ -9,10 +9,10 @@
 namespace paretopipe::run {
 namespace {
 
-/// What splits are judged by: as a frontier would, unless a person names other objectives.
+/// The objectives that splits are judged by: a frontier's defaults.
 using Objectives = std::array<const record::Metric*, 2>;
 
-/// A split's repetitions, one number of each for every objective, and what resampling makes of their medians.
+/// A split's repetitions, with one number per objective, and the resampled medians.
 struct Split {
   std::array<std::vector<double>, 2> values;
   std::vector<std::vector<double>> resampled;  ///< [objective][resample]
@@ -43,13 +43,13 @@ bool narrow(const Split& split, std::size_t objective, double precision) {
   return (interval.high - interval.low) / 2 <= precision * *stats::median(split.values[objective]);
 }
 
-/// A baseline that is no split is measured until it is known, and beats none.
+/// A baseline that is no split is measured until it is settled, and beats nothing.
 bool is_split(const config::SplitPoints& points) {
   return !points.empty();
 }
 
-/// In resample `b`, at least as good as `own` once that is better by `precision` in what is measured. What is known,
-/// such as the payload, gets no better.
+/// Whether, in resample `b`, the other split is at least as good as `own` after improving `own` by `precision` in
+/// measured objectives. Known values, such as the payload, are not improved.
 bool beats(const Split& other, const Split& own, const Objectives& objectives, std::size_t b, double precision) {
   for (std::size_t i = 0; i < objectives.size(); ++i) {
     const double bonus = objectives[i]->measured_in == record::MeasuredIn::any_phase ? 1 : 1 + precision;

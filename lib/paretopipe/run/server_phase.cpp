@@ -11,7 +11,7 @@
 namespace paretopipe::run {
 namespace {
 
-/// The phase at one rate as requests, of those for the trial's other phases.
+/// The requests for the phase at one rate, made from those for the trial's other phases.
 std::vector<stage::Run> requests_at(double rate, const plan::Trial& trial, std::vector<stage::Run> requests) {
   for (auto& request : requests) {
     request.server = true;
@@ -22,7 +22,7 @@ std::vector<stage::Run> requests_at(double rate, const plan::Trial& trial, std::
   return requests;
 }
 
-/// Moments since the beginning of the schedule, whose first arrival is `first` after it.
+/// Converts moments to the time since the beginning of the schedule; its first arrival is at `first`.
 ServerTimeline since_beginning(ServerTimeline moments, std::int64_t first) {
   const auto begin = moments.scheduled.front() - first;
   for (auto* series : {&moments.scheduled, &moments.handed_over, &moments.completed}) {
@@ -31,7 +31,7 @@ ServerTimeline since_beginning(ServerTimeline moments, std::int64_t first) {
   return moments;
 }
 
-/// What a further run adds to what is known of a stage.
+/// Adds the report of a further run to a stage's.
 void extend(record::StageReport& stage, const stage::RunReport& report) {
   stage.usage = stage.usage + report.usage;
   stage.state = report.state;
@@ -50,13 +50,13 @@ void extend(record::StageReport& stage, const stage::RunReport& report) {
   }
 }
 
-/// One rate after the other, for one record.
+/// Measures one rate after the other for one record.
 class ServerPhases {
  public:
   ServerPhases(record::TrialRecord& record, const std::vector<stage::Run>& requests, const RunStages& run)
       : record_(record), requests_(requests), run_(run) {}
 
-  /// The summary at one rate; none where the outputs were wrong, which ends the trial.
+  /// The summary at one rate; none if the outputs were wrong, which ends the trial.
   std::optional<record::ServerSummary> measure(double rate) {
     const auto& trial = record_.trial;
     const auto requests = requests_at(rate, trial, requests_);
@@ -77,7 +77,7 @@ class ServerPhases {
     return summary;
   }
 
-  /// Leaves a record that has failed without any of it.
+  /// Leaves a failed record without any of it.
   void search(const config::LatencyBound& bound) {
     MaxRateSearch search(record_.summary->throughput_image_per_s.value() / 2);
     while (const auto rate = search.next()) {

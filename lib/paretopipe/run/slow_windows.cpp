@@ -8,14 +8,14 @@
 namespace paretopipe::run {
 namespace {
 
-/// Slower than this, and a trial is not comparable with the others.
+/// A trial that is slower than this is not comparable with the others.
 constexpr double kSlow = 1.15;
 
 std::string core_of(const record::StageReport& stage) {
   return stage.host.boot_id + " " + stage.cpus;
 }
 
-/// The faster of the two: a change during the trial is a disturbance of its own.
+/// The faster of the two probes: a change during the trial is a disturbance of its own.
 std::int64_t probe_ns(const record::StageReport& stage) {
   return std::min(stage.conditions->probe_before_ns, stage.conditions->probe_after_ns);
 }

@@ -9,22 +9,21 @@
 
 namespace paretopipe::run {
 
-/// Tells trials that fell into a slow window of a shared machine from those that did not, by the probes and CPU times
-/// around each trial (host::CpuConditions), never by what the trial measured: that would select results.
+/// Detects trials that fell into a slow window of a shared machine, by the probes and CPU times around each trial
+/// (host::CpuConditions). It never judges by the trial's measurements: that would select results.
 ///
-/// The probe of each core is compared with the fastest one that the sweep has seen of it. A machine that stays slow is
-/// not for ever compared with what it once was: `accept` makes the speed of a trial that is kept all the same the one
-/// to compare with.
+/// The probe of each core is compared with the fastest one of it in the sweep. A machine that stays slow is not
+/// compared with its past for ever: `accept` makes the speed of a trial that is kept anyway the new standard.
 class SlowWindows {
  public:
-  /// Why the record's trial should be measured again, in sentences; empty where nothing speaks for it. Only records
-  /// with status ok are judged.
+  /// The reasons to measure the record's trial again, in sentences; empty if there are none. Only ok records are
+  /// judged.
   std::vector<std::string> judge(const record::TrialRecord& record);
 
   void accept(const record::TrialRecord& record);
 
  private:
-  /// Of one core: by host and CPU list.
+  /// For each core, by host and CPU list.
   std::map<std::string, std::int64_t> fastest_probe_ns_;
 };
 

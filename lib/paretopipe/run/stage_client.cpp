@@ -13,7 +13,7 @@
 namespace paretopipe::run {
 namespace {
 
-/// A closed link is seen a moment before the process behind it can be reaped.
+/// A link may close a moment before the process behind it can be reaped.
 constexpr int kReapTimeoutMs = 1000;
 
 }  // namespace
@@ -93,7 +93,7 @@ bool StageClient::take_message() {
   return false;
 }
 
-/// The answer to a question that was still open may come first.
+/// The answer to a pending question may come first.
 nlohmann::json StageClient::receive_reply() {
   while (!reply_ && !take_message()) {
   }

@@ -17,7 +17,7 @@
 
 namespace paretopipe::run {
 
-/// A stage could not do what it was asked. The pipeline that it belongs to is of no further use.
+/// A stage could not do what it was asked. Its pipeline is useless afterwards.
 class StageError : public Error {
  public:
   enum class Kind {
@@ -29,7 +29,7 @@ class StageError : public Error {
   StageError(std::optional<int> stage, Kind kind, ExitCode code, const std::string& reason)
       : Error(code, reason), stage_(stage), kind_(kind) {}
 
-  std::optional<int> stage() const { return stage_; }  ///< none where it cannot be told which one
+  std::optional<int> stage() const { return stage_; }  ///< none if it cannot be told which one
   Kind kind() const { return kind_; }
 
  private:
@@ -37,7 +37,7 @@ class StageError : public Error {
   Kind kind_;
 };
 
-/// Instead of a stage's number: a process of the driver's own.
+/// In place of a stage's number: a process of the driver's own.
 inline constexpr int kNoStage = -1;
 
 /// How a stage process is started.
@@ -46,12 +46,12 @@ struct StageCommand {
   std::vector<std::pair<std::string, std::string>> environment{};
   std::vector<int> namespaces{};  ///< to enter first (launch::ChildCommand); borrowed while the stage is started
   std::vector<int> cgroups{};     ///< the same
-  /// Asked when the process has died: more about why, to follow how it ended; may be empty.
+  /// Called when the process has died. Returns more about why, to append to how it ended. May be empty.
   std::function<std::string()> cause_of_death{};
   std::string name{};  ///< in messages; empty: "stage N"
 };
 
-/// One stage process and the control link to it. Ends the process at the end of life.
+/// One stage process and the control link to it. The destructor ends the process.
 class StageClient {
  public:
   /// Starts `program serve`. Throws EnvironmentError if it cannot be started.
@@ -65,19 +65,18 @@ class StageClient {
     send_envelope(stage::wrap(request));
   }
 
-  /// Asks "where are you", which the stage answers whatever else it does. The answer must have come before the next
-  /// such question.
+  /// Asks "where are you", which the stage answers at any time. The answer must come before the next such question.
   void ask_where();
   bool has_open_question() const { return asked_where_; }
 
-  /// Reads the message that has arrived. True for a reply, which is then there for `receive`; false for the answer to
+  /// Reads the message that has arrived. True for a reply, which `receive` then returns; false for the answer to
   /// ask_where(). Throws StageError for a dead process.
   bool take_message();
 
-  /// The newest answer to ask_where() that nobody has taken yet.
+  /// The newest answer to ask_where() that was not taken yet.
   std::optional<stage::Whereabouts> take_whereabouts() { return std::exchange(whereabouts_, std::nullopt); }
 
-  /// Absent where /proc does not tell.
+  /// Absent if /proc does not tell.
   std::optional<host::ProcessState> process_state() const { return host::read_process_state(process_.pid()); }
 
   /// The reply that has arrived or is arriving. Throws StageError for a fault, a dead process, or another message.
@@ -97,16 +96,16 @@ class StageClient {
     throw failure(fmt::format("answered with {} where {} was due", type.dump(), Reply::kType));
   }
 
-  /// The tensor that a reply announced, straight into memory of its size. Throws StageError for another one, and for a
-  /// process that ends meanwhile.
+  /// Receives the tensor that a reply announced, straight into memory of its size. Throws StageError for another
+  /// tensor, and for a process that ends meanwhile.
   void receive_tensor(std::uint32_t tag, std::uint64_t sequence, const wire::TensorSpec& announced,
                       std::span<std::byte> into);
 
-  /// A tensor that the request before it announced.
+  /// Sends a tensor that the previous request announced.
   void send_tensor(std::uint32_t tag, std::uint64_t sequence, const wire::TensorSpec& spec,
                    std::span<const std::byte> bytes);
 
-  /// To poll on: readable when a reply, or the end of the process, is there.
+  /// For poll: readable when a reply or the end of the process is there.
   int descriptor() const { return control_.native_handle(); }
 
   bool ended() { return process_.how_it_ended().has_value(); }
@@ -114,7 +113,7 @@ class StageClient {
   /// "stage 1 WHAT", with the last lines that it printed.
   StageError failure(const std::string& what) const;
 
-  /// The error to report of a stage whose control link has ended.
+  /// The error to report for a stage whose control link has ended.
   StageError death();
 
  private:
@@ -133,20 +132,20 @@ class StageClient {
   wire::Link control_;
   bool asked_where_ = false;
   std::optional<stage::Whereabouts> whereabouts_;
-  std::optional<nlohmann::json> reply_;  ///< read, and not yet given out
+  std::optional<nlohmann::json> reply_;  ///< read but not returned yet
 };
 
-/// What a wait may be ended by.
+/// What may end a wait.
 struct WaitLimits {
   Clock::time_point deadline;
   int interrupt_descriptor = -1;            ///< readable when a person wants to stop; -1: nobody can
   const StallWatching* watching = nullptr;  ///< null: the stages are not asked where they are
 };
 
-/// Waits until every one of `stages` has something to read, calling `take` for each as it does. Throws Interrupted, and
-/// StageError for stages that are not ready at the deadline, or that hang (stall.hpp), if they are watched. What `take`
-/// throws ends the wait, but for a complaint about a lost neighbour: the others, whose links are broken too, are heard
-/// first, because one of them knows the cause.
+/// Waits until every one of `stages` has something to read, and calls `take` for each as it does. Throws Interrupted,
+/// and StageError for stages that are late or, if watched, hang (stall.hpp). What `take` throws ends the wait, except
+/// for a complaint about a lost neighbour: the other stages, whose links are broken too, are heard first, because one
+/// of them knows the cause.
 void for_each_reply(const std::vector<StageClient*>& stages, const WaitLimits& limits,
                     const std::function<void(StageClient&)>& take);
 

@@ -13,7 +13,7 @@ using stage::Role;
 
 constexpr char kStopped = 'T';
 
-/// A process that waits for ever uses none; threads that look after something now and then use less than this.
+/// A process that waits for ever uses no CPU time; threads with occasional chores use less than this.
 bool idle(Nanoseconds cpu_time, Nanoseconds meanwhile) {
   return cpu_time < std::chrono::milliseconds(1) + meanwhile / 1000;
 }
@@ -39,14 +39,14 @@ bool answers(const StageSight& sight) {
   return sight.silent == Nanoseconds(0) && !sight.replied;
 }
 
-/// How long a micro-batch may take a stage without CPU time.
+/// How long a stage may take for a micro-batch without CPU time.
 Nanoseconds patience(const StageSight& sight, const StallLimits& limits) {
   if (sight.last.longest_compute_ns == 0) return limits.unsure;
   const auto usual = Nanoseconds(sight.last.longest_compute_ns) * limits.times_longest;
   return std::max(limits.standstill, std::chrono::duration_cast<Nanoseconds>(usual));
 }
 
-/// The thread that has been at one micro-batch for longer than can be; null where there is none.
+/// The thread that has been at one micro-batch for too long; null if there is none.
 const LaneSight* stuck(const StageSight& sight, const StallLimits& limits) {
   if (!answers(sight)) return nullptr;
   const auto found = std::find_if(sight.lanes.begin(), sight.lanes.end(), [&](const LaneSight& lane) {
@@ -94,8 +94,8 @@ const StageSight* find_stage(std::span<const StageSight> sights, int stage) {
   return found == sights.end() ? nullptr : &*found;
 }
 
-/// What the sender has handed over and the receiver, whose bytes these are, does not have. All of what was sent has
-/// arrived nowhere where the sender is through with everything.
+/// Whether bytes that the sender has handed over are missing at the receiver, which has `received`. Always true if the
+/// sender is finished.
 bool on_the_way(const StageSight& sender, int to, std::int64_t received) {
   if (sender.replied) return true;
   return answers(sender) && std::any_of(sender.lanes.begin(), sender.lanes.end(), [&](const LaneSight& lane) {
@@ -123,7 +123,7 @@ std::vector<Accusation> stalled_links(std::span<const StageSight> sights, const 
   return found;
 }
 
-/// Nothing of a stage that waits for another one.
+/// Empty for a stage that waits for another one.
 std::string lateness(const StageSight& sight) {
   if (sight.state == kStopped) return "gave no answer in time: its process is stopped (SIGSTOP)";
   if (sight.silent > Nanoseconds(0)) return "gave no answer in time";

@@ -9,7 +9,7 @@
 namespace paretopipe::run {
 namespace {
 
-/// At the deadline: a stage that is alive answers much sooner, on however busy a machine.
+/// The extra time at the deadline: a stage that is alive answers much sooner, even on a busy machine.
 constexpr auto kLastWords = std::chrono::seconds(5);
 constexpr auto kLastWordsEvery = std::chrono::milliseconds(50);
 

@@ -7,20 +7,21 @@
 
 namespace paretopipe::run {
 
-/// Looks after stages whose replies are waited for: asks them where they are, at most one question at a time, and ends
-/// the wait for those that hang.
+/// Watches stages whose replies are awaited: asks them where they are, at most one question at a time, and ends the
+/// wait for those that hang.
 ///
-/// Silence is counted in looks that found no answer, not by the clock: a driver that was itself stopped for an hour
-/// does not take the stages for silent.
+/// Silence is counted in looks without an answer, not by the clock: a driver that was itself stopped for an hour does
+/// not take the stages for silent.
 class StallWatch {
  public:
   StallWatch(const std::vector<StageClient*>& stages, const WaitLimits& limits);
 
-  /// When to call `look`, if nothing has come until then.
+  /// When to call `look` if nothing has come until then.
   Clock::time_point next_look() const { return next_look_; }
 
-  /// Judges what is known, and asks those that are still waited for again. Throws StageError for those that hang, and,
-  /// at the deadline, for those that are late; who has it then is asked once more, so that it can be named.
+  /// Judges what is known, and asks the stages still waited for again. Throws StageError for those that hang and, at
+  /// the deadline, for those that are late. A stage that is late then is asked once more, so that the error can name
+  /// it.
   void look(const std::vector<StageClient*>& waiting);
 
  private:
@@ -34,7 +35,7 @@ class StallWatch {
 
   const std::vector<StageClient*> stages_;
   const WaitLimits limits_;
-  std::vector<StageSight> sights_;               ///< one each of `stages_`
+  std::vector<StageSight> sights_;               ///< one for each of `stages_`
   std::vector<std::int64_t> cpu_when_asked_ns_;  ///< likewise
   std::set<int> told_of_;                        ///< slow stages
   Clock::time_point next_look_;

@@ -14,7 +14,7 @@
 namespace paretopipe::run {
 namespace {
 
-/// The measurement stays readable, with the reason why it does not count.
+/// Keeps the measurement readable, with the reason why it does not count.
 record::TrialRecord not_believed(record::TrialRecord record, const std::vector<std::string>& reasons) {
   record.status = record::Status::invalid;
   record.failure = record::Failure{"conditions", std::nullopt,
@@ -26,14 +26,14 @@ int allowed_repeats(const Repeats& repeats, std::size_t trials) {
   return std::max(repeats.per_trial, static_cast<int>(repeats.share * static_cast<double>(trials)));
 }
 
-/// 16 hexadecimal digits that no other pair has.
+/// 16 random hexadecimal digits.
 std::string new_pair() {
   std::random_device device;
   return fmt::format("{:08x}{:08x}", device(), device());
 }
 
-/// Whose turn it is. Each side begins every other repetition of a configuration, and about half of the configurations
-/// of a repetition: what it brings to be first or second is no side's merit.
+/// The side whose turn it is. Each side begins every other repetition of a configuration, and about half of the
+/// configurations of a repetition, so no side gains from being first or second.
 std::size_t side_of(const plan::Trial& trial, std::size_t turn, std::size_t sides) {
   const auto first = fnv1a64(trial.configuration_id()) + static_cast<std::uint64_t>(trial.repetition);
   return static_cast<std::size_t>((first + turn) % sides);
@@ -91,7 +91,7 @@ record::TrialRecord Sweep::run(const plan::Trial& trial) {
   }
 }
 
-/// None where one of them is to be repeated: a record without its partner could not be compared.
+/// Empty if one of the records is to be repeated: a record without its partner could not be compared.
 std::vector<Sweep::Turn> Sweep::run_turns(const plan::Trial& trial, bool may_repeat) {
   const auto pair = sides_.size() > 1 ? new_pair() : std::string();
   std::vector<Turn> turns;

@@ -17,12 +17,12 @@
 namespace paretopipe::run {
 namespace {
 
-/// A stage alone has no link; otherwise every stage sends to the next one and the last one back to the source.
+/// A stage alone has no link. Otherwise every stage sends to the next one, and the last one back to the source.
 int participants(const plan::Trial& trial) {
   return trial.all_local() ? 1 : trial.stage_count();
 }
 
-/// What stage `stage` receives: the tensors at the cut before it; the source receives the results.
+/// What stage `stage` receives: the tensors at the cut before it; at the source, the results.
 stage::Boundary incoming_of(const plan::Trial& trial, const config::ModelDescription& model, const stage::Ends& ends,
                             int stage) {
   if (stage == 0) return {ends.result};
@@ -114,7 +114,7 @@ record::Fidelity fidelity_of(const plan::Trial& trial, const stage::RunReport& s
   return fidelity;
 }
 
-/// What two runs of a trial showed. Accuracy is the first one's: the inputs, and so the results, are the same.
+/// Joins the findings of two runs of a trial. Accuracy is that of the first: inputs and results are the same.
 record::Fidelity joined(const record::Fidelity& first, const record::Fidelity& second) {
   auto both = first;
   both.max_abs_difference = std::max(first.max_abs_difference, second.max_abs_difference);
@@ -126,7 +126,7 @@ record::Fidelity joined(const record::Fidelity& first, const record::Fidelity& s
   return both;
 }
 
-/// Of the trial's phases, without the batches that were still warming up.
+/// Adds the samples of the trial's phases, with a longer warm-up if batches were still warming up.
 void add_samples(record::TrialRecord& record, const TrialEvidence& evidence) {
   const auto& trial = record.trial;
   if (config::has_single_stream(trial.phases)) {

@@ -8,11 +8,10 @@
 namespace paretopipe::run {
 namespace {
 
-/// Enough that no batch meets its own input still in the cache, few enough for a small device's memory.
+/// Enough that no batch finds its own input still in the cache, few enough for a small device's memory.
 constexpr int kMaxDistinctInputs = 8;
 
-/// With labels as many as a phase has batches, for it is accuracy over all of them that is asked for, but no more than
-/// a gibibyte of them.
+/// With labels, as many as a phase has batches, because accuracy is over all of them; but at most a gibibyte.
 int distinct_inputs(const UnsplitQuestion& question, const config::ModelDescription& model) {
   constexpr std::int64_t kMostBytes = std::int64_t{1} << 30;
   const auto few = std::min(kMaxDistinctInputs, question.batches);
@@ -45,7 +44,7 @@ void UnsplitModels::start(const UnsplitSetup& setup) {
 template <class Reply>
 Reply UnsplitModels::wait_for() {
   Reply reply;
-  const auto* watching = process_->configured ? &watching_ : nullptr;  // it is not starting any more
+  const auto* watching = process_->configured ? &watching_ : nullptr;  // it is no longer starting
   for_each_reply({&process_->client},
                  {Clock::now() + std::chrono::seconds(timeout_s_), interrupt_descriptor_, watching},
                  [&](StageClient& client) { reply = client.receive<Reply>(); });

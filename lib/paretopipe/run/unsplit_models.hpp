@@ -10,7 +10,7 @@
 
 namespace paretopipe::run {
 
-/// How the process computes that computes whole models: as stage 0 does, for what it computes is compared with that.
+/// How the process for whole models computes: like stage 0, whose results are compared with its.
 struct UnsplitSetup {
   StageCommand command;
   stage::ComputeOptions compute;
@@ -20,7 +20,7 @@ struct UnsplitSetup {
   }
 };
 
-/// What is asked about: the inputs of trials whose phases have so many batches, cut into so many micro-batches.
+/// The question: inputs of trials whose phases have so many batches, cut into so many micro-batches.
 struct UnsplitQuestion {
   UnsplitSetup setup;
   stage::ModelRequest model;
@@ -30,42 +30,42 @@ struct UnsplitQuestion {
   bool operator==(const UnsplitQuestion&) const = default;
 };
 
-/// What the unsplit model makes of the inputs.
+/// The unsplit model's outputs for the inputs.
 struct UnsplitAnswer {
-  stage::ModelRequest model;  ///< the question's, with the archive's cuts, so that nobody has to find them again
+  stage::ModelRequest model;  ///< the question's, with the archive's cuts, so that they need not be found again
   config::ModelDescription description;
   stage::Ends ends;
-  std::optional<UnsplitFidelity> against_eager;  ///< of an optimized model
+  std::optional<UnsplitFidelity> against_eager;  ///< for an optimized model
   int distinct_inputs = 0;                       ///< batches
   std::vector<std::vector<std::byte>> outputs;   ///< of each micro-batch
 };
 
-/// Everything that takes a whole model: a stage process of the driver's own, outside of every emulated device, which is
-/// started for the first question and ended before anything is measured. Its answers stay. All calls block, and throw
-/// StageError, which names no stage, and Interrupted; after either the process is of no further use: `end` it.
+/// Everything that needs a whole model: a stage process of the driver's own, outside every emulated device. It starts
+/// for the first question and ends before anything is measured; its answers stay. All calls block and throw StageError,
+/// which names no stage, and Interrupted. After either the process is useless: `end` it.
 class UnsplitModels {
  public:
-  /// `watching`, which is borrowed, says when the process is taken to hang.
+  /// `watching` (borrowed) says when the process counts as hanging.
   UnsplitModels(int timeout_s, int interrupt_descriptor, const StallWatching& watching)
       : timeout_s_(timeout_s), interrupt_descriptor_(interrupt_descriptor), watching_(watching) {}
 
-  /// Starts the process, unless it runs like this already, and does not wait for it.
+  /// Starts the process unless it already runs with this set-up. Does not wait for it.
   void start(const UnsplitSetup& setup);
 
   /// Ends it, if it runs.
   void end() { process_.reset(); }
 
-  /// The model at the request's batch size. `start` must have been called.
+  /// The model at the request's batch size. Requires `start`.
   const config::ModelDescription& describe(const stage::ModelRequest& request);
 
-  /// How long each block computes, one after another. `start` must have been called.
+  /// How long each block computes, one after another. Requires `start`.
   std::vector<std::int64_t> time_blocks(const stage::TimeBlocks& request);
 
-  /// Nothing where it was not asked yet.
+  /// Nothing if the question was not asked yet.
   const UnsplitAnswer* known(const UnsplitQuestion& question) const;
 
-  /// Starts the process if need be. Throws UsageError where the optimized model is not the eager one within the mode's
-  /// tolerance: then no split of it is worth measuring.
+  /// Starts the process if necessary. Throws UsageError if the optimized model differs from the eager one by more than
+  /// the mode's tolerance: then no split of it is worth measuring.
   const UnsplitAnswer& answer(const UnsplitQuestion& question);
 
  private:

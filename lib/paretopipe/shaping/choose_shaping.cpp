@@ -12,7 +12,7 @@ namespace {
 
 using Profiles = std::span<const config::NetworkProfile>;
 
-/// Why the kernel cannot do all of the profiles, if so.
+/// Why the kernel cannot do all of the profiles; none if it can.
 std::optional<std::string> obstacle_to_netem(Profiles profiles) {
   const auto capabilities = find_capabilities();
   if (!capabilities.namespaces.works) return capabilities.namespaces.detail;

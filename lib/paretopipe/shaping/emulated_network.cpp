@@ -10,7 +10,7 @@
 namespace paretopipe::shaping {
 namespace {
 
-/// The relay counts the stream's bytes: all of the rate is payload.
+/// The relay counts the stream's bytes: the whole rate is payload.
 constexpr double kPayloadShare = 1;
 constexpr std::uint64_t kJitterSeed = 1;
 
@@ -24,7 +24,7 @@ OneWay way_over(const Ends& ends) {
   return {ends.near.native_handle(), ends.far.native_handle()};
 }
 
-/// Through `link`, which must not delay: the greeting travels over it, too, and nobody can interrupt that.
+/// Connects through `link`, which must not delay: the greeting travels over it too, and nobody can interrupt that.
 Ends connect_through(EmulatedLink& link) {
   constexpr std::uint64_t kToken = 0x70726f6265;
   wire::Listener listener(kLoopback, 0);
@@ -35,8 +35,8 @@ Ends connect_through(EmulatedLink& link) {
   return {std::move(near), std::move(far)};
 }
 
-/// A relay before each stage that the one before it reaches over the network. Each carries one direction of tensors: on
-/// to the next stage (the profile's forward), or back towards the source, as the one before the first stage does.
+/// A relay before each stage that the previous one reaches over the network. Each carries one direction of tensors: on
+/// to the next stage (the profile's forward), or back towards the source, like the relay before the first stage.
 class EmulatedNetwork final : public Network {
  public:
   EmulatedNetwork(int stages, config::Placement placement) : placement_(std::move(placement)) {
@@ -93,7 +93,7 @@ class EmulatedNetwork final : public Network {
   int stage_count() const { return static_cast<int>(links_.size()); }
   EmulatedLink& towards(int stage) { return links_.at(static_cast<std::size_t>(stage)); }
 
-  /// Of the link from the stage before.
+  /// The direction of the link from the previous stage.
   config::Way way_to(int stage) const {
     const int stages = stage_count();
     return config::way_between(placement_, (stage + stages - 1) % stages, stage);
@@ -103,8 +103,8 @@ class EmulatedNetwork final : public Network {
     towards(stage).set_conditions(profile.forward, profile.backward, seed_of(stage));
   }
 
-  /// A connection over each link that leads to another device, by the stage that the link leads to. Takes the
-  /// conditions off all links.
+  /// Makes a connection over each link that leads to another device, by the stage at its end. Removes the conditions
+  /// from all links.
   std::map<int, Ends> connect_through_all() {
     std::map<int, Ends> ends;
     for (int stage = 0; stage < stage_count(); ++stage) {

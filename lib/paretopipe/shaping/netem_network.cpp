@@ -8,8 +8,8 @@
 namespace paretopipe::shaping {
 namespace {
 
-/// Each stage in a network namespace of its own, and the kernel's qdiscs on the virtual links between them, but for
-/// those between two stages of one device.
+/// Each stage in its own network namespace, with the kernel's qdiscs on the virtual links between them, except between
+/// two stages of one device.
 class NetemNetwork final : public Network {
  public:
   NetemNetwork(int stages, config::Placement placement)
@@ -17,7 +17,7 @@ class NetemNetwork final : public Network {
 
   std::vector<int> namespaces(int stage) const override { return ring_.descriptors(static_cast<std::size_t>(stage)); }
 
-  /// Where the stage before connects to.
+  /// The address that the previous stage connects to.
   std::string address(int stage) const override {
     const auto index = static_cast<std::size_t>(stage), stages = ring_.stage_count();
     return NamespaceRing::address(index, (index + stages - 1) % stages);
@@ -28,10 +28,10 @@ class NetemNetwork final : public Network {
   }
 
   config::NetworkEvidence apply(const config::NetworkProfile& profile, int interrupt_descriptor) override {
-    links_.clear();  // the former ones go first: an interface has one root qdisc
+    links_.clear();  // the old ones go first: an interface has one root qdisc
     std::vector<FoundLink> found;
     const auto stages = ring_.stage_count();
-    const auto joined = stages == 2 ? 1 : stages;  // two stages have one link, over which results come back
+    const auto joined = stages == 2 ? 1 : stages;  // two stages have one link, which also carries the results back
     for (std::size_t from = 0; from < joined; ++from) {
       const auto to = (from + 1) % stages;
       const auto way = config::way_between(placement_, static_cast<int>(from), static_cast<int>(to));
@@ -42,7 +42,7 @@ class NetemNetwork final : public Network {
   }
 
  private:
-  /// The profile on the link between two stages, and what a probe finds there.
+  /// Puts the profile on the link between two stages and returns what a probe finds there.
   FoundLink apply_between(std::size_t from, std::size_t to, const config::NetworkProfile& profile,
                           int interrupt_descriptor) {
     const auto& link = links_.emplace_back(ring_, profile, from, to);

@@ -10,14 +10,13 @@
 
 namespace paretopipe::shaping {
 
-/// What lies between the stages of a pipeline, for as long as it lives: stages come and go on it, profiles replace one
-/// another. Every stage is joined to the next one by a link of its own, all of one profile; the results travel back
-/// from the last stage to the first, over a link whose `backward` conditions they meet. Where a pipeline asks for them,
-/// there are also links from the first stage to each of the others and back, of the same kind; the kernel's networks
-/// have them for two stages only. Where stages are placed otherwise than each on a device of its own, a link that leads
-/// back towards the source (config::Way) meets the `backward` conditions, and nothing shapes a link between two stages
-/// of one device. One thread at a time. Every
-/// function throws EnvironmentError for what this machine refuses.
+/// The network between the stages of a pipeline. Stages come and go on it, and profiles replace one another. Every
+/// stage has a link of its own to the next one, all of one profile. The results travel back from the last stage to the
+/// first over a link with the `backward` conditions. If a pipeline requests them, there are also links of the same kind
+/// from the first stage to each of the others and back; the kernel's networks have them for two stages only. If stages
+/// share devices, a link that leads back towards the source (config::Way) has the `backward` conditions, and nothing
+/// shapes a link between two stages of one device. Not thread-safe. Every function throws EnvironmentError for what
+/// this machine refuses.
 class Network {
  public:
   virtual ~Network() = default;
@@ -28,23 +27,23 @@ class Network {
   /// The address at which `stage` has to listen.
   virtual std::string address(int stage) const;
 
-  /// Where `from` has to connect to, in order to reach `to`, which listens at `port` of its address already.
+  /// The endpoint that `from` has to connect to in order to reach `to`, which already listens at `port` of its address.
   virtual Endpoint route(int from, int to, std::uint16_t port);
 
-  /// Puts `profile` on the links, whose connections stay; reads back what was applied; and measures it over the very
-  /// links, each way that tensors take, which takes seconds on a slow one and needs them idle. Of every probe it says
-  /// how long before this function's end it ended. Throws UsageError for a
-  /// profile that this kind of network cannot do, and Interrupted as soon as `interrupt_descriptor` (-1: nobody can
-  /// interrupt) is readable; the profile is then on the links or not, and has to be applied again.
+  /// Puts `profile` on the links, whose connections stay, reads back what was applied, and measures the links in each
+  /// direction that tensors take. Measuring takes seconds on a slow link and needs idle links. The result says for
+  /// every probe how long before this function's end it ended. Throws UsageError for a profile that this kind of
+  /// network cannot do, and Interrupted as soon as `interrupt_descriptor` (-1: nobody can interrupt) is readable; the
+  /// profile's state is then undefined, and it has to be applied again.
   virtual config::NetworkEvidence apply(const config::NetworkProfile& profile, int interrupt_descriptor);
 
-  /// Around every trial. The end adds to what apply() returned how the links behaved meanwhile: how late they handed on
-  /// what passed them, and a sentence if that touched the trial. Nothing where it is the kernel that keeps time.
+  /// To be called around every trial. The end adds to apply()'s result how the links behaved meanwhile: the lateness of
+  /// what they passed on, and a sentence if that affected the trial. Adds nothing if the kernel keeps the time.
   virtual void begin_trial();
   virtual void end_trial(config::NetworkEvidence& evidence) const;
 };
 
-/// For `stages` stages on these devices. `none`: this host's loopback, which can do the unshaped profile only.
+/// For `stages` stages on these devices. `none`: this host's loopback, which can do only the unshaped profile.
 std::unique_ptr<Network> make_network(config::Shaping kind, int stages, const config::Placement& placement = {});
 
 }  // namespace paretopipe::shaping

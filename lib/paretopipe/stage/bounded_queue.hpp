@@ -14,7 +14,7 @@ class BoundedQueue {
  public:
   explicit BoundedQueue(std::size_t capacity) : capacity_(capacity) {}
 
-  /// False when the queue was closed: the value was not taken.
+  /// False if the queue was closed: the value was not taken.
   bool push(T value) {
     std::unique_lock lock(mutex_);
     not_full_.wait(lock, [this] { return closed_ || values_.size() < capacity_; });
@@ -25,7 +25,7 @@ class BoundedQueue {
     return true;
   }
 
-  /// Nothing when the queue was closed. What was still queued then is dropped.
+  /// Nothing if the queue was closed; values still queued at that point are dropped.
   std::optional<T> pop() {
     std::unique_lock lock(mutex_);
     not_empty_.wait(lock, [this] { return closed_ || !values_.empty(); });

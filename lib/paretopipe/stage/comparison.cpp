@@ -11,7 +11,7 @@
 namespace paretopipe::stage {
 namespace {
 
-/// NaN and infinity, which JSON does not have, count as infinitely different.
+/// NaN and infinity count as infinitely different. JSON has neither.
 double max_difference(std::span<const float> left, std::span<const float> right) {
   double largest = 0;
   for (std::size_t i = 0; i < left.size(); ++i) {
@@ -52,7 +52,7 @@ void Comparison::add(const Activation& result, const Activation& expected) {
   }
   const auto got = as_floats(result);
   const auto wanted = as_floats(expected);
-  // Different bits of equal value (-0 and 0) are a difference too: the smallest that can be told from none.
+  // Different bits of equal value (-0 and 0) also count as a difference: the smallest one that is not zero.
   max_abs_difference_ =
       std::max({max_abs_difference_, max_difference(got, wanted), double{std::numeric_limits<float>::denorm_min()}});
   const auto classes = wanted.size() / static_cast<std::size_t>(images);

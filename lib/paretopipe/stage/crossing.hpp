@@ -8,21 +8,22 @@
 #include <cstdint>
 #include <span>
 
-/// A micro-batch on a link: one frame for each of its tensors, in order. Of micro-batch c, where n tensors cross, the
-/// frames have the sequence numbers n c to n c + n - 1.
+/// A micro-batch on a link: one frame for each of its tensors, in order. If n tensors cross, the frames of micro-batch
+/// c have the sequence numbers n c to n c + n - 1.
 namespace paretopipe::stage {
 
-/// Memory for a micro-batch that is to come, each tensor in its own.
+/// Allocates memory for an incoming micro-batch, separately for each tensor.
 Activation allocate(const Boundary& boundary, Backend& backend);
 
-/// From before the first byte of the first tensor's header to the last byte of the last tensor. Errors as wire::Link
-/// has them.
+/// Sends a micro-batch. The times run from before the first byte of the first tensor's header to the last byte of the
+/// last tensor. Throws what wire::Link throws.
 wire::SendTimes send(wire::Link& link, std::uint32_t tag, std::size_t micro_batch, const Activation& activation);
 
-/// Into memory for exactly what comes. From the first tensor's header on to the last byte of the last tensor.
+/// Receives a micro-batch into memory of exactly its size. The times run from the first tensor's header to the last
+/// byte of the last tensor.
 wire::ReceiveTimes receive(wire::Link& link, std::uint32_t tag, std::size_t micro_batch, const Activation& into);
 
-/// Where the bytes of an activation are, known beyond its life.
+/// The address ranges of activations, known beyond their lifetime.
 class AddressRanges {
  public:
   explicit AddressRanges(const Activation& activation);

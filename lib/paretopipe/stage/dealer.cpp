@@ -11,8 +11,8 @@
 namespace paretopipe::stage {
 namespace {
 
-/// The loops of the source and what they share: it computes for device 0, and for each of the others one thread sends
-/// inputs and one receives results.
+/// The loops of the source and their shared state. The source computes for device 0; for each other device, one thread
+/// sends inputs and one receives results.
 class DealerRun {
  public:
   DealerRun(const Run& run, Backend& backend, const std::vector<Neighbours>& neighbours, const ReferenceSet& references,
@@ -49,12 +49,12 @@ class DealerRun {
  private:
   const Neighbours& links_of(std::size_t device) const { return neighbours_.at(device - 1); }
 
-  /// Micro-batches that a device gets in all phases.
+  /// The number of micro-batches that a device gets in all phases.
   std::size_t micro_batches_for(std::size_t device) const {
     return static_cast<std::size_t>(run_.phase_count()) * deal_.share_of(device) * run_.micro_batches_of_batch();
   }
 
-  /// Where the device's own micro-batch `own` is among all micro-batches.
+  /// The index of the device's own micro-batch `own` among all micro-batches.
   std::size_t sequence_of(std::size_t device, std::size_t own) const {
     const auto micro_batches = run_.micro_batches_of_batch();
     return deal_.batch_of(device, own / micro_batches) * micro_batches + own % micro_batches;
@@ -82,7 +82,7 @@ class DealerRun {
     }
   }
 
-  /// The device numbers its micro-batches without gaps, as any stage does.
+  /// Each device numbers its micro-batches without gaps, as any stage does.
   void send(std::size_t device) {
     auto& lane = progress_.send(device - 1);
     for (std::size_t own = 0; own < micro_batches_for(device); ++own) {
@@ -112,7 +112,7 @@ class DealerRun {
     }
   }
 
-  /// Closed queues and links release whoever waits.
+  /// Closing the queues and links releases all waiting threads.
   void release() {
     source_.close();
     for (const auto& links : neighbours_) {

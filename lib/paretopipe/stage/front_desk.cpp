@@ -41,8 +41,8 @@ void FrontDesk::listen() {
   std::exception_ptr error;
   try {
     take_requests();
-  } catch (const wire::Closed&) {  // the driver has left, and so may the stage
-  } catch (...) {                  // for the stage to throw
+  } catch (const wire::Closed&) {  // the driver has gone; the stage may go too
+  } catch (...) {                  // the stage rethrows it
     error = std::current_exception();
   }
   {

@@ -20,10 +20,10 @@ class Link;
 
 namespace paretopipe::stage {
 
-/// The stage's end of the control link. A thread of its own takes what the driver sends: it answers "where are you" at
-/// once, whatever the stage is doing, and keeps the other requests until the stage asks for them. Between requests it
-/// sleeps, and like every thread that does not compute it leaves the core to the one that does (SCHED_BATCH). It is not
-/// bound to the stage's CPUs, so that an answer need not be given on one of them.
+/// The stage's end of the control link. A dedicated thread receives the driver's messages. It answers "where are you"
+/// at once, whatever the stage is doing, and keeps other requests until the stage asks for them. It sleeps between
+/// requests and, like every thread that does not compute, yields the core to the computing thread (SCHED_BATCH). It is
+/// not bound to the stage's CPUs, so an answer need not use them.
 class FrontDesk {
  public:
   struct Request {
@@ -32,17 +32,17 @@ class FrontDesk {
     std::vector<Activation> tensors{};  ///< that followed the message
   };
 
-  /// Both must outlive the desk, whose end shuts the link down.
+  /// Both must outlive the desk. Its destructor shuts the link down.
   FrontDesk(wire::Link& control, const Progress& progress);
   ~FrontDesk();
   FrontDesk(const FrontDesk&) = delete;
   FrontDesk& operator=(const FrontDesk&) = delete;
 
-  /// Blocks until the next request is there. None once the link has ended and all that came over it was given out.
-  /// Throws what else ended it (wire::ProtocolError, wire::ConnectionLost).
+  /// Blocks until the next request arrives. None once the link has ended and all received requests were returned.
+  /// Throws any other error that ended the link (wire::ProtocolError, wire::ConnectionLost).
   std::optional<Request> next();
 
-  /// Sends a reply and the tensors that follow it, with `tag`, numbered from 0: no answer comes in between.
+  /// Sends a reply and its tensors, with `tag` and numbered from 0. No answer to "where are you" comes in between.
   void reply(const nlohmann::json& message, std::uint32_t tag, std::span<const Activation> tensors);
 
  private:

@@ -10,21 +10,21 @@
 
 namespace paretopipe::stage {
 
-/// Makes the calling thread one of SCHED_BATCH. A thread that is woken to move bytes would otherwise push the computing
-/// thread, with which it shares the stage's cores, off its core between two batches, at every batch. Where this is not
-/// allowed, the gap is there, and measured.
+/// Gives the calling thread the policy SCHED_BATCH. Otherwise a thread that wakes up to move bytes would push the
+/// computing thread, which shares the stage's cores, off its core between any two batches. If the policy is not
+/// allowed, that gap remains and is measured.
 inline void let_compute_go_first() noexcept {
   const sched_param no_priority{};
   ::sched_setscheduler(0, SCHED_BATCH, &no_priority);
 }
 
-/// The loops of a run, each on a thread of its own but for the one that computes. The first error of any of them ends
-/// all: `stop` has to release whoever waits, may be called several times and from any of the threads.
+/// The loops of a run, each on a thread of its own except the computing one. The first error of any loop ends all.
+/// `stop` has to release all waiting threads; it may be called several times and from any of the threads.
 class Loops {
  public:
   explicit Loops(std::function<void()> stop) : stop_(std::move(stop)) {}
 
-  /// On a thread of its own, which moves bytes.
+  /// Runs the loop on a thread of its own, which moves bytes.
   template <class Loop>
   void start(Loop loop) {
     threads_.emplace_back([this, loop] {
@@ -33,7 +33,7 @@ class Loops {
     });
   }
 
-  /// On this thread; then waits for the others, and throws the first error of all.
+  /// Runs the loop on this thread, waits for the others, and throws the first error of all.
   template <class Loop>
   void finish_with(Loop loop) {
     guarded(loop);

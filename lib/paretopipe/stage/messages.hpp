@@ -21,9 +21,9 @@
 
 #include <nlohmann/json.hpp>
 
-/// The control protocol between the driver and a stage: one request, one reply, in order; only `WhereAreYou`
-/// (whereabouts.hpp) may come in between. A request that cannot be carried out is answered by `Fault`. The end of the
-/// stream ends the stage. Every message travels as {"type": name, "body": {...}}.
+/// The control protocol between the driver and a stage: one request, one reply, in order. Only `WhereAreYou`
+/// (whereabouts.hpp) may come in between. `Fault` answers a request that cannot be carried out. The end of the stream
+/// ends the stage. Every message travels as {"type": name, "body": {...}}.
 namespace paretopipe::wire {
 
 NLOHMANN_JSON_SERIALIZE_ENUM(DType,
@@ -36,15 +36,15 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TensorSpec, dtype, memory_format, shape)
 
 namespace paretopipe::stage {
 
-/// Grows whenever a message changes its meaning: the driver refuses a stage of another version.
+/// Grows whenever a message changes its meaning. The driver refuses a stage of another version.
 inline constexpr int kControlProtocolVersion = 11;
 
 /// The request failed; the stage goes on listening. After a failed `Run` its links are gone.
 struct Fault {
   static constexpr std::string_view kType = "fault";
   std::string reason;      ///< a sentence
-  int exit_code = 0;       ///< whose fault it is, as paretopipe::ExitCode: the request's, the machine's or ours
-  bool peer_lost = false;  ///< a neighbour ended the link: an effect, whose cause the neighbour knows or is
+  int exit_code = 0;       ///< who is at fault, as paretopipe::ExitCode: the request, the machine or us
+  bool peer_lost = false;  ///< a neighbour ended the link: an effect; the neighbour is or knows the cause
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Fault, reason, exit_code, peer_lost)
 
@@ -54,11 +54,11 @@ struct Configure {
   int stage = 0;     ///< index in the pipeline
   std::string cpus;  ///< the kernel's list format; empty leaves the affinity alone
   ComputeOptions compute;
-  int stages = 1;  ///< that share the machine's memory, this one among them
+  int stages = 1;  ///< stages that share the machine's memory, including this one
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Configure, stage, cpus, compute, stages)
 
-/// What was applied, read back.
+/// The applied settings, read back.
 struct Configured {
   static constexpr std::string_view kType = "configured";
   int protocol_version = kControlProtocolVersion;
@@ -72,7 +72,7 @@ inline void to_json(nlohmann::json& json, const Configured& reply) {
           {"cpus", reply.cpus},
           {"compute", reply.compute}};
 }
-/// Of another version no more than that, since the rest may look different there.
+/// Reads only the version of another protocol version's reply: the rest may look different there.
 inline void from_json(const nlohmann::json& json, Configured& reply) {
   json.at("protocol_version").get_to(reply.protocol_version);
   if (reply.protocol_version != kControlProtocolVersion) return;
@@ -123,16 +123,16 @@ struct Listening {
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Listening, port)
 
-/// Connects to the next stage and takes the previous one's connection; to be sent to all stages before waiting for any.
-/// So does a device that batches are dealt out to, with the source as its only neighbour; both then hold these links
-/// beside those of the ring.
+/// Connects to the next stage and accepts the previous one's connection. Must be sent to all stages before waiting for
+/// any. A device that batches are dealt out to joins the source in the same way, as its only neighbour; both keep these
+/// links beside those of the ring.
 struct Join {
   static constexpr std::string_view kType = "join";
   std::string next_host;
   std::uint16_t next_port = 0;
-  std::uint64_t token = 0;  ///< known to this pipeline's stages only: strangers at the port are turned away
+  std::uint64_t token = 0;  ///< known only to this pipeline's stages; strangers at the port are turned away
   int timeout_s = 10;
-  int device = 0;  ///< that shares these links with the source; 0: the ring
+  int device = 0;  ///< which shares these links with the source; 0: the ring
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Join, next_host, next_port, token, timeout_s, device)
 
@@ -144,12 +144,12 @@ inline void to_json(nlohmann::json& json, const Joined&) {
 }
 inline void from_json(const nlohmann::json&, Joined&) {}
 
-/// Makes blocks ready, of a model whose description the driver has.
+/// Makes blocks ready. The driver must have the model's description.
 struct Load {
   static constexpr std::string_view kType = "load";
   ModelRequest model;
   config::BlockRange blocks;
-  bool alone = false;  ///< lets go of all other blocks first, which are kept otherwise
+  bool alone = false;  ///< first releases all other blocks, which are otherwise kept
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Load, model, blocks, alone)
 
@@ -159,7 +159,7 @@ struct Loaded {
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Loaded, held_parameter_bytes)
 
-/// What goes into a model, and what comes out of it: of one micro-batch.
+/// The input and output of a model, for one micro-batch.
 struct Ends {
   wire::TensorSpec input;
   wire::TensorSpec result;
@@ -168,34 +168,34 @@ struct Ends {
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Ends, input, result)
 
-/// Asks what the unsplit model makes of the inputs of the coming trials, for which it is loaded whole. The inputs are
-/// those of whole batches, cut into micro-batches of `model.batch` images each, and the unsplit model computes these
-/// micro-batches: what a micro-batch's result must be does not depend on what a library makes of a larger batch. The
-/// reply is followed by a tensor frame for each micro-batch, with the tag 0 and numbered from 0.
+/// Asks for the unsplit model's outputs on the inputs of the coming trials; loads the whole model for that. The inputs
+/// are those of whole batches, cut into micro-batches of `model.batch` images each, and the unsplit model computes
+/// these micro-batches. So the expected result of a micro-batch does not depend on how a library computes a larger
+/// batch. The reply is followed by one tensor frame for each micro-batch, with tag 0 and numbered from 0.
 struct ComputeReferences {
   static constexpr std::string_view kType = "compute_references";
   ModelRequest model;
   int block_count = 0;
   int distinct_inputs = 1;  ///< batches
-  int micro_batches = 1;    ///< that a batch is cut into
+  int micro_batches = 1;    ///< in a batch
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ComputeReferences, model, block_count, distinct_inputs, micro_batches)
 
 struct ReferencesFollow {
   static constexpr std::string_view kType = "references_follow";
   Ends ends;
-  UnsplitFidelity against_eager;  ///< of no image where the request is eager
+  UnsplitFidelity against_eager;  ///< of no images if the request is eager
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ReferencesFollow, ends, against_eager)
 
-/// Makes this stage the source: it makes the same inputs, and compares what comes back with what the unsplit model made
-/// of them elsewhere. That follows, as the frames that followed the reply to ComputeReferences.
+/// Makes this stage the source: it makes the same inputs and compares the results with the unsplit model's outputs.
+/// These follow this request, as the frames that followed the reply to ComputeReferences.
 struct TakeReferences {
   static constexpr std::string_view kType = "take_references";
   ModelRequest model;
   int distinct_inputs = 1;
   int micro_batches = 1;
-  wire::TensorSpec result;  ///< of each of the frames
+  wire::TensorSpec result;  ///< of each frame
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TakeReferences, model, distinct_inputs, micro_batches, result)
 
@@ -207,7 +207,7 @@ inline void to_json(nlohmann::json& json, const ReferencesTaken&) {
 }
 inline void from_json(const nlohmann::json&, ReferencesTaken&) {}
 
-/// Gets ready for the runs of these blocks that follow, with micro-batches of these tensors: nothing of it is timed.
+/// Prepares these blocks for the runs that follow, with micro-batches of these tensors. Nothing of this is timed.
 struct Prepare {
   static constexpr std::string_view kType = "prepare";
   config::BlockRange blocks;
@@ -217,7 +217,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Prepare, blocks, incoming)
 
 struct Prepared {
   static constexpr std::string_view kType = "prepared";
-  std::optional<Preparation> preparation;  ///< nothing where there was nothing to do
+  std::optional<Preparation> preparation;  ///< nothing if there was nothing to do
 };
 inline void to_json(nlohmann::json& json, const Prepared& prepared) {
   json = nlohmann::json::object();
@@ -227,7 +227,7 @@ inline void from_json(const nlohmann::json& json, Prepared& prepared) {
   read_optional(json, "preparation", prepared.preparation);
 }
 
-/// Asks how long every block of a model takes alone: loads the whole model, and runs its blocks one by one.
+/// Asks for the time of each block of a model alone: loads the whole model and runs its blocks one by one.
 struct TimeBlocks {
   static constexpr std::string_view kType = "time_blocks";
   ModelRequest model;
@@ -238,36 +238,36 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TimeBlocks, model, block_count, rounds)
 
 struct BlockTimes {
   static constexpr std::string_view kType = "block_times";
-  std::vector<std::int64_t> compute_ns;  ///< of each block: median over the rounds, a first one left out
+  std::vector<std::int64_t> compute_ns;  ///< of each block: median over the rounds, without the first one
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(BlockTimes, compute_ns)
 
-/// A SingleStream phase, then an Offline phase, or one of them, or a Server phase alone, each of warmup + batches
-/// batches. A batch travels as `micro-batches` micro-batches, whose numbers run through all phases from 0, and a
-/// micro-batch as a frame for each tensor of `incoming` (crossing.hpp). Goes to all stages that take part, which then
-/// only talk to each other until they report.
+/// Runs a SingleStream phase and then an Offline phase, or one of them, or a Server phase alone, each of warmup +
+/// batches batches. A batch travels as `micro-batches` micro-batches, numbered from 0 through all phases, and a
+/// micro-batch as one frame for each tensor of `incoming` (crossing.hpp). Goes to all stages that take part; they then
+/// talk only to each other until they report.
 ///
-/// With several devices every stage has the whole model, and the source deals the batches out (core/deal.hpp): to
-/// itself, device 0, and to the others over the links that each shares with it. Another device than the source is then
-/// the second stage of a pipeline of two, whose phases are its shares of the source's.
+/// With several devices, every stage has the whole model and the source deals the batches out (core/deal.hpp): to
+/// itself, device 0, and to the others over the links that each shares with it. Any other device is then the second
+/// stage of a pipeline of two, whose phases are its shares of the source's.
 struct Run {
   static constexpr std::string_view kType = "run";
-  std::uint32_t tag = 0;  ///< of this trial: frames of another one are refused
+  std::uint32_t tag = 0;  ///< of this trial; frames with another tag are refused
   int stage_count = 1;    ///< stages that take part; 1: nothing crosses a link
   config::BlockRange blocks;
-  Boundary incoming;  ///< a micro-batch from the previous stage (for the source: one of results); ignored when alone
+  Boundary incoming;  ///< a micro-batch from the previous stage (at the source: one of results); ignored when alone
   int warmup = 0;
   int batches = 1;
   int depth = 1;          ///< batches in flight in the Offline phase, and at most in a Server phase
-  int micro_batches = 1;  ///< of a batch
-  config::Phases phases = config::Phases::both;  ///< means nothing to a Server phase
+  int micro_batches = 1;  ///< in a batch
+  config::Phases phases = config::Phases::both;  ///< ignored in a Server phase
   bool server = false;
   std::vector<std::int64_t> arrivals{};  ///< of a Server phase, for the source only: when each batch arrives,
                                          ///< ascending, in nanoseconds since the phase's beginning
-  int devices = 1;                       ///< that batches are dealt out to; 1: a pipeline
-  int device = 0;                        ///< which of them this stage is
+  int devices = 1;                       ///< devices that batches are dealt out to; 1: a pipeline
+  int device = 0;                        ///< index of this stage among them
 
-  /// Of the source.
+  /// At the source.
   Deal deal() const { return {static_cast<std::size_t>(devices), static_cast<std::size_t>(phase_batches())}; }
   int phase_count() const { return server ? 1 : config::count(phases); }
   int phase_batches() const { return warmup + batches; }
@@ -282,7 +282,7 @@ struct Run {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Run, tag, stage_count, blocks, incoming, warmup, batches, depth, micro_batches,
                                    phases, server, arrivals, devices, device)
 
-/// The moments that one stage saw, absolute times of its own steady clock. A phase that was not run has none.
+/// The moments that one stage saw, as absolute times of its own steady clock. A skipped phase has none.
 struct RunReport {
   static constexpr std::string_view kType = "run_report";
   StageTimeline single_stream;
@@ -293,21 +293,21 @@ struct RunReport {
   double max_abs_difference = 0;         ///< only from the source
   double top1_agreement = 1;             ///< only from the source
   double largest_output = 0;             ///< largest magnitude of the unsplit model's outputs; only from the source
-  Accuracy accuracy;                     ///< only from the source, and of no image where there are no labels
+  Accuracy accuracy;                     ///< only from the source; of no images without labels
   host::ProcessUsage usage;
-  std::int64_t peak_rss_bytes = 0;  ///< 0 where unreadable
+  std::int64_t peak_rss_bytes = 0;  ///< 0 if unreadable
   std::int64_t held_parameter_bytes = 0;
-  host::StageMemory memory;  ///< nothing where the backend does not count it
+  host::StageMemory memory;  ///< nothing if the backend does not count it
   host::HostState state;
   host::CpuConditions conditions;
-  host::GpuUsage gpu;  ///< of no sample on a CPU, and where it cannot be read
+  host::GpuUsage gpu;  ///< of no samples on a CPU or if it cannot be read
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RunReport, single_stream, offline, single_stream_results, offline_results, server,
                                    max_abs_difference, top1_agreement, largest_output, accuracy, usage, peak_rss_bytes,
                                    held_parameter_bytes, memory, state, conditions, gpu)
 
-/// Asks the source for what came back of the last batch of the last run. The reply is followed by a tensor frame for
-/// each micro-batch of the batch, with the run's tag and the micro-batch's number from 0.
+/// Asks the source for the result of the last batch of the last run. The reply is followed by one tensor frame for each
+/// micro-batch of the batch, with the run's tag and numbered from 0.
 struct FetchResult {
   static constexpr std::string_view kType = "fetch_result";
   std::uint32_t tag = 0;  ///< of that run
@@ -322,7 +322,7 @@ inline void to_json(nlohmann::json& json, const ResultFollows&) {
 }
 inline void from_json(const nlohmann::json&, ResultFollows&) {}
 
-/// One exchange of RFC 5905's four timestamps; the driver has the outer two.
+/// One exchange of RFC 5905's four timestamps. The driver has the outer two.
 struct ClockProbe {
   static constexpr std::string_view kType = "clock_probe";
 };
@@ -344,7 +344,7 @@ nlohmann::json wrap(const Message& message) {
   return {{"type", Message::kType}, {"body", message}};
 }
 
-/// Whether the envelope says that it holds a Message. Throws nothing, whatever the JSON is.
+/// Whether the envelope says that it holds a Message. Throws nothing, whatever the JSON contains.
 template <class Message>
 bool holds(const nlohmann::json& envelope) {
   return envelope.is_object() && envelope.contains("type") && envelope.at("type") == Message::kType;

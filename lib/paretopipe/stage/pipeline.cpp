@@ -17,10 +17,10 @@ namespace {
 
 /// Receive buffers: one being filled, one waiting, one being computed from.
 constexpr std::size_t kReceiveBuffers = 3;
-/// Results waiting for the send thread. More would only hide in the queue what credits should bound.
+/// Results waiting for the send thread. A longer queue would hide what credits should bound.
 constexpr std::size_t kSendQueue = 2;
 
-/// The loops of a stage and what they share.
+/// The loops of a stage and their shared state.
 class StageRun {
  public:
   StageRun(const Run& run, Backend& backend, Neighbours neighbours, const ReferenceSet* references,
@@ -67,7 +67,7 @@ class StageRun {
     needs_.buffers = watch.now();
   }
 
-  /// Closed queues and links release whoever waits.
+  /// Closing the queues and links releases all waiting threads.
   void release() {
     incoming_.close();
     if (source_) source_->close();
@@ -77,7 +77,7 @@ class StageRun {
     if (neighbours_.next != nullptr) neighbours_.next->shutdown();
   }
 
-  /// The kernel would otherwise add up to 50 µs to every wait (prctl(2), PR_SET_TIMERSLACK).
+  /// Without this the kernel adds up to 50 µs to every wait (prctl(2), PR_SET_TIMERSLACK).
   void follow_schedule() {
     ::prctl(PR_SET_TIMERSLACK, 1UL);
     source_->follow_schedule();
@@ -105,7 +105,7 @@ class StageRun {
     }
   }
 
-  /// Every micro-batch goes to its place in the whole batch's result, which is complete with the last one.
+  /// Every micro-batch goes to its place in the whole batch's result. The last one completes the batch.
   void receive_results() {
     auto& lane = progress_.receive();
     begin();
@@ -163,7 +163,8 @@ class StageRun {
     }
   }
 
-  /// Gives the buffer back when the last holder lets go. After an error the queue is closed and the buffer just ends.
+  /// Returns the buffer when the last holder releases it. After an error the queue is closed and the buffer is just
+  /// freed.
   std::shared_ptr<void> lease(Activation buffer) {
     return {static_cast<void*>(this), [this, buffer = std::move(buffer)](void*) { free_buffers_.push(buffer); }};
   }

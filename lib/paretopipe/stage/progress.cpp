@@ -11,12 +11,12 @@ namespace {
 
 std::int64_t cpu_time_ns(clockid_t clock) {
   timespec time{};
-  ::clock_gettime(clock, &time);  // fails for an unknown clock only
+  ::clock_gettime(clock, &time);  // fails only for an unknown clock
   return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
-/// The stage that neighbours `index` of `stage` are: in a star the source has one for each device, and a device the
-/// source; in a ring `step` is -1 for the previous one, and 1 for the next.
+/// The stage at the other end of neighbours `index` of `stage`. In a star, the source has one neighbour for each
+/// device, and a device has only the source. In a ring, `step` is -1 for the previous stage and 1 for the next.
 int peer_of(const Run& run, int stage, std::size_t index, int step) {
   if (run.devices > 1) return run.device == 0 ? static_cast<int>(index) + 1 : 0;
   return (stage + step + run.stage_count) % run.stage_count;

@@ -14,18 +14,18 @@ namespace paretopipe::wire {
 struct Traffic;
 }
 
-/// Where the threads of a run are, for another thread to see at any time. What they write costs them a store that no
-/// other core waits for, so that nothing measured changes whether somebody looks or not.
+/// Where the threads of a run are, visible to another thread at any time. Writing costs a thread one store that no
+/// other core waits for, so looking does not change any measurement.
 namespace paretopipe::stage {
 
-/// One thread of a run. It alone writes.
+/// One thread of a run, which is the only writer.
 class Lane {
  public:
   Lane(Role role, int peer, std::shared_ptr<const wire::Traffic> traffic);
 
   void now(Doing doing) { doing_.store(doing, std::memory_order_relaxed); }
 
-  /// One more micro-batch is done, and the next thing that the thread does is this.
+  /// Counts one more finished micro-batch and sets the thread's next activity.
   void next(Doing doing) {
     done_.store(done_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     now(doing);
@@ -36,7 +36,7 @@ class Lane {
  private:
   Role role_;
   int peer_;
-  std::shared_ptr<const wire::Traffic> traffic_;  ///< null where the thread serves no link
+  std::shared_ptr<const wire::Traffic> traffic_;  ///< null if the thread serves no link
   std::atomic<Doing> doing_ = Doing::waiting;
   std::atomic<std::int64_t> done_ = 0;
 };
@@ -44,14 +44,14 @@ class Lane {
 /// All threads of one run.
 class RunProgress {
  public:
-  /// `stage`: which one this is, in the pipeline. Neighbours as run_pipeline() or run_dealer() have them.
+  /// `stage`: the index of this stage in the pipeline. Neighbours as in run_pipeline() or run_dealer().
   RunProgress(const Run& run, int stage, const std::vector<Neighbours>& neighbours);
 
   Lane& compute() { return lanes_.front(); }
   Lane& receive(std::size_t neighbours = 0) { return lanes_.at(1 + 2 * neighbours); }
   Lane& send(std::size_t neighbours = 0) { return lanes_.at(2 + 2 * neighbours); }
 
-  /// The computing thread has taken so long for a micro-batch.
+  /// Records how long the computing thread took for a micro-batch.
   void computed(std::int64_t duration_ns);
 
   void describe_in(Whereabouts& whereabouts) const;
@@ -61,17 +61,17 @@ class RunProgress {
   std::atomic<std::int64_t> longest_compute_ns_ = 0;
 };
 
-/// The run that is under way in this process, if any. Thread-safe.
+/// The current run of this process, if any. Thread-safe.
 class Progress {
  public:
-  /// Which stage of the pipeline this process is. Only while no run is under way.
+  /// Sets the index of this process's stage in the pipeline. Only while no run is under way.
   void configure(int stage) { stage_ = stage; }
   int stage() const { return stage_; }
 
   /// Null: no run is under way.
   void show(std::shared_ptr<const RunProgress> run);
 
-  /// Of this process, as seen by the calling thread, whose own CPU time is left out.
+  /// The state of this process as the calling thread sees it; the caller's own CPU time is left out.
   Whereabouts where() const;
 
  private:
@@ -80,7 +80,7 @@ class Progress {
   std::shared_ptr<const RunProgress> run_;
 };
 
-/// A run that `board` shows as long as this lives, unless it is null.
+/// Shows a run on `board` for the lifetime of this object. Does nothing if `board` is null.
 class ShownRun {
  public:
   ShownRun(Progress* board, const Run& run, const std::vector<Neighbours>& neighbours);

@@ -19,10 +19,10 @@ namespace {
 /// More than a trial of a million batches needs.
 constexpr int kMostMicroBatches = 2'000'000;
 
-/// Enough to see that a graph computes something else, few enough that eager mode costs seconds.
+/// Enough to detect a graph that computes something else, few enough that eager mode costs seconds.
 constexpr std::int64_t kEagerImages = 8;
 
-/// The request for the inputs of whole batches, of which `model` is computed a micro-batch at a time.
+/// The request for the inputs of whole batches; `model` is computed one micro-batch at a time.
 ModelRequest for_whole_batches(const ModelRequest& model, int distinct_inputs, int micro_batches) {
   const auto images = std::int64_t{model.batch} * micro_batches;
   if (micro_batches < 1 || distinct_inputs < 1 || std::int64_t{distinct_inputs} * micro_batches > kMostMicroBatches ||
@@ -98,7 +98,7 @@ std::vector<Activation> room_for_outputs(const nlohmann::json& request) {
   return outputs;
 }
 
-/// The first micro-batches with so many images.
+/// The first micro-batches, up to a limited number of images.
 std::span<const Activation> first_few(const std::vector<Activation>& micro_batches, int micro_batch_images) {
   const auto few = static_cast<std::size_t>((kEagerImages + micro_batch_images - 1) / std::max(1, micro_batch_images));
   return std::span(micro_batches).first(std::min(few, micro_batches.size()));

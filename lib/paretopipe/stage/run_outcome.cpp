@@ -44,7 +44,7 @@ host::StageMemory TensorNeeds::with(const std::optional<host::StageMemory>& bloc
 RunOutcome observe(const Backend& backend, const std::function<void()>& run) {
   RunOutcome outcome;
   auto& report = outcome.report;
-  const host::GpuWatch gpu(backend.gpu_bus_address());  // which takes time and memory of its own
+  const host::GpuWatch gpu(backend.gpu_bus_address());  // it takes time and memory of its own
   host::reset_peak_rss();
   const host::CpuWatch cpus;
   const auto before = host::read_process_usage();

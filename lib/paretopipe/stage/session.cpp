@@ -23,7 +23,7 @@
 namespace paretopipe::stage {
 namespace {
 
-/// As many as an experiment can ask for; also what keeps the sums within an int.
+/// The most that an experiment can ask for; also keeps the sums within an int.
 constexpr int kMaxBatches = 1'000'000;
 
 void check(const Run& request) {
@@ -42,8 +42,8 @@ void check(const Run& request) {
                   request.device, request.devices));
 }
 
-/// Of what a process may use, what all stages together may fill with graphs that are kept for later trials. The rest is
-/// for blocks, activations and whoever else is on the machine.
+/// The divisor of a process's usable memory: all stages together may fill that part with graphs kept for later trials.
+/// The rest is for blocks, activations and other processes.
 constexpr std::int64_t kShareOfMemory = 4;
 
 std::int64_t memory_for_graphs(const Configure& request) {
@@ -53,7 +53,7 @@ std::int64_t memory_for_graphs(const Configure& request) {
   return host::usable_memory_bytes() / kShareOfMemory / request.stages;
 }
 
-/// A link carries only so many tensors of a cut, and results are one.
+/// A link carries a limited number of tensors of a cut; a result is a single tensor.
 void check(const Boundary& incoming, bool source) {
   const auto most = source ? std::size_t{1} : std::size_t{config::kMostCrossing};
   if (!incoming.empty() && incoming.size() <= most) return;
@@ -61,10 +61,10 @@ void check(const Boundary& incoming, bool source) {
       fmt::format("the driver announced micro-batches of {} tensors where 1 to {} can come", incoming.size(), most));
 }
 
-/// More than any phase takes, little enough that moments on it cannot overflow.
+/// More than any phase takes, short enough that moments on it cannot overflow.
 constexpr std::int64_t kLongestScheduleNs = 30LL * 86'400 * 1'000'000'000;
 
-/// The source follows a schedule of all batches, and nobody else has one.
+/// Only the source has a schedule, and it covers all batches.
 void check_schedule(const Run& request, bool source) {
   const auto& arrivals = request.arrivals;
   const auto expected = request.server && source ? static_cast<std::size_t>(request.total_batches()) : 0;
@@ -81,16 +81,16 @@ struct Links {
   wire::Link next;
 };
 
-/// To one request: a message, and the tensors that follow it.
+/// The answer to one request: a message and the tensors that follow it.
 struct Reply {
   Reply(nlohmann::json reply) : message(std::move(reply)) {}
 
   nlohmann::json message;
   std::vector<Activation> tensors{};
-  std::uint32_t tag = 0;  ///< of these
+  std::uint32_t tag = 0;  ///< of the tensors
 };
 
-/// One handler per request. What one request leaves for the next lives in the members.
+/// One handler for each request. The members hold what one request leaves for the next.
 class Session {
  public:
   Session(Backend& backend, Progress& progress) : backend_(backend), progress_(progress) {}
@@ -195,7 +195,7 @@ class Session {
     return request.stage_count == 1 ? Neighbours{} : neighbours_over(request.device);
   }
 
-  /// Those of every device but the source.
+  /// The neighbours of every device but the source.
   std::vector<Neighbours> neighbours_of_dealer(int devices) {
     std::vector<Neighbours> neighbours;
     for (int device = 1; device < devices; ++device) neighbours.push_back(neighbours_over(device));
@@ -214,7 +214,7 @@ class Session {
   Backend& backend_;
   Progress& progress_;
   std::optional<wire::Listener> listener_;
-  std::map<int, Links> links_;  ///< the ring's at 0, and by device those between it and the source
+  std::map<int, Links> links_;  ///< at 0 those of the ring; otherwise, by device, those between it and the source
   std::optional<ReferenceSet> references_;
   std::vector<Activation> last_batch_;  ///< of the last run
 };

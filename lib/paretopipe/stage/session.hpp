@@ -8,8 +8,8 @@ class Link;
 namespace paretopipe::stage {
 
 /// A stage's life: answers the driver's requests (messages.hpp) one after the other until the control link ends, then
-/// returns. A request that fails is answered by `Fault`; only a control link that speaks another protocol throws
-/// (wire::ProtocolError). Computes on the calling thread; another one answers where that is (front_desk.hpp).
+/// returns. Answers a failed request with `Fault`. Throws only wire::ProtocolError, if the control link speaks another
+/// protocol. Computes on the calling thread; another thread answers "where are you" (front_desk.hpp).
 void serve(wire::Link& control, Backend& backend);
 
 }  // namespace paretopipe::stage

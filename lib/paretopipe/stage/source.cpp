@@ -68,7 +68,7 @@ void Source::fill() {
   for (int i = 0; i < std::min(run_.depth, run_.phase_batches()); ++i) issue();
 }
 
-/// A batch is back: the SingleStream and the Offline phase hand one over for each.
+/// A batch is back: the SingleStream and the Offline phase hand over the next one.
 void Source::issue_next() {
   if (next_ == static_cast<std::size_t>(run_.total_batches())) return;
   const bool alone_is_over =
@@ -80,7 +80,7 @@ void Source::issue_next() {
   }
 }
 
-/// What came back of the batch whose micro-batches are `first` and those after it.
+/// Checks the result of the batch that begins with micro-batch `first`.
 void Source::check_batch(std::size_t first, std::vector<Activation>& micro_batches) {
   for (std::size_t i = 0; i < micro_batches.size(); ++i) {
     comparison_.add(micro_batches[i], references_.outputs[(first + i) % references_.outputs.size()]);
@@ -90,7 +90,7 @@ void Source::check_batch(std::size_t first, std::vector<Activation>& micro_batch
   micro_batches.clear();
 }
 
-/// Inputs come round again, and their labels with them: each counts at its first result.
+/// Inputs and their labels repeat. Each counts at its first result.
 void Source::judge(std::size_t sequence, const Activation& result) {
   if (references_.labels.empty() || sequence >= references_.inputs.size()) return;
   const auto images = static_cast<std::size_t>(result.spec.shape.front());

@@ -3,12 +3,11 @@
 
 namespace paretopipe::stage {
 
-/// Bytes of tensors that a thread allocated, less those that it freed, as the allocators of backends count them. Of the
-/// thread that computes: another one that sends its results and frees them would make it a matter of chance what lives
-/// at once.
+/// Bytes of tensors that a thread allocated less those that it freed, as backends' allocators count them. Counted for
+/// the computing thread: if another thread freed the results after sending, the peak would depend on chance.
 struct TensorBytes {
   std::int64_t alive = 0;
-  std::int64_t most = 0;  ///< since somebody last began to watch
+  std::int64_t most = 0;  ///< peak since the last watch began
 
   void add(std::int64_t bytes) {
     alive += bytes;
@@ -17,18 +16,18 @@ struct TensorBytes {
   void remove(std::int64_t bytes) { alive -= bytes; }
 };
 
-/// This thread's.
+/// The counter of this thread.
 inline TensorBytes& tensor_bytes() {
   thread_local TensorBytes bytes;
   return bytes;
 }
 
-/// What this thread allocates from now on. One at a time.
+/// Watches what this thread allocates from now on. Only one watch at a time.
 class TensorWatch {
  public:
   TensorWatch() : before_(tensor_bytes().alive) { tensor_bytes().most = before_; }
 
-  /// The most that lived at once, and what lives now.
+  /// The peak so far, and the current amount.
   std::int64_t most() const { return tensor_bytes().most - before_; }
   std::int64_t now() const { return tensor_bytes().alive - before_; }
 

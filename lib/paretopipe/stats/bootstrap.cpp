@@ -21,7 +21,7 @@ void check(std::span<const std::vector<double>> metrics) {
   }
 }
 
-/// Of values in any order, which they lose: for an even count, the mean of the middle two, as quantile() has it.
+/// Takes values in any order and reorders them. For an even count, the mean of the middle two, like quantile().
 double median_in_place(std::vector<double>& values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());

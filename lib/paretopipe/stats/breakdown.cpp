@@ -17,7 +17,7 @@ void check_length(const Moments& moments, std::size_t micro_batches) {
   }
 }
 
-/// A batch is handed over as a whole: that is what makes its last micro-batch's latency the batch's.
+/// Requires that a batch was handed over as a whole: only then its last micro-batch's latency is the batch's.
 void check_micro_batches(const record::PhaseSamples& samples) {
   const auto& handed_over = samples.stages.front().receive_begin;
   const auto micro_batches = static_cast<std::size_t>(samples.micro_batches);
@@ -31,7 +31,7 @@ void check_micro_batches(const record::PhaseSamples& samples) {
   }
 }
 
-/// Every device has to have measured a batch.
+/// Requires that every device measured a batch.
 void check_devices(const record::PhaseSamples& samples, int stages) {
   if (samples.devices == 1) return;
   const auto measured =
@@ -81,7 +81,7 @@ Breakdown micro_batch_breakdown(const record::PhaseSamples& samples) {
   const auto& results = samples.results;
 
   Breakdown result;
-  // Every part begins where the one before it ended: that is what makes them add up.
+  // Every part begins where the one before it ended, so they add up.
   const Moments* reached = &handed_over;
   const auto pass = [&](Part part, int stage, const Moments& moment) {
     result.parts.push_back({part, stage, difference(moment, *reached)});

@@ -10,7 +10,7 @@ namespace {
 
 using Values = std::vector<double>;
 
-/// What tells the draws of the second sample from those of the first.
+/// Makes the draws of the second sample differ from those of the first.
 constexpr std::uint64_t kOtherStream = 0x9e3779b97f4a7c15U;
 
 Values resampled(std::span<const double> values, std::uint64_t seed) {

@@ -11,7 +11,7 @@ namespace {
 
 using nlohmann::json;
 
-/// A longer warm-up than was asked for is no damage; fewer batches are.
+/// A warm-up that is longer than requested is no damage; fewer batches are.
 void check_batches(const record::PhaseSamples& samples, const plan::Trial& trial, const char* phase) {
   if (samples.micro_batches != trial.micro_batches()) {
     throw UsageError(fmt::format("the record's \"{}\" has batches of {} micro-batches, and its trial asks for {}",
@@ -29,7 +29,7 @@ void check_batches(const record::PhaseSamples& samples, const plan::Trial& trial
                   batches, samples.warmup, asked, trial.warmup));
 }
 
-/// `recorded` is what samples say again as `derived`.
+/// Compares `recorded` with `derived`, which is computed anew from the samples.
 void check_derived(const json& recorded, const json& derived, std::string_view what) {
   const auto flat = recorded.flatten();
   const auto expected = derived.flatten();

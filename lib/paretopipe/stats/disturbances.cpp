@@ -15,7 +15,7 @@ bool noticeable(std::int64_t part_ns, const host::CpuTime& time) {
   return static_cast<double>(part_ns - kTwoTicksNs) > kNoticeableShare * static_cast<double>(time.wall_ns);
 }
 
-/// The kernel counts in ticks: of a short time that may come to more than all of it.
+/// Capped at 100: the kernel counts in ticks, which may exceed a short time.
 double percent(std::int64_t part_ns, const host::CpuTime& time) {
   return std::min(100.0, 100 * static_cast<double>(part_ns) / static_cast<double>(time.wall_ns));
 }
@@ -37,7 +37,7 @@ void add_contention(std::vector<std::string>& found, const record::TrialRecord& 
   const auto& stage = record.stages[index];
   if (!stage.conditions->time) return;
   const auto& time = *stage.conditions->time;
-  // The relay of an emulated network is a process of ours, on any CPU that is free.
+  // The relay of an emulated network is our own process, on any free CPU.
   const auto others = record.trial.shaping == config::Shaping::emulated ? 0 : used_by_others_ns(record, stage);
   if (noticeable(others, time)) {
     found.push_back(
@@ -71,7 +71,7 @@ std::vector<std::string> disturbances(const record::TrialRecord& record) {
       add_contention(found, record, i);
       if (!held_to_quota(stage)) add_change_of_speed(found, *stage.conditions, i);
     }
-    // A stage short of memory by intention reads its program's pages again and again.
+    // A stage with an intentional memory limit reads its program's pages repeatedly.
     if (stage.usage.major_page_faults > 0 && !(stage.emulated_device && stage.emulated_device->memory_limit_bytes)) {
       found.push_back(fmt::format(
           "stage {} waited {} for pages from disk", i,

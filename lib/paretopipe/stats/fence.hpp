@@ -5,9 +5,9 @@
 
 namespace paretopipe::stats {
 
-/// Above this a duration is far out: Q3 + 3 (Q3 - Q1), the outer fence of Tukey, "Exploratory Data Analysis" (1977).
-/// Never less than 2 % above Q3, for where all durations are nearly the same, a small difference is none. None for
-/// fewer than four durations.
+/// The limit above which a duration is far out: Q3 + 3 (Q3 - Q1), the outer fence of Tukey, "Exploratory Data Analysis"
+/// (1977). Never less than 2 % above Q3, because a small difference does not count if all durations are nearly the
+/// same. None for fewer than four durations.
 std::optional<double> outer_fence_ns(std::span<const std::int64_t> durations_ns);
 
 }  // namespace paretopipe::stats

@@ -9,14 +9,14 @@
 namespace paretopipe::stats {
 namespace {
 
-/// How both samples lie in their common order.
+/// The ranks of both samples in their common order.
 struct Order {
   double u = 0;         ///< as in MannWhitney
   double tie_term = 0;  ///< sum of t^3 - t over the groups of t equal values; 0 without ties
 };
 
 Order order_of(std::span<const double> first, std::span<const double> second) {
-  std::vector<std::pair<double, bool>> all;  // value, whether it is of the second sample
+  std::vector<std::pair<double, bool>> all;  // value, whether it belongs to the second sample
   for (const double value : first) all.emplace_back(value, false);
   for (const double value : second) all.emplace_back(value, true);
   std::sort(all.begin(), all.end());
@@ -36,9 +36,9 @@ Order order_of(std::span<const double> first, std::span<const double> second) {
   return order;
 }
 
-/// In how many of all orders of m and n different values U has each value 0 … m n: f(m, n, u) = f(m - 1, n, u - n) +
-/// f(m, n - 1, u), by whether the largest value is of the one sample or of the other. Sums of positive numbers, so that
-/// no digit cancels.
+/// f(m, n, u): the number of orders of m and n different values for which U is u, for u = 0 … m n. f(m, n, u) = f(m -
+/// 1, n, u - n) + f(m, n - 1, u), by the sample that the largest value belongs to. Only positive numbers are added, so
+/// no digits cancel.
 std::vector<double> frequencies(std::size_t m, std::size_t n) {
   std::vector<std::vector<double>> rows(m + 1, std::vector<double>(m * n + 1, 0));
   for (auto& row : rows) row[0] = 1;  // n = 0: all values of one sample

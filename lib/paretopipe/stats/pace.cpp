@@ -10,7 +10,7 @@ namespace paretopipe::stats {
 std::vector<std::int64_t> measured_intervals_ns(const record::PhaseSamples& offline) {
   breakdown(offline);  // refuses damaged samples
   auto intervals = of_last_micro_batches(offline.results.completed, offline.micro_batches);
-  std::sort(intervals.begin(), intervals.end());  // devices that batches are dealt out to overtake one another
+  std::sort(intervals.begin(), intervals.end());  // devices overtake one another
   std::adjacent_difference(intervals.begin(), intervals.end(), intervals.begin());
   intervals.erase(intervals.begin(), intervals.begin() + offline.warmup + 1);
   return intervals;

@@ -33,7 +33,7 @@ void check(const ServerTimeline& moments, int warmup) {
   if (!ordered) throw UsageError("the samples of a Server phase are damaged: its moments go back in time");
 }
 
-/// Of the batches after warm-up.
+/// For the batches after warm-up.
 Moments differences(const Moments& end, const Moments& begin, int warmup) {
   Moments result(end.size() - static_cast<std::size_t>(warmup));
   std::transform(end.begin() + warmup, end.end(), begin.begin() + warmup, result.begin(), std::minus<>());

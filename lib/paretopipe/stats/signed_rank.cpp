@@ -10,10 +10,10 @@
 namespace paretopipe::stats {
 namespace {
 
-/// Twice the rank of each step's size, which is a whole number for mean ranks too; steps of 0 are left out.
+/// Twice the rank of each step's size, a whole number even for mean ranks. Steps of 0 are left out.
 struct Ranked {
   std::vector<std::size_t> doubled;  ///< ascending
-  std::size_t upwards = 0;           ///< sum of those of the steps above 0
+  std::size_t upwards = 0;           ///< sum of those of steps above 0
 };
 
 Ranked ranked(std::span<const double> steps) {
@@ -33,7 +33,7 @@ Ranked ranked(std::span<const double> steps) {
   return result;
 }
 
-/// How probable each sum of some of `numbers` is, when each of them is taken with probability one half.
+/// The probability of each sum if every number is included with probability one half.
 std::vector<double> sum_probabilities(std::span<const std::size_t> numbers) {
   const auto total = std::accumulate(numbers.begin(), numbers.end(), std::size_t{0});
   std::vector<double> probabilities(total + 1, 0);
@@ -85,7 +85,7 @@ std::optional<Interval> typical_step_interval(std::span<const double> steps, dou
   if (!(level > 0 && level < 1)) throw std::invalid_argument("an interval's level must be in (0, 1)");
   std::vector<std::size_t> ranks(steps.size());
   std::iota(ranks.begin(), ranks.end(), std::size_t{1});
-  std::size_t outside = 0;  // means beyond either end of the interval
+  std::size_t outside = 0;  // means outside either end of the interval
   double tail = 0;
   for (const double probability : sum_probabilities(ranks)) {
     tail += probability;

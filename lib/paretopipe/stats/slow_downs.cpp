@@ -15,16 +15,16 @@ namespace {
 
 using Values = std::vector<double>;
 
-/// Groups of neighbours of a long series: enough for a tenth of a trial, few enough to try every cut.
+/// The most groups that a long series is divided into: enough for a tenth of a trial, few enough to try every cut.
 constexpr std::size_t kMostGroups = 128;
 
-/// Of the largest rise in a phase, below which another stage's is an effect of that one.
+/// A rise below this share of the phase's largest rise is an effect of that rise.
 constexpr double kLeastShare = 0.25;
 
-/// Of the parts on both sides of a cut.
+/// The share of each part that must be on its side.
 constexpr double kMost = 0.9;
 
-/// The medians of groups of `size` neighbours; the last durations, too few for a group, are left out.
+/// The medians of groups of `size` neighbours. The last durations are left out if too few for a group.
 Values medians_of_groups(std::span<const std::int64_t> durations_ns, std::size_t size) {
   Values medians;
   for (std::size_t begin = 0; begin + size <= durations_ns.size(); begin += size) {
@@ -41,7 +41,7 @@ double distance_from_median(std::span<const double> part) {
   return sum;
 }
 
-/// `values` has at least two parts' worth.
+/// `values` must be long enough for two parts.
 std::size_t best_cut(std::span<const double> values) {
   std::size_t best = 0;
   double least = std::numeric_limits<double>::infinity();
@@ -55,7 +55,7 @@ std::size_t best_cut(std::span<const double> values) {
   return best;
 }
 
-/// What a stage's computing thread took for every measured batch.
+/// The times that a stage's computing thread took for every measured batch.
 Series compute_times_ns(const record::PhaseSamples& samples, const StageTimeline& stage) {
   Series times;
   for (std::size_t i = 0; i < stage.encoded.size(); ++i) times.push_back(stage.encoded[i] - stage.compute_begin[i]);
@@ -77,7 +77,7 @@ double rise_ns(const record::SlowDown& slow) {
   return slow.after_ns - slow.before_ns;
 }
 
-/// A stage that waits for one that slowed down finds its caches cold: that is no slow-down of its own.
+/// Drops small rises: a stage that waits for a slowed-down one finds its caches cold, which is no slow-down of its own.
 void drop_effects(std::vector<record::SlowDown>& found) {
   double largest = 0;
   for (const auto& one : found) largest = std::max(largest, rise_ns(one));

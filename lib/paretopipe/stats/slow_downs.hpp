@@ -7,31 +7,31 @@
 #include <string>
 #include <vector>
 
-/// Stages that became slower within a trial: a processor that throttles, a neighbour that came.
+/// Stages that became slower within a trial, e.g. through a throttling processor or a new neighbour.
 namespace paretopipe::stats {
 
-/// Where a series of durations becomes longer for good.
+/// The point from which on a series of durations is longer.
 struct Rise {
-  int first = 0;         ///< duration that belongs to the later part
+  int first = 0;         ///< first duration of the later part
   double before_ns = 0;  ///< median of the earlier part
   double after_ns = 0;   ///< median of the later part
 };
 
-/// The series is cut where the distances of all durations from the median of their part add up to the least. It has
-/// risen if the later part's median is at least kRise times the earlier one's and kLeastRiseNs more, and nine in ten of
-/// the later durations are above nine in ten of the earlier ones. Of parts of fewer than kLeastDurations nothing is
-/// said: a burst of slow batches, which outliers tell of, is no rise, and neither is one that passed.
+/// Cuts the series where the distances of all durations from the median of their part have the smallest sum. The series
+/// has risen if the later part's median is at least kRise times the earlier one's and kLeastRiseNs more, and nine in
+/// ten of the later durations are above nine in ten of the earlier ones. Each part has at least kLeastDurations:
+/// neither a burst of slow batches, which outliers show, nor a rise that passed counts.
 ///
-/// Of a long series groups of neighbours are looked at, each by its median, so that `first` is the first of a group.
+/// A long series is judged by the medians of groups of neighbours; `first` is then the first of a group.
 std::optional<Rise> find_rise(std::span<const std::int64_t> durations_ns);
 
 inline constexpr double kRise = 1.25;
-inline constexpr double kLeastRiseNs = 100'000;  ///< less is a matter of caches and of waking up
+inline constexpr double kLeastRiseNs = 100'000;  ///< a smaller rise comes from caches or waking up
 inline constexpr std::size_t kLeastDurations = 8;
 
-/// In the phases that the trial has, by what a stage computed at each measured batch. Of batches that were dealt out to
-/// devices, by device. What rose by less than a quarter of what another stage of the phase did is left out. Throws
-/// UsageError for damaged samples (see breakdown()).
+/// Finds slow-downs in the trial's phases by each stage's compute time for every measured batch, or by device if
+/// batches were dealt out. Leaves out rises of less than a quarter of another stage's in the phase. Throws UsageError
+/// for damaged samples (see breakdown()).
 std::vector<record::SlowDown> find_slow_downs(const std::optional<record::PhaseSamples>& single_stream,
                                               const std::optional<record::PhaseSamples>& offline);
 

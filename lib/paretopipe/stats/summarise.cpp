@@ -11,7 +11,7 @@
 namespace paretopipe::stats {
 namespace {
 
-/// The batches after warm-up. Callers have made sure that there is at least one.
+/// The batches after warm-up. Callers ensure that there is at least one.
 std::span<const std::int64_t> measured(const Series& series, int warmup) {
   return std::span(series).subspan(static_cast<std::size_t>(warmup));
 }
@@ -26,7 +26,7 @@ Series differences(const Series& end, const Series& begin) {
   return durations;
 }
 
-/// Of a micro-batch, over the micro-batches of all measured batches.
+/// The median for one micro-batch, over the micro-batches of all measured batches.
 double median_difference_ns(const Series& end, const Series& begin, const record::PhaseSamples& samples) {
   return median_ns(measured(differences(end, begin), samples.warmup * samples.micro_batches));
 }
@@ -79,14 +79,14 @@ record::StageUtilisation utilisation(const StageTimeline& stage, const record::P
   return {median_ns(measured(computes, offline.warmup)), share, 1 - share};
 }
 
-/// Where batches were dealt out to devices, each has two links.
+/// If batches were dealt out to devices, each device has two links.
 void check_links_of_devices(const record::PhaseSamples& samples, const std::vector<record::LinkPayload>& links) {
   const auto devices = static_cast<std::size_t>(samples.devices);
   if (devices == 1 || links.size() == 2 * (devices - 1)) return;
   throw UsageError(fmt::format("{} devices took part, which does not fit {} link(s)", devices, links.size()));
 }
 
-/// Of each device that batches were dealt out to.
+/// The links of each device that batches were dealt out to.
 std::vector<record::LinkSummary> summarise_links_of_devices(const record::PhaseSamples& single_stream,
                                                             const std::vector<record::LinkPayload>& links) {
   std::vector<record::LinkSummary> summaries;

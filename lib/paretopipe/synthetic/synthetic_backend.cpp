@@ -18,7 +18,7 @@ namespace {
 
 using stage::Activation;
 
-/// Waking up late by a scheduler's whim would make the truth false: the last stretch is spent awake.
+/// The last stretch of a wait is spent awake: waking up late would falsify the ground truth.
 constexpr auto kAwake = std::chrono::microseconds(100);
 
 void wait_until(std::int64_t deadline_ns) {
@@ -47,14 +47,14 @@ Activation make_activation(const wire::TensorSpec& spec) {
   return {spec, {memory.get(), bytes}, memory};
 }
 
-/// Elements are taken as words of 32 bits, and every step is a bijection of each of them: no rounding can swallow a
-/// difference, as it does in floating point.
+/// Elements are treated as words of 32 bits, and every step is a bijection of each word: unlike in floating point, no
+/// rounding can hide a difference.
 std::uint32_t word(float element) {
   return std::bit_cast<std::uint32_t>(element);
 }
 
-/// Every input element reaches exactly one output element, so that one that differs cannot be cancelled by a copy of
-/// itself: a larger output takes up each element once and is padded, a smaller one takes them up in turns.
+/// Every input element reaches exactly one output element, so no copy of itself can cancel a difference. A larger
+/// output takes each element once and is padded; a smaller one takes them in turn.
 void transform(std::span<const float> input, std::span<float> output, std::uint32_t key) {
   if (output.size() >= input.size()) {
     for (std::size_t i = 0; i < input.size(); ++i) output[i] = std::bit_cast<float>(std::rotl(word(input[i]), 7) ^ key);
@@ -70,12 +70,12 @@ void transform(std::span<const float> input, std::span<float> output, std::uint3
   }
 }
 
-/// Differs from block to block, so that one left out or run twice shows.
+/// Differs from block to block, so a block that is skipped or run twice shows.
 std::uint32_t key_of(int block) {
   return 0x9e3779b9U * static_cast<std::uint32_t>(block + 1);
 }
 
-/// Any word to a number in [0, 1): MurmurHash3's finaliser spreads each bit over the 24 that a float has.
+/// Maps any word to a number in [0, 1): MurmurHash3's finaliser spreads each bit over the 24 bits of a float.
 void make_logits(std::span<float> words) {
   for (auto& element : words) {
     auto hash = word(element);
@@ -91,7 +91,7 @@ class SyntheticBackend final : public stage::Backend {
   std::vector<std::string> models() const override { return {std::string(kPattern)}; }
 
   nlohmann::json configure(const stage::ComputeOptions&) override {
-    // The default slack of 50 us is most of the accuracy that is promised.
+    // The default timer slack of 50 us would be most of the promised accuracy.
     prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
     return {{"library", "synthetic"}, {"threads", 1}};
   }

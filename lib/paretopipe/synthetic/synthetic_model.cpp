@@ -12,7 +12,7 @@ constexpr std::string_view kUsage =
     "synthetic:5ms/2MB,3ms)";
 
 constexpr std::int64_t kFloatBytes = 4;
-/// Anything longer is a typing mistake, and the longest that 64 bits can say would overflow a deadline.
+/// Anything longer is a typing mistake. The largest value of 64 bits would overflow a deadline.
 constexpr Nanoseconds kMaxDuration = std::chrono::hours(1);
 /// One tensor dimension of the wire protocol holds at most 2^32 - 1 elements.
 constexpr std::int64_t kMaxOutputBytes = std::int64_t{4} << 30;

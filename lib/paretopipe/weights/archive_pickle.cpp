@@ -11,7 +11,7 @@ std::vector<ArchiveStorage> check_archive_pickle(Bytes pickle, const StorageFind
   for (const auto& value : machine.values()) {
     if (const auto* tensor = value.get<PickleTensor>()) locate(*tensor, find(tensor->storage.key));
     const auto* storage =
-        value.get<PickleStorage>();  // to LibTorch a tensor of its own, whether one is made of it or not
+        value.get<PickleStorage>();  // LibTorch treats it as a tensor of its own, whether or not one is made of it
     if (storage == nullptr) continue;
     const auto* entry = find(storage->key);
     check_storage(*storage, entry);

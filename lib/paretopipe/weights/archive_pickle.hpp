@@ -8,19 +8,19 @@
 
 namespace paretopipe::weights {
 
-/// The entry that holds a storage's numbers, by the storage's name; null if there is none.
+/// Finds the entry that holds a storage's numbers, by the storage's name; null if there is none.
 using StorageFinder = std::function<const ZipEntry*(std::string_view key)>;
 
-/// Where numbers are.
+/// A storage that a pickle names.
 struct ArchiveStorage {
-  std::string_view key;  ///< its name, as it stands in the pickle
+  std::string_view key;  ///< its name, as in the pickle
   const ZipEntry* entry;
 };
 
-/// Reads a pickle of a TorchScript archive to its end, as PickleMachine does, for LibTorch, which reads it afterwards
-/// and trusts it: values are only taken from where there are some, every storage is there, and every tensor lies within
-/// one. Returns the storages, some of them more than once; their keys refer to `pickle`. Throws UsageError, a sentence
-/// without the pickle's name.
+/// Reads a pickle of a TorchScript archive to its end, as PickleMachine does, before LibTorch reads and trusts it.
+/// Checks that only existing values are taken, that every storage exists, and that every tensor lies within its
+/// storage. Returns the storages, possibly with repetitions; their keys refer to `pickle`. Throws UsageError, a
+/// sentence without the pickle's name.
 std::vector<ArchiveStorage> check_archive_pickle(Bytes pickle, const StorageFinder& find);
 
 }  // namespace paretopipe::weights

@@ -17,7 +17,7 @@ static_assert(std::endian::native == std::endian::little, "files of weights are 
 
 using Bytes = std::span<const std::byte>;
 
-/// `count` bytes from `offset` on, or nothing where they do not all exist. No sum that could overflow.
+/// `count` bytes from `offset` on; nothing if they do not all exist. Computes no sum that could overflow.
 inline std::optional<Bytes> slice(Bytes bytes, std::uint64_t offset, std::uint64_t count) {
   if (offset > bytes.size() || count > bytes.size() - offset) return std::nullopt;
   return bytes.subspan(static_cast<std::size_t>(offset), static_cast<std::size_t>(count));
@@ -36,7 +36,7 @@ inline std::string_view text_of(Bytes bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-/// A product, or nothing if a factor is negative or the product is not an int64.
+/// The product; nothing if a factor is negative or the product does not fit int64.
 inline std::optional<std::int64_t> checked_product(std::int64_t left, std::int64_t right) {
   std::int64_t product = 0;
   if (left < 0 || right < 0 || __builtin_mul_overflow(left, right, &product)) return std::nullopt;
@@ -49,7 +49,7 @@ inline std::optional<std::int64_t> checked_sum(std::int64_t left, std::int64_t r
   return sum;
 }
 
-/// A name out of a file, fit for a message: in quotes, escaped, and not longer than a line.
+/// A name from a file, made fit for a message: in quotes, escaped, and no longer than a line.
 std::string in_quotes(std::string_view name);
 
 }  // namespace paretopipe::weights

@@ -35,7 +35,7 @@ class Descriptor {
 }  // namespace
 
 MappedFile::MappedFile(const std::filesystem::path& file) {
-  const Descriptor descriptor(file);  // O_NONBLOCK: a pipe would wait for its writer, rather than be refused
+  const Descriptor descriptor(file);  // O_NONBLOCK: a pipe is refused instead of waiting for its writer
   struct stat status {};
   if (::fstat(descriptor.value(), &status) != 0) refuse("look at", file, errno);
   if (S_ISDIR(status.st_mode)) refuse("open", file, EISDIR);
@@ -55,7 +55,7 @@ void MappedFile::forget(std::span<const std::byte> part) const {
   const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
   const auto begin = (reinterpret_cast<std::uintptr_t>(part.data()) + page - 1) / page * page;
   const auto end = reinterpret_cast<std::uintptr_t>(part.data() + part.size()) / page * page;
-  // Advice: where the kernel does not take it, pages stay until it needs their memory.
+  // This is advice: if the kernel does not follow it, pages stay until their memory is needed.
   if (begin < end) ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
 }
 

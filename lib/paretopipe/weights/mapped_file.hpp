@@ -5,10 +5,9 @@
 
 namespace paretopipe::weights {
 
-/// A whole file in memory; the kernel reads a page when it is touched. To be read only: what is written to its pages
-/// nevertheless, as a library might that knows no constant memory, stays in this process and is lost with `forget`. Its
-/// size is that at construction: a file that somebody makes shorter meanwhile ends the process (SIGBUS), as with every
-/// mapping.
+/// A whole file mapped into memory, read-only in intent; the kernel reads a page when it is touched. If a library
+/// without const-correctness writes to it, the change stays in this process and is lost with `forget`. The size is that
+/// at construction: if somebody shortens the file meanwhile, the process ends (SIGBUS), as with every mapping.
 class MappedFile {
  public:
   /// Throws UsageError if the file cannot be opened or is no regular file.
@@ -19,8 +18,8 @@ class MappedFile {
 
   std::span<const std::byte> bytes() const { return bytes_; }
 
-  /// Gives the pages that lie wholly within a part of bytes() back to the system: they no longer count as this
-  /// process's memory, until they are touched, and read, again.
+  /// Returns the pages wholly within a part of bytes() to the system. They no longer count as this process's memory
+  /// until they are touched and read again.
   void forget(std::span<const std::byte> part) const;
 
  private:

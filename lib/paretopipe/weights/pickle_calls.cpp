@@ -1,4 +1,4 @@
-// What a pickle asks for by name: types, storages, functions, classes.
+// The names that a pickle refers to: types, storages, functions, classes.
 #include <paretopipe/weights/pickle_machine.hpp>
 
 #include <algorithm>
@@ -36,7 +36,7 @@ constexpr auto kGlobals = std::to_array<Global>({
     {"torch.jit._pickle", "restore_type_tag", PickleFunction::restore_type, PickleDialect::archive},
 });
 
-/// Null if the value is not of that kind.
+/// Null if the value is of another kind.
 template <class T>
 const T* argument(const PickleTuple& arguments, std::size_t index) {
   return arguments.items[index]->get<T>();
@@ -45,7 +45,7 @@ const T* argument(const PickleTuple& arguments, std::size_t index) {
 /// PyTorch's own limit. Without one, a short pickle could ask for copies of a long tuple until the memory is full.
 constexpr std::size_t kMostDimensions = 64;
 
-/// Of a shape or of strides; nothing unless all items are whole numbers.
+/// The numbers of a shape or of strides; nothing unless all items are whole numbers.
 std::optional<std::vector<std::int64_t>> dimensions(const PickleTuple& tuple) {
   if (tuple.items.size() > kMostDimensions) return std::nullopt;
   std::vector<std::int64_t> numbers;
@@ -57,10 +57,10 @@ std::optional<std::vector<std::int64_t>> dimensions(const PickleTuple& tuple) {
   return numbers;
 }
 
-/// Of a type in words, which LibTorch parses recursively.
+/// The longest textual type. LibTorch parses types recursively.
 constexpr std::size_t kLongestType = 1000;
 
-/// Not of those that LibTorch brings along, whose objects are made by code in C++.
+/// Excludes classes that LibTorch itself provides: their objects are made by C++ code.
 bool is_class_of_archive(std::string_view module) {
   if (module.starts_with("__torch__.torch.classes")) return false;
   return module == "__torch__" || module.starts_with("__torch__.");
@@ -146,7 +146,7 @@ void PickleMachine::rebuild_parameter(const PickleTuple& arguments) {
   push(*tensor);
 }
 
-/// (list): the same one, which from now on is one of whole numbers, say.
+/// (list): returns the same list, which from now on has one element type, e.g. whole numbers.
 void PickleMachine::build_list(const PickleTuple& arguments) {
   if (arguments.items.size() != 1 || argument<PickleList>(arguments, 0) == nullptr) {
     fail("it makes a list of something else than a list");
@@ -154,7 +154,7 @@ void PickleMachine::build_list(const PickleTuple& arguments) {
   stack_.push_back(arguments.items.front());
 }
 
-/// (list or dictionary, its type in words): the same one.
+/// (list or dictionary, its type in words): returns the same value.
 void PickleMachine::restore_type(const PickleTuple& arguments) {
   if (arguments.items.size() == 2) {
     const bool container =
@@ -181,8 +181,8 @@ void PickleMachine::new_object() {
   push(PickleObject{});
 }
 
-/// The attributes of an object. In a state_dict, an OrderedDict's own: the versions of modules, which nothing here
-/// depends on.
+/// Sets the attributes of an object. In a state_dict, these are an OrderedDict's own: the versions of modules, which
+/// nothing here depends on.
 void PickleMachine::build() {
   auto* state = pop();
   const bool owner_fits =

@@ -7,10 +7,10 @@
 namespace paretopipe::weights {
 namespace {
 
-/// Modules in modules, with a few tuples and lists at each.
+/// Enough for modules within modules, with a few tuples and lists at each.
 constexpr int kDeepestNesting = 500;
 
-/// Opcodes that a pickle may be refused for, and that a person who wonders why should read the name of.
+/// Names of opcodes that a pickle may be refused for, for the error message.
 struct OpcodeName {
   std::uint8_t code;
   std::string_view name;
@@ -152,7 +152,7 @@ void PickleMachine::push_tuple(std::vector<PickleValue*> items) {
   hold(top(), items);
 }
 
-/// Of an archive, which LibTorch will build: what is held is complete, so that there are no cycles.
+/// For an archive, which LibTorch will build: refuses changes to a held value, so there are no cycles.
 void PickleMachine::hold(PickleValue& holder, const std::vector<PickleValue*>& items) {
   if (dialect_ != PickleDialect::archive || items.empty()) return;
   if (holder.held) fail(fmt::format("it changes {} that something else holds already", kind_of(holder)));
@@ -184,7 +184,7 @@ void PickleMachine::long1() {
   push(load<std::int64_t>(extended, 0));
 }
 
-/// In big-endian order, unlike all else.
+/// Big-endian, unlike everything else.
 void PickleMachine::real() {
   push(std::bit_cast<double>(__builtin_bswap64(take_integer<std::uint64_t>())));
 }
@@ -208,7 +208,7 @@ void PickleMachine::add_entries(const std::vector<PickleValue*>& items) {
   for (std::size_t i = 0; i < items.size(); i += 2) dictionary->entries.emplace_back(items[i], items[i + 1]);
 }
 
-/// LibTorch has a table as long as the greatest index.
+/// LibTorch's table is as long as the greatest index.
 void PickleMachine::put(std::uint32_t index) {
   if (dialect_ == PickleDialect::archive && index > kMostValues) fail(fmt::format("it remembers a value as {}", index));
   memo_[index] = &top();

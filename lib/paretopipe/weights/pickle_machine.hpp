@@ -8,19 +8,19 @@
 
 namespace paretopipe::weights {
 
-/// Whose pickle it is: that decides which opcodes and globals it may have.
+/// The kind of pickle, which decides on the allowed opcodes and globals.
 enum class PickleDialect {
   state_dict,
-  archive,  ///< of TorchScript: lists, real numbers, and objects of the archive's own classes too
+  archive,  ///< of TorchScript: also lists, real numbers, and objects of the archive's own classes
 };
 
-/// Runs a pickle of PyTorch: the opcodes of protocol 2 (Python's pickletools.py defines them) that torch.save uses for
-/// a state_dict, or torch.jit.save for an archive, with the globals that these name. Anything else, another opcode,
-/// another global such as os.system, a call with other arguments, is refused by its name; nothing is executed or
-/// imported. Values live as long as the machine, and text refers to `pickle`.
+/// Runs a pickle of PyTorch: the opcodes of protocol 2 (defined in Python's pickletools.py) that torch.save uses for a
+/// state_dict or torch.jit.save for an archive, with the globals that they name. Refuses everything else by its name:
+/// another opcode, another global such as os.system, a call with other arguments. Executes and imports nothing. Values
+/// live as long as the machine; text refers to `pickle`.
 ///
-/// An archive's pickle is read by LibTorch afterwards, which trusts it: what it would build must not be nested so
-/// deeply that its destructors run out of stack, and holds no cycle.
+/// LibTorch reads and trusts an archive's pickle afterwards. So the values must not be nested so deeply that their
+/// destructors run out of stack, and must hold no cycle.
 ///
 /// All methods throw UsageError, a sentence with the position in the pickle.
 class PickleMachine {
@@ -28,10 +28,10 @@ class PickleMachine {
   explicit PickleMachine(Bytes pickle, PickleDialect dialect = PickleDialect::state_dict)
       : rest_(pickle), size_(pickle.size()), dialect_(dialect) {}
 
-  /// To be called once. What the pickle holds; every byte of it is used.
+  /// Returns the content of the pickle; every byte of it must be used. Call once.
   const PickleValue& run();
 
-  /// All that it made.
+  /// All values that the pickle made.
   const std::deque<PickleValue>& values() const { return values_; }
 
  private:
@@ -55,7 +55,7 @@ class PickleMachine {
   std::string_view take_line();
 
   // The stack
-  /// A state_dict of ten thousand tensors has a quarter of that.
+  /// A state_dict of ten thousand tensors needs a quarter of this.
   static constexpr std::size_t kMostValues = 1'000'000;
 
   template <class Content>
@@ -117,7 +117,7 @@ class PickleMachine {
   std::size_t size_;
   PickleDialect dialect_;
   bool stopped_ = false;
-  std::deque<PickleValue> values_;  ///< whose addresses stay
+  std::deque<PickleValue> values_;  ///< their addresses are stable
   std::vector<PickleValue*> stack_;
   std::vector<std::size_t> marks_;  ///< heights of the stack
   std::unordered_map<std::uint32_t, PickleValue*> memo_;

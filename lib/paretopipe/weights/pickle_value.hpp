@@ -8,16 +8,16 @@
 #include <variant>
 #include <vector>
 
-// What the pickles of PyTorch are made of, as the machine that reads them sees it. Nothing here is a Python object, and
-// nothing is ever called: the few functions that they name are constants, and what they would return is known.
+// The values of PyTorch's pickles as their reader sees them. Nothing here is a Python object, and nothing is ever
+// called: the few functions that pickles name are constants, and their results are known.
 namespace paretopipe::weights {
 
 struct PickleValue;
 
 struct PickleNone {};
 
-/// What a pickle calls. The last three only stand in TorchScript archives: lists of one type (of what they get, which
-/// is a list, the elements stay), a list or dictionary with its type in words, and a device by its name.
+/// The functions that a pickle may call. Only TorchScript archives use the last three: a list of one type (made from a
+/// list, whose elements stay), a list or dictionary with its type in words, and a device by its name.
 enum class PickleFunction { ordered_dict, rebuild_tensor, rebuild_parameter, build_list, restore_type, device };
 
 /// torch.FloatStorage and its like.
@@ -32,7 +32,7 @@ struct PickleStorage {
   std::int64_t elements;
 };
 
-/// A tensor as the pickle describes it: nothing of it is checked but that all numbers are whole.
+/// A tensor as the pickle describes it. Only checked for whole numbers.
 struct PickleTensor {
   PickleStorage storage;
   std::int64_t offset;  ///< of the first element, in elements
@@ -54,7 +54,7 @@ struct PickleObject {};
 
 struct PickleDevice {};
 
-/// In the order in which the entries came; keys may be equal.
+/// In the original order of the entries; keys may be equal.
 struct PickleDict {
   std::vector<std::pair<const PickleValue*, const PickleValue*>> entries;
 };
@@ -64,7 +64,7 @@ struct PickleValue {
                PickleStorage, PickleTensor, PickleTuple, PickleList, PickleDict, PickleClass, PickleObject,
                PickleDevice>
       content;
-  int depth = 0;      ///< of what it holds, and that holds, in an archive's pickle
+  int depth = 0;      ///< nesting of values that hold values, in an archive's pickle
   bool held = false;  ///< by another value, in an archive's pickle
 
   template <class T>

@@ -6,8 +6,8 @@
 namespace paretopipe::weights {
 namespace {
 
-/// Behind the last element of a tensor, counted from its first; 0 if it has none. Nothing if that is no int64, or if
-/// shape and strides are none.
+/// The end of a tensor behind its last element, counted from its first; 0 if it has no element. Nothing if the number
+/// does not fit int64 or shape and strides are invalid.
 std::optional<std::int64_t> extent(const PickleTensor& tensor) {
   if (tensor.shape.size() != tensor.strides.size() || !dense_layout(tensor.shape)) return std::nullopt;
   std::int64_t last = 0;

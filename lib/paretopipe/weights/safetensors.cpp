@@ -33,7 +33,7 @@ constexpr std::array<DTypeName, 10> kSafetensorsDTypes{{{"F16", DType::float16},
                                                         {"I64", DType::int64},
                                                         {"BOOL", DType::boolean}}};
 
-/// Refuses what the library would take in silence: the last of two equal keys, and nesting without end.
+/// Refuses what the JSON library would silently accept: repeated keys (it takes the last) and endless nesting.
 class StrictKeys {
  public:
   bool operator()(int depth, json::parse_event_t event, json& parsed) {
@@ -105,7 +105,7 @@ std::vector<std::int64_t> whole_numbers(const json& value, const char* what) {
   return numbers;
 }
 
-/// Where the tensor's bytes are in the data; known to be within it.
+/// The place of the tensor's bytes in the data, checked to be within it.
 struct Range {
   std::int64_t begin;
   std::int64_t end;
@@ -151,12 +151,12 @@ StoredTensor tensor_of(const json& entry, const Parts& parts) {
   return tensor;
 }
 
-/// Every byte belongs to exactly one tensor: what the format promises, and what makes a file hold nothing but what its
-/// header says.
+/// Checks that every byte belongs to exactly one tensor. The format promises this; so a file holds only what its header
+/// says.
 void check_cover(const TensorMap& tensors, Bytes data) {
   std::vector<Bytes> ranges;
   for (const auto& [name, tensor] : tensors) ranges.push_back(tensor.bytes);
-  // Tensors without elements lie between others: by their ends, too.
+  // Sorted by their ends, too, because tensors without elements lie between others.
   std::ranges::sort(ranges, {}, [](Bytes range) { return std::pair(range.data(), range.size()); });
   const auto* next = data.data();
   for (const auto range : ranges) {

@@ -5,7 +5,7 @@
 namespace paretopipe::weights {
 namespace {
 
-/// Some 300 bytes a tensor: enough for two hundred thousand.
+/// About 300 bytes per tensor: enough for two hundred thousand.
 constexpr std::size_t kLongestPickle = std::size_t{64} << 20;
 
 constexpr std::string_view kPickleName = "/data.pkl";
@@ -19,7 +19,7 @@ SavedArchive::SavedArchive(Bytes file, std::string_view how_to_save) : file_(fil
     folder_ = name.substr(0, name.size() - kPickleName.size());
   }
   if (folder_.empty()) throw UsageError("it is a zip archive without a pickle (data.pkl), hence no state_dict");
-  // Looked at first: a model's code is compressed, and it is the model that a person mistook.
+  // Checked first: a model's code is compressed, and the person mistook the model for its weights.
   if (find("constants.pkl") != nullptr) {
     throw UsageError(fmt::format("it is a TorchScript archive, a whole model; {}", how_to_save));
   }

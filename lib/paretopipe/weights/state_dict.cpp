@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::string_view kHowToSave = "save the weights alone: torch.save(model.state_dict(), FILE)";
 
-/// Of one entry of the dictionary.
+/// Adds one entry of the dictionary.
 void add(TensorMap& tensors, const PickleValue& key, const PickleValue& value, const SavedArchive& archive) {
   const auto* name = key.get<std::string_view>();
   if (name == nullptr) throw UsageError(fmt::format("a tensor's name is {}; {}", kind_of(key), kHowToSave));

@@ -18,20 +18,20 @@ std::size_t element_bytes(DType dtype);
 /// "float32", as PyTorch calls it.
 std::string_view to_string(DType dtype);
 
-/// What a file says the bytes around a tensor add up to.
+/// A checksum from the file, over bytes that include a tensor's.
 struct Checksum {
-  std::span<const std::byte> bytes;  ///< of which the tensor's are a part
+  std::span<const std::byte> bytes;  ///< including the tensor's
   std::uint32_t crc32 = 0;
 };
 
-/// A tensor where it lies in a file's bytes, which it refers to: element (i, j, …) of a tensor begins
-/// (i strides[0] + j strides[1] + …) * element_bytes(dtype) bytes behind the first. Little-endian.
+/// A tensor at its place in a file's bytes, which it refers to: element (i, j, …) begins (i strides[0] + j strides[1] +
+/// …) * element_bytes(dtype) bytes after the first. Little-endian.
 struct StoredTensor {
   DType dtype = DType::float32;
-  std::vector<std::int64_t> shape;    ///< nothing negative; empty for a single number
-  std::vector<std::int64_t> strides;  ///< in elements, one a dimension, nothing negative
-  /// From the first element to behind the last, none of them outside; empty if there is no element. Its distance from
-  /// the beginning of the file is a multiple of the element's size.
+  std::vector<std::int64_t> shape;    ///< never negative; empty for a single number
+  std::vector<std::int64_t> strides;  ///< in elements, one per dimension, never negative
+  /// From the first element to the end of the last; all elements are inside. Empty if there is no element. Its distance
+  /// from the beginning of the file is a multiple of the element's size.
   std::span<const std::byte> bytes;
   std::optional<Checksum> checksum;
 };
@@ -44,11 +44,10 @@ struct DenseLayout {
   std::int64_t elements = 1;
 };
 
-/// Nothing for a shape with a negative dimension, or with so many elements that no memory could hold them.
+/// Nothing for a shape with a negative dimension, or with too many elements for any memory.
 std::optional<DenseLayout> dense_layout(std::span<const std::int64_t> shape);
 
-/// Reads the bytes, a piece at a time, and says of each when it is through with it. Throws UsageError if they do not
-/// have the checksum.
+/// Reads the bytes piece by piece and reports each finished piece. Throws UsageError if the checksum differs.
 void verify(const Checksum& checksum, const std::function<void(std::span<const std::byte>)>& done_with = {});
 
 /// The same, for a tensor that has one.

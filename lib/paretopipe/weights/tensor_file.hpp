@@ -7,8 +7,8 @@
 namespace paretopipe::weights {
 
 /// A file with one tensor: what `torch.save(tensor, FILE)` writes with PyTorch 1.6 or newer, or a .safetensors file
-/// that holds one. What it is is seen from its bytes, not from its name. Nothing in it is executed. Opening it reads
-/// what describes the tensor; the tensor's own bytes are read from the disk when they are touched.
+/// with one tensor. The bytes decide which it is, not the name. Nothing in it is executed. Opening reads the tensor's
+/// description; the tensor's own bytes are read from the disk when touched.
 class TensorFile {
  public:
   /// Throws UsageError, naming the file, if it cannot be opened, is of another format, truncated, damaged or hostile
@@ -24,7 +24,7 @@ class TensorFile {
   StoredTensor tensor_;
 };
 
-/// What the constructor does with the bytes of a file.
+/// What the constructor makes of the bytes of a file.
 StoredTensor read_tensor(std::span<const std::byte> file);
 
 }  // namespace paretopipe::weights

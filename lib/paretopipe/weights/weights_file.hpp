@@ -7,9 +7,8 @@
 
 namespace paretopipe::weights {
 
-/// A file of weights on the disk: safetensors, or a state_dict as torch.save writes it. What it is is seen from its
-/// bytes, not from its name. Opening it reads what describes the tensors; the tensors' own bytes are read from the disk
-/// when they are touched.
+/// A file of weights on the disk: safetensors, or a state_dict as torch.save writes it. The bytes decide which it is,
+/// not the name. Opening reads the tensors' descriptions; the tensors' own bytes are read from the disk when touched.
 class WeightsFile {
  public:
   /// Throws UsageError, naming the file, if it cannot be opened, is of another format, truncated, damaged or hostile
@@ -25,7 +24,7 @@ class WeightsFile {
   TensorMap tensors_;
 };
 
-/// What the constructor does with the bytes of a file.
+/// What the constructor makes of the bytes of a file.
 TensorMap read_tensors(std::span<const std::byte> file);
 
 }  // namespace paretopipe::weights

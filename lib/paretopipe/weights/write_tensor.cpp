@@ -14,7 +14,7 @@
 namespace paretopipe::weights {
 namespace {
 
-/// Of one type, as the two formats call it.
+/// The names of one type in the two formats.
 struct TypeNames {
   DType dtype;
   std::string_view storage;  ///< the class in torch
@@ -81,7 +81,7 @@ class Pickle {
   void persistent_id() { append(bytes_, "Q"); }
   void call() { append(bytes_, "R"); }
 
-  /// With the stop. The last call.
+  /// Includes the stop opcode. Call last.
   std::string finish() {
     append(bytes_, ".");
     return std::move(bytes_);
@@ -133,7 +133,7 @@ class ZipWriter {
     append(file_, std::uint32_t{0x04034b50});
     append(file_, what);
     append(file_, name);
-    append(file_, "FB");  // torch.save's own name of a field that only fills
+    append(file_, "FB");  // torch.save's name for a padding field
     append(file_, static_cast<std::uint16_t>(padding));
     file_.append(padding, 'Z');
     append(file_, contents);
@@ -147,7 +147,7 @@ class ZipWriter {
     ++entries_;
   }
 
-  /// The last call.
+  /// Call last.
   std::string finish() {
     const auto offset = file_.size();
     file_ += directory_;
@@ -162,8 +162,8 @@ class ZipWriter {
   }
 
  private:
-  /// What the entry's head and its line in the directory have in common. No time is written: the same tensor makes the
-  /// same file.
+  /// The common part of the entry's head and its line in the directory. It contains no time, so the same tensor makes
+  /// the same file.
   static std::string description(std::string_view name, std::string_view contents, std::uint16_t extra_bytes) {
     const auto crc32 = ::crc32_z(0, reinterpret_cast<const Bytef*>(contents.data()), contents.size());
     std::string bytes;
@@ -187,7 +187,7 @@ class ZipWriter {
 }  // namespace
 
 std::string torch_file_of(const DenseTensor& tensor) {
-  constexpr std::size_t kRoom = 4096;  // for all but the tensor
+  constexpr std::size_t kRoom = 4096;  // for everything except the tensor
   const auto& names = names_of(tensor);
   if (tensor.bytes.size() > std::numeric_limits<std::uint32_t>::max() - kRoom) {
     throw UsageError(fmt::format("a tensor of {} bytes is too large for a .pt file here; write it as .safetensors",
@@ -206,7 +206,7 @@ std::string safetensors_file_of(const DenseTensor& tensor, const std::string& na
   const nlohmann::json entry{
       {"dtype", names.safetensors}, {"shape", tensor.shape}, {"data_offsets", {0, tensor.bytes.size()}}};
   auto header = nlohmann::json{{name, entry}}.dump();
-  header.resize((header.size() + 7) / 8 * 8, ' ');  // so that the numbers begin at a multiple of 8
+  header.resize((header.size() + 7) / 8 * 8, ' ');  // aligns the numbers to 8 bytes
   std::string file;
   append(file, std::uint64_t{header.size()});
   append(file, header);

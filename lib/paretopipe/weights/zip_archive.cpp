@@ -53,8 +53,8 @@ struct Directory {
   std::uint64_t offset;
 };
 
-/// The 64-bit record in front of the end record, if there is one: every field of the end record is the same there, or
-/// says that it does not fit.
+/// The 64-bit record before the end record, if there is one. Every field of the end record equals its field there, or
+/// says that the value does not fit.
 std::optional<Directory> directory64(Bytes archive, std::size_t end, const Directory& narrow) {
   if (end < kLocator64Bytes) return std::nullopt;
   const auto locator = archive.subspan(end - kLocator64Bytes, kLocator64Bytes);
@@ -83,7 +83,7 @@ Directory find_directory(Bytes archive) {
   return directory64(archive, end, narrow).value_or(narrow);
 }
 
-/// An entry as the directory has it.
+/// An entry as the directory describes it.
 struct Listed {
   std::string_view name;
   std::uint32_t crc32;
@@ -103,7 +103,7 @@ std::optional<Bytes> find_extra(Bytes extra, std::uint16_t id) {
   return std::nullopt;
 }
 
-/// A field of 32 bits, or its next 64 bits in the extra field.
+/// A 32-bit field or, if it does not fit, its next 64 bits in the extra field.
 std::uint64_t widened(std::uint32_t value, std::optional<Bytes>& extra) {
   if (value != kSee64Bit32) return value;
   if (!extra || extra->size() < 8) fail("a size of 64 bits is announced and missing");
@@ -112,7 +112,7 @@ std::uint64_t widened(std::uint32_t value, std::optional<Bytes>& extra) {
   return wide;
 }
 
-/// Takes the first entry off the directory.
+/// Removes the first entry from the directory and returns it.
 Listed take_listed(Bytes& directory) {
   const auto head = require(directory, 0, kDirectoryHeadBytes, "an entry of the directory");
   if (!has_signature(head, kDirectorySignature)) fail("an entry of the directory is none");
@@ -139,7 +139,7 @@ Listed take_listed(Bytes& directory) {
   return {text_of(name), load<std::uint32_t>(head, 16), stored_bytes, file_bytes, offset};
 }
 
-/// Where an entry is in the archive, its head included.
+/// The extent of an entry in the archive, including its head.
 struct Place {
   std::uint64_t begin;
   std::uint64_t end;
@@ -152,7 +152,7 @@ void check_apart(std::vector<Place> places) {
   }
 }
 
-/// The bytes of an entry, behind its head; `archive` ends where the directory begins.
+/// The bytes of an entry behind its head. `archive` ends where the directory begins.
 Bytes contents(Bytes archive, const Listed& listed) {
   const auto what = fmt::format("the entry {}", in_quotes(listed.name));
   const auto head = require(archive, listed.offset, kEntryHeadBytes, what);
@@ -163,7 +163,7 @@ Bytes contents(Bytes archive, const Listed& listed) {
   return require(archive, listed.offset + kEntryHeadBytes + name.size() + extra, listed.bytes, what);
 }
 
-/// Whether the deflated bytes fill the file, no more and no less.
+/// Whether the deflated bytes fill the file exactly.
 bool inflate_whole(Bytes deflated, std::string& file) {
   constexpr std::uint64_t kMost = std::numeric_limits<uInt>::max();
   if (deflated.size() > kMost || file.size() > kMost) return false;

@@ -15,23 +15,22 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Long enough for a greeting to be lost and sent again on a poor network. Silence costs nobody anything but a
-/// descriptor.
+/// Long enough for a greeting to be lost and sent again on a poor network. A silent caller costs only a descriptor.
 constexpr auto kTimeToGreet = 10s;
-/// More than this many who have not greeted yet are a scan or a flood: the one who has been silent longest goes.
+/// More than this many callers without a greeting are a scan or a flood: the one that has been silent longest goes.
 constexpr std::size_t kMaxCallers = 64;
 constexpr int kBacklog = 128;
 
 }  // namespace
 
-/// Somebody who has connected and not yet said who they are.
+/// A caller who has connected but not yet greeted.
 struct Caller {
   Descriptor fd;
   Clock::time_point deadline;
   std::size_t got = 0;
   HeaderBytes greeting{};
 
-  /// Reads what is there, never past the greeting and never waiting. False: the stream has ended.
+  /// Reads the available bytes, never past the greeting, without waiting. False: the stream has ended.
   bool read_more() {
     const auto rest = std::span(greeting).subspan(got);
     const auto count = ::recv(fd.get(), rest.data(), rest.size(), MSG_DONTWAIT);
@@ -51,8 +50,8 @@ namespace {
 
 Descriptor listen_on(const Address& address) {
   Descriptor fd(::socket(address.family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  // Connections of an earlier run may linger for a minute (TIME_WAIT); on Linux this does not share the port with
-  // another listener.
+  // Connections of an earlier run may linger for a minute (TIME_WAIT). On Linux this option does not share the port
+  // with another listener.
   const int on = 1;
   const bool done = fd.get() >= 0 && ::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) == 0 &&
                     ::bind(fd.get(), address.get(), address.size) == 0 && ::listen(fd.get(), kBacklog) == 0;
@@ -66,13 +65,13 @@ struct Listener::Impl {
   Descriptor fd;
   std::string name;
   std::uint16_t port = 0;
-  std::vector<Caller> callers;  ///< in the order in which they came
+  std::vector<Caller> callers;  ///< in the order of their connections
 
   void admit();
   void wait(Clock::time_point deadline);
 };
 
-/// Takes in everyone who has connected, without waiting.
+/// Accepts all pending connections, without waiting.
 void Listener::Impl::admit() {
   for (;;) {
     Descriptor caller(::accept4(fd.get(), nullptr, nullptr, SOCK_CLOEXEC));
@@ -83,7 +82,7 @@ void Listener::Impl::admit() {
     } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
       throw system_error("accept a connection on " + name, errno);
     }
-    // Anything else (ECONNABORTED, a network error) is the end of that one connection: see accept(2).
+    // Any other error (ECONNABORTED, a network error) ends only that connection: see accept(2).
   }
 }
 
@@ -98,12 +97,12 @@ void Listener::Impl::wait(Clock::time_point deadline) {
 
 namespace {
 
-/// One call of accept_peer: who is asked for, and who was turned away meanwhile.
+/// One call of accept_peer: the awaited peer, and the callers turned away meanwhile.
 class Reception {
  public:
   explicit Reception(std::uint64_t token) : token_(token) {}
 
-  /// Listens to every caller once. The one that is asked for leaves the list as a link; strangers are disconnected.
+  /// Reads from every caller once. The awaited peer leaves the list as a link; strangers are disconnected.
   std::optional<Link> hear(std::vector<Caller>& callers) {
     for (auto caller = callers.begin(); caller != callers.end();) {
       const bool open = caller->read_more();

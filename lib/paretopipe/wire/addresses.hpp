@@ -6,7 +6,7 @@
 
 #include <sys/socket.h>
 
-// Internal to wire: names to socket addresses and back.
+// Internal to wire: converts between names and socket addresses.
 namespace paretopipe::wire {
 
 struct Address {
@@ -18,8 +18,8 @@ struct Address {
   int family() const { return storage.ss_family; }
 };
 
-/// The resolver has no answer now and may have one later (EAI_AGAIN): empty. For a name that does not exist it throws
-/// EnvironmentError. Waits as long as the system's resolver does. `passive`: for listening.
+/// Empty if the resolver has no answer now and may have one later (EAI_AGAIN). Throws EnvironmentError for a name that
+/// does not exist. Waits as long as the system's resolver does. `passive`: for listening.
 std::vector<Address> resolve(const std::string& host, std::uint16_t port, bool passive);
 
 /// "127.0.0.1:5000", "[::1]:5000"; "socketpair" for AF_UNIX.
@@ -28,8 +28,7 @@ std::string to_string(const Address& address);
 /// Throws EnvironmentError if the kernel refuses.
 Address local_address(int fd);
 
-/// Nothing if `fd` is not connected, or not any more: a peer may vanish at any moment, which is no reason to throw
-/// here.
+/// Nothing if `fd` is not connected, or no longer: a peer may vanish at any moment, so this does not throw.
 std::optional<Address> peer_address(int fd);
 
 /// 0 if the family has no ports.

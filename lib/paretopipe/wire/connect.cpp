@@ -18,12 +18,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// A name may have an address that swallows packets (often IPv6): it must not use up the time of the others.
+/// A name may have an address that swallows packets (often IPv6), which must not use up the others' time.
 constexpr auto kLongestTry = 5s;
-/// Nothing announces that a remote port has been opened: asking again is the only way to know.
+/// Nothing announces that a remote port has opened, so the only way to know is to try again.
 constexpr auto kPause = 20ms;
 
-/// Whether waiting can help: the other side is still starting, or its network is still being set up.
+/// Whether waiting can help: the other side or its network is still starting.
 bool may_pass(int error) {
   constexpr std::array passing{ECONNREFUSED, ECONNRESET,    EPIPE,  ETIMEDOUT, EHOSTUNREACH, ENETUNREACH, EHOSTDOWN,
                                ENETDOWN,     EADDRNOTAVAIL, EAGAIN, EINTR,     EINPROGRESS,  ECONNABORTED};
@@ -41,7 +41,7 @@ int pending_error(int fd) {
   return error;
 }
 
-/// 0, or the errno of why not.
+/// 0, or the errno of the failure.
 int finish_connecting(int fd, const Address& address, Clock::time_point deadline) {
   if (::connect(fd, address.get(), address.size) != 0) {
     if (errno != EINPROGRESS && errno != EINTR) return errno;
@@ -53,8 +53,8 @@ int finish_connecting(int fd, const Address& address, Clock::time_point deadline
   }
   const auto peer = peer_address(fd);
   if (!peer) return ECONNRESET;
-  // The kernel may pick the very port that is being called as the caller's own; with nobody listening there, TCP's
-  // simultaneous open (RFC 9293, 3.5) then connects the socket to itself. On loopback a few thousand tries suffice.
+  // The kernel may choose the called port as the caller's own. If nobody listens there, TCP's simultaneous open (RFC
+  // 9293, 3.5) then connects the socket to itself. On loopback a few thousand tries suffice.
   return same(*peer, local_address(fd)) ? ECONNREFUSED : 0;
 }
 
@@ -62,7 +62,7 @@ int greet(int fd, std::uint64_t token) {
   const HeaderBytes greeting = encode(Greeting{token});
   const auto sent = ::send(fd, greeting.data(), greeting.size(), MSG_NOSIGNAL);
   if (sent < 0) return errno;
-  // An empty socket buffer takes 64 bytes whole; should one not, the connection is given up and made again.
+  // An empty socket buffer takes all 64 bytes. If one does not, the connection is closed and made again.
   return static_cast<std::size_t>(sent) == greeting.size() ? 0 : EAGAIN;
 }
 
@@ -72,7 +72,7 @@ int make_blocking(int fd) {
 
 struct Try {
   std::optional<Link> link;  ///< greeted
-  int error = 0;             ///< errno of why there is none
+  int error = 0;             ///< errno if there is none
 };
 
 Try try_once(const Address& address, std::uint64_t token, Clock::time_point deadline) {

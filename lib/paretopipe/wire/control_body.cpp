@@ -11,9 +11,9 @@ namespace {
 
 constexpr std::size_t kMaxReasonBytes = 240;
 
-/// How deeply arrays and objects are nested in `text`. Exact for JSON; for text that is not JSON it is at least as deep
-/// as what a parser has built by the time it notices. (nlohmann's parser callback could count as well, but it looks
-/// through all earlier siblings at the end of every object, which is quadratic in the length of a list.)
+/// The nesting depth of arrays and objects in `text`. Exact for JSON. For other text it is at least the depth that a
+/// parser has built when it notices. (nlohmann's parser callback could count as well, but it looks through all earlier
+/// siblings at the end of every object, which is quadratic in the length of a list.)
 int nesting_depth(std::string_view text) {
   int depth = 0;
   int deepest = 0;
@@ -58,7 +58,7 @@ nlohmann::json decode_control_body(std::string_view text) {
   try {
     return nlohmann::json::parse(text);
   } catch (const nlohmann::json::exception& error) {
-    // The parser quotes the token it stumbled over, however long that is.
+    // The parser quotes the offending token, however long it is.
     const auto reason = std::string_view(error.what()).substr(0, kMaxReasonBytes);
     throw ProtocolError(
         fmt::format("control message: expected JSON, got {} bytes that are not: {}", text.size(), reason));

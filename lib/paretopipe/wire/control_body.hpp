@@ -7,12 +7,12 @@
 // The body of a control frame: one JSON value (RFC 8259), UTF-8. Pure; safe from any thread.
 namespace paretopipe::wire {
 
-/// nlohmann's parser and destructor are iterative, but copying, comparing and dumping recurse: without a limit, a few
-/// kilobytes of "[[[[…" would overflow the stack of whoever touches the value.
+/// nlohmann's parser and destructor are iterative, but copying, comparing and dumping recurse. Without a limit, a few
+/// kilobytes of "[[[[…" would overflow the stack of any user of the value.
 inline constexpr int kMaxJsonDepth = 64;
 
-/// Bytes that are not UTF-8 (a file name in an error message) become U+FFFD, so that a report of a fault always gets
-/// through; numbers that JSON lacks (infinity, NaN) become null. Throws ProtocolError if the text would be longer than
+/// Bytes that are not UTF-8 (a file name in an error message) become U+FFFD, so that an error report always gets
+/// through. Numbers that JSON lacks (infinity, NaN) become null. Throws ProtocolError if the text would be longer than
 /// kMaxControlBytes or nested more deeply than kMaxJsonDepth.
 std::string encode_control_body(const nlohmann::json& message);
 

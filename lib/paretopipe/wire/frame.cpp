@@ -14,7 +14,7 @@ enum class FrameType : std::uint16_t { control = 1, tensor = 2, greeting = 3 };
 
 constexpr std::array kMagic{std::byte{'P'}, std::byte{'P'}, std::byte{'I'}, std::byte{'P'}};
 
-/// The header as its fields stand on the wire, valid or not.
+/// The fields of the header as they are on the wire, valid or not.
 struct RawHeader {
   std::array<std::byte, 4> magic = kMagic;
   std::uint16_t version = kProtocolVersion;
@@ -112,7 +112,7 @@ TensorFrame decode_tensor(const RawHeader& raw) {
   }
   TensorSpec spec{
       static_cast<DType>(raw.dtype), static_cast<MemoryFormat>(raw.memory_format), {raw.dims.begin(), unused}};
-  // byte_size refuses what is not a tensor; being positive, its result converts without loss.
+  // byte_size throws for an invalid spec; its result is positive and converts without loss.
   const auto expected = static_cast<std::uint64_t>(byte_size(spec));
   if (raw.body_bytes != expected) {
     refuse("expected a body of {} bytes for {}, got {}", expected, to_string(spec), raw.body_bytes);

@@ -65,7 +65,7 @@ std::span<const std::byte> as_bytes(std::string_view text) {
 }  // namespace
 
 /// Boost.Asio documents synchronous send, receive and shutdown on one socket as thread-safe with respect to each other
-/// (basic_stream_socket, "Thread Safety"), which is what the promise in link.hpp rests on.
+/// (basic_stream_socket, "Thread Safety"). The promise in link.hpp relies on that.
 struct Link::Impl {
   asio::io_context context{1};  ///< a socket needs one; nothing asynchronous is ever started on it
   asio::generic::stream_protocol::socket socket{context};
@@ -126,7 +126,7 @@ SendTimes Link::Impl::send(std::span<const std::byte> header, std::span<const st
   return times;
 }
 
-/// 0 bytes and no error after an interruption by a signal.
+/// Returns 0 bytes and no error after an interruption by a signal.
 std::size_t Link::Impl::read_some(std::span<std::byte> into, boost::system::error_code& error) {
   const std::size_t got = socket.read_some(asio::buffer(into.data(), into.size()), error);
   if (error == asio::error::interrupted) error.clear();

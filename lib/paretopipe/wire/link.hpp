@@ -26,31 +26,30 @@ struct ReceiveTimes {
   std::int64_t end_ns = 0;    ///< the last byte was in the tensor
 };
 
-/// Bytes of all frames that have crossed one end of a link so far, headers included, as the kernel takes and gives
+/// Bytes of all frames that have crossed one end of a link so far, including headers, as the kernel takes and delivers
 /// them. Any thread may read them at any time.
 struct Traffic {
   std::atomic<std::int64_t> sent = 0;
   std::atomic<std::int64_t> received = 0;
 };
 
-/// A framed, blocking byte stream to one peer: TCP, or a socketpair. Frames arrive in the order in which they were
-/// sent.
+/// A framed, blocking byte stream to one peer: TCP, or a socketpair. Frames arrive in the order of sending.
 ///
 /// Threads: one sender and one receiver may use a link at the same time; `shutdown` and `native_handle` may be called
-/// from any thread. All three must have returned before the link is moved or destroyed.
+/// from any thread. All calls must have returned before the link is moved or destroyed.
 ///
-/// Blocking: every send waits until the kernel has taken the whole frame, every receive until a whole frame has come,
-/// however long that takes; `shutdown` ends both. To wait with a limit, poll native_handle() for POLLIN first: nothing
-/// is read ahead.
+/// Blocking: every send waits until the kernel has taken the whole frame, and every receive until a whole frame has
+/// come, however long that takes; `shutdown` ends both. To wait with a limit, poll native_handle() for POLLIN first:
+/// nothing is read ahead.
 ///
-/// Errors of send and receive: Closed where the stream ended between two frames, or after `shutdown` on this side;
-/// ConnectionLost where the peer vanished; ProtocolError where it sent something else than was agreed. After an error
-/// the link cannot be used again. A signal handler that runs meanwhile is no error, and SIGPIPE is never raised.
+/// Errors of send and receive: Closed if the stream ended between two frames, or after `shutdown` on this side;
+/// ConnectionLost if the peer vanished; ProtocolError if it sent something other than agreed. After an error the link
+/// is unusable. Signal handlers that run meanwhile cause no error, and SIGPIPE is never raised.
 class Link {
  public:
   /// Takes ownership of a connected stream socket in blocking mode, marks it close-on-exec and, on TCP, turns Nagle's
-  /// algorithm off. Buffer sizes are left to the kernel, whose autotuning measures better than any fixed size.
-  /// Throws EnvironmentError, having closed `fd`, if it is not a stream socket.
+  /// algorithm off. Leaves buffer sizes to the kernel, whose autotuning measures better than any fixed size. Closes
+  /// `fd` and throws EnvironmentError if it is not a stream socket.
   explicit Link(int fd);
   Link(Link&&) noexcept;
   Link& operator=(Link&&) noexcept;
@@ -60,27 +59,27 @@ class Link {
   SendTimes send_tensor(std::uint32_t tag, std::uint64_t sequence, const TensorSpec& spec,
                         std::span<const std::byte> bytes);
 
-  /// Receives the tensor that was announced (by whatever the two sides agreed on before) straight into `into`, whose
-  /// size must be byte_size(announced). Any other header is a ProtocolError before a byte of the body is read; the
-  /// length that the peer claims never decides how much is read or allocated.
+  /// Receives the announced tensor (by whatever the two sides agreed on) straight into `into`, whose size must be
+  /// byte_size(announced). Any other header throws ProtocolError before a byte of the body is read. The length that the
+  /// peer claims never decides how much is read or allocated.
   ReceiveTimes receive_tensor(std::uint32_t tag, std::uint64_t sequence, const TensorSpec& announced,
                               std::span<std::byte> into);
 
-  /// Bounds and treatment of odd values: encode_control_body and decode_control_body.
+  /// Limits and treatment of unusual values: see encode_control_body and decode_control_body.
   void send_message(const nlohmann::json& message);
   nlohmann::json receive_message();
 
-  /// Ends both directions and wakes whoever blocks in them with Closed. Bytes already accepted by the kernel are still
-  /// delivered to the peer, which then sees the stream end. Idempotent; never throws.
+  /// Ends both directions and wakes blocked threads with Closed. The peer still receives the bytes that the kernel has
+  /// accepted, and then sees the stream end. Idempotent; never throws.
   void shutdown() noexcept;
 
-  /// Goes on counting, and outlives the link.
+  /// Goes on counting and outlives the link.
   std::shared_ptr<const Traffic> traffic() const;
 
-  /// For poll, and for handing one end to a child process. Remains the link's.
+  /// For poll, and for passing one end to a child process. The link keeps ownership.
   int native_handle() const;
 
-  /// The peer as errors name it: "127.0.0.1:5000", "[::1]:5000" or "socketpair".
+  /// The peer's name in error messages: "127.0.0.1:5000", "[::1]:5000" or "socketpair".
   const std::string& peer_name() const;
 
  private:

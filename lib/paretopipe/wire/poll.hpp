@@ -12,11 +12,11 @@
 // Internal to wire.
 namespace paretopipe::wire {
 
-/// poll(2) with a point in time as its limit. Returns how many are ready; 0 at the deadline, but also after a signal
-/// and on very long waits, so the caller looks at the clock itself. Throws EnvironmentError if the kernel refuses.
+/// poll(2) until a deadline. Returns the number of ready descriptors. Also returns 0 after a signal and on very long
+/// waits, so the caller must check the clock itself. Throws EnvironmentError if the kernel refuses.
 inline int poll_until(std::span<pollfd> waiting, Clock::time_point deadline) {
   using namespace std::chrono_literals;
-  // Compared before subtracting, and cut to what poll can count: "for ever" is time_point::max().
+  // Compared before subtracting, and limited to what poll can count: time_point::max() means "for ever".
   const auto now = Clock::now();
   const auto rest = deadline > now ? std::min<Clock::duration>(deadline - now, 1h) : Clock::duration::zero();
   const auto milliseconds = std::chrono::ceil<std::chrono::milliseconds>(rest).count();

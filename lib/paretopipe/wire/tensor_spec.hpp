@@ -26,11 +26,11 @@ inline constexpr int kMaxRank = 8;
 /// Bytes of one element. Throws ProtocolError for a value that is no DType.
 std::int64_t element_size(DType dtype);
 
-/// Bytes of the whole tensor. Throws ProtocolError if the spec breaks a rule above, or if the size does not fit 63
-/// bits: a spec that came from a peer is checked by asking for its size.
+/// Bytes of the whole tensor. Throws ProtocolError if the spec breaks a rule above or the size does not fit 63 bits.
+/// Ask for the size to check a spec from a peer.
 std::int64_t byte_size(const TensorSpec& spec);
 
-/// "float32[8x3x224x224]", with " channels_last" where that holds. For error messages: takes any spec, however wrong.
+/// "float32[8x3x224x224]", with " channels_last" if it applies. For error messages: takes any spec, however wrong.
 std::string to_string(const TensorSpec& spec);
 
 }  // namespace paretopipe::wire

@@ -1,6 +1,7 @@
 // Where the latency of every split goes, as stacked bars.
 
-// Parts that are drawn apart for every stage; the others are shown together, and apart when hovered over.
+// The bars of each part of the latency: compute and transfer have one for each stage. Hovering shows all parts
+// separately.
 const PARTS = {
   compute: stage => `compute on stage ${stage}`,
   transfer: stage => stage === 0 ? 'transfer back' : `transfer to stage ${stage}`,

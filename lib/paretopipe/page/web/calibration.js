@@ -1,4 +1,4 @@
-// The data sheet of the instrument, where the page was given one.
+// The data sheet of the instrument, if the page has one.
 
 function drawCalibration() {
   const sheet = report.calibration;

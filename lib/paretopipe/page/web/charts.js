@@ -7,7 +7,7 @@ function chartIn(id) {
   return charts.get(id);
 }
 
-// `label` says to those who do not see the chart what it shows, and where the numbers are.
+// `label` tells readers who cannot see the chart what it shows and where the numbers are.
 function draw(id, label, option) {
   const colours = theme();
   const chart = chartIn(id);
@@ -24,7 +24,7 @@ function draw(id, label, option) {
   return chart;
 }
 
-// Paper cannot be scrolled, so all names stand there, in as many lines as they need.
+// Paper cannot be scrolled, so the printed legend shows all names, on as many lines as they need.
 function legend(names) {
   const colours = theme();
   return {
@@ -42,7 +42,7 @@ function axis(name, more = {}) {
   };
 }
 
-// An axis of numbers of a unit; logarithmic where they span more than a factor of 30.
+// An axis for numbers of one unit; logarithmic if they span more than a factor of 30.
 function valueAxis(name, values, unit, more = {}) {
   const most = Math.max(...values), least = Math.min(...values);
   const logarithmic = least > 0 && most / least > 30;
@@ -58,7 +58,7 @@ function powersAround(least, most, unit) {
 }
 
 function roundAround(least, most, unit) {
-  // A single value sits in the middle; no values at all still make an axis.
+  // A single value is centred; no values at all still make an axis.
   const margin = least === most ? Math.abs(most) / 10 || 1 : 0;
   const [low, high] = least <= most ? [least - margin, most + margin] : [0, 1];
   const interval = roundStep(high - low, unit);
@@ -71,7 +71,7 @@ function splitAxis(splits) {
               {type: 'category', data: splits.map(split => split.split), splitLine: {show: false}});
 }
 
-// Many splits get a slider to look closer with.
+// Many splits get a slider to zoom in.
 function zoomFor(splits) {
   if (splits.length <= 60 || onPaper()) return {};
   const colours = theme();

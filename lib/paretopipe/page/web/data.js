@@ -1,22 +1,22 @@
-// The records' data and which part of it is shown.
+// The data of the records, and which part of it is shown.
 
 const report = JSON.parse(byId('data').textContent);
 const metricNamed = new Map(report.metrics.map(metric => [metric.name, metric]));
 
-// What all groups that pass the filters differ in says which is which. Numbers say nothing without their word.
+// Groups are named by the filters in which the passing groups differ. A number is shown with its word.
 const FILTERS = [
   {key: 'model', label: 'Model', all: false},
   {key: 'network', label: 'Network', all: true},
   {key: 'batch', label: 'Batch', all: true, word: 'batch'},
 ];
-// Where no batch is cut, the batch says it all.
+// Without cut batches, the batch size is enough.
 if (report.groups.some(isCut)) FILTERS.push({key: 'micro_batch', label: 'Micro-batch', all: true, word: 'micro-batch'});
-// Most sweeps have one of each, which needs no filter.
+// Most sweeps have only one value of each, which needs no filter.
 for (const [key, label, word] of [['depth', 'Depth', 'depth'], ['threads_per_stage', 'Threads', 'threads'], ['load', 'Load', '']]) {
   if (distinct(key).length > 1) FILTERS.push({key, label, all: true, word});
 }
 
-// A filter that is null lets everything pass.
+// A filter that is null passes everything.
 const shown = {model: null, network: null, batch: null, micro_batch: null, depth: null, threads_per_stage: null, load: null, group: null,
   statistic: null};
 
@@ -32,13 +32,13 @@ function passingGroups() {
   return report.groups.filter(group => FILTERS.every(({key}) => shown[key] === null || group[key] === shown[key]));
 }
 
-// The group whose details are shown: the chosen one, as long as it passes the filters.
+// The group whose details are shown: the chosen one if it passes the filters, else the first that does.
 function detailGroup() {
   const groups = passingGroups();
   return groups.includes(shown.group) ? shown.group : groups[0];
 }
 
-// As short as tells the passing groups apart.
+// The shortest name that tells the passing groups apart.
 function nameOf(group) {
   const groups = passingGroups();
   const differing = FILTERS.filter(({key}) => new Set(groups.map(other => other[key])).size > 1);
@@ -47,7 +47,7 @@ function nameOf(group) {
   return same.length > 1 || name === '' ? brief(group.title) : name;
 }
 
-// [median] or [median, low, high]; undefined where the split has no such number.
+// [median] or [median, low, high]; undefined if the split has no such number.
 function metricOf(split, name) {
   return split.metrics[name];
 }

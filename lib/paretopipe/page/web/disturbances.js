@@ -1,4 +1,4 @@
-// What went on while trials were measured, and what the records show of its cause. Nothing is shown where nothing was.
+// Incidents during trials, and what the records show of their causes. Hidden if there were none.
 
 function disturbanceDetails(group) {
   const {summary, trials} = group.disturbances;

@@ -1,4 +1,4 @@
-// Everything that the page shows is made here, as elements with text: nothing that a record says is ever read as HTML.
+// The page makes all its content here, as elements with text: nothing in a record is ever read as HTML.
 
 // element('td', {class: 'number'}, 'text', anotherElement, …). Attributes that are null are left out.
 function element(name, attributes = {}, ...children) {
@@ -14,12 +14,12 @@ function byId(id) {
   return document.getElementById(id);
 }
 
-// Names may be as long as a synthetic model's: what does not fit is left out of the middle.
+// Names may be as long as a synthetic model's. The middle of a name that is too long is left out.
 function brief(text, most = 80) {
   return text.length <= most ? text : `${text.slice(0, most - 20)} … ${text.slice(-16)}`;
 }
 
-// The content of a <table>; the first cell of a row names it. From column `numbersFrom` on, cells are numbers.
+// The content of a <table>. The first cell of a row names the row. From column `numbersFrom` on, cells are numbers.
 function tableContent(headings, rows, numbersFrom = headings.length) {
   const kind = column => column < numbersFrom ? null : 'number';
   const cell = (text, column) => column === 0 ? element('th', {scope: 'row'}, text) : element('td', {class: kind(column)}, text);
@@ -29,7 +29,7 @@ function tableContent(headings, rows, numbersFrom = headings.length) {
   ];
 }
 
-// A table that scrolls by itself where it is too large; `label` names it for those who do not see it.
+// A table that scrolls by itself if it is too large. `label` names it for readers who cannot see it.
 function scrollingTable(label, attributes, ...content) {
   return element('div', {class: 'scroll', tabindex: 0, role: 'region', 'aria-label': label}, element('table', attributes, ...content));
 }
@@ -39,7 +39,7 @@ function definitions(pairs) {
   return pairs.flatMap(([term, meaning]) => [element('dt', {}, term), element('dd', {}, meaning)]);
 }
 
-// What hovering shows: a heading and rows of name and value, with the colour of what they belong to where there is one.
+// The text shown on hovering: a heading, and rows of name and value with their colour, if they have one.
 function hoverCard(heading, rows) {
   const cells = rows.map(([name, value, colour = null]) => {
     const mark = element('span', {class: 'swatch'});

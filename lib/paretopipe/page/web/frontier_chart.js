@@ -1,6 +1,6 @@
-// One objective against the other: every split a mark, the frontier a step line, intervals as whiskers.
+// One objective against the other: a mark for every split, the frontier as a step line, intervals as whiskers.
 
-// Less is better along the x axis, whichever phases were measured.
+// On the x axis less is better, whichever phases were measured.
 const [X, Y] = isLessBetter(report.objectives[0]) ? report.objectives : [...report.objectives].reverse();
 const OBJECTIVES = {latency_p50: 'median latency', throughput: 'throughput in image/s', payload: 'payload of a batch'};
 const HOVERED = [...new Set([X, 'latency_p50', 'latency_p95', 'latency_p99', Y, 'throughput', 'loaded_latency_p50', 'compute', 'transfer', 'queue', 'codec',
@@ -23,14 +23,15 @@ function place(split) {
   return [metricOf(split, X)[0], metricOf(split, Y)[0]];
 }
 
-// The border of what the frontier's splits beat: from the worst of y to the first, and on to the right from the last.
+// The border of the area that the frontier's splits dominate: from the worst y to the first split, and from the last
+// one to the right.
 function stepLine(splits, bounds) {
   const members = splits.filter(split => split.on_frontier).map(place).sort((a, b) => a[0] - b[0] || a[1] - b[1]);
   if (members.length === 0) return [];
   return [[members[0][0], bounds.worst], ...members, [bounds.right, members[members.length - 1][1]]];
 }
 
-// One after the other, with gaps between.
+// All whiskers as one line, with gaps between them.
 function whiskers(splits) {
   return splits.flatMap(split => {
     const x = metricOf(split, X), y = metricOf(split, Y), gap = ['-', '-'];
@@ -38,7 +39,7 @@ function whiskers(splits) {
   });
 }
 
-// The library copies what it is given, deeply: a mark only says where its split is found.
+// The library makes deep copies of its input, so a mark only says where to find its split.
 function marks(group, isShown) {
   return group.splits.flatMap((split, index) =>
       isCompared(split) && isShown(split) ? [{value: place(split), group: report.groups.indexOf(group), split: index}] : []);
@@ -62,7 +63,7 @@ function seriesOf(group, index, bounds) {
     {...common, type: 'scatter', symbol, symbolSize: 9, z: 3, data: marks(group, split => !split.on_frontier),
       itemStyle: {color: colours.page, borderColor: colour, borderWidth: 1.5}},
     {...common, type: 'scatter', symbol, symbolSize: 12, z: 4, data: marks(group, split => split.on_frontier),
-      // Nothing stands up and to the left of a frontier's split, or it would not be on it.
+      // No split lies above and to the left of one on the frontier.
       label: {show: false, position: 'left', offset: [4, -8], color: colours.text, formatter: ({data}) => splitOf(data).split.split}},
   ];
 }
@@ -74,7 +75,7 @@ function hoveredSplit(mark) {
   return hoverCard(`Split ${split.label} · ${nameOf(group)}`, rows);
 }
 
-// Names the frontier's splits where there is room, those far along the x axis first.
+// Labels the frontier's splits as far as there is room, those with large x first.
 function labelFrontier(chart, series) {
   const taken = [];
   for (const [index, one] of series.entries()) {

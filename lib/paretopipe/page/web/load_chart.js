@@ -1,11 +1,11 @@
-// Latency against load: a line a split, a mark a rate. Nothing is shown where no load was measured.
+// Latency against load: a line for each split, a mark for each rate. Hidden if no load was measured.
 
 function loadFamily() {
   const place = report.groups.indexOf(detailGroup());
   return report.loads.find(({groups}) => groups.includes(place));
 }
 
-// What the reader chose; before that, what a search had to keep.
+// The reader's choice, or else the statistic that a search had to bound.
 function loadStatistic({bounds}) {
   return shown.statistic ?? bounds[0]?.statistic ?? 'p99';
 }
@@ -58,7 +58,7 @@ function drawLoad() {
   });
 }
 
-// Lists what the page knows of; the chart follows what is chosen.
+// Fills the list of statistics. The chart follows the reader's choice.
 function startLoad() {
   const names = ['mean', 'p50', 'p90', 'p95', 'p99', 'max'];
   byId('load-statistic').replaceChildren(...names.map(name => element('option', {value: name}, name)));

@@ -1,6 +1,6 @@
-// Puts the page together and redraws what a filter, the window or the colour scheme changes.
+// Assembles the page, and redraws what a change of filter, window or colour scheme affects.
 
-// One sentence for every group that is shown, and one over the networks where all of a family's are.
+// One sentence for each shown group, and one over all networks of a family if all its groups are shown.
 function conclusions(groups) {
   const families = report.families.filter(family => family.groups.every(place => groups.includes(report.groups[place])));
   return [...families.map(family => family.headline),
@@ -83,7 +83,7 @@ function start() {
   addEventListener('afterprint', () => printing(false));
 }
 
-// Paper is light and narrower than a screen, and shows what is folded on it.
+// Paper is light and narrower than a screen; folded content is shown on it.
 function printing(now) {
   document.documentElement.classList.toggle('printing', now);
   for (const folded of document.querySelectorAll('main details')) folded.open = now;

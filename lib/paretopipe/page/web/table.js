@@ -3,7 +3,7 @@
 const MAIN_METRICS = ['latency_p50', 'latency_p95', 'throughput', 'compute', 'transfer', 'queue', 'payload', 'goodput',
   'bottleneck_utilisation', 'peak_memory'];
 
-// Throughput over that of a baseline.
+// Throughput relative to that of a baseline.
 const SPEED_UPS = [
   {key: 'speed_up_single', heading: 'x single', title: "Times the whole model's throughput on one device (all local)"},
   {key: 'speed_up_sequential', heading: 'x sequential', title: 'Times the throughput of the same stages with one batch in flight'},
@@ -12,7 +12,7 @@ const SPEED_UPS = [
 
 const sorting = {column: null, descending: false};
 
-// {heading, title, text(row), key(row), numeric}; what a row has no key for comes last.
+// {heading, title, text(row), key(row), numeric}; rows without a key come last.
 function columns(groups) {
   const names = byId('all-metrics').checked ? [...metricNamed.keys()] : MAIN_METRICS;
   const metric = name => ({

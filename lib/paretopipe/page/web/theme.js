@@ -1,4 +1,4 @@
-// Colours come from page.css, so that light, dark and print have one source.
+// Colours come from page.css: one source for light, dark and print.
 
 function cssColour(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();

@@ -1,5 +1,5 @@
-// How numbers are written for people, as paretopipe's tables write them. Units are those of the metrics: ns, B, B/s,
-// image/s, bit/s and "" for shares.
+// Writes numbers for people, as paretopipe's tables do. Units are those of the metrics: ns, B, B/s, image/s, bit/s, and
+// "" for shares.
 
 const SCALES = {
   'ns': {units: ['ns', 'µs', 'ms', 's'], steps: [1, 1e3, 1e6, 1e9]},
@@ -13,7 +13,7 @@ const SCALES = {
 function scaleFor(value, unit) {
   const {units, steps} = SCALES[unit];
   let i = 0;
-  // What would be rounded to 1000 of a unit is 1.00 of the next.
+  // A value that would be rounded to 1000 of a unit becomes 1.00 of the next.
   while (i + 1 < steps.length && Math.abs(value) >= steps[i + 1] * 0.9995) ++i;
   return {name: units[i], step: steps[i]};
 }
@@ -33,7 +33,7 @@ function formatValue(value, unit) {
   return `${whole ? value : threeDigits(value / step)} ${name}`.trim();
 }
 
-// Of a mark on an axis: no digits that say nothing, and no unit that the axis' name has.
+// The text of a mark on an axis, without needless digits and without a unit that is in the axis' name.
 function formatMark(value, unit) {
   if (unit === 'image/s') return String(Number(value.toPrecision(3)));
   const {name, step} = scaleFor(value, unit);
@@ -44,7 +44,7 @@ function formatShare(share) {
   return `${Number((100 * share).toPrecision(3))} %`;
 }
 
-// A distance between marks of which few fit into `most`, round in the unit that people will read: 1, 2 or 5 of it.
+// A distance of 1, 2 or 5 between marks, in the unit that people will read, so that only a few marks fit into `most`.
 function roundStep(most, unit) {
   const {step} = scaleFor(most, unit);
   const least = most / step / 5;

@@ -1,4 +1,4 @@
-// The share of the time in which each stage computes.
+// The share of the time during which each stage computes.
 
 function drawUtilisation() {
   const splits = detailGroup().splits.filter(split => split.utilisation.length > 0);

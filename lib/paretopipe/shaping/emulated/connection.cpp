@@ -9,12 +9,12 @@ namespace {
 
 using State = EmulatedLane::State;
 
-/// Spreads seeds that are close together (the golden ratio's bits, as in SplitMix64), and keeps directions apart.
+/// Spreads seeds that are close together (the golden ratio's bits, as in SplitMix64), and separates the directions.
 std::uint64_t seed_of(const EmulatedConditions& conditions, std::uint64_t number, bool forward) {
   return conditions.seed + 0x9e3779b97f4a7c15U * (2 * number + (forward ? 1 : 2));
 }
 
-/// Without anything to wait for the socket is left out: poll reports a hang-up whether asked to or not, over and over.
+/// Leaves the socket out if there is nothing to wait for: poll reports a hang-up repeatedly, even unasked.
 pollfd wait_for(int socket, bool read, bool write) {
   const auto events = static_cast<short>((read ? POLLIN : 0) | (write ? POLLOUT : 0));
   return {events != 0 ? socket : -1, events, 0};
@@ -65,7 +65,7 @@ void EmulatedConnection::advance(std::span<const pollfd, 2> ready, LatenessMeter
 
 void EmulatedConnection::finish_connecting() {
   const int error = how_connecting_went(target_.get());
-  // A target that was reached and died at once is a lost sender, whose loss travels like any other.
+  // A target that was reached and died at once is a lost sender. Its loss travels like any other.
   if (error == ECONNRESET) {
     backward_.sender_is_lost();
   } else if (error != 0) {
@@ -77,7 +77,7 @@ void EmulatedConnection::finish_connecting() {
 
 void EmulatedConnection::relay(EmulatedLane& lane, EmulatedLane& opposite, const pollfd& from, const pollfd& to,
                                LatenessMeter& lateness) {
-  // An error or a hang-up counts as readable and writable: the call then says what it is.
+  // An error or a hang-up counts as readable and writable; the call then tells which it is.
   constexpr short kTrouble = POLLERR | POLLHUP | POLLNVAL;
   if ((from.revents & (POLLIN | kTrouble)) != 0 && lane.wants_to_read()) lane.read_from(from.fd);
   const bool writable = (to.revents & (POLLOUT | kTrouble)) != 0;
@@ -89,8 +89,8 @@ void EmulatedConnection::relay(EmulatedLane& lane, EmulatedLane& opposite, const
 
 void EmulatedConnection::end_if_done() {
   const auto either = [&](State state) { return forward_.state() == state || backward_.state() == state; };
-  // A sender's loss has by now travelled to the other side, which is told at once. A receiver's is still on its way
-  // against the stream, behind what it sent before, unless it had nothing more to send.
+  // A sender's loss has by now travelled to the other side, which is told at once. A receiver's loss is still
+  // travelling against the stream, behind what the receiver sent before, unless it had nothing more to send.
   if (either(State::sender_lost)) {
     end(true);
   } else if (!either(State::open)) {

@@ -13,17 +13,17 @@
 // Internal to shaping.
 namespace paretopipe::shaping {
 
-/// What both directions of a link do, and where their random sequences begin.
+/// The conditions of both directions of a link, and the seeds of their random sequences.
 struct EmulatedConditions {
   config::LinkConditions forward;
   config::LinkConditions backward;
   std::uint64_t seed = 0;
 };
 
-/// One connection through the link: the socket of who called, the socket to the target, a lane each way.
+/// One connection through the link: the caller's socket, the socket to the target, and a lane each way.
 class EmulatedConnection {
  public:
-  /// `number`: of this connection among the link's, so that each has random sequences of its own.
+  /// `number`: of this connection within the link, so that each has its own random sequences.
   EmulatedConnection(launch::FileDescriptor caller, const EmulatedConditions& conditions, std::uint64_t number);
 
   void set_conditions(const EmulatedConditions& conditions);
@@ -31,14 +31,15 @@ class EmulatedConnection {
   bool has_target() const { return target_.get() >= 0; }
   void connect_to(const EmulatedTarget& target);
 
-  /// What to wait for: the caller's socket and the target's.
+  /// What to wait for on the caller's socket and the target's.
   std::array<pollfd, 2> waits_for() const;
   Clock::time_point next_due() const;
 
-  /// Does what can be done without waiting. `ready` is what came of waits_for(); `lateness` counts what is handed on.
+  /// Does everything possible without waiting. `ready` is the result of waits_for(); `lateness` counts what is passed
+  /// on.
   void advance(std::span<const pollfd, 2> ready, LatenessMeter& lateness);
 
-  /// Nothing more will come of it.
+  /// Whether the connection is finished.
   bool over() const { return over_; }
   /// Why the target was not reached; empty otherwise.
   const std::string& failure() const { return failure_; }

@@ -9,16 +9,16 @@ namespace {
 
 using config::DelayDistribution;
 
-/// Where the tables end: the largest 16-bit number, in units of NETEM_DIST_SCALE.
+/// The end of the tables: the largest 16-bit number, in units of NETEM_DIST_SCALE.
 constexpr double kEndOfTable = 32767.0 / 8192.0;
 
-/// The Pareto value that a part `above` of all values exceeds, as iproute2's netem/pareto.c scales it: shape 3, moved
-/// by its mean of 1.5.
+/// The Pareto value that a share `above` of all values exceeds, as scaled in iproute2's netem/pareto.c: shape 3,
+/// shifted by its mean of 1.5.
 double pareto(double above) {
   return std::min(kEndOfTable, (std::pow(above, -1.0 / 3.0) - 1.5) * 4.0 / 3.0);
 }
 
-/// The part of all normally distributed values that exceed `value`.
+/// The share of all normally distributed values that exceed `value`.
 double above(double value) {
   return 0.5 * std::erfc(value / std::numbers::sqrt2);
 }
@@ -50,8 +50,7 @@ double EmulatedJitter::uniform() {
   return static_cast<double>((random_() >> 11U) + 1) * 0x1p-53;
 }
 
-/// Box and Muller's transform; the second value that it could give is not kept, so that there is no state but the
-/// seed's.
+/// Box and Muller's transform. Its second value is discarded, so the seed is the only state.
 double EmulatedJitter::normal() {
   const double radius = std::sqrt(-2.0 * std::log(uniform()));
   return std::clamp(radius * std::cos(2.0 * std::numbers::pi * uniform()), -kEndOfTable, kEndOfTable);

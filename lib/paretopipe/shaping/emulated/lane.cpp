@@ -7,7 +7,7 @@
 namespace paretopipe::shaping {
 namespace {
 
-/// What one turn reads or writes at most, about 0.1 ms of work: while a sender floods one lane, bytes fall due in
+/// The most that one turn reads or writes, about 0.1 ms of work: while a sender floods one lane, bytes fall due in
 /// others.
 constexpr std::size_t kTurn = 256 << 10;
 
@@ -50,7 +50,7 @@ void EmulatedLane::read_from(int socket) {
   }
 }
 
-/// Called after the bytes were read, so that no byte is taken to have arrived before it was sent.
+/// Call this after reading the bytes, so that no byte counts as arrived before it was sent.
 void EmulatedLane::schedule(std::size_t bytes) {
   const auto arrival = Clock::now();
   while (bytes > 0) {
@@ -98,7 +98,7 @@ bool EmulatedLane::pass_on(int socket) {
 
 void EmulatedLane::pass_on_the_end(int socket) {
   state_ = end_ == End::orderly ? State::ended : State::sender_lost;
-  // Fails only where the receiver is lost already, which then shows in the other direction.
+  // Fails only if the receiver is already lost, which then shows in the other direction.
   if (end_ == End::orderly) ::shutdown(socket, SHUT_WR);
 }
 

@@ -10,33 +10,33 @@
 namespace paretopipe::shaping {
 
 /// One direction of one connection: takes bytes from one socket, holds each until its time, and gives them to the
-/// other. Never waits. The end of the stream, or its loss, is held as long as bytes are.
+/// other. Never waits. Holds the end of the stream, or its loss, as long as bytes.
 class EmulatedLane {
  public:
   EmulatedLane(const config::LinkConditions& conditions, std::uint64_t seed);
 
-  /// For what comes from now on.
+  /// Applies to everything that arrives from now on.
   void set_conditions(const config::LinkConditions& conditions, std::uint64_t seed);
 
   bool wants_to_read() const { return state_ == State::open && end_ == End::none && held_.size() < limit_; }
-  /// The receiver's socket was full: nothing goes on before it can be written to.
+  /// The receiver's socket is full: nothing can be passed on until it is writable.
   bool blocked() const { return blocked_; }
-  /// When there is something to write: in the past if at once, time_point::max() if not before something is read or the
-  /// receiver's socket can be written to.
+  /// When there is something to write: in the past if at once; time_point::max() if only after a read, or when the
+  /// receiver's socket becomes writable.
   Clock::time_point next_due() const;
 
-  /// Takes what is there, but not all of a flood: others want their turn.
+  /// Reads the available bytes, but only part of a flood: others want their turn.
   void read_from(int socket);
 
-  /// Writes what is due at `now`, and notes how late that is. What fell due while the receiver's socket was full is not
-  /// noted: no relay can hand on what nobody takes.
+  /// Writes what is due at `now` and records its lateness. Bytes that fell due while the receiver's socket was full are
+  /// not recorded: no relay can deliver what nobody takes.
   void write_to(int socket, Clock::time_point now, LatenessMeter& lateness);
 
-  /// The socket that this lane reads from turned out to be lost: what ends there was no orderly end.
+  /// The socket that this lane reads from is lost, so its end is not an orderly one.
   void sender_is_lost() { sender_lost_ = true; }
 
-  /// Open; or what came last and has been passed on: the stream's orderly end, or the sender's loss; or there is nobody
-  /// to pass anything on to.
+  /// Open, or the last thing passed on: the stream's orderly end or the sender's loss; or there is no receiver any
+  /// more.
   enum class State { open, ended, sender_lost, receiver_lost };
   State state() const { return state_; }
 
@@ -57,8 +57,8 @@ class EmulatedLane {
   std::size_t piece_;
   std::size_t limit_;
   EmulatedByteQueue held_;
-  std::deque<Piece> pieces_;  ///< those that are not due yet, oldest first
-  std::size_t due_ = 0;       ///< how many of the bytes held may go now
+  std::deque<Piece> pieces_;  ///< not due yet, oldest first
+  std::size_t due_ = 0;       ///< number of held bytes that may be passed on now
   Clock::time_point end_due_{};
   End end_ = End::none;
   bool blocked_ = false;

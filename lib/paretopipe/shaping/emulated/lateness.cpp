@@ -11,7 +11,7 @@
 namespace paretopipe::shaping {
 namespace {
 
-/// The part of deliveries that may be late.
+/// The share of deliveries that may be late.
 constexpr double kLateShare = 0.05;
 
 std::string text(std::int64_t nanoseconds) {

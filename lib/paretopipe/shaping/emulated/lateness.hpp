@@ -10,28 +10,28 @@
 // How late an emulated link is: pure, without clock or sockets.
 namespace paretopipe::shaping {
 
-/// Later than this is late, on an emulated link of this profile: 5 % of the delay of one way (of the shorter one, where
-/// they differ), at least 1 ms.
+/// The lateness that an emulated link of this profile may have: 5 % of the one-way delay (of the shorter one if they
+/// differ), at least 1 ms.
 Nanoseconds lateness_tolerance(const config::NetworkProfile& profile);
 
-/// Counts pieces of a stream by how late they were handed on. It keeps their number in classes of lateness, not the
-/// pieces: its size is fixed, and adding one costs nanoseconds.
+/// Counts pieces of a stream by their lateness. It stores their number in classes of lateness, not the pieces: its size
+/// is fixed, and adding one costs nanoseconds.
 class LatenessMeter {
  public:
   explicit LatenessMeter(Nanoseconds tolerance) : tolerance_(tolerance) {}
 
-  /// A piece that was handed on so long (0 or more) after its moment.
+  /// Adds a piece that was passed on `lateness` (0 or more) after its moment.
   void add(Nanoseconds lateness);
 
-  /// All that `other` has counted, with the same tolerance.
+  /// Adds all that `other` has counted; it must have the same tolerance.
   void add(const LatenessMeter& other);
 
-  /// None if nothing was handed on.
+  /// None if nothing was passed on.
   std::optional<config::Lateness> summary() const;
 
  private:
-  /// Of what is below 16 ns each nanosecond has a class, and then each power of two has 16 of the same width: whatever
-  /// lies in a class differs by 6 % at most, as in HdrHistogram.
+  /// Each nanosecond below 16 ns has its own class; above, each power of two has 16 classes of equal width. The values
+  /// in a class differ by at most 6 %, as in HdrHistogram.
   static constexpr int kClassesPerPower = 16;
   static constexpr std::size_t kClasses = 60 * kClassesPerPower;
 
@@ -47,10 +47,10 @@ class LatenessMeter {
   std::array<std::int64_t, kClasses> counts_{};
 };
 
-/// A sentence if the lateness touched what was measured meanwhile; empty if it did not. It did where more than 5 % of
-/// the deliveries were late, for then a median of few batches and every high quantile may be those of late ones; or
-/// where the mean lateness is beyond the tolerance, for then one pause was so long that it moves means and throughput.
-/// A late delivery among many on time moves neither, for lateness does not add up: those behind it keep their moments.
+/// A sentence if the lateness affected the measurement; empty if not. It did if more than 5 % of the deliveries were
+/// late: a median of few batches and every high quantile may then be from late ones. It also did if the mean lateness
+/// exceeds the tolerance: one pause was then long enough to shift means and throughput. One late delivery among many on
+/// time shifts neither, because lateness does not add up: the following deliveries keep their moments.
 std::vector<std::string> judge(const config::Lateness& lateness);
 
 }  // namespace paretopipe::shaping

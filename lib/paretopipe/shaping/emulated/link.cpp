@@ -24,7 +24,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// When the process has no descriptor left for a caller: until some are free again, asking is all that one can do.
+/// The pause when the process has no descriptor for another caller: all it can do is try again until some are free.
 constexpr auto kPauseBeforeAccepting = 100ms;
 
 void refuse_unsupported(const config::LinkConditions& forward, const config::LinkConditions& backward) {
@@ -37,10 +37,10 @@ void refuse_unsupported(const config::LinkConditions& forward, const config::Lin
   if (!refusals.empty()) throw UsageError(refusals);
 }
 
-/// ppoll(2) until a moment, to the nanosecond. Returns early for a signal.
+/// ppoll(2) until a moment, to the nanosecond. Returns early after a signal.
 void wait_until(std::vector<pollfd>& waiting, Clock::time_point moment) {
   const auto now = Clock::now();
-  // Compared before subtracting: "never" is time_point::max().
+  // Compared before subtracting: time_point::max() means "never".
   const Nanoseconds rest = moment <= now ? 0ns : std::min<Nanoseconds>(moment - now, 1h);
   const timespec limit{static_cast<time_t>(rest.count() / 1'000'000'000),
                        static_cast<long>(rest.count() % 1'000'000'000)};
@@ -50,7 +50,7 @@ void wait_until(std::vector<pollfd>& waiting, Clock::time_point moment) {
   }
 }
 
-/// A thread that no signal of the process is delivered to: they are meant for those who handle them.
+/// A thread that receives no signals of the process: they are for the threads that handle them.
 template <class Body>
 std::thread thread_without_signals(Body body) {
   sigset_t all;
@@ -64,8 +64,8 @@ std::thread thread_without_signals(Body body) {
 
 }  // namespace
 
-/// The thread and what it works on. Everything is under one mutex, which the thread gives up only while it waits, so a
-/// change is in force when the call that made it returns.
+/// The thread and its data. One mutex protects everything; the thread releases it only while it waits, so a change is
+/// in force when the call that made it returns.
 class EmulatedLink::Relay {
  public:
   Relay(const std::string& listen_address, const EmulatedConditions& conditions)
@@ -112,7 +112,7 @@ class EmulatedLink::Relay {
     const std::lock_guard lock(mutex_);
     make();
     const std::uint64_t one = 1;
-    // Cannot fail but for a counter at its end, and then the thread is awake anyway.
+    // Fails only if the counter is at its end; the thread is then awake anyway.
     [[maybe_unused]] const auto written = ::write(wake_.get(), &one, sizeof(one));
   }
 
@@ -132,16 +132,17 @@ class EmulatedLink::Relay {
   std::uint64_t connections_so_far_ = 0;
   LatenessMeter lateness_{tolerance_of(Nanoseconds(0))};
   std::vector<pollfd> waiting_;      ///< the wake-up, the listener, then two for every connection
-  Clock::time_point accept_from_{};  ///< not before this
+  Clock::time_point accept_from_{};  ///< the earliest time for the next accept
   std::string problem_;
   bool stop_ = false;
   std::thread thread_;
 };
 
-/// The thread's main: nobody is above it to catch anything. Its end closes all connections, which both sides notice.
+/// The thread's main function: no caller could catch an exception. Its end closes all connections, which both sides
+/// notice.
 void EmulatedLink::Relay::run() {
   ::prctl(PR_SET_NAME, "emulated-link");
-  // The kernel otherwise lets a wait last 50 us longer, to save power.
+  // Otherwise the kernel extends waits by 50 us to save power.
   ::prctl(PR_SET_TIMERSLACK, 1);
   try {
     relay_until_stopped();
@@ -180,7 +181,7 @@ void EmulatedLink::Relay::wait(std::unique_lock<std::mutex>& lock) {
   }
 }
 
-/// In the order in which wait() listed them; only this thread adds or removes connections.
+/// In the order of wait()'s list; only this thread adds or removes connections.
 void EmulatedLink::Relay::advance() {
   std::size_t place = 2;
   for (auto& connection : connections_) {
@@ -203,7 +204,7 @@ void EmulatedLink::Relay::accept_callers() {
       accept_from_ = Clock::now() + kPauseBeforeAccepting;
       return;
     }
-    // Anything else (ECONNABORTED, a network error) is the end of that one connection: see accept(2).
+    // Any other error (ECONNABORTED, a network error) ends only that connection: see accept(2).
   }
 }
 

@@ -10,14 +10,14 @@ namespace {
 
 using config::LinkConditions;
 
-/// What is assumed in place of a rate that is not set: more than a relay can move.
+/// Replaces a rate that is not set: more than a relay can move.
 constexpr double kUnlimitedRate = 10e9;
 
 Nanoseconds nanoseconds(double value) {
   return Nanoseconds(std::llround(value));
 }
 
-/// How long `bytes` take at the rate.
+/// The time that `bytes` take at the rate.
 Nanoseconds duration(std::int64_t bytes, std::int64_t rate_bit_per_s) {
   return nanoseconds(static_cast<double>(bytes) * 8e9 / static_cast<double>(rate_bit_per_s));
 }

@@ -17,7 +17,7 @@ std::string address_and_port(const std::string& ip, std::uint16_t port) {
   return ip.find(':') == std::string::npos ? fmt::format("{}:{}", ip, port) : fmt::format("[{}]:{}", ip, port);
 }
 
-/// The kernel may give a connecting socket the very port that it calls; with nobody listening there, TCP's simultaneous
+/// The kernel may give a connecting socket the very port that it calls. If nobody listens there, TCP's simultaneous
 /// open (RFC 9293, 3.5) then connects the socket to itself, and a sender would hear its own echo.
 bool connected_to_itself(int socket) {
   sockaddr_storage own{};
@@ -69,7 +69,7 @@ int how_connecting_went(int socket) {
 
 void send_at_once(int socket) {
   const int on = 1;
-  // Refused only for a connection that is lost already.
+  // Fails only for a connection that is already lost.
   ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 }
 

@@ -16,7 +16,7 @@ bool says(const std::string& output, std::string_view words) {
   return output.find(words) != std::string::npos;
 }
 
-/// The module of what the kernel does not know, by the word of the command that names it.
+/// The kernel module that is missing, by the word of the command that names it.
 std::string module_of(const Command& command) {
   struct Module {
     const char* word;

@@ -5,8 +5,8 @@
 
 namespace paretopipe::shaping {
 
-/// Runs ip or tc in the network of this process (a NamespaceRing has its own), and returns what it prints. Throws
-/// EnvironmentError with the command, what it said, and what to do about it: which privilege, or which module.
+/// Runs ip or tc in the network of this process (a NamespaceRing has its own) and returns the output. Throws
+/// EnvironmentError with the command, its message, and the remedy: the missing privilege or module.
 std::string run_tc(const Command& command);
 
 }  // namespace paretopipe::shaping

@@ -16,7 +16,7 @@ namespace paretopipe::shaping {
 std::optional<std::int64_t> interface_mtu(const std::string& interface) {
   const auto attempt = [&] { return fmt::format("ask for the MTU of the interface {}", interface); };
   if (interface.size() >= IFNAMSIZ) return std::nullopt;
-  // Not /sys/class/net, which shows the network in which it was mounted.
+  // Not /sys/class/net, which shows the network namespace in which it was mounted.
   const launch::FileDescriptor socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   if (socket.get() < 0) throw system_error(attempt(), errno);
   ifreq request{};

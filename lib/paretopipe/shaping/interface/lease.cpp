@@ -22,7 +22,7 @@ namespace {
 /// Each of a handful of commands ends within ten seconds.
 constexpr int kPatienceMs = 120'000;
 
-/// The attributes of a process that is to be started, for as long as they are needed.
+/// The attributes of a process to start.
 class SpawnSettings {
  public:
   /// A session of its own, no signal blocked, nothing open but `connection`.
@@ -33,7 +33,7 @@ class SpawnSettings {
     ::sigemptyset(&none);
     ::posix_spawnattr_setsigmask(&attributes_, &none);
     ::posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK);
-    ::posix_spawn_file_actions_addchdir_np(&actions_, "/");  // it keeps no disk from being unmounted
+    ::posix_spawn_file_actions_addchdir_np(&actions_, "/");  // the process must not keep a disk from being unmounted
     ::posix_spawn_file_actions_adddup2(&actions_, connection, kControlDescriptor);
     ::posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     ::posix_spawn_file_actions_addopen(&actions_, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
@@ -56,7 +56,7 @@ class SpawnSettings {
 };
 
 pid_t start_keeper(std::vector<std::string> command, const launch::FileDescriptor& connection) {
-  // Above the standard ones and the target, so that no step of the set-up closes it.
+  // Above the standard descriptors and the target, so that no step of the set-up closes it.
   const launch::FileDescriptor source(::fcntl(connection.get(), F_DUPFD_CLOEXEC, kControlDescriptor + 1));
   if (source.get() < 0) throw system_error("duplicate a descriptor", errno);
   const SpawnSettings settings(source.get());
@@ -95,7 +95,7 @@ Lease::Lease(const std::vector<std::string>& keeper, const LeaseTerms& terms) : 
     return;
   }
   ended_ = true;
-  if (!answer) ::kill(keeper_, SIGKILL);  // if it is there at all, it hangs
+  if (!answer) ::kill(keeper_, SIGKILL);  // if it exists at all, it hangs
   connection_.reset();
   reap(keeper_);
   if (!answer) clear_leftovers(terms.interface);
@@ -106,7 +106,7 @@ Lease::Lease(const std::vector<std::string>& keeper, const LeaseTerms& terms) : 
 Lease::~Lease() {
   try {
     if (!ended_) end();
-  } catch (const EnvironmentError&) {  // whoever wants to know calls end()
+  } catch (const EnvironmentError&) {  // callers who want to know call end()
   }
 }
 
@@ -128,7 +128,7 @@ LeaseOutcome Lease::end() {
   const auto message = receive(kPatienceMs);
   connection_.reset();
   if (!message) {
-    ::kill(keeper_, SIGKILL);  // if it is there at all, it hangs
+    ::kill(keeper_, SIGKILL);  // if it exists at all, it hangs
     reap(keeper_);
     return {LeaseEnd::keeper_killed, clear_leftovers(terms_.interface)};
   }

@@ -16,8 +16,8 @@
 namespace paretopipe::shaping {
 namespace {
 
-/// At most one lease an interface: or else the end of the first could remove what the second has added. The name is an
-/// abstract one, of which each network namespace has its own, and which is free as soon as the keeper is gone.
+/// Allows one lease per interface: otherwise the end of the first could remove what the second has added. The name is
+/// an abstract one: each network namespace has its own, and it is free as soon as the keeper is gone.
 launch::FileDescriptor lock_interface(const std::string& interface) {
   launch::FileDescriptor lock(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   if (lock.get() < 0) throw system_error("make a socket to lock an interface with", errno);
@@ -32,7 +32,7 @@ launch::FileDescriptor lock_interface(const std::string& interface) {
 }
 
 void tell(int connection, const nlohmann::json& message) {
-  // What a program printed need not be UTF-8.
+  // A program's output need not be UTF-8.
   const auto text = message.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   [[maybe_unused]] const auto sent = ::send(connection, text.data(), text.size(), MSG_NOSIGNAL);  // it may be gone
 }
@@ -51,10 +51,10 @@ LeaseTerms receive_terms(int connection) {
   }
 }
 
-/// All of it or nothing. Returns what tc then shows.
+/// Applies all of it or nothing. Returns what tc then shows.
 std::string apply(const LeaseTerms& terms) {
   refuse_foreign_root(terms.interface);
-  // tc adds a root qdisc only where there is none but the kernel's, so whoever comes between loses nothing either.
+  // tc adds a root qdisc only if there is none but the kernel's, so nobody who comes in between loses one.
   run_tc(terms.plan.apply.front());
   try {
     for (std::size_t index = 1; index < terms.plan.apply.size(); ++index) run_tc(terms.plan.apply[index]);

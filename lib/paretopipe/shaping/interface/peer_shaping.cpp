@@ -45,8 +45,8 @@ Peer parse_peer(const std::string& text) {
       text));
 }
 
-/// One class that never waits by itself: faster than any interface, and with a burst that is no limit at that rate.
-/// The quantum, which is of no consequence without a second class, keeps the kernel from warning about the rate.
+/// One class that never waits by itself: it is faster than any interface, with a burst that is no limit at that rate.
+/// The quantum has no effect without a second class, but keeps the kernel from warning about the rate.
 std::vector<Command> frame_commands(const std::string& interface) {
   return {{"tc", "qdisc", "add", "dev", interface, "root", "handle", handle(), "htb", "default", "0", "direct_qlen",
            "1000"},
@@ -54,9 +54,9 @@ std::vector<Command> frame_commands(const std::string& interface) {
            "burst", "1000000b", "cburst", "1000000b", "quantum", "60000"}};
 }
 
-/// A tbf cuts what is larger than its bucket into frames before it hands them down. This one's rate is more than any
-/// interface has, and its bucket holds one full frame and not two, in the steps in which the kernel counts at that rate
-/// (64 ns). What waits is below it, so that its own limit, which tc wants to be told, has no effect.
+/// A tbf cuts packets larger than its bucket into frames before it passes them down. This one's rate exceeds that of
+/// any interface. Its bucket holds one full frame but not two, in the kernel's steps at that rate (64 ns). Packets wait
+/// below it, so its own limit, which tc requires, has no effect.
 Command cut_command(const PeerTarget& target) {
   constexpr std::int64_t kStepBytes = 800;
   const auto steps = (target.mtu * 3 / 2 + kStepBytes - 1) / kStepBytes;
@@ -65,7 +65,7 @@ Command cut_command(const PeerTarget& target) {
           "limit",  "1000000b"};
 }
 
-/// `port_field`: "dport", "sport", or nothing for all traffic.
+/// `port_field`: "dport", "sport", or empty for all traffic.
 Command filter_command(const PeerTarget& target, const Peer& peer, std::string_view port_field) {
   const bool v4 = peer.family == Family::v4;
   const std::string ip = v4 ? "ip" : "ip6";
@@ -141,7 +141,7 @@ PeerPlan plan_peer_shaping(const PeerTarget& target, const config::LinkCondition
   PeerPlan plan{frame_commands(target.interface), undo_command(target.interface)};
   if (cut) plan.apply.push_back(cut_command(target));
   plan.apply.insert(plan.apply.end(), shapers.begin(), shapers.end());
-  // Last, so that no packet gets in before all is there.
+  // Last, so that no packet enters before everything is there.
   plan.apply.insert(plan.apply.end(), filters.begin(), filters.end());
   return plan;
 }

@@ -28,7 +28,7 @@ config::LinkConditions scattered_delay() {
   config::LinkConditions conditions;
   conditions.delay = std::chrono::milliseconds(2);
   conditions.jitter = std::chrono::milliseconds(1);
-  conditions.distribution = config::DelayDistribution::normal;  // needs a table of iproute2's
+  conditions.distribution = config::DelayDistribution::normal;  // needs a table from iproute2
   return conditions;
 }
 

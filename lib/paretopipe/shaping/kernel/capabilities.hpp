@@ -5,13 +5,13 @@
 
 namespace paretopipe::shaping {
 
-/// One thing that was tried. `detail` says how it works, or else why it does not and what to install or load.
+/// The result of one attempt. `detail` says how it works, or why it does not and what to install or load.
 struct Ability {
   bool works = false;
   std::string detail;
 };
 
-/// What this machine can do, each tried for real in namespaces that are gone afterwards, never guessed from lists of
+/// What this machine can do. Each ability is tried for real in temporary namespaces, never guessed from lists of
 /// modules.
 struct Capabilities {
   Ability namespaces;  ///< a NamespaceRing
@@ -19,7 +19,7 @@ struct Capabilities {
   Ability netem;       ///< all the rest
 };
 
-/// Takes some tens of milliseconds. Never throws EnvironmentError: what fails is the answer.
+/// Takes some tens of milliseconds. Never throws EnvironmentError: failures are part of the result.
 Capabilities find_capabilities();
 
 /// Whether the kernel can shape this profile here; if not, `detail` is a sentence that says why.

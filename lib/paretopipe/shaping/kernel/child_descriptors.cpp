@@ -11,7 +11,7 @@
 namespace paretopipe::shaping {
 namespace {
 
-/// What travels beside the descriptors.
+/// Sent along with the descriptors.
 struct Report {
   int reason;
   std::array<char, 80> step;
@@ -48,7 +48,7 @@ bool send_answer(int socket, Report report, const int* descriptors, std::size_t 
   return ::sendmsg(socket, &message.header, MSG_NOSIGNAL) == sizeof report;
 }
 
-/// False if the child ended without a word.
+/// False if the child ended without an answer.
 bool receive_answer(int socket, Report& report, std::vector<launch::FileDescriptor>& descriptors) {
   Message message(report);
   ssize_t got = 0;

@@ -9,15 +9,15 @@
 
 namespace paretopipe::shaping {
 
-/// Collects, in a child that is only forked, what it has to hand over. Async-signal-safe throughout.
+/// Collects what a forked child has to hand over. Async-signal-safe throughout.
 class ChildAnswer {
  public:
   static constexpr std::size_t kMostDescriptors = 32;
 
-  /// Notes a descriptor; false, with errno as the reason, if there is none. `step` says what was attempted.
+  /// Records a descriptor. If there is none, returns false, with errno as the reason. `step` says what was attempted.
   bool add(const char* step, int descriptor);
 
-  /// Notes `step` as what failed, with errno as the reason, unless `succeeded`.
+  /// Records `step` as failed, with errno as the reason, unless `succeeded`.
   bool check(const char* step, bool succeeded);
 
  private:
@@ -29,10 +29,10 @@ class ChildAnswer {
   std::array<char, 80> step_{};
 };
 
-/// Entering another namespace is for life, and a user namespace is entered by whole processes only. So a child that
-/// lives for a moment does it, and hands the descriptors that it opened there to this process (SCM_RIGHTS). `work` runs
-/// between fork and _exit: it may make system calls, and nothing else. When it returns false, EnvironmentError says
-/// which step failed and why.
+/// Entering another namespace is permanent, and only whole processes enter a user namespace. So a short-lived child
+/// does it and hands the descriptors that it opened there to this process (SCM_RIGHTS). `work` runs between fork and
+/// _exit: it may only make system calls. If it returns false, this throws EnvironmentError with the failed step and the
+/// reason.
 std::vector<launch::FileDescriptor> descriptors_from_child(const std::function<bool(ChildAnswer&)>& work);
 
 }  // namespace paretopipe::shaping

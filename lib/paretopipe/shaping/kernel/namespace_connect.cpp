@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::chrono::seconds kConnectTimeout(20);  // a connection over a lossy link may need several attempts
 
-/// A socket belongs for life to the namespace in which it was made, whoever uses it.
+/// A socket belongs permanently to the namespace in which it was made, whoever uses it.
 launch::FileDescriptor socket_in(const std::vector<int>& namespaces) {
   auto sockets = descriptors_from_child([&](ChildAnswer& answer) {
     for (const int descriptor : namespaces) {
@@ -46,7 +46,7 @@ sockaddr* generic(sockaddr_in& address) {
   return reinterpret_cast<sockaddr*>(&address);
 }
 
-/// Waits for one event of poll(2), as long as a connection may take.
+/// Waits for one event of poll(2), at most until the deadline.
 void wait_for(int socket, short event, Clock::time_point deadline, int interrupt_descriptor) {
   constexpr const char* kAttempt = "connect two namespaces";
   std::array events{pollfd{socket, event, 0}};

@@ -20,7 +20,7 @@ namespace {
 
 constexpr int kCommandTimeoutMs = 10'000;
 
-/// Async-signal-safe, like all that follows up to the next comment of this kind.
+/// Async-signal-safe, like everything up to the next comment of this kind.
 bool write_file(const char* path, const char* text) {
   const int file = ::open(path, O_WRONLY | O_CLOEXEC);
   if (file < 0) return false;
@@ -30,7 +30,7 @@ bool write_file(const char* path, const char* text) {
   return written;
 }
 
-/// Root inside is the user outside, and nobody else is known inside.
+/// Maps root inside to the user outside; nobody else is known inside.
 bool unshare_user(ChildAnswer& answer, const char* user_map, const char* group_map) {
   return answer.check("make a user namespace", ::unshare(CLONE_NEWUSER) == 0) &&
          answer.check("forbid setgroups in a user namespace", write_file("/proc/self/setgroups", "deny")) &&
@@ -75,25 +75,26 @@ constexpr const char* kMend =
     "with sysctl user.max_user_namespaces=15000, on Debian and Ubuntu also kernel.unprivileged_userns_clone=1 and "
     "kernel.apparmor_restrict_unprivileged_userns=0, where these exist";
 
-/// What a program said, without the line's end.
+/// The output of a program without its last line end.
 std::string words_of(std::string output) {
   while (output.ends_with('\n')) output.pop_back();
   return output;
 }
 
-/// Which link joins two stages: it is numbered after the stage from which it leads on, 0 to 1 or the last one to 0.
+/// The link that joins two stages. Its number is that of the stage from which it leads on: 0 to 1, or the last one to
+/// 0.
 std::size_t link_between(std::size_t stage, std::size_t peer) {
   const auto [lower, upper] = std::minmax(stage, peer);
   return upper == lower + 1 ? lower : upper;
 }
 
-/// Of the two ends of that link: 1 for the stage from which it leads on, 2 for the other.
+/// The number of that link's end: 1 at the stage from which it leads on, 2 at the other.
 std::size_t end_of(std::size_t stage, std::size_t peer) {
   return link_between(stage, peer) == stage ? 1 : 2;
 }
 
 std::string hardware_address(std::size_t stage, std::size_t peer) {
-  // 02: administered locally
+  // 02: locally administered
   return fmt::format("02:00:00:00:{:02x}:{:02x}", link_between(stage, peer), end_of(stage, peer));
 }
 
@@ -126,7 +127,7 @@ void NamespaceRing::make_namespaces(std::size_t stages) {
 }
 
 void NamespaceRing::join(std::size_t near, std::size_t far) {
-  // The second end is born in the other namespace, of which ip gets to know by an inherited descriptor: it has no name.
+  // The second end is created in the other namespace, which has no name: ip reaches it through an inherited descriptor.
   launch::ChildCommand command;
   command.argv = {launch::find_program("ip", "iproute2").string(),
                   "link",
@@ -171,7 +172,7 @@ void NamespaceRing::tune_tcp() {
     const char* file;
     const char* value;
   };
-  // 500 Mbit/s over a round trip of 400 ms are 25 MB under way, of which the kernel's books count twice as much.
+  // 500 Mbit/s over a round trip of 400 ms are 25 MB under way; the kernel accounts twice as much.
   static constexpr std::array settings{Setting{"/proc/sys/net/ipv4/tcp_rmem", "4096 131072 134217728"},
                                        Setting{"/proc/sys/net/ipv4/tcp_wmem", "4096 65536 134217728"},
                                        Setting{"/proc/sys/net/ipv4/tcp_slow_start_after_idle", "0"},
@@ -181,8 +182,8 @@ void NamespaceRing::tune_tcp() {
     try {
       descriptors_from_child([&](ChildAnswer& answer) {
         bool all = enter(answer, namespaces);
-        // Without IPv6 the kernel sends nothing of its own accord over a link that is to be measured. A kernel that has
-        // no such file has no IPv6.
+        // Without IPv6 the kernel sends nothing on its own over a link to be measured. A kernel without this file has
+        // no IPv6.
         if (all) write_file("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1");
         for (const auto& setting : settings)
           all = all && answer.check(setting.file, write_file(setting.file, setting.value));

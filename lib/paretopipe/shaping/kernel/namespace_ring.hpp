@@ -9,50 +9,50 @@
 
 namespace paretopipe::shaping {
 
-/// A network namespace for each stage, joined by veth pairs: a network of its own, of which the machine's interfaces
-/// know nothing. As root, or without root in a user namespace, where the kernel allows that.
+/// A network namespace for each stage, joined by veth pairs: a separate network that the machine's interfaces do not
+/// see. Works as root, or without root in a user namespace if the kernel allows that.
 ///
-/// Two stages have one link, over which tensors go there and results back. More of them are a ring: a link from every
-/// stage to the next, and one from the last stage to the first, each with interfaces and a subnet of its own.
+/// Two stages have one link, over which tensors go there and results back. More stages form a ring: a link from every
+/// stage to the next and one from the last stage to the first, each with its own interfaces and subnet.
 ///
-/// The namespaces have no name and no process: they live as long as somebody has a descriptor of them, or runs in them.
-/// So when this process ends, however it ends, and the stages with it, the kernel removes namespaces, interfaces and
-/// qdiscs: there is nothing that could be left behind, and nothing to clean up.
+/// The namespaces have no name and no process: they live as long as somebody has a descriptor of them or runs in them.
+/// So when this process and the stages end, however they end, the kernel removes namespaces, interfaces and qdiscs:
+/// nothing is left behind.
 ///
-/// Neither delay nor loss meets an address resolution: both ends know each other's hardware address from the start. In
-/// the namespaces TCP may use windows that fill a long link, and does not fall back to slow start when a link was idle,
-/// and no connection learns from those before it: the second batch travels like the first, and no trial depends on
-/// another. That holds for sockets made in here.
+/// Delay and loss do not affect address resolution: both ends know each other's hardware address from the start. In the
+/// namespaces TCP may use windows that fill a long link, does not fall back to slow start on an idle link, and learns
+/// nothing from earlier connections: the second batch travels like the first, and no trial depends on another. That
+/// holds for sockets made in the namespaces.
 class NamespaceRing {
  public:
-  /// For 2 to kMostStages stages. Throws EnvironmentError that says what to install, or which privilege or sysctl is
+  /// For 2 to kMostStages stages. Throws EnvironmentError, which says what to install, or which privilege or sysctl is
   /// missing.
   explicit NamespaceRing(std::size_t stages = 2);
 
   std::size_t stage_count() const { return networks_.size(); }
 
-  /// For launch::ChildCommand::namespaces of what is to run in the network of `stage`. Borrowed from this object.
+  /// The value of launch::ChildCommand::namespaces for a program in the network of `stage`. Borrowed from this object.
   std::vector<int> descriptors(std::size_t stage) const;
 
-  /// The IPv4 address of `stage` on its link with `peer`, and the name of the interface, in the network of any stage,
-  /// that leads to `peer`.
+  /// The IPv4 address of `stage` on its link with `peer`; and the name of the interface that leads to `peer`, in the
+  /// network of any stage.
   static std::string address(std::size_t stage, std::size_t peer);
   static std::string interface(std::size_t peer);
 
-  /// Whether there is a user namespace around the networks: programs inside accept to be root, and are not.
+  /// Whether a user namespace surrounds the networks: programs inside believe that they are root, but are not.
   bool unprivileged() const { return user_.get() >= 0; }
 
-  /// Runs ip or tc in the network of `stage`, and returns what it prints. Throws EnvironmentError with the command and
-  /// what it said.
+  /// Runs ip or tc in the network of `stage` and returns the output. Throws EnvironmentError with the command and its
+  /// message.
   std::string run_in(std::size_t stage, const Command& command) const;
 
-  /// A TCP connection over the link between two stages, both ends of which are this process's: .first in the network of
-  /// `near`, .second in that of `far`. Small writes are sent at once (TCP_NODELAY). Takes the link's round trip; throws
+  /// A TCP connection over the link between two stages, with both ends in this process: .first in the network of
+  /// `near`, .second in that of `far`. Small writes are sent at once (TCP_NODELAY). Takes the link's round trip. Throws
   /// Interrupted as soon as `interrupt_descriptor` (-1: nobody can interrupt) is readable.
   std::pair<launch::FileDescriptor, launch::FileDescriptor> connect(int interrupt_descriptor = -1, std::size_t near = 0,
                                                                     std::size_t far = 1) const;
 
-  /// Sentences on what could not be set, so that long links may be slower than they should. Empty if all is well.
+  /// Sentences on settings that failed and may make long links slower. Empty if all is well.
   const std::vector<std::string>& warnings() const { return warnings_; }
 
  private:

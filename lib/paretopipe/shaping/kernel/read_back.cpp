@@ -62,7 +62,7 @@ config::LinkConditions conditions_of(const json& qdiscs) {
   return conditions;
 }
 
-/// Collects the values that are further apart than the kernel rounds.
+/// Collects the values that differ by more than the kernel's rounding.
 class Comparison {
  public:
   void compare(std::string_view what, double requested, double applied, double tolerance, std::string (*text)(double)) {
@@ -71,7 +71,7 @@ class Comparison {
         fmt::format("{} of {} was requested, but the kernel reports {}", what, text(requested), text(applied)));
   }
 
-  /// What must be there or not, just as requested.
+  /// Compares values that must be present or absent as requested.
   bool both(std::string_view what, bool requested, bool applied) {
     if (requested && !applied)
       sentences_.push_back(fmt::format("a {} was requested, but the kernel reports none", what));

@@ -8,7 +8,7 @@
 namespace paretopipe::shaping {
 namespace {
 
-/// What tc says of a qdisc that the kernel does not have, in one version or another.
+/// The messages of tc, in different versions, for a qdisc that the kernel does not have.
 bool is_unknown_qdisc(const std::string& message) {
   return message.find("Specified qdisc") != std::string::npos || message.find("Unknown qdisc") != std::string::npos;
 }
@@ -45,7 +45,7 @@ ShapedEgress::ShapedEgress(const NamespaceRing& networks, std::size_t stage, std
 ShapedEgress::~ShapedEgress() {
   try {
     clear();
-  } catch (const EnvironmentError&) {  // it goes with the namespace
+  } catch (const EnvironmentError&) {  // it is removed with the namespace
   }
 }
 

@@ -12,14 +12,14 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr Nanoseconds kTick = 4ms;
-constexpr std::int64_t kUnpacedRate = 10'000'000'000;  // bit/s: what a CPU gets through a veth pair
+constexpr std::int64_t kUnpacedRate = 10'000'000'000;  // bit/s: what a CPU moves through a veth pair
 constexpr std::int64_t kKernelsLimit = 1000;           // packets
 
 double seconds(Nanoseconds duration) {
   return std::chrono::duration<double>(duration).count();
 }
 
-/// tc keeps microseconds; what is finer would only look exact.
+/// tc keeps microseconds; more digits would only look exact.
 std::string tc_time(Nanoseconds duration) {
   if (duration % 1ms == 0ns) return fmt::format("{}ms", duration / 1ms);
   return fmt::format("{}us", static_cast<double>(duration.count()) / 1e3);
@@ -143,7 +143,7 @@ Nanoseconds default_queue_latency(const config::LinkConditions& conditions) {
 std::int64_t default_queue_packets(const config::LinkConditions& conditions) {
   const auto rate = static_cast<double>(conditions.rate_bit_per_s.value_or(kUnpacedRate));
   const auto waiting = conditions.queue_latency.value_or(default_queue_latency(conditions));
-  // Four times the jitter: the tables of tc-netem reach that far.
+  // Four times the jitter, because the tables of tc-netem reach that far.
   const double held = seconds(conditions.delay + 4 * conditions.jitter + (conditions.rate_bit_per_s ? waiting : 0ns));
   const auto frames = static_cast<std::int64_t>(std::ceil(held * rate / 8 / static_cast<double>(kFrameBytes)));
   return std::max(kKernelsLimit, 2 * frames);

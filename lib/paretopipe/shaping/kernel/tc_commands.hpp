@@ -7,17 +7,17 @@
 
 namespace paretopipe::shaping {
 
-/// A program's name and its arguments; no shell is involved. Pure: nothing here runs one.
+/// A program's name and its arguments; no shell is involved. Pure: nothing here runs it.
 using Command = std::vector<std::string>;
 
-/// Ethernet frame of a full packet: 1500 bytes of IP and 14 of header. What a qdisc counts.
+/// The Ethernet frame of a full packet, which a qdisc counts: 1500 bytes of IP and 14 of header.
 constexpr std::int64_t kFrameBytes = 1514;
 /// TCP payload of such a frame: 1500 less 20 of IP, 20 of TCP, and 12 of time stamps.
 constexpr std::int64_t kSegmentBytes = 1448;
 
-/// A rate that paces nothing that we could send. netem keeps packets in order only where it has a rate; without one, a
-/// packet with a small random delay overtakes one with a large one, which TCP takes for loss. So jitter without a rate
-/// is given this one. Read-back knows it as no rate.
+/// A rate that slows nothing that we could send. netem keeps packets in order only with a rate. Without one, a packet
+/// with a small random delay overtakes one with a large delay, which TCP takes for loss. So jitter without a rate is
+/// given this one. Read-back treats it as no rate.
 constexpr std::int64_t kOrderKeepingRate = 1'000'000'000'000;  // bit/s
 
 /// How a direction is shaped:
@@ -28,7 +28,7 @@ constexpr std::int64_t kOrderKeepingRate = 1'000'000'000'000;  // bit/s
 bool needs_netem(const config::LinkConditions& conditions);
 bool needs_tbf(const config::LinkConditions& conditions);
 
-/// Where the first of our qdiscs goes, and which handle it gets; one below it gets the next.
+/// The place and handle of our first qdisc; one below it gets the next handle.
 struct Place {
   Command under{"root"};
   std::uint16_t handle = 1;
@@ -48,29 +48,29 @@ struct Place {
 std::vector<Command> shape_commands(const std::string& interface, const config::LinkConditions& conditions,
                                     const Place& place = {});
 
-/// Removes what shape_commands added. Fails where there is nothing to remove.
+/// Removes what shape_commands added. Fails if there is nothing to remove.
 Command clear_command(const std::string& interface);
 
-/// Prints, as JSON, what the kernel has applied (read_back.hpp).
+/// Prints what the kernel has applied, as JSON (read_back.hpp).
 Command show_command(const std::string& interface);
 
-/// Has TCP hand over one frame at a time. It needs no ethtool, and kernel and iproute2 of Debian 12 know it.
-/// Connections that exist keep what they had.
+/// Makes TCP hand over one frame at a time. Needs no ethtool; kernel and iproute2 of Debian 12 support it. Existing
+/// connections keep their setting.
 Command offload_off_command(const std::string& interface);
 
-/// A bucket that keeps the rate: two frames, and what the rate delivers in 4 ms, the tick of a kernel with HZ=250 (a
-/// timer is rarely later than that). A larger one would let the start of a transfer pass unpaced.
+/// A bucket that keeps the rate: two frames, and what the rate delivers in 4 ms, the tick of a kernel with HZ=250
+/// (timers are rarely later than that). A larger bucket would let the start of a transfer pass unpaced.
 std::int64_t default_burst_bytes(std::int64_t rate_bit_per_s);
 
-/// How long a frame may wait for the rate: a round trip over two such directions, but at least 100 ms and the
-/// time of 16 frames, so that TCP keeps the link busy.
+/// How long a frame may wait for the rate: a round trip over two such directions, but at least 100 ms and the time of
+/// 16 frames, so that TCP keeps the link busy.
 Nanoseconds default_queue_latency(const config::LinkConditions& conditions);
 
-/// netem's limit: twice the full frames that are under way or wait at the rate (10 Gbit/s where there is none), and
-/// never less than the kernel's default of 1000, since acknowledgements and messages are packets too.
+/// netem's limit: twice the number of full frames that are under way or wait at the rate (10 Gbit/s without one). Never
+/// less than the kernel's default of 1000, because acknowledgements and messages are packets too.
 std::int64_t default_queue_packets(const config::LinkConditions& conditions);
 
-/// Sentences on what was asked for but will not do what a person expects. Empty if all is well.
+/// Sentences on requests that will not do what a person expects. Empty if all is well.
 std::vector<std::string> warnings(const config::LinkConditions& conditions);
 
 }  // namespace paretopipe::shaping

@@ -14,7 +14,7 @@ Endpoint parse_endpoint(const std::string& text) {
   if (host.size() >= 2 && host.front() == '[' && host.back() == ']') {
     host = host.substr(1, host.size() - 2);
   } else if (host.find(':') != std::string::npos) {
-    host.clear();  // an IPv6 address, of which nobody knows where it ends
+    host.clear();  // an IPv6 address whose end is ambiguous
   }
   const auto port = colon == std::string::npos ? std::string() : text.substr(colon + 1);
   std::uint16_t number = 0;

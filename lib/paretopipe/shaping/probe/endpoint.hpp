@@ -4,7 +4,7 @@
 
 namespace paretopipe::shaping {
 
-/// Where somebody listens.
+/// An address to listen on or to connect to.
 struct Endpoint {
   std::string host;
   std::uint16_t port = 0;

@@ -20,8 +20,8 @@ Nanoseconds time_at(double bytes, std::int64_t rate_bit_per_s) {
   return std::chrono::duration_cast<Nanoseconds>(Seconds(bytes * 8 / static_cast<double>(rate_bit_per_s)));
 }
 
-/// What fills one direction and half of its queue. The way back is not counted: what has arrived is no longer in
-/// flight, though its acknowledgement is.
+/// The bytes that fill one direction and half of its queue. The way back is not counted: data that have arrived are no
+/// longer in flight, though their acknowledgement is.
 std::int64_t most_in_flight(const config::LinkConditions& conditions) {
   if (!conditions.rate_bit_per_s) return std::numeric_limits<std::int64_t>::max();
   const auto queued = conditions.queue_latency.value_or(default_queue_latency(conditions)) / 2;

@@ -19,13 +19,13 @@ namespace {
 constexpr Nanoseconds kPatienceForEvent = std::chrono::seconds(30);
 constexpr const char* kAttempt = "probe a link";
 
-/// Waits until one of the descriptors can do what it is asked for.
+/// Waits until one of the descriptors is ready for its requested events.
 void wait_for(std::span<pollfd> events, int interrupt_descriptor) {
   if (launch::poll_interruptibly(events, Clock::now() + kPatienceForEvent, interrupt_descriptor, kAttempt) > 0) return;
   throw EnvironmentError("probe a link: it delivered nothing for 30 s");
 }
 
-/// Bytes sent, or 0 if none can be sent right now.
+/// The number of bytes sent; 0 if none can be sent right now.
 std::int64_t try_send(int socket, const std::vector<char>& data, std::int64_t most) {
   const auto size = std::min(most, static_cast<std::int64_t>(data.size()));
   const auto sent = ::send(socket, data.data(), static_cast<std::size_t>(size), MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -63,7 +63,7 @@ std::vector<Nanoseconds> round_trips(OneWay forward, OneWay backward, const Prob
   return durations;
 }
 
-/// Sets an option of TCP for as long as it lives; other sockets have no such options, and need none.
+/// Sets an option of TCP for its lifetime; other sockets have no such options and need none.
 class TcpOption {
  public:
   TcpOption(int socket, int option, const void* value, socklen_t size) : socket_(socket), option_(option) {
@@ -90,10 +90,10 @@ struct Arrival {
   std::int64_t bytes;  ///< in total
 };
 
-/// Sends for settling + measuring, or `most_bytes`, and receives all of it. One thread does both: neither end is waited
-/// for while the other could go on.
+/// Sends for settling + measuring, or `most_bytes`, and receives all of it. One thread does both: neither end waits
+/// while the other could proceed.
 std::vector<Arrival> transfer(OneWay way, const ProbeOptions& options, std::int64_t most_in_flight) {
-  // Little waits unsent in the socket, so that a slow link is soon empty when a transfer ends.
+  // Little data waits unsent in the socket, so that a slow link is soon empty when a transfer ends.
   constexpr int kUnsentBytes = 256 * 1024;
   constexpr std::string_view kReno = "reno";
   const TcpOption unsent(way.from, TCP_NOTSENT_LOWAT, &kUnsentBytes, sizeof kUnsentBytes);
@@ -122,7 +122,8 @@ std::vector<Arrival> transfer(OneWay way, const ProbeOptions& options, std::int6
 double goodput(OneWay way, const ProbeOptions& options, std::int64_t most_in_flight) {
   const auto duration = options.settling + options.measuring;
   const auto arrivals = transfer(way, options, most_in_flight);
-  // What arrives after the last byte was sent is the end of a queue, at the same rate: it may count, but need not.
+  // Data that arrive after the last byte was sent are the end of a queue, at the same rate: they may count, but need
+  // not.
   const auto total = arrivals.empty() ? 0 : arrivals.back().bytes;
   const bool cut_short = total >= options.most_bytes;
   const auto settled = [&](const Arrival& arrival) {

@@ -17,7 +17,7 @@ struct Request {
   Nanoseconds measuring;
 };
 
-/// What a stranger asks for is within bounds, or refused.
+/// A stranger's request must be within bounds, or it is refused.
 Request receive_request(ProbeStream& stream) {
   const auto line = stream.receive_line(kLongestRequest, kPatienceForRequest);
   try {

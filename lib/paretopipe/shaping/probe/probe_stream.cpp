@@ -19,9 +19,9 @@ using namespace std::chrono_literals;
 
 constexpr Nanoseconds kPatienceForBytes = 10s;
 constexpr std::size_t kPieceBytes = 256 * 1024;
-/// Little waits unsent in the socket, so that a slow network is soon empty when a transfer ends.
+/// Little data waits unsent in the socket, so that a slow network is soon empty when a transfer ends.
 constexpr int kUnsentBytes = 64 * 1024;
-/// What a transfer may take beyond its time, until the queues on its way are empty.
+/// The extra time of a transfer, until the queues on its way are empty.
 constexpr Nanoseconds kDraining = 20s;
 
 std::string reason_of(int error_number) {
@@ -83,7 +83,7 @@ char ProbeStream::receive_byte() {
 std::string ProbeStream::receive_line(std::size_t most, Nanoseconds patience) {
   const auto deadline = Clock::now() + patience;
   std::string line;
-  // Byte by byte, for what follows the line is not text.
+  // Byte by byte, because the data behind the line are not text.
   for (;;) {
     wait(POLLIN, deadline);
     char byte = 0;

@@ -7,10 +7,10 @@
 #include <string>
 #include <string_view>
 
-// Internal to the remote probe: what both of its ends do with their connection.
+// Internal to the remote probe: the common parts of both of its ends.
 namespace paretopipe::shaping {
 
-/// The version of what follows; it is in the token of the greeting, too.
+/// The version of this protocol; it is also in the token of the greeting.
 constexpr int kProbeVersion = 1;
 constexpr std::uint64_t kProbeToken = 0x70726f6265000000 + kProbeVersion;  // "probe"
 
@@ -25,8 +25,8 @@ constexpr std::uint64_t kProbeToken = 0x70726f6265000000 + kProbeVersion;  // "p
 constexpr char kPing = 'p';
 constexpr char kTransfer = 't';
 
-/// A connected socket, borrowed, on which nothing waits for ever. Every function throws EnvironmentError, which begins
-/// with "probe <peer>: ", for a connection that is lost, that ends early, or on which nothing moves for too long.
+/// A connected socket, borrowed, on which nothing waits for ever. Every function throws EnvironmentError, beginning
+/// with "probe <peer>: ", for a connection that is lost, ends early, or makes no progress for too long.
 class ProbeStream {
  public:
   ProbeStream(int socket, std::string peer) : socket_(socket), peer_(std::move(peer)) {}
@@ -34,13 +34,13 @@ class ProbeStream {
   void send(std::string_view bytes);
   char receive_byte();
 
-  /// Without the newline. `patience`: for the whole line. A longer line than `most` is an error.
+  /// Returns the line without its newline. `patience`: for the whole line. A line longer than `most` is an error.
   std::string receive_line(std::size_t most, Nanoseconds patience);
 
-  /// Sends for so long, whatever the network takes, and ends the stream in this direction.
+  /// Sends for this time as fast as the network allows, and ends the stream in this direction.
   void send_for(Nanoseconds duration);
 
-  /// Receives to the end of the stream, or until long after the meter's interest is over.
+  /// Receives until the end of the stream, or until long after the meter is finished.
   std::optional<double> receive_transfer(Nanoseconds settling, Nanoseconds measuring);
 
   [[noreturn]] void fail(const std::string& reason) const;

@@ -28,7 +28,7 @@ std::string printable(std::string text) {
   return text;
 }
 
-/// A stranger's port is told apart by what it says first, or that it says nothing.
+/// Recognises a stranger's port by its first words, or by its silence.
 void expect_server(ProbeStream& stream) {
   constexpr const char* kAdvice =
       "is it `paretopipe net probe --listen` of the same release that runs there? Check the port";
@@ -91,7 +91,7 @@ void note_round_trips(const std::vector<Nanoseconds>& sorted, RemoteProbe& probe
   probe.round_trip_deviation = Nanoseconds(std::llround(std::sqrt(squares / static_cast<double>(sorted.size() - 1))));
 }
 
-/// Whole microseconds, which is what tc keeps.
+/// In whole microseconds, as tc stores them.
 std::string time_text(Nanoseconds time) {
   return fmt::format("{:.6g} ms", std::round(static_cast<double>(time.count()) / 1e3) / 1e3);
 }
@@ -107,7 +107,7 @@ nlohmann::json suggest_direction(const RemoteProbe& probe, double goodput_bit_pe
     direction["distribution"] = "normal";
   }
   const double rate = std::clamp(goodput_bit_per_s / kTcpPayloadShare, 1e4, 1e11);
-  const double step = std::pow(10, std::floor(std::log10(rate)) - 3);  // four digits, which is more than is known
+  const double step = std::pow(10, std::floor(std::log10(rate)) - 3);  // four digits, more than is known
   direction["rate"] = format_rate(std::llround(std::round(rate / step) * step));
   return direction;
 }

@@ -10,8 +10,8 @@
 
 #include <nlohmann/json.hpp>
 
-// What a real network between two hosts does, measured over TCP: what people do by hand with ping and iperf. One host
-// serves, the other probes. (probe.hpp is for links both of whose ends are here.)
+// Measures a real network between two hosts over TCP, as people do by hand with ping and iperf. One host serves, the
+// other probes. (probe.hpp is for links with both ends here.)
 namespace paretopipe::shaping {
 
 struct RemoteProbeOptions {
@@ -39,30 +39,30 @@ void to_json(nlohmann::json& json, const RemoteProbe& probe);
 
 /// Measures the network to a ProbeServer: small messages forth and back with nothing else under way, then a long
 /// transfer in each direction. Blocks for about round_trips round trips (at most 5 s of them) and twice settling +
-/// measuring; whoever is silent for 10 s is given up. Throws EnvironmentError if the server cannot be reached within
-/// 5 s, if it is not one, and if the connection is lost.
+/// measuring. Gives up on a server that is silent for 10 s. Throws EnvironmentError if the server cannot be reached
+/// within 5 s, if it is not one, and if the connection is lost.
 RemoteProbe probe_host(const Endpoint& server, const RemoteProbeOptions& options);
 
-/// A profile file (configs/networks/README.md) that does to a link what the probe found: half the median round trip as
-/// delay of each direction; as its jitter the round trip's standard deviation / sqrt(2), for the variances of two
-/// directions add up; as rate the goodput and the headers. Rates and delays beyond what a profile may say are cut to
-/// that.
+/// A profile file (configs/networks/README.md) that reproduces what the probe found. The delay of each direction is
+/// half the median round trip. Its jitter is the round trip's standard deviation / sqrt(2), because the variances of
+/// two directions add up. Its rate is the goodput plus headers. Rates and delays beyond the limits of a profile are cut
+/// to them.
 nlohmann::json suggest_profile(const RemoteProbe& probe, const std::string& description);
 
 /// The other end of a probe.
 class ProbeServer {
  public:
-  /// Throws EnvironmentError if the address cannot be had. Port 0 lets the kernel choose.
+  /// Throws EnvironmentError if it cannot listen at the address. Port 0 lets the kernel choose.
   explicit ProbeServer(const Endpoint& address);
   ~ProbeServer();
   ProbeServer(const ProbeServer&) = delete;
   ProbeServer& operator=(const ProbeServer&) = delete;
 
-  /// "127.0.0.1:5000", with the port really bound.
+  /// "127.0.0.1:5000", with the port actually bound.
   const std::string& name() const;
 
-  /// Waits for a prober, for ever, and serves it. Strangers are turned away. Returns the prober's address; throws
-  /// EnvironmentError if the probe comes to a premature end.
+  /// Waits for a prober, for ever, and serves it. Turns strangers away. Returns the prober's address; throws
+  /// EnvironmentError if the probe ends prematurely.
   std::string serve_one();
 
  private:
@@ -70,12 +70,12 @@ class ProbeServer {
   std::unique_ptr<Impl> impl_;
 };
 
-/// The goodput of a transfer by the arrivals of its bytes, without what came before it settled and after its end.
+/// The goodput of a transfer from the arrivals of its bytes, without those before it settled and after its end.
 class GoodputMeter {
  public:
   GoodputMeter(Nanoseconds settling, Nanoseconds measuring) : settling_(settling), measuring_(measuring) {}
 
-  /// `bytes` arrived at the time `at`, which never goes back.
+  /// Adds `bytes` that arrived at the time `at`, which never goes back.
   void add(Nanoseconds at, std::int64_t bytes);
 
   /// None if too little arrived to tell.

@@ -5,10 +5,10 @@
 
 namespace paretopipe::shaping {
 
-/// How far a network may be from its profile; beyond, nothing that is measured over it counts.
+/// The tolerated deviation of a network from its profile; beyond it, nothing measured over the network counts.
 constexpr double kTolerance = 0.05;
 
-/// Of a time, at least a millisecond.
+/// The tolerance of a time: at least a millisecond.
 inline Nanoseconds tolerance_of(Nanoseconds time) {
   const auto share = std::chrono::duration_cast<Nanoseconds>(kTolerance * time);
   return std::max<Nanoseconds>(std::chrono::milliseconds(1), share);
