@@ -24,7 +24,7 @@ int terminal_width() {
   return report::TextStyle{}.width;
 }
 
-/// Whether the locale for characters (POSIX: LC_ALL over LC_CTYPE over LANG) uses UTF-8.
+/// True if the locale for characters (POSIX: LC_ALL over LC_CTYPE over LANG) uses UTF-8.
 bool locale_is_utf8() {
   for (const auto* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
     auto value = environment(name);

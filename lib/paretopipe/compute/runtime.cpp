@@ -34,7 +34,7 @@ void set_threads(int threads) {
   static_cast<void>(interop_set);
 }
 
-/// Whether this thread flushes denormals, found by computing rather than by reading the flag.
+/// True if this thread flushes denormals, found by computing rather than by reading the flag.
 bool flushes_denormals() {
   volatile float smallest_normal = std::numeric_limits<float>::min();
   return smallest_normal * 0.5F == 0.0F;

@@ -25,7 +25,7 @@ void from_json(const nlohmann::json& json, Archive& archive);
 /// The most tensors of one cut that a link can carry.
 inline constexpr int kMostCrossing = 2;
 
-/// Whether a model name is the path of an archive: it has a slash, or ends in .pt, .pth or .torchscript. Names with
+/// True if a model name is the path of an archive: it has a slash, or ends in .pt, .pth or .torchscript. Names with
 /// parameters (synthetic:5ms/2MB,3ms) are never paths.
 bool names_archive(const std::string& model);
 

@@ -23,7 +23,7 @@ struct DeviceProfile {
   bool operator==(const DeviceProfile&) const = default;
 
   bool emulated() const { return name != kNoDeviceProfile; }
-  /// Whether the kernel has to restrict the device with a cgroup.
+  /// True if the kernel has to restrict the device with a cgroup.
   bool limited() const { return cpu_quota || memory_limit_bytes; }
 };
 

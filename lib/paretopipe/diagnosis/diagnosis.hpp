@@ -26,7 +26,7 @@ struct ConfigurationDiagnosis {
 
   const plan::Trial& trial() const { return configuration.trial; }
   bool has_result() const { return !configuration.ok.empty(); }
-  /// Whether a phase is missing. Diagnosing the throughput takes both.
+  /// True if a phase is missing. Diagnosing the throughput takes both.
   bool lacks_phase() const { return trial().phases != config::Phases::both; }
 };
 

@@ -6,7 +6,7 @@
 
 namespace paretopipe::frontier {
 
-/// Whether less or more of an objective is better.
+/// Says whether less or more of an objective is better.
 enum class Sense { minimise, maximise };
 
 /// Points in the space of some objectives, numbered from 0 in the order in which they were added.
