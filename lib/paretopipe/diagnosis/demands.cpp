@@ -2,7 +2,7 @@
 #include <paretopipe/diagnosis/demands.hpp>
 #include <paretopipe/host/cpu_set.hpp>
 #include <paretopipe/stats/breakdown.hpp>
-#include <paretopipe/stats/micro_batches.hpp>
+#include <paretopipe/stats/per_batch_series.hpp>
 #include <paretopipe/stats/quantile.hpp>
 #include <paretopipe/stats/utilisation.hpp>
 

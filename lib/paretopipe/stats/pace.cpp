@@ -1,6 +1,6 @@
 #include <paretopipe/stats/breakdown.hpp>
-#include <paretopipe/stats/micro_batches.hpp>
 #include <paretopipe/stats/pace.hpp>
+#include <paretopipe/stats/per_batch_series.hpp>
 
 #include <algorithm>
 #include <numeric>

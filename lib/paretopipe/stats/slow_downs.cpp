@@ -1,6 +1,6 @@
 #include <paretopipe/stats/breakdown.hpp>
 #include <paretopipe/stats/dealt.hpp>
-#include <paretopipe/stats/micro_batches.hpp>
+#include <paretopipe/stats/per_batch_series.hpp>
 #include <paretopipe/stats/quantile.hpp>
 #include <paretopipe/stats/slow_downs.hpp>
 

@@ -1,7 +1,7 @@
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/stats/breakdown.hpp>
 #include <paretopipe/stats/dealt.hpp>
-#include <paretopipe/stats/micro_batches.hpp>
+#include <paretopipe/stats/per_batch_series.hpp>
 #include <paretopipe/stats/quantile.hpp>
 #include <paretopipe/stats/summarise.hpp>
 #include <paretopipe/stats/utilisation.hpp>

@@ -1,5 +1,5 @@
 #include <paretopipe/core/error.hpp>
-#include <paretopipe/stats/micro_batches.hpp>
+#include <paretopipe/stats/per_batch_series.hpp>
 #include <paretopipe/stats/utilisation.hpp>
 
 #include <algorithm>

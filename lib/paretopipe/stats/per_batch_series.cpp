@@ -1,4 +1,4 @@
-#include <paretopipe/stats/micro_batches.hpp>
+#include <paretopipe/stats/per_batch_series.hpp>
 
 #include <cstddef>
 #include <numeric>

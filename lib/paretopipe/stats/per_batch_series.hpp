@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <vector>
 
-/// Converts series with one entry per micro-batch to series with one entry per batch; each `micro-batches` entries
+/// Converts series with one entry per micro-batch to series with one entry per batch; each `micro_batches` entries
 /// belong to one batch. Pure.
 namespace paretopipe::stats {
 
