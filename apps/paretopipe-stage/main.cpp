@@ -1,10 +1,10 @@
+#include <paretopipe/compute/archive/script_backend.hpp>
+#include <paretopipe/compute/synthetic/synthetic_backend.hpp>
+#include <paretopipe/compute/zoo/model_backend.hpp>
 #include <paretopipe/core/control_descriptor.hpp>
-#include <paretopipe/core/notice.hpp>
+#include <paretopipe/core/text.hpp>
 #include <paretopipe/core/version.hpp>
-#include <paretopipe/model/model_backend.hpp>
-#include <paretopipe/script/script_backend.hpp>
 #include <paretopipe/stage/session.hpp>
-#include <paretopipe/synthetic/synthetic_backend.hpp>
 #include <paretopipe/wire/link.hpp>
 
 #include <CLI/CLI.hpp>
@@ -28,8 +28,8 @@ ExitCode run(int argc, char** argv) {
     return app.exit(error) == 0 ? ExitCode::success : ExitCode::usage;
   }
   wire::Link control(kControlDescriptor);
-  const auto backend = make_model_router(model::make_model_backend(), script::make_script_backend(),
-                                         synthetic::make_synthetic_backend());
+  const auto backend =
+      make_model_router(zoo::make_model_backend(), archive::make_script_backend(), synthetic::make_synthetic_backend());
   stage::serve(control, *backend);
   return ExitCode::success;
 }

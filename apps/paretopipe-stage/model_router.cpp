@@ -1,6 +1,6 @@
 #include "model_router.hpp"
 
-#include <paretopipe/config/model_name.hpp>
+#include <paretopipe/experiment/model_description.hpp>
 
 namespace paretopipe {
 namespace {
@@ -29,7 +29,7 @@ class ModelRouter final : public stage::Backend {
 
   std::string gpu_bus_address() const override { return networks_->gpu_bus_address(); }
 
-  config::ModelDescription describe(const stage::ModelRequest& request) override {
+  experiment::ModelDescription describe(const stage::ModelRequest& request) override {
     return choose(request).describe(request);
   }
 
@@ -37,13 +37,13 @@ class ModelRouter final : public stage::Backend {
     return networks_->held_parameter_bytes() + archives_->held_parameter_bytes();
   }
 
-  std::optional<host::StageMemory> memory_of(config::BlockRange range) const override {
+  std::optional<host::StageMemory> memory_of(experiment::BlockRange range) const override {
     return loaded_->memory_of(range);
   }
 
-  void keep_only(config::BlockRange range) override { loaded_->keep_only(range); }
+  void keep_only(experiment::BlockRange range) override { loaded_->keep_only(range); }
 
-  void load(const stage::ModelRequest& request, config::BlockRange range) override {
+  void load(const stage::ModelRequest& request, experiment::BlockRange range) override {
     auto& chosen = choose(request);
     if (&chosen != loaded_) {
       loaded_->keep_prepared(0);
@@ -59,7 +59,7 @@ class ModelRouter final : public stage::Backend {
     loaded_->keep_prepared(bytes);
   }
 
-  std::optional<Preparation> prepare(config::BlockRange range, const stage::Boundary& incoming) override {
+  std::optional<Preparation> prepare(experiment::BlockRange range, const stage::Boundary& incoming) override {
     return loaded_->prepare(range, incoming);
   }
 
@@ -73,7 +73,7 @@ class ModelRouter final : public stage::Backend {
 
   stage::Activation allocate(const wire::TensorSpec& spec) override { return loaded_->allocate(spec); }
 
-  stage::Activation forward(config::BlockRange range, stage::Activation input) override {
+  stage::Activation forward(experiment::BlockRange range, stage::Activation input) override {
     return loaded_->forward(range, std::move(input));
   }
 
@@ -83,7 +83,7 @@ class ModelRouter final : public stage::Backend {
  private:
   stage::Backend& choose(const stage::ModelRequest& request) {
     if (request.archive) return *archives_;
-    return config::is_synthetic(request.model) ? *synthetic_ : *networks_;
+    return experiment::is_synthetic(request.model) ? *synthetic_ : *networks_;
   }
 
   std::unique_ptr<stage::Backend> networks_;

@@ -1,13 +1,11 @@
-#include "calibrate.hpp"
-
-#include <paretopipe/calibration/render.hpp>
-#include <paretopipe/core/notice.hpp>
+#include <paretopipe/core/text.hpp>
 #include <paretopipe/core/version.hpp>
-#include <paretopipe/host/judgements.hpp>
+#include <paretopipe/host/health.hpp>
 #include <paretopipe/host/observe.hpp>
+#include <paretopipe/launch/child_process.hpp>
 #include <paretopipe/launch/interrupt.hpp>
-#include <paretopipe/launch/stage_program.hpp>
-#include <paretopipe/report/output.hpp>
+#include <paretopipe/render/output.hpp>
+#include <paretopipe/render/render_data_sheet.hpp>
 #include <paretopipe/run/pipeline_executor.hpp>
 #include <paretopipe/run/sweep.hpp>
 
@@ -17,7 +15,8 @@
 
 #include <CLI/CLI.hpp>
 
-#include "progress.hpp"
+#include "commands.hpp"
+#include "terminal.hpp"
 
 namespace paretopipe::cli {
 namespace {
@@ -52,7 +51,8 @@ calibration::Conditions conditions_before() {
   return conditions;
 }
 
-std::vector<record::TrialRecord> measure(const std::vector<plan::Trial>& trials, const record::Provenance& provenance) {
+std::vector<record::TrialRecord> measure(const std::vector<experiment::Trial>& trials,
+                                         const record::Provenance& provenance) {
   const launch::InterruptGuard interrupt;
   run::ExecutorOptions executor_options;
   executor_options.stage_program = launch::find_stage_program();
@@ -71,13 +71,13 @@ std::vector<record::TrialRecord> measure(const std::vector<plan::Trial>& trials,
 }
 
 std::string render_data_sheet(const calibration::DataSheet& sheet, const std::string& format) {
-  if (format == "json") return calibration::render_json(sheet);
-  if (format == "markdown") return calibration::render_markdown(sheet);
-  return calibration::render_text(sheet);
+  if (format == "json") return render::render_json(sheet);
+  if (format == "markdown") return render::render_markdown(sheet);
+  return render::render_text(sheet);
 }
 
 ExitCode run_calibrate(const CalibrateOptions& options) {
-  if (!options.out.empty()) report::check_target(options.out);
+  if (!options.out.empty()) render::check_target(options.out);
   calibration::DataSheet sheet;
   sheet.effort = effort_of(options);
   sheet.conditions = conditions_before();
@@ -97,10 +97,10 @@ ExitCode run_calibrate(const CalibrateOptions& options) {
 
   const auto text = render_data_sheet(sheet, options.format);
   if (options.out.empty()) {
-    report::write_standard_output(text);
+    render::write_standard_output(text);
   } else {
-    report::write_file(options.out, text);
-    fmt::print("{}; data sheet in {}\n", calibration::verdict(sheet), options.out.string());
+    render::write_file(options.out, text);
+    fmt::print("{}; data sheet in {}\n", render::verdict(sheet), options.out.string());
   }
   return sheet.kept() ? ExitCode::success : ExitCode::negative;
 }

@@ -1,7 +1,5 @@
-#include "compare.hpp"
-
-#include <paretopipe/compare/render.hpp>
 #include <paretopipe/core/error.hpp>
+#include <paretopipe/render/render_comparison.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -11,6 +9,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "commands.hpp"
 #include "load_records.hpp"
 #include "terminal.hpp"
 
@@ -43,10 +42,10 @@ compare::Request request_of(const CompareOptions& options) {
 }
 
 std::string render_comparison(const compare::Comparison& comparison, const CompareOptions& options) {
-  if (options.format == "json") return compare::render_json(comparison);
-  if (options.format == "junit") return compare::render_junit(comparison);
-  if (options.format == "markdown") return compare::render_markdown(comparison);
-  return compare::render_text(comparison, text_style(options.out));
+  if (options.format == "json") return render::render_json(comparison);
+  if (options.format == "junit") return render::render_junit(comparison);
+  if (options.format == "markdown") return render::render_markdown(comparison);
+  return render::render_text(comparison, text_style(options.out));
 }
 
 ExitCode run_compare(const CompareOptions& options) {

@@ -17,10 +17,10 @@ void add_compute_options(CLI::App& command, ComputeOptions& options, const std::
       ->group(group);
 }
 
-void override_compute(config::ComputeChoice& choice, const ComputeOptions& options) {
-  if (options.compute) choice.compute = config::parse_compute_choice(*options.compute);
-  if (options.dtype) choice.dtype = config::parse_precision(*options.dtype);
-  if (options.memory_format) choice.memory_format = config::parse_memory_format(*options.memory_format);
+void override_compute(experiment::ComputeChoice& choice, const ComputeOptions& options) {
+  if (options.compute) choice.compute = experiment::parse_compute_choice(*options.compute);
+  if (options.dtype) choice.dtype = experiment::parse_precision(*options.dtype);
+  if (options.memory_format) choice.memory_format = experiment::parse_memory_format(*options.memory_format);
 }
 
 }  // namespace paretopipe::cli

@@ -1,5 +1,5 @@
 #pragma once
-#include <paretopipe/config/compute_choice.hpp>
+#include <paretopipe/experiment/compute_mode.hpp>
 
 #include <optional>
 #include <string>
@@ -20,6 +20,6 @@ struct ComputeOptions {
 void add_compute_options(CLI::App& command, ComputeOptions& options, const std::string& group);
 
 /// Applies the options to `choice`. Throws UsageError for an unknown word.
-void override_compute(config::ComputeChoice& choice, const ComputeOptions& options);
+void override_compute(experiment::ComputeChoice& choice, const ComputeOptions& options);
 
 }  // namespace paretopipe::cli

@@ -1,10 +1,8 @@
-#include "doctor.hpp"
-
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/host/health.hpp>
 #include <paretopipe/host/host_context.hpp>
 #include <paretopipe/host/observe.hpp>
-#include <paretopipe/launch/stage_program.hpp>
+#include <paretopipe/launch/child_process.hpp>
 #include <paretopipe/shaping/kernel/capabilities.hpp>
 
 #include <algorithm>
@@ -17,6 +15,8 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+
+#include "commands.hpp"
 
 namespace paretopipe::cli {
 namespace {

@@ -1,8 +1,6 @@
-#include "explain.hpp"
-
-#include <paretopipe/core/notice.hpp>
-#include <paretopipe/diagnosis/render.hpp>
-#include <paretopipe/report/trial_selection.hpp>
+#include <paretopipe/core/text.hpp>
+#include <paretopipe/render/exports.hpp>
+#include <paretopipe/render/render_diagnosis.hpp>
 
 #include <algorithm>
 #include <memory>
@@ -12,6 +10,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "commands.hpp"
 #include "load_records.hpp"
 #include "terminal.hpp"
 
@@ -20,21 +19,21 @@ namespace {
 
 struct ExplainOptions {
   std::string path;
-  report::TrialSelection selection;
+  render::TrialSelection selection;
   std::string format = "text";
   std::string out;
 };
 
-std::set<std::string> wanted_ids(const record::RecordSet& set, const report::TrialSelection& selection) {
+std::set<std::string> wanted_ids(const record::RecordSet& set, const render::TrialSelection& selection) {
   std::set<std::string> ids;
-  for (const auto& record : report::select_trials(set.records, selection)) ids.insert(record.trial.id());
+  for (const auto& record : render::select_trials(set.records, selection)) ids.insert(record.trial.id());
   return ids;
 }
 
 std::string render_explanation(const std::vector<diagnosis::GroupDiagnosis>& groups, const std::string& format) {
-  if (format == "json") return diagnosis::render_json(groups);
-  if (format == "markdown") return diagnosis::render_markdown(groups);
-  return diagnosis::render_text(groups);
+  if (format == "json") return render::render_json(groups);
+  if (format == "markdown") return render::render_markdown(groups);
+  return render::render_text(groups);
 }
 
 bool any_diagnosis(const std::vector<diagnosis::GroupDiagnosis>& groups) {

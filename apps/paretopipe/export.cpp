@@ -1,10 +1,7 @@
-#include "export.hpp"
-
 #include <paretopipe/core/error.hpp>
-#include <paretopipe/core/notice.hpp>
-#include <paretopipe/report/export_layout.hpp>
-#include <paretopipe/report/output.hpp>
-#include <paretopipe/report/trial_selection.hpp>
+#include <paretopipe/core/text.hpp>
+#include <paretopipe/render/exports.hpp>
+#include <paretopipe/render/output.hpp>
 
 #include <cstdio>
 #include <filesystem>
@@ -13,6 +10,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "commands.hpp"
 #include "load_records.hpp"
 
 namespace paretopipe::cli {
@@ -21,14 +19,14 @@ namespace {
 struct ExportOptions {
   std::string path;
   std::string layout = "python";
-  report::TrialSelection selection;
+  render::TrialSelection selection;
   std::string out;
 };
 
 ExitCode run_export(const ExportOptions& options) {
-  const auto& layout = report::find_export_layout(options.layout);
+  const auto& layout = render::find_export_layout(options.layout);
   const auto set = load_records(options.path);
-  const auto made = layout.make(report::select_trials(set.records, options.selection));
+  const auto made = layout.make(render::select_trials(set.records, options.selection));
   for (const auto& sentence : made.left_out) print_notice("left out: {}\n", sentence);
   if (made.files.empty()) {
     print_notice("{}: nothing to export\n", options.path);
@@ -36,8 +34,8 @@ ExitCode run_export(const ExportOptions& options) {
   }
   const std::filesystem::path folder = options.out;
   for (const auto& file : made.files) {
-    report::make_folder((folder / file.path).parent_path());
-    report::write_file(folder / file.path, file.content);
+    render::make_folder((folder / file.path).parent_path());
+    render::write_file(folder / file.path, file.content);
   }
   if (made.files.size() == 1) {
     print_notice("{}\n", (folder / made.files.front().path).string());
@@ -49,7 +47,7 @@ ExitCode run_export(const ExportOptions& options) {
 
 std::string layout_help() {
   std::string text = "Layouts:\n";
-  for (const auto& layout : report::export_layouts()) text += fmt::format("  {:<10}{}\n", layout.name, layout.meaning);
+  for (const auto& layout : render::export_layouts()) text += fmt::format("  {:<10}{}\n", layout.name, layout.meaning);
   return text;
 }
 

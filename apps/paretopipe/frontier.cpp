@@ -1,11 +1,8 @@
-#include "frontier.hpp"
-
+#include <paretopipe/analysis/frontier/objective.hpp>
 #include <paretopipe/core/error.hpp>
-#include <paretopipe/core/notice.hpp>
-#include <paretopipe/report/constraint.hpp>
-#include <paretopipe/report/format.hpp>
-#include <paretopipe/report/reference_point.hpp>
-#include <paretopipe/report/render.hpp>
+#include <paretopipe/core/text.hpp>
+#include <paretopipe/record/labels.hpp>
+#include <paretopipe/render/render_frontier.hpp>
 
 #include <algorithm>
 #include <memory>
@@ -14,6 +11,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "commands.hpp"
 #include "load_records.hpp"
 #include "terminal.hpp"
 
@@ -29,32 +27,32 @@ struct FrontierOptions {
   std::string out;
 };
 
-std::string render_frontier(const report::FrontierReport& report, const FrontierOptions& options) {
-  if (options.format == "csv") return report::render_csv(report);
-  if (options.format == "json") return report::render_json(report);
-  if (options.format == "markdown") return report::render_markdown(report);
-  return report::render_text(report, text_style(options.out));
+std::string render_frontier(const frontier::FrontierReport& report, const FrontierOptions& options) {
+  if (options.format == "csv") return render::render_csv(report);
+  if (options.format == "json") return render::render_json(report);
+  if (options.format == "markdown") return render::render_markdown(report);
+  return render::render_text(report, text_style(options.out));
 }
 
 ExitCode run_frontier(const FrontierOptions& options) {
-  report::parse_objectives(options.objectives);  // checked before anything is read
-  report::FrontierOptions analysis;
-  analysis.constraints = report::parse_constraints(options.constraints);
+  frontier::parse_objectives(options.objectives);  // checked before anything is read
+  frontier::FrontierOptions analysis;
+  analysis.constraints = frontier::parse_constraints(options.constraints);
   check_not_replaced(options.path, options.out);
   const auto set = load_records(options.path);
-  auto objectives = report::parse_objectives(options.objectives, report::measured_phases(set.records));
-  analysis.reference = report::parse_reference(options.reference, objectives);
+  auto objectives = frontier::parse_objectives(options.objectives, frontier::measured_phases(set.records));
+  analysis.reference = frontier::parse_reference(options.reference, objectives);
   const auto ok = [](const record::TrialRecord& record) { return record.status == record::Status::ok; };
   if (std::none_of(set.records.begin(), set.records.end(), ok)) {
     const auto why = set.records.empty() ? "it holds no trial"
                                          : fmt::format("none of its {} has a result that counts",
-                                                       report::quantity(set.records.size(), "trial"));
+                                                       record::quantity(set.records.size(), "trial"));
     print_notice("{}: {}, so there is no frontier\n", options.path, why);
     return ExitCode::negative;
   }
 
   const auto report =
-      report::make_frontier_report(set.records, std::move(objectives), std::move(analysis), set.replaced);
+      frontier::make_frontier_report(set.records, std::move(objectives), std::move(analysis), set.replaced);
   deliver(render_frontier(report, options), options.out);
   const bool any = std::any_of(report.groups.begin(), report.groups.end(),
                                [](const auto& group) { return group.recommendation.has_value(); });

@@ -1,8 +1,8 @@
 #include "load_records.hpp"
 
+#include <paretopipe/analysis/stats/summarise.hpp>
 #include <paretopipe/core/error.hpp>
-#include <paretopipe/core/notice.hpp>
-#include <paretopipe/stats/check_summary.hpp>
+#include <paretopipe/core/text.hpp>
 
 #include <cstdio>
 

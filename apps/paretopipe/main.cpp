@@ -1,6 +1,5 @@
 #include <paretopipe/core/error.hpp>
-#include <paretopipe/core/notice.hpp>
-#include <paretopipe/core/suggest.hpp>
+#include <paretopipe/core/text.hpp>
 #include <paretopipe/core/version.hpp>
 
 #include <algorithm>
@@ -14,20 +13,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>  // fmt::join, from fmt 11 on
 
-#include "calibrate.hpp"
-#include "command.hpp"
-#include "compare.hpp"
-#include "doctor.hpp"
-#include "explain.hpp"
-#include "export.hpp"
-#include "frontier.hpp"
-#include "merge.hpp"
-#include "models.hpp"
-#include "net.hpp"
-#include "plot.hpp"
-#include "report.hpp"
-#include "run.hpp"
-#include "sweep.hpp"
+#include "commands.hpp"
 
 namespace {
 

@@ -1,11 +1,9 @@
-#include "merge.hpp"
-
+#include <paretopipe/analysis/stats/summarise.hpp>
 #include <paretopipe/core/error.hpp>
-#include <paretopipe/core/notice.hpp>
+#include <paretopipe/core/text.hpp>
+#include <paretopipe/record/labels.hpp>
 #include <paretopipe/record/merge.hpp>
-#include <paretopipe/report/format.hpp>
-#include <paretopipe/report/output.hpp>
-#include <paretopipe/stats/check_summary.hpp>
+#include <paretopipe/render/output.hpp>
 
 #include <cstdio>
 #include <filesystem>
@@ -16,6 +14,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/ranges.h>  // fmt::join, from fmt 11 on
 
+#include "commands.hpp"
 #include "load_records.hpp"
 
 namespace paretopipe::cli {
@@ -48,10 +47,10 @@ ExitCode run_merge(const MergeOptions& options) {
     print_notice("{}: no trial to merge, so nothing was written\n", fmt::join(options.paths, ", "));
     return ExitCode::negative;
   }
-  if (!file.parent_path().empty()) report::make_folder(file.parent_path());
-  report::write_file(file, merged.text);
-  fmt::print("{} of {} in {}\n", report::quantity(merged.trials, "trial"),
-             report::quantity(options.paths.size(), "file"), file.string());
+  if (!file.parent_path().empty()) render::make_folder(file.parent_path());
+  render::write_file(file, merged.text);
+  fmt::print("{} of {} in {}\n", record::quantity(merged.trials, "trial"),
+             record::quantity(options.paths.size(), "file"), file.string());
   return ExitCode::success;
 }
 

@@ -1,15 +1,14 @@
-#include "models.hpp"
-
-#include <paretopipe/config/archive.hpp>
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/core/units.hpp>
-#include <paretopipe/launch/stage_program.hpp>
-#include <paretopipe/report/table.hpp>
-#include <paretopipe/run/model_query.hpp>
+#include <paretopipe/experiment/model_description.hpp>
+#include <paretopipe/launch/child_process.hpp>
+#include <paretopipe/render/table.hpp>
+#include <paretopipe/run/unsplit_models.hpp>
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "commands.hpp"
 #include "compute_options.hpp"
 
 namespace paretopipe::cli {
@@ -20,7 +19,7 @@ struct ModelsOptions {
   int batch = 1;
   int num_classes = 10;
   std::string input;
-  std::string cuts = config::kDefaultCuts;
+  std::string cuts = experiment::kDefaultCuts;
   int max_crossing = 1;
   std::string weights;
   ComputeOptions compute;
@@ -35,14 +34,14 @@ std::string shape_text(const std::vector<std::vector<std::int64_t>>& shapes) {
 }
 
 /// `tensors`: what is special about them.
-void print_model(const config::ModelDescription& model, const std::string& tensors) {
-  report::Table table({{"split", report::Align::right},
-                       {"after block", report::Align::left},
-                       {"output shape", report::Align::left},
-                       {"activation", report::Align::right},
-                       {"parameters", report::Align::right},
-                       {"MACs", report::Align::right},
-                       {"valid", report::Align::left}});
+void print_model(const experiment::ModelDescription& model, const std::string& tensors) {
+  render::Table table({{"split", render::Align::right},
+                       {"after block", render::Align::left},
+                       {"output shape", render::Align::left},
+                       {"activation", render::Align::right},
+                       {"parameters", render::Align::right},
+                       {"MACs", render::Align::right},
+                       {"valid", render::Align::left}});
   table.add_row({"0", "(input)", shape_text(model.shapes_at(0)), format_bytes(static_cast<double>(model.input_bytes)),
                  "", "", "all remote"});
   std::int64_t parameters = 0;
@@ -66,13 +65,13 @@ void print_model(const config::ModelDescription& model, const std::string& tenso
 }
 
 stage::ModelRequest request_of(const ModelsOptions& options) {
-  config::check_archive_settings({options.model}, options.input, options.cuts, options.max_crossing);
-  const auto source = config::find_source(options.model, options.input, options.cuts, options.max_crossing);
+  experiment::check_archive_settings({options.model}, options.input, options.cuts, options.max_crossing);
+  const auto source = experiment::find_source(options.model, options.input, options.cuts, options.max_crossing);
   const auto model = source.archive ? source.file.string() : source.name;
   stage::ModelRequest request{model, options.num_classes, options.batch, 1, "random", options.weights, source.archive};
-  config::ComputeChoice choice;
+  experiment::ComputeChoice choice;
   override_compute(choice, options.compute);
-  request.compute = config::mode_for(choice, source.name);
+  request.compute = experiment::mode_for(choice, source.name);
   return request;
 }
 
@@ -95,7 +94,7 @@ ExitCode run_models(const ModelsOptions& options) {
   if (options.format == "json") {
     fmt::print("{}\n", nlohmann::json(model).dump(2));
   } else {
-    print_model(model, config::describe_tensors(request.compute));
+    print_model(model, experiment::describe_tensors(request.compute));
   }
   return ExitCode::success;
 }

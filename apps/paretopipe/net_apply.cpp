@@ -1,11 +1,11 @@
 #include <paretopipe/core/control_descriptor.hpp>
 #include <paretopipe/core/error.hpp>
-#include <paretopipe/core/notice.hpp>
+#include <paretopipe/core/text.hpp>
 #include <paretopipe/core/units.hpp>
 #include <paretopipe/launch/interrupt.hpp>
-#include <paretopipe/shaping/interface/interface_mtu.hpp>
 #include <paretopipe/shaping/interface/lease.hpp>
-#include <paretopipe/shaping/kernel/read_back.hpp>
+#include <paretopipe/shaping/interface/peer_shaping.hpp>
+#include <paretopipe/shaping/kernel/shaped_link.hpp>
 
 #include <array>
 #include <cerrno>
@@ -49,7 +49,7 @@ Nanoseconds lease_duration(const std::string& text) {
 }
 
 /// Checks that the kernel applied what was requested.
-config::LinkConditions checked_read_back(const shaping::Lease& lease, const config::LinkConditions& requested) {
+experiment::LinkConditions checked_read_back(const shaping::Lease& lease, const experiment::LinkConditions& requested) {
   auto applied = lease.read_back();
   const auto differences = shaping::differences(requested, applied);
   if (!differences.empty()) throw EnvironmentError("it was removed again: " + differences.front());
@@ -88,7 +88,7 @@ void say_until_when(Nanoseconds duration) {
 
 ExitCode run_apply(const NetApplyOptions& options) {
   const auto duration = lease_duration(options.duration);
-  const auto profile = config::load_network_profile(options.profile);
+  const auto profile = experiment::load_network_profile(options.profile);
   const auto& conditions = conditions_of(profile, options.direction);
   auto target = options.target;
   // If there is no such interface, tc will say so.

@@ -1,10 +1,10 @@
 #pragma once
-#include <paretopipe/config/network_profile.hpp>
+#include <paretopipe/experiment/network_profile.hpp>
 #include <paretopipe/shaping/kernel/tc_commands.hpp>
 
 #include <string>
 
-#include "command.hpp"
+#include "commands.hpp"
 
 namespace CLI {
 class App;
@@ -24,6 +24,7 @@ void add_net_clear(CLI::App& net, Command& chosen);
 std::string to_line(const shaping::Command& command);
 
 /// The conditions of what leaves the first host of a profile, or the second.
-const config::LinkConditions& conditions_of(const config::NetworkProfile& profile, const std::string& direction);
+const experiment::LinkConditions& conditions_of(const experiment::NetworkProfile& profile,
+                                                const std::string& direction);
 
 }  // namespace paretopipe::cli

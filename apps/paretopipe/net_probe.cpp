@@ -1,8 +1,8 @@
 #include <paretopipe/core/error.hpp>
-#include <paretopipe/core/notice.hpp>
+#include <paretopipe/core/text.hpp>
 #include <paretopipe/core/units.hpp>
-#include <paretopipe/report/output.hpp>
-#include <paretopipe/report/table.hpp>
+#include <paretopipe/render/output.hpp>
+#include <paretopipe/render/table.hpp>
 #include <paretopipe/shaping/probe/remote_probe.hpp>
 
 #include <cstdio>
@@ -65,7 +65,7 @@ std::string rate(double bit_per_s) {
 }
 
 std::string table_text(const shaping::RemoteProbe& probe) {
-  report::Table table({{"what", report::Align::left}, {"measured", report::Align::right}});
+  render::Table table({{"what", render::Align::left}, {"measured", render::Align::right}});
   table.add_row({"round trip, smallest", duration(probe.round_trip_min)});
   table.add_row({"round trip, median", duration(probe.round_trip_median)});
   table.add_row({"jitter (standard deviation of the round trip)", duration(probe.round_trip_deviation)});
@@ -99,7 +99,7 @@ ExitCode run_probe(const NetProbeOptions& options) {
   const auto server = shaping::parse_endpoint(options.server);
   const auto probe = shaping::probe_host(server, probe_options(options));
   const auto profile = suggest_profile(probe, fmt::format("measured by `paretopipe net probe {}`", options.server));
-  if (!options.profile_out.empty()) report::write_file(options.profile_out, profile.dump(2) + "\n");
+  if (!options.profile_out.empty()) render::write_file(options.profile_out, profile.dump(2) + "\n");
   print(probe, profile, options);
   return ExitCode::success;
 }

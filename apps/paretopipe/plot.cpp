@@ -1,23 +1,91 @@
-#include "plot.hpp"
-
 #include <paretopipe/core/error.hpp>
-#include <paretopipe/core/notice.hpp>
-#include <paretopipe/report/frontier_plot.hpp>
-#include <paretopipe/report/output.hpp>
+#include <paretopipe/core/text.hpp>
+#include <paretopipe/launch/child_process.hpp>
+#include <paretopipe/launch/file_descriptor.hpp>
+#include <paretopipe/render/frontier_plot.hpp>
+#include <paretopipe/render/output.hpp>
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
+#include <sys/mman.h>
+#include <unistd.h>
 
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "commands.hpp"
 #include "load_records.hpp"
-#include "png.hpp"
 
 namespace paretopipe::cli {
+
+namespace {
+
+constexpr int kPatienceMs = 60'000;
+
+std::filesystem::path renderer() {
+  return launch::find_program("rsvg-convert", "librsvg2-bin");
+}
+
+/// A nameless file in memory: nothing is left behind, however this process ends.
+class MemoryFile {
+ public:
+  MemoryFile() : descriptor_(::memfd_create("paretopipe-picture", MFD_CLOEXEC)) {
+    if (descriptor_.get() < 0) throw system_error("make a file in memory", errno);
+  }
+
+  /// The path for programs that this process starts.
+  std::string path() const { return fmt::format("/proc/{}/fd/{}", ::getpid(), descriptor_.get()); }
+
+  void write(std::string_view text) {
+    while (!text.empty()) {
+      const auto written = ::write(descriptor_.get(), text.data(), text.size());
+      if (written < 0) throw system_error("write a file in memory", errno);
+      text.remove_prefix(static_cast<std::size_t>(written));
+    }
+  }
+
+  std::string read() const {
+    std::string text;
+    std::array<char, 65536> piece{};
+    for (;;) {
+      const auto got = ::pread(descriptor_.get(), piece.data(), piece.size(), static_cast<off_t>(text.size()));
+      if (got < 0) throw system_error("read a file in memory", errno);
+      if (got == 0) return text;
+      text.append(piece.data(), static_cast<std::size_t>(got));
+    }
+  }
+
+ private:
+  launch::FileDescriptor descriptor_;
+};
+
+}  // namespace
+
+void require_png_renderer() {
+  renderer();
+}
+
+std::string render_png(std::string_view svg) {
+  MemoryFile drawing;
+  drawing.write(svg);
+  const MemoryFile picture;
+  const launch::ChildCommand command{
+      {renderer().string(), "--zoom", "2", "--format", "png", "--output", picture.path(), drawing.path()}};
+  const auto result = launch::run_command(command, kPatienceMs);
+  auto png = picture.read();
+  if (!result.succeeded || !png.starts_with("\x89PNG\r\n")) {
+    throw EnvironmentError(fmt::format("draw a PNG: rsvg-convert {}: {}", result.how_it_ended, result.output));
+  }
+  return png;
+}
+
 namespace {
 
 struct PlotOptions {
@@ -32,14 +100,14 @@ struct PlotOptions {
   std::vector<int> threads;
 };
 
-using Render = std::string (*)(const report::Plot& plot);
+using Render = std::string (*)(const render::Plot& plot);
 
 /// The renderer for the file's name. Throws UsageError, and EnvironmentError if this machine cannot render that format.
 Render renderer_for(const std::filesystem::path& out) {
-  if (out.extension() == ".svg") return report::render_svg;
+  if (out.extension() == ".svg") return render::render_svg;
   if (out.extension() == ".png") {
     require_png_renderer();
-    return [](const report::Plot& plot) { return render_png(report::render_svg(plot)); };
+    return [](const render::Plot& plot) { return render_png(render::render_svg(plot)); };
   }
   throw UsageError(fmt::format("cannot plot to {}: a picture's name ends in .svg or .png", out.string()));
 }
@@ -63,21 +131,21 @@ std::vector<record::TrialRecord> chosen_records(std::vector<record::TrialRecord>
 
 ExitCode run_plot(const PlotOptions& options) {
   const auto render = renderer_for(options.out);
-  auto objectives = report::parse_objectives(options.objectives);
+  auto objectives = frontier::parse_objectives(options.objectives);
   if (objectives.size() != 2) {
     throw UsageError(fmt::format("a plot has two axes and needs two objectives, not {}", objectives.size()));
   }
   check_not_replaced(options.path, options.out);
   auto set = load_records(options.path);
   const auto records = chosen_records(std::move(set.records), options);
-  objectives = report::parse_objectives(options.objectives, report::measured_phases(records));
-  const auto plot = report::make_plot(report::make_frontier_report(records, std::move(objectives)));
+  objectives = frontier::parse_objectives(options.objectives, frontier::measured_phases(records));
+  const auto plot = render::make_plot(frontier::make_frontier_report(records, std::move(objectives)));
   const auto is_empty = [](const auto& series) { return series.points.empty(); };
   if (std::all_of(plot.series.begin(), plot.series.end(), is_empty)) {
     print_notice("{}: no trial that was chosen has both numbers, so there is nothing to plot\n", options.path);
     return ExitCode::negative;
   }
-  report::write_file(options.out, render(plot));
+  render::write_file(options.out, render(plot));
   return ExitCode::success;
 }
 

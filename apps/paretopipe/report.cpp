@@ -1,11 +1,9 @@
-#include "report.hpp"
-
-#include <paretopipe/calibration/data_sheet.hpp>
+#include <paretopipe/analysis/calibration/data_sheet.hpp>
 #include <paretopipe/core/error.hpp>
-#include <paretopipe/core/notice.hpp>
-#include <paretopipe/page/page.hpp>
-#include <paretopipe/page/page_data.hpp>
-#include <paretopipe/report/output.hpp>
+#include <paretopipe/core/text.hpp>
+#include <paretopipe/render/output.hpp>
+#include <paretopipe/render/page/page.hpp>
+#include <paretopipe/render/page/page_data.hpp>
 
 #include <filesystem>
 #include <memory>
@@ -15,6 +13,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "commands.hpp"
 #include "load_records.hpp"
 
 namespace paretopipe::cli {
@@ -47,7 +46,7 @@ ExitCode run_report(const ReportOptions& options) {
     return ExitCode::negative;
   }
   const page::Supplement supplement{.replaced = set.replaced, .data_sheet = find_data_sheet(options)};
-  report::write_file(options.out, page::render_page(page::make_page_data(set.records, supplement)));
+  render::write_file(options.out, page::render_page(page::make_page_data(set.records, supplement)));
   print_notice("{}: open it in a browser\n", options.out);
   return ExitCode::success;
 }

@@ -1,12 +1,10 @@
-#include "run.hpp"
-
-#include <paretopipe/core/notice.hpp>
+#include <paretopipe/compute/files/weights_file.hpp>
+#include <paretopipe/compute/files/write_tensor.hpp>
+#include <paretopipe/core/text.hpp>
 #include <paretopipe/core/units.hpp>
-#include <paretopipe/plan/partitions.hpp>
-#include <paretopipe/report/format.hpp>
-#include <paretopipe/report/output.hpp>
-#include <paretopipe/weights/tensor_file.hpp>
-#include <paretopipe/weights/write_tensor.hpp>
+#include <paretopipe/experiment/partitions.hpp>
+#include <paretopipe/record/labels.hpp>
+#include <paretopipe/render/output.hpp>
 
 #include <filesystem>
 #include <memory>
@@ -15,6 +13,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "commands.hpp"
 #include "compute_options.hpp"
 #include "load_records.hpp"
 #include "sweep_setup.hpp"
@@ -31,17 +30,17 @@ struct RunOptions {
 };
 
 /// The smallest possible trial of a sweep, with the requested split; its batch is the whole file.
-config::Experiment experiment_of_run(const RunOptions& options) {
-  const weights::TensorFile file(options.input);
+experiment::Experiment experiment_of_run(const RunOptions& options) {
+  const files::TensorFile file(options.input);
   const auto& shape = file.tensor().shape;
-  if (shape.size() < 2 || shape.front() < 1 || shape.front() > config::kMostImages) {
+  if (shape.size() < 2 || shape.front() < 1 || shape.front() > experiment::kMostImages) {
     throw UsageError(
         fmt::format("read a batch from {}: its shape is [{}]; it must be [samples, ...], with 1 to {} samples",
-                    options.input.string(), fmt::join(shape, ", "), config::kMostImages));
+                    options.input.string(), fmt::join(shape, ", "), experiment::kMostImages));
   }
   auto sweep = options.sweep;
   sweep.models = {options.model};
-  if (config::names_archive(options.model)) {
+  if (experiment::names_archive(options.model)) {
     sweep.input = fmt::format("{}", fmt::join(shape.begin() + 1, shape.end(), "x"));
   }
   sweep.batch = std::to_string(shape.front());
@@ -57,22 +56,22 @@ config::Experiment experiment_of_run(const RunOptions& options) {
   return experiment_of(sweep);
 }
 
-plan::Trial only_trial(const config::Experiment& experiment, const config::ModelDescription& model,
-                       const plan::PlanInputs& inputs) {
-  const auto trials = plan::plan_trials(experiment, {model}, {}, inputs);
+experiment::Trial only_trial(const experiment::Experiment& experiment, const experiment::ModelDescription& model,
+                             const experiment::PlanInputs& inputs) {
+  const auto trials = experiment::plan_trials(experiment, {model}, {}, inputs);
   if (trials.size() == 1) return trials.front();
   throw UsageError(
       fmt::format("run takes one way to cut the model and to compute it, and {} were named", trials.size()));
 }
 
-weights::DType stored_type(wire::DType dtype) {
+files::DType stored_type(wire::DType dtype) {
   switch (dtype) {
     case wire::DType::float32:
-      return weights::DType::float32;
+      return files::DType::float32;
     case wire::DType::bfloat16:
-      return weights::DType::bfloat16;
+      return files::DType::bfloat16;
     case wire::DType::int64:
-      return weights::DType::int64;
+      return files::DType::int64;
   }
   throw Error(ExitCode::internal, fmt::format("no file's type for wire type {}", static_cast<int>(dtype)));
 }
@@ -96,12 +95,12 @@ std::vector<std::byte> in_order(const run::BatchResult& result) {
 
 void write_output(const run::BatchResult& result, const std::filesystem::path& file) {
   const auto bytes = in_order(result);
-  const weights::DenseTensor tensor{stored_type(result.spec.dtype), result.spec.shape, bytes};
-  report::write_file(file, weights::tensor_file_of(tensor, file));
+  const files::DenseTensor tensor{stored_type(result.spec.dtype), result.spec.shape, bytes};
+  render::write_file(file, files::tensor_file_of(tensor, file));
 }
 
 /// The device of a stage, if stages share devices or use a GPU; otherwise each is on its own device, on the CPU.
-std::string where(const plan::Trial& trial, std::size_t stage) {
+std::string where(const experiment::Trial& trial, std::size_t stage) {
   std::string text;
   if (!trial.placement.empty()) text += fmt::format(" on device {}", trial.placement.at(stage));
   if (!trial.compute_devices.empty()) text += fmt::format(" on {}", trial.compute_devices.at(stage));
@@ -110,7 +109,7 @@ std::string where(const plan::Trial& trial, std::size_t stage) {
 
 void print_way(const record::TrialRecord& record) {
   const auto& trial = record.trial;
-  fmt::print("{} split {}, batch {}\n", trial.model, report::split_label(trial), trial.batch);
+  fmt::print("{} split {}, batch {}\n", trial.model, record::split_label(trial), trial.batch);
   for (std::size_t i = 0; i < record.stages.size(); ++i) {
     const auto& blocks = record.stages[i].blocks;
     fmt::print("stage {}{}: {}", i, where(trial, i),
@@ -126,7 +125,7 @@ void print_way(const record::TrialRecord& record) {
 void print_result(const record::TrialRecord& record, const run::BatchResult& result, const RunOptions& options) {
   const auto difference = record.fidelity->max_abs_difference;
   fmt::print("output: {} in {}\n", wire::to_string(result.spec), options.output.string());
-  fmt::print("difference from the unsplit model: {}{}\n", report::format_number(difference),
+  fmt::print("difference from the unsplit model: {}{}\n", record::format_number(difference),
              difference == 0 ? ", bit for bit the same" : "");
   if (const auto& accuracy = record.fidelity->accuracy) {
     fmt::print("top-1 accuracy: {:.2f} % of {} images\n", 100 * accuracy->top1, accuracy->images);
@@ -134,7 +133,7 @@ void print_result(const record::TrialRecord& record, const run::BatchResult& res
 }
 
 ExitCode run_run(const RunOptions& options) {
-  weights::check_tensor_file_name(options.output);
+  files::check_tensor_file_name(options.output);
   for (const auto& read : {options.input, std::filesystem::path(options.model),
                            std::filesystem::path(options.sweep.weights.value_or(""))}) {
     check_not_replaced(read, options.output);
@@ -144,12 +143,12 @@ ExitCode run_run(const RunOptions& options) {
   const launch::InterruptGuard interrupt;
   run::PipelineExecutor executor(executor_options(options.sweep, experiment, inputs, interrupt));
   auto plan_inputs = inputs.plan_inputs();
-  const auto settings = trial_settings(experiment, inputs.sources, config::Shaping::none, plan_inputs).front();
+  const auto settings = trial_settings(experiment, inputs.sources, experiment::Shaping::none, plan_inputs).front();
   const auto model = executor.describe(settings);
-  if (plan::needs_block_times(experiment)) plan_inputs.block_times = {executor.time_blocks(settings, model)};
+  if (experiment::needs_block_times(experiment)) plan_inputs.block_times = {executor.time_blocks(settings, model)};
   const auto record = executor.run(only_trial(experiment, model, plan_inputs));
   if (record.status != record::Status::ok) {
-    print_notice("paretopipe: nothing was written: {}\n", report::describe(*record.failure));
+    print_notice("paretopipe: nothing was written: {}\n", record::describe(*record.failure));
     return ExitCode::negative;
   }
   const auto result = executor.last_result(record.trial);

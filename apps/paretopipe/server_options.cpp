@@ -1,8 +1,7 @@
 #include "server_options.hpp"
 
 #include <paretopipe/core/error.hpp>
-#include <paretopipe/core/split.hpp>
-#include <paretopipe/core/suggest.hpp>
+#include <paretopipe/core/text.hpp>
 #include <paretopipe/core/units.hpp>
 
 #include <algorithm>
@@ -20,9 +19,9 @@ struct Scenarios {
   bool server = false;
 
   /// If only a Server phase is named, both other phases run before it.
-  config::Phases phases() const {
-    if (single_stream == offline) return config::Phases::both;
-    return offline ? config::Phases::offline : config::Phases::single_stream;
+  experiment::Phases phases() const {
+    if (single_stream == offline) return experiment::Phases::both;
+    return offline ? experiment::Phases::offline : experiment::Phases::single_stream;
   }
 };
 
@@ -73,7 +72,7 @@ void add_server_options(CLI::App& command, ServerOptions& options) {
       ->group(group);
 }
 
-void override_load(config::Experiment& experiment, const ServerOptions& options) {
+void override_load(experiment::Experiment& experiment, const ServerOptions& options) {
   auto& settings = experiment.server;
   if (options.rates && options.find_max_rate) {
     throw UsageError("--rate measures at the rates that it names, and --find-max-rate searches one; give one of them");
@@ -82,7 +81,7 @@ void override_load(config::Experiment& experiment, const ServerOptions& options)
     settings.rates = options.rates ? parse_rates(*options.rates) : std::vector<double>{};
     settings.find_max_rate = options.find_max_rate.value_or("");
   }
-  if (options.find_max_rate) config::parse_latency_bound(*options.find_max_rate);
+  if (options.find_max_rate) experiment::parse_latency_bound(*options.find_max_rate);
   if (options.queries) settings.queries = *options.queries;
   const bool loaded = !settings.rates.empty() || !settings.find_max_rate.empty();
   const auto scenarios = parse_scenarios(options.scenario.value_or("server"));

@@ -1,5 +1,5 @@
 #pragma once
-#include <paretopipe/config/experiment.hpp>
+#include <paretopipe/experiment/experiment.hpp>
 
 #include <optional>
 #include <string>
@@ -19,7 +19,7 @@ struct ServerOptions {
 void add_server_options(CLI::App& command, ServerOptions& options);
 
 /// Applies the options to what an experiment file says. Throws UsageError for options that cannot be parsed or that
-/// contradict each other; config::validate checks ranges.
-void override_load(config::Experiment& experiment, const ServerOptions& options);
+/// contradict each other; experiment::validate checks ranges.
+void override_load(experiment::Experiment& experiment, const ServerOptions& options);
 
 }  // namespace paretopipe::cli

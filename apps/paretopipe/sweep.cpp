@@ -1,14 +1,12 @@
-#include "sweep.hpp"
-
-#include <paretopipe/config/archive.hpp>
-#include <paretopipe/config/experiment.hpp>
-#include <paretopipe/core/notice.hpp>
+#include <paretopipe/core/text.hpp>
+#include <paretopipe/experiment/experiment.hpp>
+#include <paretopipe/experiment/model_description.hpp>
+#include <paretopipe/experiment/partitions.hpp>
+#include <paretopipe/experiment/plan.hpp>
 #include <paretopipe/host/cpu_set.hpp>
 #include <paretopipe/launch/interrupt.hpp>
-#include <paretopipe/plan/partitions.hpp>
-#include <paretopipe/plan/plan.hpp>
+#include <paretopipe/record/labels.hpp>
 #include <paretopipe/record/store.hpp>
-#include <paretopipe/report/format.hpp>
 #include <paretopipe/run/adaptive_sweep.hpp>
 #include <paretopipe/run/pipeline_executor.hpp>
 #include <paretopipe/run/sweep.hpp>
@@ -19,36 +17,36 @@
 #include <map>
 #include <memory>
 
-#include "progress.hpp"
+#include "commands.hpp"
 #include "sweep_options.hpp"
 #include "sweep_setup.hpp"
-#include "sweep_sides.hpp"
+#include "terminal.hpp"
 
 namespace paretopipe::cli {
 namespace {
 
-std::filesystem::path results_folder(const SweepOptions& options, const config::Experiment& experiment) {
+std::filesystem::path results_folder(const SweepOptions& options, const experiment::Experiment& experiment) {
   if (!options.out.empty()) return options.out;
   if (!options.experiment_file.empty()) return std::filesystem::path("results") / options.experiment_file.stem();
   const auto& model = experiment.models.front();
-  if (config::names_archive(model)) return std::filesystem::path("results") / std::filesystem::path(model).stem();
+  if (experiment::names_archive(model)) return std::filesystem::path("results") / std::filesystem::path(model).stem();
   return std::filesystem::path("results") / model.substr(0, model.find(':'));
 }
 
 /// The profiles and the kind of link that carries them here. Prints a warning if that is not the preferred kind.
-plan::Networks networks_of(const config::Experiment& experiment) {
-  plan::Networks networks;
+experiment::Networks networks_of(const experiment::Experiment& experiment) {
+  experiment::Networks networks;
   networks.profiles.clear();
-  for (const auto& name : experiment.networks) networks.profiles.push_back(config::load_network_profile(name));
-  const auto choice = shaping::choose_shaping(config::parse_shaping(experiment.shaping), networks.profiles);
+  for (const auto& name : experiment.networks) networks.profiles.push_back(experiment::load_network_profile(name));
+  const auto choice = shaping::choose_shaping(experiment::parse_shaping(experiment.shaping), networks.profiles);
   if (!choice.warning.empty()) print_notice("warning: {}\n", choice.warning);
   networks.shaping = choice.kind;
   return networks;
 }
 
 /// The block times of every model.
-std::vector<std::vector<double>> time_blocks(const std::vector<plan::Trial>& settings,
-                                             const std::vector<config::ModelDescription>& models,
+std::vector<std::vector<double>> time_blocks(const std::vector<experiment::Trial>& settings,
+                                             const std::vector<experiment::ModelDescription>& models,
                                              run::PipelineExecutor& executor) {
   std::vector<std::vector<double>> times;
   for (std::size_t i = 0; i < models.size(); ++i) times.push_back(executor.time_blocks(settings[i], models[i]));
@@ -56,16 +54,16 @@ std::vector<std::vector<double>> time_blocks(const std::vector<plan::Trial>& set
 }
 
 /// The settings that a trial's label leaves out because they seldom differ.
-std::string axes_of(const plan::Trial& trial, const config::Experiment& experiment) {
+std::string axes_of(const experiment::Trial& trial, const experiment::Experiment& experiment) {
   const auto depth = experiment.depth.size() > 1 ? fmt::format(" depth {}", trial.depth) : "";
   const auto threads =
       experiment.threads_per_stage.size() > 1 ? fmt::format(" threads {}", trial.threads_per_stage) : "";
   return fmt::format("{}{}", depth, threads);
 }
 
-void print_plan(const std::vector<plan::Trial>& trials, std::size_t planned,
-                const std::vector<config::ModelDescription>& models, const std::filesystem::path& folder,
-                const config::Experiment& experiment, bool two) {
+void print_plan(const std::vector<experiment::Trial>& trials, std::size_t planned,
+                const std::vector<experiment::ModelDescription>& models, const std::filesystem::path& folder,
+                const experiment::Experiment& experiment, bool two) {
   for (const auto& model : models) {
     fmt::print("{}: {} blocks, input of a batch of {}: {} bytes\n", model.model, model.block_count(), model.batch,
                model.input_bytes);
@@ -74,7 +72,7 @@ void print_plan(const std::vector<plan::Trial>& trials, std::size_t planned,
     fmt::print("{:4}  {}  {}{}\n", i + 1, trials[i].id(), trials[i].label(), axes_of(trials[i], experiment));
   const auto file = folder / record::kRecordsFileName;
   fmt::print("{}{} would be run and written to {}", experiment.repeat.adaptive ? "at most " : "",
-             report::quantity(trials.size(), "trial"), file.string());
+             record::quantity(trials.size(), "trial"), file.string());
   if (two) fmt::print(", each with both stage programs");
   if (planned > trials.size()) fmt::print("; {} of {} are there already", planned - trials.size(), planned);
   fmt::print("\n");
@@ -83,7 +81,7 @@ void print_plan(const std::vector<plan::Trial>& trials, std::size_t planned,
 /// What a person should know before believing the numbers; prints nothing if there is nothing to say.
 void print_findings(const run::SweepCounts& counts) {
   const auto note = [](int count, const char* noun, const char* what) {
-    if (count > 0) fmt::print("note: {}: {}\n", report::quantity(static_cast<std::size_t>(count), noun), what);
+    if (count > 0) fmt::print("note: {}: {}\n", record::quantity(static_cast<std::size_t>(count), noun), what);
   };
   note(counts.repeated, "measurement", "made again, for a slow window of this machine");
   note(counts.disturbed, "trial", "disturbed by something else on this machine, and counted all the same");
@@ -98,9 +96,9 @@ void print_findings(const run::SweepCounts& counts) {
        "the latency bound is not kept even at the lowest rate that was tried, a sixteenth of the throughput");
 }
 
-void print_outcome(const run::AdaptiveOutcome& outcome, const config::Repeat& repeat) {
+void print_outcome(const run::AdaptiveOutcome& outcome, const experiment::Repeat& repeat) {
   fmt::print("{} measured to within {:g} %, {} dominated and left early, {} undecided; {} of at most {} trials run\n",
-             report::quantity(static_cast<std::size_t>(outcome.settled), "split"), 100 * repeat.precision,
+             record::quantity(static_cast<std::size_t>(outcome.settled), "split"), 100 * repeat.precision,
              outcome.dominated, outcome.open, outcome.trials, outcome.planned);
 }
 
@@ -108,7 +106,7 @@ ExitCode conclude(const run::SweepCounts& counts, int ok_before, const SweepSide
   const int ok = counts.ok + ok_before;
   const auto file = sides.file();
   fmt::print("{} of {} ok, {} failed; records in {}\n", ok,
-             report::quantity(static_cast<std::size_t>(ok + counts.failed), "trial"), counts.failed, file.string());
+             record::quantity(static_cast<std::size_t>(ok + counts.failed), "trial"), counts.failed, file.string());
   const auto folder = file.parent_path().string();
   if (ok > 0 && sides.two()) {
     fmt::print("Next: paretopipe compare {} {}\n", sides.base_folder().string(), folder);
@@ -120,22 +118,22 @@ ExitCode conclude(const run::SweepCounts& counts, int ok_before, const SweepSide
 }
 
 /// Devices that compute on one CPU take turns, unlike a deployment on separate devices.
-void warn_of_shared_cpus(const config::Experiment& experiment) {
+void warn_of_shared_cpus(const experiment::Experiment& experiment) {
   std::map<int, int> taken;  // by which device
   for (int stage = 0; stage < experiment.stages; ++stage) {
-    const int device = config::device_of(experiment.placement, stage);
+    const int device = experiment::device_of(experiment.placement, stage);
     for (const int cpu : host::parse_cpu_list(experiment.cpus[static_cast<std::size_t>(stage)])) {
       if (taken.emplace(cpu, device).first->second == device) continue;
       print_notice("warning: CPU {} computes for more than one stage, so throughput is less than that of {} devices\n",
-                   cpu, config::device_count(experiment.placement, experiment.stages));
+                   cpu, experiment::device_count(experiment.placement, experiment.stages));
       return;
     }
   }
 }
 
 /// Data parallelism has as many batches in flight as the pipelines that it is compared with.
-void warn_of_idle_devices(const config::Experiment& experiment) {
-  if (!config::has_offline(experiment.phases)) return;
+void warn_of_idle_devices(const experiment::Experiment& experiment) {
+  if (!experiment::has_offline(experiment.phases)) return;
   const auto& baselines = experiment.baselines;
   if (std::find(baselines.begin(), baselines.end(), "data-parallel") == baselines.end()) return;
   for (const int depth : experiment.depth) {
@@ -149,8 +147,8 @@ void warn_of_idle_devices(const config::Experiment& experiment) {
 }
 
 /// If all batches are in flight at once, they come back in one bunch, whose rate is not a pipeline's.
-void warn_of_short_phases(const config::Experiment& experiment) {
-  if (!config::has_offline(experiment.phases)) return;
+void warn_of_short_phases(const experiment::Experiment& experiment) {
+  if (!experiment::has_offline(experiment.phases)) return;
   const int batches = experiment.warmup + experiment.batches;
   for (const int depth : experiment.depth) {
     if (batches > depth) continue;
@@ -175,8 +173,8 @@ ExitCode run_sweep_command(const SweepOptions& options) {
   auto plan_inputs = inputs.plan_inputs();
   const auto settings = trial_settings(experiment, inputs.sources, networks.shaping, plan_inputs);
   const auto models = sides.describe(settings);
-  if (plan::needs_block_times(experiment)) plan_inputs.block_times = time_blocks(settings, models, sides.own());
-  const auto plan = plan::plan_trials(experiment, models, networks, plan_inputs);
+  if (experiment::needs_block_times(experiment)) plan_inputs.block_times = time_blocks(settings, models, sides.own());
+  const auto plan = experiment::plan_trials(experiment, models, networks, plan_inputs);
   if (options.dry_run) {
     print_plan(run::remaining_trials(plan, sides.known(options.resume)), plan.size(), models, folder, experiment,
                sides.two());

@@ -1,9 +1,9 @@
 #include "sweep_options.hpp"
 
-#include <paretopipe/config/assign_cpus.hpp>
 #include <paretopipe/core/error.hpp>
-#include <paretopipe/core/number_list.hpp>
+#include <paretopipe/core/text.hpp>
 #include <paretopipe/core/units.hpp>
+#include <paretopipe/experiment/devices.hpp>
 #include <paretopipe/host/cpu_set.hpp>
 
 #include <chrono>
@@ -31,15 +31,15 @@ int seconds_of_budget(const std::string& text) {
   return static_cast<int>(seconds);
 }
 
-/// Ascending. config::validate checks which numbers make sense.
+/// Ascending. experiment::validate checks which numbers make sense.
 std::vector<int> parse_axis(const char* flag, const std::string& text) {
-  constexpr int kMost = config::kMostImages;  // the largest that any of them allows
+  constexpr int kMost = experiment::kMostImages;  // the largest that any of them allows
   if (auto values = parse_number_list(text, kMost)) return *std::move(values);
   throw UsageError(
       fmt::format("{} is \"{}\"; it must be a number up to {}, or a list of them such as 1,2,4", flag, text, kMost));
 }
 
-void override_axes(config::Experiment& experiment, const SweepOptions& options) {
+void override_axes(experiment::Experiment& experiment, const SweepOptions& options) {
   if (options.batch) experiment.batch = parse_axis("--batch", *options.batch);
   if (options.micro_batches) experiment.micro_batches = parse_axis("--micro-batch", *options.micro_batches);
   if (options.depth) experiment.depth = parse_axis("--depth", *options.depth);
@@ -49,15 +49,15 @@ void override_axes(config::Experiment& experiment, const SweepOptions& options) 
 }
 
 /// "auto", or a number of trials.
-config::Repeat parse_repeat(const std::string& text) {
-  if (text == "auto") return {.adaptive = true, .trials = config::kMostAdaptiveTrials};
+experiment::Repeat parse_repeat(const std::string& text) {
+  if (text == "auto") return {.adaptive = true, .trials = experiment::kMostAdaptiveTrials};
   const auto number = nlohmann::json::parse(text, nullptr, false);
-  if (number.is_number_integer()) return config::experiment_from_json({{"repeat", number}}).repeat;
+  if (number.is_number_integer()) return experiment::experiment_from_json({{"repeat", number}}).repeat;
   throw UsageError(fmt::format("--repeat is \"{}\"; it must be a number of trials, or auto", text));
 }
 
 /// Flags override the file: `--precision 1%` alone changes the precision of a file's auto.
-void override_repeat(config::Repeat& repeat, const SweepOptions& options) {
+void override_repeat(experiment::Repeat& repeat, const SweepOptions& options) {
   if (options.repeat) repeat = parse_repeat(*options.repeat);
   if (!repeat.adaptive && (options.precision || options.max_repeat || options.budget)) {
     throw UsageError("--precision, --max-repeat and --budget say when --repeat auto ends; add it");
@@ -68,14 +68,14 @@ void override_repeat(config::Repeat& repeat, const SweepOptions& options) {
 }
 
 /// Split points and partitions are two ways to say the same: a flag for one replaces both from a file.
-void override_partitions(config::Experiment& experiment, const SweepOptions& options) {
+void override_partitions(experiment::Experiment& experiment, const SweepOptions& options) {
   override_with(experiment.stages, options.stages);
   override_with(experiment.max_partitions, options.max_partitions);
   if (options.splits || !options.partitions.empty()) {
     experiment.splits = {};
     experiment.partitions = options.partitions;
   }
-  if (options.splits) experiment.splits = config::parse_splits(*options.splits);
+  if (options.splits) experiment.splits = experiment::parse_splits(*options.splits);
 }
 
 void add_model_options(CLI::App& command, SweepOptions& options) {
@@ -241,9 +241,9 @@ void add_sweep_options(CLI::App& command, SweepOptions& options) {
   command.add_flag("--dry-run", options.dry_run, "Print the plan and run nothing");
 }
 
-config::Experiment experiment_of(const SweepOptions& options) {
+experiment::Experiment experiment_of(const SweepOptions& options) {
   auto experiment =
-      options.experiment_file.empty() ? config::Experiment{} : config::load_experiment(options.experiment_file);
+      options.experiment_file.empty() ? experiment::Experiment{} : experiment::load_experiment(options.experiment_file);
   if (!options.models.empty()) experiment.models = options.models;
   override_with(experiment.input, options.input);
   override_with(experiment.cuts, options.cuts);
@@ -271,10 +271,10 @@ config::Experiment experiment_of(const SweepOptions& options) {
   if (options.no_malloc_tuning) experiment.tuning.tune_malloc = false;
   if (options.active_openmp_wait) experiment.tuning.passive_openmp_wait = false;
 
-  if (options.placement) experiment.placement = config::parse_placement(*options.placement);
+  if (options.placement) experiment.placement = experiment::parse_placement(*options.placement);
   if (!options.device_profiles.empty()) experiment.device_profiles = options.device_profiles;
-  experiment.cpus = config::assign_cpus(experiment, host::current_affinity());
-  config::validate(experiment);
+  experiment.cpus = experiment::assign_cpus(experiment, host::current_affinity());
+  experiment::validate(experiment);
   return experiment;
 }
 

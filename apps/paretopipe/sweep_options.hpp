@@ -1,5 +1,5 @@
 #pragma once
-#include <paretopipe/config/experiment.hpp>
+#include <paretopipe/experiment/experiment.hpp>
 
 #include <cstdint>
 #include <filesystem>
@@ -68,6 +68,6 @@ void add_sweep_options(CLI::App& command, SweepOptions& options);
 void add_device_options(CLI::App& command, SweepOptions& options, const std::string& group);
 
 /// The requested experiment. Distributes the machine's CPUs to stages that name none. Throws UsageError.
-config::Experiment experiment_of(const SweepOptions& options);
+experiment::Experiment experiment_of(const SweepOptions& options);
 
 }  // namespace paretopipe::cli

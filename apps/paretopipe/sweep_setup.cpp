@@ -1,9 +1,10 @@
 #include "sweep_setup.hpp"
 
-#include <paretopipe/core/notice.hpp>
-#include <paretopipe/core/sha256.hpp>
+#include <paretopipe/analysis/stats/summarise.hpp>
+#include <paretopipe/core/hash.hpp>
+#include <paretopipe/core/text.hpp>
 #include <paretopipe/core/version.hpp>
-#include <paretopipe/launch/stage_program.hpp>
+#include <paretopipe/launch/child_process.hpp>
 
 #include <filesystem>
 
@@ -12,12 +13,13 @@
 #include <fmt/format.h>
 
 namespace paretopipe::cli {
+
 namespace {
 
-std::vector<config::ModelSource> find_sources(const config::Experiment& experiment) {
-  std::vector<config::ModelSource> sources;
+std::vector<experiment::ModelSource> find_sources(const experiment::Experiment& experiment) {
+  std::vector<experiment::ModelSource> sources;
   for (const auto& model : experiment.models) {
-    auto source = config::find_source(model, experiment.input, experiment.cuts, experiment.max_crossing);
+    auto source = experiment::find_source(model, experiment.input, experiment.cuts, experiment.max_crossing);
     for (const auto& other : sources) {
       if (!source.archive || source.archive != other.archive) continue;
       throw UsageError(fmt::format("{} and {} are the same file; name it once", other.file.string(), model));
@@ -29,47 +31,47 @@ std::vector<config::ModelSource> find_sources(const config::Experiment& experime
 
 }  // namespace
 
-plan::PlanInputs Inputs::plan_inputs() const {
+experiment::PlanInputs Inputs::plan_inputs() const {
   return {.weights_sha256 = weights_sha256, .block_times = {}, .data_identity = data.identity, .devices = devices};
 }
 
-Inputs find_inputs(const config::Experiment& experiment) {
+Inputs find_inputs(const experiment::Experiment& experiment) {
   Inputs inputs;
   inputs.sources = find_sources(experiment);
-  inputs.devices = config::load_device_profiles(experiment.device_profiles);
-  inputs.data = config::find_data(experiment.data, experiment.labels);
+  inputs.devices = experiment::load_device_profiles(experiment.device_profiles);
+  inputs.data = experiment::find_data(experiment.data, experiment.labels);
   if (!experiment.weights.empty()) inputs.weights_sha256 = sha256_of_file(experiment.weights);
   return inputs;
 }
 
-std::vector<plan::Trial> trial_settings(const config::Experiment& experiment,
-                                        const std::vector<config::ModelSource>& sources, config::Shaping shaping,
-                                        const plan::PlanInputs& inputs) {
-  plan::Trial trial;
+std::vector<experiment::Trial> trial_settings(const experiment::Experiment& experiment,
+                                              const std::vector<experiment::ModelSource>& sources,
+                                              experiment::Shaping shaping, const experiment::PlanInputs& inputs) {
+  experiment::Trial trial;
   trial.num_classes = experiment.num_classes;
   trial.batch = experiment.batch.first();
   trial.seed = experiment.seed;
-  trial.data = config::name_of_data(experiment.data);
+  trial.data = experiment::name_of_data(experiment.data);
   trial.data_identity = inputs.data_identity;
   trial.threads_per_stage = experiment.threads_per_stage.first();
   trial.cpus = experiment.cpus;
   trial.tuning = experiment.tuning;
   trial.shaping = shaping;
   trial.weights_sha256 = inputs.weights_sha256;
-  trial.placement = config::simplified(experiment.placement);
+  trial.placement = experiment::simplified(experiment.placement);
   trial.devices = inputs.devices;
-  trial.compute_devices = config::compute_devices(experiment.compute_devices, experiment.stages);
-  std::vector<plan::Trial> settings;
+  trial.compute_devices = experiment::compute_devices(experiment.compute_devices, experiment.stages);
+  std::vector<experiment::Trial> settings;
   for (const auto& source : sources) {
     trial.model = source.name;
     trial.archive = source.archive;
-    trial.compute = config::mode_for(experiment.compute, source.name);
+    trial.compute = experiment::mode_for(experiment.compute, source.name);
     settings.push_back(trial);
   }
   return settings;
 }
 
-run::ExecutorOptions executor_options(const SweepOptions& options, const config::Experiment& experiment,
+run::ExecutorOptions executor_options(const SweepOptions& options, const experiment::Experiment& experiment,
                                       const Inputs& inputs, const launch::InterruptGuard& interrupt) {
   run::ExecutorOptions executor;
   executor.stage_program = launch::find_stage_program();
@@ -86,6 +88,126 @@ run::ExecutorOptions executor_options(const SweepOptions& options, const config:
   }
   executor.provenance = {std::string(version()), std::string(git_state()), options.command_line, {}};
   return executor;
+}
+
+namespace {
+
+/// Refuses settings that would falsify the comparison of two programs in turns.
+void check_settings(const experiment::Experiment& experiment) {
+  if (experiment.repeat.adaptive) {
+    throw UsageError(
+        "--against needs to know beforehand how often each trial is measured, or the comparison would depend on when "
+        "it was stopped: give --repeat a number");
+  }
+  if (!experiment.tuning.passive_openmp_wait) {
+    throw UsageError(
+        "--against keeps the stages of both programs, and with --active-openmp-wait those that wait would take the "
+        "CPUs from those that compute: leave one of the two out");
+  }
+}
+
+std::filesystem::path checked_program(const std::filesystem::path& program) {
+  std::error_code unknown;
+  const auto path = std::filesystem::absolute(program);
+  if (!std::filesystem::exists(path, unknown)) {
+    throw UsageError(
+        fmt::format("--against: there is no {}; name the stage program of the other build, as in "
+                    "--against OTHER/bin/paretopipe-stage",
+                    program.string()));
+  }
+  if (std::filesystem::is_directory(path, unknown) || ::access(path.c_str(), X_OK) != 0) {
+    throw UsageError(
+        fmt::format("--against: {} is no program that can be executed; name the other build's "
+                    "paretopipe-stage",
+                    program.string()));
+  }
+  return path;
+}
+
+}  // namespace
+
+SweepSides::Side::Side(run::ExecutorOptions options, std::filesystem::path where)
+    : program(options.stage_program), sha256(sha256_of_file(program)), folder(std::move(where)), executor([&] {
+        options.provenance.stage_program_sha256 = sha256;
+        return std::move(options);
+      }()) {}
+
+/// Read anew for every answer: a sweep asks once.
+std::vector<record::TrialRecord> SweepSides::Side::known() const {
+  std::error_code unknown;
+  if (!std::filesystem::exists(file(), unknown)) return {};
+  return record::read_records(file(), stats::check_summary).records;
+}
+
+SweepSides::SweepSides(const SweepOptions& options, const experiment::Experiment& experiment,
+                       run::ExecutorOptions executor, const std::filesystem::path& folder) {
+  if (options.against.empty()) {
+    sides_.emplace_back(std::move(executor), folder);
+    return;
+  }
+  check_settings(experiment);
+  auto other = executor;
+  other.stage_program = checked_program(options.against);
+  sides_.emplace_back(std::move(executor), folder);
+  sides_.emplace_back(std::move(other), folder / "base");
+  if (sides_.front().sha256 != sides_.back().sha256) return;
+  print_notice("warning: {} and {} have the same contents, so that what will differ is noise\n",
+               sides_.front().program.string(), options.against.string());
+}
+
+std::vector<experiment::ModelDescription> SweepSides::describe(const std::vector<experiment::Trial>& settings) {
+  std::vector<experiment::ModelDescription> models;
+  for (const auto& trial : settings) models.push_back(own().describe(trial));
+  if (!two()) return models;
+  own().make_room();
+  auto& other = sides_.back();
+  for (std::size_t i = 0; i < settings.size(); ++i) {
+    int blocks = 0;
+    try {
+      blocks = other.executor.describe(settings[i]).block_count();
+    } catch (const run::StageError& error) {
+      throw Error(error.code(), fmt::format("--against {}: {}", other.program.string(), error.what()));
+    }
+    if (blocks == models[i].block_count()) continue;
+    throw UsageError(fmt::format("{} cuts {} into {} blocks and {} into {}: their splits cannot be compared",
+                                 sides_.front().program.string(), models[i].model, models[i].block_count(),
+                                 other.program.string(), blocks));
+  }
+  other.executor.make_room();
+  return models;
+}
+
+void SweepSides::open(bool resume) {
+  for (auto& side : sides_) side.store.emplace(side.folder, resume);
+}
+
+std::vector<record::TrialRecord> SweepSides::known(bool resume) const {
+  if (!resume) return {};
+  const auto& own = sides_.front();
+  if (!two()) return own.known();
+  for (const auto& side : sides_) {
+    for (const auto& record : side.known()) {
+      const auto& measured = record.provenance.stage_program_sha256;
+      if (measured.empty() || measured == side.sha256) continue;
+      throw UsageError(
+          fmt::format("{} was measured with another stage program (SHA-256 {}) than {} ({}); continue with that one, "
+                      "or choose another --out",
+                      side.file().string(), measured.substr(0, 12), side.program.string(), side.sha256.substr(0, 12)));
+    }
+  }
+  return run::with_partner(own.known(), sides_.back().known());
+}
+
+void SweepSides::expect(const std::vector<experiment::Trial>& trials) {
+  for (auto& side : sides_) side.executor.expect(trials);
+}
+
+std::vector<run::SweepSide> SweepSides::for_sweep() {
+  std::vector<run::SweepSide> sides;
+  for (auto& side : sides_) {
+    sides.push_back({side.executor, [&side](const record::TrialRecord& record) { side.store->append(record); }});
+  }
+  return sides;
 }
 
 }  // namespace paretopipe::cli

@@ -1,6 +1,7 @@
 #include "terminal.hpp"
 
-#include <paretopipe/report/output.hpp>
+#include <paretopipe/core/text.hpp>
+#include <paretopipe/render/output.hpp>
 
 #include <algorithm>
 #include <cctype>
@@ -9,7 +10,10 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <fmt/format.h>
+
 namespace paretopipe::cli {
+
 namespace {
 
 std::string environment(const char* name) {
@@ -21,7 +25,7 @@ std::string environment(const char* name) {
 int terminal_width() {
   winsize size{};
   if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
-  return report::TextStyle{}.width;
+  return render::TextStyle{}.width;
 }
 
 /// True if the locale for characters (POSIX: LC_ALL over LC_CTYPE over LANG) uses UTF-8.
@@ -37,7 +41,7 @@ bool locale_is_utf8() {
 
 }  // namespace
 
-report::TextStyle text_style(const std::string& out) {
+render::TextStyle text_style(const std::string& out) {
   if (!out.empty()) return {.unicode = locale_is_utf8()};
   // https://no-color.org: any value but an empty one.
   const bool colour = ::isatty(STDOUT_FILENO) && environment("NO_COLOR").empty() && environment("TERM") != "dumb";
@@ -46,10 +50,63 @@ report::TextStyle text_style(const std::string& out) {
 
 void deliver(std::string_view text, const std::string& out) {
   if (out.empty()) {
-    report::write_standard_output(text);
+    render::write_standard_output(text);
   } else {
-    report::write_file(out, text);
+    render::write_file(out, text);
   }
+}
+
+namespace {
+
+constexpr const char* kClearLine = "\r\x1b[2K";
+
+/// "4:05" or "1:02:03".
+std::string clock_text(Clock::duration duration) {
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(duration).count();
+  if (seconds < 3600) return fmt::format("{}:{:02}", seconds / 60, seconds % 60);
+  return fmt::format("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
+}
+
+}  // namespace
+
+Progress::Progress(std::size_t remaining, std::size_t already_done, bool adaptive)
+    : terminal_(::isatty(STDERR_FILENO) != 0),
+      remaining_(remaining),
+      already_done_(already_done),
+      adaptive_(adaptive) {}
+
+run::SweepObserver Progress::observer() {
+  return {[this](const experiment::Trial& trial) { starting(trial); },
+          [this](const record::TrialRecord& record) { finished(record); },
+          [this](const record::TrialRecord& record) { repeating(record); }};
+}
+
+void Progress::starting(const experiment::Trial& trial) {
+  if (!terminal_) return;
+  std::string left;
+  if (completed_ > 0 && !adaptive_) {
+    left = fmt::format("  {} left", clock_text((Clock::now() - begin_) / completed_ * (remaining_ - completed_)));
+  }
+  print_notice("{}[{}/{}{}] {}{}", kClearLine, already_done_ + completed_ + 1, adaptive_ ? "at most " : "",
+               already_done_ + remaining_, trial.label(), left);
+  shown_ = true;
+}
+
+void Progress::finished(const record::TrialRecord& record) {
+  ++completed_;
+  if (record.failure) {
+    print_notice("{}{} failed ({}): {}\n", terminal_ ? kClearLine : "", record.trial.label(), record.failure->phase,
+                 record.failure->reason);
+  }
+}
+
+void Progress::repeating(const record::TrialRecord& record) {
+  print_notice("{}{}: {}\n", terminal_ ? kClearLine : "", record.trial.label(), record.failure->reason);
+}
+
+void Progress::finish() {
+  if (shown_) print_notice("{}", kClearLine);
+  shown_ = false;
 }
 
 }  // namespace paretopipe::cli

@@ -1,16 +1,50 @@
 #pragma once
-#include <paretopipe/report/text_style.hpp>
+#include <paretopipe/core/clock.hpp>
+#include <paretopipe/render/table.hpp>
+#include <paretopipe/run/sweep.hpp>
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
 namespace paretopipe::cli {
 
 /// The style for the reader of `out`: a file or, if the name is empty, whatever standard output is.
-report::TextStyle text_style(const std::string& out);
+render::TextStyle text_style(const std::string& out);
 
 /// Writes to the file `out`, whole or not at all; or, if the name is empty, to standard output. Throws
 /// EnvironmentError.
 void deliver(std::string_view text, const std::string& out);
+
+/// Shows the progress of a sweep with the time left, on one line of stderr, if stderr is a terminal. Writes only
+/// between trials.
+class Progress {
+ public:
+  /// The display counts `already_done` trials, the estimate does not. In an adaptive sweep `remaining` is only an upper
+  /// limit, and nothing is estimated from it.
+  Progress(std::size_t remaining, std::size_t already_done, bool adaptive);
+  ~Progress() { finish(); }
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  /// Must not outlive this object.
+  run::SweepObserver observer();
+
+  /// Clears the line. Happens by itself when an error ends the sweep.
+  void finish();
+
+ private:
+  void starting(const experiment::Trial& trial);
+  void finished(const record::TrialRecord& record);
+  void repeating(const record::TrialRecord& record);
+
+  bool terminal_;
+  bool shown_ = false;
+  std::size_t remaining_;
+  std::size_t already_done_;
+  bool adaptive_;
+  std::size_t completed_ = 0;
+  Clock::time_point begin_ = Clock::now();
+};
 
 }  // namespace paretopipe::cli

@@ -6,9 +6,9 @@ foreach(file IN LISTS FILES)
   file(READ ${file} text)
   string(APPEND entries "      {\"${name}\", R\"profile(${text})profile\"},\n")
 endforeach()
-file(WRITE ${OUTPUT} "#include <paretopipe/config/shipped_files.hpp>
+file(WRITE ${OUTPUT} "#include <paretopipe/experiment/json_file.hpp>
 
-namespace paretopipe::config {
+namespace paretopipe::experiment {
 
 const std::vector<ShippedFile>& ${FUNCTION}() {
   static const std::vector<ShippedFile> files{
@@ -16,5 +16,5 @@ ${entries}  };
   return files;
 }
 
-}  // namespace paretopipe::config
+}  // namespace paretopipe::experiment
 ")

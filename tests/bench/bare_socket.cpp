@@ -1,9 +1,9 @@
 #include "bare_socket.hpp"
 
+#include <paretopipe/analysis/stats/quantile.hpp>
 #include <paretopipe/core/clock.hpp>
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/host/cpu_set.hpp>
-#include <paretopipe/stats/quantile.hpp>
 
 #include <algorithm>
 #include <cerrno>

@@ -1,8 +1,8 @@
 // How long the frontier of a million points takes, beside std::sort of as many numbers in the same minute: points drawn
 // uniformly, where few are on it, and on a sphere's surface facing the ideal point, where all are.
+#include <paretopipe/analysis/frontier/frontier.hpp>
+#include <paretopipe/analysis/stats/quantile.hpp>
 #include <paretopipe/core/clock.hpp>
-#include <paretopipe/frontier/frontier.hpp>
-#include <paretopipe/stats/quantile.hpp>
 
 #include <algorithm>
 #include <cmath>

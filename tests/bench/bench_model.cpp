@@ -1,9 +1,9 @@
 // One side of the comparison with others (compare_compute.py): prints a line when the model is
 // ready, then for each line on stdin, a number n, runs n batches of the unsplit model and prints the nanoseconds that
 // they took.
+#include <paretopipe/compute/zoo/model_backend.hpp>
 #include <paretopipe/core/clock.hpp>
 #include <paretopipe/core/error.hpp>
-#include <paretopipe/model/model_backend.hpp>
 
 #include <cstdlib>
 #include <iostream>
@@ -17,11 +17,11 @@ int main(int argc, char** argv) {
     return 2;
   }
   try {
-    const auto backend = model::make_model_backend();
+    const auto backend = zoo::make_model_backend();
     backend->configure({});
     stage::ModelRequest request{argv[1], 1000, std::atoi(argv[2]), 1, "random", ""};
-    if (argc == 4) request.compute.compute = config::parse_compute(argv[3]);
-    const config::BlockRange all{0, backend->describe(request).block_count()};
+    if (argc == 4) request.compute.compute = experiment::parse_compute(argv[3]);
+    const experiment::BlockRange all{0, backend->describe(request).block_count()};
     backend->load(request, all);
     const auto inputs = backend->make_inputs(request, 1);
     backend->prepare(all, {inputs.front().spec});

@@ -3,7 +3,7 @@
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/core/units.hpp>
 #include <paretopipe/host/cpu_set.hpp>
-#include <paretopipe/launch/stage_program.hpp>
+#include <paretopipe/launch/child_process.hpp>
 #include <paretopipe/run/pipeline_executor.hpp>
 #include <paretopipe/shaping/probe/probe.hpp>
 
@@ -26,16 +26,16 @@ struct Point {
 
 constexpr Point kGrid[] = {{1, 5}, {1, 50}, {1, 500}, {10, 5}, {10, 50}, {10, 500}, {50, 50}, {200, 5}, {200, 500}};
 
-config::NetworkProfile profile_of(const Point& point) {
-  config::LinkConditions conditions;
+experiment::NetworkProfile profile_of(const Point& point) {
+  experiment::LinkConditions conditions;
   conditions.delay = std::chrono::milliseconds(point.delay_ms);
   conditions.rate_bit_per_s = point.rate_mbit_per_s * 1'000'000LL;
   return {fmt::format("{} ms, {} Mbit/s", point.delay_ms, point.rate_mbit_per_s), conditions, conditions};
 }
 
-plan::Trial trial_of(const Point& point, config::Shaping kind) {
+experiment::Trial trial_of(const Point& point, experiment::Shaping kind) {
   const auto cpus = host::current_affinity();
-  plan::Trial trial;
+  experiment::Trial trial;
   trial.model = fmt::format("synthetic:1ms/{},1ms", kPayloadBytes);
   trial.block_count = 2;
   trial.split_points = {1};
@@ -56,10 +56,10 @@ bool near(double measured, double expected, double least_tolerance = 0) {
   return std::abs(measured - expected) <= std::max(0.05 * expected, least_tolerance);
 }
 
-void report(const Point& point, config::Shaping kind, run::PipelineExecutor& executor) {
+void report(const Point& point, experiment::Shaping kind, run::PipelineExecutor& executor) {
   const auto record = executor.run(trial_of(point, kind));
   if (!record.summary) throw EnvironmentError("a trial of the benchmark failed: " + record.failure->reason);
-  const double share = kind == config::Shaping::netem ? shaping::kTcpPayloadShare : 1;
+  const double share = kind == experiment::Shaping::netem ? shaping::kTcpPayloadShare : 1;
   const auto expected = shaping::expectation(record.trial.network, share);
   const auto name = fmt::format("{}: {}", to_string(kind), record.trial.network.name);
 
@@ -80,7 +80,8 @@ void report(const Point& point, config::Shaping kind, run::PipelineExecutor& exe
 
 int main(int argc, char** argv) {
   try {
-    const auto kind = config::parse_shaping(argc > 1 ? argv[1] : "emulated").value_or(config::Shaping::emulated);
+    const auto kind =
+        experiment::parse_shaping(argc > 1 ? argv[1] : "emulated").value_or(experiment::Shaping::emulated);
     run::ExecutorOptions options;
     options.stage_program = launch::find_stage_program();
     run::PipelineExecutor executor(options);

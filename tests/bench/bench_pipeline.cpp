@@ -1,7 +1,7 @@
 // The promises about links, pipeline and start-up, each measured side by side with its bound. Run through
 // scripts/figures; `bench-pipeline micro-batches server` measures these parts only.
 #include <paretopipe/core/error.hpp>
-#include <paretopipe/launch/stage_program.hpp>
+#include <paretopipe/launch/child_process.hpp>
 
 #include <algorithm>
 #include <cstdio>

@@ -132,8 +132,10 @@ def number_in(text):
 
 def least_to_most(texts):
     """`+3 us`, `-9 us` become `-9 us to +3 us`; what is equal stands once."""
+    if len(set(texts)) == 1:
+        return texts[0]
     ordered = sorted(texts, key=number_in)
-    return ordered[0] if ordered[0] == ordered[-1] else f"{ordered[0]} to {ordered[-1]}"
+    return f"{ordered[0]} to {ordered[-1]}"
 
 
 def promises(*chosen):

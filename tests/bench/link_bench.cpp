@@ -1,5 +1,5 @@
+#include <paretopipe/analysis/stats/quantile.hpp>
 #include <paretopipe/core/clock.hpp>
-#include <paretopipe/stats/quantile.hpp>
 #include <paretopipe/wire/link.hpp>
 
 #include <vector>

@@ -1,5 +1,5 @@
+#include <paretopipe/analysis/stats/quantile.hpp>
 #include <paretopipe/run/pipeline_executor.hpp>
-#include <paretopipe/stats/quantile.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -31,8 +31,8 @@ std::vector<int> times(std::vector<int> durations, int factor) {
   return durations;
 }
 
-plan::Trial trial_of(const Case& point) {
-  plan::Trial trial;
+experiment::Trial trial_of(const Case& point) {
+  experiment::Trial trial;
   trial.model = fmt::format("synthetic:{}ms", fmt::join(point.stages_ms, "ms/4kB,"));
   trial.block_count = static_cast<int>(point.stages_ms.size());
   for (int cut = 1; cut < trial.block_count; ++cut) trial.split_points.push_back(cut);

@@ -1,8 +1,8 @@
+#include <paretopipe/analysis/stats/quantile.hpp>
 #include <paretopipe/core/clock.hpp>
 #include <paretopipe/core/units.hpp>
 #include <paretopipe/host/cpu_set.hpp>
 #include <paretopipe/run/pipeline_executor.hpp>
-#include <paretopipe/stats/quantile.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -25,8 +25,8 @@ struct Case {
   std::size_t payload;
 };
 
-plan::Trial trial_of(const Case& point, const host::CpuSet& cpus) {
-  plan::Trial trial;
+experiment::Trial trial_of(const Case& point, const host::CpuSet& cpus) {
+  experiment::Trial trial;
   trial.model = fmt::format("synthetic:{}ms/{},{}ms", point.first_ms, point.payload, point.second_ms);
   trial.block_count = 2;
   trial.split_points = {1};
@@ -103,7 +103,7 @@ void report_accuracy(const Case& point, const std::vector<Measured>& runs) {
 
 /// A sweep of one model: what a trial costs beyond its batches, once the model is loaded.
 void report_transition(run::PipelineExecutor& executor, const host::CpuSet& cpus) {
-  std::vector<plan::Trial> trials;
+  std::vector<experiment::Trial> trials;
   for (int repetition = 0; repetition < 4 * kRepetitions; ++repetition) {
     for (const int split : {0, 1, 2}) {
       trials.push_back(trial_of({2, 2, 2'000'000}, cpus));

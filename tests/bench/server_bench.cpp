@@ -1,5 +1,5 @@
+#include <paretopipe/analysis/stats/quantile.hpp>
 #include <paretopipe/run/pipeline_executor.hpp>
-#include <paretopipe/stats/quantile.hpp>
 
 #include <cmath>
 #include <vector>
@@ -18,8 +18,8 @@ constexpr std::size_t kStretches = 16;
 constexpr double kStudent = 2.95;  ///< of the 99 % interval of kStretches means
 
 /// One stage whose service takes 5 ms, no more and no less: M/D/1.
-plan::Trial trial_at(double rho) {
-  plan::Trial trial;
+experiment::Trial trial_at(double rho) {
+  experiment::Trial trial;
   trial.model = fmt::format("synthetic:{}ms", kService_ms);
   trial.block_count = 1;
   trial.split_points = {1};
@@ -28,7 +28,7 @@ plan::Trial trial_at(double rho) {
   trial.depth = 4;
   trial.data = "random";
   trial.cpus = {"", ""};
-  trial.server = config::ServerLoad{rho * 1000 / kService_ms, std::nullopt, kQueries};
+  trial.server = experiment::ServerLoad{rho * 1000 / kService_ms, std::nullopt, kQueries};
   return trial;
 }
 

@@ -1,6 +1,6 @@
+#include <paretopipe/analysis/stats/quantile.hpp>
 #include <paretopipe/core/clock.hpp>
 #include <paretopipe/core/error.hpp>
-#include <paretopipe/stats/quantile.hpp>
 
 #include <string>
 #include <vector>

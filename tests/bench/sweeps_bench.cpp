@@ -1,8 +1,8 @@
+#include <paretopipe/analysis/stats/quantile.hpp>
 #include <paretopipe/core/clock.hpp>
 #include <paretopipe/host/cpu_set.hpp>
 #include <paretopipe/record/store.hpp>
 #include <paretopipe/run/pipeline_executor.hpp>
-#include <paretopipe/stats/quantile.hpp>
 
 #include <algorithm>
 #include <filesystem>
@@ -36,8 +36,8 @@ struct Spent {
   double all_beyond() const { return std::accumulate(beyond.begin(), beyond.end(), 0.0); }
 };
 
-std::vector<plan::Trial> trials_of(const Case& point, const host::CpuSet& cpus, config::Compute compute) {
-  plan::Trial trial;
+std::vector<experiment::Trial> trials_of(const Case& point, const host::CpuSet& cpus, experiment::Compute compute) {
+  experiment::Trial trial;
   trial.model = point.model;
   trial.block_count = point.block_count;
   trial.batch = point.batch;
@@ -46,7 +46,7 @@ std::vector<plan::Trial> trials_of(const Case& point, const host::CpuSet& cpus, 
   trial.data = "random";
   trial.cpus = {std::to_string(cpus.front()), std::to_string(cpus.back())};
   trial.compute.compute = compute;
-  std::vector<plan::Trial> trials;
+  std::vector<experiment::Trial> trials;
   for (trial.repetition = 0; trial.repetition < point.repetitions; ++trial.repetition) {
     for (const int split : point.splits) {
       trial.split_points = {split};
@@ -59,7 +59,8 @@ std::vector<plan::Trial> trials_of(const Case& point, const host::CpuSet& cpus, 
 /// One mode's stages and records; the other mode's are idle while it measures.
 class ModeSweep {
  public:
-  ModeSweep(const std::filesystem::path& stage_program, std::vector<plan::Trial> trials, const std::string& folder)
+  ModeSweep(const std::filesystem::path& stage_program, std::vector<experiment::Trial> trials,
+            const std::string& folder)
       : executor_(options_with(stage_program)), store_(results_.path() / folder, false), trials_(std::move(trials)) {
     executor_.expect(trials_);
   }
@@ -101,7 +102,7 @@ class ModeSweep {
   support::TemporaryFolder results_;
   run::PipelineExecutor executor_;
   record::RecordStore store_;
-  std::vector<plan::Trial> trials_;
+  std::vector<experiment::Trial> trials_;
   Spent spent_;
 };
 
@@ -116,9 +117,9 @@ void print_mode(const std::string& name, const Spent& spent) {
 
 void bench_case(const std::filesystem::path& stage_program, const Case& point) {
   const auto cpus = host::current_affinity();
-  const auto optimized_trials = trials_of(point, cpus, config::Compute::optimized);
+  const auto optimized_trials = trials_of(point, cpus, experiment::Compute::optimized);
   ModeSweep optimized(stage_program, optimized_trials, "optimized");
-  ModeSweep eager(stage_program, trials_of(point, cpus, config::Compute::eager), "eager");
+  ModeSweep eager(stage_program, trials_of(point, cpus, experiment::Compute::eager), "eager");
   for (std::size_t i = 0; i < optimized_trials.size(); ++i) {
     optimized.run(i);
     eager.run(i);

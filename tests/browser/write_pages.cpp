@@ -2,8 +2,8 @@
 // Writes the pages that page_test.mjs looks at, from records made up for tests.
 // Exit status: 0 written; 77 this was built without the charting library, so that CTest skips the test.
 #include <paretopipe/core/error.hpp>
-#include <paretopipe/page/page.hpp>
-#include <paretopipe/page/page_data.hpp>
+#include <paretopipe/render/page/page.hpp>
+#include <paretopipe/render/page/page_data.hpp>
 
 #include <cstdio>
 #include <filesystem>
@@ -14,8 +14,8 @@
 
 #include "../unit/calibration/perfect.hpp"
 #include "../unit/record/records.hpp"
-#include "../unit/report/load.hpp"
-#include "../unit/report/sweep.hpp"
+#include "../unit/render/load.hpp"
+#include "../unit/render/sweep.hpp"
 
 namespace {
 
@@ -25,15 +25,15 @@ using Records = std::vector<record::TrialRecord>;
 /// Shows in the page's title, table, hover cards and lists; markup of it would call `hacked`.
 constexpr const char* kHostile = "</script><img src=x onerror=hacked()><b>bold</b>&amp;\xe2\x80\xa8{b|x}";
 
-void put_over(config::NetworkProfile network, Records& records) {
+void put_over(experiment::NetworkProfile network, Records& records) {
   for (auto& record : records) {
     record.trial.network = network;
-    record.trial.shaping = config::Shaping::emulated;
+    record.trial.shaping = experiment::Shaping::emulated;
     auto& evidence = record.network.emplace();
     evidence.read_back = network;
     evidence.round_trip_ns = 40'500'000;
     evidence.forward_bit_per_s = evidence.backward_bit_per_s = 4.9e6;
-    config::LinkProbe probe;
+    experiment::LinkProbe probe;
     probe.before_trial_ns = 2'000'000'000 * (1 + record.trial.repetition);
     evidence.probes = {probe};
   }
@@ -43,7 +43,7 @@ void put_over(config::NetworkProfile network, Records& records) {
 Records networks() {
   auto records = testing::sweep();
   auto slow = records;
-  config::NetworkProfile network{"slow", {}, {}};
+  experiment::NetworkProfile network{"slow", {}, {}};
   network.forward.delay = std::chrono::milliseconds(20);
   put_over(network, slow);
   records.insert(records.end(), slow.begin(), slow.end());

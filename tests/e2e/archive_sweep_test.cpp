@@ -16,7 +16,7 @@
 #include <support/message_of.hpp>
 #include <support/program.hpp>
 #include <support/temporary_folder.hpp>
-#include <unit/script/archives.hpp>
+#include <unit/archive/archives.hpp>
 
 using namespace paretopipe;
 using support::contains;
@@ -47,7 +47,7 @@ std::vector<std::string> sweep_of(const std::string& model, std::vector<std::str
 TEST_CASE("a sweep of an archive in eager mode measures every cut, and no output differs from the unsplit model's") {
   const support::TemporaryFolder folder;
   std::filesystem::create_directory(folder.path() / "my models");
-  script::write_archive(folder.path() / "my models", script::kClassifier);
+  archive::write_archive(folder.path() / "my models", archive::kClassifier);
   const auto sweep =
       paretopipe_in(folder.path(), sweep_of("my models/net.pt", {"--compute", "eager", "--cuts", "all"}));
   INFO(sweep.output << sweep.errors);
@@ -75,7 +75,7 @@ TEST_CASE("a sweep of an archive in eager mode measures every cut, and no output
 
 TEST_CASE("an archive is cut into more than two stages too, also by the times of its blocks") {
   const support::TemporaryFolder folder;
-  script::write_archive(folder.path(), script::kClassifier);
+  archive::write_archive(folder.path(), archive::kClassifier);
   const auto sweep =
       paretopipe_in(folder.path(), sweep_of("net.pt", {"--compute", "eager", "--cuts", "all", "--stages", "3",
                                                        "--partitions", "2,5", "--partitions", "equal-time"}));
@@ -93,7 +93,7 @@ TEST_CASE("an archive is cut into more than two stages too, also by the times of
 
 TEST_CASE("where two tensors may cross, a residual block is cut inside too, in whole batches and in micro-batches") {
   const support::TemporaryFolder folder;
-  script::write_archive(folder.path(), script::kClassifier);
+  archive::write_archive(folder.path(), archive::kClassifier);
   const auto sweep = paretopipe_in(folder.path(), sweep_of("net.pt", {"--compute", "eager", "--cuts", "all",
                                                                       "--max-crossing", "2", "--micro-batch", "1,2"}));
   INFO(sweep.output << sweep.errors);
@@ -127,7 +127,7 @@ TEST_CASE("where two tensors may cross, a residual block is cut inside too, in w
 
 TEST_CASE("unless told otherwise, a sweep of an archive computes optimized, within the tolerance, in any partition") {
   const support::TemporaryFolder folder;
-  script::write_archive(folder.path(), script::kClassifier);
+  archive::write_archive(folder.path(), archive::kClassifier);
   const auto sweep = paretopipe_in(
       folder.path(),
       words_of("sweep --model ./net.pt --input 4x4x4 --cuts all --data random --stages 3 --partitions 2,5 "
@@ -139,7 +139,7 @@ TEST_CASE("unless told otherwise, a sweep of an archive computes optimized, with
   for (const auto& record : record::read_records(folder.path() / "out").records) {
     INFO(record.trial.label());
     CHECK(record.status == record::Status::ok);
-    CHECK(record.trial.compute == config::ComputeMode{.compute = config::Compute::optimized});
+    CHECK(record.trial.compute == experiment::ComputeMode{.compute = experiment::Compute::optimized});
     CHECK(record.fidelity->tolerance > 0);
     CHECK(record.fidelity->max_abs_difference <= record.fidelity->tolerance);
     kinds.insert(record.trial.data_parallel > 0 ? 2 : record.trial.all_local() ? 1 : 0);
@@ -151,7 +151,7 @@ TEST_CASE("no stage takes the memory of an archive's other blocks") {
   constexpr int kLayers = 8;
   constexpr std::int64_t kFeatures = 2048;
   const support::TemporaryFolder folder;
-  script::write_deep_archive(folder.path(), kLayers, kFeatures);
+  archive::write_deep_archive(folder.path(), kLayers, kFeatures);
   const auto sweep = paretopipe_in(
       folder.path(),
       words_of(fmt::format("sweep --model ./deep.pt --input {} --compute eager --data random --split {} --batches 2 "
@@ -178,7 +178,7 @@ TEST_CASE("two tensors cross in every way to compute, and between more than two 
                                                     {"--memory-format", "channels_last"}};
   for (auto options : modes) {
     const support::TemporaryFolder folder;
-    script::write_archive(folder.path(), script::kClassifier);
+    archive::write_archive(folder.path(), archive::kClassifier);
     options.insert(options.end(), {"--cuts", "all", "--max-crossing", "2", "--stages", "3", "--partitions", "4,6",
                                    "--partitions", "3,8"});
     const auto sweep = paretopipe_in(folder.path(), sweep_of("net.pt", options));
@@ -195,21 +195,21 @@ TEST_CASE("two tensors cross in every way to compute, and between more than two 
 
 TEST_CASE("--resume knows an archive by its contents: the same elsewhere is done, a changed one is another") {
   const support::TemporaryFolder folder;
-  script::write_archive(folder.path(), script::kClassifier);
+  archive::write_archive(folder.path(), archive::kClassifier);
   REQUIRE(paretopipe_in(folder.path(), sweep_of("net.pt")).exit_code == 0);
   const auto known = record::read_records(folder.path() / "out").records.size();
   std::filesystem::create_directory(folder.path() / "moved");
   std::filesystem::rename(folder.path() / "net.pt", folder.path() / "moved" / "net.pt");
   REQUIRE(paretopipe_in(folder.path(), sweep_of("moved/net.pt", {"--resume"})).exit_code == 0);
   CHECK(record::read_records(folder.path() / "out").records.size() == known);
-  script::write_archive(folder.path() / "moved", script::kClassifier);  // other random weights
+  archive::write_archive(folder.path() / "moved", archive::kClassifier);  // other random weights
   REQUIRE(paretopipe_in(folder.path(), sweep_of("moved/net.pt", {"--resume"})).exit_code == 0);
   CHECK(record::read_records(folder.path() / "out").records.size() == 2 * known);
 }
 
 TEST_CASE("models lists an archive's blocks by the author's names, as it does for a built-in model") {
   const support::TemporaryFolder folder;
-  script::write_archive(folder.path(), script::kClassifier);
+  archive::write_archive(folder.path(), archive::kClassifier);
   const auto answer =
       paretopipe_in(folder.path(), {"models", "./net.pt", "--input", "4x4x4", "--batch", "3", "--format", "json"});
   INFO(answer.output << answer.errors);
@@ -227,7 +227,7 @@ TEST_CASE("models lists an archive's blocks by the author's names, as it does fo
 TEST_CASE(
     "what is no archive, or is not asked for as one, is one sentence and exit code 2, and leaves no folder behind") {
   const support::TemporaryFolder folder;
-  script::write_archive(folder.path(), script::kClassifier);
+  archive::write_archive(folder.path(), archive::kClassifier);
   std::ofstream(folder.path() / "text.pt") << "import torch\n";
   const auto whole = support::read_file(folder.path() / "net.pt");
   std::ofstream(folder.path() / "half.pt", std::ios::binary) << whole.substr(0, whole.size() / 2);

@@ -1,6 +1,6 @@
-#include <paretopipe/core/sha256.hpp>
+#include <paretopipe/analysis/stats/breakdown.hpp>
+#include <paretopipe/core/hash.hpp>
 #include <paretopipe/record/store.hpp>
-#include <paretopipe/stats/breakdown.hpp>
 
 #include <cstdlib>
 #include <filesystem>
@@ -80,7 +80,7 @@ TEST_CASE("a sweep of ResNet-18 on real images measures every split, and no outp
     INFO(record.trial.label());
     seen.insert(split);
     CHECK(record.trial.data == "fashion-mnist");
-    CHECK(record.trial.compute.compute == (exact ? config::Compute::eager : config::Compute::optimized));
+    CHECK(record.trial.compute.compute == (exact ? experiment::Compute::eager : experiment::Compute::optimized));
     CHECK((record.fidelity->tolerance == 0) == exact);
     CHECK(record.fidelity->max_abs_difference <= record.fidelity->tolerance);
     CHECK(record.fidelity->top1_agreement == 1);
@@ -209,7 +209,7 @@ TEST_CASE(
   for (const auto& record : records) {
     INFO(record.trial.label());
     CHECK(record.fidelity->max_abs_difference <= record.fidelity->tolerance);
-    CHECK((record.fidelity->tolerance == 0) == (record.trial.compute.compute == config::Compute::eager));
+    CHECK((record.fidelity->tolerance == 0) == (record.trial.compute.compute == experiment::Compute::eager));
     CHECK(record.fidelity->accuracy.value().images == 4);
     for (const auto& link : record.links) {
       if (record.trial.data_parallel > 0 || link.to == 0) continue;

@@ -1,7 +1,7 @@
 // One batch through a split model, by `paretopipe run`. What comes out is compared with Python's in
 // run_against_python.sh; here it is where the stages ran.
-#include <paretopipe/weights/tensor_file.hpp>
-#include <paretopipe/weights/write_tensor.hpp>
+#include <paretopipe/compute/files/weights_file.hpp>
+#include <paretopipe/compute/files/write_tensor.hpp>
 
 #include <algorithm>
 #include <filesystem>
@@ -13,7 +13,7 @@
 #include <support/message_of.hpp>
 #include <support/program.hpp>
 #include <support/temporary_folder.hpp>
-#include <unit/script/archives.hpp>
+#include <unit/archive/archives.hpp>
 
 using namespace paretopipe;
 using support::contains;
@@ -24,11 +24,11 @@ namespace {
 class Desk {
  public:
   Desk() {
-    script::write_archive(folder_.path(), script::kClassifier);
+    archive::write_archive(folder_.path(), archive::kClassifier);
     std::vector<float> numbers(2 * 4 * 4 * 4);
     for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<float>(i % 7) - 3;
-    const weights::DenseTensor batch{weights::DType::float32, {2, 4, 4, 4}, std::as_bytes(std::span(numbers))};
-    support::write_file(file("x.pt"), weights::tensor_file_of(batch, "x.pt"));
+    const files::DenseTensor batch{files::DType::float32, {2, 4, 4, 4}, std::as_bytes(std::span(numbers))};
+    support::write_file(file("x.pt"), files::tensor_file_of(batch, "x.pt"));
   }
 
   std::filesystem::path file(const std::string& name) const { return folder_.path() / name; }
@@ -44,7 +44,7 @@ class Desk {
 };
 
 std::vector<std::byte> bytes_in(const std::filesystem::path& file) {
-  const weights::TensorFile stored(file);
+  const files::TensorFile stored(file);
   const auto bytes = stored.tensor().bytes;
   return {bytes.begin(), bytes.end()};
 }

@@ -1,10 +1,10 @@
 // The stage program without LibTorch: the real session, pipeline and links around the synthetic model, which misbehaves
 // as the environment variable FAKE_STAGE_FAULT says (faulty_backend.hpp), or is of an older release where that is
 // "older". Starts in milliseconds and runs under sanitizers.
+#include <paretopipe/compute/synthetic/synthetic_backend.hpp>
 #include <paretopipe/core/control_descriptor.hpp>
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/stage/session.hpp>
-#include <paretopipe/synthetic/synthetic_backend.hpp>
 #include <paretopipe/wire/link.hpp>
 
 #include <cstdlib>

@@ -44,20 +44,20 @@ class FaultyBackend final : public stage::Backend {
 
   std::vector<std::string> models() const override { return inner_->models(); }
   nlohmann::json configure(const stage::ComputeOptions& options) override { return inner_->configure(options); }
-  config::ModelDescription describe(const stage::ModelRequest& request) override {
+  experiment::ModelDescription describe(const stage::ModelRequest& request) override {
     auto description = inner_->describe(inner_request(request));
     description.model = request.model;
     return description;
   }
   std::int64_t held_parameter_bytes() const override { return inner_->held_parameter_bytes(); }
-  std::optional<host::StageMemory> memory_of(config::BlockRange range) const override {
+  std::optional<host::StageMemory> memory_of(experiment::BlockRange range) const override {
     return inner_->memory_of(range);
   }
-  void keep_only(config::BlockRange range) override { inner_->keep_only(range); }
-  void load(const stage::ModelRequest& request, config::BlockRange range) override {
+  void keep_only(experiment::BlockRange range) override { inner_->keep_only(range); }
+  void load(const stage::ModelRequest& request, experiment::BlockRange range) override {
     inner_->load(inner_request(request), range);
   }
-  std::optional<Preparation> prepare(config::BlockRange range, const stage::Boundary& incoming) override {
+  std::optional<Preparation> prepare(experiment::BlockRange range, const stage::Boundary& incoming) override {
     return inner_->prepare(range, incoming);
   }
   std::vector<stage::Activation> make_inputs(const stage::ModelRequest& request, int count) override {
@@ -70,7 +70,7 @@ class FaultyBackend final : public stage::Backend {
   stage::Activation encode(stage::Activation output) override { return inner_->encode(std::move(output)); }
   stage::Activation decode(stage::Activation received) override { return inner_->decode(std::move(received)); }
 
-  stage::Activation forward(config::BlockRange range, stage::Activation input) override {
+  stage::Activation forward(experiment::BlockRange range, stage::Activation input) override {
     auto output = inner_->forward(range, std::move(input));
     if (!action_.empty() && range == range_ && ++calls_ == call_ && first_time()) misbehave(output);
     if (tired_ && range == range_) rest();
@@ -131,7 +131,7 @@ class FaultyBackend final : public stage::Backend {
   std::unique_ptr<stage::Backend> inner_;
   bool slower_ = false;
   std::string action_;
-  config::BlockRange range_;
+  experiment::BlockRange range_;
   int call_ = 0;
   int calls_ = 0;
   bool tired_ = false;

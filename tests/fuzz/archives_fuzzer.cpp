@@ -1,9 +1,8 @@
 // libFuzzer entry point: a TorchScript archive, before LibTorch sees anything of it. Its pickles and its code are also
 // looked through by themselves: the archive's checksums would keep the fuzzer away from them.
+#include <paretopipe/compute/archive/container.hpp>
+#include <paretopipe/compute/files/saved_archive.hpp>
 #include <paretopipe/core/error.hpp>
-#include <paretopipe/script/code_depth.hpp>
-#include <paretopipe/script/container.hpp>
-#include <paretopipe/weights/archive_pickle.hpp>
 
 #include <cstdint>
 #include <cstdlib>
@@ -29,7 +28,7 @@ void open(std::span<const std::byte> file) {
   const int memory = ::memfd_create("archive", MFD_CLOEXEC);
   if (memory < 0 || ::write(memory, file.data(), file.size()) != static_cast<ssize_t>(file.size())) std::abort();
   try {
-    const auto container = script::open_container("/proc/self/fd/" + std::to_string(memory));
+    const auto container = archive::open_container("/proc/self/fd/" + std::to_string(memory));
     for (const auto& storage : container.storages_of_data) touch(storage.bytes);
     for (const auto& storage : container.storages_of_constants) touch(storage.bytes);
   } catch (const UsageError&) {
@@ -39,10 +38,10 @@ void open(std::span<const std::byte> file) {
 
 void look_through(std::span<const std::byte> bytes) {
   const std::string_view code(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  if (script::deepest_statement(code) > code.size()) std::abort();
-  const weights::ZipEntry numbers{.bytes = bytes};
+  if (archive::deepest_statement(code) > code.size()) std::abort();
+  const files::ZipEntry numbers{.bytes = bytes};
   try {
-    weights::check_archive_pickle(bytes, [&](std::string_view) { return &numbers; });
+    files::check_archive_pickle(bytes, [&](std::string_view) { return &numbers; });
   } catch (const UsageError&) {
   }
 }

@@ -1,6 +1,6 @@
 // libFuzzer entry point: an image of a person's own. Its first byte chooses the decoder, which gets all of it: a wrong
 // beginning reaches it, too. libjpeg and libpng themselves are the system's, without instrumentation.
-#include <paretopipe/compute/decode_image.hpp>
+#include <paretopipe/compute/torch/decode_image.hpp>
 #include <paretopipe/core/error.hpp>
 
 #include <cstdint>

@@ -1,6 +1,5 @@
 // libFuzzer entry point: a stream that starts with a frame, as a hostile peer would send it.
 #include <paretopipe/wire/control_body.hpp>
-#include <paretopipe/wire/errors.hpp>
 #include <paretopipe/wire/frame.hpp>
 
 #include <cstdint>

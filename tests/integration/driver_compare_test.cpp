@@ -1,5 +1,5 @@
 // Real sweeps compared by the built driver, as a continuous integration would.
-#include <paretopipe/stats/summarise.hpp>
+#include <paretopipe/analysis/stats/summarise.hpp>
 
 #include <cmath>
 

@@ -1,6 +1,6 @@
 // Emulated devices, as from a shell. Limits need cgroups that may be written to: where there are none, what needs them
 // is skipped, and said. tests/uml runs this with both versions of cgroups.
-#include <paretopipe/launch/cgroup_place.hpp>
+#include <paretopipe/launch/cgroup.hpp>
 
 #include <csignal>
 

@@ -1,5 +1,5 @@
 // Batches that are cut into micro-batches, as from a shell.
-#include <paretopipe/stats/check_summary.hpp>
+#include <paretopipe/analysis/stats/summarise.hpp>
 
 #include <map>
 

@@ -46,7 +46,7 @@ TEST_CASE("every split is measured under every network, and each record says wha
   for (const auto& record : records) {
     INFO(record.trial.label());
     names.insert(record.trial.network.name);
-    CHECK(record.trial.shaping == config::Shaping::emulated);
+    CHECK(record.trial.shaping == experiment::Shaping::emulated);
     REQUIRE(record.network.has_value());
     CHECK(record.network->read_back == record.trial.network);
     CHECK(record.network->round_trip_ns.value() > 0);
@@ -140,7 +140,7 @@ TEST_CASE("where nothing is shaped, nothing lies between the stages but the loop
   const Shell shell;
   REQUIRE(shell.run(kSweep + Shell::Words{"--network", "unshaped"}).exit_code == 0);
   for (const auto& record : shell.records()) {
-    CHECK(record.trial.shaping == config::Shaping::none);
+    CHECK(record.trial.shaping == experiment::Shaping::none);
     CHECK_FALSE(record.network.has_value());
   }
 }

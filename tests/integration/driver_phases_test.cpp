@@ -1,5 +1,5 @@
 // --scenario single-stream and offline alone, and the order in which trials run, as from a shell.
-#include <paretopipe/stats/check_summary.hpp>
+#include <paretopipe/analysis/stats/summarise.hpp>
 
 #include <algorithm>
 #include <map>
@@ -122,7 +122,7 @@ TEST_CASE("a Server phase comes after the phases that are named beside it, and a
   const auto both = run("server");
   CHECK(both.single_stream);
   CHECK(both.offline);
-  CHECK(both.trial.phases == config::Phases::both);
+  CHECK(both.trial.phases == experiment::Phases::both);
 }
 
 TEST_CASE("a file says which phases there are, a flag wins over it, and what cannot be had is refused") {

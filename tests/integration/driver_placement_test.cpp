@@ -31,7 +31,7 @@ TEST_CASE("the first and the last layers run on one device, on the same CPUs") {
   INFO(sweep.errors);
   REQUIRE(sweep.exit_code == 0);
   const auto record = shell.records().at(0);
-  CHECK(record.trial.placement == config::Placement{0, 1, 0});
+  CHECK(record.trial.placement == experiment::Placement{0, 1, 0});
   REQUIRE(record.stages.size() == 3);
   CHECK(record.stages[0].cpus == record.stages[2].cpus);
   CHECK(record.fidelity->max_abs_difference == 0);

@@ -1,7 +1,7 @@
 // The Server scenario, as from a shell. How long things take decides nothing here: rates are far below, or far above,
 // what any machine can do.
+#include <paretopipe/analysis/stats/summarise.hpp>
 #include <paretopipe/record/metric.hpp>
-#include <paretopipe/stats/check_summary.hpp>
 
 #include <algorithm>
 #include <map>

@@ -1,6 +1,6 @@
 // Stages whose steady clock is another one than the driver's: here, through a time namespace.
 #include <paretopipe/core/error.hpp>
-#include <paretopipe/run/clock_alignment.hpp>
+#include <paretopipe/run/pipeline.hpp>
 
 #include <cmath>
 

@@ -1,5 +1,5 @@
 // Batches dealt out to devices that each hold the whole model: real processes, joined to a star beside the ring.
-#include <paretopipe/stats/check_summary.hpp>
+#include <paretopipe/analysis/stats/summarise.hpp>
 
 #include <support/catch.hpp>
 #include <support/message_of.hpp>
@@ -9,14 +9,14 @@
 
 using namespace paretopipe;
 using namespace paretopipe::testing;
-using config::Shaping;
+using experiment::Shaping;
 using support::contains;
 
 namespace {
 
 constexpr std::size_t kPhaseBatches = 8;  // of trial_at()
 
-plan::Trial dealt_to(int devices) {
+experiment::Trial dealt_to(int devices) {
   auto trial = trial_at({});
   trial.data_parallel = devices;
   trial.cpus.assign(static_cast<std::size_t>(devices), "");
@@ -46,7 +46,7 @@ void require_sound(const record::TrialRecord& record, std::size_t devices) {
   require_dealt(*record.single_stream, devices);
   require_dealt(*record.offline, devices);
   REQUIRE(record.stages.size() == devices);
-  for (const auto& stage : record.stages) CHECK(stage.blocks == config::BlockRange{0, kBlocks});
+  for (const auto& stage : record.stages) CHECK(stage.blocks == experiment::BlockRange{0, kBlocks});
   CHECK(record.summary->stages.size() == devices);
   CHECK(record.summary->links.size() == 2 * (devices - 1));
   CHECK_NOTHROW(stats::check_summary(record));

@@ -22,7 +22,7 @@ void require_failure(const record::TrialRecord& record, const std::string& phase
 }
 
 /// The next trial, and the one that failed, succeed on new processes; none of the old is left.
-void require_recovery(run::PipelineExecutor& executor, const plan::Trial& failed) {
+void require_recovery(run::PipelineExecutor& executor, const experiment::Trial& failed) {
   REQUIRE(support::own_children().empty());
   CHECK(executor.run(trial_at({2}, 1)).status == record::Status::ok);
   CHECK(executor.run(failed).status == record::Status::ok);
@@ -151,7 +151,7 @@ TEST_CASE("no process but the stages is there while a trial runs, and unsplit mo
 
 TEST_CASE("a model whose optimized graph computes something else is refused before anything is measured") {
   auto trial = trial_at({1});
-  trial.compute.compute = config::Compute::optimized;
+  trial.compute.compute = experiment::Compute::optimized;
   {
     const FaultOnce wrong("off@0-3@9");  // the first of the calls after eager mode's eight
     run::PipelineExecutor executor(options_with(kFakeStage));

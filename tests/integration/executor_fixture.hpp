@@ -18,8 +18,8 @@ inline const std::filesystem::path kFakeStage = std::filesystem::path(PARETOPIPE
 inline constexpr const char* kModel = "synthetic:0ms/4kB,0ms/64kB,0ms";
 inline constexpr int kBlocks = 3;
 
-inline plan::Trial trial_at(std::vector<int> splits, int repetition = 0) {
-  plan::Trial trial;
+inline experiment::Trial trial_at(std::vector<int> splits, int repetition = 0) {
+  experiment::Trial trial;
   trial.model = kModel;
   trial.block_count = kBlocks;
   trial.batches = 6;
@@ -32,7 +32,7 @@ inline plan::Trial trial_at(std::vector<int> splits, int repetition = 0) {
   return trial;
 }
 
-inline plan::Trial trial_in_micro_batches(std::vector<int> splits, int batch, int micro_batch) {
+inline experiment::Trial trial_in_micro_batches(std::vector<int> splits, int batch, int micro_batch) {
   auto trial = trial_at(std::move(splits));
   trial.batch = batch;
   trial.micro_batch = micro_batch == batch ? 0 : micro_batch;
@@ -40,7 +40,7 @@ inline plan::Trial trial_in_micro_batches(std::vector<int> splits, int batch, in
 }
 
 /// Batches that pass in one trial.
-inline int batches_of(const plan::Trial& trial) {
+inline int batches_of(const experiment::Trial& trial) {
   return 2 * (trial.warmup + trial.batches);
 }
 

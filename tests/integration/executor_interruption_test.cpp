@@ -98,9 +98,9 @@ TEST_CASE("a person's interruption in the middle of a trial ends it at once, and
 }
 
 TEST_CASE("a person's interruption while a very slow network is probed ends that at once", "[needs:tbf]") {
-  const auto kind = GENERATE(config::Shaping::netem, config::Shaping::emulated);
+  const auto kind = GENERATE(experiment::Shaping::netem, experiment::Shaping::emulated);
   CAPTURE(to_string(kind));
-  if (kind == config::Shaping::netem) support::need(support::capabilities().tbf);
+  if (kind == experiment::Shaping::netem) support::need(support::capabilities().tbf);
   const auto before = support::machine_state();
   const launch::FileDescriptor interrupt(::eventfd(0, EFD_CLOEXEC));
   auto trial = trial_at({1});

@@ -10,12 +10,12 @@
 
 using namespace paretopipe;
 using namespace paretopipe::testing;
-using config::Shaping;
+using experiment::Shaping;
 
 namespace {
 
 /// A trial over a link of this kind; where it shapes, over a rate, which every kernel's tbf knows.
-plan::Trial trial_over(Shaping kind) {
+experiment::Trial trial_over(Shaping kind) {
   auto trial = trial_at({1});
   trial.shaping = kind;
   if (kind == Shaping::none) return trial;
@@ -32,13 +32,13 @@ void need_kind(Shaping kind) {
 /// From a stage to another, and back from one to another.
 using Ways = std::vector<std::array<int, 4>>;
 
-void check_probes(Shaping kind, int stages, const config::Placement& placement, const Ways& expected) {
+void check_probes(Shaping kind, int stages, const experiment::Placement& placement, const Ways& expected) {
   CAPTURE(stages, placement);
   const auto probes = shaping::make_network(kind, stages, placement)->apply(trial_over(kind).network, -1).probes;
   Ways ways;
   for (const auto& probe : probes) {
     ways.push_back({probe.from, probe.to, probe.back_from, probe.back_to});
-    const auto away = config::way_between(placement, probe.from, probe.to) == config::Way::forward;
+    const auto away = experiment::way_between(placement, probe.from, probe.to) == experiment::Way::forward;
     CAPTURE(probe.from, probe.to, probe.forward_bit_per_s, probe.backward_bit_per_s);
     CHECK(probe.forward_bit_per_s < (away ? 85e6 : 45e6));
     CHECK(probe.backward_bit_per_s < (away ? 45e6 : 85e6));
@@ -117,11 +117,11 @@ TEST_CASE("a network is applied anew when a trial wants another one, on the same
   run::PipelineExecutor executor(options_with(kFakeStage));
   auto fast = trial_over(kind);
   fast.network = {};
-  REQUIRE(executor.run(fast).network->read_back == config::NetworkProfile{});
+  REQUIRE(executor.run(fast).network->read_back == experiment::NetworkProfile{});
   const auto stages = support::own_children();
   const auto slow = executor.run(trial_over(kind));
   CHECK(slow.network->read_back.forward.rate_bit_per_s == 80'000'000);
-  CHECK(executor.run(fast).network->read_back == config::NetworkProfile{});
+  CHECK(executor.run(fast).network->read_back == experiment::NetworkProfile{});
   CHECK(support::own_children() == stages);
 }
 

@@ -23,7 +23,7 @@ std::filesystem::path make_script(const support::TemporaryFolder& folder, const 
 
 /// What a person reads whose stage program is `program`, at the first question that a sweep asks it.
 std::string complaint_about(const std::filesystem::path& program, int timeout_s = 60,
-                            const plan::Trial& trial = trial_at({1})) {
+                            const experiment::Trial& trial = trial_at({1})) {
   run::PipelineExecutor executor(options_with(program, timeout_s));
   return support::message_of<Error>([&] { executor.describe(trial); });
 }

@@ -31,7 +31,7 @@ record::Failure stall_failure_of(const record::TrialRecord& record) {
 }
 
 /// The trial fails well before its timeout, for this stage alone, and the next one gets new processes.
-void check_named(const std::string& fault_text, int stage, const std::string& words, const plan::Trial& trial) {
+void check_named(const std::string& fault_text, int stage, const std::string& words, const experiment::Trial& trial) {
   CAPTURE(fault_text);
   const FaultOnce fault(fault_text);
   run::PipelineExecutor executor(impatient());

@@ -1,6 +1,6 @@
+#include <paretopipe/analysis/stats/breakdown.hpp>
+#include <paretopipe/analysis/stats/summarise.hpp>
 #include <paretopipe/record/metric.hpp>
-#include <paretopipe/stats/breakdown.hpp>
-#include <paretopipe/stats/check_summary.hpp>
 
 #include <numeric>
 
@@ -140,7 +140,7 @@ TEST_CASE("what a split needs in memory is the same alone and after all others")
     return bytes;
   };
   run::PipelineExecutor all(options_with(kFakeStage));
-  std::vector<plan::Trial> trials;
+  std::vector<experiment::Trial> trials;
   for (int split = 0; split <= kBlocks; ++split) trials.push_back(at_depth(split));
   all.expect(trials);
   for (const auto& trial : trials) {

@@ -85,7 +85,7 @@ void need_peer_shaping() {
     if (!support::capabilities().tbf.works) return support::capabilities().tbf;
     try {
       const shaping::NamespaceRing networks;
-      config::LinkConditions paced;
+      experiment::LinkConditions paced;
       paced.rate_bit_per_s = 1'000'000;
       const shaping::PeerTarget target{shaping::NamespaceRing::interface(1), "10.0.0.2", 5000};
       for (const auto& command : plan_peer_shaping(target, paced).apply) networks.run_in(0, command);

@@ -1,5 +1,5 @@
 // `net probe` between processes, over this machine's loopback, which nothing shapes.
-#include <paretopipe/config/network_profile.hpp>
+#include <paretopipe/experiment/network_profile.hpp>
 #include <paretopipe/wire/rendezvous.hpp>
 
 #include <csignal>
@@ -90,7 +90,7 @@ TEST_CASE("a probe measures the round trip and both rates, and suggests a profil
   CHECK(json.at("forward_bit_per_s") > 1e6);
   CHECK(json.at("backward_bit_per_s") > 1e6);
   CHECK(json.at("peer") == address);
-  const auto profile = config::load_network_profile((prober.folder() / "mine.json").string());
+  const auto profile = experiment::load_network_profile((prober.folder() / "mine.json").string());
   CHECK(profile.forward.rate_bit_per_s.has_value());
   CHECK(profile.backward.rate_bit_per_s.has_value());
   const auto served = server.wait();

@@ -51,7 +51,7 @@ TEST_CASE("MobileNetV2 is swept over a kernel's netem with delay, rate and loss,
   for (const auto& record : records) {
     INFO(record.trial.label());
     REQUIRE(record.status != record::Status::failed);
-    CHECK(record.trial.shaping == config::Shaping::netem);
+    CHECK(record.trial.shaping == experiment::Shaping::netem);
     CHECK(record.fidelity->kept());
     CHECK(record.network->read_back.forward.delay == record.trial.network.forward.delay);
     CHECK(record.network->read_back.forward.rate_bit_per_s == 50'000'000);

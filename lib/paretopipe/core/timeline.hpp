@@ -1,5 +1,6 @@
 #pragma once
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -56,5 +57,35 @@ inline constexpr std::array kResultMoments{&ResultTimeline::receive_begin, &Resu
                                            &ResultTimeline::completed};
 inline constexpr std::array<std::string_view, kResultMoments.size()> kResultMomentNames{"receive_begin", "receive_end",
                                                                                         "completed"};
+
+/// The moments of every batch of a Server phase: one entry per batch in the order of arrival, in nanoseconds of stage
+/// 0's steady clock. A batch's successive moments never decrease. Latency is `completed` − `scheduled`, so that waiting
+/// behind a late batch counts (no coordinated omission).
+struct ServerTimeline {
+  std::vector<std::int64_t> scheduled;    ///< its arrival, fixed before the phase began
+  std::vector<std::int64_t> handed_over;  ///< to the pipeline: it had arrived and fewer than `depth` were in flight
+  std::vector<std::int64_t> completed;    ///< the result of its last micro-batch is back
+
+  bool operator==(const ServerTimeline&) const = default;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ServerTimeline, scheduled, handed_over, completed)
+
+/// Deals a phase's batches out to devices that each hold the whole model: in turn, starting with the first device in
+/// every phase. Phases follow one another, so batch b belongs to phase b / phase_batches.
+struct Deal {
+  std::size_t devices = 1;
+  std::size_t phase_batches = 1;  ///< at least as many as devices, so that each has a share
+
+  std::size_t device_of(std::size_t batch) const { return batch % phase_batches % devices; }
+
+  /// The number of batches of each phase that a device gets.
+  std::size_t share_of(std::size_t device) const { return (phase_batches + devices - 1 - device) / devices; }
+
+  /// The batch that a device gets as its own `own`-th, counted from 0 through all phases.
+  std::size_t batch_of(std::size_t device, std::size_t own) const {
+    const auto share = share_of(device);
+    return own / share * phase_batches + own % share * devices + device;
+  }
+};
 
 }  // namespace paretopipe

@@ -7,6 +7,7 @@
 #include <span>
 
 namespace paretopipe {
+
 namespace {
 
 struct Unit {

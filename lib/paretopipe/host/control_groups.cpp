@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 namespace paretopipe::host {
+
 namespace fs = std::filesystem;
 namespace {
 

@@ -1,5 +1,5 @@
 #include <paretopipe/core/error.hpp>
-#include <paretopipe/core/number_list.hpp>
+#include <paretopipe/core/text.hpp>
 #include <paretopipe/host/cpu_set.hpp>
 
 #include <algorithm>
@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 namespace paretopipe::host {
+
 namespace {
 
 struct CpuMaskFree {

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 namespace paretopipe::host {
+
 namespace {
 
 constexpr std::int64_t kTickNs = 10'000'000;  // USER_HZ is 100 on all architectures that we know

@@ -8,8 +8,9 @@
 
 #include <nlohmann/json.hpp>
 
-/// Judges what on a machine would spoil or prevent a measurement. Judgement is pure; observe.hpp looks at the machine.
 namespace paretopipe::host {
+
+// Judges what on a machine would spoil or prevent a measurement. Judgement is pure; observe.hpp looks at the machine.
 
 /// The stage program's linear algebra library, which determines the speed of every fully connected layer and more.
 struct Blas {
@@ -71,5 +72,11 @@ void to_json(nlohmann::json& json, const Finding& finding);
 
 /// Throws UsageError for an unknown level, and the JSON library's exception for a missing field.
 void from_json(const nlohmann::json& json, Finding& finding);
+
+// The parts of `judge`. Internal to this folder.
+
+std::vector<Finding> judge_installation(const Observations& seen);  ///< programs, libraries, data
+std::vector<Finding> judge_cpus(const Observations& seen);          ///< how many, how steady, how shared; the clock
+std::vector<Finding> judge_memory(const Observations& seen);
 
 }  // namespace paretopipe::host

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 namespace paretopipe::host {
+
 namespace {
 
 /// On some boards /proc/cpuinfo names only the core (64-bit ARM); their device tree names the board.

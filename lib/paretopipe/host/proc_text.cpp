@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 namespace paretopipe::host {
+
 namespace {
 
 constexpr std::string_view kBlank{" \t\r\n\0", 5};

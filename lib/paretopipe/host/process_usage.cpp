@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 namespace paretopipe::host {
+
 namespace {
 
 std::int64_t nanoseconds(const timeval& time) {

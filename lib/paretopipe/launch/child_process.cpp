@@ -6,7 +6,9 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
+#include <sstream>
 
 #include <fcntl.h>
 #include <linux/close_range.h>
@@ -20,6 +22,7 @@
 #include <unistd.h>
 
 namespace paretopipe::launch {
+
 namespace {
 
 std::vector<std::string> merged_environment(const ChildCommand& command) {
@@ -233,6 +236,41 @@ std::string ChildProcess::last_output() const {
   auto text = read_output(kTail);
   while (!text.empty() && text.back() == '\n') text.pop_back();
   return text;
+}
+
+CommandResult run_command(const ChildCommand& command, int timeout_ms, FileDescriptor inherited) {
+  if (inherited.get() < 0) inherited = FileDescriptor(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  if (inherited.get() < 0) throw system_error("open /dev/null", errno);
+  ChildProcess child(command, std::move(inherited));
+  auto how_it_ended = child.end(timeout_ms);
+  return {child.succeeded(), std::move(how_it_ended), child.output()};
+}
+
+std::filesystem::path find_program(const std::string& name, const std::string& package) {
+  const char* path = std::getenv("PATH");
+  std::istringstream folders((path != nullptr ? std::string(path) : std::string()) +
+                             ":/usr/local/sbin:/usr/sbin:/sbin");
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const auto program = std::filesystem::path(folder) / name;
+    // An empty entry means the current folder, from which no program is started.
+    if (!folder.empty() && ::access(program.c_str(), X_OK) == 0) return program;
+  }
+  throw EnvironmentError(fmt::format(
+      "the program {} is not installed; install the package {} (sudo apt-get install {})", name, package, package));
+}
+
+std::filesystem::path find_stage_program() {
+  const char* chosen = std::getenv("PARETOPIPE_STAGE");
+  const std::filesystem::path program =
+      chosen != nullptr ? std::filesystem::path(chosen)
+                        : std::filesystem::read_symlink("/proc/self/exe").parent_path() / "paretopipe-stage";
+  if (::access(program.c_str(), X_OK) != 0 || std::filesystem::is_directory(program)) {
+    throw EnvironmentError(
+        fmt::format("the stage program is not at {}; build it (it needs LibTorch), or name another one in the "
+                    "environment variable PARETOPIPE_STAGE",
+                    program.string()));
+  }
+  return program;
 }
 
 }  // namespace paretopipe::launch

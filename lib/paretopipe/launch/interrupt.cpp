@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 namespace paretopipe::launch {
+
 namespace {
 
 // A signal handler can access only globals.

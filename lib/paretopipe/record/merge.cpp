@@ -1,6 +1,6 @@
 #include <paretopipe/core/error.hpp>
-#include <paretopipe/record/machine.hpp>
 #include <paretopipe/record/merge.hpp>
+#include <paretopipe/record/record.hpp>
 
 #include <algorithm>
 #include <unordered_map>
@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>  // fmt::join, from fmt 11 on
 
 namespace paretopipe::record {
+
 namespace {
 
 /// A record that later ones are compared with.
@@ -59,7 +60,7 @@ class Merger {
   }
 
  private:
-  void refuse_duplicate(const plan::Trial& trial, const Seen& here) {
+  void refuse_duplicate(const experiment::Trial& trial, const Seen& here) {
     const auto [place, added] = trials_.try_emplace(trial.id(), here);
     auto& earlier = place->second;
     if (!added && (earlier.path != here.path || earlier.status == Status::ok)) {
@@ -71,7 +72,7 @@ class Merger {
     earlier = here;
   }
 
-  void refuse_other_machine(const plan::Trial& trial, const Seen& here) {
+  void refuse_other_machine(const experiment::Trial& trial, const Seen& here) {
     const auto& earlier = configurations_.try_emplace(trial.configuration_id(), here).first->second;
     if (earlier.machines == here.machines) return;
     throw UsageError(fmt::format(
@@ -80,7 +81,7 @@ class Merger {
         earlier.place, machine_text(earlier), here.place, trial.id(), quoted(trial.label()), machine_text(here)));
   }
 
-  void warn_of_other_machine(const plan::Trial& trial, const Seen& here) {
+  void warn_of_other_machine(const experiment::Trial& trial, const Seen& here) {
     const auto& earlier = groups_.try_emplace(trial.group_id(), here).first->second;
     if (same_machines_as_far_as_both_go(earlier, here) || !warned_groups_.insert(trial.group_id()).second) return;
     merged_.warnings.push_back(

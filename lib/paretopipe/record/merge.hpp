@@ -1,5 +1,5 @@
 #pragma once
-#include <paretopipe/record/record_file.hpp>
+#include <paretopipe/record/store.hpp>
 
 #include <filesystem>
 #include <string>

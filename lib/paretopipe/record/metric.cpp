@@ -1,9 +1,8 @@
 #include <paretopipe/core/error.hpp>
-#include <paretopipe/core/suggest.hpp>
+#include <paretopipe/core/text.hpp>
 #include <paretopipe/record/metric.hpp>
 
 #include <algorithm>
-#include <array>
 #include <initializer_list>
 #include <vector>
 
@@ -11,6 +10,7 @@
 #include <fmt/ranges.h>
 
 namespace paretopipe::record {
+
 namespace {
 
 using Value = std::optional<double>;
@@ -70,7 +70,7 @@ Value stage_compute(const TrialRecord& record) {
 /// Between two stages of one device nothing crosses a network.
 template <class Link>
 bool within_device(const TrialRecord& record, const Link& link) {
-  return config::way_between(record.trial.placement, link.from, link.to) == config::Way::within;
+  return experiment::way_between(record.trial.placement, link.from, link.to) == experiment::Way::within;
 }
 
 /// Bytes per batch over the links between devices. In an all-local trial there is no link and the sum is a true zero;
@@ -287,16 +287,16 @@ std::span<const Metric> metrics() {
   return kMetrics;
 }
 
-bool Metric::measured_by(config::Phases phases) const {
+bool Metric::measured_by(experiment::Phases phases) const {
   switch (measured_in) {
     case MeasuredIn::any_phase:
       return true;
     case MeasuredIn::single_stream:
-      return config::has_single_stream(phases);
+      return experiment::has_single_stream(phases);
     case MeasuredIn::offline:
       break;
   }
-  return config::has_offline(phases);
+  return experiment::has_offline(phases);
 }
 
 const Metric& find_metric(std::string_view name) {
@@ -308,13 +308,13 @@ const Metric& find_metric(std::string_view name) {
                                closest_word(name, names) ? did_you_mean(name, names) : ".", fmt::join(names, ", ")));
 }
 
-std::array<const Metric*, 2> usual_objectives(config::Phases phases) {
+std::array<const Metric*, 2> usual_objectives(experiment::Phases phases) {
   switch (phases) {
-    case config::Phases::single_stream:
+    case experiment::Phases::single_stream:
       return {&find_metric("latency_p50"), &find_metric("payload")};
-    case config::Phases::offline:
+    case experiment::Phases::offline:
       return {&find_metric("throughput"), &find_metric("payload")};
-    case config::Phases::both:
+    case experiment::Phases::both:
       break;
   }
   return {&find_metric("latency_p50"), &find_metric("throughput")};

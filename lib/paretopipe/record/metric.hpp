@@ -11,7 +11,7 @@ namespace paretopipe::record {
 
 enum class Direction { min, max };
 
-/// The phase that a metric is measured in. A trial may lack one of the phases (config::Phases).
+/// The phase that a metric is measured in. A trial may lack one of the phases (experiment::Phases).
 enum class MeasuredIn { any_phase, single_stream, offline };
 
 /// A number of a record, under its name in objectives and columns.
@@ -24,7 +24,7 @@ struct Metric {
   std::optional<double> (*value)(const TrialRecord&);  ///< absent if the record has no such number
 
   /// True if trials of these phases can have the metric.
-  bool measured_by(config::Phases phases) const;
+  bool measured_by(experiment::Phases phases) const;
 };
 
 /// All metrics, in the order of documentation.
@@ -35,6 +35,6 @@ const Metric& find_metric(std::string_view name);
 
 /// The default pair of objectives for trials of these phases: latency_p50 and throughput. If only one of them was
 /// measured, that one and payload, which is known for every cut.
-std::array<const Metric*, 2> usual_objectives(config::Phases phases);
+std::array<const Metric*, 2> usual_objectives(experiment::Phases phases);
 
 }  // namespace paretopipe::record

@@ -1,9 +1,27 @@
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/core/json.hpp>
-#include <paretopipe/core/stored_json.hpp>
 #include <paretopipe/record/record.hpp>
 
+#include <algorithm>
+
+#include <fmt/format.h>
+
 namespace paretopipe::record {
+
+void to_json(nlohmann::json& json, const EmulatedDevice& device) {
+  json = {{"profile", device.profile}, {"device", device.device}};
+  write_optional(json, "cpu_quota", device.cpu_quota);
+  write_optional(json, "memory_limit_bytes", device.memory_limit_bytes);
+  write_optional(json, "cgroup_version", device.cgroup_version);
+}
+
+void from_json(const nlohmann::json& json, EmulatedDevice& device) {
+  json.at("profile").get_to(device.profile);
+  json.at("device").get_to(device.device);
+  read_optional(json, "cpu_quota", device.cpu_quota);
+  read_optional(json, "memory_limit_bytes", device.memory_limit_bytes);
+  read_optional(json, "cgroup_version", device.cgroup_version);
+}
 
 namespace {
 
@@ -17,8 +35,8 @@ Status parse_status(std::string_view word) {
 
 /// Whether the record has samples and summaries for exactly the trial's phases.
 bool has_phases_of_trial(const TrialRecord& record) {
-  const bool single_stream = config::has_single_stream(record.trial.phases);
-  const bool offline = config::has_offline(record.trial.phases);
+  const bool single_stream = experiment::has_single_stream(record.trial.phases);
+  const bool offline = experiment::has_offline(record.trial.phases);
   const auto& summary = *record.summary;
   return record.single_stream.has_value() == single_stream && record.offline.has_value() == offline &&
          summary.latency.has_value() == single_stream && summary.throughput_image_per_s.has_value() == offline &&
@@ -260,6 +278,20 @@ void from_json(const nlohmann::json& json, TrialRecord& record) {
     throw UsageError("a record must say what its Server phase measured, and only where its trial has one");
   }
   check_understood(json, record, "record");
+}
+
+std::string machine_of(const host::HostContext& host) {
+  return fmt::format("{} ({}, {} CPU{})", host.hostname, host.cpu_model.empty() ? host.architecture : host.cpu_model,
+                     host.cpu_count, host.cpu_count == 1 ? "" : "s");
+}
+
+std::vector<std::string> machines_of(const TrialRecord& record) {
+  std::vector<std::string> machines;
+  for (const auto& stage : record.stages) {
+    auto machine = machine_of(stage.host);
+    if (std::find(machines.begin(), machines.end(), machine) == machines.end()) machines.push_back(std::move(machine));
+  }
+  return machines;
 }
 
 }  // namespace paretopipe::record

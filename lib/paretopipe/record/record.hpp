@@ -1,14 +1,12 @@
 #pragma once
-#include <paretopipe/core/accuracy.hpp>
+#include <paretopipe/core/fidelity.hpp>
 #include <paretopipe/core/preparation.hpp>
 #include <paretopipe/core/timeline.hpp>
+#include <paretopipe/experiment/trial.hpp>
 #include <paretopipe/host/cpu_conditions.hpp>
 #include <paretopipe/host/gpu_watch.hpp>
 #include <paretopipe/host/host_context.hpp>
 #include <paretopipe/host/process_usage.hpp>
-#include <paretopipe/plan/trial.hpp>
-#include <paretopipe/record/emulated_device.hpp>
-#include <paretopipe/record/server_record.hpp>
 #include <paretopipe/record/summary.hpp>
 
 #include <cstdint>
@@ -19,6 +17,21 @@
 #include <nlohmann/json.hpp>
 
 namespace paretopipe::record {
+
+/// The part of a machine on which a stage ran as another device, and the restriction as the kernel reports it. Threads
+/// and CPUs are in the stage's own report, as for every stage.
+struct EmulatedDevice {
+  std::string profile;                ///< its name; what it asks for is in the trial
+  int device = 0;                     ///< the device, which other stages may share
+  std::optional<double> cpu_quota{};  ///< CPUs' worth of time
+  std::optional<std::int64_t> memory_limit_bytes{};
+  std::optional<int> cgroup_version{};  ///< 1 or 2, if the kernel restricts it
+
+  bool operator==(const EmulatedDevice&) const = default;
+};
+
+void to_json(nlohmann::json& json, const EmulatedDevice& device);
+void from_json(const nlohmann::json& json, EmulatedDevice& device);
 
 /// Version of the records' JSON, documented in results/README.md. A reader refuses newer versions.
 inline constexpr int kSchemaVersion = 1;
@@ -70,7 +83,7 @@ struct StageReport {
   host::HostState state;   ///< right after the trial
   nlohmann::json compute;  ///< compute library, threads and switches as read back by the stage
   std::string cpus;        ///< affinity as read back, in the kernel's list format
-  config::BlockRange blocks;
+  experiment::BlockRange blocks;
   std::string last_block;  ///< its name, as given by the model's author; empty without blocks, and in older records
   std::int64_t parameter_bytes = 0;       ///< parameters and buffers of this trial's blocks on this stage
   std::int64_t held_parameter_bytes = 0;  ///< of all blocks that the process held (a sweep keeps them between trials)
@@ -105,8 +118,8 @@ struct PhaseSamples {
   std::vector<StageTimeline> stages;
   ResultTimeline results;
 
-  /// The number of devices that batches were dealt out to in turn (core/deal.hpp). With more than one, `stages` has two
-  /// entries: the source as it sent each batch, and the batch's device. The source's own batches were not sent.
+  /// The number of devices that batches were dealt out to in turn (core/timeline.hpp). With more than one, `stages` has
+  /// two entries: the source as it sent each batch, and the batch's device. The source's own batches were not sent.
   int devices = 1;
 
   bool operator==(const PhaseSamples&) const = default;
@@ -122,8 +135,8 @@ struct Outliers {
   bool operator==(const Outliers&) const = default;
 };
 
-/// A stage that became slower within a phase, and stayed so (stats/slow_downs.hpp). Its batches stay in every
-/// statistic.
+/// A stage that became slower within a phase, and stayed so (analysis/stats/disturbances.hpp). Its batches stay in
+/// every statistic.
 struct SlowDown {
   bool offline = false;  ///< in the Offline phase; otherwise in the SingleStream phase
   int stage = 0;         ///< or device, if batches were dealt out
@@ -149,7 +162,7 @@ struct Fidelity {
   double max_abs_difference = 0;  ///< of the logits; 0: equal bit for bit
   double top1_agreement = 1;      ///< share of images whose largest logit is the same
   int batches_compared = 0;
-  double tolerance = 0;                ///< upper limit of the difference: 0 in eager mode (config::ComputeMode)
+  double tolerance = 0;                ///< upper limit of the difference: 0 in eager mode (experiment::ComputeMode)
   std::optional<Accuracy> accuracy{};  ///< of the split model's own results, if there are labels
 
   /// The unsplit model in the trial's mode against eager float32; absent in eager mode, and in older records.
@@ -161,18 +174,18 @@ struct Fidelity {
 
 /// One line of records.jsonl.
 struct TrialRecord {
-  plan::Trial trial;
+  experiment::Trial trial;
   Status status = Status::ok;
   std::optional<Failure> failure;  ///< present unless ok
   Provenance provenance;
   std::vector<StageReport> stages;
   std::vector<ClockRelation> clocks;  ///< one per stage
   std::vector<LinkPayload> links;     ///< in ring order, or of each device there and back; empty when local
-  std::optional<config::NetworkEvidence> network;  ///< present exactly if the links were shaped
-  std::optional<PhaseSamples> single_stream;       ///< if the trial has the phase, unless failed
-  std::optional<PhaseSamples> offline;             ///< if the trial has the phase, unless failed
-  std::optional<Outliers> outliers;                ///< absent if there are none, and in older records
-  std::vector<SlowDown> slow_downs;                ///< empty in older records
+  std::optional<experiment::NetworkEvidence> network;  ///< present exactly if the links were shaped
+  std::optional<PhaseSamples> single_stream;           ///< if the trial has the phase, unless failed
+  std::optional<PhaseSamples> offline;                 ///< if the trial has the phase, unless failed
+  std::optional<Outliers> outliers;                    ///< absent if there are none, and in older records
+  std::vector<SlowDown> slow_downs;                    ///< empty in older records
   std::optional<Fidelity> fidelity;
   std::optional<Summary> summary;      ///< derived from the samples; present unless failed
   std::optional<ServerRecord> server;  ///< if the trial has a Server phase, unless failed
@@ -188,5 +201,13 @@ void to_json(nlohmann::json& json, const TrialRecord& record);
 /// Throws UsageError for a missing or newer schema version, for missing or mistyped fields, and for a record whose id
 /// does not match its trial (edited by hand).
 void from_json(const nlohmann::json& json, TrialRecord& record);
+
+/// "pi (Cortex-A72, 4 CPUs)": what tells one machine from another.
+std::string machine_of(const host::HostContext& host);
+
+/// The machines that a record's stages ran on, each once, in the order of the stages. Empty for a record whose stages
+/// report nothing, such as one that failed at launch. Records of the same machine give the same text; it is up to the
+/// owner that two machines have different names.
+std::vector<std::string> machines_of(const TrialRecord& record);
 
 }  // namespace paretopipe::record

@@ -8,12 +8,13 @@
 
 namespace paretopipe::run {
 
-EmulatedDevices::EmulatedDevices(const plan::Trial& trial) : trial_(trial) {
+EmulatedDevices::EmulatedDevices(const experiment::Trial& trial) : trial_(trial) {
   const auto any = [&](auto limit) {
     return std::any_of(trial.devices.begin(), trial.devices.end(),
                        [&](const auto& one) { return (one.*limit).has_value(); });
   };
-  const bool cpu = any(&config::DeviceProfile::cpu_quota), memory = any(&config::DeviceProfile::memory_limit_bytes);
+  const bool cpu = any(&experiment::DeviceProfile::cpu_quota),
+             memory = any(&experiment::DeviceProfile::memory_limit_bytes);
   if (!cpu && !memory) return;
   parents_.emplace(cpu, memory);
   for (const auto& profile : trial.devices) {
@@ -26,7 +27,7 @@ EmulatedDevices::EmulatedDevices(const plan::Trial& trial) : trial_(trial) {
 
 const launch::Cgroup* EmulatedDevices::cgroup_of(int stage) const {
   if (cgroups_.empty()) return nullptr;
-  const auto& cgroup = cgroups_.at(static_cast<std::size_t>(config::device_of(trial_.placement, stage)));
+  const auto& cgroup = cgroups_.at(static_cast<std::size_t>(experiment::device_of(trial_.placement, stage)));
   return cgroup ? &*cgroup : nullptr;
 }
 
@@ -35,15 +36,15 @@ std::vector<int> EmulatedDevices::cgroups(int stage) const {
   return cgroup == nullptr ? std::vector<int>{} : cgroup->descriptors();
 }
 
-std::optional<record::Failure> EmulatedDevices::too_small_for(const plan::Trial& trial,
-                                                              const config::ModelDescription& model) {
+std::optional<record::Failure> EmulatedDevices::too_small_for(const experiment::Trial& trial,
+                                                              const experiment::ModelDescription& model) {
   const auto blocks = trial.stage_blocks();
   for (int device = 0; device < static_cast<int>(trial.devices.size()); ++device) {
     const auto& profile = trial.devices[static_cast<std::size_t>(device)];
     std::vector<int> stages;
     std::int64_t weights = 0;
     for (int stage = 0; stage < trial.stage_count(); ++stage) {
-      if (config::device_of(trial.placement, stage) != device) continue;
+      if (experiment::device_of(trial.placement, stage) != device) continue;
       stages.push_back(stage);
       weights += model.parameter_bytes(blocks[static_cast<std::size_t>(stage)]);
     }
@@ -59,7 +60,7 @@ std::optional<record::Failure> EmulatedDevices::too_small_for(const plan::Trial&
   return std::nullopt;
 }
 
-void EmulatedDevices::expect(const plan::Trial& trial, const config::ModelDescription& model) {
+void EmulatedDevices::expect(const experiment::Trial& trial, const experiment::ModelDescription& model) {
   weights_.clear();
   for (const auto& blocks : trial.stage_blocks()) weights_.push_back(model.parameter_bytes(blocks));
 }
@@ -84,7 +85,7 @@ void EmulatedDevices::describe_in(record::TrialRecord& record) const {
     if (!profile.emulated()) continue;
     auto& device = record.stages[i].emulated_device.emplace();
     device.profile = profile.name;
-    device.device = config::device_of(trial_.placement, stage);
+    device.device = experiment::device_of(trial_.placement, stage);
     const auto* cgroup = cgroup_of(stage);
     if (cgroup == nullptr) continue;
     device.cpu_quota = cgroup->applied().cpus;

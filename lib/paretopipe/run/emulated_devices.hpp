@@ -1,7 +1,7 @@
 #pragma once
-#include <paretopipe/config/model_description.hpp>
+#include <paretopipe/experiment/model_description.hpp>
+#include <paretopipe/experiment/trial.hpp>
 #include <paretopipe/launch/cgroup.hpp>
-#include <paretopipe/plan/trial.hpp>
 #include <paretopipe/record/record.hpp>
 
 #include <deque>
@@ -16,7 +16,7 @@ namespace paretopipe::run {
 class EmulatedDevices {
  public:
   /// Throws EnvironmentError for limits that are not available here.
-  explicit EmulatedDevices(const plan::Trial& trial);
+  explicit EmulatedDevices(const experiment::Trial& trial);
 
   /// Whether there is a cgroup.
   bool limited() const { return !cgroups_.empty(); }
@@ -25,10 +25,11 @@ class EmulatedDevices {
   std::vector<int> cgroups(int stage) const;
 
   /// Why the trial cannot run: a device's memory is too small for the weights of its blocks alone. Pure.
-  static std::optional<record::Failure> too_small_for(const plan::Trial& trial, const config::ModelDescription& model);
+  static std::optional<record::Failure> too_small_for(const experiment::Trial& trial,
+                                                      const experiment::ModelDescription& model);
 
   /// Announces the next trial, so that cause_of_death() can tell what its stages needed.
-  void expect(const plan::Trial& trial, const config::ModelDescription& model);
+  void expect(const experiment::Trial& trial, const experiment::ModelDescription& model);
 
   /// Why the kernel killed the process of a stage, if it did so for its memory: ": it went over …"; otherwise empty.
   std::string cause_of_death(int stage) const;
@@ -39,7 +40,7 @@ class EmulatedDevices {
  private:
   const launch::Cgroup* cgroup_of(int stage) const;
 
-  plan::Trial trial_;
+  experiment::Trial trial_;
   std::optional<launch::CgroupParents> parents_;
   std::vector<std::int64_t> weights_;                  // of each stage in the coming trial
   std::deque<std::optional<launch::Cgroup>> cgroups_;  // one per device; a cgroup does not move

@@ -1,13 +1,36 @@
 #include <paretopipe/run/pipeline_executor.hpp>
 #include <paretopipe/run/server_phase.hpp>
 #include <paretopipe/run/trial_assembly.hpp>
-#include <paretopipe/stage/micro_batches.hpp>
+#include <paretopipe/stage/crossing.hpp>
 
 #include <algorithm>
 #include <cstdlib>
 #include <ctime>
 
 namespace paretopipe::run {
+
+void AppliedNetwork::ensure(shaping::Network& network, const experiment::NetworkProfile& profile,
+                            int interrupt_descriptor) {
+  if (profile_ == profile && found_.deviations.empty() && age() < kProbeLife) return;
+  profile_.reset();
+  found_ = network.apply(profile, interrupt_descriptor);
+  found_at_ns_ = now_();
+  profile_ = profile;
+}
+
+experiment::NetworkEvidence AppliedNetwork::evidence() const {
+  auto evidence = found_;
+  const auto since_ns = now_() - found_at_ns_;
+  for (auto& probe : evidence.probes) probe.before_trial_ns += since_ns;
+  return evidence;
+}
+
+Nanoseconds AppliedNetwork::age() const {
+  std::int64_t oldest_ns = 0;
+  for (const auto& probe : found_.probes) oldest_ns = std::max(oldest_ns, probe.before_trial_ns);
+  return Nanoseconds(now_() - found_at_ns_ + oldest_ns);
+}
+
 namespace {
 
 /// Enough for a median that a few interruptions do not shift.
@@ -24,7 +47,7 @@ std::string utc_now() {
 
 /// Environment variables for a stage. Huge pages save 7 to 12 % of a batch's time, because weights and activations are
 /// larger than the processor can translate at once. Tunables set by the user are kept.
-std::vector<std::pair<std::string, std::string>> stage_environment(const config::ComputeTuning& tuning) {
+std::vector<std::pair<std::string, std::string>> stage_environment(const experiment::ComputeTuning& tuning) {
   std::vector<std::pair<std::string, std::string>> result{
       {"OMP_WAIT_POLICY", tuning.passive_openmp_wait ? "passive" : "active"}};
   const bool tune_malloc = tuning.tune_malloc && std::getenv("GLIBC_TUNABLES") == nullptr;
@@ -32,14 +55,14 @@ std::vector<std::pair<std::string, std::string>> stage_environment(const config:
   return result;
 }
 
-PipelineOptions pipeline_options(const ExecutorOptions& options, const plan::Trial& trial) {
+PipelineOptions pipeline_options(const ExecutorOptions& options, const experiment::Trial& trial) {
   PipelineOptions result;
   result.command.program = options.stage_program;
   result.command.environment = stage_environment(trial.tuning);
   result.cpus = trial.cpus;
   for (int stage = 0; stage < static_cast<int>(trial.cpus.size()); ++stage) {
     result.compute.push_back({trial.threads_of(stage), trial.tuning.flush_denormals, trial.tuning.tune_malloc,
-                              config::compute_device_of(trial.compute_devices, stage)});
+                              experiment::compute_device_of(trial.compute_devices, stage)});
   }
   result.placement = trial.placement;
   result.devices = trial.devices;
@@ -50,18 +73,18 @@ PipelineOptions pipeline_options(const ExecutorOptions& options, const plan::Tri
 }
 
 /// The smallest range that contains both. An empty range adds nothing.
-config::BlockRange cover(config::BlockRange left, config::BlockRange right) {
+experiment::BlockRange cover(experiment::BlockRange left, experiment::BlockRange right) {
   if (left.empty()) return right;
   if (right.empty()) return left;
   return {std::min(left.begin, right.begin), std::max(left.end, right.end)};
 }
 
-bool contains(config::BlockRange outer, config::BlockRange inner) {
+bool contains(experiment::BlockRange outer, experiment::BlockRange inner) {
   return cover(outer, inner) == outer;
 }
 
 /// Such a stage holds only what the trial needs, as if the split were deployed.
-bool has_little_memory(const plan::Trial& trial, std::size_t stage) {
+bool has_little_memory(const experiment::Trial& trial, std::size_t stage) {
   return trial.device_profile(static_cast<int>(stage)).memory_limit_bytes.has_value();
 }
 
@@ -70,7 +93,7 @@ bool has_little_memory(const plan::Trial& trial, std::size_t stage) {
 PipelineExecutor::PipelineExecutor(ExecutorOptions options)
     : options_(std::move(options)), unsplit_(options_.timeout_s, options_.interrupt_descriptor, options_.watching) {}
 
-stage::ModelRequest PipelineExecutor::request_of(const plan::Trial& trial) const {
+stage::ModelRequest PipelineExecutor::request_of(const experiment::Trial& trial) const {
   const auto weights = trial.weights_sha256.empty() ? std::string() : options_.weights;
   const auto model = trial.archive ? options_.archives.at(trial.archive->sha256).string() : trial.model;
   const auto& identity = trial.data_identity;
@@ -85,22 +108,23 @@ stage::ModelRequest PipelineExecutor::request_of(const plan::Trial& trial) const
           .labels = identity.labels.empty() ? std::string() : options_.data.labels};
 }
 
-UnsplitSetup PipelineExecutor::setup_of(const plan::Trial& trial) const {
+UnsplitSetup PipelineExecutor::setup_of(const experiment::Trial& trial) const {
   const auto stages = pipeline_options(options_, trial);
   return {stages.command, stages.compute.front()};
 }
 
-UnsplitQuestion PipelineExecutor::question_of(const plan::Trial& trial) const {
+UnsplitQuestion PipelineExecutor::question_of(const experiment::Trial& trial) const {
   return {setup_of(trial), request_of(trial), trial.micro_batches(), trial.warmup + trial.batches};
 }
 
-config::ModelDescription PipelineExecutor::describe(const plan::Trial& trial) {
+experiment::ModelDescription PipelineExecutor::describe(const experiment::Trial& trial) {
   ensure_pipeline(trial);
   unsplit_.start(setup_of(trial));
   return unsplit_.describe(request_of(trial));
 }
 
-std::vector<double> PipelineExecutor::time_blocks(const plan::Trial& trial, const config::ModelDescription& model) {
+std::vector<double> PipelineExecutor::time_blocks(const experiment::Trial& trial,
+                                                  const experiment::ModelDescription& model) {
   auto request = request_of(trial);
   request.cut_positions = model.cut_positions;
   unsplit_.start(setup_of(trial));
@@ -108,7 +132,7 @@ std::vector<double> PipelineExecutor::time_blocks(const plan::Trial& trial, cons
   return {times.begin(), times.end()};
 }
 
-record::TrialRecord PipelineExecutor::run(const plan::Trial& trial) {
+record::TrialRecord PipelineExecutor::run(const experiment::Trial& trial) {
   const auto started_at = utc_now();
   const char* phase = "launch";
   record::TrialRecord record;
@@ -147,13 +171,13 @@ void PipelineExecutor::make_room() {
   devices_.reset();
 }
 
-BatchResult PipelineExecutor::last_result(const plan::Trial& trial) {
+BatchResult PipelineExecutor::last_result(const experiment::Trial& trial) {
   const auto& result = answer_->ends.result;
   return {stage::whole_batch(result, trial.micro_batches()),
           pipeline_->fetch_result(next_tag_ - 1, result, trial.micro_batches())};
 }
 
-void PipelineExecutor::ensure_pipeline(const plan::Trial& trial) {
+void PipelineExecutor::ensure_pipeline(const experiment::Trial& trial) {
   const auto wanted = pipeline_options(options_, trial);
   const auto stages = static_cast<int>(trial.cpus.size());
   const bool same_network =
@@ -179,7 +203,7 @@ void PipelineExecutor::ensure_pipeline(const plan::Trial& trial) {
 }
 
 /// Computes the models of all expected trials, so that the process is not needed again between two of them.
-void PipelineExecutor::ensure_unsplit(const plan::Trial& trial) {
+void PipelineExecutor::ensure_unsplit(const experiment::Trial& trial) {
   const auto question = question_of(trial);
   answer_ = unsplit_.known(question);
   if (answer_ == nullptr) {
@@ -194,7 +218,7 @@ void PipelineExecutor::ensure_unsplit(const plan::Trial& trial) {
   unsplit_.end();
 }
 
-std::vector<config::BlockRange> PipelineExecutor::blocks_needed(const plan::Trial& trial) const {
+std::vector<experiment::BlockRange> PipelineExecutor::blocks_needed(const experiment::Trial& trial) const {
   const auto own = trial.stage_blocks();
   auto needed = own;
   for (const auto& other : expected_) {
@@ -207,7 +231,7 @@ std::vector<config::BlockRange> PipelineExecutor::blocks_needed(const plan::Tria
   return needed;
 }
 
-bool PipelineExecutor::holds_blocks_of(const plan::Trial& trial) const {
+bool PipelineExecutor::holds_blocks_of(const experiment::Trial& trial) const {
   const auto own = trial.stage_blocks();
   if (loaded_request_ != answer_->model || loaded_blocks_.size() != own.size()) return false;
   for (std::size_t i = 0; i < own.size(); ++i) {
@@ -216,7 +240,7 @@ bool PipelineExecutor::holds_blocks_of(const plan::Trial& trial) const {
   return true;
 }
 
-void PipelineExecutor::ensure_loaded(const plan::Trial& trial) {
+void PipelineExecutor::ensure_loaded(const experiment::Trial& trial) {
   devices_->expect(trial, answer_->description);
   if (holds_blocks_of(trial)) return;
   loaded_request_.reset();
@@ -229,7 +253,7 @@ void PipelineExecutor::ensure_loaded(const plan::Trial& trial) {
   loaded_request_ = answer_->model;
 }
 
-void PipelineExecutor::ensure_source(const plan::Trial& trial) {
+void PipelineExecutor::ensure_source(const experiment::Trial& trial) {
   auto question = question_of(trial);
   if (source_question_ == question) return;
   source_question_.reset();
@@ -238,10 +262,10 @@ void PipelineExecutor::ensure_source(const plan::Trial& trial) {
   source_question_ = std::move(question);
 }
 
-record::TrialRecord PipelineExecutor::run_loaded(const plan::Trial& trial) {
+record::TrialRecord PipelineExecutor::run_loaded(const experiment::Trial& trial) {
   const auto requests = make_run_requests(trial, answer_->description, answer_->ends, next_tag_++);
   TrialEvidence evidence;
-  if (trial.compute.compute == config::Compute::optimized || !trial.compute_devices.empty()) {
+  if (trial.compute.compute == experiment::Compute::optimized || !trial.compute_devices.empty()) {
     evidence.prepared = pipeline_->prepare(make_prepare_requests(requests, answer_->ends));
   }
   const auto before = pipeline_->probe_clocks();
@@ -261,7 +285,7 @@ record::TrialRecord PipelineExecutor::run_loaded(const plan::Trial& trial) {
     ++next_tag_;
     return pipeline_->run(runs);
   });
-  if (trial.shaping != config::Shaping::none) {
+  if (trial.shaping != experiment::Shaping::none) {
     network_->end_trial(network);
     add_network(record, std::move(network));
   }

@@ -1,9 +1,12 @@
 #pragma once
-#include <paretopipe/run/applied_network.hpp>
+#include <paretopipe/core/clock.hpp>
 #include <paretopipe/run/pipeline.hpp>
-#include <paretopipe/run/trial_executor.hpp>
+#include <paretopipe/run/sweep.hpp>
 #include <paretopipe/run/unsplit_models.hpp>
+#include <paretopipe/shaping/network.hpp>
 
+#include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -12,6 +15,38 @@
 
 namespace paretopipe::run {
 
+/// How long a probe's result is trusted. Then the links are probed again, also between two trials over the same
+/// network: something else on the machine may have started meanwhile.
+inline constexpr Nanoseconds kProbeLife = std::chrono::minutes(5);
+
+/// The profile on the links of a network, with the probe results from when it was applied.
+class AppliedNetwork {
+ public:
+  /// The time of a steady clock, in nanoseconds.
+  using Now = std::function<std::int64_t()>;
+
+  explicit AppliedNetwork(Now now = now_ns) : now_(std::move(now)) {}
+
+  /// Ensures that the profile is on the links, confirmed by a probe younger than kProbeLife. Otherwise, and if the last
+  /// probe deviated, applies and probes it. Throws as shaping::Network::apply does.
+  void ensure(shaping::Network& network, const experiment::NetworkProfile& profile, int interrupt_descriptor);
+
+  /// To be called when the network was replaced.
+  void forget() { profile_.reset(); }
+
+  /// What was found, for the record of a trial whose first batch comes now.
+  experiment::NetworkEvidence evidence() const;
+
+ private:
+  /// The age of the oldest probe.
+  Nanoseconds age() const;
+
+  Now now_;
+  std::optional<experiment::NetworkProfile> profile_;
+  experiment::NetworkEvidence found_;
+  std::int64_t found_at_ns_ = 0;
+};
+
 /// The constants of a sweep.
 struct ExecutorOptions {
   std::filesystem::path stage_program;
@@ -19,7 +54,7 @@ struct ExecutorOptions {
   int interrupt_descriptor = -1;
   StallWatching watching{};
   std::string weights;                                    ///< file of the trials that have a weights_sha256
-  config::DataSource data;                                ///< of the trials with a data_identity
+  experiment::DataSource data;                            ///< of the trials with a data_identity
   std::map<std::string, std::filesystem::path> archives;  ///< where the files lie, by their SHA-256
   record::Provenance provenance;                          ///< started_at is filled in for every trial
 };
@@ -40,17 +75,17 @@ class PipelineExecutor final : public TrialExecutor {
 
   /// The model at the settings of `trial`, whose splits and block count are ignored. Starts the stages, so that their
   /// problems show before anything is measured.
-  config::ModelDescription describe(const plan::Trial& trial);
+  experiment::ModelDescription describe(const experiment::Trial& trial);
 
   /// The compute time of each block on stage 0 without emulation, in nanoseconds, for the model that describe()
   /// returned.
-  std::vector<double> time_blocks(const plan::Trial& trial, const config::ModelDescription& model);
+  std::vector<double> time_blocks(const experiment::Trial& trial, const experiment::ModelDescription& model);
 
   /// Announces the trials. Before the first of them, the unsplit models of all are computed, and every stage prepares
   /// once all blocks of a model that it will need, unless the memory of its device is limited.
-  void expect(const std::vector<plan::Trial>& trials) { expected_ = trials; }
+  void expect(const std::vector<experiment::Trial>& trials) { expected_ = trials; }
 
-  record::TrialRecord run(const plan::Trial& trial) override;
+  record::TrialRecord run(const experiment::Trial& trial) override;
 
   /// Keeps stages, which sleep until their next trial, but ends those in cgroups: a limit belongs to one device, which
   /// exists only once.
@@ -58,25 +93,25 @@ class PipelineExecutor final : public TrialExecutor {
 
   /// The result at stage 0 of the last batch of `trial`, which must be the last trial that ran, and complete. Throws
   /// StageError.
-  BatchResult last_result(const plan::Trial& trial);
+  BatchResult last_result(const experiment::Trial& trial);
 
  private:
-  void ensure_pipeline(const plan::Trial& trial);
-  void ensure_unsplit(const plan::Trial& trial);
-  void ensure_loaded(const plan::Trial& trial);
-  void ensure_source(const plan::Trial& trial);
-  record::TrialRecord run_loaded(const plan::Trial& trial);
-  stage::ModelRequest request_of(const plan::Trial& trial) const;
-  UnsplitSetup setup_of(const plan::Trial& trial) const;
-  UnsplitQuestion question_of(const plan::Trial& trial) const;
-  std::vector<config::BlockRange> blocks_needed(const plan::Trial& trial) const;
-  bool holds_blocks_of(const plan::Trial& trial) const;
+  void ensure_pipeline(const experiment::Trial& trial);
+  void ensure_unsplit(const experiment::Trial& trial);
+  void ensure_loaded(const experiment::Trial& trial);
+  void ensure_source(const experiment::Trial& trial);
+  record::TrialRecord run_loaded(const experiment::Trial& trial);
+  stage::ModelRequest request_of(const experiment::Trial& trial) const;
+  UnsplitSetup setup_of(const experiment::Trial& trial) const;
+  UnsplitQuestion question_of(const experiment::Trial& trial) const;
+  std::vector<experiment::BlockRange> blocks_needed(const experiment::Trial& trial) const;
+  bool holds_blocks_of(const experiment::Trial& trial) const;
 
   ExecutorOptions options_;
-  std::vector<plan::Trial> expected_;
-  std::optional<config::Shaping> shaping_;
+  std::vector<experiment::Trial> expected_;
+  std::optional<experiment::Shaping> shaping_;
   int network_stages_ = 0;
-  config::Placement network_placement_;
+  experiment::Placement network_placement_;
   std::unique_ptr<shaping::Network> network_;  // outlives the pipeline
   AppliedNetwork applied_;
   std::optional<EmulatedDevices> devices_;  // so do they
@@ -85,7 +120,7 @@ class PipelineExecutor final : public TrialExecutor {
   UnsplitModels unsplit_;
   const UnsplitAnswer* answer_ = nullptr;  ///< for the current trial
   std::optional<stage::ModelRequest> loaded_request_;
-  std::vector<config::BlockRange> loaded_blocks_;
+  std::vector<experiment::BlockRange> loaded_blocks_;
   std::optional<UnsplitQuestion> source_question_;  ///< that the source has the inputs and outputs of
   std::uint32_t next_tag_ = 1;
 };

@@ -1,24 +1,40 @@
+#include <paretopipe/analysis/stats/server_summary.hpp>
 #include <paretopipe/core/error.hpp>
-#include <paretopipe/plan/arrivals.hpp>
-#include <paretopipe/run/max_rate_search.hpp>
+#include <paretopipe/experiment/plan.hpp>
 #include <paretopipe/run/server_phase.hpp>
 #include <paretopipe/run/trial_assembly.hpp>
-#include <paretopipe/stats/server_summary.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace paretopipe::run {
+
+void MaxRateSearch::tried(bool kept) {
+  const double rate = next_.value();
+  (kept ? kept_ : missed_) = rate;
+  next_.reset();
+  if (++tried_ == kMostRates) return;
+  if (!missed_) {
+    next_ = 2 * rate;
+  } else if (!kept_) {
+    if (rate > lowest_) next_ = rate / 2;
+  } else if (*missed_ > (1 + kResolution) * *kept_) {
+    next_ = std::sqrt(*kept_ * *missed_);
+  }
+}
+
 namespace {
 
 /// The requests for the phase at one rate, made from those for the trial's other phases.
-std::vector<stage::Run> requests_at(double rate, const plan::Trial& trial, std::vector<stage::Run> requests) {
+std::vector<stage::Run> requests_at(double rate, const experiment::Trial& trial, std::vector<stage::Run> requests) {
   for (auto& request : requests) {
     request.server = true;
     request.batches = trial.server->queries;
   }
   auto& source = requests.front();
-  source.arrivals = plan::poisson_arrivals(rate / trial.batch, source.total_batches(), plan::arrivals_seed(trial));
+  source.arrivals =
+      experiment::poisson_arrivals(rate / trial.batch, source.total_batches(), experiment::arrivals_seed(trial));
   return requests;
 }
 
@@ -78,7 +94,7 @@ class ServerPhases {
   }
 
   /// Leaves a failed record without any of it.
-  void search(const config::LatencyBound& bound) {
+  void search(const experiment::LatencyBound& bound) {
     MaxRateSearch search(record_.summary->throughput_image_per_s.value() / 2);
     while (const auto rate = search.next()) {
       const auto summary = measure(*rate);

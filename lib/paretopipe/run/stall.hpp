@@ -1,6 +1,6 @@
 #pragma once
 #include <paretopipe/core/clock.hpp>
-#include <paretopipe/stage/whereabouts.hpp>
+#include <paretopipe/stage/messages.hpp>
 
 #include <cstdint>
 #include <functional>

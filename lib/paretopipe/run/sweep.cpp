@@ -1,17 +1,57 @@
+#include <paretopipe/analysis/stats/disturbances.hpp>
 #include <paretopipe/core/hash.hpp>
 #include <paretopipe/run/sweep.hpp>
 
 #include <algorithm>
-#include <map>
 #include <random>
 #include <set>
-#include <string>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 namespace paretopipe::run {
+
+namespace {
+
+/// A trial that is slower than this is not comparable with the others.
+constexpr double kSlow = 1.15;
+
+std::string core_of(const record::StageReport& stage) {
+  return stage.host.boot_id + " " + stage.cpus;
+}
+
+/// The faster of the two probes: a change during the trial is a disturbance of its own.
+std::int64_t probe_ns(const record::StageReport& stage) {
+  return std::min(stage.conditions->probe_before_ns, stage.conditions->probe_after_ns);
+}
+
+}  // namespace
+
+std::vector<std::string> SlowWindows::judge(const record::TrialRecord& record) {
+  if (record.status != record::Status::ok) return {};
+  auto reasons = stats::disturbances(record);
+  for (std::size_t i = 0; i < record.stages.size(); ++i) {
+    const auto& stage = record.stages[i];
+    if (!stage.conditions || stats::held_to_quota(stage)) continue;
+    const auto probe = probe_ns(stage);
+    auto& fastest = fastest_probe_ns_.try_emplace(core_of(stage), probe).first->second;
+    fastest = std::min(fastest, probe);
+    const double slowdown = static_cast<double>(probe) / static_cast<double>(fastest);
+    if (slowdown > kSlow) {
+      reasons.push_back(
+          fmt::format("stage {}'s core was {:.0f} % slower than it has been in this sweep", i, 100 * (slowdown - 1)));
+    }
+  }
+  return reasons;
+}
+
+void SlowWindows::accept(const record::TrialRecord& record) {
+  for (const auto& stage : record.stages) {
+    if (stage.conditions && !stats::held_to_quota(stage)) fastest_probe_ns_[core_of(stage)] = probe_ns(stage);
+  }
+}
+
 namespace {
 
 /// Keeps the measurement readable, with the reason why it does not count.
@@ -34,7 +74,7 @@ std::string new_pair() {
 
 /// The side whose turn it is. Each side begins every other repetition of a configuration, and about half of the
 /// configurations of a repetition, so no side gains from being first or second.
-std::size_t side_of(const plan::Trial& trial, std::size_t turn, std::size_t sides) {
+std::size_t side_of(const experiment::Trial& trial, std::size_t turn, std::size_t sides) {
   const auto first = fnv1a64(trial.configuration_id()) + static_cast<std::uint64_t>(trial.repetition);
   return static_cast<std::size_t>((first + turn) % sides);
 }
@@ -57,15 +97,15 @@ std::vector<record::TrialRecord> with_partner(std::vector<record::TrialRecord> r
   return records;
 }
 
-std::vector<plan::Trial> remaining_trials(const std::vector<plan::Trial>& plan,
-                                          const std::vector<record::TrialRecord>& records) {
+std::vector<experiment::Trial> remaining_trials(const std::vector<experiment::Trial>& plan,
+                                                const std::vector<record::TrialRecord>& records) {
   std::set<std::string> done;
   for (const auto& record : records) {
     if (record.status == record::Status::ok) done.insert(record.trial.id());
   }
-  std::vector<plan::Trial> remaining;
+  std::vector<experiment::Trial> remaining;
   std::copy_if(plan.begin(), plan.end(), std::back_inserter(remaining),
-               [&](const plan::Trial& trial) { return !done.contains(trial.id()); });
+               [&](const experiment::Trial& trial) { return !done.contains(trial.id()); });
   return remaining;
 }
 
@@ -78,7 +118,7 @@ Sweep::Sweep(std::vector<SweepSide> sides, SweepObserver observer, std::size_t t
       repeats_per_trial_(repeats.per_trial),
       repeats_left_(allowed_repeats(repeats, trials)) {}
 
-record::TrialRecord Sweep::run(const plan::Trial& trial) {
+record::TrialRecord Sweep::run(const experiment::Trial& trial) {
   observer_.starting(trial);
   for (int repeats = 0;; ++repeats) {
     auto turns = run_turns(trial, repeats < repeats_per_trial_);
@@ -92,7 +132,7 @@ record::TrialRecord Sweep::run(const plan::Trial& trial) {
 }
 
 /// Empty if one of the records is to be repeated: a record without its partner could not be compared.
-std::vector<Sweep::Turn> Sweep::run_turns(const plan::Trial& trial, bool may_repeat) {
+std::vector<Sweep::Turn> Sweep::run_turns(const experiment::Trial& trial, bool may_repeat) {
   const auto pair = sides_.size() > 1 ? new_pair() : std::string();
   std::vector<Turn> turns;
   for (std::size_t i = 0; i < sides_.size(); ++i) {

@@ -1,12 +1,46 @@
 #pragma once
-#include <paretopipe/run/slow_windows.hpp>
-#include <paretopipe/run/trial_executor.hpp>
+#include <paretopipe/record/record.hpp>
 
 #include <cstddef>
 #include <functional>
+#include <map>
+#include <optional>
+#include <string>
 #include <vector>
 
 namespace paretopipe::run {
+
+/// Detects trials that fell into a slow window of a shared machine, by the probes and CPU times around each trial
+/// (host::CpuConditions). It never judges by the trial's measurements: that would select results.
+///
+/// The probe of each core is compared with the fastest one of it in the sweep. A machine that stays slow is not
+/// compared with its past for ever: `accept` makes the speed of a trial that is kept anyway the new standard.
+class SlowWindows {
+ public:
+  /// The reasons to measure the record's trial again, in sentences; empty if there are none. Only ok records are
+  /// judged.
+  std::vector<std::string> judge(const record::TrialRecord& record);
+
+  void accept(const record::TrialRecord& record);
+
+ private:
+  /// For each core, by host and CPU list.
+  std::map<std::string, std::int64_t> fastest_probe_ns_;
+};
+
+/// Runs one trial. The sweep knows nothing else of how trials run, so its order, resume and fault handling can be
+/// tested without a process.
+class TrialExecutor {
+ public:
+  virtual ~TrialExecutor() = default;
+
+  /// The record of a success or a failure. A failure concerns only this trial: the next call starts afresh. Throws
+  /// Interrupted, and EnvironmentError for causes that would make every further trial fail too.
+  virtual record::TrialRecord run(const experiment::Trial& trial) = 0;
+
+  /// Another executor runs a trial next: releases what only one of them can have at a time.
+  virtual void make_room() {}
+};
 
 /// The outcomes of a sweep's trials. A trial that was measured again counts once, by its last record.
 struct SweepCounts {
@@ -29,14 +63,14 @@ struct Repeats {
 
 /// Called between trials, never during one: what a person sees must not disturb what is measured.
 struct SweepObserver {
-  std::function<void(const plan::Trial&)> starting = [](const plan::Trial&) {};
+  std::function<void(const experiment::Trial&)> starting = [](const experiment::Trial&) {};
   std::function<void(const record::TrialRecord&)> finished = [](const record::TrialRecord&) {};
   std::function<void(const record::TrialRecord&)> repeating = [](const record::TrialRecord&) {};
 };
 
 /// The plan's trials without an ok record, which are still to be run. Failed ones are tried again.
-std::vector<plan::Trial> remaining_trials(const std::vector<plan::Trial>& plan,
-                                          const std::vector<record::TrialRecord>& records);
+std::vector<experiment::Trial> remaining_trials(const std::vector<experiment::Trial>& plan,
+                                                const std::vector<record::TrialRecord>& records);
 
 /// The records of `records` whose partner, measured side by side with it, is among `others`.
 std::vector<record::TrialRecord> with_partner(std::vector<record::TrialRecord> records,
@@ -63,7 +97,7 @@ class Sweep {
   /// Passes every record to `keep` as soon as its trial ends; a failed trial is a record like any other. A trial in a
   /// slow window is kept as invalid and measured again, on all sides, as often as `Repeats` allows. Returns the last
   /// record of the first side. Throws what an executor or `keep` throws; earlier records stay kept.
-  record::TrialRecord run(const plan::Trial& trial);
+  record::TrialRecord run(const experiment::Trial& trial);
 
   const SweepCounts& counts() const { return counts_; }
 
@@ -74,7 +108,7 @@ class Sweep {
     record::TrialRecord record;
     bool disturbed;
   };
-  std::vector<Turn> run_turns(const plan::Trial& trial, bool may_repeat);
+  std::vector<Turn> run_turns(const experiment::Trial& trial, bool may_repeat);
   void count(const record::TrialRecord& record, bool disturbed);
 
   std::vector<SweepSide> sides_;

@@ -1,9 +1,9 @@
+#include <paretopipe/analysis/stats/disturbances.hpp>
+#include <paretopipe/analysis/stats/outliers.hpp>
+#include <paretopipe/analysis/stats/summarise.hpp>
 #include <paretopipe/core/error.hpp>
+#include <paretopipe/core/timeline.hpp>
 #include <paretopipe/run/trial_assembly.hpp>
-#include <paretopipe/stats/outliers.hpp>
-#include <paretopipe/stats/slow_downs.hpp>
-#include <paretopipe/stats/summarise.hpp>
-#include <paretopipe/stats/warmup.hpp>
 #include <paretopipe/wire/frame.hpp>
 
 #include <algorithm>
@@ -12,19 +12,18 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "dealt_trial.hpp"
-
 namespace paretopipe::run {
+
 namespace {
 
 /// A stage alone has no link. Otherwise every stage sends to the next one, and the last one back to the source.
-int participants(const plan::Trial& trial) {
+int participants(const experiment::Trial& trial) {
   return trial.all_local() ? 1 : trial.stage_count();
 }
 
 /// What stage `stage` receives: the tensors at the cut before it; at the source, the results.
-stage::Boundary incoming_of(const plan::Trial& trial, const config::ModelDescription& model, const stage::Ends& ends,
-                            int stage) {
+stage::Boundary incoming_of(const experiment::Trial& trial, const experiment::ModelDescription& model,
+                            const stage::Ends& ends, int stage) {
   if (stage == 0) return {ends.result};
   if (trial.data_parallel > 0) return {ends.input};
   const int split = trial.split_points[static_cast<std::size_t>(stage) - 1];
@@ -51,7 +50,7 @@ struct Phase {
   int depth;
 };
 
-record::PhaseSamples samples_of(const plan::Trial& trial, const TrialEvidence& evidence, const Phase& phase) {
+record::PhaseSamples samples_of(const experiment::Trial& trial, const TrialEvidence& evidence, const Phase& phase) {
   record::PhaseSamples samples;
   samples.warmup = trial.warmup;
   samples.depth = phase.depth;
@@ -71,7 +70,7 @@ record::PhaseSamples samples_of(const plan::Trial& trial, const TrialEvidence& e
   return samples;
 }
 
-std::vector<record::LinkPayload> payloads(const plan::Trial& trial, const config::ModelDescription& model) {
+std::vector<record::LinkPayload> payloads(const experiment::Trial& trial, const experiment::ModelDescription& model) {
   if (trial.data_parallel > 0) return dealt_payloads(trial, model);
   std::vector<record::LinkPayload> links;
   const int stages = participants(trial);
@@ -85,7 +84,7 @@ std::vector<record::LinkPayload> payloads(const plan::Trial& trial, const config
   return links;
 }
 
-record::StageReport stage_report(const plan::Trial& trial, const config::ModelDescription& model,
+record::StageReport stage_report(const experiment::Trial& trial, const experiment::ModelDescription& model,
                                  const TrialEvidence& evidence, std::size_t stage) {
   const auto& configured = evidence.configured[stage];
   const auto& report = evidence.reports[stage];
@@ -107,7 +106,7 @@ record::StageReport stage_report(const plan::Trial& trial, const config::ModelDe
   return result;
 }
 
-record::Fidelity fidelity_of(const plan::Trial& trial, const stage::RunReport& source, int batches) {
+record::Fidelity fidelity_of(const experiment::Trial& trial, const stage::RunReport& source, int batches) {
   record::Fidelity fidelity{source.max_abs_difference, source.top1_agreement, batches,
                             trial.relative_tolerance() * source.largest_output};
   if (source.accuracy.images > 0) fidelity.accuracy = source.accuracy;
@@ -129,12 +128,12 @@ record::Fidelity joined(const record::Fidelity& first, const record::Fidelity& s
 /// Adds the samples of the trial's phases, with a longer warm-up if batches were still warming up.
 void add_samples(record::TrialRecord& record, const TrialEvidence& evidence) {
   const auto& trial = record.trial;
-  if (config::has_single_stream(trial.phases)) {
+  if (experiment::has_single_stream(trial.phases)) {
     record.single_stream =
         samples_of(trial, evidence, {&stage::RunReport::single_stream, &stage::RunReport::single_stream_results, 1});
     record.single_stream->warmup = stats::settled_latency_warmup(*record.single_stream);
   }
-  if (config::has_offline(trial.phases)) {
+  if (experiment::has_offline(trial.phases)) {
     record.offline =
         samples_of(trial, evidence, {&stage::RunReport::offline, &stage::RunReport::offline_results, trial.depth});
     record.offline->warmup = stats::settled_throughput_warmup(*record.offline);
@@ -153,7 +152,7 @@ std::vector<stage::Prepare> make_prepare_requests(const std::vector<stage::Run>&
   return requests;
 }
 
-std::vector<stage::Run> make_run_requests(const plan::Trial& trial, const config::ModelDescription& model,
+std::vector<stage::Run> make_run_requests(const experiment::Trial& trial, const experiment::ModelDescription& model,
                                           const stage::Ends& ends, std::uint32_t tag) {
   std::vector<stage::Run> requests;
   const auto blocks = trial.stage_blocks();
@@ -174,7 +173,7 @@ std::vector<stage::Run> make_run_requests(const plan::Trial& trial, const config
   return requests;
 }
 
-record::TrialRecord assemble_record(const plan::Trial& trial, const config::ModelDescription& model,
+record::TrialRecord assemble_record(const experiment::Trial& trial, const experiment::ModelDescription& model,
                                     const TrialEvidence& evidence) {
   record::TrialRecord record;
   record.trial = trial;
@@ -184,7 +183,7 @@ record::TrialRecord assemble_record(const plan::Trial& trial, const config::Mode
   }
   record.links = payloads(trial, model);
   add_samples(record, evidence);
-  add_fidelity(record, evidence.reports.front(), config::count(trial.phases) * (trial.warmup + trial.batches));
+  add_fidelity(record, evidence.reports.front(), experiment::count(trial.phases) * (trial.warmup + trial.batches));
   record.fidelity->unsplit_against_eager = evidence.unsplit_against_eager;
   if (record.status == record::Status::ok) {
     record.summary = stats::summarise(record.single_stream, record.offline, trial.batch, record.links);
@@ -206,7 +205,7 @@ void add_fidelity(record::TrialRecord& record, const stage::RunReport& source, i
                   record.fidelity->max_abs_difference, allowed, 100 * record.fidelity->top1_agreement)};
 }
 
-void add_network(record::TrialRecord& record, config::NetworkEvidence network) {
+void add_network(record::TrialRecord& record, experiment::NetworkEvidence network) {
   if (record.status == record::Status::ok && !network.deviations.empty()) {
     record.status = record::Status::invalid;
     record.failure = record::Failure{"network", std::nullopt, fmt::format("{}", fmt::join(network.deviations, " "))};
@@ -214,12 +213,79 @@ void add_network(record::TrialRecord& record, config::NetworkEvidence network) {
   record.network = std::move(network);
 }
 
-record::TrialRecord failure_record(const plan::Trial& trial, record::Failure failure) {
+record::TrialRecord failure_record(const experiment::Trial& trial, record::Failure failure) {
   record::TrialRecord record;
   record.trial = trial;
   record.status = record::Status::failed;
   record.failure = std::move(failure);
   return record;
+}
+
+namespace {
+
+void copy_moments(StageTimeline& to, std::size_t entry, const StageTimeline& from, std::size_t own) {
+  for (const auto moment : kStageMoments) (to.*moment)[entry] = (from.*moment)[own];
+}
+
+/// A batch that the source computes itself stays in place: all moments of its dispatch are that of its hand-over.
+void stay(StageTimeline& dispatch, StageTimeline& device, std::size_t entry) {
+  const auto handed_over = dispatch.receive_begin[entry];
+  copy_moments(device, entry, dispatch, entry);
+  for (const auto moment : kStageMoments) (dispatch.*moment)[entry] = handed_over;
+}
+
+}  // namespace
+
+void deal_out(std::vector<stage::Run>& requests) {
+  const auto devices = static_cast<int>(requests.size());
+  for (int device = 0; device < devices; ++device) {
+    auto& request = requests[static_cast<std::size_t>(device)];
+    request.devices = devices;
+    request.device = device;
+    if (device == 0) continue;
+    const auto share = requests.front().deal().share_of(static_cast<std::size_t>(device));
+    request.stage_count = 2;
+    request.warmup = 0;  // the source's record decides which batches count
+    request.batches = static_cast<int>(share);
+  }
+}
+
+void gather_dealt(record::PhaseSamples& samples, int devices) {
+  const auto micro_batches = static_cast<std::size_t>(samples.micro_batches);
+  auto dispatch = std::move(samples.stages.front());
+  const auto entries = dispatch.receive_begin.size();
+  const Deal deal{static_cast<std::size_t>(devices), entries / micro_batches};
+  StageTimeline device_side;
+  for (const auto moment : kStageMoments) (device_side.*moment).resize(entries);
+  for (std::size_t device = 0; device < deal.devices; ++device) {
+    const auto& own_side = samples.stages[device];
+    const auto own_entries = deal.share_of(device) * micro_batches;
+    if (device > 0 && own_side.ready.size() != own_entries) {
+      throw Error(ExitCode::internal, fmt::format("device {} reported {} of the {} micro-batches that it was dealt",
+                                                  device, own_side.ready.size(), own_entries));
+    }
+    for (std::size_t own = 0; own < own_entries; ++own) {
+      const auto entry = deal.batch_of(device, own / micro_batches) * micro_batches + own % micro_batches;
+      if (device == 0) {
+        stay(dispatch, device_side, entry);
+      } else {
+        copy_moments(device_side, entry, own_side, own);
+      }
+    }
+  }
+  samples.devices = devices;
+  samples.stages = {std::move(dispatch), std::move(device_side)};
+}
+
+std::vector<record::LinkPayload> dealt_payloads(const experiment::Trial& trial,
+                                                const experiment::ModelDescription& model) {
+  const auto headers = trial.micro_batches() * static_cast<std::int64_t>(wire::kHeaderBytes);
+  std::vector<record::LinkPayload> links;
+  for (int device = 1; device < trial.data_parallel; ++device) {
+    links.push_back({0, device, trial.micro_batches() * model.bytes_at(0), headers});
+    links.push_back({device, 0, trial.micro_batches() * model.bytes_at(trial.block_count), headers});
+  }
+  return links;
 }
 
 }  // namespace paretopipe::run

@@ -6,13 +6,14 @@
 #include <fmt/format.h>
 
 namespace paretopipe::run {
+
 namespace {
 
 /// Enough that no batch finds its own input still in the cache, few enough for a small device's memory.
 constexpr int kMaxDistinctInputs = 8;
 
 /// With labels, as many as a phase has batches, because accuracy is over all of them; but at most a gibibyte.
-int distinct_inputs(const UnsplitQuestion& question, const config::ModelDescription& model) {
+int distinct_inputs(const UnsplitQuestion& question, const experiment::ModelDescription& model) {
   constexpr std::int64_t kMostBytes = std::int64_t{1} << 30;
   const auto few = std::min(kMaxDistinctInputs, question.batches);
   if (question.model.labels.empty()) return few;
@@ -25,7 +26,7 @@ void check(const UnsplitFidelity& fidelity, const stage::ModelRequest& model) {
   throw UsageError(fmt::format(
       "{} cannot be measured {}: unsplit, its outputs differ from those in eager float32 by up to {:g}, more than the "
       "{:g} allowed (top-1 agreement {:.1f} % of {} images). Use --compute eager",
-      model.model, config::describe(model.compute), fidelity.max_abs_difference, fidelity.tolerance,
+      model.model, experiment::describe(model.compute), fidelity.max_abs_difference, fidelity.tolerance,
       100 * fidelity.top1_agreement, fidelity.images));
 }
 
@@ -59,7 +60,7 @@ Reply UnsplitModels::ask(const Request& request) {
   return wait_for<Reply>();
 }
 
-const config::ModelDescription& UnsplitModels::describe(const stage::ModelRequest& request) {
+const experiment::ModelDescription& UnsplitModels::describe(const stage::ModelRequest& request) {
   const auto found = std::find_if(descriptions_.begin(), descriptions_.end(),
                                   [&](const auto& known) { return known.first == request; });
   if (found != descriptions_.end()) return found->second;
@@ -98,6 +99,33 @@ const UnsplitAnswer& UnsplitModels::answer(const UnsplitQuestion& question) {
     answer.against_eager = reply.against_eager;
   }
   return answers_.emplace_back(question, std::move(answer)).second;
+}
+
+namespace {
+
+constexpr auto kPatience = std::chrono::minutes(10);
+
+template <class Reply, class Request>
+Reply ask_once(const std::filesystem::path& stage_program, const Request& request) {
+  StageClient stage(0, {stage_program});
+  stage.send(stage::Configure{});
+  stage.template receive<stage::Configured>();
+  stage.send(request);
+  Reply reply;
+  for_each_reply({&stage}, {Clock::now() + kPatience, -1},
+                 [&](StageClient& client) { reply = client.receive<Reply>(); });
+  return reply;
+}
+
+}  // namespace
+
+std::vector<std::string> list_models(const std::filesystem::path& stage_program) {
+  return ask_once<stage::ModelList>(stage_program, stage::ListModels{}).models;
+}
+
+experiment::ModelDescription describe_model(const std::filesystem::path& stage_program,
+                                            const stage::ModelRequest& request) {
+  return ask_once<stage::Described>(stage_program, stage::Describe{request}).description;
 }
 
 }  // namespace paretopipe::run

@@ -1,8 +1,11 @@
 #pragma once
+#include <paretopipe/experiment/model_description.hpp>
 #include <paretopipe/run/stage_client.hpp>
+#include <paretopipe/stage/backend.hpp>
 
 #include <cstddef>
 #include <deque>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <utility>
@@ -33,7 +36,7 @@ struct UnsplitQuestion {
 /// The unsplit model's outputs for the inputs.
 struct UnsplitAnswer {
   stage::ModelRequest model;  ///< the question's, with the archive's cuts, so that they need not be found again
-  config::ModelDescription description;
+  experiment::ModelDescription description;
   stage::Ends ends;
   std::optional<UnsplitFidelity> against_eager;  ///< for an optimized model
   int distinct_inputs = 0;                       ///< batches
@@ -56,7 +59,7 @@ class UnsplitModels {
   void end() { process_.reset(); }
 
   /// The model at the request's batch size. Requires `start`.
-  const config::ModelDescription& describe(const stage::ModelRequest& request);
+  const experiment::ModelDescription& describe(const stage::ModelRequest& request);
 
   /// How long each block computes, one after another. Requires `start`.
   std::vector<std::int64_t> time_blocks(const stage::TimeBlocks& request);
@@ -86,8 +89,16 @@ class UnsplitModels {
   int interrupt_descriptor_;
   const StallWatching& watching_;
   std::optional<Process> process_;
-  std::deque<std::pair<stage::ModelRequest, config::ModelDescription>> descriptions_;  // these do not move
+  std::deque<std::pair<stage::ModelRequest, experiment::ModelDescription>> descriptions_;  // these do not move
   std::deque<std::pair<UnsplitQuestion, UnsplitAnswer>> answers_;
 };
+
+/// Asks a stage process, started for this question, which models it knows. Forms with parameters come as a pattern
+/// ("synthetic:DURATION/BYTES,…"). Throws EnvironmentError if the program cannot be started.
+std::vector<std::string> list_models(const std::filesystem::path& stage_program);
+
+/// Asks a stage process, started for this question, for one model. Throws UsageError if it does not know the model.
+experiment::ModelDescription describe_model(const std::filesystem::path& stage_program,
+                                            const stage::ModelRequest& request);
 
 }  // namespace paretopipe::run

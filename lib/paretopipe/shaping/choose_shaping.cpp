@@ -8,9 +8,10 @@
 #include <fmt/format.h>
 
 namespace paretopipe::shaping {
+
 namespace {
 
-using Profiles = std::span<const config::NetworkProfile>;
+using Profiles = std::span<const experiment::NetworkProfile>;
 
 /// Why the kernel cannot do all of the profiles; none if it can.
 std::optional<std::string> obstacle_to_netem(Profiles profiles) {
@@ -35,25 +36,25 @@ std::optional<std::string> obstacle_to_emulation(Profiles profiles) {
 
 ShapingChoice choose_automatically(Profiles profiles) {
   const auto shaped = [](const auto& profile) { return profile.shaped(); };
-  if (std::none_of(profiles.begin(), profiles.end(), shaped)) return {config::Shaping::none, ""};
+  if (std::none_of(profiles.begin(), profiles.end(), shaped)) return {experiment::Shaping::none, ""};
   const auto kernel = obstacle_to_netem(profiles);
-  if (!kernel) return {config::Shaping::netem, ""};
+  if (!kernel) return {experiment::Shaping::netem, ""};
   if (const auto relay = obstacle_to_emulation(profiles)) {
     throw EnvironmentError(
         fmt::format("this machine cannot shape as asked. With netem: {}. Emulated: {}", *kernel, *relay));
   }
-  return {config::Shaping::emulated,
+  return {experiment::Shaping::emulated,
           fmt::format("the network is emulated, for the kernel cannot shape it here: {}", *kernel)};
 }
 
 }  // namespace
 
-ShapingChoice choose_shaping(std::optional<config::Shaping> asked, Profiles profiles) {
+ShapingChoice choose_shaping(std::optional<experiment::Shaping> asked, Profiles profiles) {
   if (!asked) return choose_automatically(profiles);
-  if (asked == config::Shaping::netem) {
+  if (asked == experiment::Shaping::netem) {
     if (const auto obstacle = obstacle_to_netem(profiles)) throw EnvironmentError(*obstacle);
   }
-  if (asked == config::Shaping::emulated) {
+  if (asked == experiment::Shaping::emulated) {
     if (const auto obstacle = obstacle_to_emulation(profiles)) throw UsageError(*obstacle);
   }
   return {*asked, ""};

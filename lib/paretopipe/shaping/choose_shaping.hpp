@@ -1,5 +1,5 @@
 #pragma once
-#include <paretopipe/config/network_profile.hpp>
+#include <paretopipe/experiment/network_profile.hpp>
 
 #include <optional>
 #include <span>
@@ -8,7 +8,7 @@
 namespace paretopipe::shaping {
 
 struct ShapingChoice {
-  config::Shaping kind = config::Shaping::none;
+  experiment::Shaping kind = experiment::Shaping::none;
   std::string warning;  ///< why it is not the preferred kind; empty if it is
 };
 
@@ -16,6 +16,7 @@ struct ShapingChoice {
 /// none if nothing is shaped, netem if it works, and otherwise emulated with a warning. Tries what this machine can do.
 /// Throws EnvironmentError if the kernel cannot do what netem was requested for, or nothing here can do all profiles.
 /// Throws UsageError, which names the profile, for a profile that an emulated network cannot do in principle.
-ShapingChoice choose_shaping(std::optional<config::Shaping> asked, std::span<const config::NetworkProfile> profiles);
+ShapingChoice choose_shaping(std::optional<experiment::Shaping> asked,
+                             std::span<const experiment::NetworkProfile> profiles);
 
 }  // namespace paretopipe::shaping

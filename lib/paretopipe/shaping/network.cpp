@@ -1,14 +1,18 @@
 #include <paretopipe/core/clock.hpp>
 #include <paretopipe/core/error.hpp>
+#include <paretopipe/shaping/emulated/emulated_link.hpp>
+#include <paretopipe/shaping/kernel/shaped_link.hpp>
 #include <paretopipe/shaping/network.hpp>
+#include <paretopipe/wire/link.hpp>
+#include <paretopipe/wire/rendezvous.hpp>
 
 #include <algorithm>
+#include <deque>
+#include <map>
 #include <stdexcept>
 #include <utility>
 
 #include <fmt/format.h>
-
-#include "networks.hpp"
 
 namespace paretopipe::shaping {
 
@@ -24,22 +28,22 @@ Endpoint Network::route(int, int, std::uint16_t port) {
   return {kLoopback, port};
 }
 
-config::NetworkEvidence Network::apply(const config::NetworkProfile& profile, int) {
+experiment::NetworkEvidence Network::apply(const experiment::NetworkProfile& profile, int) {
   if (profile.shaped()) {
     throw UsageError(fmt::format("the network {} cannot be had without shaping", profile.name));
   }
-  config::NetworkEvidence evidence;
+  experiment::NetworkEvidence evidence;
   evidence.read_back = profile;
   return evidence;
 }
 
 void Network::begin_trial() {}
 
-void Network::end_trial(config::NetworkEvidence&) const {}
+void Network::end_trial(experiment::NetworkEvidence&) const {}
 
 namespace {
 
-ProbeOptions brief_probe_options(const config::NetworkProfile& profile, int interrupt_descriptor) {
+ProbeOptions brief_probe_options(const experiment::NetworkProfile& profile, int interrupt_descriptor) {
   constexpr Nanoseconds kPatience = std::chrono::seconds(2);
   auto options = probe_options(profile);
   const auto round_trip = std::max<Nanoseconds>(expectation(profile).round_trip_most, std::chrono::microseconds(1));
@@ -50,7 +54,7 @@ ProbeOptions brief_probe_options(const config::NetworkProfile& profile, int inte
 
 }  // namespace
 
-FoundLink probe_ways(const ProbedWays& ways, const config::NetworkProfile& asked, double payload_share,
+FoundLink probe_ways(const ProbedWays& ways, const experiment::NetworkProfile& asked, double payload_share,
                      int interrupt_descriptor) {
   const auto begun_at_ns = now_ns();
   const auto probe = probe_link(ways.forward, ways.backward, brief_probe_options(asked, interrupt_descriptor));
@@ -68,8 +72,9 @@ FoundLink probe_ways(const ProbedWays& ways, const config::NetworkProfile& asked
   return found;
 }
 
-config::NetworkEvidence evidence_of_links(const config::NetworkProfile& asked, const std::vector<FoundLink>& links) {
-  config::NetworkEvidence evidence;
+experiment::NetworkEvidence evidence_of_links(const experiment::NetworkProfile& asked,
+                                              const std::vector<FoundLink>& links) {
+  experiment::NetworkEvidence evidence;
   evidence.read_back = links.empty() ? asked : links.front().read_back;
   const auto reported_at_ns = now_ns();
   for (const auto& found : links) {
@@ -90,16 +95,194 @@ config::NetworkEvidence evidence_of_links(const config::NetworkProfile& asked, c
   return evidence;
 }
 
-std::unique_ptr<Network> make_network(config::Shaping kind, int stages, const config::Placement& placement) {
+std::unique_ptr<Network> make_network(experiment::Shaping kind, int stages, const experiment::Placement& placement) {
   switch (kind) {
-    case config::Shaping::none:
+    case experiment::Shaping::none:
       return std::make_unique<Network>();
-    case config::Shaping::netem:
+    case experiment::Shaping::netem:
       return make_netem_network(stages, placement);
-    case config::Shaping::emulated:
+    case experiment::Shaping::emulated:
       return make_emulated_network(stages, placement);
   }
   throw std::logic_error("an unknown kind of shaping");
+}
+
+namespace {
+
+/// The relay counts the stream's bytes: the whole rate is payload.
+constexpr double kPayloadShare = 1;
+constexpr std::uint64_t kJitterSeed = 1;
+
+/// Both ends of a connection, in this process.
+struct Ends {
+  wire::Link near;
+  wire::Link far;
+};
+
+OneWay way_over(const Ends& ends) {
+  return {ends.near.native_handle(), ends.far.native_handle()};
+}
+
+/// Connects through `link`, which must not delay: the greeting travels over it too, and nobody can interrupt that.
+Ends connect_through(EmulatedLink& link) {
+  constexpr std::uint64_t kToken = 0x70726f6265;
+  wire::Listener listener(kLoopback, 0);
+  link.lead_to(kLoopback, listener.port());
+  const auto deadline = Clock::now() + std::chrono::seconds(20);
+  auto near = wire::connect_peer(kLoopback, link.port(), kToken, deadline);
+  auto far = wire::accept_peer(listener, kToken, deadline);
+  return {std::move(near), std::move(far)};
+}
+
+/// A relay before each stage that the previous one reaches over the network. Each carries one direction of tensors: on
+/// to the next stage (the profile's forward), or back towards the source, like the relay before the first stage.
+class EmulatedNetwork final : public Network {
+ public:
+  EmulatedNetwork(int stages, experiment::Placement placement) : placement_(std::move(placement)) {
+    for (int stage = 0; stage < stages; ++stage) {
+      links_.emplace_back(kLoopback, experiment::LinkConditions{}, experiment::LinkConditions{}, seed_of(stage));
+    }
+  }
+
+  Endpoint route(int from, int to, std::uint16_t port) override {
+    if (experiment::way_between(placement_, from, to) == experiment::Way::within) return Network::route(from, to, port);
+    auto& link = towards(to);
+    link.lead_to(kLoopback, port);
+    return {kLoopback, link.port()};
+  }
+
+  experiment::NetworkEvidence apply(const experiment::NetworkProfile& profile, int interrupt_descriptor) override {
+    tolerance_ = lateness_tolerance(profile);
+    const auto ends = connect_through_all();
+    for (int stage = 1; stage < stage_count(); ++stage)
+      set_conditions(stage, experiment::along(profile, way_to(stage)));
+    set_conditions(0, experiment::along(profile, experiment::Way::backward));
+    std::vector<FoundLink> found;
+    for (int stage = 1; stage < stage_count(); ++stage) {
+      const auto there = ends.find(stage);
+      if (there == ends.end()) continue;
+      auto asked = experiment::along(profile, way_to(stage));
+      ProbedWays ways{stage - 1, stage, stage, stage - 1, way_over(there->second), {}};
+      ways.backward = {ways.forward.to, ways.forward.from};
+      if (const auto back = ends.find(0); back != ends.end()) {
+        asked.backward = profile.backward;
+        ways.back_from = stage_count() - 1;
+        ways.back_to = 0;
+        ways.backward = way_over(back->second);
+      }
+      found.push_back(probe_ways(ways, asked, kPayloadShare, interrupt_descriptor));
+      found.back().read_back = asked;
+    }
+    return evidence_of_links(profile, found);
+  }
+
+  void begin_trial() override {
+    for (auto& link : links_) link.watch_lateness(tolerance_);
+  }
+
+  void end_trial(experiment::NetworkEvidence& evidence) const override {
+    LatenessMeter all(tolerance_);
+    for (const auto& link : links_) all.add(link.lateness());
+    evidence.lateness = all.summary();
+    if (!evidence.lateness) return;
+    for (auto& sentence : judge(*evidence.lateness)) evidence.deviations.push_back(std::move(sentence));
+  }
+
+ private:
+  static std::uint64_t seed_of(int stage) { return kJitterSeed + static_cast<std::uint64_t>(stage); }
+  int stage_count() const { return static_cast<int>(links_.size()); }
+  EmulatedLink& towards(int stage) { return links_.at(static_cast<std::size_t>(stage)); }
+
+  /// The direction of the link from the previous stage.
+  experiment::Way way_to(int stage) const {
+    const int stages = stage_count();
+    return experiment::way_between(placement_, (stage + stages - 1) % stages, stage);
+  }
+
+  void set_conditions(int stage, const experiment::NetworkProfile& profile) {
+    towards(stage).set_conditions(profile.forward, profile.backward, seed_of(stage));
+  }
+
+  /// Makes a connection over each link that leads to another device, by the stage at its end. Removes the conditions
+  /// from all links.
+  std::map<int, Ends> connect_through_all() {
+    std::map<int, Ends> ends;
+    for (int stage = 0; stage < stage_count(); ++stage) {
+      set_conditions(stage, {});
+      if (way_to(stage) != experiment::Way::within) ends.emplace(stage, connect_through(towards(stage)));
+    }
+    return ends;
+  }
+
+  experiment::Placement placement_;
+  std::deque<EmulatedLink> links_;  // a link does not move
+  Nanoseconds tolerance_ = lateness_tolerance({});
+};
+
+}  // namespace
+
+std::unique_ptr<Network> make_emulated_network(int stages, const experiment::Placement& placement) {
+  return std::make_unique<EmulatedNetwork>(stages, placement);
+}
+
+namespace {
+
+/// Each stage in its own network namespace, with the kernel's qdiscs on the virtual links between them, except between
+/// two stages of one device.
+class NetemNetwork final : public Network {
+ public:
+  NetemNetwork(int stages, experiment::Placement placement)
+      : placement_(std::move(placement)), ring_(static_cast<std::size_t>(stages)) {}
+
+  std::vector<int> namespaces(int stage) const override { return ring_.descriptors(static_cast<std::size_t>(stage)); }
+
+  /// The address that the previous stage connects to.
+  std::string address(int stage) const override {
+    const auto index = static_cast<std::size_t>(stage), stages = ring_.stage_count();
+    return NamespaceRing::address(index, (index + stages - 1) % stages);
+  }
+
+  Endpoint route(int from, int to, std::uint16_t port) override {
+    return {NamespaceRing::address(static_cast<std::size_t>(to), static_cast<std::size_t>(from)), port};
+  }
+
+  experiment::NetworkEvidence apply(const experiment::NetworkProfile& profile, int interrupt_descriptor) override {
+    links_.clear();  // the old ones go first: an interface has one root qdisc
+    std::vector<FoundLink> found;
+    const auto stages = ring_.stage_count();
+    const auto joined = stages == 2 ? 1 : stages;  // two stages have one link, which also carries the results back
+    for (std::size_t from = 0; from < joined; ++from) {
+      const auto to = (from + 1) % stages;
+      const auto way = experiment::way_between(placement_, static_cast<int>(from), static_cast<int>(to));
+      if (way == experiment::Way::within) continue;
+      found.push_back(apply_between(from, to, experiment::along(profile, way), interrupt_descriptor));
+    }
+    return evidence_of_links(profile, found);
+  }
+
+ private:
+  /// Puts the profile on the link between two stages and returns what a probe finds there.
+  FoundLink apply_between(std::size_t from, std::size_t to, const experiment::NetworkProfile& profile,
+                          int interrupt_descriptor) {
+    const auto& link = links_.emplace_back(ring_, profile, from, to);
+    const auto [near, far] = ring_.connect(interrupt_descriptor, from, to);
+    const int first = static_cast<int>(from), second = static_cast<int>(to);
+    auto found = probe_ways({first, second, second, first, {near.get(), far.get()}, {far.get(), near.get()}}, profile,
+                            kTcpPayloadShare, interrupt_descriptor);
+    found.read_back = link.read_back();
+    for (auto& difference : link.differences()) found.deviations.push_back(std::move(difference));
+    return found;
+  }
+
+  experiment::Placement placement_;
+  NamespaceRing ring_;
+  std::deque<ShapedLink> links_;  // a link does not move
+};
+
+}  // namespace
+
+std::unique_ptr<Network> make_netem_network(int stages, const experiment::Placement& placement) {
+  return std::make_unique<NetemNetwork>(stages, placement);
 }
 
 }  // namespace paretopipe::shaping

@@ -1,7 +1,8 @@
 #pragma once
-#include <paretopipe/config/network_profile.hpp>
-#include <paretopipe/config/placement.hpp>
-#include <paretopipe/shaping/probe/endpoint.hpp>
+#include <paretopipe/experiment/network_profile.hpp>
+#include <paretopipe/experiment/placement.hpp>
+#include <paretopipe/shaping/probe/probe.hpp>
+#include <paretopipe/shaping/probe/remote_probe.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -14,9 +15,9 @@ namespace paretopipe::shaping {
 /// stage has a link of its own to the next one, all of one profile. The results travel back from the last stage to the
 /// first over a link with the `backward` conditions. If a pipeline requests them, there are also links of the same kind
 /// from the first stage to each of the others and back; the kernel's networks have them for two stages only. If stages
-/// share devices, a link that leads back towards the source (config::Way) has the `backward` conditions, and nothing
-/// shapes a link between two stages of one device. Not thread-safe. Every function throws EnvironmentError for what
-/// this machine refuses.
+/// share devices, a link that leads back towards the source (experiment::Way) has the `backward` conditions, and
+/// nothing shapes a link between two stages of one device. Not thread-safe. Every function throws EnvironmentError for
+/// what this machine refuses.
 class Network {
  public:
   virtual ~Network() = default;
@@ -35,15 +36,50 @@ class Network {
   /// every probe how long before this function's end it ended. Throws UsageError for a profile that this kind of
   /// network cannot do, and Interrupted as soon as `interrupt_descriptor` (-1: nobody can interrupt) is readable; the
   /// profile's state is then undefined, and it has to be applied again.
-  virtual config::NetworkEvidence apply(const config::NetworkProfile& profile, int interrupt_descriptor);
+  virtual experiment::NetworkEvidence apply(const experiment::NetworkProfile& profile, int interrupt_descriptor);
 
   /// To be called around every trial. The end adds to apply()'s result how the links behaved meanwhile: the lateness of
   /// what they passed on, and a sentence if that affected the trial. Adds nothing if the kernel keeps the time.
   virtual void begin_trial();
-  virtual void end_trial(config::NetworkEvidence& evidence) const;
+  virtual void end_trial(experiment::NetworkEvidence& evidence) const;
 };
 
 /// For `stages` stages on these devices. `none`: this host's loopback, which can do only the unshaped profile.
-std::unique_ptr<Network> make_network(config::Shaping kind, int stages, const config::Placement& placement = {});
+std::unique_ptr<Network> make_network(experiment::Shaping kind, int stages,
+                                      const experiment::Placement& placement = {});
+
+inline constexpr const char* kLoopback = "127.0.0.1";
+
+std::unique_ptr<Network> make_netem_network(int stages, const experiment::Placement& placement);
+std::unique_ptr<Network> make_emulated_network(int stages, const experiment::Placement& placement);
+
+/// The findings of one probe.
+struct FoundLink {
+  experiment::LinkProbe probe{};  ///< without its distance to a trial
+  std::int64_t ended_at_ns = 0;   ///< the end of the probe, by the steady clock
+  experiment::NetworkProfile read_back{};
+  std::vector<std::string> deviations{};  ///< sentences
+};
+
+/// A way there, a way back, and their links.
+struct ProbedWays {
+  int from = 0;
+  int to = 0;
+  int back_from = 0;
+  int back_to = 0;
+  OneWay forward{};
+  OneWay backward{};
+};
+
+/// Probes two ways that should match `asked`, as long as necessary, but no longer than a person would wait between two
+/// trials. `payload_share`: of the rate. Leaves `read_back` to the caller.
+FoundLink probe_ways(const ProbedWays& ways, const experiment::NetworkProfile& asked, double payload_share,
+                     int interrupt_descriptor);
+
+/// The result of apply() after the last probe. All links from stage to stage have one profile: the numbers are those of
+/// the first link, which leads away from the source, and the deviations are those of every link. Contains `asked` if
+/// there is no link.
+experiment::NetworkEvidence evidence_of_links(const experiment::NetworkProfile& asked,
+                                              const std::vector<FoundLink>& links);
 
 }  // namespace paretopipe::shaping

@@ -1,10 +1,9 @@
 #pragma once
-#include <paretopipe/config/archive.hpp>
-#include <paretopipe/config/compute_mode.hpp>
-#include <paretopipe/config/model_description.hpp>
 #include <paretopipe/core/preparation.hpp>
+#include <paretopipe/experiment/compute_mode.hpp>
+#include <paretopipe/experiment/model_description.hpp>
 #include <paretopipe/host/process_usage.hpp>
-#include <paretopipe/wire/tensor_spec.hpp>
+#include <paretopipe/wire/frame.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -17,6 +16,38 @@
 #include <nlohmann/json.hpp>
 
 namespace paretopipe::stage {
+
+/// Bytes of tensors that a thread allocated less those that it freed, as backends' allocators count them. Counted for
+/// the computing thread: if another thread freed the results after sending, the peak would depend on chance.
+struct TensorBytes {
+  std::int64_t alive = 0;
+  std::int64_t most = 0;  ///< peak since the last watch began
+
+  void add(std::int64_t bytes) {
+    alive += bytes;
+    if (alive > most) most = alive;
+  }
+  void remove(std::int64_t bytes) { alive -= bytes; }
+};
+
+/// The counter of this thread.
+inline TensorBytes& tensor_bytes() {
+  thread_local TensorBytes bytes;
+  return bytes;
+}
+
+/// Watches what this thread allocates from now on. Only one watch at a time.
+class TensorWatch {
+ public:
+  TensorWatch() : before_(tensor_bytes().alive) { tensor_bytes().most = before_; }
+
+  /// The peak so far, and the current amount.
+  std::int64_t most() const { return tensor_bytes().most - before_; }
+  std::int64_t now() const { return tensor_bytes().alive - before_; }
+
+ private:
+  std::int64_t before_;
+};
 
 /// A tensor as the pipeline sees it: its spec, its bytes, and the owner that keeps them alive. If several tensors cross
 /// a cut, this is the first of them and holds the others.
@@ -31,7 +62,7 @@ struct Activation {
   const Activation& tensor(std::size_t index) const { return index == 0 ? *this : others.at(index - 1); }
 };
 
-/// The tensors that cross a cut, in the order of their frames: 1 to config::kMostCrossing.
+/// The tensors that cross a cut, in the order of their frames: 1 to experiment::kMostCrossing.
 using Boundary = std::vector<wire::TensorSpec>;
 
 /// How a stage computes: what a deployment would set. Recorded with every trial.
@@ -39,7 +70,7 @@ struct ComputeOptions {
   int threads = 1;              ///< intra-operator threads
   bool flush_denormals = true;  ///< treat denormal numbers as zero (they cost up to 35x)
   bool tune_malloc = true;      ///< keep freed activations in the process instead of faulting them in again
-  std::string device = "cpu";   ///< that computes the blocks (config::parse_compute_device)
+  std::string device = "cpu";   ///< that computes the blocks (experiment::parse_compute_device)
   bool operator==(const ComputeOptions&) const = default;
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ComputeOptions, threads, flush_denormals, tune_malloc, device)
@@ -52,8 +83,8 @@ struct ModelRequest {
   std::uint64_t seed = 1;  ///< of weights and of random inputs
   std::string data;        ///< as DataSource::request has it
   std::string weights{};   ///< file of the weights; empty: the weights are a function of the seed
-  std::optional<config::Archive> archive{};  ///< if the model is a file
-  config::ComputeMode compute{};
+  std::optional<experiment::Archive> archive{};  ///< if the model is a file
+  experiment::ComputeMode compute{};
   std::string labels{};              ///< labels of the data's samples, as in DataSource::labels
   std::vector<int> cut_positions{};  ///< of an archive, as in its description; empty: not known yet
   bool operator==(const ModelRequest&) const = default;
@@ -63,7 +94,7 @@ void from_json(const nlohmann::json& json, ModelRequest& request);
 
 /// The spec of a tensor that crosses a cut in this mode: activations with four dimensions are in the mode's memory
 /// order. The input and the result of the whole model are float32 and contiguous instead.
-wire::TensorSpec activation_spec(const config::ComputeMode& mode, std::vector<std::int64_t> shape);
+wire::TensorSpec activation_spec(const experiment::ComputeMode& mode, std::vector<std::int64_t> shape);
 
 /// What computes inside a stage: LibTorch (lib/paretopipe/model) or the synthetic ground truth. The pipeline around it
 /// knows nothing of models. All calls come from the thread that called `configure` first, except `decode`: it is called
@@ -86,21 +117,21 @@ class Backend {
 
   /// The model's blocks at the request's batch size. Does not need `load`. Throws UsageError if the request names a
   /// weights file that does not fit.
-  virtual config::ModelDescription describe(const ModelRequest& request) = 0;
+  virtual experiment::ModelDescription describe(const ModelRequest& request) = 0;
 
   /// Bytes of parameters and buffers of all held blocks, whether or not a trial uses them.
   virtual std::int64_t held_parameter_bytes() const = 0;
 
   /// Memory of the blocks of `range`, which must be held, and of what was prepared for them. Temporary tensors of the
   /// computation are not included. Nothing if the backend does not count these in tensor_bytes.hpp.
-  virtual std::optional<host::StageMemory> memory_of(config::BlockRange) const { return std::nullopt; }
+  virtual std::optional<host::StageMemory> memory_of(experiment::BlockRange) const { return std::nullopt; }
 
   /// Releases all blocks outside `range` and what was prepared for them, and returns their memory to the system.
-  virtual void keep_only(config::BlockRange) {}
+  virtual void keep_only(experiment::BlockRange) {}
 
   /// Makes the blocks of `range` ready for `forward`. Keeps blocks of the same model (name, classes, seed, weights,
   /// mode) that are already held; drops those of another model.
-  virtual void load(const ModelRequest& request, config::BlockRange range) = 0;
+  virtual void load(const ModelRequest& request, experiment::BlockRange range) = 0;
 
   /// Sets how many bytes `prepare` may keep for ranges that come again, of this model or another. The default is none:
   /// only the latest range is kept.
@@ -109,7 +140,7 @@ class Backend {
   /// Does everything else that is worth doing once before `forward` is called repeatedly for this range with
   /// activations of these specs. Afterwards no call takes longer than the others. May forget what was prepared for
   /// other ranges. The blocks must be loaded. Returns nothing if the backend has nothing to do.
-  virtual std::optional<Preparation> prepare(config::BlockRange, const Boundary&) { return std::nullopt; }
+  virtual std::optional<Preparation> prepare(experiment::BlockRange, const Boundary&) { return std::nullopt; }
 
   /// Makes `count` distinct batches of decoded, resized and normalised input for the request's model.
   virtual std::vector<Activation> make_inputs(const ModelRequest& request, int count) = 0;
@@ -125,7 +156,7 @@ class Backend {
   /// Runs the blocks of `range`, which must be loaded. An empty range returns `input` itself. Each tensor of the result
   /// is dense in the memory order that its spec states. May overwrite `input` unless the range begins with the first
   /// block, because the source reuses its inputs. The result may alias `input`.
-  virtual Activation forward(config::BlockRange range, Activation input) = 0;
+  virtual Activation forward(experiment::BlockRange range, Activation input) = 0;
 
   /// Called once after `forward` and timed separately as "encode": makes the result dense and brings it to host memory.
   /// Must return its argument if there is nothing to do.

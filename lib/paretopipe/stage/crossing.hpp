@@ -1,5 +1,5 @@
 #pragma once
-#include <paretopipe/config/archive.hpp>
+#include <paretopipe/experiment/model_description.hpp>
 #include <paretopipe/stage/backend.hpp>
 #include <paretopipe/wire/link.hpp>
 
@@ -7,10 +7,27 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
-/// A micro-batch on a link: one frame for each of its tensors, in order. If n tensors cross, the frames of micro-batch
-/// c have the sequence numbers n c to n c + n - 1.
 namespace paretopipe::stage {
+
+// A batch is cut along its first dimension. In every memory order its rows are consecutive, so a micro-batch is a
+// contiguous part of the batch's memory.
+
+/// The spec of a batch made of `micro-batches` such micro-batches. Throws ProtocolError for a scalar, or if the batch
+/// would be larger than a tensor can be.
+wire::TensorSpec whole_batch(wire::TensorSpec micro_batch, int micro_batches);
+
+/// The `micro-batches` equal parts of a batch, in order, in the batch's own memory. Throws Error(internal) if the first
+/// dimension is not divisible.
+std::vector<Activation> parts_of(const Activation& batch, int micro_batches);
+
+/// The same parts as copies, which `backend` allocates and aligns like an activation received over a link. A batch of
+/// one micro-batch is not copied.
+std::vector<Activation> cut(const Activation& batch, int micro_batches, Backend& backend);
+
+// A micro-batch on a link: one frame for each of its tensors, in order. If n tensors cross, the frames of micro-batch
+// c have the sequence numbers n c to n c + n - 1.
 
 /// Allocates memory for an incoming micro-batch, separately for each tensor.
 Activation allocate(const Boundary& boundary, Backend& backend);
@@ -31,7 +48,7 @@ class AddressRanges {
   bool overlaps(const Activation& other) const;
 
  private:
-  std::array<std::span<const std::byte>, config::kMostCrossing> tensors_;
+  std::array<std::span<const std::byte>, experiment::kMostCrossing> tensors_;
 };
 
 }  // namespace paretopipe::stage

@@ -1,7 +1,6 @@
 #include <paretopipe/core/clock.hpp>
+#include <paretopipe/stage/crossing.hpp>
 #include <paretopipe/stage/dealer.hpp>
-#include <paretopipe/stage/loops.hpp>
-#include <paretopipe/stage/micro_batches.hpp>
 #include <paretopipe/stage/progress.hpp>
 #include <paretopipe/wire/link.hpp>
 
@@ -9,6 +8,7 @@
 #include <utility>
 
 namespace paretopipe::stage {
+
 namespace {
 
 /// The loops of the source and their shared state. The source computes for device 0; for each other device, one thread

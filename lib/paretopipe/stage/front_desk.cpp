@@ -1,9 +1,9 @@
 #include <paretopipe/core/clock.hpp>
 #include <paretopipe/stage/front_desk.hpp>
-#include <paretopipe/stage/loops.hpp>
 #include <paretopipe/stage/messages.hpp>
 #include <paretopipe/stage/references.hpp>
-#include <paretopipe/wire/errors.hpp>
+#include <paretopipe/stage/stage_loops.hpp>
+#include <paretopipe/wire/frame.hpp>
 #include <paretopipe/wire/link.hpp>
 
 #include <utility>

@@ -1,23 +1,21 @@
 #pragma once
-#include <paretopipe/config/model_description.hpp>
-#include <paretopipe/config/phases.hpp>
-#include <paretopipe/core/accuracy.hpp>
-#include <paretopipe/core/deal.hpp>
+#include <paretopipe/core/fidelity.hpp>
 #include <paretopipe/core/json.hpp>
-#include <paretopipe/core/server_timeline.hpp>
 #include <paretopipe/core/timeline.hpp>
+#include <paretopipe/experiment/model_description.hpp>
+#include <paretopipe/experiment/scenario.hpp>
 #include <paretopipe/host/cpu_conditions.hpp>
 #include <paretopipe/host/gpu_watch.hpp>
 #include <paretopipe/host/host_context.hpp>
 #include <paretopipe/host/process_usage.hpp>
 #include <paretopipe/stage/backend.hpp>
-#include <paretopipe/stage/whereabouts.hpp>
-#include <paretopipe/wire/tensor_spec.hpp>
+#include <paretopipe/wire/frame.hpp>
 
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -35,6 +33,53 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TensorSpec, dtype, memory_format, shape)
 }  // namespace paretopipe::wire
 
 namespace paretopipe::stage {
+
+/// The role of a thread in a run.
+enum class Role { compute, receive, send };
+NLOHMANN_JSON_SERIALIZE_ENUM(Role, {{Role::compute, "compute"}, {Role::receive, "receive"}, {Role::send, "send"}})
+
+/// The current activity of a thread.
+enum class Doing {
+  waiting,  ///< for the next micro-batch: from the link, the source, or the thread before it
+  working,  ///< on a micro-batch: computes or decodes it, or compares a result
+  sending,  ///< hands bytes to the kernel
+  held_up,  ///< by the next thread, which has not taken the finished micro-batch
+};
+NLOHMANN_JSON_SERIALIZE_ENUM(Doing, {{Doing::waiting, "waiting"},
+                                     {Doing::working, "working"},
+                                     {Doing::sending, "sending"},
+                                     {Doing::held_up, "held_up"}})
+
+/// The state of one thread of a run at one moment.
+struct LaneReport {
+  Role role = Role::compute;
+  int peer = -1;  ///< the stage at the other end of its link; -1: it serves no link
+  Doing doing = Doing::waiting;
+  std::int64_t done = 0;   ///< finished micro-batches
+  std::int64_t bytes = 0;  ///< that crossed its end of the link since the link was made
+
+  bool operator==(const LaneReport&) const = default;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LaneReport, role, peer, doing, done, bytes)
+
+/// Asks a stage where it is. This is the only request that may be sent while another one is being carried out. A
+/// dedicated thread answers it at once, so its answer may come before the other's.
+struct WhereAreYou {
+  static constexpr std::string_view kType = "where_are_you";
+};
+inline void to_json(nlohmann::json& json, const WhereAreYou&) {
+  json = nlohmann::json::object();
+}
+inline void from_json(const nlohmann::json&, WhereAreYou&) {}
+
+struct Whereabouts {
+  static constexpr std::string_view kType = "whereabouts";
+  std::int64_t at_ns = 0;               ///< of the stage's steady clock
+  std::int64_t cpu_time_ns = 0;         ///< of the process so far, without the answering thread
+  std::int64_t longest_compute_ns = 0;  ///< of any micro-batch of this run; 0: none has been computed yet
+  std::vector<LaneReport> lanes;        ///< of the current run; empty if there is none
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Whereabouts, at_ns, cpu_time_ns, longest_compute_ns, lanes)
 
 /// Grows whenever a message changes its meaning. The driver refuses a stage of another version.
 inline constexpr int kControlProtocolVersion = 11;
@@ -105,7 +150,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Describe, model)
 
 struct Described {
   static constexpr std::string_view kType = "described";
-  config::ModelDescription description;
+  experiment::ModelDescription description;
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Described, description)
 
@@ -148,7 +193,7 @@ inline void from_json(const nlohmann::json&, Joined&) {}
 struct Load {
   static constexpr std::string_view kType = "load";
   ModelRequest model;
-  config::BlockRange blocks;
+  experiment::BlockRange blocks;
   bool alone = false;  ///< first releases all other blocks, which are otherwise kept
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Load, model, blocks, alone)
@@ -210,7 +255,7 @@ inline void from_json(const nlohmann::json&, ReferencesTaken&) {}
 /// Prepares these blocks for the runs that follow, with micro-batches of these tensors. Nothing of this is timed.
 struct Prepare {
   static constexpr std::string_view kType = "prepare";
-  config::BlockRange blocks;
+  experiment::BlockRange blocks;
   Boundary incoming;
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Prepare, blocks, incoming)
@@ -247,20 +292,20 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(BlockTimes, compute_ns)
 /// micro-batch as one frame for each tensor of `incoming` (crossing.hpp). Goes to all stages that take part; they then
 /// talk only to each other until they report.
 ///
-/// With several devices, every stage has the whole model and the source deals the batches out (core/deal.hpp): to
+/// With several devices, every stage has the whole model and the source deals the batches out (core/timeline.hpp): to
 /// itself, device 0, and to the others over the links that each shares with it. Any other device is then the second
 /// stage of a pipeline of two, whose phases are its shares of the source's.
 struct Run {
   static constexpr std::string_view kType = "run";
   std::uint32_t tag = 0;  ///< of this trial; frames with another tag are refused
   int stage_count = 1;    ///< stages that take part; 1: nothing crosses a link
-  config::BlockRange blocks;
+  experiment::BlockRange blocks;
   Boundary incoming;  ///< a micro-batch from the previous stage (at the source: one of results); ignored when alone
   int warmup = 0;
   int batches = 1;
   int depth = 1;          ///< batches in flight in the Offline phase, and at most in a Server phase
   int micro_batches = 1;  ///< in a batch
-  config::Phases phases = config::Phases::both;  ///< ignored in a Server phase
+  experiment::Phases phases = experiment::Phases::both;  ///< ignored in a Server phase
   bool server = false;
   std::vector<std::int64_t> arrivals{};  ///< of a Server phase, for the source only: when each batch arrives,
                                          ///< ascending, in nanoseconds since the phase's beginning
@@ -269,7 +314,7 @@ struct Run {
 
   /// At the source.
   Deal deal() const { return {static_cast<std::size_t>(devices), static_cast<std::size_t>(phase_batches())}; }
-  int phase_count() const { return server ? 1 : config::count(phases); }
+  int phase_count() const { return server ? 1 : experiment::count(phases); }
   int phase_batches() const { return warmup + batches; }
   int total_batches() const { return phase_count() * phase_batches(); }
   std::size_t phase_micro_batches() const {

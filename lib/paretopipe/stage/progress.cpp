@@ -7,6 +7,7 @@
 #include <utility>
 
 namespace paretopipe::stage {
+
 namespace {
 
 std::int64_t cpu_time_ns(clockid_t clock) {

@@ -1,6 +1,6 @@
 #pragma once
 #include <paretopipe/stage/messages.hpp>
-#include <paretopipe/stage/pipeline.hpp>
+#include <paretopipe/stage/stage_loops.hpp>
 
 #include <atomic>
 #include <cstddef>

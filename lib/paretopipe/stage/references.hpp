@@ -2,7 +2,9 @@
 #include <paretopipe/stage/backend.hpp>
 #include <paretopipe/stage/messages.hpp>
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace paretopipe::wire {
@@ -12,6 +14,35 @@ class Link;
 /// The reference outputs of every trial. One process computes them with the whole model and passes them to the source,
 /// which then needs only its own blocks of the model.
 namespace paretopipe::stage {
+
+// Compares outputs of a model with the expected ones. All are float32, with one row for each image.
+
+std::span<const float> as_floats(const Activation& activation);
+
+/// The index of the largest number in a row, which must not be empty: the class that a classifier names.
+std::size_t argmax(std::span<const float> row);
+
+/// The magnitude of the largest number among all outputs.
+double largest_magnitude(std::span<const Activation> outputs);
+
+/// The findings on all results so far.
+class Comparison {
+ public:
+  /// Compares bit for bit first. Throws Error(internal) if the two outputs differ in size.
+  void add(const Activation& result, const Activation& expected);
+
+  double max_abs_difference() const { return max_abs_difference_; }
+
+  /// The share of images whose class is the expected one; 0 if there are no images.
+  double top1_agreement() const;
+
+  std::int64_t images() const { return images_; }
+
+ private:
+  double max_abs_difference_ = 0;
+  std::int64_t images_ = 0;
+  std::int64_t agreeing_ = 0;
+};
 
 /// The source's inputs, as micro-batches of one batch after the other, and the unsplit model's output for each.
 struct ReferenceSet {

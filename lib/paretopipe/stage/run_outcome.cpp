@@ -1,10 +1,16 @@
+#include <paretopipe/core/clock.hpp>
 #include <paretopipe/host/cpu_conditions.hpp>
 #include <paretopipe/host/gpu_watch.hpp>
 #include <paretopipe/stage/run_outcome.hpp>
+#include <paretopipe/wire/frame.hpp>
 
 #include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
 
 namespace paretopipe::stage {
+
 namespace {
 
 /// The micro-batches [begin, end) of a timeline.
@@ -70,14 +76,47 @@ void fill(RunOutcome& outcome, const Run& run, StageTimeline timeline, const Sou
   }
   const auto phase = static_cast<std::ptrdiff_t>(run.phase_micro_batches());
   const auto total = static_cast<std::ptrdiff_t>(run.total_micro_batches());
-  if (config::has_single_stream(run.phases)) {
+  if (experiment::has_single_stream(run.phases)) {
     report.single_stream = slice(timeline, kStageMoments, 0, phase);
     if (source != nullptr) report.single_stream_results = slice(source->results(), kResultMoments, 0, phase);
   }
-  if (config::has_offline(run.phases)) {
+  if (experiment::has_offline(run.phases)) {
     report.offline = slice(timeline, kStageMoments, total - phase, total);
     if (source != nullptr) report.offline_results = slice(source->results(), kResultMoments, total - phase, total);
   }
+}
+
+namespace {
+
+constexpr int kMostRounds = 1000;
+
+std::int64_t median(std::vector<std::int64_t> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+}  // namespace
+
+std::vector<std::int64_t> time_blocks(const TimeBlocks& request, Backend& backend) {
+  if (request.block_count < 1 || request.rounds < 1 || request.rounds > kMostRounds) {
+    throw wire::ProtocolError(
+        fmt::format("the driver asked for the times of {} blocks in {} rounds", request.block_count, request.rounds));
+  }
+  backend.load(request.model, {0, request.block_count});
+  const auto inputs = backend.make_inputs(request.model, 1);
+  std::vector<std::vector<std::int64_t>> samples(static_cast<std::size_t>(request.block_count));
+  for (int round = 0; round <= request.rounds; ++round) {
+    auto activation = inputs.front();
+    for (int block = 0; block < request.block_count; ++block) {
+      const auto begin = now_ns();
+      activation = backend.encode(backend.forward({block, block + 1}, std::move(activation)));
+      if (round > 0) samples[static_cast<std::size_t>(block)].push_back(now_ns() - begin);
+    }
+  }
+  std::vector<std::int64_t> times;
+  for (auto& block : samples) times.push_back(median(std::move(block)));
+  return times;
 }
 
 }  // namespace paretopipe::stage

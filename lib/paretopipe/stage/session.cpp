@@ -5,12 +5,12 @@
 #include <paretopipe/stage/dealer.hpp>
 #include <paretopipe/stage/front_desk.hpp>
 #include <paretopipe/stage/messages.hpp>
-#include <paretopipe/stage/pipeline.hpp>
 #include <paretopipe/stage/progress.hpp>
 #include <paretopipe/stage/references.hpp>
+#include <paretopipe/stage/run_outcome.hpp>
 #include <paretopipe/stage/session.hpp>
-#include <paretopipe/stage/time_blocks.hpp>
-#include <paretopipe/wire/errors.hpp>
+#include <paretopipe/stage/stage_loops.hpp>
+#include <paretopipe/wire/frame.hpp>
 #include <paretopipe/wire/link.hpp>
 #include <paretopipe/wire/rendezvous.hpp>
 
@@ -21,6 +21,7 @@
 #include <utility>
 
 namespace paretopipe::stage {
+
 namespace {
 
 /// The most that an experiment can ask for; also keeps the sums within an int.
@@ -55,7 +56,7 @@ std::int64_t memory_for_graphs(const Configure& request) {
 
 /// A link carries a limited number of tensors of a cut; a result is a single tensor.
 void check(const Boundary& incoming, bool source) {
-  const auto most = source ? std::size_t{1} : std::size_t{config::kMostCrossing};
+  const auto most = source ? std::size_t{1} : std::size_t{experiment::kMostCrossing};
   if (!incoming.empty() && incoming.size() <= most) return;
   throw wire::ProtocolError(
       fmt::format("the driver announced micro-batches of {} tensors where 1 to {} can come", incoming.size(), most));

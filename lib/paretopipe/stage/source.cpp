@@ -4,6 +4,33 @@
 #include <algorithm>
 
 namespace paretopipe::stage {
+
+bool ArrivalGate::enter(std::int64_t moment_ns) {
+  const Clock::time_point moment{Nanoseconds(moment_ns)};
+  std::unique_lock lock(mutex_);
+  if (changed_.wait_until(lock, moment, [this] { return closed_; })) return false;
+  changed_.wait(lock, [this] { return closed_ || free_ > 0; });
+  if (closed_) return false;
+  --free_;
+  return true;
+}
+
+void ArrivalGate::leave() {
+  {
+    const std::lock_guard lock(mutex_);
+    ++free_;
+  }
+  changed_.notify_all();
+}
+
+void ArrivalGate::close() {
+  {
+    const std::lock_guard lock(mutex_);
+    closed_ = true;
+  }
+  changed_.notify_all();
+}
+
 Source::Source(const Run& run, const ReferenceSet& references)
     : run_(run), references_(references), deal_(run.deal()), gate_(run.depth), returned_(deal_.devices) {
   for (std::size_t device = 0; device < deal_.devices; ++device) jobs_.emplace_back(run.micro_batches_in_flight());
@@ -13,7 +40,7 @@ Source::Source(const Run& run, const ReferenceSet& references)
 
 void Source::start() {
   const std::lock_guard lock(mutex_);
-  if (config::has_single_stream(run_.phases)) {
+  if (experiment::has_single_stream(run_.phases)) {
     issue();
   } else {
     fill();
@@ -72,7 +99,7 @@ void Source::fill() {
 void Source::issue_next() {
   if (next_ == static_cast<std::size_t>(run_.total_batches())) return;
   const bool alone_is_over =
-      config::has_single_stream(run_.phases) && batches_back_ == static_cast<std::size_t>(run_.phase_batches());
+      experiment::has_single_stream(run_.phases) && batches_back_ == static_cast<std::size_t>(run_.phase_batches());
   if (alone_is_over) {
     fill();
   } else {

@@ -1,21 +1,51 @@
 #pragma once
-#include <paretopipe/core/accuracy.hpp>
-#include <paretopipe/core/deal.hpp>
+#include <paretopipe/core/fidelity.hpp>
 #include <paretopipe/core/timeline.hpp>
-#include <paretopipe/stage/arrival_gate.hpp>
 #include <paretopipe/stage/backend.hpp>
 #include <paretopipe/stage/bounded_queue.hpp>
-#include <paretopipe/stage/comparison.hpp>
-#include <paretopipe/stage/job.hpp>
 #include <paretopipe/stage/messages.hpp>
 #include <paretopipe/stage/references.hpp>
 
+#include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
+#include <memory>
 #include <mutex>
 #include <vector>
 
 namespace paretopipe::stage {
+
+/// Lets the batches of a Server phase into the pipeline, each at its moment and no more than `depth` at a time. Batches
+/// that have to wait for a free place wait outside, in the order of arrival. Thread-safe.
+class ArrivalGate {
+ public:
+  /// `depth` places, 1 at least.
+  explicit ArrivalGate(int depth) : free_(depth) {}
+
+  /// Blocks until `moment_ns` of the steady clock has come and a place is free, then takes the place. False when the
+  /// gate was closed: the batch has no place.
+  bool enter(std::int64_t moment_ns);
+
+  /// Frees a place.
+  void leave();
+
+  /// Releases all waiting threads, for good.
+  void close();
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int free_;
+  bool closed_ = false;
+};
+
+/// One micro-batch, with all its tensors, on its way through a stage. If batches are not cut, it is a whole batch.
+struct Job {
+  std::size_t sequence = 0;
+  Activation activation;
+  std::shared_ptr<void> lease;  ///< keeps the receive buffer from being overwritten; empty if there is none
+};
 
 /// Hands batches to the pipeline and takes their results: one batch in flight in the SingleStream phase, `depth` in the
 /// Offline phase. A run may have only one of these phases. Each returned result makes room for the next batch, so the
@@ -24,7 +54,7 @@ namespace paretopipe::stage {
 /// phase a dedicated thread hands batches over as they arrive; while `depth` are in flight, further arrivals wait here,
 /// without limit.
 ///
-/// If the run has several devices, batches are dealt out to them (core/deal.hpp) and come back from each in order.
+/// If the run has several devices, batches are dealt out to them (core/timeline.hpp) and come back from each in order.
 ///
 /// `start` and `complete` may be called from any thread. A device's worker takes its work from `jobs`.
 class Source {

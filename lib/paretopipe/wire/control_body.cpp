@@ -1,5 +1,4 @@
 #include <paretopipe/wire/control_body.hpp>
-#include <paretopipe/wire/errors.hpp>
 #include <paretopipe/wire/frame.hpp>
 
 #include <algorithm>

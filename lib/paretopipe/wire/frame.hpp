@@ -1,5 +1,5 @@
 #pragma once
-#include <paretopipe/wire/tensor_spec.hpp>
+#include <paretopipe/core/error.hpp>
 
 #include <array>
 #include <cstddef>
@@ -7,11 +7,60 @@
 #include <span>
 #include <string>
 #include <variant>
+#include <vector>
+
+namespace paretopipe::wire {
+
+/// Something else came over a link than was agreed. The text says what was expected and what came. Except for `Closed`,
+/// the stream may have stopped in the middle of a frame: the link is useless and should be destroyed.
+class ProtocolError : public Error {
+ public:
+  explicit ProtocolError(const std::string& message) : Error(ExitCode::environment, message) {}
+};
+
+/// The stream ended at a valid point: the peer closed it between two frames, or this side called Link::shutdown.
+class Closed : public ProtocolError {
+ public:
+  using ProtocolError::ProtocolError;
+};
+
+/// The peer vanished without closing properly: a truncated frame, a reset, a write to a closed connection.
+class ConnectionLost : public ProtocolError {
+ public:
+  using ProtocolError::ProtocolError;
+};
+
+/// Element type of a tensor on the wire. The numbers are part of the protocol.
+enum class DType : std::uint8_t { float32 = 1, bfloat16 = 2, int64 = 3 };
+
+/// Order of the elements in memory. The numbers are part of the protocol.
+enum class MemoryFormat : std::uint8_t { contiguous = 1, channels_last = 2 };
+
+/// Everything that decides how many bytes a tensor has on the wire and what they mean. Elements are dense in the order
+/// of `memory_format`, in the byte order of the hosts, which must be little-endian.
+struct TensorSpec {
+  DType dtype = DType::float32;
+  MemoryFormat memory_format = MemoryFormat::contiguous;  ///< channels_last (NHWC) only with four dimensions
+  std::vector<std::int64_t> shape;  ///< at most kMaxRank dimensions, each 1 … 2^32 - 1; none at all is a scalar
+
+  bool operator==(const TensorSpec&) const = default;
+};
+
+inline constexpr int kMaxRank = 8;
+
+/// Bytes of one element. Throws ProtocolError for a value that is no DType.
+std::int64_t element_size(DType dtype);
+
+/// Bytes of the whole tensor. Throws ProtocolError if the spec breaks a rule above or the size does not fit 63 bits.
+/// Ask for the size to check a spec from a peer.
+std::int64_t byte_size(const TensorSpec& spec);
+
+/// "float32[8x3x224x224]", with " channels_last" if it applies. For error messages: takes any spec, however wrong.
+std::string to_string(const TensorSpec& spec);
 
 // The 64 bytes before every frame. Pure: no input or output, no state; safe from any thread. README.md gives the layout
 // byte by byte. A field that follows from others (a tensor's body length) is not stored, so no contradictory header can
 // be made; one from a peer is refused.
-namespace paretopipe::wire {
 
 inline constexpr std::uint16_t kProtocolVersion = 1;
 inline constexpr std::size_t kHeaderBytes = 64;

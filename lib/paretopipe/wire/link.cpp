@@ -1,15 +1,10 @@
 #include <paretopipe/core/clock.hpp>
-#include <paretopipe/wire/addresses.hpp>
 #include <paretopipe/wire/control_body.hpp>
-#include <paretopipe/wire/descriptor.hpp>
-#include <paretopipe/wire/frame.hpp>
 #include <paretopipe/wire/link.hpp>
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <bit>
-#include <string_view>
 
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -22,7 +17,10 @@
 #include <boost/asio/io_context.hpp>
 #include <nlohmann/json.hpp>
 
+#include "sockets.hpp"
+
 namespace paretopipe::wire {
+
 namespace asio = boost::asio;
 namespace {
 

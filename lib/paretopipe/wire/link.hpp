@@ -1,6 +1,5 @@
 #pragma once
-#include <paretopipe/wire/errors.hpp>
-#include <paretopipe/wire/tensor_spec.hpp>
+#include <paretopipe/wire/frame.hpp>
 
 #include <atomic>
 #include <cstddef>
@@ -8,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <nlohmann/json_fwd.hpp>

@@ -29,12 +29,12 @@ TEST_CASE("trying leaves nothing behind", "[capabilities][needs:namespaces]") {
 
 TEST_CASE("a profile can be shaped where all that it asks for works", "[capabilities]") {
   shaping::Capabilities some{{true, "yes"}, {true, "yes"}, {false, "no netem"}};
-  CHECK(can_shape(some, config::load_network_profile("unshaped")).works);
-  CHECK(can_shape(some, config::load_network_profile("wifi")).detail == "no netem");
-  config::NetworkProfile paced;
+  CHECK(can_shape(some, experiment::load_network_profile("unshaped")).works);
+  CHECK(can_shape(some, experiment::load_network_profile("wifi")).detail == "no netem");
+  experiment::NetworkProfile paced;
   paced.backward.rate_bit_per_s = 1'000'000;
   CHECK(can_shape(some, paced).works);
   some.namespaces = {false, "no namespaces"};
   CHECK(can_shape(some, paced).detail == "no namespaces");
-  CHECK(can_shape(some, config::load_network_profile("unshaped")).works);
+  CHECK(can_shape(some, experiment::load_network_profile("unshaped")).works);
 }

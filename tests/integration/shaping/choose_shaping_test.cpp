@@ -9,16 +9,16 @@
 #include "machine_state.hpp"
 
 using namespace paretopipe;
-using config::Shaping;
+using experiment::Shaping;
 using shaping::choose_shaping;
 using support::contains;
 using support::message_of;
 
 namespace {
 
-std::vector<config::NetworkProfile> profiles(const std::vector<std::string>& names) {
-  std::vector<config::NetworkProfile> loaded;
-  for (const auto& name : names) loaded.push_back(config::load_network_profile(name));
+std::vector<experiment::NetworkProfile> profiles(const std::vector<std::string>& names) {
+  std::vector<experiment::NetworkProfile> loaded;
+  for (const auto& name : names) loaded.push_back(experiment::load_network_profile(name));
   return loaded;
 }
 
@@ -41,7 +41,7 @@ TEST_CASE("left to itself, shaping is the kernel's where that works for all prof
 
 TEST_CASE("a rate alone needs no netem", "[choice][needs:tbf]") {
   support::need(support::capabilities().tbf);
-  config::NetworkProfile paced{"paced", {}, {}};
+  experiment::NetworkProfile paced{"paced", {}, {}};
   paced.forward.rate_bit_per_s = 5'000'000;
   CHECK(choose_shaping(std::nullopt, std::vector{paced}).kind == Shaping::netem);
 }

@@ -1,5 +1,5 @@
 #include <paretopipe/core/error.hpp>
-#include <paretopipe/shaping/emulated/link.hpp>
+#include <paretopipe/shaping/emulated/emulated_link.hpp>
 
 #include <future>
 #include <memory>
@@ -19,7 +19,7 @@
 using namespace paretopipe;
 using namespace paretopipe::testing;
 using namespace std::chrono_literals;
-using config::LinkConditions;
+using experiment::LinkConditions;
 using shaping::EmulatedLink;
 using support::contains;
 using support::message_of;
@@ -58,7 +58,7 @@ bool arrives_intact(const launch::FileDescriptor& from, const launch::FileDescri
 LinkConditions scattered() {
   auto conditions = conditions_of(3ms, 400'000'000);
   conditions.jitter = 1ms;
-  conditions.distribution = config::DelayDistribution::paretonormal;
+  conditions.distribution = experiment::DelayDistribution::paretonormal;
   return conditions;
 }
 

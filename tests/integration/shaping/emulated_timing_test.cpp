@@ -1,4 +1,4 @@
-#include <paretopipe/shaping/emulated/link.hpp>
+#include <paretopipe/shaping/emulated/emulated_link.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -16,7 +16,7 @@
 //   integration_emulated_link "[bench]"    prints the whole grid, in about four minutes
 using namespace paretopipe;
 using namespace paretopipe::testing;
-using config::LinkConditions;
+using experiment::LinkConditions;
 using shaping::EmulatedLink;
 
 namespace {

@@ -21,7 +21,7 @@
 #include "machine_state.hpp"
 
 using namespace paretopipe;
-using config::NetworkProfile;
+using experiment::NetworkProfile;
 using shaping::NamespaceRing;
 using shaping::ShapedLink;
 using support::capabilities;

@@ -1,6 +1,6 @@
 #include "machine_state.hpp"
 
-#include <paretopipe/launch/command.hpp>
+#include <paretopipe/launch/child_process.hpp>
 
 #include <algorithm>
 #include <filesystem>

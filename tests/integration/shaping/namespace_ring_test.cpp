@@ -1,5 +1,5 @@
 #include <paretopipe/core/error.hpp>
-#include <paretopipe/launch/command.hpp>
+#include <paretopipe/launch/child_process.hpp>
 #include <paretopipe/shaping/kernel/namespace_ring.hpp>
 
 #include <filesystem>

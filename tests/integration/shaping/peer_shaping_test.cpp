@@ -1,5 +1,4 @@
 // What the plan for a peer does to the packets of a real TCP connection, whose sender hands over super-packets.
-#include <paretopipe/shaping/interface/interface_mtu.hpp>
 #include <paretopipe/shaping/interface/peer_shaping.hpp>
 #include <paretopipe/shaping/kernel/namespace_ring.hpp>
 
@@ -19,8 +18,8 @@ using support::capabilities;
 
 namespace {
 
-config::LinkConditions far_away() {
-  config::LinkConditions conditions;
+experiment::LinkConditions far_away() {
+  experiment::LinkConditions conditions;
   conditions.delay = 10s;  // nothing leaves netem while the test looks
   return conditions;
 }

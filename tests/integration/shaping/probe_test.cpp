@@ -20,7 +20,7 @@
 
 using namespace paretopipe;
 using namespace std::chrono_literals;
-using config::NetworkProfile;
+using experiment::NetworkProfile;
 using shaping::NamespaceRing;
 using shaping::Probe;
 using shaping::ShapedLink;
@@ -102,7 +102,7 @@ TEST_CASE("a person ends a probe at once", "[probe]") {
 
 TEST_CASE("a way back over a link of its own is measured there, and not on the way there") {
   const auto paced = [](std::int64_t rate_bit_per_s) {
-    config::LinkConditions conditions;
+    experiment::LinkConditions conditions;
     conditions.rate_bit_per_s = rate_bit_per_s;
     return conditions;
   };
@@ -140,14 +140,14 @@ TEST_CASE("a delay counts once in each direction, and a rate of netem is what a 
 
 TEST_CASE("jitter does not break a transfer, for packets stay in order", "[probe][netem][needs:netem]") {
   support::need(capabilities().netem);
-  const auto profile = config::load_network_profile("lte");
+  const auto profile = experiment::load_network_profile("lte");
   const auto probe = probe_under(profile);
   check_goodput(probe.forward_bit_per_s, 10e6 * shaping::kTcpPayloadShare);
 }
 
 TEST_CASE("the published profile is slow and far, as published", "[probe][netem][needs:netem]") {
   support::need(capabilities().netem);
-  const auto probe = probe_under(config::load_network_profile("published"));
+  const auto probe = probe_under(experiment::load_network_profile("published"));
   CHECK(probe.round_trip_min >= 399ms);
   CHECK(probe.round_trip_min < 600ms);
   check_goodput(probe.forward_bit_per_s, 5e6 * shaping::kTcpPayloadShare);

@@ -10,7 +10,7 @@
 
 using namespace paretopipe;
 using namespace std::chrono_literals;
-using config::NetworkProfile;
+using experiment::NetworkProfile;
 using shaping::NamespaceRing;
 using shaping::ShapedLink;
 using support::capabilities;
@@ -98,16 +98,16 @@ TEST_CASE("a kernel without netem says so when a delay is applied", "[shaped][ne
   support::need_no_netem();
   const NamespaceRing networks;
   const auto message =
-      message_of<EnvironmentError>([&] { ShapedLink(networks, config::load_network_profile("published")); });
+      message_of<EnvironmentError>([&] { ShapedLink(networks, experiment::load_network_profile("published")); });
   CHECK(contains(message, "this kernel has no netem: load its module (sudo modprobe sch_netem)"));
 }
 
 TEST_CASE("every shipped profile is applied and read back as it was requested", "[shaped][netem][needs:netem]") {
   support::need(capabilities().netem);
   const NamespaceRing networks;
-  for (const auto& [name, description] : config::shipped_networks()) {
+  for (const auto& [name, description] : experiment::shipped_networks()) {
     CAPTURE(name);
-    const ShapedLink link(networks, config::load_network_profile(name));
+    const ShapedLink link(networks, experiment::load_network_profile(name));
     CHECK(link.differences().empty());
   }
 }
@@ -119,7 +119,7 @@ TEST_CASE("every condition at once is applied and read back", "[shaped][netem][n
   auto& forward = profile.forward;
   forward.delay = 12'345us;
   forward.jitter = 1'234us;
-  forward.distribution = config::DelayDistribution::paretonormal;
+  forward.distribution = experiment::DelayDistribution::paretonormal;
   forward.rate_bit_per_s = 7'654'321;
   forward.loss = 0.0123;
   forward.reorder = 0.05;

@@ -1,7 +1,7 @@
 #pragma once
 #include <paretopipe/core/clock.hpp>
 #include <paretopipe/launch/file_descriptor.hpp>
-#include <paretopipe/shaping/emulated/link.hpp>
+#include <paretopipe/shaping/emulated/emulated_link.hpp>
 #include <paretopipe/wire/rendezvous.hpp>
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-#include <paretopipe/calibration/applicability.hpp>
+#include <paretopipe/analysis/calibration/data_sheet.hpp>
 
 #include <support/catch.hpp>
 #include <support/message_of.hpp>

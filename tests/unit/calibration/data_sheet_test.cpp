@@ -1,4 +1,4 @@
-#include <paretopipe/calibration/render.hpp>
+#include <paretopipe/render/render_data_sheet.hpp>
 
 #include <algorithm>
 #include <sstream>
@@ -11,6 +11,7 @@
 
 using namespace paretopipe;
 using namespace paretopipe::calibration;
+using namespace paretopipe::render;
 using support::contains;
 using testing::measured;
 using testing::sheet_of;

@@ -1,4 +1,4 @@
-#include <paretopipe/calibration/grid.hpp>
+#include <paretopipe/analysis/calibration/grid.hpp>
 
 #include <set>
 
@@ -18,7 +18,7 @@ TEST_CASE("every cell is measured in every repetition, and each network is set u
   for (std::size_t i = 0; i < trials.size(); ++i) {
     ids.insert(trials[i].id());
     changes += i > 0 && trials[i].network != trials[i - 1].network ? 1 : 0;
-    CHECK((trials[i].shaping == config::Shaping::emulated) == trials[i].network.shaped());
+    CHECK((trials[i].shaping == experiment::Shaping::emulated) == trials[i].network.shaped());
   }
   CHECK(ids.size() == trials.size());
   CHECK(changes == 1);

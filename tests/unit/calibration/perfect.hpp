@@ -1,6 +1,6 @@
 #pragma once
-#include <paretopipe/calibration/data_sheet.hpp>
-#include <paretopipe/stats/summarise.hpp>
+#include <paretopipe/analysis/calibration/data_sheet.hpp>
+#include <paretopipe/analysis/stats/summarise.hpp>
 
 #include <cmath>
 

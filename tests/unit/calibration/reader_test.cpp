@@ -1,5 +1,5 @@
-#include <paretopipe/calibration/render.hpp>
 #include <paretopipe/core/error.hpp>
+#include <paretopipe/render/render_data_sheet.hpp>
 
 #include <functional>
 
@@ -12,6 +12,7 @@
 
 using namespace paretopipe;
 using namespace paretopipe::calibration;
+using namespace paretopipe::render;
 using nlohmann::json;
 using support::contains;
 using support::message_of;

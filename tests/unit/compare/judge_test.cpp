@@ -1,4 +1,4 @@
-#include <paretopipe/compare/judge.hpp>
+#include <paretopipe/analysis/compare/judge.hpp>
 
 #include <cmath>
 #include <vector>

@@ -1,4 +1,4 @@
-#include <paretopipe/compare/render.hpp>
+#include <paretopipe/render/render_comparison.hpp>
 
 #include <algorithm>
 
@@ -27,8 +27,8 @@ compare::Comparison a_regression(bool strict = false) {
 }
 
 std::string all_formats(const compare::Comparison& comparison) {
-  return compare::render_text(comparison, {}) + compare::render_markdown(comparison) +
-         compare::render_json(comparison) + compare::render_junit(comparison);
+  return render::render_text(comparison, {}) + render::render_markdown(comparison) + render::render_json(comparison) +
+         render::render_junit(comparison);
 }
 
 compare::Comparison with_model(const std::string& name) {
@@ -43,7 +43,7 @@ compare::Comparison with_model(const std::string& name) {
 }  // namespace
 
 TEST_CASE("text says the conclusion first, then rules, changes, findings and notes") {
-  const auto text = compare::render_text(a_regression(), {});
+  const auto text = render::render_text(a_regression(), {});
   CHECK(text.starts_with(
       "Regression: 1 of 6 checks is broken, 4 could not be decided, 1 configuration of the base was not "
       "measured again.\n"));
@@ -63,19 +63,19 @@ TEST_CASE("text says the conclusion first, then rules, changes, findings and not
 
 TEST_CASE("every format is what its golden file says") {
   const auto comparison = a_regression();
-  const auto text = compare::render_text(comparison, {.width = 100, .colour = false, .unicode = true});
+  const auto text = render::render_text(comparison, {.width = 100, .colour = false, .unicode = true});
   CHECK(text == golden("compare/comparison.txt", text));
-  const auto markdown = compare::render_markdown(comparison);
+  const auto markdown = render::render_markdown(comparison);
   CHECK(markdown == golden("compare/comparison.md", markdown));
-  const auto document = compare::render_json(comparison);
+  const auto document = render::render_json(comparison);
   CHECK(document == golden("compare/comparison.json", document));
-  const auto junit = compare::render_junit(comparison);
+  const auto junit = render::render_junit(comparison);
   CHECK(junit == golden("compare/comparison.xml", junit));
 }
 
 TEST_CASE("without rules the conclusion counts what changed") {
   const auto text =
-      compare::render_text(comparison_of(repetitions(kBefore), repetitions(kSlower), request({"throughput"})), {});
+      render::render_text(comparison_of(repetitions(kBefore), repetitions(kSlower), request({"throughput"})), {});
   CHECK(text.starts_with("1 worse and 0 better, beyond noise, in 1 configuration; no rule was given.\n"));
 }
 
@@ -84,21 +84,21 @@ TEST_CASE("different machines are said, equal ones are not") {
   auto now = repetitions(kBefore);
   const auto asked = request({"throughput"});
   for (auto& record : now) record.stages[0].host.hostname = "other";
-  CHECK(contains(compare::render_text(comparison_of(base, now, asked), {}), "a change may be the machine's"));
-  CHECK_FALSE(contains(compare::render_text(comparison_of(base, base, asked), {}), "machine's"));
+  CHECK(contains(render::render_text(comparison_of(base, now, asked), {}), "a change may be the machine's"));
+  CHECK_FALSE(contains(render::render_text(comparison_of(base, base, asked), {}), "machine's"));
 }
 
 TEST_CASE("repetitions that do not count are said") {
   auto now = repetitions(kAlike);
   now[0] = make_failure(make_trial(3, 0), "killed");
-  const auto text = compare::render_text(comparison_of(repetitions(kBefore), now, request({"throughput"})), {});
+  const auto text = render::render_text(comparison_of(repetitions(kBefore), now, request({"throughput"})), {});
   CHECK(contains(text, "1 of 5 repetitions does not count in new.jsonl: resnet18"));
 }
 
 TEST_CASE("the conclusion says what was not measured again, and that a strict request does not pass for it") {
   const auto base = repetitions(kBefore, 3) + repetitions(kBefore, 5);
   auto asked = request({"throughput"}, {"throughput < -5%"});
-  const auto first_words = [&] { return compare::render_text(comparison_of(base, repetitions(kAlike, 3), asked), {}); };
+  const auto first_words = [&] { return render::render_text(comparison_of(base, repetitions(kAlike, 3), asked), {}); };
   CHECK(first_words().starts_with(
       "No regression: 0 of 1 check is broken, 1 configuration of the base was not measured again.\n"));
   asked.strict = true;
@@ -108,13 +108,13 @@ TEST_CASE("the conclusion says what was not measured again, and that a strict re
 TEST_CASE("records that do not count are of no other machine") {
   auto now = repetitions(kBefore);
   for (auto& record : now) record = make_failure(record.trial, "killed");
-  const auto text = compare::render_text(comparison_of(repetitions(kBefore), now, request({"throughput"})), {});
+  const auto text = render::render_text(comparison_of(repetitions(kBefore), now, request({"throughput"})), {});
   CHECK_FALSE(contains(text, "machine's"));
   CHECK(contains(text, "0 worse and 0 better, beyond noise, in 1 configuration, and 1 without a new result"));
 }
 
 TEST_CASE("Markdown has the same as tables and lists, broken rules and worse rows in bold") {
-  const auto markdown = compare::render_markdown(a_regression());
+  const auto markdown = render::render_markdown(a_regression());
   CHECK(markdown.starts_with(
       "**Regression: 1 of 6 checks is broken, 4 could not be decided, 1 configuration of the base was "
       "not measured again.**\n"));
@@ -126,7 +126,7 @@ TEST_CASE("Markdown has the same as tables and lists, broken rules and worse row
 }
 
 TEST_CASE("JSON has every number, and no key for what has no value") {
-  const auto document = json::parse(compare::render_json(a_regression()));
+  const auto document = json::parse(render::render_json(a_regression()));
   CHECK(document["regression"] == true);
   CHECK(document["base"]["path"] == "base.jsonl");
   REQUIRE(document["configurations"].size() == 2);
@@ -151,7 +151,7 @@ TEST_CASE("JSON has every number, and no key for what has no value") {
 }
 
 TEST_CASE("JUnit XML has a testcase for every rule and configuration: passed, failed or skipped") {
-  const auto xml = compare::render_junit(a_regression());
+  const auto xml = render::render_junit(a_regression());
   CHECK(xml.starts_with(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
       "<testsuites tests=\"6\" failures=\"1\" errors=\"0\" skipped=\"4\">\n"
@@ -164,7 +164,7 @@ TEST_CASE("JUnit XML has a testcase for every rule and configuration: passed, fa
 }
 
 TEST_CASE("in a strict request JUnit's undecided testcases fail") {
-  const auto xml = compare::render_junit(a_regression(true));
+  const auto xml = render::render_junit(a_regression(true));
   CHECK(contains(xml, "tests=\"6\" failures=\"5\" errors=\"0\" skipped=\"0\""));
   CHECK(contains(xml, "<failure type=\"undecided\""));
   CHECK_FALSE(contains(xml, "<skipped"));
@@ -173,13 +173,13 @@ TEST_CASE("in a strict request JUnit's undecided testcases fail") {
 TEST_CASE("a hostile name leaves its place in no format") {
   const std::string hostile = "a\"b'<script>&amp;]]>|`x`\x1b[2J\n\x01\xef\xbf\xbf\xef\xbf\xbe";
   const auto comparison = with_model(hostile);
-  const auto xml = compare::render_junit(comparison);
+  const auto xml = render::render_junit(comparison);
   CHECK(contains(xml, "classname=\"a&quot;b&apos;&lt;script&gt;&amp;amp;]]&gt;|`x`?[2J????, batch 8"));
-  const auto markdown = compare::render_markdown(comparison);
+  const auto markdown = render::render_markdown(comparison);
   CHECK(contains(markdown, "\\<script\\>\\&amp;\\]\\]\\>\\|\\`x\\`?\\[2J"));
-  CHECK(json::parse(compare::render_json(comparison))["configurations"][0]["settings"]["model"] == hostile);
+  CHECK(json::parse(render::render_json(comparison))["configurations"][0]["settings"]["model"] == hostile);
   for (const char control : {'\x1b', '\x01'}) {
-    for (const auto& text : {compare::render_text(comparison, {}), markdown, xml, compare::render_json(comparison)}) {
+    for (const auto& text : {render::render_text(comparison, {}), markdown, xml, render::render_json(comparison)}) {
       CHECK(text.find(control) == std::string::npos);
     }
   }
@@ -206,11 +206,11 @@ TEST_CASE("every format says what was measured in turns, and what all configurat
   auto base = repetitions(before, 3) + repetitions(before, 5), now = repetitions(slower, 3) + repetitions(slower, 5);
   put_side_by_side(base, now);
   const auto comparison = comparison_of(base, now, request({"throughput"}, {"throughput < -5%"}));
-  CHECK(contains(compare::render_text(comparison, {}), "measured in turns, so repetitions are compared pair by pair"));
-  CHECK(contains(compare::render_text(comparison, {}), "broken: throughput < -5% in all configurations together"));
-  CHECK(contains(compare::render_markdown(comparison), "### all configurations together"));
-  CHECK(contains(compare::render_junit(comparison), "classname=\"all configurations together\""));
-  const auto document = json::parse(compare::render_json(comparison));
+  CHECK(contains(render::render_text(comparison, {}), "measured in turns, so repetitions are compared pair by pair"));
+  CHECK(contains(render::render_text(comparison, {}), "broken: throughput < -5% in all configurations together"));
+  CHECK(contains(render::render_markdown(comparison), "### all configurations together"));
+  CHECK(contains(render::render_junit(comparison), "classname=\"all configurations together\""));
+  const auto document = json::parse(render::render_json(comparison));
   CHECK(document["paired"] == true);
   const auto& together = document["together"]["changes"][0];
   CHECK(together["p_value"].get<double>() == Approx(2.0 / 256));

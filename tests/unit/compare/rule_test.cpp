@@ -1,4 +1,4 @@
-#include <paretopipe/compare/rule.hpp>
+#include <paretopipe/analysis/compare/judge.hpp>
 #include <paretopipe/core/error.hpp>
 
 #include <string>

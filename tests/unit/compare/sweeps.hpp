@@ -1,5 +1,5 @@
 #pragma once
-#include <paretopipe/compare/comparison.hpp>
+#include <paretopipe/analysis/compare/comparison.hpp>
 
 #include <algorithm>
 #include <string>

@@ -1,4 +1,4 @@
-#include <paretopipe/core/deal.hpp>
+#include <paretopipe/core/timeline.hpp>
 
 #include <vector>
 

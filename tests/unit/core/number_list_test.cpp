@@ -1,4 +1,4 @@
-#include <paretopipe/core/number_list.hpp>
+#include <paretopipe/core/text.hpp>
 
 #include <support/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include <paretopipe/core/random.hpp>
+#include <paretopipe/core/hash.hpp>
 
 #include <array>
 #include <cstdlib>

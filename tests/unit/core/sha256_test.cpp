@@ -1,5 +1,5 @@
 #include <paretopipe/core/error.hpp>
-#include <paretopipe/core/sha256.hpp>
+#include <paretopipe/core/hash.hpp>
 
 #include <support/catch.hpp>
 #include <support/files.hpp>

@@ -1,4 +1,4 @@
-#include <paretopipe/core/split.hpp>
+#include <paretopipe/core/text.hpp>
 
 #include <string>
 

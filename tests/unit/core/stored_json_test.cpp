@@ -1,5 +1,5 @@
 #include <paretopipe/core/error.hpp>
-#include <paretopipe/core/stored_json.hpp>
+#include <paretopipe/core/json.hpp>
 
 #include <support/catch.hpp>
 #include <support/message_of.hpp>

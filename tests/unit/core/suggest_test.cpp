@@ -1,4 +1,4 @@
-#include <paretopipe/core/suggest.hpp>
+#include <paretopipe/core/text.hpp>
 
 #include <support/catch.hpp>
 

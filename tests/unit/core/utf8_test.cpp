@@ -1,4 +1,4 @@
-#include <paretopipe/core/utf8.hpp>
+#include <paretopipe/core/text.hpp>
 
 #include <support/catch.hpp>
 

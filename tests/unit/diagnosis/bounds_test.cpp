@@ -1,4 +1,4 @@
-#include <paretopipe/diagnosis/bounds.hpp>
+#include <paretopipe/analysis/diagnosis/bounds.hpp>
 
 #include <random>
 

@@ -1,5 +1,5 @@
+#include <paretopipe/analysis/diagnosis/demands.hpp>
 #include <paretopipe/core/error.hpp>
-#include <paretopipe/diagnosis/demands.hpp>
 
 #include <numeric>
 #include <random>

@@ -1,4 +1,4 @@
-#include <paretopipe/diagnosis/diagnosis.hpp>
+#include <paretopipe/analysis/diagnosis/diagnosis.hpp>
 
 #include <support/catch.hpp>
 

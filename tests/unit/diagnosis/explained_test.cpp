@@ -1,5 +1,5 @@
 // What people read of each kind of bottleneck, doubt and baseline, byte for byte.
-#include <paretopipe/diagnosis/render.hpp>
+#include <paretopipe/render/render_diagnosis.hpp>
 
 #include <fmt/format.h>
 #include <support/catch.hpp>
@@ -115,7 +115,7 @@ Records failed_and_invalid() {
   return {invalid, make_failure(make_trial(3, 0), "gone"), make_failure(make_trial(3, 1), "gone")};
 }
 
-Records in_one_phase(config::Phases phases) {
+Records in_one_phase(experiment::Phases phases) {
   auto records = slow_link_sweep();
   for (auto& record : records) record = in_phases(std::move(record), phases);
   return records;
@@ -128,9 +128,9 @@ TEST_CASE("a sweep is explained as its golden files say, in text and in Markdown
   records.push_back(make_failure(records[1].trial, "gone <b>|"));
   records.back().trial.split_points = {3};
   const auto groups = diagnose_all(records);
-  const auto text = diagnosis::render_text(groups);
+  const auto text = render::render_text(groups);
   CHECK(text == support::golden("explain/sweep.txt", text));
-  const auto markdown = diagnosis::render_markdown(groups);
+  const auto markdown = render::render_markdown(groups);
   CHECK(markdown == support::golden("explain/sweep.md", markdown));
 }
 
@@ -154,13 +154,13 @@ TEST_CASE("every kind of bottleneck, doubt and baseline is explained as its gold
       {"repetitions that do not agree", disagreeing()},
       {"failed and invalid repetitions", failed_and_invalid()},
       {"not splitting is the fastest", {slow_link_sweep()[1], slow_link_sweep()[4]}},
-      {"one batch in flight alone", in_one_phase(config::Phases::single_stream)},
-      {"several in flight alone", in_one_phase(config::Phases::offline)},
+      {"one batch in flight alone", in_one_phase(experiment::Phases::single_stream)},
+      {"several in flight alone", in_one_phase(experiment::Phases::offline)},
       {"beside data parallelism", sweep_with_baseline()},
       {"data parallelism with too little in flight", {sweep_with_baseline(1).back()}}};
   std::string text;
   for (const auto& [name, records] : cases) {
-    text += fmt::format("{}== {}\n\n{}", text.empty() ? "" : "\n", name, diagnosis::render_text(diagnose_all(records)));
+    text += fmt::format("{}== {}\n\n{}", text.empty() ? "" : "\n", name, render::render_text(diagnose_all(records)));
   }
   CHECK(text == support::golden("explain/cases.txt", text));
 }

@@ -1,5 +1,5 @@
-#include <paretopipe/diagnosis/render.hpp>
-#include <paretopipe/diagnosis/sentences.hpp>
+#include <paretopipe/render/diagnosis_sentences.hpp>
+#include <paretopipe/render/render_diagnosis.hpp>
 
 #include <nlohmann/json.hpp>
 #include <support/catch.hpp>
@@ -9,6 +9,7 @@
 
 using namespace paretopipe;
 using namespace paretopipe::diagnosis;
+using namespace paretopipe::render;
 using namespace paretopipe::testing;
 using support::contains;
 

@@ -105,7 +105,7 @@ inline record::TrialRecord record_of(const Pipeline& pipeline, std::vector<int> 
   const auto links = static_cast<int>(pipeline.link.size());
   for (int i = 0; i < links; ++i) record.links.push_back({i, (i + 1) % links, 1000 * (links - i), 100});
   if (std::any_of(pipeline.delay.begin(), pipeline.delay.end(), [](auto delay) { return delay != 0; })) {
-    record.network = config::NetworkEvidence{};
+    record.network = experiment::NetworkEvidence{};
     record.network->read_back.forward.delay = Nanoseconds(pipeline.delay.front());
     record.network->read_back.backward.delay = Nanoseconds(pipeline.delay.back());
   }

@@ -1,5 +1,5 @@
 #pragma once
-#include <paretopipe/diagnosis/diagnosis.hpp>
+#include <paretopipe/analysis/diagnosis/diagnosis.hpp>
 
 #include "../stats/dealt_samples.hpp"
 #include "simulated.hpp"

@@ -1,4 +1,4 @@
-#include <paretopipe/frontier/choice.hpp>
+#include <paretopipe/analysis/frontier/choice.hpp>
 
 #include <algorithm>
 #include <random>

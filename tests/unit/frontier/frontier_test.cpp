@@ -1,4 +1,4 @@
-#include <paretopipe/frontier/frontier.hpp>
+#include <paretopipe/analysis/frontier/frontier.hpp>
 
 #include <algorithm>
 #include <limits>

@@ -1,4 +1,4 @@
-#include <paretopipe/frontier/hypervolume.hpp>
+#include <paretopipe/analysis/frontier/hypervolume.hpp>
 
 #include <algorithm>
 #include <cmath>

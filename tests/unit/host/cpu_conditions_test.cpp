@@ -1,7 +1,5 @@
 #include <paretopipe/core/clock.hpp>
-#include <paretopipe/host/compute_probe.hpp>
 #include <paretopipe/host/cpu_conditions.hpp>
-#include <paretopipe/host/cpu_frequency.hpp>
 #include <paretopipe/host/process_usage.hpp>
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-#include <paretopipe/host/loaded_libraries.hpp>
+#include <paretopipe/host/observe.hpp>
 
 #include <algorithm>
 #include <string>

@@ -1,5 +1,5 @@
 #include <paretopipe/core/error.hpp>
-#include <paretopipe/launch/cgroup_place.hpp>
+#include <paretopipe/launch/cgroup.hpp>
 
 #include <string>
 

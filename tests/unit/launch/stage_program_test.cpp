@@ -1,5 +1,5 @@
 #include <paretopipe/core/error.hpp>
-#include <paretopipe/launch/stage_program.hpp>
+#include <paretopipe/launch/child_process.hpp>
 
 #include <support/catch.hpp>
 #include <support/files.hpp>

@@ -1,4 +1,4 @@
-#include <paretopipe/page/embedded_json.hpp>
+#include <paretopipe/render/page/page.hpp>
 
 #include <string>
 

@@ -1,5 +1,5 @@
-#include <paretopipe/page/page_data.hpp>
-#include <paretopipe/report/frontier_conclusion.hpp>
+#include <paretopipe/render/frontier_words.hpp>
+#include <paretopipe/render/page/page_data.hpp>
 
 #include <string>
 
@@ -8,8 +8,8 @@
 
 #include "../calibration/perfect.hpp"
 #include "../record/records.hpp"
-#include "../report/load.hpp"
-#include "../report/sweep.hpp"
+#include "../render/load.hpp"
+#include "../render/sweep.hpp"
 
 using namespace paretopipe;
 using Json = nlohmann::ordered_json;
@@ -42,7 +42,7 @@ TEST_CASE("a network's numbers come with how long before the trials they were me
   CHECK_FALSE(page::make_page_data(records).at("groups").at(0).at("evidence").contains("probed_before_ns"));
   std::int64_t before_ns = 0;
   for (auto& record : records) {
-    config::LinkProbe probe;
+    experiment::LinkProbe probe;
     probe.before_trial_ns = before_ns += 1'000;
     record.network.emplace().probes = {probe};
   }
@@ -72,8 +72,8 @@ TEST_CASE("a median has its interval between the repetitions, and none where the
 TEST_CASE("the conclusion and each split's probability are the frontier's own") {
   const auto records = testing::sweep();
   const auto data = page::make_page_data(records);
-  const auto report = report::make_frontier_report(records, report::parse_objectives({}));
-  CHECK(data.at("groups").at(0).at("headline") == report::headline(report, report.groups[0]));
+  const auto report = frontier::make_frontier_report(records, frontier::parse_objectives({}));
+  CHECK(data.at("groups").at(0).at("headline") == render::headline(report, report.groups[0]));
   CHECK(split_of(data, "10").at("frontier_probability") == *report.groups[0].rows.back().frontier_probability);
   CHECK_FALSE(split_of(data, "3").contains("frontier_probability"));
   CHECK(data.at("families").empty());
@@ -83,7 +83,7 @@ TEST_CASE("the page's axes are what its trials measured") {
   CHECK(page::make_page_data(testing::sweep()).at("objectives") == Json{"latency_p50", "throughput"});
   auto records = testing::sweep();
   std::erase_if(records, [](const auto& record) { return record.status != record::Status::ok; });
-  for (auto& record : records) record = testing::in_phases(std::move(record), config::Phases::offline);
+  for (auto& record : records) record = testing::in_phases(std::move(record), experiment::Phases::offline);
   const auto data = page::make_page_data(records);
   CHECK(data.at("objectives") == Json{"throughput", "payload"});
   CHECK(split_of(data, "5").at("breakdown").empty());
@@ -204,7 +204,7 @@ TEST_CASE(
 TEST_CASE("the rates of a search are points of its split's curve, beside the limit that they had to keep") {
   auto records = testing::under_load();
   records.resize(1);
-  records[0].trial.server = config::ServerLoad{0, config::parse_latency_bound("p90 < 30ms"), 20};
+  records[0].trial.server = experiment::ServerLoad{0, experiment::parse_latency_bound("p90 < 30ms"), 20};
   records[0].server->runs.push_back(records[0].server->runs.front());
   records[0].server->runs.back().rate_image_per_s = 50;
   const auto data = page::make_page_data(records);

@@ -1,6 +1,6 @@
 #include <paretopipe/core/error.hpp>
-#include <paretopipe/page/page.hpp>
-#include <paretopipe/page/page_data.hpp>
+#include <paretopipe/render/page/page.hpp>
+#include <paretopipe/render/page/page_data.hpp>
 
 #include <span>
 #include <string>
@@ -10,7 +10,7 @@
 #include <support/message_of.hpp>
 
 #include "../calibration/perfect.hpp"
-#include "../report/sweep.hpp"
+#include "../render/sweep.hpp"
 
 using namespace paretopipe;
 using support::contains;

@@ -1,7 +1,7 @@
 // The page of a build without the charting library: this file's assets stand in for those that the build embeds.
 #include <paretopipe/core/error.hpp>
-#include <paretopipe/page/assets.hpp>
-#include <paretopipe/page/page.hpp>
+#include <paretopipe/render/page/assets.hpp>
+#include <paretopipe/render/page/page.hpp>
 
 #include <support/catch.hpp>
 #include <support/message_of.hpp>

@@ -1,6 +1,6 @@
 #include <paretopipe/core/error.hpp>
-#include <paretopipe/record/machine.hpp>
 #include <paretopipe/record/merge.hpp>
+#include <paretopipe/record/record.hpp>
 #include <paretopipe/record/store.hpp>
 
 #include <support/catch.hpp>

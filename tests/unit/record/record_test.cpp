@@ -86,7 +86,7 @@ TEST_CASE(
 TEST_CASE("a record with Server phases comes back as it was, and has them exactly where its trial does") {
   auto record = ok_record();
   CHECK_FALSE(json(record).contains("server"));
-  record.trial.server = config::ServerLoad{0, config::parse_latency_bound("p99 < 1ms"), 2};
+  record.trial.server = experiment::ServerLoad{0, experiment::parse_latency_bound("p99 < 1ms"), 2};
   CHECK_FALSE(complaint_about(json(record)).empty());
   record.server.emplace();
   record.server->runs = {{12.5, 1, {{0, 1}, {2, 3}, {4, 5}}, {{1, 2, 3, 4, 5, 6, 7, 8}, 9, 10, true, 11}}};
@@ -116,13 +116,13 @@ TEST_CASE("what a stage prepared is in its record, and missing where there was n
 }
 
 TEST_CASE("a record has the phases of its trial, and no number of another one") {
-  const auto phases = GENERATE(config::Phases::single_stream, config::Phases::offline);
+  const auto phases = GENERATE(experiment::Phases::single_stream, experiment::Phases::offline);
   CAPTURE(to_string(phases));
   auto record = ok_record();
   record.trial.phases = phases;
   CHECK_FALSE(complaint_about(json(record)).empty());
   auto& summary = *record.summary;
-  if (phases == config::Phases::single_stream) {
+  if (phases == experiment::Phases::single_stream) {
     record.offline.reset();
     summary.throughput_image_per_s.reset();
     summary.latency_under_load.reset();
@@ -135,10 +135,10 @@ TEST_CASE("a record has the phases of its trial, and no number of another one") 
   }
   CHECK(there_and_back(record) == record);
   auto of_both = record;
-  of_both.trial.phases = config::Phases::both;
+  of_both.trial.phases = experiment::Phases::both;
   CHECK_FALSE(complaint_about(json(of_both)).empty());
   auto zero = json(record);
-  zero["summary"][phases == config::Phases::offline ? "latency" : "throughput_image_per_s"] = 0;
+  zero["summary"][phases == experiment::Phases::offline ? "latency" : "throughput_image_per_s"] = 0;
   CHECK_FALSE(complaint_about(zero).empty());
 }
 

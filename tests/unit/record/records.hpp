@@ -6,7 +6,7 @@
 /// Records made up for tests. Values are all different, so that two fields that are mixed up show.
 namespace paretopipe::testing {
 
-inline plan::Trial a_trial(int repetition = 0) {
+inline experiment::Trial a_trial(int repetition = 0) {
   return {.model = "resnet18",
           .num_classes = 10,
           .block_count = 12,
@@ -22,7 +22,7 @@ inline plan::Trial a_trial(int repetition = 0) {
           .cpus = {"0-1", "2,3"},
           .tuning = {.flush_denormals = true, .tune_malloc = false, .passive_openmp_wait = true},
           .network = {},
-          .shaping = config::Shaping::none};
+          .shaping = experiment::Shaping::none};
 }
 
 inline record::StageReport a_stage(int stage) {
@@ -31,7 +31,7 @@ inline record::StageReport a_stage(int stage) {
   report.state = {0.25 + stage, 4'000'000'000 + stage, 2'400'000'000};
   report.compute = {{"library", "LibTorch"}, {"threads", 2}, {"blas", {{"name", "OpenBLAS"}}}};
   report.cpus = stage == 0 ? "0-1" : "2-3";
-  report.blocks = stage == 0 ? config::BlockRange{0, 5} : config::BlockRange{5, 12};
+  report.blocks = stage == 0 ? experiment::BlockRange{0, 5} : experiment::BlockRange{5, 12};
   report.parameter_bytes = 1000 + stage;
   report.held_parameter_bytes = 2000 + stage;
   report.peak_rss_bytes = 300'000'000 + stage;

@@ -24,9 +24,9 @@ struct Numbers {
 /// Answers every trial with made-up numbers, and counts the trials of each split.
 class FakeExecutor final : public run::TrialExecutor {
  public:
-  explicit FakeExecutor(std::function<Numbers(const plan::Trial&)> numbers) : numbers_(std::move(numbers)) {}
+  explicit FakeExecutor(std::function<Numbers(const experiment::Trial&)> numbers) : numbers_(std::move(numbers)) {}
 
-  TrialRecord run(const plan::Trial& trial) override {
+  TrialRecord run(const experiment::Trial& trial) override {
     ++runs[trial.split_points.front()];
     const auto numbers = numbers_(trial);
     TrialRecord record;
@@ -40,12 +40,12 @@ class FakeExecutor final : public run::TrialExecutor {
   std::map<int, int> runs;
 
  private:
-  std::function<Numbers(const plan::Trial&)> numbers_;
+  std::function<Numbers(const experiment::Trial&)> numbers_;
 };
 
-std::vector<plan::Trial> a_plan(const std::vector<int>& splits, int repetitions,
-                                const std::vector<std::string>& models = {"m"}) {
-  std::vector<plan::Trial> plan;
+std::vector<experiment::Trial> a_plan(const std::vector<int>& splits, int repetitions,
+                                      const std::vector<std::string>& models = {"m"}) {
+  std::vector<experiment::Trial> plan;
   for (const auto& model : models) {
     for (int repetition = 0; repetition < repetitions; ++repetition) {
       for (const int split : splits) {
@@ -58,7 +58,7 @@ std::vector<plan::Trial> a_plan(const std::vector<int>& splits, int repetitions,
 }
 
 /// Split 1 is on the frontier, 2 too, and 3 is beaten by far.
-Numbers clear_cut(const plan::Trial& trial) {
+Numbers clear_cut(const experiment::Trial& trial) {
   static const std::map<int, Numbers> numbers{{1, {100, 50}}, {2, {200, 90}}, {3, {300, 20}}};
   return numbers.at(trial.split_points.front());
 }
@@ -69,8 +69,9 @@ struct AdaptiveRun {
   run::AdaptiveOutcome outcome;
 
   /// Every trial takes `trial_takes`.
-  AdaptiveRun(std::function<Numbers(const plan::Trial&)> numbers, const std::vector<plan::Trial>& plan,
-              const config::Repeat& repeat, const std::vector<TrialRecord>& known = {}, Nanoseconds trial_takes = {})
+  AdaptiveRun(std::function<Numbers(const experiment::Trial&)> numbers, const std::vector<experiment::Trial>& plan,
+              const experiment::Repeat& repeat, const std::vector<TrialRecord>& known = {},
+              Nanoseconds trial_takes = {})
       : executor(std::move(numbers)) {
     run::Sweep sweep(
         executor, [this](const TrialRecord& record) { kept.push_back(record); }, {}, plan.size());
@@ -79,7 +80,7 @@ struct AdaptiveRun {
   }
 };
 
-const config::Repeat kAuto{.adaptive = true, .trials = 20};
+const experiment::Repeat kAuto{.adaptive = true, .trials = 20};
 
 }  // namespace
 
@@ -94,7 +95,7 @@ TEST_CASE("what is beaten by far is left after three repetitions, what is precis
 }
 
 TEST_CASE("effort goes to the split whose numbers spread, until its trials are used up") {
-  const auto spread = [](const plan::Trial& trial) {
+  const auto spread = [](const experiment::Trial& trial) {
     auto numbers = clear_cut(trial);
     if (trial.split_points.front() == 2) numbers.throughput *= trial.repetition % 2 == 0 ? 1 : 2;
     return numbers;
@@ -112,7 +113,7 @@ TEST_CASE("every record is kept, in the order of the plan's rounds") {
 }
 
 TEST_CASE("groups are judged apart: what a split is worth for one model says nothing of another") {
-  const auto by_model = [](const plan::Trial& trial) {
+  const auto by_model = [](const experiment::Trial& trial) {
     return trial.model == "a" ? clear_cut(trial) : Numbers{100, 50};
   };
   const AdaptiveRun sweep(by_model, a_plan({1, 3}, 20, {"a", "b"}), kAuto);
@@ -141,12 +142,12 @@ TEST_CASE("when the budget is spent no further round begins, and what was not de
 TEST_CASE("the budget is shared out among the groups, and what one leaves over the next ones have") {
   // The first model settles within 10 trials of 1 s, less than its half of 60 s; the second never does and takes the
   // rest.
-  const auto restless = [](const plan::Trial& trial) {
+  const auto restless = [](const experiment::Trial& trial) {
     auto numbers = clear_cut(trial);
     if (trial.model == "b") numbers.throughput *= trial.repetition % 2 == 0 ? 1 : 2;
     return numbers;
   };
-  const config::Repeat repeat{.adaptive = true, .trials = 50, .budget_s = 60};
+  const experiment::Repeat repeat{.adaptive = true, .trials = 50, .budget_s = 60};
   const AdaptiveRun sweep(restless, a_plan({1, 2}, 50, {"a", "b"}), repeat, {}, 1s);
   CHECK(sweep.kept.size() == 60);
   CHECK(sweep.outcome.settled == 2);
@@ -155,7 +156,7 @@ TEST_CASE("the budget is shared out among the groups, and what one leaves over t
 
 TEST_CASE("groups take turns, and one that is decided leaves the others theirs") {
   // Repetition by repetition through two batches, as plan_trials() has it; the larger one never settles.
-  std::vector<plan::Trial> plan;
+  std::vector<experiment::Trial> plan;
   for (int repetition = 0; repetition < 8; ++repetition) {
     for (const int batch : {1, 2}) {
       for (const int split : {1, 2}) {
@@ -164,7 +165,7 @@ TEST_CASE("groups take turns, and one that is decided leaves the others theirs")
       }
     }
   }
-  const auto restless = [](const plan::Trial& trial) {
+  const auto restless = [](const experiment::Trial& trial) {
     auto numbers = clear_cut(trial);
     if (trial.batch == 2) numbers.throughput *= trial.repetition % 2 == 0 ? 1 : 2;
     return numbers;
@@ -190,8 +191,8 @@ TEST_CASE("a plan without trials ends at once") {
 TEST_CASE("each value of an axis is a group of its own: what is dominated at one is measured at the other") {
   auto plan = a_plan({1, 2, 3}, 6);
   auto cut = plan;
-  const auto axis =
-      GENERATE(&plan::Trial::micro_batch, &plan::Trial::batch, &plan::Trial::depth, &plan::Trial::threads_per_stage);
+  const auto axis = GENERATE(&experiment::Trial::micro_batch, &experiment::Trial::batch, &experiment::Trial::depth,
+                             &experiment::Trial::threads_per_stage);
   for (auto& trial : cut) trial.*axis = 2;
   plan.insert(plan.end(), cut.begin(), cut.end());
   const AdaptiveRun both(clear_cut, plan, {.adaptive = true, .trials = 6, .precision = 0.02});

@@ -1,5 +1,5 @@
 #include <paretopipe/core/error.hpp>
-#include <paretopipe/run/applied_network.hpp>
+#include <paretopipe/run/pipeline_executor.hpp>
 
 #include <string>
 #include <vector>
@@ -11,8 +11,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-config::NetworkProfile profile_named(const std::string& name) {
-  config::NetworkProfile profile;
+experiment::NetworkProfile profile_named(const std::string& name) {
+  experiment::NetworkProfile profile;
   profile.name = name;
   return profile;
 }
@@ -20,14 +20,14 @@ config::NetworkProfile profile_named(const std::string& name) {
 /// Says what it is told to say, and remembers what was applied.
 class FakeNetwork final : public shaping::Network {
  public:
-  config::NetworkEvidence apply(const config::NetworkProfile& profile, int) override {
+  experiment::NetworkEvidence apply(const experiment::NetworkProfile& profile, int) override {
     applied.push_back(profile.name);
     if (broken) throw EnvironmentError("the kernel refuses");
     return found;
   }
 
   std::vector<std::string> applied;
-  config::NetworkEvidence found;
+  experiment::NetworkEvidence found;
   bool broken = false;
 };
 
@@ -44,8 +44,8 @@ struct Bench {
   }
 };
 
-config::LinkProbe probe_that_ended(Nanoseconds before_the_last_ended) {
-  config::LinkProbe probe;
+experiment::LinkProbe probe_that_ended(Nanoseconds before_the_last_ended) {
+  experiment::LinkProbe probe;
   probe.before_trial_ns = before_the_last_ended.count();
   return probe;
 }

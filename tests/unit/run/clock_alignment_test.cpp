@@ -1,4 +1,4 @@
-#include <paretopipe/run/clock_alignment.hpp>
+#include <paretopipe/run/pipeline.hpp>
 
 #include <cstdlib>
 #include <random>

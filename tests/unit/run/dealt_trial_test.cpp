@@ -1,8 +1,8 @@
 // What the driver asks of devices that batches are dealt out to, and the record that it makes of their answers.
+#include <paretopipe/analysis/stats/breakdown.hpp>
+#include <paretopipe/analysis/stats/summarise.hpp>
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/run/trial_assembly.hpp>
-#include <paretopipe/stats/check_summary.hpp>
-#include <paretopipe/stats/dealt.hpp>
 
 #include <support/catch.hpp>
 
@@ -18,8 +18,8 @@ constexpr int kDealtBatches = 9;
 constexpr int kPhase = kDealtWarmup + kDealtBatches;
 constexpr std::int64_t kHour = 3'600'000'000'000;
 
-config::ModelDescription dealt_model() {
-  config::ModelDescription model{"resnet18", 8, {8, 3, 4, 4}, 1536, {}};
+experiment::ModelDescription dealt_model() {
+  experiment::ModelDescription model{"resnet18", 8, {8, 3, 4, 4}, 1536, {}};
   for (int block = 0; block < 10; ++block) model.blocks.push_back({"block", {8, 10}, 320, 0, 1000, 0});
   return model;
 }
@@ -29,7 +29,7 @@ stage::Ends dealt_ends() {
           {wire::DType::float32, wire::MemoryFormat::contiguous, {8, 10}}};
 }
 
-plan::Trial a_trial(int devices) {
+experiment::Trial a_trial(int devices) {
   auto trial = make_dealt_trial(devices);
   trial.warmup = kDealtWarmup;
   trial.batches = kDealtBatches;
@@ -82,7 +82,7 @@ TEST_CASE("the source deals out all batches, and every other device is told of i
   for (int device = 0; device < 3; ++device) {
     const auto& request = requests[static_cast<std::size_t>(device)];
     CHECK(request.tag == 7);
-    CHECK(request.blocks == config::BlockRange{0, 10});
+    CHECK(request.blocks == experiment::BlockRange{0, 10});
     CHECK(request.devices == 3);
     CHECK(request.device == device);
     CHECK(request.depth == 4);
@@ -108,7 +108,7 @@ TEST_CASE("the record has every batch's way to its device and back in one time b
   CHECK(record.offline->stages == samples.stages);
   CHECK(record.offline->results == samples.results);
   REQUIRE(record.stages.size() == static_cast<std::size_t>(devices));
-  for (const auto& stage : record.stages) CHECK(stage.blocks == config::BlockRange{0, 10});
+  for (const auto& stage : record.stages) CHECK(stage.blocks == experiment::BlockRange{0, 10});
   CHECK(record.links.size() == 2 * record.stages.size() - 2);
   CHECK(record.links.front().payload_bytes == 1536);
   CHECK(record.links.back() == record::LinkPayload{devices - 1, 0, 320, record.links.front().header_bytes});

@@ -13,7 +13,7 @@ namespace {
 
 /// Of the model whose block i has 2^i bytes of weights.
 std::optional<record::Failure> refusal(std::vector<int> splits, const std::vector<std::optional<std::int64_t>>& limits,
-                                       config::Placement placement = {}) {
+                                       experiment::Placement placement = {}) {
   auto trial = trial_at(std::move(splits));
   trial.placement = std::move(placement);
   for (const auto& limit : limits) {

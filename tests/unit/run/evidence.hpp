@@ -15,8 +15,8 @@ inline constexpr int kBatches = 8;
 inline const Durations kAlone{5000, 4000, 3000, 2000, 50'000};
 inline const Durations kLoaded{5000, 4000, 3000, 2000, 10'000};
 
-inline config::ModelDescription a_model() {
-  config::ModelDescription model{"resnet18", 8, {8, 3, 4, 4}, 1536, {}};
+inline experiment::ModelDescription a_model() {
+  experiment::ModelDescription model{"resnet18", 8, {8, 3, 4, 4}, 1536, {}};
   std::int64_t size = 1;
   for (int block = 0; block < 10; ++block, ++size) {
     model.blocks.push_back({"block." + std::to_string(block), {8, size}, 32 * size, 0, std::int64_t{1} << block, 0});
@@ -29,7 +29,7 @@ inline stage::Ends ends() {
           {wire::DType::float32, wire::MemoryFormat::contiguous, {8, 10}}};
 }
 
-inline plan::Trial trial_at(std::vector<int> splits) {
+inline experiment::Trial trial_at(std::vector<int> splits) {
   auto trial = make_trial(splits.front());
   trial.split_points = std::move(splits);
   return trial;

@@ -1,4 +1,4 @@
-#include <paretopipe/run/max_rate_search.hpp>
+#include <paretopipe/run/server_phase.hpp>
 
 #include <vector>
 

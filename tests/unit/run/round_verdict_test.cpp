@@ -1,4 +1,4 @@
-#include <paretopipe/run/round_verdict.hpp>
+#include <paretopipe/run/adaptive_sweep.hpp>
 
 #include <algorithm>
 #include <vector>
@@ -107,7 +107,7 @@ TEST_CASE("trials of one phase are judged by its number and the payload: what ca
   for (auto& record : group) {
     const auto split = record.trial.split_points.front();
     record.links = {{0, 1, split == 2 ? 500 : 1000, 64}, {1, 0, 320, 64}};
-    record.trial.phases = offline ? config::Phases::offline : config::Phases::single_stream;
+    record.trial.phases = offline ? experiment::Phases::offline : experiment::Phases::single_stream;
     if (offline) {
       record.summary->latency.reset();
     } else {

@@ -1,5 +1,5 @@
+#include <paretopipe/analysis/stats/summarise.hpp>
 #include <paretopipe/run/server_phase.hpp>
-#include <paretopipe/stats/check_summary.hpp>
 
 #include <cmath>
 #include <numeric>
@@ -11,8 +11,8 @@
 #include "../stats/samples.hpp"
 
 using namespace paretopipe;
-using config::LatencyBound;
-using config::LatencyStatistic;
+using experiment::LatencyBound;
+using experiment::LatencyStatistic;
 using record::TrialRecord;
 
 namespace {
@@ -21,7 +21,7 @@ constexpr std::int64_t kService = 10'000'000;  // 100 batches per second
 constexpr int kServerWarmup = 3;
 
 /// A record of the other phases with one batch of 8 images in 10 ms.
-TrialRecord a_record(std::optional<config::ServerLoad> load) {
+TrialRecord a_record(std::optional<experiment::ServerLoad> load) {
   auto record = testing::make_record(testing::make_trial(3), {9'000'000, 4'000'000, 3'000'000, 20'000}, 8000);
   record.trial.warmup = kServerWarmup;
   record.single_stream->warmup = record.offline->warmup = kServerWarmup;
@@ -81,7 +81,7 @@ TEST_CASE("a trial without a Server phase, or that has failed, is left as it is"
   Simulation simulation;
   const auto plain = a_record(std::nullopt);
   CHECK(measured(plain, simulation) == plain);
-  auto failed = a_record(config::ServerLoad{10, std::nullopt, 5});
+  auto failed = a_record(experiment::ServerLoad{10, std::nullopt, 5});
   failed.status = record::Status::failed;
   CHECK(measured(failed, simulation) == failed);
   CHECK(simulation.requests_.empty());
@@ -89,7 +89,7 @@ TEST_CASE("a trial without a Server phase, or that has failed, is left as it is"
 
 TEST_CASE("a rate is one run of the same stages: as many queries as were asked for, and the source has the schedule") {
   Simulation simulation;
-  const auto record = measured(a_record(config::ServerLoad{400, std::nullopt, 20}), simulation);
+  const auto record = measured(a_record(experiment::ServerLoad{400, std::nullopt, 20}), simulation);
   REQUIRE(simulation.requests_.size() == 1);
   const auto& requests = simulation.requests_.front();
   REQUIRE(requests.size() == 2);
@@ -111,7 +111,7 @@ TEST_CASE("a rate is one run of the same stages: as many queries as were asked f
 
 TEST_CASE("every repetition has arrivals of its own") {
   Simulation simulation;
-  auto record = a_record(config::ServerLoad{400, std::nullopt, 20});
+  auto record = a_record(experiment::ServerLoad{400, std::nullopt, 20});
   measured(record, simulation);
   record.trial.repetition = 1;
   measured(record, simulation);
@@ -120,8 +120,8 @@ TEST_CASE("every repetition has arrivals of its own") {
 
 TEST_CASE("the record is whole: it passes the check, and comes back from JSON") {
   Simulation simulation;
-  for (const auto& load : {config::ServerLoad{400, std::nullopt, 50},
-                           config::ServerLoad{0, LatencyBound{LatencyStatistic::p90, 3 * kService}, 50}}) {
+  for (const auto& load : {experiment::ServerLoad{400, std::nullopt, 50},
+                           experiment::ServerLoad{0, LatencyBound{LatencyStatistic::p90, 3 * kService}, 50}}) {
     const auto record = measured(a_record(load), simulation);
     CHECK_NOTHROW(stats::check_summary(record));
     const auto back = nlohmann::json::parse(nlohmann::json(record).dump()).get<TrialRecord>();
@@ -133,14 +133,14 @@ TEST_CASE("the record is whole: it passes the check, and comes back from JSON") 
 TEST_CASE("the mean latency of one stage is that of an M/D/1 queue") {
   Simulation simulation;
   for (const double rho : {0.3, 0.6, 0.8}) {
-    const auto record = measured(a_record(config::ServerLoad{rho * 800, std::nullopt, 50'000}), simulation);
+    const auto record = measured(a_record(experiment::ServerLoad{rho * 800, std::nullopt, 50'000}), simulation);
     const auto& summary = record.server->runs.front().summary;
     const double expected = static_cast<double>(kService) + support::md1_mean_wait_ns(rho, kService);
     CAPTURE(rho, summary.latency.mean_ns, expected);
     CHECK(std::abs(summary.latency.mean_ns / expected - 1) < 0.05);
     CHECK_FALSE(summary.saturated);
   }
-  CHECK(measured(a_record(config::ServerLoad{1000, std::nullopt, 5000}), simulation)
+  CHECK(measured(a_record(experiment::ServerLoad{1000, std::nullopt, 5000}), simulation)
             .server->runs.front()
             .summary.saturated);
 }
@@ -148,7 +148,7 @@ TEST_CASE("the mean latency of one stage is that of an M/D/1 queue") {
 TEST_CASE("a search ends at the highest rate that keeps the bound, with all that it tried as evidence") {
   Simulation simulation;
   const LatencyBound bound{LatencyStatistic::mean, 15'000'000};  // M/D/1: rho / (2 (1 - rho)) = 1/2 at rho = 1/2
-  const auto record = measured(a_record(config::ServerLoad{0, bound, 50'000}), simulation);
+  const auto record = measured(a_record(experiment::ServerLoad{0, bound, 50'000}), simulation);
   REQUIRE(record.server);
   REQUIRE(record.server->max_rate);
   const auto& [kept, missed] = *record.server->max_rate;
@@ -165,7 +165,7 @@ TEST_CASE("a search ends at the highest rate that keeps the bound, with all that
 TEST_CASE("a bound that no rate can keep ends without a rate, and the record says what was tried") {
   Simulation simulation;
   const auto record =
-      measured(a_record(config::ServerLoad{0, LatencyBound{LatencyStatistic::p50, kService}, 20}), simulation);
+      measured(a_record(experiment::ServerLoad{0, LatencyBound{LatencyStatistic::p50, kService}, 20}), simulation);
   CHECK(record.status == record::Status::ok);
   CHECK_FALSE(record.server->max_rate->kept_image_per_s);
   CHECK(record.server->max_rate->missed_image_per_s == record.summary->throughput_image_per_s.value() / 16);
@@ -175,7 +175,7 @@ TEST_CASE("a bound that no rate can keep ends without a rate, and the record say
 
 TEST_CASE("what the stages used, and how their CPUs were, covers all phases") {
   Simulation simulation;
-  const auto before = a_record(config::ServerLoad{400, std::nullopt, 20});
+  const auto before = a_record(experiment::ServerLoad{400, std::nullopt, 20});
   auto known = before;
   known.stages[0].conditions = host::CpuConditions{10, 20, host::CpuTime{30, 40, 50}};
   known.stages[0].peak_rss_bytes = 5;
@@ -190,7 +190,7 @@ TEST_CASE("a wrong output under load fails the trial, ends the search, and leave
   Simulation simulation;
   simulation.difference_ = 0.25;
   const auto record =
-      measured(a_record(config::ServerLoad{0, LatencyBound{LatencyStatistic::p99, kService}, 20}), simulation);
+      measured(a_record(experiment::ServerLoad{0, LatencyBound{LatencyStatistic::p99, kService}, 20}), simulation);
   CHECK(record.status == record::Status::failed);
   CHECK(record.failure->phase == "check");
   CHECK(support::contains(record.failure->reason, "0.25"));

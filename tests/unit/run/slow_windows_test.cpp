@@ -1,4 +1,4 @@
-#include <paretopipe/run/slow_windows.hpp>
+#include <paretopipe/run/sweep.hpp>
 
 #include <string>
 #include <vector>

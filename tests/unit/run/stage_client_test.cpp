@@ -1,6 +1,6 @@
 #include <paretopipe/run/stage_client.hpp>
-#include <paretopipe/wire/control_body.hpp>
 #include <paretopipe/wire/frame.hpp>
+#include <paretopipe/wire/link.hpp>
 
 #include <support/catch.hpp>
 #include <support/files.hpp>

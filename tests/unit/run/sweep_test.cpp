@@ -18,7 +18,7 @@ using testing::make_trial;
 
 namespace {
 
-TrialRecord make_ok(const plan::Trial& trial) {
+TrialRecord make_ok(const experiment::Trial& trial) {
   TrialRecord record;
   record.trial = trial;
   return record;
@@ -27,25 +27,25 @@ TrialRecord make_ok(const plan::Trial& trial) {
 /// Does what it is told to for every trial, and takes no time.
 class ScriptedExecutor final : public run::TrialExecutor {
  public:
-  explicit ScriptedExecutor(std::function<TrialRecord(const plan::Trial&)> action) : action_(std::move(action)) {}
-  TrialRecord run(const plan::Trial& trial) override { return action_(trial); }
+  explicit ScriptedExecutor(std::function<TrialRecord(const experiment::Trial&)> action) : action_(std::move(action)) {}
+  TrialRecord run(const experiment::Trial& trial) override { return action_(trial); }
 
  private:
-  std::function<TrialRecord(const plan::Trial&)> action_;
+  std::function<TrialRecord(const experiment::Trial&)> action_;
 };
 
-run::SweepCounts run_all(const std::vector<plan::Trial>& trials, run::TrialExecutor& executor,
+run::SweepCounts run_all(const std::vector<experiment::Trial>& trials, run::TrialExecutor& executor,
                          const run::Sweep::Keep& keep, const run::SweepObserver& observer, run::Repeats repeats = {}) {
   run::Sweep sweep(executor, keep, observer, trials.size(), repeats);
   for (const auto& trial : trials) sweep.run(trial);
   return sweep.counts();
 }
 
-std::vector<plan::Trial> a_plan() {
+std::vector<experiment::Trial> a_plan() {
   return {make_trial(3), make_trial(0), make_trial(10), make_trial(3, 1), make_trial(0, 1)};
 }
 
-std::string name(const plan::Trial& trial) {
+std::string name(const experiment::Trial& trial) {
   return std::to_string(trial.split_points.front()) + "." + std::to_string(trial.repetition);
 }
 
@@ -59,7 +59,7 @@ class Log {
   std::function<void(const TrialRecord&)> keep() {
     return [this](const TrialRecord& record) { note("keep", record.trial); };
   }
-  void note(const std::string& what, const plan::Trial& trial) { events_ += what + " " + name(trial) + "; "; }
+  void note(const std::string& what, const experiment::Trial& trial) { events_ += what + " " + name(trial) + "; "; }
   const std::string& events() const { return events_; }
 
  private:
@@ -67,7 +67,7 @@ class Log {
 };
 
 /// An ok record whose stage waited for the disk: a slow window.
-TrialRecord make_slow(const plan::Trial& trial) {
+TrialRecord make_slow(const experiment::Trial& trial) {
   auto record = make_ok(trial);
   record.stages.resize(1);
   record.stages[0].usage.major_page_faults = 1;
@@ -78,7 +78,7 @@ TrialRecord make_slow(const plan::Trial& trial) {
 struct SlowSweep {
   std::vector<TrialRecord> kept;
   ScriptedExecutor executor{make_slow};
-  run::SweepCounts run(const std::vector<plan::Trial>& trials, run::Repeats repeats) {
+  run::SweepCounts run(const std::vector<experiment::Trial>& trials, run::Repeats repeats) {
     return run_all(
         trials, executor, [this](const TrialRecord& record) { kept.push_back(record); }, {}, repeats);
   }
@@ -88,7 +88,7 @@ struct SlowSweep {
 
 TEST_CASE("trials run in the plan's order, and each record is kept before anything else happens") {
   Log log;
-  ScriptedExecutor executor([&](const plan::Trial& trial) {
+  ScriptedExecutor executor([&](const experiment::Trial& trial) {
     log.note("run", trial);
     return make_ok(trial);
   });
@@ -100,8 +100,9 @@ TEST_CASE("trials run in the plan's order, and each record is kept before anythi
 
 TEST_CASE("a failed trial is kept like any other, and the sweep goes on") {
   std::vector<TrialRecord> kept;
-  ScriptedExecutor executor(
-      [](const plan::Trial& trial) { return trial.repetition == 0 ? make_failure(trial, "killed") : make_ok(trial); });
+  ScriptedExecutor executor([](const experiment::Trial& trial) {
+    return trial.repetition == 0 ? make_failure(trial, "killed") : make_ok(trial);
+  });
   const auto counts = run_all(a_plan(), executor, [&](const TrialRecord& record) { kept.push_back(record); }, {});
   CHECK(counts.ok == 2);
   CHECK(counts.failed == 3);
@@ -118,7 +119,7 @@ TEST_CASE("no trials are no error") {
 TEST_CASE("an interruption ends the sweep, what was kept stays kept, and the trial under way leaves nothing") {
   Log log;
   int runs = 0;
-  ScriptedExecutor executor([&](const plan::Trial& trial) {
+  ScriptedExecutor executor([&](const experiment::Trial& trial) {
     if (++runs == 2) throw Interrupted();
     return make_ok(trial);
   });
@@ -128,7 +129,7 @@ TEST_CASE("an interruption ends the sweep, what was kept stays kept, and the tri
 
 TEST_CASE("a record that cannot be kept ends the sweep: nobody measures for nothing") {
   int runs = 0;
-  ScriptedExecutor executor([&](const plan::Trial& trial) {
+  ScriptedExecutor executor([&](const experiment::Trial& trial) {
     ++runs;
     return make_ok(trial);
   });
@@ -155,7 +156,7 @@ TEST_CASE("a sweep that is interrupted anywhere and resumed measures every trial
   for (int interrupted_at = 1; interrupted_at <= 6; ++interrupted_at) {
     std::vector<TrialRecord> kept;
     int runs = 0;
-    ScriptedExecutor executor([&](const plan::Trial& trial) {
+    ScriptedExecutor executor([&](const experiment::Trial& trial) {
       if (++runs == interrupted_at) throw Interrupted();
       return make_ok(trial);
     });
@@ -166,7 +167,7 @@ TEST_CASE("a sweep that is interrupted anywhere and resumed measures every trial
       } catch (const Interrupted&) {
       }
     }
-    std::vector<plan::Trial> measured;
+    std::vector<experiment::Trial> measured;
     for (const auto& record : kept) measured.push_back(record.trial);
     CHECK(measured == a_plan());
   }
@@ -174,7 +175,8 @@ TEST_CASE("a sweep that is interrupted anywhere and resumed measures every trial
 
 TEST_CASE("a trial that fell into a slow window is kept as invalid and measured again") {
   int runs = 0;
-  ScriptedExecutor executor([&](const plan::Trial& trial) { return ++runs == 1 ? make_slow(trial) : make_ok(trial); });
+  ScriptedExecutor executor(
+      [&](const experiment::Trial& trial) { return ++runs == 1 ? make_slow(trial) : make_ok(trial); });
   Log log;
   std::vector<TrialRecord> kept;
   const auto keep = [&](const TrialRecord& record) { kept.push_back(record); };
@@ -210,7 +212,7 @@ TEST_CASE("without repeats everything is believed at once") {
 }
 
 TEST_CASE("repeats are bounded by a share of the whole sweep, or a machine that is always busy would triple it") {
-  std::vector<plan::Trial> trials;
+  std::vector<experiment::Trial> trials;
   for (int repetition = 0; repetition < 20; ++repetition) trials.push_back(make_trial(3, repetition));
   SlowSweep sweep;
   const auto counts = sweep.run(trials, {.per_trial = 2, .share = 0.2});
@@ -226,7 +228,7 @@ TEST_CASE("a sweep killed before the second measurement measures the trial again
 }
 
 TEST_CASE("trials that settled late, hold outliers or have a stage that slowed down are counted") {
-  ScriptedExecutor executor([](const plan::Trial& trial) {
+  ScriptedExecutor executor([](const experiment::Trial& trial) {
     auto record = make_ok(trial);
     record.single_stream.emplace().warmup = trial.warmup;
     record.offline.emplace().warmup = trial.warmup + trial.repetition;
@@ -241,7 +243,7 @@ TEST_CASE("trials that settled late, hold outliers or have a stage that slowed d
 }
 
 TEST_CASE("a trial that did not keep up, and a search that found no rate, are counted apart") {
-  ScriptedExecutor executor([](const plan::Trial& trial) {
+  ScriptedExecutor executor([](const experiment::Trial& trial) {
     auto record = make_ok(trial);
     if (trial.repetition == 0 && trial.split_points.front() == 3) return record;
     record.server.emplace();
@@ -261,7 +263,8 @@ namespace {
 
 /// Two stage programs that are measured in turns, and what was kept of each.
 struct TwoSides {
-  explicit TwoSides(std::function<TrialRecord(const plan::Trial&)> action) : own(action), other(std::move(action)) {}
+  explicit TwoSides(std::function<TrialRecord(const experiment::Trial&)> action)
+      : own(action), other(std::move(action)) {}
 
   std::vector<run::SweepSide> sides() {
     return {{own, [this](const auto& record) { keep(0, record); }},
@@ -277,8 +280,8 @@ struct TwoSides {
   std::string order;
 };
 
-std::vector<plan::Trial> repetitions_of(int split, int count) {
-  std::vector<plan::Trial> trials;
+std::vector<experiment::Trial> repetitions_of(int split, int count) {
+  std::vector<experiment::Trial> trials;
   for (int i = 0; i < count; ++i) trials.push_back(make_trial(split, i));
   return trials;
 }
@@ -312,7 +315,7 @@ TEST_CASE("of many splits either side begins about half in every repetition") {
 
 TEST_CASE("a slow window of either side has both measured again, and what is kept last belongs together") {
   int runs = 0;
-  TwoSides two([&](const plan::Trial& trial) { return ++runs == 2 ? make_slow(trial) : make_ok(trial); });
+  TwoSides two([&](const experiment::Trial& trial) { return ++runs == 2 ? make_slow(trial) : make_ok(trial); });
   run::Sweep sweep(two.sides(), {}, 1);
   sweep.run(make_trial(3));
   CHECK(runs == 4);
@@ -326,7 +329,7 @@ TEST_CASE("a sweep of two sides that is interrupted anywhere and resumed has a p
   const auto plan = repetitions_of(3, 3);
   for (int interrupted_at = 1; interrupted_at <= 6; ++interrupted_at) {
     int runs = 0;
-    TwoSides two([&](const plan::Trial& trial) {
+    TwoSides two([&](const experiment::Trial& trial) {
       if (++runs == interrupted_at) throw Interrupted();
       return make_ok(trial);
     });

@@ -1,6 +1,6 @@
+#include <paretopipe/analysis/stats/breakdown.hpp>
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/run/trial_assembly.hpp>
-#include <paretopipe/stats/breakdown.hpp>
 
 #include <random>
 
@@ -52,8 +52,8 @@ TEST_CASE("a right output is an ok record, complete and derived from its own sam
 
 TEST_CASE("the record of a trial of one phase has that phase's samples and numbers, and none of the other's") {
   auto trial = trial_at({3});
-  trial.phases = GENERATE(config::Phases::single_stream, config::Phases::offline);
-  const bool alone = config::has_single_stream(trial.phases);
+  trial.phases = GENERATE(experiment::Phases::single_stream, experiment::Phases::offline);
+  const bool alone = experiment::has_single_stream(trial.phases);
   CAPTURE(alone);
   for (const auto& request : run::make_run_requests(trial, a_model(), ends(), 1)) {
     CHECK(request.phases == trial.phases);
@@ -83,7 +83,7 @@ TEST_CASE("the record of a trial of one phase has that phase's samples and numbe
 
 TEST_CASE("optimized, a difference within the tolerance is kept and passes, and one beyond it fails") {
   auto trial = trial_at({3});
-  trial.compute.compute = config::Compute::optimized;
+  trial.compute.compute = experiment::Compute::optimized;
   auto evidence = regular_evidence();
   auto& source = evidence.reports.front();
   source.largest_output = 20;
@@ -98,7 +98,7 @@ TEST_CASE("optimized, a difference within the tolerance is kept and passes, and 
   CHECK(failed.status == record::Status::failed);
   CHECK(failed.failure->phase == "check");
   CHECK_FALSE(failed.summary.has_value());
-  trial.compute.compute = config::Compute::eager;
+  trial.compute.compute = experiment::Compute::eager;
   source.max_abs_difference = 1e-30;
   CHECK(run::assemble_record(trial, a_model(), evidence).status == record::Status::failed);
 }
@@ -145,8 +145,8 @@ TEST_CASE("the smallest difference of the output is a failure that says how larg
 TEST_CASE("each stage is reported with its own blocks, and an unreadable peak is missing") {
   const auto record = run::assemble_record(trial_at({3}), a_model(), regular_evidence());
   REQUIRE(record.stages.size() == 2);
-  CHECK(record.stages[0].blocks == config::BlockRange{0, 3});
-  CHECK(record.stages[1].blocks == config::BlockRange{3, 10});
+  CHECK(record.stages[0].blocks == experiment::BlockRange{0, 3});
+  CHECK(record.stages[1].blocks == experiment::BlockRange{3, 10});
   CHECK(record.stages[0].last_block == "block.2");
   CHECK(record.stages[1].last_block == "block.9");
   CHECK(record.stages[0].parameter_bytes == 0b111);
@@ -240,13 +240,13 @@ TEST_CASE("a trial that did not run is a record with its reason and nothing else
 
 TEST_CASE("a trial over a network that deviates is invalid: its samples are kept, with the reason") {
   auto trial = trial_at({4});
-  trial.shaping = config::Shaping::emulated;
-  const auto over = [&](const config::NetworkEvidence& network) {
+  trial.shaping = experiment::Shaping::emulated;
+  const auto over = [&](const experiment::NetworkEvidence& network) {
     auto record = run::assemble_record(trial, a_model(), regular_evidence());
     run::add_network(record, network);
     return record;
   };
-  config::NetworkEvidence network;
+  experiment::NetworkEvidence network;
   CHECK(over(network).status == record::Status::ok);
   network.deviations = {"The round trip is 23 ms.", "The rate is 3 Mbit/s."};
   const auto record = over(network);

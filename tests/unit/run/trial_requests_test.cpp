@@ -9,7 +9,8 @@ using namespace paretopipe::testing;
 
 TEST_CASE("what crosses a cut has the mode's type and order, and input and result have not") {
   auto trial = trial_at({3, 7});
-  trial.compute = {config::Compute::eager, config::Precision::bfloat16, config::MemoryFormat::channels_last};
+  trial.compute = {experiment::Compute::eager, experiment::Precision::bfloat16,
+                   experiment::MemoryFormat::channels_last};
   auto model = a_model();
   model.blocks.at(2).output_shape = {1, 3, 4, 5};
   stage::Ends source;
@@ -24,14 +25,14 @@ TEST_CASE("what crosses a cut has the mode's type and order, and input and resul
   REQUIRE(prepared.size() == 3);
   CHECK(prepared[0].incoming == stage::Boundary{source.input});
   CHECK(prepared[1].incoming == runs[1].incoming);
-  CHECK(prepared[2].blocks == config::BlockRange{7, 10});
+  CHECK(prepared[2].blocks == experiment::BlockRange{7, 10});
 }
 
 TEST_CASE("where two tensors cross, a stage is told of both, and a header goes with each micro-batch of each") {
   auto model = a_model();
   model.blocks.at(2).other_shapes = {{8, 5, 6, 7}};
   auto trial = trial_at({3, 7});
-  trial.compute.memory_format = config::MemoryFormat::channels_last;
+  trial.compute.memory_format = experiment::MemoryFormat::channels_last;
   const auto requests = run::make_run_requests(trial, model, ends(), 1);
   REQUIRE(requests.size() == 3);
   const wire::TensorSpec first{wire::DType::float32, wire::MemoryFormat::contiguous, model.blocks.at(2).output_shape};
@@ -53,7 +54,7 @@ TEST_CASE("where two tensors cross, a stage is told of both, and a header goes w
 TEST_CASE("requests tell every stage its blocks and the one tensor that it may receive") {
   const auto requests = run::make_run_requests(trial_at({0, 4, 10}), a_model(), ends(), 77);
   REQUIRE(requests.size() == 4);
-  const std::vector<config::BlockRange> blocks{{0, 0}, {0, 4}, {4, 10}, {10, 10}};
+  const std::vector<experiment::BlockRange> blocks{{0, 0}, {0, 4}, {4, 10}, {10, 10}};
   const std::vector<wire::TensorSpec> incoming{
       ends().result, ends().input, {wire::DType::float32, wire::MemoryFormat::contiguous, {8, 4}}, ends().result};
   for (std::size_t i = 0; i < requests.size(); ++i) {
@@ -73,6 +74,6 @@ TEST_CASE("where all is local only the source takes part") {
     const auto requests = run::make_run_requests(trial_at(splits), a_model(), ends(), 1);
     REQUIRE(requests.size() == 1);
     CHECK(requests[0].stage_count == 1);
-    CHECK(requests[0].blocks == config::BlockRange{0, 10});
+    CHECK(requests[0].blocks == experiment::BlockRange{0, 10});
   }
 }

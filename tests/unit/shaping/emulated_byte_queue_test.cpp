@@ -1,4 +1,4 @@
-#include <paretopipe/shaping/emulated/byte_queue.hpp>
+#include <paretopipe/shaping/emulated/lane.hpp>
 
 #include <cstdint>
 #include <random>

@@ -1,4 +1,4 @@
-#include <paretopipe/shaping/emulated/jitter.hpp>
+#include <paretopipe/shaping/emulated/schedule.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 
 #include <support/catch.hpp>
 
-using paretopipe::config::DelayDistribution;
+using paretopipe::experiment::DelayDistribution;
 using paretopipe::shaping::EmulatedJitter;
 
 namespace {

@@ -16,8 +16,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-config::LinkConditions delayed(Nanoseconds delay) {
-  config::LinkConditions conditions;
+experiment::LinkConditions delayed(Nanoseconds delay) {
+  experiment::LinkConditions conditions;
   conditions.delay = delay;
   return conditions;
 }
@@ -60,7 +60,7 @@ TEST_CASE("a lane that is woken in time hands on at the moment, not before, and 
   CHECK_FALSE(lateness.summary().has_value());
   lane.write_to(receiver.lane.get(), due, lateness);
   CHECK(receiver.take() == "hello");
-  CHECK(lateness.summary() == config::Lateness{1'000'000, 1, 0, 0, 0, 0});
+  CHECK(lateness.summary() == experiment::Lateness{1'000'000, 1, 0, 0, 0, 0});
 }
 
 TEST_CASE("a lane that is woken late says by how much, for each piece that waited", "[lateness]") {

@@ -1,4 +1,4 @@
-#include <paretopipe/shaping/emulated/lateness.hpp>
+#include <paretopipe/shaping/emulated/schedule.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -15,8 +15,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-config::NetworkProfile delayed(Nanoseconds forward, Nanoseconds backward) {
-  config::NetworkProfile profile;
+experiment::NetworkProfile delayed(Nanoseconds forward, Nanoseconds backward) {
+  experiment::NetworkProfile profile;
   profile.forward.delay = forward;
   profile.backward.delay = backward;
   return profile;
@@ -28,7 +28,7 @@ struct Batch {
   Nanoseconds lateness;
 };
 
-config::Lateness measured(const std::vector<Batch>& batches, Nanoseconds tolerance = 1ms) {
+experiment::Lateness measured(const std::vector<Batch>& batches, Nanoseconds tolerance = 1ms) {
   LatenessMeter meter(tolerance);
   for (const auto& batch : batches) {
     for (int i = 0; i < batch.count; ++i) meter.add(batch.lateness);
@@ -54,7 +54,7 @@ TEST_CASE("one delivery is its own mean, quantile and maximum, to the nanosecond
   for (const auto lateness : {0ns, 1ns, 15ns, 16ns, 17ns, 999'999ns, Nanoseconds(1ms), Nanoseconds(1h)}) {
     const auto summary = measured({{1, lateness}});
     const auto expected = lateness.count();
-    CHECK(summary == config::Lateness{1'000'000, 1, lateness > 1ms ? 1 : 0, expected, expected, expected});
+    CHECK(summary == experiment::Lateness{1'000'000, 1, lateness > 1ms ? 1 : 0, expected, expected, expected});
   }
 }
 

@@ -10,8 +10,8 @@
 using namespace paretopipe;
 using namespace paretopipe::shaping;
 using namespace std::chrono_literals;
-using config::DelayDistribution;
-using config::LinkConditions;
+using experiment::DelayDistribution;
+using experiment::LinkConditions;
 using support::contains;
 
 namespace {

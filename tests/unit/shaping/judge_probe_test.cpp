@@ -8,7 +8,7 @@
 using namespace paretopipe;
 using namespace paretopipe::shaping;
 using namespace std::chrono_literals;
-using config::NetworkProfile;
+using experiment::NetworkProfile;
 using Sentences = std::vector<std::string>;
 
 namespace {

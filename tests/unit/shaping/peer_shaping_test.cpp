@@ -13,7 +13,7 @@
 using namespace paretopipe;
 using namespace paretopipe::shaping;
 using namespace std::chrono_literals;
-using config::LinkConditions;
+using experiment::LinkConditions;
 using support::contains;
 using support::message_of;
 
@@ -77,7 +77,7 @@ TEST_CASE("an IPv6 peer is matched by IPv6's filters, written as the kernel writ
 }
 
 TEST_CASE("netem with tbf below it goes below the class, and below what cuts super-packets for it", "[peer]") {
-  const auto published = config::load_network_profile("published");
+  const auto published = experiment::load_network_profile("published");
   const auto typed = lines({"eth0", "10.0.0.2", std::nullopt}, published.forward);
   REQUIRE(typed.size() == 6);
   CHECK(typed[2] == "tc qdisc add dev eth0 parent 7a7a:1 handle 7a7d: tbf rate 100gbit burst 2400b limit 1000000b");

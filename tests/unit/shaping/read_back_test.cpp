@@ -1,5 +1,5 @@
 #include <paretopipe/core/error.hpp>
-#include <paretopipe/shaping/kernel/read_back.hpp>
+#include <paretopipe/shaping/kernel/shaped_link.hpp>
 
 #include <string>
 #include <vector>
@@ -10,7 +10,7 @@
 using namespace paretopipe;
 using namespace paretopipe::shaping;
 using namespace std::chrono_literals;
-using config::LinkConditions;
+using experiment::LinkConditions;
 using Sentences = std::vector<std::string>;
 
 // What `tc -j qdisc show` of iproute2 6.1 printed, word for word.
@@ -62,7 +62,7 @@ TEST_CASE("the rate that only keeps packets in order reads back as none", "[read
 }
 
 TEST_CASE("the published profile is applied as it was requested", "[read-back]") {
-  const auto requested = config::load_network_profile("published").forward;
+  const auto requested = experiment::load_network_profile("published").forward;
   CHECK(differences(requested, read_back(printed::kPublished)).empty());
 }
 
@@ -86,7 +86,7 @@ TEST_CASE("the distribution cannot be read and is not compared", "[read-back]") 
   requested.delay = 25ms;
   requested.jitter = 5ms;
   requested.rate_bit_per_s = 10'000'000;
-  requested.distribution = config::DelayDistribution::normal;
+  requested.distribution = experiment::DelayDistribution::normal;
   CHECK(differences(requested, read_back(printed::kDelayRate)).empty());
 }
 

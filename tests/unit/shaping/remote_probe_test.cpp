@@ -1,5 +1,5 @@
-#include <paretopipe/config/network_profile.hpp>
 #include <paretopipe/core/error.hpp>
+#include <paretopipe/experiment/network_profile.hpp>
 #include <paretopipe/shaping/probe/remote_probe.hpp>
 
 #include <support/catch.hpp>
@@ -48,11 +48,11 @@ TEST_CASE("what a probe found is suggested as a profile that does the same", "[r
   probe.round_trip_deviation = 1'414'214ns;
   probe.forward_bit_per_s = 95'640'687;  // 100 Mbit/s of frames
   probe.backward_bit_per_s = 9'564'069;
-  const auto profile = config::network_profile_from_json(suggest_profile(probe, "measured"), "mine");
+  const auto profile = experiment::network_profile_from_json(suggest_profile(probe, "measured"), "mine");
   for (const auto* direction : {&profile.forward, &profile.backward}) {
     CHECK(direction->delay == 5ms);
     CHECK(direction->jitter == 1ms);
-    CHECK(direction->distribution == config::DelayDistribution::normal);
+    CHECK(direction->distribution == experiment::DelayDistribution::normal);
   }
   CHECK(profile.forward.rate_bit_per_s.value() == Approx(100e6).epsilon(1e-4));
   CHECK(profile.backward.rate_bit_per_s.value() == Approx(10e6).epsilon(1e-4));
@@ -63,13 +63,13 @@ TEST_CASE("what is beyond any profile is cut to what a profile may say", "[remot
   probe.round_trip_median = 500ns;
   probe.forward_bit_per_s = 1e12;
   probe.backward_bit_per_s = 1;
-  const auto fast = config::network_profile_from_json(suggest_profile(probe, ""), "fast");
+  const auto fast = experiment::network_profile_from_json(suggest_profile(probe, ""), "fast");
   CHECK(fast.forward.delay == 0ms);
   CHECK(fast.forward.rate_bit_per_s == 100'000'000'000);
   CHECK(fast.backward.rate_bit_per_s == 10'000);
   probe.round_trip_median = 1h;
   probe.round_trip_deviation = 2h;
-  const auto slow = config::network_profile_from_json(suggest_profile(probe, ""), "slow");
+  const auto slow = experiment::network_profile_from_json(suggest_profile(probe, ""), "slow");
   CHECK(slow.forward.delay == 60s);
   CHECK(slow.forward.jitter == 60s);
 }

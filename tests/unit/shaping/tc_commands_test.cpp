@@ -10,8 +10,8 @@
 using namespace paretopipe;
 using namespace paretopipe::shaping;
 using namespace std::chrono_literals;
-using config::DelayDistribution;
-using config::LinkConditions;
+using experiment::DelayDistribution;
+using experiment::LinkConditions;
 
 namespace {
 
@@ -51,7 +51,7 @@ TEST_CASE("a delay and a rate are netem's, which paces every frame", "[tc]") {
 }
 
 TEST_CASE("the published profile is tbf below netem, as people write it", "[tc]") {
-  const auto published = config::load_network_profile("published");
+  const auto published = experiment::load_network_profile("published");
   CHECK(lines(published.forward) ==
         Lines{"tc qdisc add dev x root handle 1: netem limit 1000 delay 200ms",
               "tc qdisc add dev x parent 1:1 handle 2: tbf rate 5000000bit burst 4096b latency 400ms"});
@@ -83,8 +83,8 @@ TEST_CASE("loss, duplicates and reordering are percentages of netem's", "[tc]") 
 }
 
 TEST_CASE("every shipped profile can be written as commands", "[tc]") {
-  for (const auto& [name, description] : config::shipped_networks()) {
-    const auto profile = config::load_network_profile(name);
+  for (const auto& [name, description] : experiment::shipped_networks()) {
+    const auto profile = experiment::load_network_profile(name);
     for (const auto& conditions : {profile.forward, profile.backward}) {
       CAPTURE(name);
       CHECK(shape_commands("x", conditions).empty() != conditions.shaped());

@@ -1,5 +1,5 @@
 #include <paretopipe/core/clock.hpp>
-#include <paretopipe/stage/arrival_gate.hpp>
+#include <paretopipe/stage/source.hpp>
 
 #include <future>
 

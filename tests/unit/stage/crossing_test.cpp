@@ -1,6 +1,6 @@
 #include <paretopipe/stage/crossing.hpp>
-#include <paretopipe/stage/pipeline.hpp>
-#include <paretopipe/wire/errors.hpp>
+#include <paretopipe/stage/stage_loops.hpp>
+#include <paretopipe/wire/frame.hpp>
 
 #include <algorithm>
 #include <array>

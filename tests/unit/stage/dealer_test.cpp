@@ -24,7 +24,7 @@ struct StarSetup {
   int depth = 4;
   int micro_batches = 1;
   std::vector<std::string> faults{};  ///< of the devices' backends
-  config::Phases phases = config::Phases::both;
+  experiment::Phases phases = experiment::Phases::both;
 };
 
 std::vector<stage::Run> make_star_runs(const StarSetup& setup) {
@@ -159,11 +159,11 @@ TEMPLATE_TEST_CASE("every batch is computed by the device that is its turn, and 
 }
 
 TEST_CASE("dealt out in one phase only, every device has its share of that phase and of no other") {
-  const StarSetup offline{.devices = 3, .micro_batches = 2, .phases = config::Phases::offline};
+  const StarSetup offline{.devices = 3, .micro_batches = 2, .phases = experiment::Phases::offline};
   const auto loaded = Star(offline, &Socketpair::connect).run();
   require_phase(loaded, offline, &stage::RunReport::offline, &stage::RunReport::offline_results);
   require_depth(loaded.front().report, 4, 2);
-  const StarSetup alone{.devices = 3, .phases = config::Phases::single_stream};
+  const StarSetup alone{.devices = 3, .phases = experiment::Phases::single_stream};
   const auto outcomes = Star(alone, &Socketpair::connect).run();
   require_phase(outcomes, alone, &stage::RunReport::single_stream, &stage::RunReport::single_stream_results);
   for (std::size_t i = 0; i < outcomes.size(); ++i) {

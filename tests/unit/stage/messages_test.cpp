@@ -82,7 +82,7 @@ TEST_CASE("every request and every reply crosses with all of its fields") {
           6,
           7,
           9,
-          config::Phases::offline,
+          experiment::Phases::offline,
           true,
           {0, 10, 9007199254740993},
           4,
@@ -114,9 +114,9 @@ TEST_CASE("the replies that describe machines, models and runs cross with all of
   check(Described{{"m", 2, {2, 3}, 24, {{"fc", {2, 10}, 80, 30, 120, 60}}}},
         R"({"description":{"model":"m","batch":2,"input_shape":[2,3],"input_bytes":24,"blocks":[{"name":"fc",
     "output_shape":[2,10],"activation_bytes":80,"parameters":30,"parameter_bytes":120,"multiply_accumulates":60}]}})");
-  Describe archive{{"/a/net.pt", 10, 2, 1, "random", "", config::Archive{"ab12", {3, 4}, "all"}}};
-  archive.model.compute = {config::Compute::optimized, config::Precision::bfloat16,
-                           config::MemoryFormat::channels_last};
+  Describe archive{{"/a/net.pt", 10, 2, 1, "random", "", experiment::Archive{"ab12", {3, 4}, "all"}}};
+  archive.model.compute = {experiment::Compute::optimized, experiment::Precision::bfloat16,
+                           experiment::MemoryFormat::channels_last};
   archive.model.labels = "/l.txt";
   archive.model.cut_positions = {2, 5};
   check(archive, R"({"model":{"model":"/a/net.pt","num_classes":10,"batch":2,"seed":1,"data":"random","weights":"",

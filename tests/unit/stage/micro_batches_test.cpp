@@ -1,6 +1,6 @@
 #include <paretopipe/core/error.hpp>
-#include <paretopipe/stage/micro_batches.hpp>
-#include <paretopipe/wire/errors.hpp>
+#include <paretopipe/stage/crossing.hpp>
+#include <paretopipe/wire/frame.hpp>
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 #include <paretopipe/core/error.hpp>
-#include <paretopipe/wire/errors.hpp>
+#include <paretopipe/wire/frame.hpp>
 
 #include <vector>
 

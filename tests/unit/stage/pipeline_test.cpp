@@ -125,7 +125,7 @@ TEST_CASE("of a run of one phase nothing of the other one is reported, by any st
   const auto offline = GENERATE(true, false);
   for (const auto& splits : std::vector<std::vector<int>>{{}, {1}, {1, 2}}) {
     RingSetup setup{.splits = splits, .warmup = 1, .batches = 6, .depth = 3, .micro_batches = 2, .faults = {}};
-    setup.phases = offline ? config::Phases::offline : config::Phases::single_stream;
+    setup.phases = offline ? experiment::Phases::offline : experiment::Phases::single_stream;
     CAPTURE(splits, offline);
     const auto reports = Ring(setup, Socketpair::connect).run();
     for (const auto& report : reports) {

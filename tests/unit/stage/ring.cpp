@@ -1,6 +1,6 @@
 #include "ring.hpp"
 
-#include <paretopipe/synthetic/synthetic_backend.hpp>
+#include <paretopipe/compute/synthetic/synthetic_backend.hpp>
 #include <paretopipe/wire/rendezvous.hpp>
 
 #include "../../fakes/faulty_backend.hpp"

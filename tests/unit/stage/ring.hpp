@@ -1,5 +1,5 @@
 #pragma once
-#include <paretopipe/stage/pipeline.hpp>
+#include <paretopipe/stage/stage_loops.hpp>
 #include <paretopipe/wire/link.hpp>
 
 #include <deque>
@@ -32,7 +32,7 @@ struct RingSetup {
   int depth = 3;
   int micro_batches = 1;
   std::vector<std::string> faults;  ///< of the stages' backends
-  config::Phases phases = config::Phases::both;
+  experiment::Phases phases = experiment::Phases::both;
   std::vector<std::int64_t> arrivals{};  ///< of a Server phase, as many as there are batches; none: `phases`
 };
 

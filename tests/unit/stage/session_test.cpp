@@ -1,7 +1,7 @@
 #include <paretopipe/core/clock.hpp>
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/host/cpu_set.hpp>
-#include <paretopipe/wire/errors.hpp>
+#include <paretopipe/wire/frame.hpp>
 
 #include <array>
 
@@ -180,7 +180,7 @@ TEST_CASE("the inputs of micro-batches are those of the whole batches, and each 
 TEST_CASE("blocks that the model does not have are a fault") {
   ServedStage stage;
   stage.make_source(1);
-  for (const auto blocks : {config::BlockRange{0, kBlocks + 1}, config::BlockRange{-1, kBlocks}, {1, 2}}) {
+  for (const auto blocks : {experiment::BlockRange{0, kBlocks + 1}, experiment::BlockRange{-1, kBlocks}, {1, 2}}) {
     auto request = lone_run();
     request.blocks = blocks;
     CAPTURE(blocks.begin, blocks.end);
@@ -205,7 +205,7 @@ TEST_CASE("a model whose own output is not finite is refused: nothing could be c
 TEST_CASE("an optimized model is held against the eager one on a few images, and an eager one against nothing") {
   ServedStage stage;
   auto model = a_model();
-  model.compute.compute = config::Compute::optimized;
+  model.compute.compute = experiment::Compute::optimized;
   auto request = references_of(model);
   request.distinct_inputs = 6;
   const auto same = stage.ask<ReferencesFollow>(request);

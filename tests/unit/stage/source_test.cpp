@@ -145,7 +145,7 @@ TEST_CASE("a run of one phase hands over that phase's batches and no more") {
   const auto set = references(2);
   auto run = a_run(1, 3, 3);
   const bool offline = GENERATE(true, false);
-  run.phases = offline ? config::Phases::offline : config::Phases::single_stream;
+  run.phases = offline ? experiment::Phases::offline : experiment::Phases::single_stream;
   CHECK(run.total_batches() == 4);
   Source source(run, set);
   source.start();

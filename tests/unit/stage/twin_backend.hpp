@@ -29,9 +29,9 @@ class TwinBackend final : public stage::Backend {
 
   std::vector<std::string> models() const override { return {}; }
   nlohmann::json configure(const stage::ComputeOptions&) override { return {}; }
-  config::ModelDescription describe(const stage::ModelRequest&) override { return {}; }
+  experiment::ModelDescription describe(const stage::ModelRequest&) override { return {}; }
   std::int64_t held_parameter_bytes() const override { return 0; }
-  void load(const stage::ModelRequest&, config::BlockRange) override {}
+  void load(const stage::ModelRequest&, experiment::BlockRange) override {}
   std::vector<stage::Activation> make_inputs(const stage::ModelRequest&, int) override { return {}; }
   stage::Activation encode(stage::Activation output) override { return output; }
   stage::Activation decode(stage::Activation received) override { return received; }
@@ -46,7 +46,7 @@ class TwinBackend final : public stage::Backend {
     return {reinterpret_cast<float*>(tensor.bytes.data()), tensor.bytes.size() / sizeof(float)};
   }
 
-  stage::Activation forward(config::BlockRange range, stage::Activation input) override {
+  stage::Activation forward(experiment::BlockRange range, stage::Activation input) override {
     for (int block = range.begin; block < range.end; ++block) {
       if (block == 0) input = part(input);
       if (block == 1) input.others.at(0) = plus_one(input.others.at(0));

@@ -1,4 +1,4 @@
-#include <paretopipe/stats/aggregate.hpp>
+#include <paretopipe/analysis/stats/aggregate.hpp>
 
 #include <support/catch.hpp>
 
@@ -11,7 +11,7 @@ using testing::make_trial;
 
 namespace {
 
-record::TrialRecord with_compute(const plan::Trial& trial, std::int64_t compute0) {
+record::TrialRecord with_compute(const experiment::Trial& trial, std::int64_t compute0) {
   return make_record(trial, {compute0, 4000, 3000, 2000}, 8000);
 }
 

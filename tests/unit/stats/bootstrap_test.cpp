@@ -1,5 +1,5 @@
-#include <paretopipe/stats/bootstrap.hpp>
-#include <paretopipe/stats/quantile.hpp>
+#include <paretopipe/analysis/stats/bootstrap.hpp>
+#include <paretopipe/analysis/stats/quantile.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
+#include <paretopipe/analysis/stats/breakdown.hpp>
 #include <paretopipe/core/error.hpp>
-#include <paretopipe/stats/breakdown.hpp>
 
 #include <support/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include <paretopipe/stats/change.hpp>
+#include <paretopipe/analysis/stats/significance.hpp>
 
 #include <cmath>
 #include <random>

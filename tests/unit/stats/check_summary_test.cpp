@@ -1,6 +1,6 @@
+#include <paretopipe/analysis/stats/server_summary.hpp>
+#include <paretopipe/analysis/stats/summarise.hpp>
 #include <paretopipe/core/error.hpp>
-#include <paretopipe/stats/check_summary.hpp>
-#include <paretopipe/stats/server_summary.hpp>
 
 #include <cmath>
 
@@ -29,7 +29,7 @@ std::string complaint_about(const record::TrialRecord& record) {
 record::TrialRecord a_search() {
   auto record = a_record();
   record.trial.warmup = 1;
-  record.trial.server = config::ServerLoad{0, config::parse_latency_bound("max < 20ns"), 3};
+  record.trial.server = experiment::ServerLoad{0, experiment::parse_latency_bound("max < 20ns"), 3};
   record.server.emplace();
   for (const std::int64_t last : {15, 35}) {
     record::ServerRun run;
@@ -55,10 +55,10 @@ TEST_CASE("a summary that follows from its samples passes, at the endpoints too,
 }
 
 TEST_CASE("the numbers of a trial of one phase are held against that phase's samples") {
-  const auto phases = GENERATE(config::Phases::single_stream, config::Phases::offline);
+  const auto phases = GENERATE(experiment::Phases::single_stream, experiment::Phases::offline);
   auto record = testing::in_phases(a_record(), phases);
   CHECK_NOTHROW(stats::check_summary(json::parse(json(record).dump()).get<record::TrialRecord>()));
-  if (phases == config::Phases::offline) {
+  if (phases == experiment::Phases::offline) {
     *record.summary->throughput_image_per_s *= 2;
   } else {
     record.summary->latency->p50_ns *= 2;
@@ -146,7 +146,7 @@ TEST_CASE("Server phases that are not those of the trial are refused") {
   record.trial.server.reset();
   CHECK(contains(complaint_about(record), "asks for none"));
   record = a_search();
-  record.trial.server = config::ServerLoad{15, std::nullopt, 3};
+  record.trial.server = experiment::ServerLoad{15, std::nullopt, 3};
   CHECK(contains(complaint_about(record), "one run, at the rate of its trial"));
   record.server->runs.pop_back();
   record.server->max_rate.reset();

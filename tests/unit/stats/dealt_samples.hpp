@@ -50,7 +50,7 @@ inline std::vector<record::LinkPayload> dealt_links(const Dealt& dealt) {
   return links;
 }
 
-inline plan::Trial make_dealt_trial(int devices, int repetition = 0) {
+inline experiment::Trial make_dealt_trial(int devices, int repetition = 0) {
   auto trial = make_trial(0, repetition);
   trial.split_points.clear();
   trial.data_parallel = devices;
@@ -59,7 +59,7 @@ inline plan::Trial make_dealt_trial(int devices, int repetition = 0) {
   return trial;
 }
 
-inline record::TrialRecord dealt_record(const plan::Trial& trial, const Dealt& dealt) {
+inline record::TrialRecord dealt_record(const experiment::Trial& trial, const Dealt& dealt) {
   record::TrialRecord record;
   record.trial = trial;
   record.stages.resize(static_cast<std::size_t>(dealt.devices));

@@ -1,9 +1,8 @@
 // Summaries of batches that were dealt out to devices.
+#include <paretopipe/analysis/stats/breakdown.hpp>
+#include <paretopipe/analysis/stats/summarise.hpp>
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/record/metric.hpp>
-#include <paretopipe/stats/breakdown.hpp>
-#include <paretopipe/stats/check_summary.hpp>
-#include <paretopipe/stats/dealt.hpp>
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include <paretopipe/stats/disturbances.hpp>
+#include <paretopipe/analysis/stats/disturbances.hpp>
 
 #include <string>
 #include <vector>
@@ -63,7 +63,7 @@ TEST_CASE("stages that share CPUs do not disturb each other", "[disturbances]") 
 
 TEST_CASE("the relay of an emulated network is no other process, but a thief is one all the same", "[disturbances]") {
   auto record = calm_record();
-  record.trial.shaping = config::Shaping::emulated;
+  record.trial.shaping = experiment::Shaping::emulated;
   record.stages[0].conditions->time->busy_ns = kSecond;
   CHECK(stats::disturbances(record).empty());
   record.stages[0].conditions->time->stolen_ns = kSecond / 2;

@@ -1,4 +1,4 @@
-#include <paretopipe/stats/fence.hpp>
+#include <paretopipe/analysis/stats/quantile.hpp>
 
 #include <vector>
 

@@ -1,4 +1,4 @@
-#include <paretopipe/stats/mann_whitney.hpp>
+#include <paretopipe/analysis/stats/significance.hpp>
 
 #include <algorithm>
 #include <cmath>

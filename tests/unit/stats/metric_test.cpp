@@ -39,12 +39,12 @@ TEST_CASE("metric names are unique and every metric says what it means") {
 }
 
 TEST_CASE("a trial of one phase has the metrics of that phase, and those that need none") {
-  const auto phases = GENERATE(config::Phases::single_stream, config::Phases::offline);
+  const auto phases = GENERATE(experiment::Phases::single_stream, experiment::Phases::offline);
   const auto whole = split_record();
   const auto record = testing::in_phases(whole, phases);
   for (const auto& metric : record::metrics()) {
     CAPTURE(metric.name, to_string(phases));
-    CHECK(metric.measured_by(config::Phases::both));
+    CHECK(metric.measured_by(experiment::Phases::both));
     const auto expected = metric.measured_by(phases) ? metric.value(whole) : std::nullopt;
     CHECK(metric.value(record) == expected);
   }

@@ -1,4 +1,4 @@
-#include <paretopipe/stats/quantile.hpp>
+#include <paretopipe/analysis/stats/quantile.hpp>
 
 #include <algorithm>
 #include <cmath>

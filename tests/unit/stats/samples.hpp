@@ -1,6 +1,6 @@
 #pragma once
+#include <paretopipe/analysis/stats/summarise.hpp>
 #include <paretopipe/record/record.hpp>
-#include <paretopipe/stats/summarise.hpp>
 
 #include <algorithm>
 #include <random>
@@ -103,8 +103,8 @@ inline record::PhaseSamples alone(record::PhaseSamples samples) {
   return samples;
 }
 
-inline plan::Trial make_trial(int split, int repetition = 0) {
-  plan::Trial trial;
+inline experiment::Trial make_trial(int split, int repetition = 0) {
+  experiment::Trial trial;
   trial.model = "resnet18";
   trial.block_count = 10;
   trial.split_points = {split};
@@ -119,7 +119,8 @@ inline plan::Trial make_trial(int split, int repetition = 0) {
 }
 
 /// An ok record with regular samples; the payload crosses in both directions, the result being 320 bytes.
-inline record::TrialRecord make_record(const plan::Trial& trial, Durations durations, std::int64_t payload_bytes) {
+inline record::TrialRecord make_record(const experiment::Trial& trial, Durations durations,
+                                       std::int64_t payload_bytes) {
   record::TrialRecord record;
   record.trial = trial;
   record.provenance.started_at = "2026-01-01T00:00:00Z";
@@ -146,15 +147,15 @@ inline record::TrialRecord make_record(const plan::Trial& trial, Durations durat
 }
 
 /// The same trial as it goes with these phases only.
-inline record::TrialRecord in_phases(record::TrialRecord record, config::Phases phases) {
+inline record::TrialRecord in_phases(record::TrialRecord record, experiment::Phases phases) {
   record.trial.phases = phases;
-  if (!config::has_single_stream(phases)) record.single_stream.reset();
-  if (!config::has_offline(phases)) record.offline.reset();
+  if (!experiment::has_single_stream(phases)) record.single_stream.reset();
+  if (!experiment::has_offline(phases)) record.offline.reset();
   record.summary = stats::summarise(record.single_stream, record.offline, record.trial.batch, record.links);
   return record;
 }
 
-inline record::TrialRecord make_failure(const plan::Trial& trial, const std::string& reason) {
+inline record::TrialRecord make_failure(const experiment::Trial& trial, const std::string& reason) {
   record::TrialRecord record;
   record.trial = trial;
   record.status = record::Status::failed;

@@ -1,14 +1,14 @@
+#include <paretopipe/analysis/stats/server_summary.hpp>
 #include <paretopipe/core/error.hpp>
-#include <paretopipe/plan/arrivals.hpp>
-#include <paretopipe/stats/server_summary.hpp>
+#include <paretopipe/experiment/plan.hpp>
 
 #include <support/catch.hpp>
 #include <support/message_of.hpp>
 #include <support/queueing.hpp>
 
 using namespace paretopipe;
-using config::LatencyBound;
-using config::LatencyStatistic;
+using experiment::LatencyBound;
+using experiment::LatencyStatistic;
 using stats::summarise_server;
 using support::contains;
 
@@ -24,7 +24,7 @@ ServerTimeline a_phase() {
 /// What a server with a constant time of service would have seen.
 ServerTimeline simulated(double rate_per_s, int queries, std::int64_t service_ns) {
   ServerTimeline phase;
-  phase.scheduled = plan::poisson_arrivals(rate_per_s, queries, 3);
+  phase.scheduled = experiment::poisson_arrivals(rate_per_s, queries, 3);
   const auto waits = support::lindley_waits(phase.scheduled, service_ns);
   for (std::size_t i = 0; i < waits.size(); ++i) {
     phase.handed_over.push_back(phase.scheduled[i] + waits[i]);

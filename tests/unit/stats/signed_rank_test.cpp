@@ -1,4 +1,4 @@
-#include <paretopipe/stats/signed_rank.hpp>
+#include <paretopipe/analysis/stats/significance.hpp>
 
 #include <cmath>
 #include <limits>

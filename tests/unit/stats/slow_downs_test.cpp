@@ -1,5 +1,5 @@
+#include <paretopipe/analysis/stats/disturbances.hpp>
 #include <paretopipe/core/error.hpp>
-#include <paretopipe/stats/slow_downs.hpp>
 
 #include <algorithm>
 #include <random>

@@ -1,6 +1,6 @@
+#include <paretopipe/analysis/stats/breakdown.hpp>
+#include <paretopipe/analysis/stats/summarise.hpp>
 #include <paretopipe/core/error.hpp>
-#include <paretopipe/stats/breakdown.hpp>
-#include <paretopipe/stats/summarise.hpp>
 
 #include <support/catch.hpp>
 #include <support/message_of.hpp>

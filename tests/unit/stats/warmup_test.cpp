@@ -1,7 +1,6 @@
+#include <paretopipe/analysis/stats/breakdown.hpp>
+#include <paretopipe/analysis/stats/outliers.hpp>
 #include <paretopipe/core/error.hpp>
-#include <paretopipe/stats/outliers.hpp>
-#include <paretopipe/stats/pace.hpp>
-#include <paretopipe/stats/warmup.hpp>
 
 #include <algorithm>
 #include <vector>

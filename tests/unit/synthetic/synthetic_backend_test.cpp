@@ -1,6 +1,6 @@
+#include <paretopipe/compute/synthetic/synthetic_backend.hpp>
 #include <paretopipe/core/clock.hpp>
 #include <paretopipe/core/error.hpp>
-#include <paretopipe/synthetic/synthetic_backend.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -41,7 +41,7 @@ Activation received(stage::Backend& backend, const Activation& sent) {
 }
 
 /// Shortest time of a few calls, so that a warm-up is no excuse.
-std::int64_t shortest_ns(stage::Backend& backend, config::BlockRange range, const Activation& input) {
+std::int64_t shortest_ns(stage::Backend& backend, experiment::BlockRange range, const Activation& input) {
   auto shortest = std::numeric_limits<std::int64_t>::max();
   for (int i = 0; i < 3; ++i) {
     const auto begin = now_ns();

@@ -1,5 +1,5 @@
+#include <paretopipe/compute/synthetic/synthetic_model.hpp>
 #include <paretopipe/core/error.hpp>
-#include <paretopipe/synthetic/synthetic_model.hpp>
 
 #include <support/catch.hpp>
 #include <support/message_of.hpp>

@@ -1,5 +1,6 @@
 #include <paretopipe/wire/control_body.hpp>
-#include <paretopipe/wire/errors.hpp>
+#include <paretopipe/wire/frame.hpp>
+#include <paretopipe/wire/link.hpp>
 
 #include <cmath>
 #include <string>

@@ -1,4 +1,3 @@
-#include <paretopipe/wire/errors.hpp>
 #include <paretopipe/wire/frame.hpp>
 
 #include <optional>

@@ -2,6 +2,7 @@
 
 #include <paretopipe/wire/control_body.hpp>
 #include <paretopipe/wire/frame.hpp>
+#include <paretopipe/wire/link.hpp>
 
 #include <cstring>
 #include <span>

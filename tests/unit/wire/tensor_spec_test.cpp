@@ -1,5 +1,4 @@
-#include <paretopipe/wire/errors.hpp>
-#include <paretopipe/wire/tensor_spec.hpp>
+#include <paretopipe/wire/frame.hpp>
 
 #include <support/catch.hpp>
 

@@ -1,10 +1,11 @@
-#include <paretopipe/shaping/emulated/lane.hpp>
+#include "lane.hpp"
 
 #include <cerrno>
 
 #include <sys/socket.h>
 
 namespace paretopipe::shaping {
+
 namespace {
 
 /// The most that one turn reads or writes, about 0.1 ms of work: while a sender floods one lane, bytes fall due in
@@ -17,12 +18,12 @@ bool try_again(int error) {
 
 }  // namespace
 
-EmulatedLane::EmulatedLane(const config::LinkConditions& conditions, std::uint64_t seed)
+EmulatedLane::EmulatedLane(const experiment::LinkConditions& conditions, std::uint64_t seed)
     : schedule_(conditions, seed),
       piece_(static_cast<std::size_t>(piece_bytes(conditions))),
       limit_(buffer_limit(conditions)) {}
 
-void EmulatedLane::set_conditions(const config::LinkConditions& conditions, std::uint64_t seed) {
+void EmulatedLane::set_conditions(const experiment::LinkConditions& conditions, std::uint64_t seed) {
   schedule_.set_conditions(conditions, seed);
   piece_ = static_cast<std::size_t>(piece_bytes(conditions));
   limit_ = buffer_limit(conditions);

@@ -1,14 +1,70 @@
+#include <paretopipe/core/units.hpp>
 #include <paretopipe/shaping/emulated/schedule.hpp>
+#include <paretopipe/shaping/probe/probe.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <numbers>
 
 #include <fmt/format.h>
 
 namespace paretopipe::shaping {
+
 namespace {
 
-using config::LinkConditions;
+using experiment::DelayDistribution;
+
+/// The end of the tables: the largest 16-bit number, in units of NETEM_DIST_SCALE.
+constexpr double kEndOfTable = 32767.0 / 8192.0;
+
+/// The Pareto value that a share `above` of all values exceeds, as scaled in iproute2's netem/pareto.c: shape 3,
+/// shifted by its mean of 1.5.
+double pareto(double above) {
+  return std::min(kEndOfTable, (std::pow(above, -1.0 / 3.0) - 1.5) * 4.0 / 3.0);
+}
+
+/// The share of all normally distributed values that exceed `value`.
+double above(double value) {
+  return 0.5 * std::erfc(value / std::numbers::sqrt2);
+}
+
+}  // namespace
+
+EmulatedJitter::EmulatedJitter(DelayDistribution distribution, std::uint64_t seed)
+    : distribution_(distribution), random_(seed) {}
+
+double EmulatedJitter::next() {
+  switch (distribution_) {
+    case DelayDistribution::uniform:
+      return 2.0 * uniform() - 1.0;
+    case DelayDistribution::normal:
+      return normal();
+    case DelayDistribution::pareto:
+      return pareto(uniform());
+    case DelayDistribution::paretonormal: {
+      // Both at the same quantile, as netem/paretonormal.c mixes them.
+      const double value = normal();
+      return 0.25 * value + 0.75 * pareto(above(value));
+    }
+  }
+  return 0;
+}
+
+/// In (0, 1]. Not std::uniform_real_distribution, which differs between standard libraries.
+double EmulatedJitter::uniform() {
+  return static_cast<double>((random_() >> 11U) + 1) * 0x1p-53;
+}
+
+/// Box and Muller's transform. Its second value is discarded, so the seed is the only state.
+double EmulatedJitter::normal() {
+  const double radius = std::sqrt(-2.0 * std::log(uniform()));
+  return std::clamp(radius * std::cos(2.0 * std::numbers::pi * uniform()), -kEndOfTable, kEndOfTable);
+}
+
+namespace {
+
+using experiment::LinkConditions;
 
 /// Replaces a rate that is not set: more than a relay can move.
 constexpr double kUnlimitedRate = 10e9;
@@ -83,6 +139,81 @@ std::size_t buffer_limit(const LinkConditions& conditions) {
   // No table of delays goes beyond four times the jitter.
   const double seconds = std::chrono::duration<double>(conditions.delay + 4 * conditions.jitter).count();
   return static_cast<std::size_t>(std::min(kMost, kSocketBuffer + bytes_in(seconds, conditions)));
+}
+
+namespace {
+
+/// The share of deliveries that may be late.
+constexpr double kLateShare = 0.05;
+
+std::string text(std::int64_t nanoseconds) {
+  return format_duration(static_cast<double>(nanoseconds));
+}
+
+}  // namespace
+
+Nanoseconds lateness_tolerance(const experiment::NetworkProfile& profile) {
+  return tolerance_of(std::min(profile.forward.delay, profile.backward.delay));
+}
+
+std::size_t LatenessMeter::class_of(std::int64_t lateness_ns) {
+  const auto value = static_cast<std::uint64_t>(lateness_ns);
+  if (value < kClassesPerPower) return value;
+  const auto power = static_cast<std::size_t>(std::bit_width(value)) - 5;  // 0 for 16 … 31
+  return (power + 1) * kClassesPerPower + ((value >> power) & (kClassesPerPower - 1));
+}
+
+/// The largest lateness of the class.
+std::int64_t LatenessMeter::end_of(std::size_t lateness_class) {
+  if (lateness_class < kClassesPerPower) return static_cast<std::int64_t>(lateness_class);
+  const auto power = lateness_class / kClassesPerPower - 1;
+  const auto first = (kClassesPerPower + lateness_class % kClassesPerPower) << power;
+  return static_cast<std::int64_t>(first + (std::uint64_t{1} << power) - 1);
+}
+
+void LatenessMeter::add(Nanoseconds lateness) {
+  ++deliveries_;
+  if (lateness > tolerance_) ++late_;
+  sum_ += lateness;
+  max_ = std::max(max_, lateness);
+  ++counts_.at(class_of(lateness.count()));
+}
+
+void LatenessMeter::add(const LatenessMeter& other) {
+  deliveries_ += other.deliveries_;
+  late_ += other.late_;
+  sum_ += other.sum_;
+  max_ = std::max(max_, other.max_);
+  for (std::size_t i = 0; i < kClasses; ++i) counts_[i] += other.counts_[i];
+}
+
+std::int64_t LatenessMeter::quantile(double q) const {
+  const auto rank = static_cast<std::int64_t>(std::ceil(q * static_cast<double>(deliveries_)));
+  std::int64_t so_far = 0;
+  for (std::size_t i = 0; i < kClasses; ++i) {
+    so_far += counts_[i];
+    if (so_far >= rank) return std::min(end_of(i), max_.count());
+  }
+  return max_.count();
+}
+
+std::optional<experiment::Lateness> LatenessMeter::summary() const {
+  if (deliveries_ == 0) return std::nullopt;
+  return experiment::Lateness{.tolerance_ns = tolerance_.count(),
+                              .deliveries = deliveries_,
+                              .late = late_,
+                              .mean_ns = sum_.count() / deliveries_,
+                              .p99_ns = quantile(0.99),
+                              .max_ns = max_.count()};
+}
+
+std::vector<std::string> judge(const experiment::Lateness& lateness) {
+  const double share = static_cast<double>(lateness.late) / static_cast<double>(lateness.deliveries);
+  if (share <= kLateShare && lateness.mean_ns <= lateness.tolerance_ns) return {};
+  return {fmt::format(
+      "the emulated link was kept from its work by others on this machine: {:.2g} % of what passed it during the trial "
+      "came more than {} late, by {} on average and {} at worst; leave a core free for it, or use --shaping netem",
+      100 * share, text(lateness.tolerance_ns), text(lateness.mean_ns), text(lateness.max_ns))};
 }
 
 }  // namespace paretopipe::shaping

@@ -54,7 +54,7 @@ class Lease {
   Lease& operator=(const Lease&) = delete;
 
   /// The applied conditions according to the kernel. Throws EnvironmentError for output that tc never prints.
-  config::LinkConditions read_back() const { return read_back_peer(applied_); }
+  experiment::LinkConditions read_back() const { return read_back_peer(applied_); }
 
   /// Readable once the lease has ended by itself.
   int descriptor() const { return connection_.get(); }

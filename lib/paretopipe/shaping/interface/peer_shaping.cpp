@@ -1,17 +1,38 @@
 #include <paretopipe/core/error.hpp>
+#include <paretopipe/launch/child_process.hpp>
+#include <paretopipe/launch/file_descriptor.hpp>
 #include <paretopipe/shaping/interface/peer_shaping.hpp>
-#include <paretopipe/shaping/kernel/read_back.hpp>
+#include <paretopipe/shaping/kernel/shaped_link.hpp>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <string_view>
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <net/if.h>
 
 namespace paretopipe::shaping {
+
+std::optional<std::int64_t> interface_mtu(const std::string& interface) {
+  const auto attempt = [&] { return fmt::format("ask for the MTU of the interface {}", interface); };
+  if (interface.size() >= IFNAMSIZ) return std::nullopt;
+  // Not /sys/class/net, which shows the network namespace in which it was mounted.
+  const launch::FileDescriptor socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  if (socket.get() < 0) throw system_error(attempt(), errno);
+  ifreq request{};
+  std::copy(interface.begin(), interface.end(), request.ifr_name);
+  if (::ioctl(socket.get(), SIOCGIFMTU, &request) == 0) return request.ifr_mtu;
+  if (errno == ENODEV) return std::nullopt;
+  throw system_error(attempt(), errno);
+}
+
 namespace {
 
 using nlohmann::json;
@@ -131,7 +152,7 @@ void check_interface_name(const std::string& interface) {
   }
 }
 
-PeerPlan plan_peer_shaping(const PeerTarget& target, const config::LinkConditions& conditions) {
+PeerPlan plan_peer_shaping(const PeerTarget& target, const experiment::LinkConditions& conditions) {
   check_interface_name(target.interface);
   const auto filters = filter_commands(target);
   const bool cut = needs_netem(conditions);
@@ -162,7 +183,7 @@ RootQdisc root_qdisc(const std::string& tc_json) {
   return {};
 }
 
-config::LinkConditions read_back_peer(const std::string& tc_json) {
+experiment::LinkConditions read_back_peer(const std::string& tc_json) {
   if (root_qdisc(tc_json).owner != RootOwner::paretopipe) {
     throw EnvironmentError("read back what is applied: the root qdisc that was added is not there any more");
   }
@@ -172,6 +193,57 @@ config::LinkConditions read_back_peer(const std::string& tc_json) {
     if (its_handle == handle(1) || its_handle == handle(2)) shapers.push_back(qdisc);
   }
   return read_back(shapers.dump());
+}
+
+namespace {
+
+constexpr int kTimeoutMs = 10'000;
+
+bool says(const std::string& output, std::string_view words) {
+  return output.find(words) != std::string::npos;
+}
+
+/// The kernel module that is missing, by the word of the command that names it.
+std::string module_of(const Command& command) {
+  struct Module {
+    const char* word;
+    const char* name;
+  };
+  constexpr std::array modules{Module{"netem", "sch_netem"}, Module{"tbf", "sch_tbf"}, Module{"htb", "sch_htb"},
+                               Module{"u32", "cls_u32"}};
+  for (const auto& [word, name] : modules) {
+    if (std::find(command.begin(), command.end(), word) != command.end()) return name;
+  }
+  return {};
+}
+
+std::string advice(const Command& command, const std::string& output) {
+  if (says(output, "Operation not permitted") || says(output, "Permission denied")) {
+    return "; run it as root (sudo), or with the capability NET_ADMIN";
+  }
+  if (says(output, "Cannot find device")) return "; `ip link` lists the interfaces there are";
+  const bool unknown = says(output, "Specified qdisc") || says(output, "Unknown qdisc") ||
+                       says(output, "TC classifier not found") || says(output, "Specified filter");
+  if (const auto module = module_of(command); unknown && !module.empty()) {
+    return fmt::format("; this kernel lacks it: load its module (sudo modprobe {}), or use a kernel that has it",
+                       module);
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string run_tc(const Command& command) {
+  launch::ChildCommand child;
+  child.argv = command;
+  child.argv.front() = launch::find_program(command.front(), "iproute2").string();
+  auto result = launch::run_command(child, kTimeoutMs);
+  if (!result.succeeded) {
+    while (result.output.ends_with('\n')) result.output.pop_back();
+    throw EnvironmentError(fmt::format("run \"{}\": it {}: {}{}", fmt::join(command, " "), result.how_it_ended,
+                                       result.output, advice(command, result.output)));
+  }
+  return result.output;
 }
 
 }  // namespace paretopipe::shaping

@@ -1,5 +1,5 @@
 #pragma once
-#include <paretopipe/config/network_profile.hpp>
+#include <paretopipe/experiment/network_profile.hpp>
 #include <paretopipe/shaping/kernel/tc_commands.hpp>
 
 #include <cstdint>
@@ -7,8 +7,13 @@
 #include <string>
 #include <vector>
 
-// A profile on an interface of a real device, only for the traffic to one peer. Pure: nothing here runs a command.
 namespace paretopipe::shaping {
+
+/// The largest IP packet, in bytes, that an interface of this process's network takes; nothing if there is no such
+/// interface. Throws EnvironmentError if the kernel cannot be asked.
+std::optional<std::int64_t> interface_mtu(const std::string& interface);
+
+// A profile on an interface of a real device, only for the traffic to one peer. Pure: nothing here runs a command.
 
 /// The traffic to shape: all that leaves `interface` for `peer`, or only TCP from or to `port`, whichever side serves.
 struct PeerTarget {
@@ -39,7 +44,7 @@ constexpr std::uint16_t kPeerHandle = 0x7a7a;
 /// KiB at a time (segmentation offload), which netem would delay, lose and pace as one packet; a tbf above it cuts that
 /// into frames and limits nothing. So the interface's own offload, which other traffic shares, stays unchanged. Throws
 /// UsageError for a peer that is not a numeric address, and for conditions that shape nothing.
-PeerPlan plan_peer_shaping(const PeerTarget& target, const config::LinkConditions& conditions);
+PeerPlan plan_peer_shaping(const PeerTarget& target, const experiment::LinkConditions& conditions);
 
 /// Removes a plan's root qdisc and no other: the kernel compares the handle.
 Command undo_command(const std::string& interface);
@@ -58,6 +63,10 @@ struct RootQdisc {
 RootQdisc root_qdisc(const std::string& tc_json);
 
 /// The conditions of a plan's qdiscs, from the same JSON. Throws EnvironmentError if they are not there.
-config::LinkConditions read_back_peer(const std::string& tc_json);
+experiment::LinkConditions read_back_peer(const std::string& tc_json);
+
+/// Runs ip or tc in the network of this process (a NamespaceRing has its own) and returns the output. Throws
+/// EnvironmentError with the command, its message, and the remedy: the missing privilege or module.
+std::string run_tc(const Command& command);
 
 }  // namespace paretopipe::shaping

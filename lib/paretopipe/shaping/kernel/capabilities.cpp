@@ -7,9 +7,10 @@
 #include <array>
 
 namespace paretopipe::shaping {
+
 namespace {
 
-Ability try_shaping(const NamespaceRing& networks, const config::LinkConditions& conditions, const char* what) {
+Ability try_shaping(const NamespaceRing& networks, const experiment::LinkConditions& conditions, const char* what) {
   try {
     const ShapedEgress shaped(networks, 0, 1, conditions);
     return {true, fmt::format("{} was applied to a link of its own", what)};
@@ -18,17 +19,17 @@ Ability try_shaping(const NamespaceRing& networks, const config::LinkConditions&
   }
 }
 
-config::LinkConditions rate_alone() {
-  config::LinkConditions conditions;
+experiment::LinkConditions rate_alone() {
+  experiment::LinkConditions conditions;
   conditions.rate_bit_per_s = 1'000'000;
   return conditions;
 }
 
-config::LinkConditions scattered_delay() {
-  config::LinkConditions conditions;
+experiment::LinkConditions scattered_delay() {
+  experiment::LinkConditions conditions;
   conditions.delay = std::chrono::milliseconds(2);
   conditions.jitter = std::chrono::milliseconds(1);
-  conditions.distribution = config::DelayDistribution::normal;  // needs a table from iproute2
+  conditions.distribution = experiment::DelayDistribution::normal;  // needs a table from iproute2
   return conditions;
 }
 
@@ -48,7 +49,7 @@ Capabilities find_capabilities() {
   return found;
 }
 
-Ability can_shape(const Capabilities& capabilities, const config::NetworkProfile& profile) {
+Ability can_shape(const Capabilities& capabilities, const experiment::NetworkProfile& profile) {
   const std::array directions{&profile.forward, &profile.backward};
   if (!profile.shaped()) return {true, "nothing is to be shaped"};
   if (!capabilities.namespaces.works) return capabilities.namespaces;

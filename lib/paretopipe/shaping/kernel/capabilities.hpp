@@ -1,5 +1,5 @@
 #pragma once
-#include <paretopipe/config/network_profile.hpp>
+#include <paretopipe/experiment/network_profile.hpp>
 
 #include <string>
 
@@ -23,6 +23,6 @@ struct Capabilities {
 Capabilities find_capabilities();
 
 /// Whether the kernel can shape this profile here; if not, `detail` is a sentence that says why.
-Ability can_shape(const Capabilities& capabilities, const config::NetworkProfile& profile);
+Ability can_shape(const Capabilities& capabilities, const experiment::NetworkProfile& profile);
 
 }  // namespace paretopipe::shaping

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 namespace paretopipe::shaping {
+
 namespace {
 
 /// Sent along with the descriptors.

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 namespace paretopipe::shaping {
+
 namespace {
 
 using namespace std::chrono_literals;
@@ -37,8 +38,8 @@ void append(Command& command, std::initializer_list<std::string> words) {
   command.insert(command.end(), words);
 }
 
-const char* table_name(config::DelayDistribution distribution) {
-  using config::DelayDistribution;
+const char* table_name(experiment::DelayDistribution distribution) {
+  using experiment::DelayDistribution;
   switch (distribution) {
     case DelayDistribution::uniform:
       return nullptr;
@@ -52,7 +53,7 @@ const char* table_name(config::DelayDistribution distribution) {
   return nullptr;
 }
 
-void append_delay(Command& command, const config::LinkConditions& conditions) {
+void append_delay(Command& command, const experiment::LinkConditions& conditions) {
   if (conditions.delay == 0ns) return;
   append(command, {"delay", tc_time(conditions.delay)});
   if (conditions.jitter == 0ns) return;
@@ -71,7 +72,7 @@ Place below(const Place& place) {
   return {{"parent", fmt::format("{:x}:1", place.handle)}, static_cast<std::uint16_t>(place.handle + 1)};
 }
 
-Command netem_command(const std::string& interface, const config::LinkConditions& conditions, const Place& place) {
+Command netem_command(const std::string& interface, const experiment::LinkConditions& conditions, const Place& place) {
   const auto limit = conditions.queue_packets.value_or(default_queue_packets(conditions));
   auto command = add_command(interface, place);
   append(command, {"netem", "limit", std::to_string(limit)});
@@ -87,7 +88,7 @@ Command netem_command(const std::string& interface, const config::LinkConditions
   return command;
 }
 
-Command tbf_command(const std::string& interface, const config::LinkConditions& conditions, const Place& place) {
+Command tbf_command(const std::string& interface, const experiment::LinkConditions& conditions, const Place& place) {
   const auto rate = conditions.rate_bit_per_s.value();
   const auto burst = conditions.burst_bytes.value_or(default_burst_bytes(rate));
   const auto latency = conditions.queue_latency.value_or(default_queue_latency(conditions));
@@ -98,17 +99,17 @@ Command tbf_command(const std::string& interface, const config::LinkConditions& 
 
 }  // namespace
 
-bool needs_netem(const config::LinkConditions& conditions) {
+bool needs_netem(const experiment::LinkConditions& conditions) {
   return conditions.delay > 0ns || conditions.jitter > 0ns || conditions.loss > 0 || conditions.reorder > 0 ||
          conditions.duplicate > 0 || conditions.queue_packets;
 }
 
-bool needs_tbf(const config::LinkConditions& conditions) {
+bool needs_tbf(const experiment::LinkConditions& conditions) {
   if (!conditions.rate_bit_per_s) return false;
   return !needs_netem(conditions) || conditions.burst_bytes || conditions.queue_latency;
 }
 
-std::vector<Command> shape_commands(const std::string& interface, const config::LinkConditions& conditions,
+std::vector<Command> shape_commands(const std::string& interface, const experiment::LinkConditions& conditions,
                                     const Place& place) {
   std::vector<Command> commands;
   if (needs_netem(conditions)) commands.push_back(netem_command(interface, conditions, place));
@@ -132,7 +133,7 @@ std::int64_t default_burst_bytes(std::int64_t rate_bit_per_s) {
   return 2 * kFrameBytes + static_cast<std::int64_t>(static_cast<double>(rate_bit_per_s) / 8 * seconds(kTick));
 }
 
-Nanoseconds default_queue_latency(const config::LinkConditions& conditions) {
+Nanoseconds default_queue_latency(const experiment::LinkConditions& conditions) {
   Nanoseconds frames{0};
   if (conditions.rate_bit_per_s) {
     frames = Nanoseconds(16 * kFrameBytes * 8 * std::int64_t{1'000'000'000} / *conditions.rate_bit_per_s);
@@ -140,7 +141,7 @@ Nanoseconds default_queue_latency(const config::LinkConditions& conditions) {
   return std::max<Nanoseconds>({100ms, 2 * conditions.delay, frames});
 }
 
-std::int64_t default_queue_packets(const config::LinkConditions& conditions) {
+std::int64_t default_queue_packets(const experiment::LinkConditions& conditions) {
   const auto rate = static_cast<double>(conditions.rate_bit_per_s.value_or(kUnpacedRate));
   const auto waiting = conditions.queue_latency.value_or(default_queue_latency(conditions));
   // Four times the jitter, because the tables of tc-netem reach that far.
@@ -149,7 +150,7 @@ std::int64_t default_queue_packets(const config::LinkConditions& conditions) {
   return std::max(kKernelsLimit, 2 * frames);
 }
 
-std::vector<std::string> warnings(const config::LinkConditions& conditions) {
+std::vector<std::string> warnings(const experiment::LinkConditions& conditions) {
   std::vector<std::string> sentences;
   if (conditions.burst_bytes) {
     const auto rate = conditions.rate_bit_per_s.value();

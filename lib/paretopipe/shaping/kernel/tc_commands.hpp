@@ -1,5 +1,5 @@
 #pragma once
-#include <paretopipe/config/network_profile.hpp>
+#include <paretopipe/experiment/network_profile.hpp>
 
 #include <cstdint>
 #include <string>
@@ -25,8 +25,8 @@ constexpr std::int64_t kOrderKeepingRate = 1'000'000'000'000;  // bit/s
 /// - a rate, with or without burst and queue latency: tbf alone, which works where the kernel has no netem;
 /// - anything else: netem and its own rate, which paces every frame exactly and has no bucket; tbf below netem, as
 ///   people write it, if a burst or a queue latency is asked for.
-bool needs_netem(const config::LinkConditions& conditions);
-bool needs_tbf(const config::LinkConditions& conditions);
+bool needs_netem(const experiment::LinkConditions& conditions);
+bool needs_tbf(const experiment::LinkConditions& conditions);
 
 /// The place and handle of our first qdisc; one below it gets the next handle.
 struct Place {
@@ -45,7 +45,7 @@ struct Place {
 ///   one packet, and tbf has to cut up: see offload_off_command, and plan_peer_shaping for an interface of others.
 /// - Jitter reorders: see kOrderKeepingRate.
 /// - A delay counts once in the round trip, for it is on one egress. Both directions' delays add up to the round trip.
-std::vector<Command> shape_commands(const std::string& interface, const config::LinkConditions& conditions,
+std::vector<Command> shape_commands(const std::string& interface, const experiment::LinkConditions& conditions,
                                     const Place& place = {});
 
 /// Removes what shape_commands added. Fails if there is nothing to remove.
@@ -64,13 +64,13 @@ std::int64_t default_burst_bytes(std::int64_t rate_bit_per_s);
 
 /// How long a frame may wait for the rate: a round trip over two such directions, but at least 100 ms and the time of
 /// 16 frames, so that TCP keeps the link busy.
-Nanoseconds default_queue_latency(const config::LinkConditions& conditions);
+Nanoseconds default_queue_latency(const experiment::LinkConditions& conditions);
 
 /// netem's limit: twice the number of full frames that are under way or wait at the rate (10 Gbit/s without one). Never
 /// less than the kernel's default of 1000, because acknowledgements and messages are packets too.
-std::int64_t default_queue_packets(const config::LinkConditions& conditions);
+std::int64_t default_queue_packets(const experiment::LinkConditions& conditions);
 
 /// Sentences on requests that will not do what a person expects. Empty if all is well.
-std::vector<std::string> warnings(const config::LinkConditions& conditions);
+std::vector<std::string> warnings(const experiment::LinkConditions& conditions);
 
 }  // namespace paretopipe::shaping

@@ -1,7 +1,9 @@
 #pragma once
-#include <paretopipe/config/network_profile.hpp>
+#include <paretopipe/core/clock.hpp>
+#include <paretopipe/experiment/network_profile.hpp>
 #include <paretopipe/shaping/kernel/tc_commands.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -11,6 +13,15 @@
 #include <nlohmann/json.hpp>
 
 namespace paretopipe::shaping {
+
+/// The tolerated deviation of a network from its profile; beyond it, nothing measured over the network counts.
+constexpr double kTolerance = 0.05;
+
+/// The tolerance of a time: at least a millisecond.
+inline Nanoseconds tolerance_of(Nanoseconds time) {
+  const auto share = std::chrono::duration_cast<Nanoseconds>(kTolerance * time);
+  return std::max<Nanoseconds>(std::chrono::milliseconds(1), share);
+}
 
 /// How to measure a link. The defaults suit an unshaped link; probe_options() computes values for a profile.
 struct ProbeOptions {
@@ -28,7 +39,7 @@ struct ProbeOptions {
 /// Options for a link of this profile. Settling takes the round trips of a slow start from ten segments to what is
 /// under way at the rate, and four more. Measuring takes four round trips, fifty frames or half a second, whichever is
 /// longest. In flight are the direction's delay at its rate, and half of its queue.
-ProbeOptions probe_options(const config::NetworkProfile& profile);
+ProbeOptions probe_options(const experiment::NetworkProfile& profile);
 
 /// The measurements between two ends of a link.
 struct Probe {
@@ -74,12 +85,12 @@ struct Expectation {
   std::optional<double> forward_bit_per_s;
   std::optional<double> backward_bit_per_s;
 };
-Expectation expectation(const config::NetworkProfile& profile, double payload_share = kTcpPayloadShare);
+Expectation expectation(const experiment::NetworkProfile& profile, double payload_share = kTcpPayloadShare);
 
 /// Sentences on deviations of a measurement from the profile: a round trip by more than 5 % and 1 ms, a goodput by more
 /// than 5 %. Empty if all is well. Judges the smallest round trip, because the machine can only add to it; if jitter or
 /// reordering scatter it, judges the median, within the jitter of both directions.
-std::vector<std::string> judge(const config::NetworkProfile& profile, const Probe& probe,
+std::vector<std::string> judge(const experiment::NetworkProfile& profile, const Probe& probe,
                                double payload_share = kTcpPayloadShare);
 
 }  // namespace paretopipe::shaping

@@ -1,6 +1,5 @@
 #pragma once
 #include <paretopipe/core/clock.hpp>
-#include <paretopipe/shaping/probe/endpoint.hpp>
 
 #include <cstdint>
 #include <functional>
@@ -10,9 +9,19 @@
 
 #include <nlohmann/json.hpp>
 
+namespace paretopipe::shaping {
+
+/// An address to listen on or to connect to.
+struct Endpoint {
+  std::string host;
+  std::uint16_t port = 0;
+};
+
+/// "192.168.1.7:5000", "[::1]:5000", "raspberry.local:5000". Throws UsageError.
+Endpoint parse_endpoint(const std::string& text);
+
 // Measures a real network between two hosts over TCP, as people do by hand with ping and iperf. One host serves, the
 // other probes. (probe.hpp is for links with both ends here.)
-namespace paretopipe::shaping {
 
 struct RemoteProbeOptions {
   int round_trips = 50;

@@ -1,0 +1,102 @@
+#include <paretopipe/analysis/diagnosis/bounds.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace paretopipe::diagnosis {
+
+namespace {
+
+/// A larger depth is no useful advice.
+constexpr double kMostInFlight = 1e6;
+
+void sort_slowest_first(std::vector<Constraint>& constraints) {
+  std::stable_sort(constraints.begin(), constraints.end(),
+                   [](const auto& left, const auto& right) { return left.period_ns > right.period_ns; });
+}
+
+/// The parts of a pipeline of several stages with their demands per batch, slowest first.
+std::vector<Constraint> parts(const Demands& demands) {
+  std::vector<Constraint> parts;
+  for (std::size_t s = 0; s < demands.stages.size(); ++s) {
+    parts.push_back({Kind::compute, static_cast<int>(s), demands.stages[s].busy.mean_ns});
+  }
+  for (const auto& link : demands.links) {
+    parts.push_back({link.to == 0 ? Kind::way_back : Kind::link, link.from, link.busy.mean_ns});
+  }
+  if (demands.source_ns) parts.push_back({Kind::source, 0, *demands.source_ns});
+  sort_slowest_first(parts);
+  return parts;
+}
+
+/// The same pipeline as if `part` took no time.
+Demands without(Demands demands, const Constraint& part) {
+  const auto index = static_cast<std::size_t>(part.stage);
+  if (part.kind == Kind::source) {
+    demands.source_ns = 0;
+  } else {
+    auto& busy = part.kind == Kind::compute ? demands.stages.at(index).busy : demands.links.at(index).busy;
+    busy.mean_ns = 0;
+  }
+  return demands;
+}
+
+Constraint of_one_thread(const Demands& demands) {
+  const double compute = demands.stages.front().busy.mean_ns;
+  const double source = demands.source_ns.value_or(0);
+  return {source > compute ? Kind::source : Kind::compute, 0, compute + source};
+}
+
+}  // namespace
+
+std::string_view to_string(Kind kind) {
+  switch (kind) {
+    case Kind::compute:
+      return "compute";
+    case Kind::link:
+      return "link";
+    case Kind::way_back:
+      return "way_back";
+    case Kind::source:
+      return "source";
+    case Kind::depth:
+      break;
+  }
+  return "depth";
+}
+
+std::vector<Constraint> constraints(const Demands& demands) {
+  if (demands.links.empty()) return {of_one_thread(demands)};
+  auto all = parts(demands);
+  all.push_back({Kind::depth, 0, demands.unqueued_ns() / demands.in_flight});
+  sort_slowest_first(all);
+  return all;
+}
+
+std::optional<Constraint> next_constraint(const Demands& demands) {
+  if (demands.links.empty()) return std::nullopt;
+  const auto bottleneck = constraints(demands).front();
+  auto others = parts(demands);
+  if (bottleneck.kind != Kind::depth) {
+    others.erase(others.begin());
+    others.push_back({Kind::depth, 0, without(demands, bottleneck).unqueued_ns() / demands.in_flight});
+    sort_slowest_first(others);
+  }
+  return others.front().period_ns > 0 ? std::optional(others.front()) : std::nullopt;
+}
+
+std::optional<int> sufficient_depth(const Demands& demands) {
+  const double largest = demands.links.empty() ? of_one_thread(demands).period_ns : parts(demands).front().period_ns;
+  const double depth = largest > 0 ? std::ceil(demands.unqueued_ns() / largest) : kMostInFlight + 1;
+  return depth <= kMostInFlight ? std::optional(static_cast<int>(depth)) : std::nullopt;
+}
+
+double throughput_at(const Demands& demands, double period_ns) {
+  return demands.batch * 1e9 / period_ns;
+}
+
+double reached(const Demands& demands) {
+  return constraints(demands).front().period_ns / demands.period_ns();
+}
+
+}  // namespace paretopipe::diagnosis

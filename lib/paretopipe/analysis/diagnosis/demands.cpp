@@ -1,0 +1,255 @@
+#include <paretopipe/analysis/diagnosis/demands.hpp>
+#include <paretopipe/analysis/stats/breakdown.hpp>
+#include <paretopipe/analysis/stats/quantile.hpp>
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/host/cpu_set.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <stdexcept>
+
+namespace paretopipe::diagnosis {
+
+namespace {
+
+using Moments = std::vector<std::int64_t>;
+
+/// `durations` has one entry per micro-batch.
+std::vector<double> of_batches(const std::vector<std::int64_t>& durations, int micro_batches) {
+  const auto sums = stats::sums_over_micro_batches(durations, micro_batches);
+  return {sums.begin(), sums.end()};
+}
+
+/// `durations` has one entry per micro-batch.
+Busy busy_of(const std::vector<std::int64_t>& durations, int micro_batches) {
+  const auto batches = of_batches(durations, micro_batches);
+  return {*stats::mean(stats::sums_over_micro_batches(durations, micro_batches)), *stats::quantile(batches, 0.9)};
+}
+
+/// The durations from `begin` to `end` of every micro-batch from `first` on.
+std::vector<std::int64_t> durations(const Moments& begin, const Moments& end, std::size_t first) {
+  std::vector<std::int64_t> result;
+  for (auto i = first; i < begin.size(); ++i) result.push_back(end[i] - begin[i]);
+  return result;
+}
+
+/// The moments of a micro-batch at the end of a link, and the one at which it left the link's beginning.
+struct LinkMoments {
+  const Moments& send_begin;
+  const Moments& header_arrived;
+  const Moments& ready;
+};
+
+LinkMoments moments_of(const record::PhaseSamples& samples, std::size_t from, bool back) {
+  const auto& send_begin = samples.stages[from].send_begin;
+  if (back) return {send_begin, samples.results.receive_begin, samples.results.completed};
+  return {send_begin, samples.stages[from + 1].receive_begin, samples.stages[from + 1].ready};
+}
+
+/// The median time of a transfer that is alone on the link, less the delay. It uses only the first micro-batch of each
+/// batch, because the others follow directly behind.
+std::int64_t time_alone_ns(const record::PhaseSamples& single_stream, std::size_t from, bool back,
+                           std::int64_t delay_ns) {
+  const auto moments = moments_of(single_stream, from, back);
+  const auto micro_batches = static_cast<std::size_t>(single_stream.micro_batches);
+  std::vector<double> times;
+  for (auto i = static_cast<std::size_t>(single_stream.warmup) * micro_batches; i < moments.ready.size();
+       i += micro_batches) {
+    times.push_back(static_cast<double>(moments.ready[i] - moments.send_begin[i]));
+  }
+  return std::max<std::int64_t>(0, std::llround(*stats::median(std::move(times))) - delay_ns);
+}
+
+/// See LinkDemand::busy. `first` is the first micro-batch that counts; at least one precedes it.
+std::vector<std::int64_t> link_busy(const LinkMoments& offline, std::size_t first, std::int64_t delay_ns,
+                                    std::int64_t alone_ns) {
+  std::vector<std::int64_t> result;
+  for (auto i = first; i < offline.ready.size(); ++i) {
+    const auto begin = std::max(offline.send_begin[i] + delay_ns, offline.ready[i - 1]);
+    const auto receiving = offline.ready[i] - offline.header_arrived[i];
+    const auto most = std::max({alone_ns, receiving, std::int64_t{0}});
+    result.push_back(std::clamp(offline.ready[i] - begin, std::int64_t{0}, most));
+  }
+  return result;
+}
+
+std::vector<LinkDemand> links_of(const record::TrialRecord& record, std::size_t first) {
+  std::vector<LinkDemand> demands;
+  for (std::size_t i = 0; i < record.links.size(); ++i) {
+    const bool back = i + 1 == record.links.size();
+    const auto& link = record.links[i];
+    LinkDemand demand{.from = static_cast<int>(i),
+                      .to = back ? 0 : static_cast<int>(i) + 1,
+                      .payload_bytes = link.payload_bytes,
+                      .header_bytes = link.header_bytes};
+    std::int64_t delay_ns = 0;
+    if (record.network) {
+      const auto way = experiment::way_between(record.trial.placement, demand.from, demand.to);
+      const auto conditions = experiment::along(record.network->read_back, way).forward;
+      demand.rate_bit_per_s = conditions.rate_bit_per_s;
+      delay_ns = conditions.delay.count();
+    }
+    demand.delay_ns = static_cast<double>(delay_ns);
+    const auto alone = time_alone_ns(*record.single_stream, i, back, delay_ns);
+    demand.busy =
+        busy_of(link_busy(moments_of(*record.offline, i, back), first, delay_ns, alone), record.offline->micro_batches);
+    demands.push_back(demand);
+  }
+  return demands;
+}
+
+double idle_compute_ns(const record::PhaseSamples& single_stream, std::size_t stage) {
+  const auto& timeline = single_stream.stages[stage];
+  const auto first = static_cast<std::size_t>(single_stream.warmup * single_stream.micro_batches);
+  return *stats::median(
+      of_batches(durations(timeline.compute_begin, timeline.compute_end, first), single_stream.micro_batches));
+}
+
+std::vector<StageDemand> stages_of(const record::TrialRecord& record, std::size_t first) {
+  std::vector<StageDemand> demands;
+  for (std::size_t s = 0; s < record.summary->stages.size(); ++s) {
+    const auto& timeline = record.offline->stages[s];
+    const auto& recorded = record.summary->stages[s];
+    demands.push_back(
+        {busy_of(durations(timeline.compute_begin, timeline.encoded, first), record.offline->micro_batches),
+         recorded.compute_p50_ns, idle_compute_ns(*record.single_stream, s), recorded.utilisation});
+  }
+  return demands;
+}
+
+std::optional<double> source_ns(const record::PhaseSamples& offline, std::size_t in_flight) {
+  const auto issued = stats::of_last_micro_batches(offline.stages.front().receive_begin, offline.micro_batches);
+  const auto completed = stats::of_last_micro_batches(offline.results.completed, offline.micro_batches);
+  std::vector<std::int64_t> durations;
+  for (std::size_t b = 0; b + in_flight < completed.size(); ++b) {
+    durations.push_back(std::max<std::int64_t>(0, issued[b + in_flight] - completed[b]));
+  }
+  return stats::mean(durations);
+}
+
+IdleLatency idle_latency(const record::Summary& summary) {
+  IdleLatency latency;
+  for (const auto& part : summary.breakdown) {
+    auto& place = part.part == record::Part::compute    ? latency.compute_ns
+                  : part.part == record::Part::transfer ? latency.transfer_ns
+                                                        : latency.other_ns;
+    place += part.mean_ns;
+  }
+  return latency;
+}
+
+bool share_cpus(const record::TrialRecord& record) {
+  std::vector<int> seen;
+  for (const auto& stage : record.stages) {
+    if (stage.cpus.empty() || stage.blocks.empty()) continue;
+    const auto cpus = host::parse_cpu_list(stage.cpus);
+    if (std::find_first_of(seen.begin(), seen.end(), cpus.begin(), cpus.end()) != seen.end()) return true;
+    seen.insert(seen.end(), cpus.begin(), cpus.end());
+  }
+  return false;
+}
+
+void require_measured(const record::TrialRecord& record) {
+  if (record.status != record::Status::ok || !record.summary || !record.single_stream || !record.offline) {
+    throw UsageError("the record holds no measurement that counts, so there is nothing to diagnose");
+  }
+  stats::breakdown(*record.single_stream);  // throws for damaged samples
+  stats::breakdown(*record.offline);
+  const auto stages = static_cast<std::size_t>(record.trial.all_local() ? 1 : record.trial.stage_count());
+  const auto took_part = [&](const record::PhaseSamples& phase) {
+    return static_cast<std::size_t>(stats::stage_count(phase)) == stages;
+  };
+  const bool fits = took_part(*record.single_stream) && took_part(*record.offline) &&
+                    record.summary->stages.size() == stages && record.links.size() == (stages == 1 ? 0 : stages);
+  if (!fits)
+    throw UsageError("the record is damaged: its trial, phases, links and summary are of different numbers of stages");
+}
+
+/// The median over `items` of a number that `read` finds in each.
+template <class Items, class Read>
+double median_of(const Items& items, Read read) {
+  std::vector<double> values;
+  std::transform(items.begin(), items.end(), std::back_inserter(values), read);
+  return *stats::median(std::move(values));
+}
+
+}  // namespace
+
+std::optional<double> Demands::sequential_image_per_s() const {
+  if (idle.total_ns() <= 0) return std::nullopt;
+  return batch * 1e9 / idle.total_ns();
+}
+
+const StageDemand& Demands::slowest_stage() const {
+  return *std::max_element(stages.begin(), stages.end(),
+                           [](const auto& left, const auto& right) { return left.busy.mean_ns < right.busy.mean_ns; });
+}
+
+double Demands::unqueued_ns() const {
+  double sum = 0;
+  double largest = 0;
+  double delays = 0;
+  const auto add = [&](const Busy& busy) {
+    sum += busy.mean_ns;
+    largest = std::max(largest, busy.mean_ns);
+  };
+  for (const auto& stage : stages) add(stage.busy);
+  for (const auto& link : links) {
+    add(link.busy);
+    delays += link.delay_ns;
+  }
+  return delays + source_ns.value_or(0) + (sum + (micro_batches - 1) * largest) / micro_batches;
+}
+
+Demands demands_of(const record::TrialRecord& record) {
+  require_measured(record);
+  const auto window = stats::completion_window(*record.offline);
+  const auto micro_batches = static_cast<std::size_t>(record.offline->micro_batches);
+  const auto first = (static_cast<std::size_t>(record.offline->warmup) + 1) * micro_batches;
+  const auto in_flight = std::clamp<std::size_t>(static_cast<std::size_t>(std::max(1, record.offline->depth)), 1,
+                                                 record.offline->results.completed.size() / micro_batches);
+  return {.batch = record.trial.batch,
+          .micro_batches = record.offline->micro_batches,
+          .in_flight = static_cast<int>(in_flight),
+          .batches = static_cast<double>(window.batches - 1),
+          .throughput_image_per_s = record.summary->throughput_image_per_s.value(),
+          .stages = stages_of(record, first),
+          .links = links_of(record, first),
+          .source_ns = source_ns(*record.offline, in_flight),
+          .idle = idle_latency(*record.summary),
+          .stages_share_cpus = share_cpus(record)};
+}
+
+Demands median_demands(std::span<const Demands> repetitions) {
+  if (repetitions.empty()) throw std::invalid_argument("the median of no repetitions");
+  auto result = repetitions.front();
+  const auto settle = [&](auto locate) {
+    *locate(result) = median_of(repetitions, [&](const Demands& one) { return *locate(one); });
+  };
+  settle([](auto& one) { return &one.batches; });
+  settle([](auto& one) { return &one.throughput_image_per_s; });
+  settle([](auto& one) { return &one.idle.compute_ns; });
+  settle([](auto& one) { return &one.idle.transfer_ns; });
+  settle([](auto& one) { return &one.idle.other_ns; });
+  for (std::size_t s = 0; s < result.stages.size(); ++s) {
+    settle([s](auto& one) { return &one.stages.at(s).busy.mean_ns; });
+    settle([s](auto& one) { return &one.stages.at(s).busy.p90_ns; });
+    settle([s](auto& one) { return &one.stages.at(s).compute_p50_ns; });
+    settle([s](auto& one) { return &one.stages.at(s).idle_compute_ns; });
+    settle([s](auto& one) { return &one.stages.at(s).utilisation; });
+  }
+  for (std::size_t i = 0; i < result.links.size(); ++i) {
+    settle([i](auto& one) { return &one.links.at(i).busy.mean_ns; });
+    settle([i](auto& one) { return &one.links.at(i).busy.p90_ns; });
+  }
+  std::vector<double> turns;
+  for (const auto& one : repetitions) {
+    if (one.source_ns) turns.push_back(*one.source_ns);
+    result.stages_share_cpus |= one.stages_share_cpus;
+  }
+  result.source_ns = stats::median(std::move(turns));
+  return result;
+}
+
+}  // namespace paretopipe::diagnosis

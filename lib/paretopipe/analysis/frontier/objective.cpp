@@ -1,0 +1,216 @@
+#include <paretopipe/analysis/frontier/objective.hpp>
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/core/text.hpp>
+#include <paretopipe/core/units.hpp>
+#include <paretopipe/record/labels.hpp>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <stdexcept>
+
+#include <fmt/ranges.h>
+
+namespace paretopipe::frontier {
+
+namespace {
+
+std::string_view to_text(record::Direction direction) {
+  return direction == record::Direction::min ? "min" : "max";
+}
+
+}  // namespace
+
+std::string Objective::label() const {
+  return fmt::format("{}:{}", metric->name, to_text(direction));
+}
+
+Objective parse_objective(std::string_view text) {
+  const auto colon = text.find(':');
+  const auto& metric = record::find_metric(text.substr(0, colon));
+  if (colon == std::string_view::npos) return {&metric, metric.better};
+  const auto direction = text.substr(colon + 1);
+  if (direction == "min") return {&metric, record::Direction::min};
+  if (direction == "max") return {&metric, record::Direction::max};
+  throw UsageError(fmt::format("\"{}\" is not an objective: after the colon comes min or max", text));
+}
+
+experiment::Phases measured_phases(std::span<const record::TrialRecord> records) {
+  bool single_stream = false, offline = false;
+  for (const auto& record : records) {
+    if (record.status != record::Status::ok) continue;
+    if (record.trial.phases == experiment::Phases::both) return experiment::Phases::both;
+    (experiment::has_offline(record.trial.phases) ? offline : single_stream) = true;
+  }
+  return single_stream ? experiment::Phases::single_stream
+         : offline     ? experiment::Phases::offline
+                       : experiment::Phases::both;
+}
+
+std::vector<Objective> parse_objectives(const std::vector<std::string>& texts, experiment::Phases measured) {
+  std::vector<Objective> objectives;
+  if (texts.empty()) {
+    for (const auto* metric : record::usual_objectives(measured)) objectives.push_back({metric, metric->better});
+  }
+  for (const auto& text : texts) {
+    const auto objective = parse_objective(text);
+    if (std::any_of(objectives.begin(), objectives.end(),
+                    [&](const auto& o) { return o.metric == objective.metric; })) {
+      throw UsageError(fmt::format("the objective {} is given twice", objective.metric->name));
+    }
+    objectives.push_back(objective);
+  }
+  return objectives;
+}
+
+namespace {
+
+/// Removes `ending` and the blanks before it from `text`. False if `text` has another ending.
+bool remove_ending(std::string_view& text, std::string_view ending) {
+  if (!text.ends_with(ending)) return false;
+  text.remove_suffix(ending.size());
+  while (text.ends_with(' ')) text.remove_suffix(1);
+  return true;
+}
+
+double parse_nanoseconds(std::string_view text) {
+  return static_cast<double>(parse_duration(text).count());
+}
+
+double parse_size(std::string_view text) {
+  return static_cast<double>(parse_bytes(text));
+}
+
+double parse_byte_rate(std::string_view text) {
+  if (text.ends_with("bit/s")) return static_cast<double>(parse_rate(text)) / 8;
+  auto bytes = text;
+  if (!remove_ending(bytes, "/s")) {
+    throw UsageError(fmt::format("\"{}\" is not a rate of data; write it like 5 MiB/s or 40 Mbit/s", text));
+  }
+  return parse_size(bytes);
+}
+
+double parse_image_rate(std::string_view text) {
+  auto count = text;
+  if (!remove_ending(count, "image/s")) remove_ending(count, "/s");
+  try {
+    return parse_count(count);
+  } catch (const UsageError&) {
+    throw UsageError(fmt::format("\"{}\" is not a number of images per second; write it like 100 image/s", text));
+  }
+}
+
+double parse_share(std::string_view text) {
+  return text.ends_with('%') ? parse_probability(text) : parse_count(text);
+}
+
+struct Reader {
+  std::string_view unit;  ///< as in record::Metric
+  double (*parse)(std::string_view);
+};
+
+constexpr std::array kReaders{Reader{"ns", parse_nanoseconds}, Reader{"B", parse_size}, Reader{"B/s", parse_byte_rate},
+                              Reader{"image/s", parse_image_rate}, Reader{"", parse_share}};
+
+}  // namespace
+
+double parse_value(std::string_view text, std::string_view unit) {
+  const auto* reader = std::find_if(kReaders.begin(), kReaders.end(), [&](const auto& r) { return r.unit == unit; });
+  if (reader == kReaders.end()) throw std::logic_error(fmt::format("no way to read the unit {}", unit));
+  return reader->parse(text);
+}
+
+namespace {
+
+struct Sign {
+  std::string_view text;
+  Comparison comparison;
+  bool (*holds)(double, double);
+};
+
+/// Longer signs first: "<=" begins with "<".
+constexpr std::array kSigns{
+    Sign{"<=", Comparison::at_most, [](double value, double bound) { return value <= bound; }},
+    Sign{">=", Comparison::at_least, [](double value, double bound) { return value >= bound; }},
+    Sign{"<", Comparison::less, [](double value, double bound) { return value < bound; }},
+    Sign{">", Comparison::greater, [](double value, double bound) { return value > bound; }},
+};
+
+const Sign& sign_of(Comparison comparison) {
+  return *std::find_if(kSigns.begin(), kSigns.end(), [&](const Sign& sign) { return sign.comparison == comparison; });
+}
+
+std::string_view trimmed(std::string_view text) {
+  while (text.starts_with(' ')) text.remove_prefix(1);
+  while (text.ends_with(' ')) text.remove_suffix(1);
+  return text;
+}
+
+}  // namespace
+
+bool Constraint::holds(double value) const {
+  return sign_of(comparison).holds(value, bound);
+}
+
+std::string Constraint::label() const {
+  return fmt::format("{} {} {}", metric->name, sign_of(comparison).text, record::format_value(bound, metric->unit));
+}
+
+Constraint parse_constraint(std::string_view text) {
+  const auto at = text.find_first_of("<>");
+  if (at == std::string_view::npos) {
+    throw UsageError(
+        fmt::format("\"{}\" is not a constraint; write it like \"latency_p95 < 80ms\" or \"throughput >= 100\"", text));
+  }
+  const auto rest = text.substr(at);
+  const auto* sign =
+      std::find_if(kSigns.begin(), kSigns.end(), [&](const Sign& known) { return rest.starts_with(known.text); });
+  try {
+    const auto& metric = record::find_metric(trimmed(text.substr(0, at)));
+    return {&metric, sign->comparison, parse_value(trimmed(rest.substr(sign->text.size())), metric.unit)};
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("in the constraint \"{}\": {}", text, error.what()));
+  }
+}
+
+std::vector<Constraint> parse_constraints(const std::vector<std::string>& texts) {
+  std::vector<Constraint> constraints;
+  std::transform(texts.begin(), texts.end(), std::back_inserter(constraints), parse_constraint);
+  return constraints;
+}
+
+namespace {
+
+std::size_t find_objective(std::string_view name, const std::vector<Objective>& objectives, const std::string& text) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < objectives.size(); ++i) {
+    if (objectives[i].metric->name == name) return i;
+    names.emplace_back(objectives[i].metric->name);
+  }
+  throw UsageError(fmt::format("the reference \"{}\" names no objective of this frontier{} Its objectives: {}", text,
+                               closest_word(name, names) ? did_you_mean(name, names) : ".", fmt::join(names, ", ")));
+}
+
+}  // namespace
+
+std::vector<std::optional<double>> parse_reference(const std::vector<std::string>& texts,
+                                                   const std::vector<Objective>& objectives) {
+  std::vector<std::optional<double>> reference(objectives.size());
+  for (const auto& text : texts) {
+    const auto equals = text.find('=');
+    if (equals == std::string::npos) {
+      throw UsageError(fmt::format("\"{}\" is not a reference; write it like latency_p50=500ms", text));
+    }
+    const auto name = std::string_view(text).substr(0, equals);
+    const auto objective = find_objective(name, objectives, text);
+    if (reference[objective]) throw UsageError(fmt::format("the reference of {} is given twice", name));
+    try {
+      reference[objective] = parse_value(std::string_view(text).substr(equals + 1), objectives[objective].metric->unit);
+    } catch (const UsageError& error) {
+      throw UsageError(fmt::format("in the reference \"{}\": {}", text, error.what()));
+    }
+  }
+  return reference;
+}
+
+}  // namespace paretopipe::frontier

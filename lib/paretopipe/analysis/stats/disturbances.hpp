@@ -1,0 +1,52 @@
+#pragma once
+#include <paretopipe/record/record.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace paretopipe::stats {
+
+/// Whether the kernel suspends the stage when it has used its quota of CPU time. The probe's time then says nothing
+/// about the core.
+bool held_to_quota(const record::StageReport& stage);
+
+/// The findings of the record's own evidence that would make a trial slow, one sentence each: CPU time that other
+/// processes used on a stage's CPUs, or that the host of a virtual machine took, beyond a tenth of the trial (and two
+/// ticks of the kernel's clock); a core whose speed changed by more than 15 % during the trial; pages read from disk.
+/// What stages of one pipeline take from each other on shared CPUs is no disturbance.
+std::vector<std::string> disturbances(const record::TrialRecord& record);
+
+// Stages that became slower within a trial, e.g. through a throttling processor or a new neighbour.
+
+/// The point from which on a series of durations is longer.
+struct Rise {
+  int first = 0;         ///< first duration of the later part
+  double before_ns = 0;  ///< median of the earlier part
+  double after_ns = 0;   ///< median of the later part
+};
+
+/// Cuts the series where the distances of all durations from the median of their part have the smallest sum. The series
+/// has risen if the later part's median is at least kRise times the earlier one's and kLeastRiseNs more, and nine in
+/// ten of the later durations are above nine in ten of the earlier ones. Each part has at least kLeastDurations:
+/// neither a burst of slow batches, which outliers show, nor a rise that passed counts.
+///
+/// A long series is judged by the medians of groups of neighbours; `first` is then the first of a group.
+std::optional<Rise> find_rise(std::span<const std::int64_t> durations_ns);
+
+inline constexpr double kRise = 1.25;
+inline constexpr double kLeastRiseNs = 100'000;  ///< a smaller rise comes from caches or waking up
+inline constexpr std::size_t kLeastDurations = 8;
+
+/// Finds slow-downs in the trial's phases by each stage's compute time for every measured batch, or by device if
+/// batches were dealt out. Leaves out rises of less than a quarter of another stage's in the phase. Throws UsageError
+/// for damaged samples (see breakdown()).
+std::vector<record::SlowDown> find_slow_downs(const std::optional<record::PhaseSamples>& single_stream,
+                                              const std::optional<record::PhaseSamples>& offline);
+
+/// One sentence each: "stage 1 took 1.8 times as long for a batch from batch 31 of the throughput run on".
+std::vector<std::string> slow_down_sentences(const record::TrialRecord& record);
+
+}  // namespace paretopipe::stats

@@ -1,0 +1,81 @@
+#pragma once
+#include <paretopipe/compute/files/bytes.hpp>
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/experiment/model_description.hpp>
+
+#include <cstdint>
+#include <exception>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+#include <c10/core/InferenceMode.h>
+#include <torch/csrc/jit/api/module.h>
+
+#include "container.hpp"
+#include "cuts.hpp"
+#include "prepare.hpp"
+
+namespace paretopipe::archive {
+
+/// Copies tensors from a mapped file to ordinary memory. Otherwise, pages that the system takes back would be read from
+/// the disk again in the middle of a measurement.
+class OwnTensors {
+ public:
+  explicit OwnTensors(std::shared_ptr<const files::MappedFile> file) : file_(std::move(file)) {}
+
+  /// A copy with the same order in memory, or the tensor itself if it is not in the file. Tensors with the same memory
+  /// get the same copy.
+  at::Tensor own(const at::Tensor& tensor);
+
+ private:
+  using Place = std::pair<const void*, std::int64_t>;  ///< address and number of bytes
+
+  std::shared_ptr<const files::MappedFile> file_;
+  std::map<Place, at::Tensor> copies_;  ///< one-dimensional
+};
+
+/// Loads the archive's module on the CPU. Its tensors are in the mapped file, which they keep alive: a page is read
+/// when it is touched, and can be released (MappedFile::forget). torch::jit::load would read all of them instead.
+/// Unaligned tensors, which no archive's writer makes, are copied. Throws what LibTorch throws for what it cannot
+/// import.
+torch::jit::Module import_module(const Container& container);
+
+/// LibTorch's message of an error on one line, without the traces of its own source and of the archive's code.
+std::string reason_of(const std::exception& error);
+
+/// Runs `action` in inference mode, a flag of the calling thread. Exceptions of others (the loader, the passes, the
+/// interpreter: LibTorch has no common type for them) become "attempt: reason" with the given code.
+template <class Action>
+auto guarded(ExitCode failure, std::string_view attempt, Action action) {
+  const c10::InferenceMode inference;
+  try {
+    return action();
+  } catch (const Error&) {
+    throw;
+  } catch (const std::exception& error) {
+    throw Error(failure, fmt::format("{}: {}", attempt, reason_of(error)));
+  }
+}
+
+/// An archive as a graph that can be cut. Its parameters are in the mapped file, so computing with them reads its
+/// pages.
+struct ArchiveModel {
+  std::shared_ptr<const files::MappedFile> file;
+  PreparedModel prepared;
+  std::vector<Cut> cuts;  ///< those of find_cuts, then the output
+
+  /// Releases the file's pages from memory; they are read again when needed.
+  void forget_file() const { file->forget(file->bytes()); }
+};
+
+/// Checks the file and loads it. Never holds more of it in memory than its code and a few pages. Throws UsageError if
+/// the file does not have the archive's SHA-256, is no archive, or cannot be cut. Call under c10::InferenceMode.
+ArchiveModel load_archive(const std::filesystem::path& file, const experiment::Archive& archive);
+
+}  // namespace paretopipe::archive

@@ -1,0 +1,187 @@
+#include "describe_archive.hpp"
+
+#include <paretopipe/compute/torch/multiply_accumulates.hpp>
+#include <paretopipe/compute/torch/program.hpp>
+#include <paretopipe/core/error.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <map>
+#include <unordered_set>
+#include <utility>
+
+#include <ATen/ops/zeros.h>
+#include <fmt/ranges.h>
+
+#include "cuts.hpp"
+#include "node_names.hpp"
+#include "slice.hpp"
+
+namespace paretopipe::archive {
+
+namespace {
+
+bool is_sendable(const at::Tensor& tensor, const experiment::ComputeMode& mode) {
+  const auto type = mode.dtype == experiment::Precision::bfloat16 ? at::kBFloat16 : at::kFloat;
+  const bool by_pixel = mode.memory_format == experiment::MemoryFormat::channels_last && tensor.dim() == 4;
+  const auto format = by_pixel ? at::MemoryFormat::ChannelsLast : at::MemoryFormat::Contiguous;
+  return tensor.scalar_type() == type && tensor.dim() > 0 && tensor.numel() > 0 && tensor.is_contiguous(format);
+}
+
+Measured measured_of(const compute::Tensors& tensors, const experiment::ComputeMode& mode) {
+  Measured measured;
+  for (const auto& tensor : tensors) {
+    measured.shapes.push_back(tensor.sizes().vec());
+    measured.bytes += static_cast<std::int64_t>(tensor.nbytes());
+    measured.sendable = measured.sendable && is_sendable(tensor, mode);
+  }
+  return measured;
+}
+
+}  // namespace
+
+std::vector<Measured> measure(const ArchiveModel& model, const std::vector<std::int64_t>& input_shape,
+                              const experiment::ComputeMode& mode) {
+  const auto& graph = *model.prepared.graph;
+  std::vector<Measured> measured;
+  compute::Tensors crossing{compute::in_mode(at::zeros(input_shape, at::kFloat), mode)};
+  Cut previous{graph.inputs().at(0)};
+  compute::MultiplyAccumulateCounter counter;
+  for (const auto& cut : model.cuts) {
+    crossing = Slice(graph, previous, cut, mode).run(std::move(crossing));
+    measured.push_back(measured_of(crossing, mode));
+    measured.back().multiply_accumulates = counter.take();
+    previous = cut;
+    model.forget_file();
+  }
+  return measured;
+}
+
+namespace {
+
+using Cuts = std::vector<Cut>;
+
+/// Describes the model for the request's batch, without its blocks.
+experiment::ModelDescription describe_input(const stage::ModelRequest& request) {
+  experiment::ModelDescription description;
+  description.model = std::filesystem::path(request.model).filename().string();
+  description.batch = request.batch;
+  description.archive = request.archive;
+  description.input_shape = request.archive->input_shape;
+  description.input_shape.insert(description.input_shape.begin(), request.batch);
+  description.input_bytes = sizeof(float);
+  for (const auto size : description.input_shape) description.input_bytes *= size;
+  return description;
+}
+
+std::vector<Measured> measure_batch(const ArchiveModel& model, const std::vector<std::int64_t>& shape,
+                                    const stage::ModelRequest& request) {
+  const auto mode = experiment::describe_tensors(request.compute);
+  const auto attempt = fmt::format(
+      "{} does not compute a{}{} batch of shape {} (if it was traced with another batch size, that may be built into "
+      "it: use the same --batch, or trace it with this one)",
+      request.model, mode.empty() ? "" : " ", mode, fmt::join(shape, "x"));
+  return guarded(ExitCode::usage, attempt, [&] { return measure(model, shape, request.compute); });
+}
+
+void check_result(const Measured& result, const stage::ModelRequest& request) {
+  const auto& shape = result.shapes.front();
+  if (result.sendable && shape.front() == request.batch) return;
+  throw UsageError(
+      fmt::format("{} gives a result of shape {} for a batch of {}; it must be {}, with one row for each sample",
+                  request.model, fmt::join(shape, "x"), request.batch, to_string(request.compute.dtype)));
+}
+
+std::int64_t parameter_bytes(const at::Tensor& tensor, const experiment::ComputeMode& mode) {
+  const bool halved = tensor.scalar_type() == at::kFloat && mode.dtype == experiment::Precision::bfloat16;
+  return static_cast<std::int64_t>(tensor.nbytes()) / (halved ? 2 : 1);
+}
+
+/// Counts parameters and buffers, each once, because operators may share them.
+void count_parameters(const Slice& slice, const PreparedModel& model, const experiment::ComputeMode& mode,
+                      experiment::BlockDescription& block) {
+  std::unordered_set<const void*> counted;
+  for (const auto& tensor : slice.tensors()) {
+    if (!counted.insert(tensor.data_ptr()).second) continue;
+    block.parameter_bytes += parameter_bytes(tensor, mode);
+    if (model.learnable.contains(tensor.data_ptr())) block.parameters += tensor.numel();
+  }
+}
+
+/// Numbers a repeated name: "relu", "relu#2".
+std::string unique_name(std::string name, std::map<std::string, int>& seen) {
+  const int count = ++seen[name];
+  return count == 1 ? name : fmt::format("{}#{}", name, count);
+}
+
+/// The positions of the cuts that a link can carry and the request asks for, followed by the output.
+std::vector<int> choose_positions(const ArchiveModel& model, const std::vector<Measured>& measured,
+                                  const experiment::Archive& archive, const NodeNames& names) {
+  Cuts sendable;
+  for (std::size_t i = 0; i + 1 < model.cuts.size(); ++i) {
+    if (measured[i].sendable) sendable.push_back(model.cuts[i]);
+  }
+  auto chosen = choose_cuts(sendable, archive.cuts, names);
+  chosen.push_back(model.cuts.back());
+  std::vector<int> positions;
+  auto next = model.cuts.begin();
+  for (const auto& cut : chosen) {
+    next = std::find(next, model.cuts.end(), cut);
+    positions.push_back(static_cast<int>(next - model.cuts.begin()));
+  }
+  return positions;
+}
+
+/// Names a block after its operators, or after the tensors that cross behind it if there are two.
+std::string name_of(const torch::jit::Graph& graph, const Cut& begin, const Cut& end, const NodeNames& names) {
+  return end.size() == 1 ? names.name_of(nodes_between(graph, begin, end)) : label_of(end, names);
+}
+
+/// Describes what lies between two cuts, the second of which was measured, except for its multiply-accumulates.
+experiment::BlockDescription describe_block(const ArchiveModel& model, const Cut& begin, const Cut& end,
+                                            const Measured& measured, const experiment::ComputeMode& mode) {
+  experiment::BlockDescription block;
+  block.output_shape = measured.shapes.front();
+  block.other_shapes.assign(std::next(measured.shapes.begin()), measured.shapes.end());
+  block.activation_bytes = measured.bytes;
+  count_parameters(Slice(*model.prepared.graph, begin, end), model.prepared, mode, block);
+  return block;
+}
+
+std::vector<experiment::BlockDescription> describe_blocks(const ArchiveModel& model, const std::vector<int>& positions,
+                                                          const std::vector<Measured>& measured,
+                                                          const experiment::ComputeMode& mode, const NodeNames& names) {
+  const auto& graph = *model.prepared.graph;
+  std::map<std::string, int> seen;
+  std::vector<experiment::BlockDescription> blocks;
+  Cut begin{graph.inputs().at(0)};
+  auto next = measured.begin();
+  for (const int position : positions) {
+    const auto& end = model.cuts[static_cast<std::size_t>(position)];
+    const auto last = measured.begin() + position;
+    auto& block = blocks.emplace_back(describe_block(model, begin, end, *last, mode));
+    block.name = unique_name(name_of(graph, begin, end, names), seen);
+    while (next <= last) block.multiply_accumulates += next++->multiply_accumulates;
+    begin = end;
+  }
+  auto& result = blocks.back();  // results are float32 in every mode
+  result.activation_bytes = sizeof(float);
+  for (const auto size : result.output_shape) result.activation_bytes *= size;
+  return blocks;
+}
+
+}  // namespace
+
+experiment::ModelDescription describe_archive(const stage::ModelRequest& request) {
+  const auto model = load_archive(request.model, request.archive.value());
+  auto description = describe_input(request);
+  const auto measured = measure_batch(model, description.input_shape, request);
+  check_result(measured.back(), request);
+  const NodeNames names(*model.prepared.graph);
+  description.cut_positions = choose_positions(model, measured, *request.archive, names);
+  description.blocks = describe_blocks(model, description.cut_positions, measured, request.compute, names);
+  return description;
+}
+
+}  // namespace paretopipe::archive

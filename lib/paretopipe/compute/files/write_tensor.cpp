@@ -1,0 +1,230 @@
+#include <paretopipe/compute/files/bytes.hpp>
+#include <paretopipe/compute/files/write_tensor.hpp>
+#include <paretopipe/core/error.hpp>
+
+#include <array>
+#include <concepts>
+#include <limits>
+
+#include <zlib.h>
+
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+namespace paretopipe::files {
+
+namespace {
+
+/// The names of one type in the two formats.
+struct TypeNames {
+  DType dtype;
+  std::string_view storage;  ///< the class in torch
+  std::string_view safetensors;
+};
+
+constexpr std::array<TypeNames, 3> kTypes{{{DType::float32, "FloatStorage", "F32"},
+                                           {DType::bfloat16, "BFloat16Storage", "BF16"},
+                                           {DType::int64, "LongStorage", "I64"}}};
+
+const TypeNames& names_of(const DenseTensor& tensor) {
+  const auto layout = dense_layout(tensor.shape);
+  const auto size = element_bytes(tensor.dtype);
+  if (!layout || static_cast<std::size_t>(layout->elements) * size != tensor.bytes.size()) {
+    throw Error(ExitCode::internal, fmt::format("a tensor of shape [{}] was to be written from {} bytes",
+                                                fmt::join(tensor.shape, ", "), tensor.bytes.size()));
+  }
+  for (const auto& names : kTypes) {
+    if (names.dtype == tensor.dtype) return names;
+  }
+  throw Error(ExitCode::internal, fmt::format("no file of {} can be written", to_string(tensor.dtype)));
+}
+
+template <std::integral Integer>
+void append(std::string& bytes, Integer value) {
+  std::array<char, sizeof(value)> little_endian{};
+  std::memcpy(little_endian.data(), &value, sizeof(value));
+  bytes.append(little_endian.data(), little_endian.size());
+}
+
+void append(std::string& bytes, std::string_view text) {
+  bytes.append(text);
+}
+
+/// The opcodes of protocol 2 that torch.save uses for one tensor (Python's pickletools.py defines them).
+class Pickle {
+ public:
+  Pickle() { append(bytes_, "\x80\x02"); }
+
+  void global(std::string_view module, std::string_view name) {
+    append(bytes_, fmt::format("c{}\n{}\n", module, name));
+  }
+
+  void text(std::string_view value) {
+    append(bytes_, "X");
+    append(bytes_, static_cast<std::uint32_t>(value.size()));
+    append(bytes_, value);
+  }
+
+  void number(std::int64_t value) {
+    append(bytes_, "\x8a\x08");
+    append(bytes_, value);
+  }
+
+  void numbers(const std::vector<std::int64_t>& values) {
+    begin_tuple();
+    for (const auto value : values) number(value);
+    end_tuple();
+  }
+
+  void begin_tuple() { append(bytes_, "("); }
+  void end_tuple() { append(bytes_, "t"); }
+  void no() { append(bytes_, "\x89"); }
+  void persistent_id() { append(bytes_, "Q"); }
+  void call() { append(bytes_, "R"); }
+
+  /// Includes the stop opcode. Call last.
+  std::string finish() {
+    append(bytes_, ".");
+    return std::move(bytes_);
+  }
+
+ private:
+  std::string bytes_;
+};
+
+/// torch._utils._rebuild_tensor_v2(storage, offset, shape, strides, requires_grad, backward hooks)
+std::string pickle_of(const DenseTensor& tensor, std::string_view storage_type) {
+  const auto layout = dense_layout(tensor.shape).value();
+  Pickle pickle;
+  pickle.global("torch._utils", "_rebuild_tensor_v2");
+  pickle.begin_tuple();
+  pickle.begin_tuple();
+  pickle.text("storage");
+  pickle.global("torch", storage_type);
+  pickle.text("0");
+  pickle.text("cpu");
+  pickle.number(layout.elements);
+  pickle.end_tuple();
+  pickle.persistent_id();
+  pickle.number(0);
+  pickle.numbers(tensor.shape);
+  pickle.numbers(layout.strides);
+  pickle.no();
+  pickle.global("collections", "OrderedDict");
+  pickle.begin_tuple();
+  pickle.end_tuple();
+  pickle.call();
+  pickle.end_tuple();
+  pickle.call();
+  return pickle.finish();
+}
+
+/// A zip archive of stored entries (PKWARE's APPNOTE 6.3), written from its first byte to its last.
+class ZipWriter {
+ public:
+  /// The entry's bytes begin at a multiple of 64, as torch.save has them.
+  void add(std::string_view name, std::string_view contents) {
+    constexpr std::size_t kHeadBytes = 30;
+    constexpr std::size_t kExtraHeadBytes = 4;
+    constexpr std::size_t kAlignment = 64;
+    const auto offset = file_.size();
+    const auto before = offset + kHeadBytes + name.size() + kExtraHeadBytes;
+    const auto padding = (kAlignment - before % kAlignment) % kAlignment;
+    const auto what = description(name, contents, static_cast<std::uint16_t>(kExtraHeadBytes + padding));
+    append(file_, std::uint32_t{0x04034b50});
+    append(file_, what);
+    append(file_, name);
+    append(file_, "FB");  // torch.save's name for a padding field
+    append(file_, static_cast<std::uint16_t>(padding));
+    file_.append(padding, 'Z');
+    append(file_, contents);
+
+    append(directory_, std::uint32_t{0x02014b50});
+    append(directory_, std::uint16_t{0});  // made by version
+    append(directory_, description(name, contents, 0));
+    directory_.append(10, '\0');  // no comment, first disk, no attributes
+    append(directory_, static_cast<std::uint32_t>(offset));
+    append(directory_, name);
+    ++entries_;
+  }
+
+  /// Call last.
+  std::string finish() {
+    const auto offset = file_.size();
+    file_ += directory_;
+    append(file_, std::uint32_t{0x06054b50});
+    append(file_, std::uint32_t{0});  // the one and only disk
+    append(file_, entries_);
+    append(file_, entries_);
+    append(file_, static_cast<std::uint32_t>(directory_.size()));
+    append(file_, static_cast<std::uint32_t>(offset));
+    append(file_, std::uint16_t{0});  // no comment
+    return std::move(file_);
+  }
+
+ private:
+  /// The common part of the entry's head and its line in the directory. It contains no time, so the same tensor makes
+  /// the same file.
+  static std::string description(std::string_view name, std::string_view contents, std::uint16_t extra_bytes) {
+    const auto crc32 = ::crc32_z(0, reinterpret_cast<const Bytef*>(contents.data()), contents.size());
+    std::string bytes;
+    append(bytes, std::uint16_t{0});           // version needed
+    append(bytes, std::uint16_t{0});           // flags
+    append(bytes, std::uint16_t{0});           // stored
+    append(bytes, std::uint32_t{0x00210000});  // the first day that there is, 1 January 1980
+    append(bytes, static_cast<std::uint32_t>(crc32));
+    append(bytes, static_cast<std::uint32_t>(contents.size()));
+    append(bytes, static_cast<std::uint32_t>(contents.size()));
+    append(bytes, static_cast<std::uint16_t>(name.size()));
+    append(bytes, extra_bytes);
+    return bytes;
+  }
+
+  std::string file_;
+  std::string directory_;
+  std::uint16_t entries_ = 0;
+};
+
+}  // namespace
+
+std::string torch_file_of(const DenseTensor& tensor) {
+  constexpr std::size_t kRoom = 4096;  // for everything except the tensor
+  const auto& names = names_of(tensor);
+  if (tensor.bytes.size() > std::numeric_limits<std::uint32_t>::max() - kRoom) {
+    throw UsageError(fmt::format("a tensor of {} bytes is too large for a .pt file here; write it as .safetensors",
+                                 tensor.bytes.size()));
+  }
+  ZipWriter zip;
+  zip.add("archive/data.pkl", pickle_of(tensor, names.storage));
+  zip.add("archive/byteorder", "little");
+  zip.add("archive/data/0", text_of(tensor.bytes));
+  zip.add("archive/version", "3\n");
+  return zip.finish();
+}
+
+std::string safetensors_file_of(const DenseTensor& tensor, const std::string& name) {
+  const auto& names = names_of(tensor);
+  const nlohmann::json entry{
+      {"dtype", names.safetensors}, {"shape", tensor.shape}, {"data_offsets", {0, tensor.bytes.size()}}};
+  auto header = nlohmann::json{{name, entry}}.dump();
+  header.resize((header.size() + 7) / 8 * 8, ' ');  // aligns the numbers to 8 bytes
+  std::string file;
+  append(file, std::uint64_t{header.size()});
+  append(file, header);
+  append(file, text_of(tensor.bytes));
+  return file;
+}
+
+void check_tensor_file_name(const std::filesystem::path& file) {
+  const auto ending = file.extension();
+  if (ending == ".pt" || ending == ".pth" || ending == ".safetensors") return;
+  throw UsageError(
+      fmt::format("write {}: its name must end in .pt or .safetensors, the formats that there are", file.string()));
+}
+
+std::string tensor_file_of(const DenseTensor& tensor, const std::filesystem::path& file) {
+  check_tensor_file_name(file);
+  return file.extension() == ".safetensors" ? safetensors_file_of(tensor, "output") : torch_file_of(tensor);
+}
+
+}  // namespace paretopipe::files

@@ -1,0 +1,30 @@
+#pragma once
+#include <paretopipe/compute/files/stored_tensor.hpp>
+
+#include <filesystem>
+#include <string>
+
+// One dense tensor as the bytes of a file that Python reads. Nothing here accesses the disk.
+namespace paretopipe::files {
+
+/// A tensor without gaps, in the order of its shape.
+struct DenseTensor {
+  DType dtype = DType::float32;
+  std::vector<std::int64_t> shape;
+  std::span<const std::byte> bytes;  ///< exactly as many as dtype and shape say
+};
+
+/// The bytes that torch.save(tensor, FILE) writes; torch.load reads them, also with weights_only. Supports float32,
+/// bfloat16 and int64. Throws UsageError for 4 GiB or more, which this zip format cannot express.
+std::string torch_file_of(const DenseTensor& tensor);
+
+/// The safetensors format, with the tensor under `name`. Supports the same types.
+std::string safetensors_file_of(const DenseTensor& tensor, const std::string& name);
+
+/// Throws UsageError for a file name that does not end in .pt, .pth or .safetensors.
+void check_tensor_file_name(const std::filesystem::path& file);
+
+/// In the format of the file's name; in safetensors the tensor is called "output". Throws as the others do.
+std::string tensor_file_of(const DenseTensor& tensor, const std::filesystem::path& file);
+
+}  // namespace paretopipe::files

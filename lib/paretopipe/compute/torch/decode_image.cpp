@@ -1,0 +1,37 @@
+#include <paretopipe/compute/files/bytes.hpp>
+#include <paretopipe/compute/torch/decode_image.hpp>
+#include <paretopipe/core/error.hpp>
+
+namespace paretopipe::compute {
+
+namespace {
+
+constexpr std::string_view kJpegBegin = "\xff\xd8\xff";
+constexpr std::string_view kPngBegin = "\x89PNG\r\n\x1a\n";
+
+DecodedImage decode(std::span<const std::byte> file) {
+  const auto text = files::text_of(file);
+  if (text.starts_with(kJpegBegin)) return decode_jpeg(file);
+  if (text.starts_with(kPngBegin)) return decode_png(file);
+  throw UsageError(text.empty() ? "it is empty" : "it is neither a JPEG nor a PNG file, whatever its name says");
+}
+
+}  // namespace
+
+DecodedImage make_image(std::int64_t width, std::int64_t height) {
+  if (width < 1 || height < 1 || height > kMostPixels / width) {
+    throw UsageError(fmt::format("its header claims {} x {} pixels; an image has 1 to {}", width, height, kMostPixels));
+  }
+  return {height, width, std::vector<std::uint8_t>(static_cast<std::size_t>(width * height * 3))};
+}
+
+DecodedImage decode_image(const std::filesystem::path& file) {
+  const files::MappedFile mapped(file);
+  try {
+    return decode(mapped.bytes());
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("read an image from {}: {}", file.string(), error.what()));
+  }
+}
+
+}  // namespace paretopipe::compute

@@ -1,0 +1,171 @@
+#include "images.hpp"
+
+#include <paretopipe/compute/torch/decode_image.hpp>
+#include <paretopipe/compute/torch/image_files.hpp>
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/experiment/data_source.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <ATen/ops/_upsample_bilinear2d_aa.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/from_blob.h>
+#include <ATen/ops/tensor.h>
+#include <ATen/ops/upsample_bilinear2d.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace paretopipe::compute {
+
+at::Tensor normalise(const at::Tensor& images) {
+  const auto mean = at::tensor({0.485F, 0.456F, 0.406F}).view({1, 3, 1, 1});
+  const auto deviation = at::tensor({0.229F, 0.224F, 0.225F}).view({1, 3, 1, 1});
+  return images.sub(mean).div_(deviation);  // a single grey channel broadcasts to three
+}
+
+namespace {
+
+struct Size {
+  std::int64_t height;
+  std::int64_t width;
+};
+
+/// The size to which an image is resized before it is cropped to `target`. As in torchvision, the longer side is
+/// rounded down.
+Size resized(Size image, Size target) {
+  const auto margin = [](std::int64_t side) { return std::llround(static_cast<double>(side) * 8 / 7); };
+  const Size cover{margin(target.height), margin(target.width)};
+  if (cover.height * image.width >= cover.width * image.height) {
+    return {cover.height, cover.height * image.width / image.height};
+  }
+  return {cover.width * image.height / image.width, cover.width};
+}
+
+/// torchvision uses Python's round(), which rounds halves to even.
+std::int64_t crop_begin(std::int64_t whole, std::int64_t part) {
+  return std::lrint(static_cast<double>(whole - part) / 2);
+}
+
+class ImageFolder final : public Samples {
+ public:
+  ImageFolder(const std::filesystem::path& folder, const Sample& sample)
+      : files_(experiment::list_images(folder)), target_{sample.shape.at(1), sample.shape.at(2)} {}
+
+  std::int64_t count() const override { return static_cast<std::int64_t>(files_.size()); }
+
+  void write(std::int64_t index, at::Tensor row) const override {
+    const auto& file = files_.at(static_cast<std::size_t>(index));
+    auto image = decode_image(file);
+    const auto size = resized({image.height, image.width}, target_);
+    if (size.height > kMostPixels / size.width) {
+      throw UsageError(fmt::format("read an image from {}: its {} x {} pixels are too long and narrow to be cropped",
+                                   file.string(), image.width, image.height));
+    }
+    const auto pixels = at::from_blob(image.pixels.data(), {1, image.height, image.width, 3}, at::kByte);
+    const auto levels = pixels.permute({0, 3, 1, 2}).to(at::kFloat).contiguous();
+    const std::array<std::int64_t, 2> sides{size.height, size.width};
+    const auto scaled = at::_upsample_bilinear2d_aa(levels, sides, /*align_corners=*/false).round_().clamp_(0, 255);
+    const auto cropped = scaled.narrow(2, crop_begin(size.height, target_.height), target_.height)
+                             .narrow(3, crop_begin(size.width, target_.width), target_.width);
+    row.copy_(normalise(cropped.div(255)).select(0, 0));
+  }
+
+ private:
+  std::vector<std::filesystem::path> files_;
+  Size target_;
+};
+
+}  // namespace
+
+std::unique_ptr<Samples> open_image_folder(const std::filesystem::path& folder, const Sample& sample) {
+  return std::make_unique<ImageFolder>(folder, sample);
+}
+
+namespace {
+
+/// Alternative names of one file; the first that exists is read.
+using FileNames = std::array<std::string_view, 2>;
+
+struct DataSet {
+  std::string_view name;
+  std::string_view default_folder;
+  FileNames images;
+  FileNames labels;  ///< empty: the images' file holds them
+  Images (*read)(const std::filesystem::path&);
+  std::string_view how_to_get;
+};
+
+constexpr std::array<DataSet, 2> kDataSets{{
+    {"fashion-mnist",
+     "/usr/share/datasets/fashion-mnist",
+     {"t10k-images-idx3-ubyte", "t10k-images-idx3-ubyte.gz"},
+     {"t10k-labels-idx1-ubyte", "t10k-labels-idx1-ubyte.gz"},
+     read_idx_images,
+     "install it (apt install dataset-fashion-mnist)"},
+    {"cifar10",
+     "data/cifar-10-batches-bin",
+     {"test_batch.bin", "test_batch.bin.gz"},
+     {},
+     read_cifar10_images,
+     "download https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz and unpack it in a folder named data "
+     "(mkdir -p data && tar -xzf cifar-10-binary.tar.gz -C data)"},
+}};
+
+const DataSet& find_data_set(std::string_view name) {
+  const auto found = std::ranges::find(kDataSets, name, &DataSet::name);
+  if (found != kDataSets.end()) return *found;
+  throw UsageError(
+      fmt::format("there is no data set \"{}\"; known are fashion-mnist[:DIR], cifar10[:DIR], images:DIR, tensor:FILE, "
+                  "tokens:FILE, random",
+                  name));
+}
+
+class DataSetSamples final : public Samples {
+ public:
+  DataSetSamples(const DataSet& set, std::filesystem::path folder, const Sample& sample)
+      : set_(set),
+        folder_(std::move(folder)),
+        size_{sample.shape.at(1), sample.shape.at(2)},
+        images_(set.read(find(set.images))) {}
+
+  std::int64_t count() const override { return images_.count; }
+
+  void write(std::int64_t index, at::Tensor row) const override {
+    auto pixels = at::empty({1, images_.channels, images_.height, images_.width}, at::kByte);
+    const auto image_bytes = images_.channels * images_.height * images_.width;
+    std::copy_n(images_.pixels.begin() + index * image_bytes, image_bytes, pixels.data_ptr<std::uint8_t>());
+    const auto resized = at::upsample_bilinear2d(pixels.to(at::kFloat).div_(255), size_, /*align_corners=*/false);
+    row.copy_(normalise(resized).select(0, 0));
+  }
+
+  std::vector<std::int64_t> labels() const override {
+    const auto labels = set_.labels.front().empty() ? images_.labels : read_idx_labels(find(set_.labels));
+    return {labels.begin(), labels.end()};
+  }
+
+ private:
+  std::filesystem::path find(const FileNames& names) const {
+    for (const auto name : names) {
+      std::error_code unreadable;  // counts as missing: the message below names the folder
+      if (std::filesystem::exists(folder_ / name, unreadable)) return folder_ / name;
+    }
+    throw EnvironmentError(fmt::format("read {}: {} holds neither {}; {}, or name its folder as {}:DIR", set_.name,
+                                       folder_.string(), fmt::join(names, " nor "), set_.how_to_get, set_.name));
+  }
+
+  const DataSet& set_;
+  std::filesystem::path folder_;
+  std::array<std::int64_t, 2> size_;
+  Images images_;
+};
+
+}  // namespace
+
+std::unique_ptr<Samples> open_data_set(std::string_view name, const std::string& folder, const Sample& sample) {
+  const auto& set = find_data_set(name);
+  return std::make_unique<DataSetSamples>(set, folder.empty() ? std::string(set.default_folder) : folder, sample);
+}
+
+}  // namespace paretopipe::compute

@@ -1,0 +1,98 @@
+#include "multiply_accumulates.hpp"
+
+#include <array>
+#include <utility>
+
+#include <ATen/core/Tensor.h>
+
+namespace paretopipe::compute {
+
+namespace {
+
+/// State shared by the callbacks, which are plain function pointers.
+thread_local std::int64_t total = 0;
+thread_local int depth = 0;  ///< of nested counted operators; only the outermost one counts
+
+using Arguments = c10::ArrayRef<const c10::IValue>;
+
+/// What has to be determined before the operator runs.
+struct Work : at::ObserverContext {
+  Work(std::int64_t per_output_, std::int64_t whole_) : per_output(per_output_), whole(whole_) {}
+  std::int64_t per_output;  ///< each output element is a dot product of this length
+  std::int64_t whole;       ///< total of a transposed convolution, which spreads inputs over outputs
+};
+
+struct Operator {
+  std::string_view name;
+  Work (*work)(Arguments arguments);
+};
+
+/// Arguments: input, weight, bias, stride, padding, dilation, transposed, ...
+Work of_convolution(Arguments arguments) {
+  const auto& weight = arguments[1].toTensor();
+  const auto weights = weight.numel() / weight.size(0);
+  if (arguments[6].toBool()) return {0, weights * arguments[0].toTensor().numel()};
+  return {weights, 0};
+}
+
+/// A matrix product whose left factor is argument `Left`.
+template <std::size_t Left>
+Work of_product(Arguments arguments) {
+  return {arguments[Left].toTensor().size(-1), 0};
+}
+
+/// Traced graphs call _convolution themselves.
+constexpr std::array<Operator, 8> kOperators{{{"aten::convolution", of_convolution},
+                                              {"aten::_convolution", of_convolution},
+                                              {"aten::addmm", of_product<1>},
+                                              {"aten::baddbmm", of_product<1>},
+                                              {"aten::addmv", of_product<1>},
+                                              {"aten::mm", of_product<0>},
+                                              {"aten::bmm", of_product<0>},
+                                              {"aten::mv", of_product<0>}}};
+
+/// The operator's own arguments. Called by the interpreter, an operator gets the rest of the interpreter's stack in
+/// front.
+Arguments arguments_of(const at::RecordFunction& call) {
+  const auto inputs = call.inputs();
+  return inputs.slice(inputs.size() - call.num_inputs());
+}
+
+std::unique_ptr<at::ObserverContext> before(const at::RecordFunction& call) {
+  const std::string_view name = call.name();
+  for (const auto& candidate : kOperators) {
+    if (candidate.name != name) continue;
+    auto work = std::make_unique<Work>(candidate.work(arguments_of(call)));
+    ++depth;
+    return work;
+  }
+  return nullptr;
+}
+
+void after(const at::RecordFunction& call, at::ObserverContext* context) {
+  if (context == nullptr) return;
+  if (--depth > 0) return;
+  if (call.outputs().empty()) return;  // the operator failed
+  const auto& work = *static_cast<Work*>(context);
+  total += work.whole + work.per_output * call.outputs().back().toTensor().numel();
+}
+
+}  // namespace
+
+MultiplyAccumulateCounter::MultiplyAccumulateCounter()
+    : handle_(at::addThreadLocalCallback(at::RecordFunctionCallback(before, after)
+                                             .needsInputs(true)
+                                             .needsOutputs(true)
+                                             .scopes({at::RecordScope::FUNCTION}))) {
+  total = 0;
+}
+
+MultiplyAccumulateCounter::~MultiplyAccumulateCounter() {
+  at::removeCallback(handle_);
+}
+
+std::int64_t MultiplyAccumulateCounter::take() {
+  return std::exchange(total, 0);
+}
+
+}  // namespace paretopipe::compute

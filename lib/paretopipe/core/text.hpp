@@ -1,0 +1,47 @@
+#pragma once
+#include <cstdio>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace paretopipe {
+
+/// The candidate that `word` is most likely a misspelling of: the one with the fewest single-character edits and swaps
+/// of neighbours, at most one per three characters. None if nothing is that close.
+std::optional<std::string> closest_word(std::string_view word, const std::vector<std::string>& candidates);
+
+/// "; did you mean \"batch\"?", or an empty text: a suffix for an error that refuses `word`.
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates);
+
+/// True if the text is valid UTF-8 (RFC 3629), so that JSON can hold it. Paths on Linux need not be.
+bool is_utf8(const std::string& text);
+
+/// Splits `text` at its commas. Returns views into `text`, which must outlive them. The result has one item more than
+/// there are commas; items may be empty.
+std::vector<std::string_view> split_at_commas(std::string_view text);
+
+/// Parses "4,9,14": non-negative numbers separated by commas, in any order. None for anything else.
+std::optional<std::vector<int>> parse_numbers(std::string_view text);
+
+/// Parses "3" or "0-3,8", the format in which the kernel writes CPUs and we also write split points. The numbers are
+/// returned ascending and unique, whatever their order in the text. None for anything else: an empty text, blanks, a
+/// sign, a descending range, or a number above `max` (which also bounds what a mistyped range can allocate).
+std::optional<std::vector<int>> parse_number_list(std::string_view text, int max);
+
+/// The shortest such text for ascending, unique numbers; empty if there are none.
+std::string format_number_list(const std::vector<int>& numbers);
+
+/// Prints a notice for the person at the terminal to stderr, in one write. Write errors are ignored: there is nobody
+/// left to tell, and neither a measurement nor an exit code may depend on who still reads a pipe. Throws only what
+/// formatting throws.
+template <class... Args>
+void print_notice(fmt::format_string<Args...> format, Args&&... args) {
+  const auto text = fmt::format(format, std::forward<Args>(args)...);
+  static_cast<void>(std::fwrite(text.data(), 1, text.size(), stderr));
+}
+
+}  // namespace paretopipe

@@ -1,0 +1,159 @@
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/core/text.hpp>
+#include <paretopipe/experiment/compute_mode.hpp>
+#include <paretopipe/experiment/model_description.hpp>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace paretopipe::experiment {
+
+namespace {
+
+template <class Value>
+using Names = std::array<std::pair<Value, const char*>, 2>;
+
+constexpr Names<Compute> kComputes{{{Compute::eager, "eager"}, {Compute::optimized, "optimized"}}};
+constexpr Names<Precision> kPrecisions{{{Precision::float32, "float32"}, {Precision::bfloat16, "bfloat16"}}};
+constexpr Names<MemoryFormat> kMemoryFormats{
+    {{MemoryFormat::contiguous, "contiguous"}, {MemoryFormat::channels_last, "channels_last"}}};
+
+template <class Value>
+std::string name_of(const Names<Value>& names, Value value) {
+  return names[0].first == value ? names[0].second : names[1].second;
+}
+
+template <class Value>
+Value find(const Names<Value>& names, const char* key, const std::string& text) {
+  std::vector<std::string> known;
+  for (const auto& [value, name] : names) {
+    if (text == name) return value;
+    known.emplace_back(name);
+  }
+  throw UsageError(
+      fmt::format("{} is \"{}\"; it must be {}{}", key, text, fmt::join(known, " or "), did_you_mean(text, known)));
+}
+
+/// Sums in another order differ by float32 roundings, which each layer hands to the next. Roundings of bfloat16 are
+/// 65,536 times as coarse.
+constexpr double kFloat32Tolerance = 1e-4;
+constexpr double kBfloat16Tolerance = 5e-2;
+
+}  // namespace
+
+double ComputeMode::relative_tolerance() const {
+  if (compute == Compute::eager) return 0;
+  return dtype == Precision::float32 ? kFloat32Tolerance : kBfloat16Tolerance;
+}
+
+std::string to_string(Compute compute) {
+  return name_of(kComputes, compute);
+}
+
+std::string to_string(Precision dtype) {
+  return name_of(kPrecisions, dtype);
+}
+
+std::string to_string(MemoryFormat format) {
+  return name_of(kMemoryFormats, format);
+}
+
+Compute parse_compute(const std::string& text) {
+  return find(kComputes, "compute", text);
+}
+
+Precision parse_precision(const std::string& text) {
+  return find(kPrecisions, "dtype", text);
+}
+
+MemoryFormat parse_memory_format(const std::string& text) {
+  return find(kMemoryFormats, "memory_format", text);
+}
+
+std::string describe(const ComputeMode& mode) {
+  std::vector<std::string> words;
+  if (mode.compute != Compute{}) words.push_back(to_string(mode.compute));
+  if (mode.dtype != Precision{}) words.push_back(to_string(mode.dtype));
+  if (mode.memory_format != MemoryFormat{}) words.push_back(to_string(mode.memory_format));
+  return fmt::format("{}", fmt::join(words, " "));
+}
+
+std::string describe_tensors(const ComputeMode& mode) {
+  return describe({.dtype = mode.dtype, .memory_format = mode.memory_format});
+}
+
+void write_compute_mode(nlohmann::json& object, const ComputeMode& mode) {
+  if (mode.compute != Compute{}) object["compute"] = to_string(mode.compute);
+  if (mode.dtype != Precision{}) object["dtype"] = to_string(mode.dtype);
+  if (mode.memory_format != MemoryFormat{}) object["memory_format"] = to_string(mode.memory_format);
+}
+
+ComputeMode read_compute_mode(const nlohmann::json& object) {
+  const auto text = [&](const char* key, const std::string& usual) { return object.value(key, usual); };
+  return {parse_compute(text("compute", to_string(Compute{}))), parse_precision(text("dtype", to_string(Precision{}))),
+          parse_memory_format(text("memory_format", to_string(MemoryFormat{})))};
+}
+
+namespace {
+
+constexpr const char* kAutomatic = "auto";
+
+}  // namespace
+
+ComputeMode mode_for(const ComputeChoice& choice, std::string_view model) {
+  const auto usual = is_synthetic(model) ? Compute::eager : Compute::optimized;
+  return {choice.compute.value_or(usual), choice.dtype, choice.memory_format};
+}
+
+std::string to_string(const std::optional<Compute>& compute) {
+  return compute ? to_string(*compute) : kAutomatic;
+}
+
+std::optional<Compute> parse_compute_choice(const std::string& text) {
+  for (const auto& choice : std::array<std::optional<Compute>, 3>{std::nullopt, Compute::eager, Compute::optimized}) {
+    if (text == to_string(choice)) return choice;
+  }
+  throw UsageError(fmt::format("compute is \"{}\"; it must be auto, eager or optimized{}", text,
+                               did_you_mean(text, {kAutomatic, "eager", "optimized"})));
+}
+
+namespace {
+
+constexpr std::string_view kCuda = "cuda";
+constexpr int kMostGpus = 127;  // LibTorch counts them in eight bits
+
+}  // namespace
+
+std::string parse_compute_device(const std::string& text) {
+  if (text == kCpu) return text;
+  if (text == kCuda) return "cuda:0";
+  const auto digits = text.starts_with("cuda:") ? text.substr(kCuda.size() + 1) : "";
+  const bool plain = !digits.empty() && digits.size() <= 3 &&
+                     std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; });
+  if (plain && std::stoi(digits) <= kMostGpus) return fmt::format("cuda:{}", std::stoi(digits));
+  throw UsageError(
+      fmt::format("\"{}\" is no device; it must be cpu, cuda, or a GPU by its number such as cuda:1", text));
+}
+
+std::vector<std::string> compute_devices(const std::vector<std::string>& names, int stages) {
+  const auto count = static_cast<std::size_t>(stages);
+  if (names.size() > 1 && names.size() != count) {
+    throw UsageError(fmt::format("{} devices are named; it must be one for all stages, or one for each of the {}",
+                                 names.size(), stages));
+  }
+  std::vector<std::string> devices;
+  for (const auto& name : names) devices.push_back(parse_compute_device(name));
+  if (devices.size() == 1) devices.resize(count, devices.front());
+  const bool only_cpu = std::all_of(devices.begin(), devices.end(), [](const auto& device) { return device == kCpu; });
+  return only_cpu ? std::vector<std::string>{} : devices;
+}
+
+std::string compute_device_of(const std::vector<std::string>& devices, int stage) {
+  return devices.empty() ? kCpu : devices.at(static_cast<std::size_t>(stage));
+}
+
+}  // namespace paretopipe::experiment

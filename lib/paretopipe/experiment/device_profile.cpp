@@ -1,0 +1,136 @@
+#include <paretopipe/core/json.hpp>
+#include <paretopipe/core/text.hpp>
+#include <paretopipe/core/units.hpp>
+#include <paretopipe/experiment/device_profile.hpp>
+#include <paretopipe/experiment/json_file.hpp>
+#include <paretopipe/host/cpu_set.hpp>
+
+#include <algorithm>
+
+namespace paretopipe::experiment {
+
+namespace {
+
+/// Below these, the kernel refuses or nothing can run.
+constexpr double kLeastQuota = 0.01;
+constexpr std::int64_t kLeastMemoryBytes = std::int64_t{4} << 20;
+constexpr int kMostThreads = 1024;
+
+[[noreturn]] void refuse(const char* key, const std::string& value, const std::string& range) {
+  throw UsageError(fmt::format("device profile.{} is {}; it must be {}", key, value, range));
+}
+
+/// Reads [0, 1], or "0-1" as in --cpus.
+std::string read_cpus(const nlohmann::json& json) {
+  std::string text;
+  if (json.is_string()) text = json.get<std::string>();
+  if (json.is_array()) {
+    std::vector<std::string> numbers;
+    for (const auto& item : json) numbers.push_back(item.dump());
+    text = fmt::format("{}", fmt::join(numbers, ","));
+  }
+  try {
+    return host::to_string(host::parse_cpu_list(text));
+  } catch (const UsageError&) {
+    refuse("cpus", json.dump(), "a list of CPU numbers such as [0, 1], or a CPU list such as \"0-3\"");
+  }
+}
+
+std::int64_t read_memory(const nlohmann::json& json) {
+  const std::string range = "an amount of at least 4 MiB, such as \"1 GiB\"";
+  if (!json.is_string()) refuse("memory_limit", json.dump(), range);
+  try {
+    const auto bytes = parse_bytes(json.get<std::string>());
+    if (bytes >= kLeastMemoryBytes) return bytes;
+  } catch (const UsageError&) {  // reported below, with the key
+  }
+  refuse("memory_limit", json.dump(), range);
+}
+
+std::vector<std::string> known_names() {
+  std::vector<std::string> names{kNoDeviceProfile};
+  for (const auto& file : shipped_device_files()) names.emplace_back(file.name);
+  return names;
+}
+
+DeviceProfile load_file(const std::filesystem::path& file) {
+  const auto json = read_json_file(file, "device profile");
+  return naming_file(file, [&] {
+    if (file.stem() == kNoDeviceProfile)
+      throw UsageError("a device profile cannot be called \"none\"; rename the file");
+    return device_profile_from_json(json, file.stem().string());
+  });
+}
+
+}  // namespace
+
+std::string describe(const DeviceProfile& profile) {
+  std::vector<std::string> parts;
+  if (!profile.cpus.empty()) parts.push_back(fmt::format("on CPUs {}", profile.cpus));
+  if (profile.cpu_quota)
+    parts.push_back(fmt::format("{:g} CPU{}", *profile.cpu_quota, *profile.cpu_quota == 1 ? "" : "s"));
+  if (profile.memory_limit_bytes) parts.push_back(format_bytes(static_cast<double>(*profile.memory_limit_bytes)));
+  if (profile.threads) parts.push_back(fmt::format("{} thread{}", *profile.threads, *profile.threads == 1 ? "" : "s"));
+  return parts.empty() ? profile.name : fmt::format("{} ({})", profile.name, fmt::join(parts, ", "));
+}
+
+void to_json(nlohmann::json& json, const DeviceProfile& profile) {
+  json = {{"name", profile.name}};
+  if (!profile.cpus.empty()) json["cpus"] = profile.cpus;
+  write_optional(json, "threads", profile.threads);
+  write_optional(json, "cpu_quota", profile.cpu_quota);
+  write_optional(json, "memory_limit_bytes", profile.memory_limit_bytes);
+}
+
+void from_json(const nlohmann::json& json, DeviceProfile& profile) {
+  json.at("name").get_to(profile.name);
+  profile.cpus = json.value("cpus", "");
+  read_optional(json, "threads", profile.threads);
+  read_optional(json, "cpu_quota", profile.cpu_quota);
+  read_optional(json, "memory_limit_bytes", profile.memory_limit_bytes);
+}
+
+DeviceProfile device_profile_from_json(const nlohmann::json& json, const std::string& name) {
+  DeviceProfile profile;
+  profile.name = name;
+  ObjectReader reader(json, "device profile");
+  std::string description;
+  reader.read("description", description);
+  if (const auto* cpus = reader.find("cpus")) profile.cpus = read_cpus(*cpus);
+  if (reader.find("threads") != nullptr) {
+    profile.threads = reader.require<int>("threads");
+    if (*profile.threads < 1 || *profile.threads > kMostThreads) {
+      refuse("threads", std::to_string(*profile.threads), fmt::format("from 1 to {}", kMostThreads));
+    }
+  }
+  if (reader.find("cpu_quota") != nullptr) {
+    profile.cpu_quota = reader.require<double>("cpu_quota");
+    if (!(*profile.cpu_quota >= kLeastQuota && *profile.cpu_quota <= host::kMaxCpus)) {
+      refuse("cpu_quota", fmt::format("{:g}", *profile.cpu_quota),
+             fmt::format("a number of CPUs from {} to {}, such as 0.5", kLeastQuota, host::kMaxCpus));
+    }
+  }
+  if (const auto* memory = reader.find("memory_limit")) profile.memory_limit_bytes = read_memory(*memory);
+  reader.refuse_unknown_keys();
+  return profile;
+}
+
+DeviceProfile load_device_profile(const std::string& name_or_file) {
+  if (name_or_file == kNoDeviceProfile) return {};
+  if (name_or_file.find('/') != std::string::npos || name_or_file.ends_with(".json")) return load_file(name_or_file);
+  for (const auto& [name, text] : shipped_device_files()) {
+    if (name == name_or_file) return device_profile_from_json(parse_json_text(std::string(text)), name_or_file);
+  }
+  const auto names = known_names();
+  throw UsageError(fmt::format("there is no device profile \"{}\"{}; known are {}, or a file, as in ./{}.json",
+                               name_or_file, did_you_mean(name_or_file, names), fmt::join(names, ", "), name_or_file));
+}
+
+std::vector<DeviceProfile> load_device_profiles(const std::vector<std::string>& names_or_files) {
+  std::vector<DeviceProfile> profiles;
+  for (const auto& name : names_or_files) profiles.push_back(load_device_profile(name));
+  const bool any = std::any_of(profiles.begin(), profiles.end(), [](const auto& one) { return one.emulated(); });
+  return any ? profiles : std::vector<DeviceProfile>{};
+}
+
+}  // namespace paretopipe::experiment

@@ -1,0 +1,42 @@
+#pragma once
+#include <paretopipe/core/error.hpp>
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace paretopipe::experiment {
+
+/// Parses JSON as people write it: // and /* */ comments are allowed, duplicate keys in an object are not. Throws
+/// UsageError that names the line.
+nlohmann::json parse_json_text(const std::string& text);
+
+/// The same for a file; errors begin with its name. `what` says what the file is ("experiment") if it cannot be read.
+nlohmann::json read_json_file(const std::filesystem::path& file, std::string_view what);
+
+/// Runs `action` and puts the file's name in front of its UsageError.
+template <class Action>
+auto naming_file(const std::filesystem::path& file, Action&& action) {
+  try {
+    return action();
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("{}: {}", file.string(), error.what()));
+  }
+}
+
+/// A file of configs/ as it was when the library was built, so that an installed program knows its name.
+struct ShippedFile {
+  std::string_view name;  ///< without the extension
+  std::string_view text;
+};
+
+/// The files of configs/networks/ and configs/devices/, by name. The build generates the definitions
+/// (scripts/cmake/EmbedProfiles.cmake).
+const std::vector<ShippedFile>& shipped_network_files();
+const std::vector<ShippedFile>& shipped_device_files();
+
+}  // namespace paretopipe::experiment

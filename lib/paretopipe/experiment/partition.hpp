@@ -1,0 +1,43 @@
+#pragma once
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace paretopipe::experiment {
+
+inline constexpr int kMostStages = 16;
+
+/// Named ways to divide the N blocks of a chain among K stages. All but the last divide by the number of blocks: stage
+/// i (from 0) gets a share in proportion to its weight, and at least one block.
+///
+/// | scheme      | weight of stage i           | of four stages |
+/// | equal-load  | 1                           | 1 : 1 : 1 : 1  |
+/// | front-load  | K − i                       | 4 : 3 : 2 : 1  |
+/// | front-heavy | 2^(K − 1 − i)               | 8 : 4 : 2 : 1  |
+/// | middle-load | min(i + 1, K − i)           | 1 : 2 : 2 : 1  |
+/// | end-load    | i + 1                       | 1 : 2 : 3 : 4  |
+/// | end-heavy   | 2^i                         | 1 : 2 : 4 : 8  |
+/// | equal-time  | the partition whose slowest stage computes fastest, by the measured time of every block |
+enum class Scheme { equal_load, front_load, front_heavy, middle_load, end_load, end_heavy, equal_time };
+
+/// The scheme's name as a user writes it, such as "front-heavy".
+std::string_view to_string(Scheme scheme);
+
+/// In the order of the table.
+const std::vector<Scheme>& all_schemes();
+
+/// Every partition of a model: all strictly ascending cuts, and both endpoints (all on stage 0, all on the last stage).
+struct AllPartitions {
+  bool operator==(const AllPartitions&) const = default;
+};
+/// The split points of one partition: K − 1 of them, ascending. Equal split points leave a stage without blocks.
+using SplitPoints = std::vector<int>;
+
+using PartitionChoice = std::variant<AllPartitions, Scheme, SplitPoints>;
+
+/// Parses "all", "4,9,14" or the name of a scheme. Throws UsageError for anything else, and if the number of split
+/// points is not `stages` − 1.
+PartitionChoice parse_partition(const std::string& text, int stages);
+
+}  // namespace paretopipe::experiment

@@ -1,0 +1,53 @@
+#pragma once
+#include <paretopipe/experiment/experiment.hpp>
+#include <paretopipe/experiment/model_description.hpp>
+#include <paretopipe/experiment/partition.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace paretopipe::experiment {
+
+/// Converts a number of stages or blocks, which is an int as a person writes it, to a container index. `number` >= 0.
+constexpr std::size_t index(int number) {
+  return static_cast<std::size_t>(number);
+}
+
+// The ways to cut a chain of blocks into stages of at least one block. Pure.
+
+/// The number of partitions: C(blocks - 1, stages - 1), or the type's maximum if that is exceeded.
+std::uint64_t count_partitions(int blocks, int stages);
+
+/// All partitions, in lexicographic order. count_partitions() tells how much memory that takes.
+std::vector<SplitPoints> every_partition(int blocks, int stages);
+
+/// `count` different partitions, in lexicographic order; all of them if there are no more. All are equally likely, and
+/// the same seed chooses the same ones on every platform.
+std::vector<SplitPoints> some_partitions(int blocks, int stages, int count, std::uint64_t seed);
+
+// Named partitions. Pure.
+
+/// The partition of a scheme that goes by the number of blocks. Every stage gets one block; each further block goes to
+/// the stage farthest below its share. This is Sainte-Laguë's method of the highest averages, weight / (2 blocks + 1);
+/// ties go to the earliest stage. Requires blocks >= stages, and a scheme other than equal_time.
+SplitPoints share_blocks(Scheme scheme, int blocks, int stages);
+
+/// The partition into stages of at least one block whose slowest stage takes the least time, given the time of every
+/// block. Exact, by dynamic programming over the number of stages, as PipeDream's optimiser (Narayanan et al., 2019)
+/// does for links that cost nothing. Among equally good partitions, the lexicographically smallest. Requires
+/// times.size() >= stages.
+SplitPoints balance_times(std::span<const double> times, int stages);
+
+/// The partitions of one model that the experiment asks for, baselines included, each once, in lexicographic order. An
+/// entry without split points stands for data parallelism, which does not split the model. `block_times`: times of the
+/// model's blocks, in any unit; read only if needs_block_times(). Throws UsageError for split points outside the model,
+/// and for more partitions than anybody would measure. Pure.
+std::vector<SplitPoints> partitions_of(const Experiment& experiment, const ModelDescription& model,
+                                       std::span<const double> block_times = {});
+
+/// Whether the experiment asks for a partition that depends on the time of each block.
+bool needs_block_times(const Experiment& experiment);
+
+}  // namespace paretopipe::experiment

@@ -1,0 +1,209 @@
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/core/hash.hpp>
+#include <paretopipe/experiment/partitions.hpp>
+#include <paretopipe/experiment/plan.hpp>
+#include <paretopipe/experiment/scenario.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numeric>
+#include <optional>
+#include <random>
+#include <stdexcept>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace paretopipe::experiment {
+
+namespace {
+
+/// The shuffle of Fisher and Yates in Durstenfeld's form (1964).
+template <class Value>
+void shuffle(std::vector<Value>& values, std::mt19937_64& random) {
+  for (std::size_t remaining = values.size(); remaining > 1; --remaining) {
+    std::swap(values[remaining - 1], values[draw_below(random, remaining)]);
+  }
+}
+
+/// The random numbers of one repetition for the purpose `what`; empty: the order of the splits. They depend on nothing
+/// else, so more models or repetitions do not change the order of the others.
+std::mt19937_64 random_of(const Experiment& experiment, const std::string& model, int repetition,
+                          const char* what = "") {
+  return std::mt19937_64(fnv1a64(fmt::format("{}/{}/{}{}", experiment.seed, model, repetition, what)));
+}
+
+/// The common part of all trials of a model, with each axis at its first value.
+Trial make_trial(const Experiment& experiment, const ModelDescription& model, const PlanInputs& inputs) {
+  return {.model = model.model,
+          .num_classes = model.archive ? Trial{}.num_classes : experiment.num_classes,
+          .block_count = model.block_count(),
+          .split_points = {},
+          .batch = experiment.batch.first(),
+          .batches = experiment.batches,
+          .warmup = experiment.warmup,
+          .depth = experiment.depth.first(),
+          .seed = experiment.seed,
+          .data = name_of_data(experiment.data),
+          .weights_sha256 = inputs.weights_sha256,
+          .threads_per_stage = experiment.threads_per_stage.first(),
+          .cpus = experiment.cpus,
+          .tuning = experiment.tuning,
+          .compute = mode_for(experiment.compute, model.model),
+          .network = {},
+          .shaping = Shaping::none,
+          .archive = model.archive,
+          .data_identity = inputs.data_identity,
+          .phases = experiment.phases,
+          .placement = simplified(experiment.placement),
+          .devices = inputs.devices,
+          .compute_devices = compute_devices(experiment.compute_devices, experiment.stages)};
+}
+
+/// One setting of a trial: each choice applies one value of it.
+using Choices = std::vector<std::function<void(Trial&)>>;
+
+/// The batch sizes, each with all its micro-batch sizes.
+Choices batch_axis(const Experiment& experiment) {
+  Choices axis;
+  for (const int batch : experiment.batch) {
+    for (const int size : micro_batch_sizes(experiment, batch)) {
+      axis.emplace_back([=](Trial& trial) {
+        trial.batch = batch;
+        trial.micro_batch = size == batch ? 0 : size;
+      });
+    }
+  }
+  return axis;
+}
+
+/// The axes in descending cost of a change: other threads need other processes, another network has to be applied and
+/// probed, other batches and micro-batches need other inputs; another depth or load needs nothing.
+std::vector<Choices> axes_of(const Experiment& experiment, const Networks& networks) {
+  Choices threads, profiles, depths, loads;
+  for (const int count : experiment.threads_per_stage) {
+    threads.emplace_back([=](Trial& trial) { trial.threads_per_stage = count; });
+  }
+  for (const auto& profile : networks.profiles) {
+    profiles.emplace_back([&profile, &networks](Trial& trial) {
+      trial.network = profile;
+      trial.shaping = networks.shaping;
+    });
+  }
+  for (const auto& load : loads_of(experiment.server)) {
+    loads.emplace_back([=](Trial& trial) { trial.server = load; });
+  }
+  // With one batch in flight all the time, trials of different depths would be the same.
+  const bool alone = !has_offline(experiment.phases) && loads.empty();
+  for (const int depth : experiment.depth) {
+    depths.emplace_back([=](Trial& trial) { trial.depth = alone ? 1 : depth; });
+  }
+  if (loads.empty()) loads.emplace_back([](Trial&) {});  // no Server phase
+  return {std::move(threads), std::move(profiles), batch_axis(experiment), std::move(depths), std::move(loads)};
+}
+
+/// Runs through every combination of the axes, one repetition after the other.
+class Tour {
+ public:
+  explicit Tour(std::vector<Choices> axes) : axes_(std::move(axes)), current_(axes_.size()) {}
+
+  /// `trial` at every combination. The first repetition visits them as the experiment lists them, because tables show
+  /// groups in the order of their first trials; later ones have orders of their own. The axis that costs most to change
+  /// is changed least often, and begins with its last value of the repetition before. No other varying axis may do so:
+  /// two values that are visited an even number of times would begin with the same one in every repetition.
+  std::vector<Trial> repetition(Trial trial, std::mt19937_64 random) {
+    const auto varies = [](const Choices& axis) { return axis.size() > 1; };
+    const auto slowest = std::find_if(axes_.begin(), axes_.end(), varies) - axes_.begin();
+    for (auto level = static_cast<std::size_t>(slowest) + 1; level < current_.size(); ++level) current_[level].reset();
+    std::vector<Trial> settings;
+    visit(0, trial, random, settings);
+    return settings;
+  }
+
+ private:
+  void visit(std::size_t level, Trial& trial, std::mt19937_64& random, std::vector<Trial>& settings) {
+    if (level == axes_.size()) {
+      settings.push_back(trial);
+      return;
+    }
+    std::vector<std::size_t> order(axes_[level].size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    if (trial.repetition > 0) shuffle(order, random);
+    auto& current = current_[level];
+    if (current) std::iter_swap(order.begin(), std::find(order.begin(), order.end(), *current));
+    for (const auto choice : order) {
+      axes_[level][choice](trial);
+      current = choice;
+      visit(level + 1, trial, random, settings);
+    }
+  }
+
+  std::vector<Choices> axes_;
+  std::vector<std::optional<std::size_t>> current_;  ///< the last value of each axis
+};
+
+/// A trial without split points deals its batches out.
+void append_splits(std::vector<Trial>& trials, Trial trial, const std::vector<SplitPoints>& order, int devices) {
+  for (const auto& points : order) {
+    trial.split_points = points;
+    trial.data_parallel = points.empty() ? devices : 0;
+    trials.push_back(trial);
+  }
+}
+
+/// The kernel's links join only neighbours in the ring; data parallelism needs one to every device.
+void check_links(const Experiment& experiment, const Networks& networks) {
+  const auto& baselines = experiment.baselines;
+  const bool deals = std::any_of(baselines.begin(), baselines.end(),
+                                 [](const auto& text) { return parse_baseline(text) == Baseline::data_parallel; });
+  if (!deals || experiment.stages == 2 || networks.shaping != Shaping::netem) return;
+  throw UsageError(fmt::format(
+      "the baseline data-parallel needs a link from stage 0 to each of {} devices, and the kernel's shaping "
+      "has them between neighbours only; use --shaping emulated, or two stages",
+      experiment.stages));
+}
+
+}  // namespace
+
+std::vector<Trial> plan_trials(const Experiment& experiment, const std::vector<ModelDescription>& models,
+                               const Networks& networks, const PlanInputs& inputs) {
+  if (models.size() != experiment.models.size()) throw std::invalid_argument("plan_trials: one description per model");
+  check_links(experiment, networks);
+  std::vector<Trial> trials;
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    const auto& model = models[i];
+    const auto& times = inputs.block_times;
+    const auto partitions =
+        times.empty() ? partitions_of(experiment, model) : partitions_of(experiment, model, times.at(i));
+    auto trial = make_trial(experiment, model, inputs);
+    Tour tour(axes_of(experiment, networks));
+    for (trial.repetition = 0; trial.repetition < experiment.repeat.trials; ++trial.repetition) {
+      auto order = partitions;
+      auto random = random_of(experiment, model.model, trial.repetition);
+      shuffle(order, random);
+      const auto settings = tour.repetition(trial, random_of(experiment, model.model, trial.repetition, "/settings"));
+      for (const auto& setting : settings) append_splits(trials, setting, order, experiment.stages);
+    }
+  }
+  return trials;
+}
+
+std::vector<std::int64_t> poisson_arrivals(double rate_per_s, int count, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::vector<std::int64_t> arrivals;
+  arrivals.reserve(static_cast<std::size_t>(count));
+  double mean_gaps = 0;  // since the beginning
+  while (static_cast<int>(arrivals.size()) < count) {
+    const double uniform = static_cast<double>(random() >> 11) * 0x1p-53;  // [0, 1), with all bits of a double
+    mean_gaps -= std::log1p(-uniform);
+    arrivals.push_back(std::llround(mean_gaps * 1e9 / rate_per_s));
+  }
+  return arrivals;
+}
+
+std::uint64_t arrivals_seed(const Trial& trial) {
+  return fnv1a64(fmt::format("{}/{}/arrivals", trial.seed, trial.repetition));
+}
+
+}  // namespace paretopipe::experiment

@@ -1,0 +1,102 @@
+#pragma once
+#include <paretopipe/experiment/compute_mode.hpp>
+#include <paretopipe/experiment/data_source.hpp>
+#include <paretopipe/experiment/device_profile.hpp>
+#include <paretopipe/experiment/experiment.hpp>
+#include <paretopipe/experiment/model_description.hpp>
+#include <paretopipe/experiment/network_profile.hpp>
+#include <paretopipe/experiment/placement.hpp>
+#include <paretopipe/experiment/scenario.hpp>
+#include <paretopipe/experiment/server_load.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+namespace paretopipe::experiment {
+
+/// Everything that decides one run, and nothing else: two trials are the same if and only if they are equal.
+struct Trial {
+  std::string model;              ///< for an archive, the name of the file
+  int num_classes = 10;           ///< means nothing to an archive, which has its own head
+  int block_count = 0;            ///< N of the model
+  std::vector<int> split_points;  ///< one per cut, ascending. {k}: the first k blocks on stage 0, the rest on stage 1
+  int batch = 1;
+  int micro_batch = 0;  ///< images of a micro-batch; divides `batch`; 0: the batch is not cut
+  int batches = 1;
+  int warmup = 0;
+  int depth = 1;
+  int repetition = 0;  ///< 0-based
+  std::uint64_t seed = 1;
+  std::string data;              ///< as in DataSource::name
+  std::string weights_sha256{};  ///< of the weights file, 64 hexadecimal digits; empty: weights are made from the seed
+  int threads_per_stage = 1;
+  std::vector<std::string> cpus;  ///< one CPU list per stage
+  ComputeTuning tuning;
+  ComputeMode compute{};
+  NetworkProfile network;
+  Shaping shaping = Shaping::none;
+  std::optional<Archive> archive{};  ///< if the model is a file
+  DataIdentity data_identity{};      ///< of the data's files and labels
+  Phases phases = Phases::both;
+  std::optional<ServerLoad> server{};          ///< of a Server phase after these, if there is one
+  Placement placement{};                       ///< empty unless stages share a device (experiment::simplified)
+  std::vector<DeviceProfile> devices{};        ///< one per device; empty if none is emulated
+  std::vector<std::string> compute_devices{};  ///< of each stage; empty if all compute on the CPU
+
+  /// A baseline: the number of devices, each with the whole model, that batches are dealt out to in turn. There are
+  /// then no split points. 0: the model is split.
+  int data_parallel = 0;
+
+  bool operator==(const Trial&) const = default;
+
+  int stage_count() const { return data_parallel > 0 ? data_parallel : static_cast<int>(split_points.size()) + 1; }
+
+  /// The blocks of each stage, in the order of the stages. Empty ranges at the endpoints; all blocks on every stage if
+  /// the model is not split.
+  std::vector<BlockRange> stage_blocks() const;
+
+  /// The images that flow through the stages together, and the number of such micro-batches in a batch.
+  int images_per_micro_batch() const { return micro_batch == 0 ? batch : micro_batch; }
+  int micro_batches() const { return batch / images_per_micro_batch(); }
+
+  /// All local: every block is on stage 0, so nothing crosses a link. All remote: every block is on the device farthest
+  /// from the source.
+  bool all_local() const { return !split_points.empty() && split_points.front() == block_count; }
+  bool all_remote() const;
+
+  /// What the stage's device is emulated as; the default profile if it is not.
+  DeviceProfile device_profile(int stage) const;
+  /// Compute threads of a stage: its device profile's, or `threads_per_stage`.
+  int threads_of(int stage) const;
+
+  /// The most that results may differ from the unsplit model's, as a share of its largest logit: the mode's value, and
+  /// with a GPU that of optimized, because other kernels sum in another order.
+  double relative_tolerance() const;
+
+  /// "mobilenet_v2 split 7/20 batch 8 micro-batch 2 over wifi (netem) repetition 3", for progress and messages.
+  /// Repetitions are counted from 1 for people.
+  std::string label() const;
+
+  /// The identity: 16 hexadecimal digits, FNV-1a of the canonical JSON. It is the same on every machine and in every
+  /// release that knows the same fields. Resume, merge and compare find a trial by it.
+  std::string id() const;
+
+  /// The identity of the trial without its repetition. Medians are over trials that share it.
+  std::string configuration_id() const;
+
+  /// The trial without its repetition and split points, which are 0 and empty: the same for all trials of a group.
+  Trial without_split() const;
+
+  /// The identity of the trial without its repetition and split points. Trials that share it have a frontier and
+  /// baselines in common.
+  std::string group_id() const;
+};
+
+void to_json(nlohmann::json& json, const Trial& trial);
+void from_json(const nlohmann::json& json, Trial& trial);
+
+}  // namespace paretopipe::experiment

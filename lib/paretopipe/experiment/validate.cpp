@@ -1,0 +1,315 @@
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/core/text.hpp>
+#include <paretopipe/experiment/data_source.hpp>
+#include <paretopipe/experiment/devices.hpp>
+#include <paretopipe/experiment/experiment.hpp>
+#include <paretopipe/experiment/model_description.hpp>
+#include <paretopipe/experiment/network_profile.hpp>
+#include <paretopipe/experiment/partition.hpp>
+#include <paretopipe/experiment/scenario.hpp>
+#include <paretopipe/host/cpu_set.hpp>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <variant>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace paretopipe::experiment {
+
+namespace {
+
+/// Limited because a stage reports the moments of all batches of a trial in one control message of at most 64 MiB.
+constexpr int kMaxBatches = 50'000;
+
+struct Range {
+  const char* key;
+  int value;
+  int min;
+  int max;
+};
+
+void check(const Range& range, const char* verb = "is") {
+  const auto& [key, value, min, max] = range;
+  if (value >= min && value <= max) return;
+  const bool open = max == std::numeric_limits<int>::max();
+  const auto bound = open ? fmt::format("at least {}", min) : fmt::format("from {} to {}", min, max);
+  throw UsageError(fmt::format("experiment.{} {} {}; it must be {}", key, verb, value, bound));
+}
+
+void check_ranges(const Experiment& experiment) {
+  constexpr int kNoLimit = std::numeric_limits<int>::max();
+  const std::array ranges{
+      Range{"stages", experiment.stages, 2, kMostStages},
+      Range{"max_partitions", experiment.max_partitions, 0, 10'000},
+      Range{"num_classes", experiment.num_classes, 1, 1'000'000},
+      Range{"batches", experiment.batches, 2, kMaxBatches},
+      Range{"warmup", experiment.warmup, 0, kMaxBatches},
+      Range{"repeat", experiment.repeat.trials, 1, 10'000},
+      Range{"repeat.budget_s", experiment.repeat.budget_s, 0, kNoLimit},
+      Range{"repeat_slow", experiment.repeat_slow, 0, 100},
+      Range{"trial_timeout_s", experiment.trial_timeout_s, 1, kNoLimit},
+  };
+  for (const auto& range : ranges) check(range);
+}
+
+void check_axis(const char* key, const Axis& axis, int max) {
+  if (axis.size() == 0) throw UsageError(fmt::format("experiment.{} is empty; name at least one number", key));
+  for (auto value = axis.begin(); value != axis.end(); ++value) {
+    check({key, *value, 1, max}, axis.size() == 1 ? "is" : "holds");
+    if (std::find(axis.begin(), value, *value) != value) {
+      throw UsageError(fmt::format("experiment.{} holds {} twice", key, *value));
+    }
+  }
+}
+
+/// At this limit, a phase makes as many moments as the largest one whose batches are not cut.
+constexpr std::int64_t kMaxMicroBatches = std::int64_t{2} * kMaxBatches;
+
+/// Says why no batch can be cut into micro-batches of this size.
+std::string misfit(int size, const Axis& batches) {
+  const int batch = batches.first();
+  if (batches.size() > 1)
+    return fmt::format("{}, which divides none of the batches of {}", size, fmt::join(batches, ", "));
+  return size >= 1 && size <= batch
+             ? fmt::format("{}, which does not divide the batch of {}", size, batch)
+             : fmt::format("{}; a batch of {} can be cut into micro-batches of 1 to {}", size, batch, batch);
+}
+
+void check_micro_batch_count(const Experiment& experiment, int batch, int size) {
+  const int queries = loads_of(experiment.server).empty() ? 0 : experiment.server.queries;
+  const auto batches = std::int64_t{experiment.warmup} + std::max(experiment.batches, queries);
+  const auto micro_batches = batches * (batch / size);
+  if (micro_batches <= kMaxMicroBatches) return;
+  throw UsageError(
+      fmt::format("experiment.micro_batches holds {}, which makes {} micro-batches of {} batches; at most {} can be "
+                  "reported, so measure fewer batches or larger micro-batches",
+                  size, micro_batches, batches, kMaxMicroBatches));
+}
+
+/// Requires `batch`, `batches`, `warmup` and `server` to be in range.
+void check_micro_batches(const Experiment& experiment) {
+  const auto& sizes = experiment.micro_batches;
+  for (auto size = sizes.begin(); size != sizes.end(); ++size) {
+    const auto fits = [&](int batch) { return *size >= 1 && batch % *size == 0; };
+    if (std::none_of(experiment.batch.begin(), experiment.batch.end(), fits)) {
+      throw UsageError(fmt::format("experiment.micro_batches holds {}", misfit(*size, experiment.batch)));
+    }
+    if (std::find(sizes.begin(), size, *size) != size) {
+      throw UsageError(fmt::format("experiment.micro_batches holds {} twice", *size));
+    }
+  }
+  for (const int batch : experiment.batch) {
+    const auto micro_batches = micro_batch_sizes(experiment, batch);
+    if (micro_batches.empty()) {
+      throw UsageError(fmt::format("experiment.batch holds {}, which can be cut into none of the micro-batches of {}",
+                                   batch, fmt::join(sizes, ", ")));
+    }
+    for (const int size : micro_batches) check_micro_batch_count(experiment, batch, size);
+  }
+}
+
+void check_precision(const Repeat& repeat) {
+  if (repeat.precision > 0 && repeat.precision < 1) return;
+  throw UsageError(fmt::format("experiment.repeat.precision is {}; it must be between 0 and 1, such as 0.02 for 2 %",
+                               repeat.precision));
+}
+
+/// Names go into JSON, which is UTF-8: a trial's identity, its record, and the messages to the stages.
+void check_text(const std::string& key, const std::string& text) {
+  if (!is_utf8(text)) throw UsageError(fmt::format("experiment.{} is not valid UTF-8", key));
+}
+
+void check_models(const std::vector<std::string>& models) {
+  if (models.empty()) throw UsageError("experiment.models is empty; name at least one model");
+  for (auto model = models.begin(); model != models.end(); ++model) {
+    check_text("models", *model);
+    if (model->empty()) throw UsageError("experiment.models holds an empty name");
+    if (std::find(models.begin(), model, *model) != model) {
+      throw UsageError(fmt::format("experiment.models names \"{}\" twice", *model));
+    }
+  }
+}
+
+void check_archives(const Experiment& experiment) {
+  const auto& models = experiment.models;
+  check_text("cuts", experiment.cuts);
+  check_archive_settings(models, experiment.input, experiment.cuts, experiment.max_crossing);
+  if (experiment.num_classes != Experiment{}.num_classes && std::all_of(models.begin(), models.end(), names_archive)) {
+    throw UsageError(fmt::format("experiment.num_classes is {}, but the head of {} is what it is; leave it out",
+                                 experiment.num_classes, models.front()));
+  }
+}
+
+void check_networks(const Experiment& experiment) {
+  const auto& networks = experiment.networks;
+  if (networks.empty()) throw UsageError("experiment.networks is empty; name at least one network profile");
+  const auto shaping = parse_shaping(experiment.shaping);
+  for (auto network = networks.begin(); network != networks.end(); ++network) {
+    check_text("networks", *network);
+    if (std::find(networks.begin(), network, *network) != network) {
+      throw UsageError(fmt::format("experiment.networks names \"{}\" twice", *network));
+    }
+    if (load_network_profile(*network).shaped() && shaping == Shaping::none) {
+      throw UsageError(
+          fmt::format("experiment.shaping is \"none\", but the network profile {} asks for shaping", *network));
+    }
+  }
+}
+
+void check_splits(const SplitSelection& splits) {
+  const auto& points = splits.points;
+  if (splits.all) return;
+  if (points.empty()) throw UsageError("experiment.splits is empty; name at least one split point, or \"all\"");
+  if (points.front() < 0)
+    throw UsageError(fmt::format("experiment.splits holds {}; it must be at least 0", points.front()));
+}
+
+void check_partitions(const Experiment& experiment) {
+  const auto& partitions = experiment.partitions;
+  if (!experiment.splits.all && (experiment.stages > 2 || !partitions.empty())) {
+    throw UsageError(
+        "experiment.splits are the split points of two stages; for more stages, or for a scheme, give partitions "
+        "instead");
+  }
+  bool all = partitions.empty() && experiment.stages > 2;
+  for (const auto& text : partitions) {
+    check_text("partitions", text);
+    try {
+      if (std::holds_alternative<AllPartitions>(parse_partition(text, experiment.stages))) all = true;
+    } catch (const UsageError& error) {
+      throw UsageError(fmt::format("experiment.partitions: {}", error.what()));
+    }
+  }
+  if (experiment.max_partitions > 0 && !all) {
+    throw UsageError("experiment.max_partitions chooses among all partitions, but partitions does not hold \"all\"");
+  }
+}
+
+void check_baselines(const std::vector<std::string>& baselines) {
+  for (auto baseline = baselines.begin(); baseline != baselines.end(); ++baseline) {
+    check_text("baselines", *baseline);
+    try {
+      parse_baseline(*baseline);
+    } catch (const UsageError& error) {
+      throw UsageError(fmt::format("experiment.baselines: {}", error.what()));
+    }
+    if (std::find(baselines.begin(), baseline, *baseline) != baseline) {
+      throw UsageError(fmt::format("experiment.baselines names \"{}\" twice", *baseline));
+    }
+  }
+}
+
+/// Checks that the baseline data-parallel is possible. Each device needs two batches, because the first half is
+/// warm-up.
+void check_data_parallel(const Experiment& experiment) {
+  const auto& baselines = experiment.baselines;
+  if (std::find(baselines.begin(), baselines.end(), "data-parallel") == baselines.end()) return;
+  if (experiment.batches < 2 * experiment.stages) {
+    throw UsageError(fmt::format(
+        "experiment.batches is {}, and the baseline data-parallel deals batches out to {} devices, of which each needs "
+        "two; measure {} batches",
+        experiment.batches, experiment.stages, 2 * experiment.stages));
+  }
+  if (!simplified(experiment.placement).empty()) {
+    throw UsageError("the baseline data-parallel has a device for every stage; leave it or experiment.placement out");
+  }
+  if (!loads_of(experiment.server).empty()) {
+    throw UsageError(
+        "the baseline data-parallel has no Server phase; leave it out, or use the scenarios offline and single-stream");
+  }
+}
+
+/// Refuses settings that need a phase that is left out.
+void check_phases(const Experiment& experiment) {
+  const auto phases = experiment.phases;
+  if (phases == Phases::both) return;
+  const auto& baselines = experiment.baselines;
+  if (std::find(baselines.begin(), baselines.end(), "sequential") != baselines.end()) {
+    throw UsageError(
+        fmt::format("the baseline sequential compares the two phases, and experiment.phases is \"{}\"; leave one of "
+                    "them out",
+                    to_string(phases)));
+  }
+  if (has_offline(phases)) return;
+  if (!experiment.server.find_max_rate.empty()) {
+    throw UsageError(
+        "the search for the highest rate begins at half the throughput that the phase offline measures, and "
+        "experiment.phases is \"single-stream\"; measure offline, too, or name rates");
+  }
+  if (experiment.depth.size() > 1 && experiment.server.rates.empty()) {
+    throw UsageError(
+        "experiment.depth is a list, and experiment.phases is \"single-stream\", which has one batch in flight at any "
+        "depth; name one depth, or measure offline, too");
+  }
+}
+
+void check_data(const Experiment& experiment) {
+  check_text("data", experiment.data);
+  check_text("labels", experiment.labels);
+  try {
+    check_data_choice(experiment.data, experiment.labels);
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("experiment.data is {}", error.what()));
+  }
+}
+
+void check_weights(const Experiment& experiment) {
+  if (experiment.weights.empty()) return;
+  check_text("weights", experiment.weights);
+  if (experiment.models.size() == 1) return;
+  throw UsageError(
+      fmt::format("experiment.weights is \"{}\", and a file holds the weights of one model; name one model, not {}",
+                  experiment.weights, experiment.models.size()));
+}
+
+void check_cpus(const std::vector<std::string>& cpus, int stages) {
+  if (!cpus.empty() && cpus.size() != static_cast<std::size_t>(stages)) {
+    throw UsageError(fmt::format(
+        "experiment.cpus holds {} list(s); it must hold one for each of the {} stages, or none", cpus.size(), stages));
+  }
+  for (std::size_t stage = 0; stage < cpus.size(); ++stage) {
+    try {
+      host::parse_cpu_list(cpus[stage]);
+    } catch (const UsageError& error) {
+      throw UsageError(fmt::format("experiment.cpus[{}]: {}", stage, error.what()));
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<int> micro_batch_sizes(const Experiment& experiment, int batch) {
+  if (experiment.micro_batches.empty()) return {batch};
+  std::vector<int> sizes;
+  for (const int size : experiment.micro_batches) {
+    if (size >= 1 && batch % size == 0) sizes.push_back(size);
+  }
+  return sizes;
+}
+
+void validate(const Experiment& experiment) {
+  check_models(experiment.models);
+  check_archives(experiment);
+  check_splits(experiment.splits);
+  check_ranges(experiment);
+  check_axis("batch", experiment.batch, kMostImages);
+  check_axis("depth", experiment.depth, 256);
+  check_axis("threads_per_stage", experiment.threads_per_stage, 1024);
+  for (const int batch : experiment.batch) validate(experiment.server, experiment.warmup, batch);
+  check_micro_batches(experiment);
+  check_partitions(experiment);
+  check_baselines(experiment.baselines);
+  check_data_parallel(experiment);
+  check_phases(experiment);
+  check_precision(experiment.repeat);
+  check_data(experiment);
+  check_weights(experiment);
+  check_cpus(experiment.cpus, experiment.stages);
+  check_networks(experiment);
+  check_devices(experiment);
+}
+
+}  // namespace paretopipe::experiment

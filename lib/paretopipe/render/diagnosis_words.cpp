@@ -1,0 +1,186 @@
+#include "diagnosis_words.hpp"
+
+#include <paretopipe/record/labels.hpp>
+
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace paretopipe::render {
+
+std::string name_of(const diagnosis::Constraint& constraint) {
+  switch (constraint.kind) {
+    case diagnosis::Kind::compute:
+      return fmt::format("compute of stage {}", constraint.stage);
+    case diagnosis::Kind::link:
+      return fmt::format("the link from stage {} to stage {}", constraint.stage, constraint.stage + 1);
+    case diagnosis::Kind::way_back:
+      return fmt::format("the way back from stage {} to stage 0", constraint.stage);
+    case diagnosis::Kind::source:
+      return "the source";
+    case diagnosis::Kind::depth:
+      break;
+  }
+  return "the number of batches in flight";
+}
+
+std::string duration(double nanoseconds) {
+  return record::format_value(nanoseconds, "ns");
+}
+
+std::string rate(double image_per_s) {
+  return record::format_value(image_per_s, "image/s");
+}
+
+std::string bytes(double count) {
+  return record::format_value(count, "B");
+}
+
+std::string rounded_percent(double share) {
+  const double value = share * 100;
+  return fmt::format("{:.{}f} %", value, value == 0 || std::abs(value) >= 9.95 ? 0 : 1);
+}
+
+std::string times(double factor) {
+  return fmt::format("{:.2f} times", factor);
+}
+
+std::string numbered(int block, const diagnosis::GroupDiagnosis& group) {
+  const auto found = group.block_names.find(block);
+  return found == group.block_names.end() ? std::to_string(block) : fmt::format("{} ({})", block, found->second);
+}
+
+std::string way_to_cut(const experiment::Trial& trial, const diagnosis::GroupDiagnosis& group) {
+  if (trial.all_local()) return "not splitting";
+  if (trial.all_remote()) {
+    const int farthest = experiment::farthest_stage(trial.placement, trial.stage_count());
+    return farthest + 1 == trial.stage_count() ? "leaving all to the last stage"
+                                               : fmt::format("leaving all to stage {}", farthest);
+  }
+  std::vector<std::string> cuts;
+  for (const int block : trial.split_points) cuts.push_back(numbered(block, group));
+  if (cuts.size() == 1) return "a cut after block " + cuts.front();
+  const auto last = std::move(cuts.back());
+  cuts.pop_back();
+  return fmt::format("cuts after blocks {} and {}", fmt::join(cuts, ", "), last);
+}
+
+namespace {
+
+/// Smaller differences in compute are not mentioned: measurements scatter by as much.
+constexpr double kNotableDifference = 0.05;
+/// Parts of the latency that change by less than this share of it are left out.
+constexpr double kNegligible = 0.01;
+
+double compute_ns(const diagnosis::Demands& demands) {
+  double sum = 0;
+  for (const auto& stage : demands.stages) sum += stage.busy.mean_ns;
+  return sum;
+}
+
+double median_throughput(const diagnosis::ConfigurationDiagnosis& measured) {
+  return *measured.configuration.median(record::find_metric("throughput"));
+}
+
+/// The demands of the all-local baseline; null if it was not measured or is `one`.
+const diagnosis::Demands* local_demands(const diagnosis::GroupDiagnosis& group,
+                                        const diagnosis::ConfigurationDiagnosis& one) {
+  const auto* local = group.all_local();
+  return local == nullptr || local == &one ? nullptr : &*local->demands;
+}
+
+}  // namespace
+
+std::string times_all_local(const diagnosis::GroupDiagnosis& group, double image_per_s) {
+  const auto* local = group.all_local();
+  if (local == nullptr) return "";
+  const double alone = local->demands->throughput_image_per_s;
+  return fmt::format("{} not splitting ({})", times(image_per_s / alone), rate(alone));
+}
+
+std::string limits(const diagnosis::GroupDiagnosis& group, const diagnosis::ConfigurationDiagnosis& one) {
+  const auto* local = local_demands(group, one);
+  const auto& stages = one.demands->stages;
+  const auto& slowest = one.demands->slowest_stage();
+  const double slowest_ns = slowest.busy.mean_ns;
+  if (local == nullptr || slowest_ns <= 0 || local->period_ns() <= 0) return "";
+  const auto& bottleneck = one.bounds.front();
+  auto text = fmt::format(
+      "{0} stages that shared the work evenly would make it {0} times as fast as not splitting; stage {1} has {2} of "
+      "the compute, which allows {3}",
+      stages.size(), &slowest - stages.data(), rounded_percent(slowest_ns / compute_ns(*one.demands)),
+      times(local->period_ns() / slowest_ns));
+  if (bottleneck.kind == diagnosis::Kind::compute) return fmt::format("{}.", text);
+  return fmt::format("{}, and {} only {}.", text, name_of(bottleneck),
+                     times(local->period_ns() / bottleneck.period_ns));
+}
+
+std::string compute_growth(const diagnosis::GroupDiagnosis& group, const diagnosis::ConfigurationDiagnosis& one) {
+  const auto* local = local_demands(group, one);
+  if (local == nullptr) return "";
+  const double alone = compute_ns(*local), cut = compute_ns(*one.demands);
+  if (alone <= 0 || std::abs(cut / alone - 1) < kNotableDifference) return "";
+  return fmt::format("Cut, the model computes for {} a batch in all, {} {} than whole ({}).", duration(cut),
+                     rounded_percent(std::abs(cut / alone - 1)), cut > alone ? "longer" : "shorter", duration(alone));
+}
+
+std::string latency(const diagnosis::GroupDiagnosis& group, const diagnosis::ConfigurationDiagnosis& one) {
+  const auto* baseline = local_demands(group, one);
+  if (baseline == nullptr) return "";
+  const auto& local = baseline->idle;
+  const auto& split = one.demands->idle;
+  std::vector<std::string> parts;
+  const auto add = [&](double ns, std::string_view what) {
+    if (std::abs(ns) < kNegligible * split.total_ns()) return;
+    parts.push_back(fmt::format("{} {} {}", duration(std::abs(ns)), ns < 0 ? "less" : "more", what));
+  };
+  add(split.transfer_ns - local.transfer_ns, "transfer");
+  add(split.compute_ns - local.compute_ns, "compute");
+  add(split.other_ns - local.other_ns, "waiting and coding");
+  return fmt::format("Its mean latency with one batch in flight is {} against {}{}{}.", duration(split.total_ns()),
+                     duration(local.total_ns()), parts.empty() ? "" : ": ", fmt::join(parts, ", "));
+}
+
+std::string against_data_parallel(const diagnosis::GroupDiagnosis& group,
+                                  const diagnosis::ConfigurationDiagnosis& one) {
+  const auto* baseline = group.data_parallel();
+  if (baseline == nullptr) return "";
+  const double throughput = median_throughput(*baseline);
+  return fmt::format("The whole model on each of {} devices, batches dealt out in turn, gives {}; this is {} as fast.",
+                     baseline->trial().data_parallel, rate(throughput),
+                     times(one.demands->throughput_image_per_s / throughput));
+}
+
+std::string against_sequential(const diagnosis::ConfigurationDiagnosis& one) {
+  const auto& demands = *one.demands;
+  const auto sequential = demands.sequential_image_per_s();
+  if (demands.in_flight == 1 || !sequential) return "";
+  return fmt::format("With one batch in flight it gives {}; {} in flight make that {}.", rate(*sequential),
+                     demands.in_flight, times(demands.throughput_image_per_s / *sequential));
+}
+
+std::string data_parallel_headline(const diagnosis::GroupDiagnosis& group,
+                                   const diagnosis::ConfigurationDiagnosis& one) {
+  const double throughput = median_throughput(one);
+  const auto factor = times_all_local(group, throughput);
+  return fmt::format("The whole model on each of {} devices, batches dealt out in turn, reached {}{}{}.",
+                     one.trial().data_parallel, rate(throughput), factor.empty() ? "" : ", ", factor);
+}
+
+std::vector<std::string> data_parallel_remarks(const diagnosis::ConfigurationDiagnosis& one) {
+  const auto& trial = one.trial();
+  std::vector<std::string> sentences{
+      fmt::format("Its mean latency with one batch in flight is {}, over all devices.",
+                  duration(*one.configuration.median(record::find_metric("latency_mean"))))};
+  if (trial.depth < trial.data_parallel) {
+    sentences.push_back(
+        fmt::format("With {} in flight no more than {} of its devices work at a time.", trial.depth, trial.depth));
+  }
+  sentences.emplace_back(
+      "What bounds it is not diagnosed, for its batches pass no stages one after the other: it is a baseline.");
+  return sentences;
+}
+
+}  // namespace paretopipe::render

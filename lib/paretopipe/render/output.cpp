@@ -1,0 +1,111 @@
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/render/output.hpp>
+
+#include <cerrno>
+#include <cstdio>
+#include <string>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace paretopipe::render {
+
+namespace {
+
+/// A new file next to its final place; removed again unless it is committed.
+class TemporaryFile {
+ public:
+  explicit TemporaryFile(const std::filesystem::path& target) : name_(target.string() + ".XXXXXX") {
+    descriptor_ = ::mkostemp(name_.data(), O_CLOEXEC);
+    if (descriptor_ < 0) throw system_error("make a temporary file beside " + target.string(), errno);
+  }
+  ~TemporaryFile() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+    if (!name_.empty()) ::unlink(name_.c_str());
+  }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+
+  int descriptor() const { return descriptor_; }
+
+  /// Gives the file its name, with the permissions of an ordinary new file or of the one that it replaces.
+  void commit(const std::filesystem::path& target) {
+    struct stat replaced {};
+    const mode_t mask = ::umask(0);
+    ::umask(mask);
+    const mode_t mode = ::stat(target.c_str(), &replaced) == 0 ? replaced.st_mode & 07777 : 0666 & ~mask;
+    const int descriptor = std::exchange(descriptor_, -1);
+    const bool written = ::fchmod(descriptor, mode) == 0 && (::fsync(descriptor) == 0 || errno == EINVAL);
+    const int reason = errno;
+    if (::close(descriptor) != 0) throw system_error("write " + target.string(), errno);
+    if (!written) throw system_error("write " + target.string(), reason);
+    if (::rename(name_.c_str(), target.c_str()) != 0) throw system_error("rename to " + target.string(), errno);
+    name_.clear();
+  }
+
+ private:
+  std::string name_;
+  int descriptor_ = -1;
+};
+
+void write_all(int descriptor, std::string_view text, const std::string& attempt) {
+  while (!text.empty()) {
+    const auto written = ::write(descriptor, text.data(), text.size());
+    if (written >= 0) {
+      text.remove_prefix(static_cast<std::size_t>(written));
+    } else if (errno != EINTR) {
+      throw system_error(attempt, errno);
+    }
+  }
+}
+
+void write_to_device(const std::filesystem::path& file, std::string_view text) {
+  const int descriptor = ::open(file.c_str(), O_WRONLY | O_CLOEXEC);
+  if (descriptor < 0) throw system_error("open " + file.string(), errno);
+  try {
+    write_all(descriptor, text, "write " + file.string());
+  } catch (...) {
+    ::close(descriptor);
+    throw;
+  }
+  if (::close(descriptor) != 0) throw system_error("write " + file.string(), errno);
+}
+
+}  // namespace
+
+void check_target(const std::filesystem::path& file) {
+  if (file.empty()) throw UsageError("there is no name of a file to write to");
+  const auto folder = file.has_parent_path() ? file.parent_path() : ".";
+  std::error_code unknown;
+  if (std::filesystem::is_directory(folder, unknown)) return;
+  throw UsageError(
+      fmt::format("there is no folder {} to write {} to; make it first", folder.string(), file.filename().string()));
+}
+
+void write_file(const std::filesystem::path& file, std::string_view text) {
+  check_target(file);
+  std::error_code ignored;
+  const auto status = std::filesystem::status(file, ignored);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) return write_to_device(file, text);
+  // A rename would replace a symbolic link itself rather than the file it points to.
+  const auto target =
+      std::filesystem::is_symlink(file, ignored) ? std::filesystem::weakly_canonical(file, ignored) : file;
+  TemporaryFile temporary(target);
+  write_all(temporary.descriptor(), text, "write " + target.string());
+  temporary.commit(target);
+}
+
+void make_folder(const std::filesystem::path& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) throw system_error("make the folder " + folder.string(), error.value());
+}
+
+void write_standard_output(std::string_view text) {
+  if (std::fflush(stdout) != 0) throw system_error("write to standard output", errno);
+  write_all(STDOUT_FILENO, text, "write to standard output");
+}
+
+}  // namespace paretopipe::render

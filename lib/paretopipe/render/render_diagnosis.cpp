@@ -1,0 +1,236 @@
+#include <paretopipe/core/units.hpp>
+#include <paretopipe/record/labels.hpp>
+#include <paretopipe/render/diagnosis_sentences.hpp>
+#include <paretopipe/render/render_diagnosis.hpp>
+#include <paretopipe/render/table.hpp>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "diagnosis_words.hpp"
+
+namespace paretopipe::render {
+
+namespace {
+
+constexpr std::size_t kShownRemarks = 5;
+
+using Rows = std::vector<std::vector<std::string>>;
+
+const std::vector<Table::Column> kColumns{{"part", Align::left},
+                                          {"a batch takes", Align::right},
+                                          {"share", Align::right},
+                                          {"bounds at", Align::right},
+                                          {"detail", Align::left}};
+
+/// What a link carried, how fast it was and how fast it could be, or how long a batch's way round is.
+std::string detail(const diagnosis::Constraint& constraint, const diagnosis::Demands& demands) {
+  if (constraint.kind == diagnosis::Kind::depth) {
+    return fmt::format("{} in flight, {} round the ring", demands.in_flight, duration(demands.unqueued_ns()));
+  }
+  if (constraint.kind != diagnosis::Kind::link && constraint.kind != diagnosis::Kind::way_back) return "";
+  const auto& link = demands.links.at(static_cast<std::size_t>(constraint.stage));
+  auto text = bytes(static_cast<double>(link.payload_bytes));
+  if (constraint.period_ns <= 0) return text;
+  const auto carried = static_cast<double>(link.payload_bytes + link.header_bytes);
+  text += fmt::format(" at {}bit/s", format_count(carried * 8e9 / constraint.period_ns));
+  if (!link.rate_bit_per_s) return text;
+  return fmt::format("{} of {}bit/s", text, format_count(static_cast<double>(*link.rate_bit_per_s)));
+}
+
+std::string without_article(const std::string& name) {
+  return name.starts_with("the ") ? name.substr(4) : name;
+}
+
+/// One row per possible bound, slowest first. Only parts that are busy have a share of the time.
+Rows part_rows(const diagnosis::ConfigurationDiagnosis& one) {
+  Rows rows;
+  for (const auto& constraint : one.bounds) {
+    const double ns = constraint.period_ns;
+    rows.push_back({without_article(name_of(constraint)), duration(ns),
+                    constraint.kind == diagnosis::Kind::depth ? "" : rounded_percent(ns / one.demands->period_ns()),
+                    ns > 0 ? rate(diagnosis::throughput_at(*one.demands, ns)) : "", detail(constraint, *one.demands)});
+  }
+  return rows;
+}
+
+std::vector<std::string> shown_remarks(const diagnosis::GroupDiagnosis& group,
+                                       const diagnosis::ConfigurationDiagnosis& one) {
+  auto all = remarks(group, one);
+  if (all.size() > kShownRemarks) all.resize(kShownRemarks);
+  return all;
+}
+
+std::string title(const diagnosis::GroupDiagnosis& group) {
+  return record::printable(record::group_title(group.settings()));
+}
+
+std::string section(const diagnosis::GroupDiagnosis& group, const diagnosis::ConfigurationDiagnosis& one) {
+  auto text = fmt::format("\n{}: {}\n", record::split_label(one.trial()), headline(group, one));
+  if (!one.bounds.empty()) {
+    Table table(kColumns);
+    for (auto& row : part_rows(one)) table.add_row(std::move(row));
+    text += '\n' + table.to_text({.unicode = false}) + '\n';
+  }
+  for (const auto& remark : shown_remarks(group, one)) text += fmt::format("  - {}\n", remark);
+  return text;
+}
+
+std::string markdown_section(const diagnosis::GroupDiagnosis& group, const diagnosis::ConfigurationDiagnosis& one) {
+  auto text = fmt::format("**{}**: {}\n\n", markdown_escaped(record::split_label(one.trial())),
+                          markdown_escaped(headline(group, one)));
+  if (!one.bounds.empty()) text += markdown_table(kColumns, part_rows(one)) + '\n';
+  const auto shown = shown_remarks(group, one);
+  for (const auto& remark : shown) text += fmt::format("- {}\n", markdown_escaped(remark));
+  return shown.empty() ? text : text + '\n';
+}
+
+}  // namespace
+
+std::string render_text(std::span<const diagnosis::GroupDiagnosis> groups) {
+  std::string text;
+  for (const auto& group : groups) {
+    text += fmt::format("{}{}\n", text.empty() ? "" : "\n", title(group));
+    for (const auto& one : group.configurations) {
+      if (one.wanted) text += section(group, one);
+    }
+    if (group.all_wanted()) text += fmt::format("\nConclusion: {}\n", conclusion(group));
+  }
+  return text;
+}
+
+std::string render_markdown(std::span<const diagnosis::GroupDiagnosis> groups) {
+  std::string text;
+  for (const auto& group : groups) {
+    text += fmt::format("### {}\n\n", markdown_escaped(title(group)));
+    if (group.all_wanted()) text += fmt::format("{}\n\n", markdown_escaped(conclusion(group)));
+    for (const auto& one : group.configurations) {
+      if (one.wanted) text += markdown_section(group, one);
+    }
+  }
+  return text;
+}
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Grows when a field changes its meaning.
+constexpr int kSchema = 1;
+
+void append(Json& json, const diagnosis::Busy& busy) {
+  json["busy_mean_ns"] = busy.mean_ns;
+  json["busy_p90_ns"] = busy.p90_ns;
+}
+
+Json place(const diagnosis::Constraint& constraint) {
+  Json json{{"kind", diagnosis::to_string(constraint.kind)}};
+  if (constraint.kind != diagnosis::Kind::source && constraint.kind != diagnosis::Kind::depth)
+    json["stage"] = constraint.stage;
+  return json;
+}
+
+Json bounds_of(const diagnosis::ConfigurationDiagnosis& one) {
+  Json list = Json::array();
+  for (const auto& constraint : one.bounds) {
+    auto json = place(constraint);
+    json["period_ns"] = constraint.period_ns;
+    if (constraint.period_ns > 0) {
+      json["bound_image_per_s"] = diagnosis::throughput_at(*one.demands, constraint.period_ns);
+    }
+    list.push_back(std::move(json));
+  }
+  return list;
+}
+
+Json stages(const diagnosis::Demands& demands) {
+  Json list = Json::array();
+  for (const auto& stage : demands.stages) {
+    Json json;
+    append(json, stage.busy);
+    json["utilisation"] = stage.utilisation;
+    json["compute_p50_ns"] = stage.compute_p50_ns;
+    json["idle_compute_p50_ns"] = stage.idle_compute_ns;
+    list.push_back(std::move(json));
+  }
+  return list;
+}
+
+Json links(const diagnosis::Demands& demands) {
+  Json list = Json::array();
+  for (const auto& link : demands.links) {
+    Json json{{"from", link.from},
+              {"to", link.to},
+              {"payload_bytes", link.payload_bytes},
+              {"header_bytes", link.header_bytes}};
+    append(json, link.busy);
+    json["delay_ns"] = link.delay_ns;
+    if (link.rate_bit_per_s) json["rate_bit_per_s"] = *link.rate_bit_per_s;
+    list.push_back(std::move(json));
+  }
+  return list;
+}
+
+void append(Json& json, const diagnosis::ConfigurationDiagnosis& one) {
+  const auto& demands = *one.demands;
+  json["throughput_image_per_s"] = demands.throughput_image_per_s;
+  if (const auto sequential = demands.sequential_image_per_s()) {
+    json["sequential_image_per_s"] = *sequential;
+    json["speed_up_sequential"] = demands.throughput_image_per_s / *sequential;
+  }
+  json["period_ns"] = demands.period_ns();
+  json["bottleneck"] = place(one.bounds.front());
+  json["bottleneck"]["repetitions_agreeing"] = one.agreeing;
+  json["reached"] = diagnosis::reached(demands);
+  json["in_flight"] = demands.in_flight;
+  if (const auto depth = diagnosis::sufficient_depth(demands)) json["sufficient_depth"] = *depth;
+  json["unqueued_ns"] = demands.unqueued_ns();
+  if (demands.source_ns) json["source_ns"] = *demands.source_ns;
+  json["constraints"] = bounds_of(one);
+  json["stages"] = stages(demands);
+  json["links"] = links(demands);
+}
+
+Json to_json(const diagnosis::GroupDiagnosis& group, const diagnosis::ConfigurationDiagnosis& one) {
+  Json json{{"split_points", one.trial().split_points}, {"label", record::split_label(one.trial())}};
+  const auto& configuration = one.configuration;
+  json["repetitions_ok"] = configuration.ok.size();
+  json["repetitions_failed"] = configuration.failed.size();
+  json["repetitions_invalid"] = configuration.invalid.size();
+  if (one.demands) append(json, one);
+  if (const auto* single = group.all_local(); single != nullptr && one.demands) {
+    json["speed_up_single"] = one.demands->throughput_image_per_s / single->demands->throughput_image_per_s;
+  }
+  if (const auto* baseline = group.data_parallel(); baseline != nullptr && one.demands) {
+    json["speed_up_data_parallel"] =
+        one.demands->throughput_image_per_s / *baseline->configuration.median(record::find_metric("throughput"));
+  }
+  if (!one.reasons.empty()) json["reasons"] = one.reasons;
+  if (!one.disturbances.empty()) json["disturbances"] = one.disturbances;
+  json["sentences"] = Json{headline(group, one)};
+  for (auto& sentence : remarks(group, one)) json["sentences"].push_back(std::move(sentence));
+  return json;
+}
+
+Json to_json(const diagnosis::GroupDiagnosis& group) {
+  auto settings = record::flat_settings(group.settings());
+  settings["model"] = group.settings().model;
+  Json json{{"settings", std::move(settings)}};
+  if (group.all_wanted()) json["conclusion"] = conclusion(group);
+  json["configurations"] = Json::array();
+  for (const auto& one : group.configurations) {
+    if (one.wanted) json["configurations"].push_back(to_json(group, one));
+  }
+  return json;
+}
+
+}  // namespace
+
+std::string render_json(std::span<const diagnosis::GroupDiagnosis> groups) {
+  Json json{{"schema", kSchema}, {"groups", Json::array()}};
+  for (const auto& group : groups) json["groups"].push_back(to_json(group));
+  // File names need not be UTF-8, but JSON must be.
+  return fmt::format("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
+}
+
+}  // namespace paretopipe::render

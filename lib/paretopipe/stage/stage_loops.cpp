@@ -1,0 +1,199 @@
+#include <paretopipe/core/clock.hpp>
+#include <paretopipe/stage/crossing.hpp>
+#include <paretopipe/stage/progress.hpp>
+#include <paretopipe/stage/stage_loops.hpp>
+#include <paretopipe/wire/link.hpp>
+
+#include <algorithm>
+#include <optional>
+
+#include <sys/prctl.h>
+
+namespace paretopipe::stage {
+
+namespace {
+
+/// Receive buffers: one being filled, one waiting, one being computed from.
+constexpr std::size_t kReceiveBuffers = 3;
+/// Results waiting for the send thread. A longer queue would hide what credits should bound.
+constexpr std::size_t kSendQueue = 2;
+
+/// The loops of a stage and their shared state.
+class StageRun {
+ public:
+  StageRun(const Run& run, Backend& backend, Neighbours neighbours, const ReferenceSet* references,
+           RunProgress& progress)
+      : run_(run),
+        backend_(backend),
+        neighbours_(neighbours),
+        progress_(progress),
+        total_(run.total_micro_batches()),
+        free_buffers_(kReceiveBuffers),
+        incoming_(kReceiveBuffers),
+        outgoing_(kSendQueue),
+        loops_([this] { release(); }) {
+    for (const auto member : kStageMoments) (timeline_.*member).resize(total_);
+    if (references != nullptr) source_.emplace(run, *references);
+    if (neighbours_.next != nullptr) needs_.waiting = std::min(kSendQueue + 1, run.micro_batches_in_flight() - 1);
+    if (neighbours_.previous != nullptr) allocate_buffers();
+  }
+
+  void execute() {
+    if (source_ && run_.server) loops_.start([this] { follow_schedule(); });
+    if (neighbours_.previous != nullptr) loops_.start([this] { source_ ? receive_results() : receive_inputs(); });
+    if (neighbours_.next != nullptr) loops_.start([this] { send(); });
+    loops_.finish_with([this] { compute(); });
+  }
+
+  void fill(RunOutcome& outcome) {
+    outcome.report.memory = needs_.with(backend_.memory_of(run_.blocks));
+    stage::fill(outcome, run_, std::move(timeline_), source_ ? &*source_ : nullptr);
+  }
+
+ private:
+  BoundedQueue<Job>& jobs() { return source_ ? source_->jobs() : incoming_; }
+
+  void allocate_buffers() {
+    const TensorWatch watch;
+    if (source_) {
+      result_micro_batches_ =
+          parts_of(backend_.allocate(whole_batch(run_.incoming.at(0), run_.micro_batches)), run_.micro_batches);
+    } else {
+      const auto buffers = std::min(kReceiveBuffers, run_.micro_batches_in_flight() + 1);
+      for (std::size_t i = 0; i < buffers; ++i) free_buffers_.push(allocate(run_.incoming, backend_));
+    }
+    needs_.buffers = watch.now();
+  }
+
+  /// Closing the queues and links releases all waiting threads.
+  void release() {
+    incoming_.close();
+    if (source_) source_->close();
+    outgoing_.close();
+    free_buffers_.close();
+    if (neighbours_.previous != nullptr) neighbours_.previous->shutdown();
+    if (neighbours_.next != nullptr) neighbours_.next->shutdown();
+  }
+
+  /// Without this the kernel adds up to 50 µs to every wait (prctl(2), PR_SET_TIMERSLACK).
+  void follow_schedule() {
+    ::prctl(PR_SET_TIMERSLACK, 1UL);
+    source_->follow_schedule();
+  }
+
+  void begin() {
+    if (!run_.server) source_->start();
+  }
+
+  void receive_inputs() {
+    auto& lane = progress_.receive();
+    for (std::size_t sequence = 0; sequence < total_; ++sequence) {
+      lane.now(Doing::held_up);
+      auto buffer = free_buffers_.pop();
+      if (!buffer) return;
+      lane.now(Doing::waiting);
+      const auto times = receive(*neighbours_.previous, run_.tag, sequence, *buffer);
+      lane.now(Doing::working);
+      auto decoded = backend_.decode(*buffer);
+      timeline_.receive_begin[sequence] = times.begin_ns;
+      timeline_.receive_end[sequence] = times.end_ns;
+      timeline_.ready[sequence] = now_ns();
+      lane.next(Doing::held_up);
+      if (!incoming_.push({sequence, std::move(decoded), lease(std::move(*buffer))})) return;
+    }
+  }
+
+  /// Every micro-batch goes to its place in the whole batch's result. The last one completes the batch.
+  void receive_results() {
+    auto& lane = progress_.receive();
+    begin();
+    for (std::size_t sequence = 0; sequence < total_; ++sequence) {
+      const auto& result = result_micro_batches_[sequence % result_micro_batches_.size()];
+      const auto times = receive(*neighbours_.previous, run_.tag, sequence, result);
+      lane.now(Doing::working);
+      source_->complete(sequence, times.begin_ns, times.end_ns, result);
+      lane.next(Doing::waiting);
+    }
+  }
+
+  void compute() {
+    auto& lane = progress_.compute();
+    if (source_ && neighbours_.previous == nullptr) begin();
+    for (std::size_t sequence = 0; sequence < total_; ++sequence) {
+      auto job = jobs().pop();
+      if (!job) return;
+      lane.now(Doing::working);
+      const AddressRanges input(job->activation);
+      const TensorWatch watch;
+      timeline_.compute_begin[sequence] = now_ns();
+      auto output = backend_.forward(run_.blocks, std::move(job->activation));
+      timeline_.compute_end[sequence] = now_ns();
+      output = backend_.encode(std::move(output));
+      timeline_.encoded[sequence] = now_ns();
+      needs_.computed(watch);
+      progress_.computed(timeline_.encoded[sequence] - timeline_.compute_begin[sequence]);
+      lane.next(Doing::held_up);
+      if (!input.overlaps(output)) job->lease.reset();
+      if (!hand_on({sequence, std::move(output), std::move(job->lease)})) return;
+      lane.now(Doing::waiting);
+    }
+  }
+
+  bool hand_on(Job job) {
+    if (neighbours_.next != nullptr) return outgoing_.push(std::move(job));
+    const auto sequence = job.sequence;
+    const auto moment = timeline_.encoded[sequence];
+    timeline_.send_begin[sequence] = timeline_.send_end[sequence] = moment;
+    source_->complete(sequence, moment, moment, job.activation);
+    return true;
+  }
+
+  void send() {
+    auto& lane = progress_.send();
+    for (std::size_t sequence = 0; sequence < total_; ++sequence) {
+      const auto job = outgoing_.pop();
+      if (!job) return;
+      lane.now(Doing::sending);
+      const auto times = stage::send(*neighbours_.next, run_.tag, sequence, job->activation);
+      timeline_.send_begin[sequence] = times.begin_ns;
+      timeline_.send_end[sequence] = times.end_ns;
+      lane.next(Doing::waiting);
+    }
+  }
+
+  /// Returns the buffer when the last holder releases it. After an error the queue is closed and the buffer is just
+  /// freed.
+  std::shared_ptr<void> lease(Activation buffer) {
+    return {static_cast<void*>(this), [this, buffer = std::move(buffer)](void*) { free_buffers_.push(buffer); }};
+  }
+
+  const Run run_;
+  Backend& backend_;
+  const Neighbours neighbours_;
+  RunProgress& progress_;
+  const std::size_t total_;
+  StageTimeline timeline_;
+  TensorNeeds needs_;
+  std::optional<Source> source_;
+  std::vector<Activation> result_micro_batches_;  // the parts of one batch's result, at the source
+  BoundedQueue<Activation> free_buffers_;  // outlives the queues, whose jobs give their buffers back when they go
+  BoundedQueue<Job> incoming_;
+  BoundedQueue<Job> outgoing_;
+  Loops loops_;
+};
+
+}  // namespace
+
+RunOutcome run_pipeline(const Run& run, Backend& backend, Neighbours neighbours, const ReferenceSet* references,
+                        Progress* progress) {
+  const ShownRun shown(progress, run, {neighbours});
+  std::optional<StageRun> stage;
+  auto outcome = observe(backend, [&] {
+    stage.emplace(run, backend, neighbours, references, shown.progress());
+    stage->execute();
+  });
+  stage->fill(outcome);
+  return outcome;
+}
+
+}  // namespace paretopipe::stage

@@ -1,0 +1,172 @@
+#include "archives.hpp"
+
+#include <paretopipe/compute/files/zip_archive.hpp>
+#include <paretopipe/core/hash.hpp>
+#include <paretopipe/stage/crossing.hpp>
+
+#include <algorithm>
+
+#include <ATen/ops/rand.h>
+#include <ATen/ops/randn.h>
+#include <ATen/ops/tensor.h>
+#include <fmt/format.h>
+#include <support/files.hpp>
+#include <torch/csrc/jit/api/module.h>
+#include <torch/csrc/jit/passes/freeze_module.h>
+#include <torch/csrc/jit/serialization/import.h>
+
+namespace paretopipe::archive {
+namespace {
+
+using torch::jit::Module;
+
+/// Types are told apart by name when they are saved.
+Module make_module(const std::string& type) {
+  Module module(c10::QualifiedName(fmt::format("__torch__.tests.{}", type)));
+  module.register_attribute("training", c10::BoolType::get(), true);
+  return module;
+}
+
+Module convolution(const std::string& type) {
+  auto module = make_module(type);
+  module.register_parameter("weight", at::randn({4, 4, 3, 3}), false);
+  module.define("def forward(self, x):\n  return torch.conv2d(x, self.weight, None, [1, 1], [1, 1])\n");
+  return module;
+}
+
+Module batch_norm(const std::string& type) {
+  auto module = make_module(type);
+  module.register_parameter("weight", at::randn({4}), false);
+  module.register_parameter("bias", at::randn({4}), false);
+  module.register_buffer("running_mean", at::randn({4}));
+  module.register_buffer("running_var", at::rand({4}).add_(0.5));
+  module.define(
+      "def forward(self, x):\n  return torch.batch_norm(x, self.weight, self.bias, self.running_mean, "
+      "self.running_var, self.training, 0.1, 1e-5, True)\n");
+  return module;
+}
+
+Module activation(const std::string& type) {
+  auto module = make_module(type);
+  module.define("def forward(self, x):\n  return torch.relu_(x)\n");
+  return module;
+}
+
+Module residual_block() {
+  auto module = make_module("Block");
+  module.register_module("conv1", convolution("BlockConv1"));
+  module.register_module("bn1", batch_norm("BlockNorm1"));
+  module.register_module("relu", activation("BlockRelu"));
+  module.register_module("conv2", convolution("BlockConv2"));
+  module.register_module("bn2", batch_norm("BlockNorm2"));
+  module.define(
+      "def forward(self, x):\n"
+      "  y = self.relu.forward(self.bn1.forward(self.conv1.forward(x)))\n"
+      "  y = self.bn2.forward(self.conv2.forward(y))\n"
+      "  y += x\n"
+      "  return self.relu.forward(y)\n");
+  return module;
+}
+
+Module linear() {
+  auto module = make_module("Linear");
+  module.register_parameter("weight", at::randn({5, 64}), false);
+  module.register_parameter("bias", at::randn({5}), false);
+  module.define("def forward(self, x):\n  return torch.linear(x, self.weight, self.bias)\n");
+  return module;
+}
+
+Module frozen(Module module, Numbers where) {
+  if (where == Numbers::attributes) return module;
+  module.eval();
+  std::vector<std::string> kept;
+  if (where == Numbers::both) kept.emplace_back("scale");
+  return torch::jit::freeze_module(module, kept);
+}
+
+}  // namespace
+
+std::filesystem::path write_archive(const std::filesystem::path& folder, const std::string& forward,
+                                    const std::string& name, Numbers where) {
+  auto net = make_module("Net");
+  net.register_parameter("scale", at::randn({4, 1, 1}), false);
+  net.register_buffer("order", at::tensor({2, 0, 3, 1}, at::kLong));
+  net.register_module("conv1", convolution("Conv1"));
+  net.register_module("conv2", convolution("Conv2"));
+  net.register_module("bn", batch_norm("Norm"));
+  net.register_module("act", activation("Relu"));
+  net.register_module("block", residual_block());
+  net.register_module("fc", linear());
+  net.define(forward);
+  const auto file = folder / name;
+  frozen(net, where).save(file.string());
+  return file;
+}
+
+std::filesystem::path write_deep_archive(const std::filesystem::path& folder, int layers, std::int64_t features) {
+  auto net = make_module("Deep");
+  std::string forward = "def forward(self, x):\n";
+  for (int i = 0; i < layers; ++i) {
+    net.register_parameter(fmt::format("weight{}", i), at::randn({features, features}), false);
+    forward += fmt::format("  x = torch.relu(torch.linear(x, self.weight{}))\n", i);
+  }
+  net.define(forward + "  return x\n");
+  const auto file = folder / "deep.pt";
+  net.save(file.string());
+  return file;
+}
+
+std::vector<files::ZipMember> members_of(const std::filesystem::path& archive) {
+  const auto bytes = support::read_file(archive);
+  std::vector<files::ZipMember> members;
+  for (const auto& [name, entry] : files::read_entries(files::bytes_of(bytes))) {
+    const std::string stored(reinterpret_cast<const char*>(entry.bytes.data()), entry.bytes.size());
+    members.push_back({std::string(name), entry.file_bytes ? files::inflated(entry, 1'000'000) : stored});
+  }
+  return members;
+}
+
+stage::ModelRequest request_for(const std::filesystem::path& archive, const std::string& cuts, int batch) {
+  return {.model = archive.string(),
+          .num_classes = 10,
+          .batch = batch,
+          .seed = 1,
+          .data = "random",
+          .archive = experiment::Archive{.sha256 = sha256_of_file(archive), .input_shape = {4, 4, 4}, .cuts = cuts}};
+}
+
+stage::Activation send(stage::Backend& to, const stage::Activation& activation) {
+  auto received = stage::allocate(specs_of(activation), to);
+  for (std::size_t i = 0; i < activation.tensors(); ++i) {
+    std::ranges::copy(activation.tensor(i).bytes, received.tensor(i).bytes.begin());
+  }
+  return received;
+}
+
+stage::Boundary specs_of(const stage::Activation& activation) {
+  stage::Boundary specs;
+  for (std::size_t i = 0; i < activation.tensors(); ++i) specs.push_back(activation.tensor(i).spec);
+  return specs;
+}
+
+bool is_described(const stage::Activation& activation, const experiment::ModelDescription& description, int split,
+                  const experiment::ComputeMode& mode) {
+  stage::Boundary described;
+  for (auto& shape : description.shapes_at(split)) described.push_back(stage::activation_spec(mode, shape));
+  std::int64_t bytes = 0;
+  for (std::size_t i = 0; i < activation.tensors(); ++i) {
+    bytes += static_cast<std::int64_t>(activation.tensor(i).bytes.size());
+  }
+  return specs_of(activation) == described && bytes == description.bytes_at(split);
+}
+
+at::Tensor compute_whole(const std::filesystem::path& archive, const at::Tensor& input) {
+  auto module = torch::jit::load(archive.string());
+  for (auto child : module.modules()) {
+    if (child.hasattr("training")) child.setattr("training", false);  // a frozen one has none
+  }
+  const auto result = module.forward({input.clone()});
+  return result.isTuple() ? result.toTupleRef().elements()[0].toTensor() : result.toTensor();
+}
+
+}  // namespace paretopipe::archive

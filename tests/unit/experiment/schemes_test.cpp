@@ -1,0 +1,109 @@
+#include <paretopipe/experiment/partitions.hpp>
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+
+#include <support/catch.hpp>
+
+using namespace paretopipe;
+using namespace paretopipe::experiment;
+using experiment::Scheme;
+
+namespace {
+
+std::vector<int> sizes_of(const SplitPoints& cuts, int blocks) {
+  std::vector<int> sizes;
+  int begin = 0;
+  for (const int cut : cuts) {
+    sizes.push_back(cut - begin);
+    begin = cut;
+  }
+  sizes.push_back(blocks - begin);
+  return sizes;
+}
+
+std::vector<int> reversed(std::vector<int> values) {
+  std::reverse(values.begin(), values.end());
+  return values;
+}
+
+double slowest_stage(const std::vector<double>& times, const SplitPoints& cuts) {
+  double slowest = 0;
+  auto begin = times.begin();
+  for (const int size : sizes_of(cuts, static_cast<int>(times.size()))) {
+    slowest = std::max(slowest, std::accumulate(begin, begin + size, 0.0));
+    begin += size;
+  }
+  return slowest;
+}
+
+}  // namespace
+
+TEST_CASE("schemes share the blocks out as their weights say", "[schemes]") {
+  // Multiples of the sums of the weights: nothing has to be rounded.
+  CHECK(sizes_of(share_blocks(Scheme::equal_load, 20, 4), 20) == std::vector<int>{5, 5, 5, 5});
+  CHECK(sizes_of(share_blocks(Scheme::front_load, 20, 4), 20) == std::vector<int>{8, 6, 4, 2});
+  CHECK(sizes_of(share_blocks(Scheme::front_heavy, 30, 4), 30) == std::vector<int>{16, 8, 4, 2});
+  CHECK(sizes_of(share_blocks(Scheme::middle_load, 18, 4), 18) == std::vector<int>{3, 6, 6, 3});
+  CHECK(sizes_of(share_blocks(Scheme::middle_load, 18, 5), 18) == std::vector<int>{2, 4, 6, 4, 2});
+  CHECK(sizes_of(share_blocks(Scheme::end_load, 20, 4), 20) == std::vector<int>{2, 4, 6, 8});
+  CHECK(sizes_of(share_blocks(Scheme::end_heavy, 30, 4), 30) == std::vector<int>{2, 4, 8, 16});
+}
+
+TEST_CASE("whatever the numbers, every block has a stage and every stage a block", "[schemes]") {
+  for (const auto scheme : experiment::all_schemes()) {
+    if (scheme == Scheme::equal_time) continue;
+    for (int stages = 2; stages <= 16; ++stages) {
+      for (int blocks = stages; blocks <= 40; ++blocks) {
+        const auto sizes = sizes_of(share_blocks(scheme, blocks, stages), blocks);
+        CAPTURE(to_string(scheme), stages, blocks);
+        CHECK(sizes.size() == static_cast<std::size_t>(stages));
+        CHECK(*std::min_element(sizes.begin(), sizes.end()) >= 1);
+      }
+    }
+  }
+}
+
+TEST_CASE("schemes keep the order of their weights", "[schemes]") {
+  for (int blocks = 4; blocks <= 40; ++blocks) {
+    CAPTURE(blocks);
+    const auto falls = [&](Scheme scheme) {
+      const auto sizes = sizes_of(share_blocks(scheme, blocks, 4), blocks);
+      return std::is_sorted(sizes.rbegin(), sizes.rend());
+    };
+    CHECK(falls(Scheme::front_load));
+    CHECK(falls(Scheme::front_heavy));
+    CHECK(share_blocks(Scheme::front_heavy, blocks, 4).front() >= share_blocks(Scheme::front_load, blocks, 4).front());
+    const auto end = sizes_of(share_blocks(Scheme::end_heavy, blocks, 4), blocks);
+    CHECK(std::is_sorted(end.begin(), end.end()));
+    const auto equal = sizes_of(share_blocks(Scheme::equal_load, blocks, 4), blocks);
+    CHECK(*std::max_element(equal.begin(), equal.end()) - *std::min_element(equal.begin(), equal.end()) <= 1);
+  }
+  CHECK(sizes_of(share_blocks(Scheme::front_heavy, 30, 4), 30) ==
+        reversed(sizes_of(share_blocks(Scheme::end_heavy, 30, 4), 30)));
+}
+
+TEST_CASE("the balanced partition is the best there is", "[schemes]") {
+  std::mt19937 random(1);
+  for (int round = 0; round < 300; ++round) {
+    const int blocks = 2 + static_cast<int>(random() % 9);
+    const int stages = 2 + static_cast<int>(random() % static_cast<unsigned>(blocks - 1));
+    std::vector<double> times;
+    for (int i = 0; i < blocks; ++i) times.push_back(random() % 4 == 0 ? 0 : static_cast<double>(random() % 50));
+    const auto balanced = balance_times(times, stages);
+    auto best = every_partition(blocks, stages).front();
+    for (const auto& cuts : every_partition(blocks, stages)) {
+      if (slowest_stage(times, cuts) < slowest_stage(times, best)) best = cuts;
+    }
+    CAPTURE(times, stages);
+    CHECK(balanced == best);  // the first of the best ones, in lexicographic order
+  }
+}
+
+TEST_CASE("a block that takes as long as all the others gets a stage of its own", "[schemes]") {
+  const std::vector<double> times{1, 1, 10, 1, 1, 1};
+  CHECK(balance_times(times, 3) == SplitPoints{2, 3});
+  const std::vector<double> even{1, 1, 1, 1};
+  CHECK(balance_times(even, 4) == SplitPoints{1, 2, 3});
+}

@@ -1,0 +1,296 @@
+#include <paretopipe/analysis/stats/breakdown.hpp>
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/record/labels.hpp>
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <set>
+#include <sstream>
+
+#include <nlohmann/json.hpp>
+#include <support/catch.hpp>
+#include <support/golden.hpp>
+#include <support/message_of.hpp>
+
+#include "export_as.hpp"
+#include "sweep.hpp"
+
+using namespace paretopipe;
+using support::contains;
+using support::golden;
+using testing::export_as;
+using testing::make_record;
+using testing::make_trial;
+
+TEST_CASE("an unknown layout is refused with the names of the known ones") {
+  CHECK(contains(support::message_of<Error>([] { render::find_export_layout("perl"); }),
+                 "python, trials, stages, batches, load, jsonl, trace"));
+}
+
+TEST_CASE("the layout of loads has a row for every rate, and leaves out by name what has none") {
+  auto record = make_record(make_trial(3), {5000, 4000, 3000, 2000}, 8000);
+  record.trial.server = experiment::ServerLoad{0, experiment::parse_latency_bound("max < 20ns"), 2};
+  record.server.emplace();
+  record.server->runs.resize(2);
+  record.server->runs[0].rate_image_per_s = 12.5;
+  record.server->runs[0].summary = {{2, 1, 2, 3, 4, 5, 6, 7}, 12, 11.5, false, 0.5};
+  record.server->runs[1].rate_image_per_s = 25;
+  record.server->runs[1].summary = {{2, 1, 2, 3, 4, 5, 6, 70}, 24, 11.5, true, 0.5};
+  auto failed = record;
+  failed.server.reset();
+  const auto made = export_as("load", {record, make_record(make_trial(4), {5000, 4000, 3000, 2000}, 8000), failed});
+  REQUIRE(made.files.size() == 1);
+  const auto& csv = made.files[0].content;
+  CHECK(std::count(csv.begin(), csv.end(), '\n') == 3);
+  CHECK(contains(csv, ",12.5,12,11.5,false,max < 20 ns,true,2,1,2,3,4,5,6,7,0.5\n"));
+  CHECK(contains(csv, ",25,24,11.5,true,max < 20 ns,false,2,1,2,3,4,5,6,70,0.5\n"));
+  REQUIRE(made.left_out.size() == 2);
+  CHECK(contains(made.left_out[0], "has no Server phase"));
+  CHECK(contains(made.left_out[1], "failed"));
+  CHECK(export_as("load", {}).files.empty());
+}
+
+TEST_CASE("the exported files are what their golden files say") {
+  const auto python = export_as("python", testing::sweep()).files.at(1);
+  CHECK(python.content == golden("report/resnet18_split_3_metrics.json", python.content));
+  const auto trials = export_as("trials", testing::sweep()).files.at(0);
+  CHECK(trials.path == "trials.csv");
+  CHECK(trials.content == golden("report/trials.csv", trials.content));
+}
+
+TEST_CASE("the trials' CSV has one row a trial, failed ones included, all of one length") {
+  const auto records = testing::sweep();
+  auto without_quoted = records;
+  for (auto& record : without_quoted) {
+    if (record.failure) record.failure->reason = "gone";
+  }
+  const auto content = export_as("trials", without_quoted).files.at(0).content;
+  std::istringstream stream(content);
+  std::size_t rows = 0;
+  std::ptrdiff_t commas = -1;
+  for (std::string line; std::getline(stream, line); ++rows) {
+    if (commas < 0) commas = std::count(line.begin(), line.end(), ',');
+    // The failures' "run, stage 1: gone" is the only quoted cell.
+    CHECK(std::count(line.begin(), line.end(), ',') == commas + (contains(line, "gone") ? 1 : 0));
+  }
+  CHECK(rows == records.size() + 1);
+}
+
+namespace {
+
+using Row = std::map<std::string, std::string>;
+
+/// Rows of CSV without quoted cells, by column.
+std::vector<Row> rows_of(const std::string& csv) {
+  const auto cells = [](const std::string& line) {
+    std::vector<std::string> result(1);
+    for (const char c : line) c == ',' ? void(result.emplace_back()) : result.back().push_back(c);
+    return result;
+  };
+  std::istringstream stream(csv);
+  std::string line;
+  std::getline(stream, line);
+  const auto heading = cells(line);
+  CHECK(std::set(heading.begin(), heading.end()).size() == heading.size());
+  std::vector<Row> rows;
+  while (std::getline(stream, line)) {
+    const auto values = cells(line);
+    REQUIRE(values.size() == heading.size());
+    for (std::size_t i = 0; i < heading.size(); ++i)
+      (i == 0 ? rows.emplace_back() : rows.back())[heading[i]] = values[i];
+  }
+  return rows;
+}
+
+/// The cells of the breakdown: PART_stageN_ns.
+std::int64_t sum_of_parts(const Row& row) {
+  std::int64_t sum = 0;
+  for (const auto* part : {"queue", "compute", "encode", "send_queue", "transfer", "decode"}) {
+    for (const int stage : {0, 1, 2}) {
+      const auto cell = row.find(fmt::format("{}_stage{}_ns", part, stage));
+      if (cell != row.end() && !cell->second.empty()) sum += std::stoll(cell->second);
+    }
+  }
+  return sum;
+}
+
+}  // namespace
+
+TEST_CASE("the batches' CSV has a row for every batch of both phases, whose parts add up to its latency") {
+  const auto records = testing::sweep();
+  const auto made = export_as("batches", records);
+  CHECK(made.files.at(0).path == "batches.csv");
+  const auto rows = rows_of(made.files[0].content);
+  CHECK(rows.size() == 10 * 2 * 10);  // ok trials, phases, batches
+  CHECK(made.left_out.size() == 3);   // the failed ones
+  CHECK(contains(made.left_out[0], "resnet18 split 3/10 batch 8 repetition 2 has no samples"));
+  int warmup = 0;
+  for (const auto& row : rows) {
+    CHECK(sum_of_parts(row) == std::stoll(row.at("latency_ns")));
+    CHECK((row.at("warmup") == "true") == (std::stoi(row.at("sequence")) < 2));
+    CHECK(row.at("depth") == (row.at("phase") == "offline" ? "4" : "1"));
+    warmup += row.at("warmup") == "true" ? 1 : 0;
+  }
+  CHECK(warmup == 10 * 2 * 2);
+}
+
+TEST_CASE("the batches' CSV has a row for every micro-batch, and the last one's latency is the batch's") {
+  auto record = make_record(make_trial(3), {5000, 4000, 3000, 2000}, 8000);
+  record.trial.micro_batch = 4;
+  record.single_stream = testing::micro_batched(*record.single_stream, 2);
+  record.offline = testing::micro_batched(*record.offline, 2);
+  const auto rows = rows_of(export_as("batches", {record}).files.at(0).content);
+  REQUIRE(rows.size() == 2 * 5 * 2);
+  const auto latencies = stats::breakdown(*record.single_stream).latency_ns;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    CHECK(rows[i].at("sequence") == std::to_string(i / 2 % 5));
+    CHECK(rows[i].at("chunk") == std::to_string(i % 2));
+    CHECK((rows[i].at("warmup") == "true") == (i / 2 % 5 < 2));
+    CHECK(sum_of_parts(rows[i]) == std::stoll(rows[i].at("latency_ns")));
+    if (i < 10 && i % 2 == 1) CHECK(rows[i].at("latency_ns") == std::to_string(latencies[i / 2]));
+  }
+}
+
+TEST_CASE("the batches' CSV has every moment, and empty cells for what a pipeline does not have") {
+  auto three_stages = make_record(make_trial(3), {5000, 4000, 3000, 2000}, 8000);
+  std::mt19937 random(7);
+  three_stages.single_stream = testing::random_samples(random, 3, 5, 1);
+  three_stages.offline = testing::random_samples(random, 3, 5, 1);
+  const auto local = make_record(make_trial(10), {5000, 0, 0, 0}, 0);
+  const auto rows = rows_of(export_as("batches", {three_stages, local}).files.at(0).content);
+  REQUIRE(rows.size() == 10 + 20);
+  const auto& stage = three_stages.offline->stages[2];
+  const auto& row = rows[5 + 3];
+  CHECK(row.at("phase") == "offline");
+  CHECK(row.at("sequence") == "3");
+  for (std::size_t i = 0; i < kStageMoments.size(); ++i) {
+    CHECK(row.at(fmt::format("{}_stage2_ns", kStageMomentNames[i])) == std::to_string((stage.*kStageMoments[i])[3]));
+  }
+  for (std::size_t i = 0; i < kResultMoments.size(); ++i) {
+    CHECK(row.at(fmt::format("result_{}_ns", kResultMomentNames[i])) ==
+          std::to_string((three_stages.offline->results.*kResultMoments[i])[3]));
+  }
+  CHECK(sum_of_parts(row) == std::stoll(row.at("latency_ns")));
+  for (const auto* empty : {"compute_stage1_ns", "transfer_stage0_ns", "send_queue_stage0_ns", "send_begin_stage1_ns"})
+    CHECK(rows.back().at(empty).empty());
+  CHECK(sum_of_parts(rows.back()) == std::stoll(rows.back().at("latency_ns")));
+}
+
+TEST_CASE("the names of the moments are the records'") {
+  nlohmann::json stage = StageTimeline{};
+  for (const auto name : kStageMomentNames) CHECK(stage.erase(std::string(name)) == 1);
+  CHECK(stage.empty());
+  nlohmann::json results = ResultTimeline{};
+  for (const auto name : kResultMomentNames) CHECK(results.erase(std::string(name)) == 1);
+  CHECK(results.empty());
+}
+
+TEST_CASE(
+    "the stages' CSV has a row for every stage that took part, with what it used, and nothing that is not known") {
+  auto record = make_record(make_trial(3), {5000, 4000, 3000, 2000}, 8000);
+  record.stages.assign(2, {});
+  record.stages[1].cpus = "2,3";
+  record.stages[1].peak_rss_bytes = 7;
+  record.stages[1].memory = host::StageMemory{4, 5, 6};
+  record.stages[1].usage = {.user_time_ns = 11,
+                            .system_time_ns = 12,
+                            .minor_page_faults = 13,
+                            .major_page_faults = 14,
+                            .voluntary_context_switches = 15,
+                            .involuntary_context_switches = 16};
+  record.stages[1].gpu = host::GpuUsage{.utilisation = 0.75, .samples = 4};
+  record.stages[1].emulated_device = record::EmulatedDevice{
+      .profile = "a board", .device = 1, .cpu_quota = 0.45, .memory_limit_bytes = 512, .cgroup_version = 2};
+  record.stages[1].conditions = host::CpuConditions{21, 22, host::CpuTime{31, 32, 33}, 41, 42};
+  const auto made = export_as("stages", {record, testing::make_failure(make_trial(5), "gone")});
+  REQUIRE(made.files.size() == 1);
+  CHECK(made.files[0].path == "stages.csv");
+  const auto& text = made.files[0].content;
+  CHECK(std::count(text.begin(), text.end(), '\n') == 3);
+  CHECK(contains(text,
+                 ",weights_bytes,prepared_bytes,tensors_bytes,peak_rss_bytes,user_time_ns,system_time_ns,voluntary_"
+                 "context_switches,involuntary_context_switches,"
+                 "minor_page_faults,major_page_faults,cpus_wall_ns,cpus_busy_ns,cpus_stolen_ns,frequency_before_hz,"
+                 "frequency_after_hz,probe_before_ns,probe_after_ns,compute_p50_ns,utilisation,bubble,gpu_utilisation,"
+                 "emulated_device,cpu_quota,memory_limit_bytes,"));
+  CHECK(contains(text, ",3,0,ok,0,,,0,0,0,0,,,,,0,0,0,0,0,0,,,,,,,,5000,"));
+  CHECK(contains(text, ",3,0,ok,1,,\"2,3\",0,0,0,0,4,5,6,7,11,12,15,16,13,14,31,32,33,41,42,21,22,3000,"));
+  CHECK(contains(text, ",0.75,a board,0.45,512,"));
+  CHECK(export_as("stages", {testing::make_failure(make_trial(5), "gone")}).files.empty());
+  CHECK(export_as("stages", {}).files.empty());
+}
+
+TEST_CASE("trials of one phase are exported in every layout that can say them, without the other phase") {
+  const auto phases = GENERATE(experiment::Phases::single_stream, experiment::Phases::offline);
+  const auto record = testing::in_phases(make_record(make_trial(3), {5000, 4000, 3000, 2000}, 8000), phases);
+  const bool alone = phases == experiment::Phases::single_stream;
+  CAPTURE(to_string(phases));
+  const auto batches = export_as("batches", {record}).files.at(0).content;
+  CHECK(std::count(batches.begin(), batches.end(), '\n') == 1 + 10);
+  CHECK(contains(batches, ",single_stream,") == alone);
+  CHECK(contains(batches, ",offline,") != alone);
+  const auto stages = export_as("stages", {record}).files.at(0).content;
+  CHECK(std::count(stages.begin(), stages.end(), '\n') == 1 + 2);
+  const auto json = nlohmann::json::parse(export_as("jsonl", {record}).files.at(0).content);
+  CHECK(json.contains("latency_p50_ns") == alone);
+  CHECK(json.contains("throughput_image_per_s") != alone);
+  CHECK(json.at("phases") == to_string(phases));
+  const auto trace = nlohmann::json::parse(export_as("trace", {record}).files.at(0).content);
+  CHECK(contains(trace.at("otherData").at("time").get<std::string>(), "the only one"));
+  for (const auto& event : trace.at("traceEvents")) {
+    if (event.at("ph") == "M") continue;
+    CHECK(event.at("args").at("phase") == (alone ? "single_stream" : "offline"));
+    CHECK(event.at("ts") >= 0);
+  }
+  const auto python = export_as("python", {record});
+  CHECK(python.files.empty());
+  CHECK(contains(python.left_out.at(0), "was measured " + experiment::describe(phases)));
+  auto loaded = record;
+  loaded.trial.server = experiment::ServerLoad{12.5, std::nullopt, 2};
+  loaded.server.emplace().runs.resize(1);
+  CHECK(contains(export_as("load", {loaded}).files.at(0).content, alone ? ",unshaped,,0," : ",unshaped,1"));
+}
+
+TEST_CASE("records without samples make no batches' CSV, and damaged ones are named") {
+  const auto failure = testing::make_failure(make_trial(3), "gone");
+  CHECK(export_as("batches", {failure}).files.empty());
+  CHECK(export_as("batches", {}).files.empty());
+  auto damaged = make_record(make_trial(3), {5000, 4000, 3000, 2000}, 8000);
+  damaged.offline->results.completed.pop_back();
+  const auto message = support::message_of<UsageError>([&] { export_as("batches", {damaged}); });
+  CHECK(contains(message, "resnet18 split 3/10 batch 8 repetition 1: the samples are damaged"));
+}
+
+TEST_CASE("JSON Lines have one flat object a trial, with the CSV's columns, numbers as numbers and nothing made up") {
+  const auto records = testing::sweep();
+  const auto made = export_as("jsonl", records);
+  CHECK(made.files.at(0).path == "trials.jsonl");
+  std::istringstream stream(made.files[0].content);
+  std::size_t count = 0;
+  for (std::string line; std::getline(stream, line); ++count) {
+    const auto json = nlohmann::json::parse(line);
+    for (const auto& [name, value] : json.items()) CHECK_FALSE((value.is_structured() || value.is_null()));
+    CHECK(json.at("id") == records[count].trial.id());
+    CHECK(json.at("batch").is_number());
+    CHECK(json.at("tuning_tune_malloc").is_boolean());
+    for (const auto& metric : record::metrics()) {
+      const auto value = metric.value(records[count]);
+      CHECK(json.contains(record::column_name(metric)) == value.has_value());
+      if (value) CHECK(json.at(record::column_name(metric)).get<double>() == *value);
+    }
+    CHECK(json.contains("failure") == records[count].failure.has_value());
+  }
+  CHECK(count == records.size());
+  CHECK(export_as("jsonl", {}).files.empty());
+}
+
+TEST_CASE("no string of a record breaks a line of JSON Lines or a row of the batches' CSV") {
+  auto record = make_record(make_trial(3), {5000, 4000, 3000, 2000}, 8000);
+  record.trial.model = "a\nb\",\xff";
+  record.trial.cpus = {"0\n", "\"1"};
+  const auto lines = export_as("jsonl", {record}).files.at(0).content;
+  CHECK(std::count(lines.begin(), lines.end(), '\n') == 1);
+  CHECK(nlohmann::json::parse(lines).at("cpus") == "0\n | \"1");
+  CHECK(contains(export_as("batches", {record}).files.at(0).content, ",\"a\nb\"\",\xff\",3,"));
+}

@@ -1,0 +1,128 @@
+#include <paretopipe/record/labels.hpp>
+#include <paretopipe/render/table.hpp>
+
+#include <cstdlib>
+#include <limits>
+#include <set>
+
+#include <support/catch.hpp>
+#include <support/message_of.hpp>
+
+#include "../stats/samples.hpp"
+
+using namespace paretopipe;
+using testing::make_trial;
+
+TEST_CASE("people see values in the unit that fits") {
+  CHECK(record::format_value(12'345'678, "ns") == "12.3 ms");
+  CHECK(record::format_value(1'572'864, "B") == "1.50 MiB");
+  CHECK(record::format_value(1'572'864, "B/s") == "1.50 MiB/s");
+  CHECK(record::format_value(940.2, "image/s") == "940 image/s");
+  CHECK(record::format_value(0.98765, "") == "0.988");
+  CHECK_THROWS(record::format_value(1, "furlong"));
+}
+
+TEST_CASE("every metric can be written for people and as a column") {
+  std::set<std::string> columns;
+  for (const auto& metric : record::metrics()) {
+    CHECK_FALSE(record::format_value(1, metric.unit).empty());
+    CHECK(columns.insert(record::column_name(metric)).second);
+  }
+  CHECK(columns.count("latency_p50_ns") == 1);
+  CHECK(columns.count("throughput_image_per_s") == 1);
+  CHECK(columns.count("payload_bytes") == 1);
+  CHECK(columns.count("goodput_byte_per_s") == 1);
+}
+
+TEST_CASE("programs see numbers that read back as the same and have no exponent") {
+  CHECK(record::format_number(8'000'000) == "8000000");
+  CHECK(record::format_number(0.1) == "0.1");
+  CHECK(record::format_number(-2.5) == "-2.5");
+  for (const double value :
+       {1.0 / 3, 6.02214076e23, 1e-9, std::numeric_limits<double>::max(), std::numeric_limits<double>::denorm_min()}) {
+    const auto text = record::format_number(value);
+    CHECK(std::strtod(text.c_str(), nullptr) == value);
+    CHECK_FALSE(support::contains(text, "e"));
+  }
+}
+
+TEST_CASE("splits are written as k of N, and the endpoints are named") {
+  CHECK(record::split_label(make_trial(7)) == "7/10");
+  CHECK(record::split_label(make_trial(0)) == "0/10 all remote");
+  CHECK(record::split_label(make_trial(10)) == "10/10 all local");
+  auto two_cuts = make_trial(3);
+  two_cuts.split_points = {3, 7};
+  CHECK(record::split_label(two_cuts) == "3,7/10");
+}
+
+TEST_CASE("a group's title shows what is not at its default") {
+  CHECK(record::group_title(make_trial(3)) ==
+        "resnet18, batch 8, depth 4, 1 thread per stage, random, batches 8, cpus 0 | 1, warmup 2");
+  auto cut = make_trial(3);
+  cut.micro_batch = 4;
+  CHECK(support::contains(record::group_title(cut), "resnet18, batch 8, micro-batch 4, depth 4, "));
+}
+
+TEST_CASE("a load is in the title of its group, and every trial has its settings under the same names") {
+  auto loaded = make_trial(3);
+  loaded.server = experiment::ServerLoad{12.5, std::nullopt, 64};
+  CHECK(support::contains(record::group_title(loaded), "random, Server at 12.5 image/s, 64 queries, batches 8"));
+  auto search = make_trial(3);
+  search.server = experiment::ServerLoad{0, experiment::parse_latency_bound("p99 < 100ms"), 64};
+  CHECK(record::flat_settings(loaded).at("server_rate") == 12.5);
+  CHECK(record::flat_settings(search).at("server_bound") == "p99 < 100 ms");
+  CHECK(record::flat_settings(search).at("server_queries") == 64);
+  for (const auto& other : {loaded, search}) {
+    REQUIRE(record::settings_of(other).size() == record::settings_of(make_trial(3)).size());
+    CHECK(record::flat_settings(make_trial(3)).at("server_queries") == "");
+  }
+}
+
+TEST_CASE("emulated devices and a placement are in the title of their group, and settings of every trial") {
+  auto trial = make_trial(3);
+  trial.placement = {0, 0};
+  trial.devices = {{.name = "pi", .cpu_quota = 0.25}};
+  CHECK(support::contains(record::group_title(trial), ", emulated device pi (0.25 CPUs), "));
+  CHECK(support::contains(record::group_title(trial), ", placement 0,0"));
+  CHECK(record::flat_settings(trial).at("devices") == "emulated device pi (0.25 CPUs)");
+  CHECK(record::flat_settings(make_trial(3)).at("devices") == "");
+  trial.placement = {};
+  trial.devices.push_back({});
+  CHECK(support::contains(record::group_title(trial), ", emulated device pi (0.25 CPUs) | none, "));
+}
+
+TEST_CASE("groups that differ in any setting have different titles") {
+  const nlohmann::json trial = make_trial(3);
+  const auto settings = trial.flatten();
+  for (const auto& [name, value] : settings.items()) {
+    if (name == "/split_points/0" || name == "/repetition" || name == "/block_count") continue;
+    INFO(name);
+    auto changed = trial;
+    auto& setting = changed[nlohmann::json::json_pointer(name)];
+    if (value.is_string()) setting = value.get<std::string>() + "9";
+    if (value.is_boolean()) setting = !value.get<bool>();
+    if (value.is_number()) setting = value.get<int>() + 1;
+    CHECK(record::group_title(changed.get<experiment::Trial>()) != record::group_title(make_trial(3)));
+  }
+}
+
+TEST_CASE("the micro-batch of every trial is a setting: the batch, where that is not cut") {
+  const auto micro_batch = [](const experiment::Trial& trial) {
+    return record::flat_settings(trial).at("micro_batch");
+  };
+  CHECK(micro_batch(make_trial(3)) == 8);
+  auto cut = make_trial(3);
+  cut.micro_batch = 4;
+  CHECK(micro_batch(cut) == 4);
+}
+
+TEST_CASE("control characters do not reach a terminal") {
+  CHECK(record::printable("a\x1b[31mb\nc\x7f") == "a?[31mb?c?");
+  CHECK(record::printable("résumé") == "résumé");
+}
+
+TEST_CASE("cells with commas, quotes and line breaks are quoted as RFC 4180 says") {
+  CHECK(render::csv_line({"plain", "", "1.5"}) == "plain,,1.5\n");
+  CHECK(render::csv_line({"a,b", "say \"hi\"", "two\nlines", "cr\r"}) ==
+        "\"a,b\",\"say \"\"hi\"\"\",\"two\nlines\",\"cr\r\"\n");
+}

@@ -1,0 +1,147 @@
+// A split must not change a bit, whatever the split point: the backend as two stages would use it.
+#include <paretopipe/compute/zoo/model_backend.hpp>
+
+#include <cmath>
+#include <cstring>
+
+#include <support/catch.hpp>
+#include <support/files.hpp>
+#include <support/temporary_folder.hpp>
+
+#include "crossing.hpp"
+
+namespace paretopipe::zoo {
+namespace {
+
+stage::ModelRequest split_request_for(const std::string& model, int batch = 1) {
+  return {.model = model, .num_classes = 10, .batch = batch, .seed = 1, .data = "random"};
+}
+
+bool same_bits(const stage::Activation& a, const stage::Activation& b) {
+  return a.spec == b.spec && a.bytes.size() == b.bytes.size() &&
+         std::memcmp(a.bytes.data(), b.bytes.data(), a.bytes.size()) == 0;
+}
+
+std::vector<float> logits_in(const stage::Activation& activation) {
+  std::vector<float> values(activation.bytes.size() / sizeof(float));
+  std::memcpy(values.data(), activation.bytes.data(), activation.bytes.size());
+  return values;
+}
+
+std::vector<std::vector<std::int64_t>> shapes_of(const stage::Activation& activation) {
+  std::vector<std::vector<std::int64_t>> shapes;
+  for (auto& spec : boundary_of(activation)) shapes.push_back(std::move(spec.shape));
+  return shapes;
+}
+
+/// The first stage holds and runs blocks [0, k), the second [k, N), for every k from 0 to N, or for every `step`-th
+/// from N downwards, a divisor of N: enough where the blocks are alike or those of another model.
+void check_every_split(const stage::ModelRequest& request, int step = 1) {
+  auto first = make_model_backend();
+  auto second = make_model_backend();
+  first->configure({});
+  const auto description = first->describe(request);
+  const int blocks = description.block_count();
+  first->load(request, {0, blocks});
+  const auto input = first->make_inputs(request, 1).at(0);
+  const auto pixels = send(*first, input);
+  const auto whole = first->forward({0, blocks}, input);
+  REQUIRE(whole.spec.shape == std::vector<std::int64_t>{request.batch, 10});
+  for (const float logit : logits_in(whole)) {
+    CHECK(std::isfinite(logit));
+    CHECK(std::abs(logit) > 1e-6F);
+  }
+  for (int k = blocks; k >= 0; k -= step) {  // downwards, so that the second stage builds one block more each time
+    INFO("split point " << k);
+    second->load(request, {k, blocks});
+    const auto sent = first->encode(first->forward({0, k}, input));
+    CHECK(shapes_of(sent) == description.shapes_at(k));
+    CHECK(bytes_of(sent) == description.bytes_at(k));
+    const auto result = second->forward({k, blocks}, second->decode(send(*second, sent)));
+    CHECK(same_bits(result, whole));
+  }
+  CHECK(same_bits(input, pixels));
+}
+
+void check_every_split(const std::string& model, int step = 1) {
+  check_every_split(split_request_for(model), step);
+}
+
+TEST_CASE("AlexNet split at any point computes the same bits as the whole") {
+  check_every_split("alexnet");
+}
+
+TEST_CASE("VGG-16 split at any point computes the same bits as the whole") {
+  check_every_split("vgg16");
+}
+
+TEST_CASE("ResNet-18 split at any point computes the same bits as the whole") {
+  check_every_split("resnet18");
+}
+
+TEST_CASE("ResNet-50 split at any point computes the same bits as the whole") {
+  check_every_split("resnet50");
+}
+
+TEST_CASE("MobileNetV2 split at any point computes the same bits as the whole") {
+  check_every_split("mobilenet_v2");
+}
+
+TEST_CASE("Inception v3 split at any point computes the same bits as the whole") {
+  check_every_split("inception_v3");
+}
+
+TEST_CASE("ResNet-101 split anywhere computes the same bits as the whole") {
+  check_every_split("resnet101", 7);
+}
+
+TEST_CASE("DenseNet-121 split anywhere computes the same bits as the whole") {
+  check_every_split("densenet121", 9);
+}
+
+TEST_CASE("DenseNet for CIFAR split at any point computes the same bits as the whole") {
+  check_every_split("densenet_cifar");
+}
+
+TEST_CASE("ViT-B/16 split anywhere computes the same bits as the whole") {
+  check_every_split("vit_b_16", 7);
+}
+
+TEST_CASE("RoBERTa split anywhere computes the same bits as the whole, and tokens cross at split point 0") {
+  check_every_split("roberta_base", 7);
+}
+
+TEST_CASE("RoBERTa split at any point computes the same bits as the whole for sequences that padding fills up") {
+  const support::TemporaryFolder folder;
+  const auto file = folder.path() / "tokens.txt";
+  support::write_file(file, "0 31414 232 2\n0 7 8 9 10 11 12 13 14 15 16 17 18 19 20 2\n");
+  auto request = split_request_for("roberta_base", 2);
+  request.data = "tokens:" + file.string();
+  check_every_split(request);
+}
+
+TEST_CASE("a batch gives each of its images the logits that the image gets alone") {
+  const auto model = GENERATE(as<std::string>(), "alexnet", "resnet18", "mobilenet_v2", "densenet_cifar", "vit_b_16");
+  auto backend = make_model_backend();
+  backend->configure({});
+  auto request = split_request_for(model, 2);
+  request.data = "fashion-mnist";
+  const auto batch = backend->make_inputs(request, 1).at(0);
+  request.batch = 1;
+  const auto images = backend->make_inputs(request, 2);
+  const experiment::BlockRange all{0, backend->describe(request).block_count()};
+  backend->load(request, all);
+  const auto together = logits_in(backend->forward(all, batch));
+  float largest = 0;
+  for (const float logit : together) largest = std::max(largest, std::abs(logit));
+  for (std::size_t i = 0; i < images.size(); ++i) {
+    const auto alone = logits_in(backend->forward(all, images[i]));
+    // Not bit for bit: a single row is multiplied by other kernels than two.
+    for (std::size_t c = 0; c < alone.size(); ++c) {
+      CHECK(alone[c] == Approx(together[i * alone.size() + c]).margin(1e-5 * largest).epsilon(0));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace paretopipe::zoo
