@@ -9,20 +9,14 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.hpp"
-#include "compute_options.hpp"
+#include "sweep_options.hpp"
 
 namespace paretopipe::cli {
 namespace {
 
 struct ModelsOptions {
   std::string model;
-  int batch = 1;
-  int num_classes = 10;
-  std::string input;
-  std::string cuts = experiment::kDefaultCuts;
-  int max_crossing = 1;
-  std::string weights;
-  ComputeOptions compute;
+  experiment::GivenFlags settings;
   std::string format = "table";
 };
 
@@ -65,22 +59,30 @@ void print_model(const experiment::ModelDescription& model, const std::string& t
 }
 
 stage::ModelRequest request_of(const ModelsOptions& options) {
-  experiment::check_archive_settings({options.model}, options.input, options.cuts, options.max_crossing);
-  const auto source = experiment::find_source(options.model, options.input, options.cuts, options.max_crossing);
-  const auto model = source.archive ? source.file.string() : source.name;
-  stage::ModelRequest request{model, options.num_classes, options.batch, 1, "random", options.weights, source.archive};
-  experiment::ComputeChoice choice;
-  override_compute(choice, options.compute);
-  request.compute = experiment::mode_for(choice, source.name);
-  return request;
+  experiment::Experiment experiment;
+  experiment.models = {options.model};
+  experiment::apply_flags(experiment, options.settings);
+  experiment::check_ranges(experiment);
+  if (experiment.batch.size() > 1) throw UsageError("--batch is a list; a model is described at one batch");
+  experiment::check_archive_settings(experiment.models, experiment.input, experiment.cuts, experiment.max_crossing);
+  const auto source =
+      experiment::find_source(options.model, experiment.input, experiment.cuts, experiment.max_crossing);
+  return {.model = source.archive ? source.file.string() : source.name,
+          .num_classes = experiment.num_classes,
+          .batch = experiment.batch.first(),
+          .data = "random",
+          .weights = experiment.weights,
+          .archive = source.archive,
+          .compute = experiment::mode_for(experiment.compute, source.name)};
 }
 
 ExitCode run_models(const ModelsOptions& options) {
   const auto program = launch::find_stage_program();
   if (options.model.empty()) {
-    if (!options.weights.empty()) throw UsageError("--weights is about one model; name it");
-    if (!options.input.empty()) throw UsageError("--input is about one model; name it");
-    if (options.compute.any()) throw UsageError("--compute, --dtype and --memory-format are about one model; name it");
+    for (const auto& setting : experiment::settings()) {
+      if (!options.settings.contains(setting.key)) continue;
+      throw UsageError(fmt::format("{} is about one model; name it", setting.flag));
+    }
     const auto models = run::list_models(program);
     if (options.format == "json") {
       fmt::print("{}\n", nlohmann::json(models).dump(2));
@@ -106,19 +108,9 @@ void add_models(CLI::App& app, Command& chosen) {
   auto* command = app.add_subcommand("models", "List the models, or one model's blocks and split points");
   command->add_option("model", options->model,
                       "The model or TorchScript archive to look into; without it, the models are listed");
-  command->add_option("--batch", options->batch, "Batch size of the shapes and bytes")
-      ->check(CLI::Range(1, 65536))
-      ->capture_default_str();
-  command->add_option("--classes", options->num_classes, "Number of classes")
-      ->check(CLI::Range(1, 1000000))
-      ->capture_default_str();
-  command->add_option("--input", options->input, "Shape of one sample of an archive, e.g. 3x224x224");
-  command->add_option("--cuts", options->cuts, "Where an archive can be cut: unit, all, modules or a pattern")
-      ->capture_default_str();
-  command->add_option("--max-crossing", options->max_crossing, "Tensors that may cross a cut of an archive: 1 or 2")
-      ->capture_default_str();
-  command->add_option("--weights", options->weights, "Check that this file of weights fits the model (see sweep)");
-  add_compute_options(*command, options->compute, "How stages compute");
+  add_setting_flags(
+      *command, options->settings,
+      {"batch", "num_classes", "input", "cuts", "max_crossing", "weights", "compute", "dtype", "memory_format"});
   command->add_option("--format", options->format, "table or json")
       ->check(CLI::IsMember({"table", "json"}))
       ->capture_default_str();

@@ -14,10 +14,8 @@
 #include <fmt/ranges.h>
 
 #include "commands.hpp"
-#include "compute_options.hpp"
 #include "load_records.hpp"
 #include "sweep_setup.hpp"
-#include "whole_numbers.hpp"
 
 namespace paretopipe::cli {
 namespace {
@@ -38,22 +36,24 @@ experiment::Experiment experiment_of_run(const RunOptions& options) {
         fmt::format("read a batch from {}: its shape is [{}]; it must be [samples, ...], with 1 to {} samples",
                     options.input.string(), fmt::join(shape, ", "), experiment::kMostImages));
   }
-  auto sweep = options.sweep;
-  sweep.models = {options.model};
-  if (experiment::names_archive(options.model)) {
-    sweep.input = fmt::format("{}", fmt::join(shape.begin() + 1, shape.end(), "x"));
-  }
-  sweep.batch = std::to_string(shape.front());
-  sweep.data = fmt::format("tensor:{}", options.input.string());
-  sweep.batches = 2;  // the smallest number for a trial: the batch goes the same way each time
-  sweep.warmup = 0;
-  sweep.depth = "1";
-  sweep.repeat = "1";
-  sweep.shaping = "none";
-  if (!sweep.splits && sweep.partitions.empty()) {
+  const auto& given = options.sweep.settings;
+  if (!given.contains("splits") && !given.contains("partitions")) {
     throw UsageError("say where to cut the model: --split 5, or --stages 3 --partitions 4,9");
   }
-  return experiment_of(sweep);
+  experiment::Experiment experiment;
+  experiment.models = {options.model};
+  if (experiment::names_archive(options.model)) {
+    experiment.input = fmt::format("{}", fmt::join(shape.begin() + 1, shape.end(), "x"));
+  }
+  experiment.batch = static_cast<int>(shape.front());
+  experiment.data = fmt::format("tensor:{}", options.input.string());
+  experiment.batches = 2;  // the smallest number for a trial: the batch goes the same way each time
+  experiment.warmup = 0;
+  experiment.depth = 1;
+  experiment.repeat.trials = 1;
+  experiment.shaping = "none";
+  experiment::apply_flags(experiment, given);
+  return completed(std::move(experiment));
 }
 
 experiment::Trial only_trial(const experiment::Experiment& experiment, const experiment::ModelDescription& model,
@@ -134,11 +134,10 @@ void print_result(const record::TrialRecord& record, const run::BatchResult& res
 
 ExitCode run_run(const RunOptions& options) {
   files::check_tensor_file_name(options.output);
-  for (const auto& read : {options.input, std::filesystem::path(options.model),
-                           std::filesystem::path(options.sweep.weights.value_or(""))}) {
+  const auto experiment = experiment_of_run(options);
+  for (const std::filesystem::path read : {options.input.string(), options.model, experiment.weights}) {
     check_not_replaced(read, options.output);
   }
-  const auto experiment = experiment_of_run(options);
   const auto inputs = find_inputs(experiment);
   const launch::InterruptGuard interrupt;
   run::PipelineExecutor executor(executor_options(options.sweep, experiment, inputs, interrupt));
@@ -159,7 +158,6 @@ ExitCode run_run(const RunOptions& options) {
 }
 
 void add_options(CLI::App& command, RunOptions& options) {
-  auto& sweep = options.sweep;
   command.add_option("--model", options.model, "Model, or TorchScript archive (`paretopipe models` lists them)")
       ->required();
   command
@@ -168,24 +166,10 @@ void add_options(CLI::App& command, RunOptions& options) {
       ->required();
   command.add_option("--output", options.output, "Where the logits go: a file that ends in .pt or .safetensors")
       ->required();
-  command.add_option("--split", sweep.splits, "The first so many blocks run on stage 0, the others on stage 1");
-  command.add_option("--stages", sweep.stages, "Stages that the model is cut into, 2 to 16 (2)")->check(check_decimal);
-  command.add_option("--partitions", sweep.partitions,
-                     "How to cut it into them: split points such as 4,9, or a scheme");
-  command.add_option("--cuts", sweep.cuts, "Where an archive can be cut: unit, all, modules or a pattern (unit)");
-  command.add_option("--max-crossing", sweep.max_crossing, "Tensors that may cross a cut of an archive: 1 or 2 (1)")
-      ->check(check_decimal);
-  command.add_option("--classes", sweep.num_classes, "Number of classes of the model's head (10)")
-      ->check(check_decimal);
-  command.add_option("--weights", sweep.weights, "The model's weights: .safetensors, or .pth as torch.save writes it");
-  command.add_option("--labels", sweep.labels, "File with the class of each sample, one a line: prints the accuracy");
-  command.add_option("--seed", sweep.seed, "Seed of the weights that no file gives (1)")->check(check_seed);
-  const std::string group = "How stages compute";
-  add_compute_options(command, sweep.compute, group);
-  command.add_option("--threads-per-stage", sweep.threads_per_stage, "Compute threads of each stage (1)")->group(group);
-  add_device_options(command, sweep, group);
-  command.add_option("--trial-timeout", sweep.trial_timeout_s, "Seconds after which a slow stage is given up (600)")
-      ->check(check_decimal);
+  add_setting_flags(command, options.sweep.settings,
+                    {"splits", "stages", "partitions", "cuts", "max_crossing", "num_classes", "weights", "labels",
+                     "seed", "compute", "dtype", "memory_format", "threads_per_stage", "compute_devices", "cpus",
+                     "placement", "device_profiles", "trial_timeout_s"});
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <paretopipe/core/text.hpp>
 #include <paretopipe/experiment/experiment.hpp>
 #include <paretopipe/experiment/json_file.hpp>
+#include <paretopipe/experiment/settings.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -13,182 +14,38 @@ namespace paretopipe::experiment {
 
 namespace {
 
-ComputeTuning read_tuning(const nlohmann::json& json, ComputeTuning tuning) {
-  ObjectReader reader(json, "experiment.tuning");
-  reader.read("flush_denormals", tuning.flush_denormals);
-  reader.read("tune_malloc", tuning.tune_malloc);
-  reader.read("passive_openmp_wait", tuning.passive_openmp_wait);
-  reader.refuse_unknown_keys();
-  return tuning;
-}
-
-ComputeChoice read_choice(ObjectReader& reader, const ComputeChoice& usual) {
-  auto compute = to_string(usual.compute);
-  auto dtype = to_string(usual.dtype);
-  auto memory_format = to_string(usual.memory_format);
-  reader.read("compute", compute);
-  reader.read("dtype", dtype);
-  reader.read("memory_format", memory_format);
-  try {
-    return {parse_compute_choice(compute), parse_precision(dtype), parse_memory_format(memory_format)};
-  } catch (const UsageError& error) {
-    throw UsageError(fmt::format("experiment.{}", error.what()));
-  }
-}
-
-Phases read_phases(ObjectReader& reader, Phases usual) {
-  auto phases = to_string(usual);
-  reader.read("phases", phases);
-  try {
-    return parse_phases(phases);
-  } catch (const UsageError& error) {
-    throw UsageError(fmt::format("experiment.{}", error.what()));
-  }
-}
-
-SplitSelection read_splits(const nlohmann::json& json) {
-  try {
-    return json.get<SplitSelection>();
-  } catch (const UsageError& error) {
-    throw UsageError(fmt::format("experiment.splits: {}", error.what()));
-  }
-}
-
-/// Reads 8, or [1, 8].
-Axis read_axis(const nlohmann::json& json, const std::string& key) {
-  std::vector<int> values;
-  for (const auto& item : json.is_array() ? json : nlohmann::json::array({json})) {
-    const nlohmann::json object{{key, item}};
-    ObjectReader(object, "experiment").read(key, values.emplace_back());
-  }
-  return values;
-}
-
-/// Reads 5, "auto", or {"precision": 0.01, "trials": 30, "budget_s": 60}, which is "auto" with other bounds than the
-/// default.
-Repeat read_repeat(const nlohmann::json& json) {
-  if (json.is_number_integer()) {
-    const nlohmann::json object{{"repeat", json}};
-    Repeat repeat;
-    ObjectReader(object, "experiment").read("repeat", repeat.trials);
-    return repeat;
-  }
-  Repeat repeat{.adaptive = true, .trials = kMostAdaptiveTrials};
-  if (json == "auto") return repeat;
-  if (!json.is_object()) {
-    throw UsageError(fmt::format(
-        "experiment.repeat is {}; it must be a number of trials, \"auto\", or an object that says when auto ends",
-        json.dump()));
-  }
-  ObjectReader reader(json, "experiment.repeat");
-  reader.read("trials", repeat.trials);
-  reader.read("precision", repeat.precision);
-  reader.read("budget_s", repeat.budget_s);
-  reader.refuse_unknown_keys();
-  return repeat;
+/// "server.queries" is `queries` of the object `server`; a key without a dot is one of the experiment itself.
+std::pair<std::string, std::string> parts_of(const std::string& key) {
+  const auto dot = key.find('.');
+  if (dot == std::string::npos) return {"", key};
+  return {key.substr(0, dot), key.substr(dot + 1)};
 }
 
 }  // namespace
 
-void to_json(nlohmann::json& json, const Repeat& repeat) {
-  if (!repeat.adaptive) {
-    json = repeat.trials;
-    return;
-  }
-  json = {{"trials", repeat.trials}, {"precision", repeat.precision}, {"budget_s", repeat.budget_s}};
-}
-
-void to_json(nlohmann::json& json, const ComputeTuning& tuning) {
-  json = {{"flush_denormals", tuning.flush_denormals},
-          {"tune_malloc", tuning.tune_malloc},
-          {"passive_openmp_wait", tuning.passive_openmp_wait}};
-}
-
-void from_json(const nlohmann::json& json, ComputeTuning& tuning) {
-  json.at("flush_denormals").get_to(tuning.flush_denormals);
-  json.at("tune_malloc").get_to(tuning.tune_malloc);
-  json.at("passive_openmp_wait").get_to(tuning.passive_openmp_wait);
-}
-
 void to_json(nlohmann::json& json, const Experiment& experiment) {
-  json = {{"models", experiment.models},
-          {"splits", experiment.splits},
-          {"stages", experiment.stages},
-          {"partitions", experiment.partitions},
-          {"max_partitions", experiment.max_partitions},
-          {"num_classes", experiment.num_classes},
-          {"baselines", experiment.baselines},
-          {"batch", experiment.batch},
-          {"micro_batches", experiment.micro_batches},
-          {"batches", experiment.batches},
-          {"warmup", experiment.warmup},
-          {"repeat", experiment.repeat},
-          {"depth", experiment.depth},
-          {"seed", experiment.seed},
-          {"data", experiment.data},
-          {"labels", experiment.labels},
-          {"weights", experiment.weights},
-          {"threads_per_stage", experiment.threads_per_stage},
-          {"cpus", experiment.cpus},
-          {"tuning", experiment.tuning},
-          {"compute", to_string(experiment.compute.compute)},
-          {"dtype", to_string(experiment.compute.dtype)},
-          {"memory_format", to_string(experiment.compute.memory_format)},
-          {"compute_devices", experiment.compute_devices},
-          {"networks", experiment.networks},
-          {"shaping", experiment.shaping},
-          {"repeat_slow", experiment.repeat_slow},
-          {"trial_timeout_s", experiment.trial_timeout_s},
-          {"input", experiment.input},
-          {"cuts", experiment.cuts},
-          {"max_crossing", experiment.max_crossing},
-          {"phases", experiment.phases},
-          {"server", experiment.server},
-          {"placement", experiment.placement},
-          {"device_profiles", experiment.device_profiles}};
+  json = nlohmann::json::object();
+  for (const auto& setting : settings()) {
+    const auto [object, key] = parts_of(setting.key);
+    auto& parent = object.empty() ? json : json[object];
+    // "repeat" has its bounds only where it is adaptive, and otherwise is a number.
+    if (parent.is_object()) parent[key] = setting.value.write(experiment);
+  }
 }
 
 Experiment experiment_from_json(const nlohmann::json& json, const Experiment& defaults) {
-  Experiment experiment = defaults;
-  ObjectReader reader(json, "experiment");
-  reader.read("models", experiment.models);
-  if (const auto* splits = reader.find("splits")) experiment.splits = read_splits(*splits);
-  reader.read("stages", experiment.stages);
-  reader.read("partitions", experiment.partitions);
-  reader.read("max_partitions", experiment.max_partitions);
-  reader.read("num_classes", experiment.num_classes);
-  reader.read("baselines", experiment.baselines);
-  if (const auto* batch = reader.find("batch")) experiment.batch = read_axis(*batch, "batch");
-  reader.read("micro_batches", experiment.micro_batches);
-  reader.read("batches", experiment.batches);
-  reader.read("warmup", experiment.warmup);
-  if (const auto* repeat = reader.find("repeat")) experiment.repeat = read_repeat(*repeat);
-  if (const auto* depth = reader.find("depth")) experiment.depth = read_axis(*depth, "depth");
-  reader.read("seed", experiment.seed);
-  reader.read("data", experiment.data);
-  reader.read("labels", experiment.labels);
-  reader.read("weights", experiment.weights);
-  if (const auto* threads = reader.find("threads_per_stage")) {
-    experiment.threads_per_stage = read_axis(*threads, "threads_per_stage");
+  auto experiment = defaults;
+  std::map<std::string, ObjectReader> readers;
+  readers.emplace("", ObjectReader(json, "experiment"));
+  for (const auto& setting : settings()) {
+    const auto [object, key] = parts_of(setting.key);
+    const auto reader = readers.find(object);
+    const auto* value = reader == readers.end() ? nullptr : reader->second.find(key);
+    if (value == nullptr) continue;
+    setting.value.read(experiment, *value, setting.path());
+    if (value->is_object()) readers.emplace(setting.key, ObjectReader(*value, setting.path()));
   }
-  reader.read("cpus", experiment.cpus);
-  if (const auto* tuning = reader.find("tuning")) experiment.tuning = read_tuning(*tuning, experiment.tuning);
-  experiment.compute = read_choice(reader, experiment.compute);
-  reader.read("compute_devices", experiment.compute_devices);
-  reader.read("networks", experiment.networks);
-  reader.read("shaping", experiment.shaping);
-  reader.read("repeat_slow", experiment.repeat_slow);
-  reader.read("trial_timeout_s", experiment.trial_timeout_s);
-  reader.read("input", experiment.input);
-  reader.read("cuts", experiment.cuts);
-  reader.read("max_crossing", experiment.max_crossing);
-  experiment.phases = read_phases(reader, experiment.phases);
-  if (const auto* server = reader.find("server")) {
-    experiment.server = server_settings_from_json(*server, experiment.server);
-  }
-  reader.read("placement", experiment.placement);
-  reader.read("device_profiles", experiment.device_profiles);
-  reader.refuse_unknown_keys();
+  for (const auto& [object, reader] : readers) reader.refuse_unknown_keys();
   validate(experiment);
   return experiment;
 }
@@ -239,6 +96,15 @@ void from_json(const nlohmann::json& json, SplitSelection& splits) {
   std::sort(points.begin(), points.end());
   points.erase(std::unique(points.begin(), points.end()), points.end());
   splits = {.all = false, .points = std::move(points)};
+}
+
+std::vector<int> micro_batch_sizes(const Experiment& experiment, int batch) {
+  if (experiment.micro_batches.empty()) return {batch};
+  std::vector<int> sizes;
+  for (const int size : experiment.micro_batches) {
+    if (size >= 1 && batch % size == 0) sizes.push_back(size);
+  }
+  return sizes;
 }
 
 }  // namespace paretopipe::experiment

@@ -30,6 +30,7 @@ struct ComputeTuning {
   bool passive_openmp_wait = true;  ///< OMP_WAIT_POLICY=passive: idle workers sleep rather than spin
   bool operator==(const ComputeTuning&) const = default;
 };
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ComputeTuning, flush_denormals, tune_malloc, passive_openmp_wait)
 
 /// How many trials each split gets. Adaptive: as many as needed, and no more for splits that are beaten
 /// (run/adaptive_sweep.hpp).
@@ -44,6 +45,10 @@ struct Repeat {
 inline constexpr int kMostAdaptiveTrials = 20;
 
 inline constexpr int kMostImages = 65'536;  ///< images of a batch
+
+/// Batches of a phase. Limited because a stage reports the moments of all batches of a trial in one control message of
+/// at most 64 MiB.
+inline constexpr int kMaxBatches = 50'000;
 
 /// What to measure, as read from a file or flags. Every field has a default; `validate` refuses values out of range.
 struct Experiment {
@@ -91,10 +96,6 @@ std::vector<int> micro_batch_sizes(const Experiment& experiment, int batch);
 
 void to_json(nlohmann::json& json, const SplitSelection& splits);
 void from_json(const nlohmann::json& json, SplitSelection& splits);
-void to_json(nlohmann::json& json, const ComputeTuning& tuning);
-void to_json(nlohmann::json& json, const Repeat& repeat);
-/// For records, which a program wrote; every key is required.
-void from_json(const nlohmann::json& json, ComputeTuning& tuning);
 void to_json(nlohmann::json& json, const Experiment& experiment);
 
 /// Reads an experiment over `defaults`. Unknown keys, wrong types and values out of range throw UsageError with the

@@ -59,10 +59,6 @@ std::vector<std::int64_t> parse_shape(const std::string& text) {
 
 void check_archive_settings(const std::vector<std::string>& models, const std::string& input, const std::string& cuts,
                             int max_crossing) {
-  if (max_crossing < 1 || max_crossing > kMostCrossing) {
-    throw UsageError(
-        fmt::format("max_crossing is {}; a link carries 1 to {} tensors of a cut", max_crossing, kMostCrossing));
-  }
   const auto archive = std::find_if(models.begin(), models.end(), names_archive);
   if (archive == models.end()) {
     if (input.empty() && cuts == kDefaultCuts && max_crossing == 1) return;

@@ -45,7 +45,7 @@ std::vector<std::int64_t> parse_shape(const std::string& text);
 inline constexpr const char* kDefaultCuts = "unit";
 
 /// Throws UsageError if an archive has no input shape, a malformed one or no cuts, if settings for archives are given
-/// although no model is an archive, or if `max_crossing` is not from 1 to kMostCrossing.
+/// although no model is an archive.
 void check_archive_settings(const std::vector<std::string>& models, const std::string& input, const std::string& cuts,
                             int max_crossing = 1);
 

@@ -3,6 +3,7 @@
 #include <paretopipe/experiment/partitions.hpp>
 #include <paretopipe/experiment/plan.hpp>
 #include <paretopipe/experiment/scenario.hpp>
+#include <paretopipe/experiment/settings.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -36,29 +37,20 @@ std::mt19937_64 random_of(const Experiment& experiment, const std::string& model
 
 /// The common part of all trials of a model, with each axis at its first value.
 Trial make_trial(const Experiment& experiment, const ModelDescription& model, const PlanInputs& inputs) {
-  return {.model = model.model,
-          .num_classes = model.archive ? Trial{}.num_classes : experiment.num_classes,
-          .block_count = model.block_count(),
-          .split_points = {},
-          .batch = experiment.batch.first(),
-          .batches = experiment.batches,
-          .warmup = experiment.warmup,
-          .depth = experiment.depth.first(),
-          .seed = experiment.seed,
-          .data = name_of_data(experiment.data),
-          .weights_sha256 = inputs.weights_sha256,
-          .threads_per_stage = experiment.threads_per_stage.first(),
-          .cpus = experiment.cpus,
-          .tuning = experiment.tuning,
-          .compute = mode_for(experiment.compute, model.model),
-          .network = {},
-          .shaping = Shaping::none,
-          .archive = model.archive,
-          .data_identity = inputs.data_identity,
-          .phases = experiment.phases,
-          .placement = simplified(experiment.placement),
-          .devices = inputs.devices,
-          .compute_devices = compute_devices(experiment.compute_devices, experiment.stages)};
+  auto trial = common_trial(experiment);
+  trial.model = model.model;
+  if (model.archive) trial.num_classes = Trial{}.num_classes;
+  trial.block_count = model.block_count();
+  trial.data = name_of_data(experiment.data);
+  trial.weights_sha256 = inputs.weights_sha256;
+  trial.tuning = experiment.tuning;
+  trial.compute = mode_for(experiment.compute, model.model);
+  trial.archive = model.archive;
+  trial.data_identity = inputs.data_identity;
+  trial.placement = simplified(experiment.placement);
+  trial.devices = inputs.devices;
+  trial.compute_devices = compute_devices(experiment.compute_devices, experiment.stages);
+  return trial;
 }
 
 /// One setting of a trial: each choice applies one value of it.

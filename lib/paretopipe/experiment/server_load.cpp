@@ -99,26 +99,8 @@ std::string to_string(const ServerLoad& load) {
   return fmt::format("Server{}, {} queries", what, load.queries);
 }
 
-void to_json(nlohmann::json& json, const ServerSettings& settings) {
-  json = {{"rates", settings.rates}, {"find_max_rate", settings.find_max_rate}, {"queries", settings.queries}};
-}
-
-ServerSettings server_settings_from_json(const nlohmann::json& json, const ServerSettings& defaults) {
-  auto settings = defaults;
-  ObjectReader reader(json, "experiment.server");
-  reader.read("rates", settings.rates);
-  reader.read("find_max_rate", settings.find_max_rate);
-  reader.read("queries", settings.queries);
-  reader.refuse_unknown_keys();
-  return settings;
-}
-
 void validate(const ServerSettings& settings, int warmup, int batch) {
   const auto& rates = settings.rates;
-  if (settings.queries < 2 || settings.queries > kMaxQueries) {
-    throw UsageError(
-        fmt::format("experiment.server.queries is {}; it must be from 2 to {}", settings.queries, kMaxQueries));
-  }
   if (!settings.find_max_rate.empty()) {
     if (!rates.empty()) throw UsageError("experiment.server has rates and find_max_rate; measure one after the other");
     parse_latency_bound(settings.find_max_rate);

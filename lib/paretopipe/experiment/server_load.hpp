@@ -59,9 +59,6 @@ struct ServerSettings {
 
   bool operator==(const ServerSettings&) const = default;
 };
-void to_json(nlohmann::json& json, const ServerSettings& settings);
-/// Reads "experiment.server" over `defaults`. Throws UsageError naming the key.
-ServerSettings server_settings_from_json(const nlohmann::json& json, const ServerSettings& defaults = {});
 
 /// Throws UsageError naming the first key whose value is out of range, if rates are given besides a search, and if
 /// phases would take longer than a day. `warmup` and `batch` are the experiment's.

@@ -1,6 +1,7 @@
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/core/hash.hpp>
 #include <paretopipe/core/json.hpp>
+#include <paretopipe/experiment/settings.hpp>
 #include <paretopipe/experiment/trial.hpp>
 
 #include <algorithm>
@@ -132,28 +133,19 @@ std::string Trial::group_id() const {
 
 void to_json(nlohmann::json& json, const Trial& trial) {
   json = {{"model", trial.model},
-          {"num_classes", trial.num_classes},
           {"block_count", trial.block_count},
           {"split_points", trial.split_points},
-          {"batch", trial.batch},
-          {"batches", trial.batches},
-          {"warmup", trial.warmup},
-          {"depth", trial.depth},
           {"repetition", trial.repetition},
-          {"seed", trial.seed},
           {"data", trial.data},
-          {"threads_per_stage", trial.threads_per_stage},
-          {"cpus", trial.cpus},
           {"tuning", trial.tuning}};
-  if (trial.archive) {
-    json["archive"] = *trial.archive;
-    json.erase("num_classes");
+  for (const auto& setting : settings()) {
+    if (setting.trial.write) setting.trial.write(trial, json);
   }
+  if (trial.archive) json["archive"] = *trial.archive;
   // A trial leaves out each of the following settings that is at its default: it keeps the identity from before the
   // setting existed.
   if (trial.micro_batch != 0) json["micro_batch"] = trial.micro_batch;
   if (trial.data_parallel != 0) json["data_parallel"] = trial.data_parallel;
-  if (trial.phases != Phases::both) json["phases"] = trial.phases;
   if (trial.server) json["server"] = *trial.server;
   write_compute_mode(json, trial.compute);
   if (!trial.weights_sha256.empty()) json["weights_sha256"] = trial.weights_sha256;
@@ -170,26 +162,20 @@ void to_json(nlohmann::json& json, const Trial& trial) {
 
 void from_json(const nlohmann::json& json, Trial& trial) {
   json.at("model").get_to(trial.model);
-  read_optional(json, "archive", trial.archive);
-  if (!trial.archive) json.at("num_classes").get_to(trial.num_classes);
   json.at("block_count").get_to(trial.block_count);
   json.at("split_points").get_to(trial.split_points);
-  json.at("batch").get_to(trial.batch);
-  json.at("batches").get_to(trial.batches);
-  json.at("warmup").get_to(trial.warmup);
-  json.at("depth").get_to(trial.depth);
   json.at("repetition").get_to(trial.repetition);
-  json.at("seed").get_to(trial.seed);
   json.at("data").get_to(trial.data);
-  json.at("threads_per_stage").get_to(trial.threads_per_stage);
-  json.at("cpus").get_to(trial.cpus);
   json.at("tuning").get_to(trial.tuning);
+  for (const auto& setting : settings()) {
+    if (setting.trial.read) setting.trial.read(json, trial);
+  }
+  read_optional(json, "archive", trial.archive);
   trial.micro_batch = json.value("micro_batch", 0);
   check_micro_batch(trial);
   trial.data_parallel = json.value("data_parallel", 0);
   check_split(trial);
   trial.compute = read_compute_mode(json);
-  trial.phases = json.value("phases", Phases::both);
   read_optional(json, "server", trial.server);
   check_search(trial);
   trial.weights_sha256 = json.value("weights_sha256", "");

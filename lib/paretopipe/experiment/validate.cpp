@@ -7,6 +7,7 @@
 #include <paretopipe/experiment/network_profile.hpp>
 #include <paretopipe/experiment/partition.hpp>
 #include <paretopipe/experiment/scenario.hpp>
+#include <paretopipe/experiment/settings.hpp>
 #include <paretopipe/host/cpu_set.hpp>
 
 #include <algorithm>
@@ -20,50 +21,6 @@
 namespace paretopipe::experiment {
 
 namespace {
-
-/// Limited because a stage reports the moments of all batches of a trial in one control message of at most 64 MiB.
-constexpr int kMaxBatches = 50'000;
-
-struct Range {
-  const char* key;
-  int value;
-  int min;
-  int max;
-};
-
-void check(const Range& range, const char* verb = "is") {
-  const auto& [key, value, min, max] = range;
-  if (value >= min && value <= max) return;
-  const bool open = max == std::numeric_limits<int>::max();
-  const auto bound = open ? fmt::format("at least {}", min) : fmt::format("from {} to {}", min, max);
-  throw UsageError(fmt::format("experiment.{} {} {}; it must be {}", key, verb, value, bound));
-}
-
-void check_ranges(const Experiment& experiment) {
-  constexpr int kNoLimit = std::numeric_limits<int>::max();
-  const std::array ranges{
-      Range{"stages", experiment.stages, 2, kMostStages},
-      Range{"max_partitions", experiment.max_partitions, 0, 10'000},
-      Range{"num_classes", experiment.num_classes, 1, 1'000'000},
-      Range{"batches", experiment.batches, 2, kMaxBatches},
-      Range{"warmup", experiment.warmup, 0, kMaxBatches},
-      Range{"repeat", experiment.repeat.trials, 1, 10'000},
-      Range{"repeat.budget_s", experiment.repeat.budget_s, 0, kNoLimit},
-      Range{"repeat_slow", experiment.repeat_slow, 0, 100},
-      Range{"trial_timeout_s", experiment.trial_timeout_s, 1, kNoLimit},
-  };
-  for (const auto& range : ranges) check(range);
-}
-
-void check_axis(const char* key, const Axis& axis, int max) {
-  if (axis.size() == 0) throw UsageError(fmt::format("experiment.{} is empty; name at least one number", key));
-  for (auto value = axis.begin(); value != axis.end(); ++value) {
-    check({key, *value, 1, max}, axis.size() == 1 ? "is" : "holds");
-    if (std::find(axis.begin(), value, *value) != value) {
-      throw UsageError(fmt::format("experiment.{} holds {} twice", key, *value));
-    }
-  }
-}
 
 /// At this limit, a phase makes as many moments as the largest one whose batches are not cut.
 constexpr std::int64_t kMaxMicroBatches = std::int64_t{2} * kMaxBatches;
@@ -109,12 +66,6 @@ void check_micro_batches(const Experiment& experiment) {
     }
     for (const int size : micro_batches) check_micro_batch_count(experiment, batch, size);
   }
-}
-
-void check_precision(const Repeat& repeat) {
-  if (repeat.precision > 0 && repeat.precision < 1) return;
-  throw UsageError(fmt::format("experiment.repeat.precision is {}; it must be between 0 and 1, such as 0.02 for 2 %",
-                               repeat.precision));
 }
 
 /// Names go into JSON, which is UTF-8: a trial's identity, its record, and the messages to the stages.
@@ -281,30 +232,17 @@ void check_cpus(const std::vector<std::string>& cpus, int stages) {
 
 }  // namespace
 
-std::vector<int> micro_batch_sizes(const Experiment& experiment, int batch) {
-  if (experiment.micro_batches.empty()) return {batch};
-  std::vector<int> sizes;
-  for (const int size : experiment.micro_batches) {
-    if (size >= 1 && batch % size == 0) sizes.push_back(size);
-  }
-  return sizes;
-}
-
 void validate(const Experiment& experiment) {
   check_models(experiment.models);
   check_archives(experiment);
   check_splits(experiment.splits);
   check_ranges(experiment);
-  check_axis("batch", experiment.batch, kMostImages);
-  check_axis("depth", experiment.depth, 256);
-  check_axis("threads_per_stage", experiment.threads_per_stage, 1024);
   for (const int batch : experiment.batch) validate(experiment.server, experiment.warmup, batch);
   check_micro_batches(experiment);
   check_partitions(experiment);
   check_baselines(experiment.baselines);
   check_data_parallel(experiment);
   check_phases(experiment);
-  check_precision(experiment.repeat);
   check_data(experiment);
   check_weights(experiment);
   check_cpus(experiment.cpus, experiment.stages);

@@ -135,7 +135,7 @@ TEST_CASE("a switch of the tuning leaves the other switches alone", "[experiment
 
 TEST_CASE("unknown keys are refused at every level, with a suggestion", "[experiment]") {
   CHECK_THAT(experiment_refusal(R"({"batchs": 1})"),
-             Catch::Matchers::StartsWith("experiment has an unknown key \"batchs\"; known keys: models, splits, "));
+             Catch::Matchers::StartsWith("experiment has an unknown key \"batchs\"; known keys: models, input, "));
   CHECK_THAT(experiment_refusal(R"({"batchs": 1})"), Catch::Matchers::EndsWith("; did you mean \"batch\"?"));
   CHECK(experiment_refusal(R"({"tuning": {"tune_maloc": true}})") ==
         "experiment.tuning has an unknown key \"tune_maloc\"; known keys: flush_denormals, tune_malloc, "

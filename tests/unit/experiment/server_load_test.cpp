@@ -1,6 +1,5 @@
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/experiment/experiment.hpp>
-#include <paretopipe/experiment/server_load.hpp>
 
 #include <limits>
 
@@ -74,12 +73,16 @@ TEST_CASE("every rate is a load, a search is one, and without either there is no
 }
 
 TEST_CASE("an experiment's server settings are read over the defaults, and unknown keys are refused") {
-  const auto settings = server_settings_from_json(json::parse(R"({"rates": [10, 2.5]})"));
-  CHECK(settings == ServerSettings{{10, 2.5}, "", kDefaultQueries});
-  CHECK(server_settings_from_json(json(settings)) == settings);
-  CHECK(contains(message_of<UsageError>([] { server_settings_from_json(json::parse(R"({"rate": 5})")); }),
-                 "experiment.server"));
-  CHECK_THROWS_AS(server_settings_from_json(json::parse("[10]")), UsageError);
+  const auto read = [](const char* text) { return experiment_from_json({{"server", json::parse(text)}}); };
+  const auto experiment = read(R"({"rates": [10, 2.5]})");
+  CHECK(experiment.server == ServerSettings{{10, 2.5}, "", kDefaultQueries});
+  CHECK(experiment_from_json(json(experiment)) == experiment);
+  CHECK(contains(message_of<UsageError>([&] { read(R"({"rate": 5})"); }),
+                 "experiment.server has an unknown key \"rate\""));
+  CHECK_THROWS_AS(read("[10]"), UsageError);
+  CHECK(message_of<UsageError>([&] { read(R"({"queries": 1})"); }) ==
+        "experiment.server.queries is 1; it must be from 2 to 50000");
+  CHECK_THROWS_AS(read(R"({"queries": 50001})"), UsageError);
 }
 
 TEST_CASE("settings out of range are refused by their key") {
@@ -88,8 +91,6 @@ TEST_CASE("settings out of range are refused by their key") {
     const char* reason;
   };
   const std::vector<Refusal> refusals{
-      {{{10}, "", 1}, "experiment.server.queries is 1"},
-      {{{10}, "", 50'001}, "experiment.server.queries is 50001"},
       {{{0}, "", 10}, "rates holds 0;"},
       {{{-3}, "", 10}, "rates holds -3"},
       {{{1e7}, "", 10}, "rates holds 1e+07"},

@@ -1,0 +1,156 @@
+#pragma once
+#include <paretopipe/core/json.hpp>
+#include <paretopipe/core/units.hpp>
+#include <paretopipe/experiment/settings.hpp>
+
+#include <algorithm>
+#include <limits>
+
+// Internal to the table of settings: makes the values of each type. `access` reaches the value in an experiment, const
+// or not: a pointer to a member, or a generic lambda.
+namespace paretopipe::experiment {
+
+/// From `min` to `max`; no bound is said where `max` is the type's own.
+struct Range {
+  int min = 0;
+  int max = std::numeric_limits<int>::max();
+};
+
+std::string to_string(const Range& range);
+
+/// Throws UsageError unless `value` is within: "experiment.batches is 1; it must be from 2 to 50000".
+void check_range(const std::string& path, int value, const Range& range, const char* verb = "is");
+
+/// A flag's text as a whole number in decimal digits. Throws UsageError.
+nlohmann::json parse_whole_number(const std::string& text, const std::string& flag);
+
+/// "1,2,4" or "2-5" as a list of numbers, one alone as a number. Throws UsageError.
+nlohmann::json parse_number_axis(const std::string& text, const std::string& flag);
+
+/// A flag's text as it is.
+inline nlohmann::json parse_text(const std::vector<std::string>& texts, const std::string&) {
+  return texts.front();
+}
+
+/// Reads a value of any type that JSON has.
+template <class T>
+void read_as(T& value, const nlohmann::json& json, const std::string& path) {
+  const auto dot = path.rfind('.');
+  const nlohmann::json object{{path.substr(dot + 1), json}};
+  ObjectReader(object, path.substr(0, dot)).read(path.substr(dot + 1), value);
+}
+
+/// A value that is in JSON what it is in the experiment.
+template <class Access>
+SettingValue plain(Access access, std::string type, std::string allowed) {
+  SettingValue value;
+  value.type = std::move(type);
+  value.allowed = std::move(allowed);
+  value.write = [access](const Experiment& experiment) { return nlohmann::json(std::invoke(access, experiment)); };
+  value.read = [access](Experiment& experiment, const nlohmann::json& json, const std::string& path) {
+    read_as(std::invoke(access, experiment), json, path);
+  };
+  value.parse = parse_text;
+  return value;
+}
+
+template <class Access>
+SettingValue whole_number(Access access, Range range) {
+  auto value = plain(access, "NUMBER", to_string(range));
+  value.parse = [](const auto& texts, const auto& flag) { return parse_whole_number(texts.front(), flag); };
+  value.check = [=](const Experiment& experiment, const std::string& path) {
+    check_range(path, std::invoke(access, experiment), range);
+  };
+  return value;
+}
+
+/// A number, or a list of numbers that are measured in turn.
+template <class Access>
+SettingValue number_axis(Access access, int max) {
+  SettingValue value{.type = "LIST", .allowed = fmt::format("1 … {}, or a list: `[1, 8]`", max)};
+  value.write = [access](const Experiment& experiment) { return nlohmann::json(std::invoke(access, experiment)); };
+  value.read = [access](Experiment& experiment, const nlohmann::json& json, const std::string& path) {
+    std::vector<int> values;
+    for (const auto& item : json.is_array() ? json : nlohmann::json::array({json})) {
+      read_as(values.emplace_back(), item, path);
+    }
+    std::invoke(access, experiment) = values;
+  };
+  value.parse = [](const auto& texts, const auto& flag) { return parse_number_axis(texts.front(), flag); };
+  value.check = [=](const Experiment& experiment, const std::string& path) {
+    const Axis& axis = std::invoke(access, experiment);
+    if (axis.size() == 0) throw UsageError(fmt::format("{} is empty; name at least one number", path));
+    for (auto number = axis.begin(); number != axis.end(); ++number) {
+      check_range(path, *number, {1, max}, axis.size() == 1 ? "is" : "holds");
+      if (std::find(axis.begin(), number, *number) != number) {
+        throw UsageError(fmt::format("{} holds {} twice", path, *number));
+      }
+    }
+  };
+  return value;
+}
+
+/// One word of a few, which `parse` reads and to_string writes.
+template <class Access, class Parse>
+SettingValue word(Access access, Parse parse, std::string allowed) {
+  SettingValue value{.type = "WORD", .allowed = std::move(allowed)};
+  value.write = [access](const Experiment& experiment) {
+    return nlohmann::json(to_string(std::invoke(access, experiment)));
+  };
+  value.read = [=](Experiment& experiment, const nlohmann::json& json, const std::string& path) {
+    std::string text;
+    read_as(text, json, path);
+    try {
+      std::invoke(access, experiment) = parse(text);
+    } catch (const UsageError& error) {
+      throw UsageError(fmt::format("experiment.{}", error.what()));  // which begins with the key
+    }
+  };
+  value.parse = parse_text;
+  return value;
+}
+
+template <class Access>
+SettingValue text(Access access, std::string allowed) {
+  return plain(access, "TEXT", std::move(allowed));
+}
+
+/// A list of texts, whose flag is given once for each.
+template <class Access>
+SettingValue texts(Access access, std::string allowed) {
+  auto value = plain(access, "TEXT", std::move(allowed));
+  value.parse = [](const auto& given, const auto&) { return nlohmann::json(given); };
+  return value;
+}
+
+/// Something that is done unless its flag turns it off.
+template <class Access>
+SettingValue enabled(Access access) {
+  auto value = plain(access, "", "`true`, `false`");
+  value.parse = [](const auto&, const auto&) { return nlohmann::json(false); };
+  return value;
+}
+
+/// A field of a trial that is always written.
+template <class Of, class In>
+TrialValue always(Of of, In in, const char* key) {
+  return {[=](const Experiment& experiment, Trial& trial) { std::invoke(in, trial) = std::invoke(of, experiment); },
+          [=](const Trial& trial, nlohmann::json& json) { json[key] = std::invoke(in, trial); },
+          [=](const nlohmann::json& json, Trial& trial) { json.at(key).get_to(std::invoke(in, trial)); }};
+}
+
+/// A field of a trial that is left out at its default, so that a trial keeps the identity from before there was such a
+/// setting.
+template <class Of, class In>
+TrialValue unless_default(Of of, In in, const char* key) {
+  auto value = always(of, in, key);
+  value.write = [=](const Trial& trial, nlohmann::json& json) {
+    if (std::invoke(in, trial) != std::invoke(in, Trial{})) json[key] = std::invoke(in, trial);
+  };
+  value.read = [=](const nlohmann::json& json, Trial& trial) {
+    if (json.contains(key)) json.at(key).get_to(std::invoke(in, trial));
+  };
+  return value;
+}
+
+}  // namespace paretopipe::experiment
