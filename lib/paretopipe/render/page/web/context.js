@@ -1,3 +1,36 @@
+// Incidents during trials, and what the records show of their causes. Hidden if there were none.
+
+function disturbanceDetails(group) {
+  const {summary, trials} = group.disturbances;
+  const name = passingGroups().length > 1 ? `${nameOf(group)}: ` : '';
+  const rows = trials.map(({split, repetition, happened, causes}) =>
+      [split, String(repetition), happened, causes.length > 0 ? causes.join('; ') : 'not known']);
+  const content = tableContent(['split', 'repetition', 'what happened', 'why, as far as the records show'], rows);
+  return element('details', {}, element('summary', {}, `${name}${summary}`),
+                 scrollingTable('Disturbed trials', {class: 'prose'}, ...content));
+}
+
+function drawDisturbances() {
+  const groups = passingGroups().filter(({disturbances}) => disturbances);
+  byId('disturbance-section').hidden = groups.length === 0;
+  byId('disturbances').replaceChildren(...groups.map(disturbanceDetails));
+}
+
+// The data sheet of the instrument, if the page has one.
+
+function drawCalibration() {
+  const sheet = report.calibration;
+  byId('calibration-section').hidden = sheet === undefined;
+  if (sheet === undefined) return;
+  const {verdict, kept, doubts, preamble, remarks, summary, cells} = sheet;
+  const table = (label, {headings, left_columns, rows}) => scrollingTable(label, {}, ...tableContent(headings, rows, left_columns));
+  const paragraphs = (sentences, kind) => sentences.map(sentence => element('p', {class: kind}, sentence));
+  byId('calibration').replaceChildren(
+      ...paragraphs([verdict], kept ? 'verdict' : 'verdict missed'), ...paragraphs(doubts, 'warning'),
+      ...paragraphs([...preamble, ...remarks], 'note'), table('Errors over all cells', summary),
+      element('details', {}, element('summary', {}, 'Error of every cell'), table('Error of every cell', cells)));
+}
+
 // What the numbers were measured on and by: networks, machines, provenance.
 
 function drawNetworks() {

@@ -61,3 +61,50 @@ function drawBreakdown() {
     ...zoomFor(splits),
   });
 }
+
+// How many bytes cross the cut at every depth of the network.
+
+function drawActivations() {
+  const {activations, model, batch} = detailGroup();
+  const {series: [colour]} = theme();
+  draw('activation-chart', `Line of the bytes that cross at ${activations.length} split points of ${model}.`, {
+    tooltip: {
+      trigger: 'axis',
+      formatter: ([mark]) => hoverCard(`Split point ${mark.value[0]}`, [
+        ['payload of a batch', formatValue(mark.value[1], 'B')], ['payload of an image', formatValue(mark.value[1] / batch, 'B')],
+      ]),
+    },
+    grid: {top: 16},
+    xAxis: axis('split point: blocks before the cut', {type: 'value', minInterval: 1, scale: true, splitLine: {show: false}}),
+    yAxis: valueAxis('bytes of a batch', activations.map(([, bytes]) => bytes), 'B', {nameGap: 60}),
+    series: [{
+      type: 'line', data: activations, symbol: 'circle', symbolSize: 6, showSymbol: activations.length <= 60,
+      itemStyle: {color: colour}, lineStyle: {color: colour}, areaStyle: {color: colour, opacity: 0.15},
+    }],
+  });
+}
+
+// The share of the time during which each stage computes.
+
+function drawUtilisation() {
+  const splits = detailGroup().splits.filter(split => split.utilisation.length > 0);
+  const {series: colours, symbols} = theme();
+  const stages = Math.max(0, ...splits.map(split => split.utilisation.length));
+  const names = Array.from({length: stages}, (_, stage) => `stage ${stage}`);
+  const rows = split => split.utilisation.flatMap((share, stage) => [
+    [`${names[stage]} computes`, formatShare(share), colours[stage % colours.length]],
+    [`${names[stage]} is idle`, formatShare(1 - share)],
+  ]);
+  draw('utilisation-chart', `Lines of the utilisation of ${stages} stages at ${splits.length} splits.`, {
+    legend: legend(names),
+    tooltip: {trigger: 'axis', formatter: marks => hoverCard(`Split ${splits[marks[0].dataIndex].label}`, rows(splits[marks[0].dataIndex]))},
+    xAxis: splitAxis(splits),
+    yAxis: axis('utilisation', {type: 'value', min: 0, max: 1, nameGap: 44, axisLabel: {color: theme().muted, formatter: formatShare}}),
+    series: names.map((name, stage) => ({
+      name, type: 'line', symbol: symbols[stage % symbols.length], symbolSize: 7, showSymbol: splits.length <= 60,
+      itemStyle: {color: colours[stage % colours.length]},
+      data: splits.map(split => split.utilisation[stage] ?? null),
+    })),
+    ...zoomFor(splits),
+  });
+}
