@@ -88,7 +88,7 @@ TEST_CASE("a wrong request is answered by exit code 2 and the name of what is wr
       {{"sweep", "--model", "synthetic:0ms/4kB,0ms", "--data", "random", "--weights", "/etc/passwd"}, "has no weights"},
       {{"models", "--weights", "/etc/passwd"}, "--weights is about one model"},
       {{"models", "--input", "3x4x4"}, "--input is about one model"},
-      {{"models", "--dtype", "bfloat16"}, "are about one model"},
+      {{"models", "--dtype", "bfloat16"}, "--dtype is about one model"},
       {{"sweep", "no/such/experiment.json"}, "no/such/experiment.json"},
       {{"sweep", "--model", "synthetic:0ms/4kB,0ms", "--split", "7", "--data", "random"}, "7"},
       {{"sweep", "--model", "synthetic:0ms/4parsecs,0ms", "--data", "random"}, "4parsecs"},
