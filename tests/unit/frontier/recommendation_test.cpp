@@ -286,29 +286,26 @@ TEST_CASE("a dominated split says by how much, and JSON and CSV have the differe
   CHECK_FALSE(json["groups"][0]["splits"][0].contains("behind"));
 }
 
-TEST_CASE("phrases say no more than is known") {
-  CHECK(render::probability(1) == "100 %");
-  CHECK(render::probability(0.9995) == ">99 %");
-  CHECK(render::probability(0.0005) == "<1 %");
-  CHECK(render::probability(0) == "0 %");
-  CHECK(render::percent(0) == "0 %");
-  CHECK(render::percent(0.014) == "1.4 %");
-  CHECK(render::percent(0.35) == "35 %");
+TEST_CASE("phrases say no more than is known, and lists of splits join neighbours") {
+  for (const auto& [share, text] : {std::pair(1.0, "100 %"), {0.9995, ">99 %"}, {0.0005, "<1 %"}, {0.0, "0 %"}}) {
+    CHECK(render::probability(share) == text);
+  }
+  for (const auto& [share, text] : {std::pair(0.0, "0 %"), {0.014, "1.4 %"}, {0.35, "35 %"}}) {
+    CHECK(render::percent(share) == text);
+  }
   CHECK(render::format_interval({39.04e6, 40.16e6}, 39.6e6, "ns", "-") == "39.0-40.2");
   CHECK(render::format_interval({980e3, 1.5e6}, 1.2e6, "ns", "-") == "980 us-1.50 ms");
   CHECK(render::format_interval({900e3, 990e3}, 1e6, "ns", "-") == "900-990 us");
   CHECK(render::format_interval({0.5, 0.75}, 0.6, "", "-") == "0.5-0.75");
-}
-
-TEST_CASE("lists of splits join neighbours") {
   Records records;
   for (const int split : {0, 1, 2, 3, 5, 7, 8, 10}) add(records, split, 1, 1);
   const auto report = constrained_report_of(records);
-  const auto& group = report.groups[0];
-  CHECK(render::split_list(group, {0, 1, 2, 3, 4, 5, 6, 7}) == "0-10");
-  CHECK(render::split_list(group, {0, 1, 4, 6, 7}) == "0, 1, 5, 8, 10");
-  CHECK(render::split_list(group, {1, 2, 3, 7}) == "1-3, 10");
-  CHECK(render::split_list(group, {}).empty());
+  for (const auto& [rows, text] : {std::pair(std::vector<std::size_t>{0, 1, 2, 3, 4, 5, 6, 7}, "0-10"),
+                                   {{0, 1, 4, 6, 7}, "0, 1, 5, 8, 10"},
+                                   {{1, 2, 3, 7}, "1-3, 10"},
+                                   {{}, ""}}) {
+    CHECK(render::split_list(report.groups[0], rows) == text);
+  }
 }
 
 TEST_CASE("no number in any format is infinite or NaN, whatever is zero") {
