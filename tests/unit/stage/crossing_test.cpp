@@ -16,6 +16,7 @@
 
 using namespace paretopipe;
 using namespace paretopipe::testing;
+using stage::Activation;
 using support::contains;
 using support::message_of;
 
@@ -152,8 +153,6 @@ TEST_CASE("a stage refuses micro-batches of no tensor, and of more than a link c
                  "micro-batches of 3 tensors"));
   stage.ask<stage::Prepared>(stage::Prepare{{0, 1}, {spec, spec}});
 }
-
-using stage::Activation;
 
 namespace {
 

@@ -12,6 +12,8 @@
 using namespace paretopipe;
 using namespace paretopipe::testing;
 using stage::RunReport;
+using support::contains;
+using support::message_of;
 
 namespace {
 
@@ -174,9 +176,6 @@ TEST_CASE("a stage alone runs all blocks, and nothing is sent") {
     CHECK(results.receive_end == stage.encoded);
   }
 }
-
-using support::contains;
-using support::message_of;
 
 namespace {
 

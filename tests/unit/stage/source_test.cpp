@@ -12,6 +12,7 @@
 #include <support/message_of.hpp>
 
 using namespace paretopipe;
+using paretopipe::stage::ArrivalGate;
 using stage::Activation;
 using stage::ReferenceSet;
 using stage::Source;
@@ -225,9 +226,6 @@ TEST_CASE("the largest difference counts, be it of one bit or beyond any number,
   CHECK(support::contains(message, "[1x3]"));
   CHECK(support::contains(message, "[2x3]"));
 }
-
-using paretopipe::now_ns;
-using paretopipe::stage::ArrivalGate;
 
 namespace {
 
