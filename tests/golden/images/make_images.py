@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Small images of every kind for tests/unit/model/own_data_test.cpp, and what torchvision makes of them for a model that
+"""Small images of every kind for tests/unit/zoo/inputs_test.cpp, and what torchvision makes of them for a model that
 takes 3 x 32 x 32 (it resizes to 37, since 37 is to 32 as 256 is to 224).
 
     python3 tests/golden/images/make_images.py

@@ -1,10 +1,9 @@
 #include "archives.hpp"
 
+#include <paretopipe/compute/archive/script_backend.hpp>
 #include <paretopipe/compute/files/zip_archive.hpp>
+#include <paretopipe/core/error.hpp>
 #include <paretopipe/core/hash.hpp>
-#include <paretopipe/stage/crossing.hpp>
-
-#include <algorithm>
 
 #include <ATen/ops/rand.h>
 #include <ATen/ops/randn.h>
@@ -135,29 +134,21 @@ stage::ModelRequest request_for(const std::filesystem::path& archive, const std:
           .archive = experiment::Archive{.sha256 = sha256_of_file(archive), .input_shape = {4, 4, 4}, .cuts = cuts}};
 }
 
-stage::Activation send(stage::Backend& to, const stage::Activation& activation) {
-  auto received = stage::allocate(specs_of(activation), to);
-  for (std::size_t i = 0; i < activation.tensors(); ++i) {
-    std::ranges::copy(activation.tensor(i).bytes, received.tensor(i).bytes.begin());
+std::string refusal_of(const stage::ModelRequest& request) {
+  try {
+    make_script_backend()->describe(request);
+  } catch (const Error& error) {
+    if (error.code() != ExitCode::usage) throw;
+    return error.what();
   }
-  return received;
-}
-
-stage::Boundary specs_of(const stage::Activation& activation) {
-  stage::Boundary specs;
-  for (std::size_t i = 0; i < activation.tensors(); ++i) specs.push_back(activation.tensor(i).spec);
-  return specs;
+  return "(nothing was thrown)";
 }
 
 bool is_described(const stage::Activation& activation, const experiment::ModelDescription& description, int split,
                   const experiment::ComputeMode& mode) {
   stage::Boundary described;
   for (auto& shape : description.shapes_at(split)) described.push_back(stage::activation_spec(mode, shape));
-  std::int64_t bytes = 0;
-  for (std::size_t i = 0; i < activation.tensors(); ++i) {
-    bytes += static_cast<std::int64_t>(activation.tensor(i).bytes.size());
-  }
-  return specs_of(activation) == described && bytes == description.bytes_at(split);
+  return boundary_of(activation) == described && bytes_of(activation) == description.bytes_at(split);
 }
 
 at::Tensor compute_whole(const std::filesystem::path& archive, const at::Tensor& input) {

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include <support/crossing.hpp>
+#include <support/temporary_folder.hpp>
 #include <unit/files/files.hpp>
 
 // Declared only: LibTorch's headers may define CHECK, and would take Catch2's from whoever includes this behind it.
@@ -13,6 +15,10 @@ class Tensor;
 }
 
 namespace paretopipe::archive {
+
+using support::boundary_of;
+using support::bytes_of;
+using support::send;
 
 /// What an archive keeps its tensors as: attributes of modules, as most do; or constants, as a frozen one does, of
 /// which a person may have kept `scale` as it was.
@@ -43,13 +49,24 @@ std::filesystem::path write_deep_archive(const std::filesystem::path& folder, in
 /// The files in an archive, for those who want to change some and put it together anew, with the right checksums.
 std::vector<files::ZipMember> members_of(const std::filesystem::path& archive);
 
+/// An archive in a folder of its own.
+class WrittenArchive {
+ public:
+  explicit WrittenArchive(const std::string& forward, Numbers where = Numbers::attributes)
+      : path(write_archive(folder_.path(), forward, "net.pt", where)) {}
+
+ private:
+  support::TemporaryFolder folder_;
+
+ public:
+  const std::filesystem::path path;
+};
+
 /// The archive as a model that takes 4x4 images of 4 channels.
 stage::ModelRequest request_for(const std::filesystem::path& archive, const std::string& cuts = "all", int batch = 2);
 
-/// What the wire does: the bytes arrive in memory that the receiving stage has allocated.
-stage::Activation send(stage::Backend& to, const stage::Activation& activation);
-
-stage::Boundary specs_of(const stage::Activation& activation);
+/// What is said of a model, by a usage error, when it is to be described.
+std::string refusal_of(const stage::ModelRequest& request);
 
 /// Whether tensors and bytes are those that the description has at the split, in that mode.
 bool is_described(const stage::Activation& activation, const experiment::ModelDescription& description, int split,

@@ -62,7 +62,7 @@ double check_every_split(const std::filesystem::path& archive, const std::string
     const auto sent = first->forward({0, k}, input);
     const bool inside = k > 0 && k < blocks;
     CHECK(is_described(sent, description, k, inside ? mode : ComputeMode{}));
-    second->prepare({k, blocks}, specs_of(sent));
+    second->prepare({k, blocks}, boundary_of(sent));
     const auto result = compute::to_tensor(second->forward({k, blocks}, send(*second, sent)));
     worst = std::max(worst, difference(result, expected));
   }

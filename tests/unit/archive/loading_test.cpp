@@ -104,8 +104,8 @@ TEST_CASE("blocks stay what they are when the archive is gone, and hold their in
 
 TEST_CASE("loaded at the positions of its description, a block is the one that was described") {
   const c10::InferenceMode inference;
-  const support::TemporaryFolder folder;
-  auto request = request_for(write_archive(folder.path(), kLoadedNet), "unit");
+  const WrittenArchive archive(kLoadedNet);
+  auto request = request_for(archive.path, "unit");
   auto found = make_script_backend();
   auto told = make_script_backend();
   found->configure({});
@@ -126,8 +126,8 @@ TEST_CASE("loaded at the positions of its description, a block is the one that w
 }
 
 TEST_CASE("an archive is not cut where it cannot be") {
-  const support::TemporaryFolder folder;
-  auto request = request_for(write_archive(folder.path(), kLoadedNet));
+  const WrittenArchive archive(kLoadedNet);
+  auto request = request_for(archive.path);
   const auto positions = make_script_backend()->describe(request).cut_positions;
   const int last = positions.back();
   for (const std::vector<int>& wrong : {std::vector{last + 1}, {0}, {-1, last}, {1, 1, last}, {2, 1, last}}) {
@@ -175,12 +175,11 @@ TEST_CASE("operators mean what they meant in the archive's version, wherever tha
 
 /// What is said of an archive after a change of its parts.
 std::string refusal_after(const std::function<void(files::ZipMember&)>& change) {
-  const support::TemporaryFolder folder;
-  const auto archive = write_archive(folder.path(), kLoadedNet);
-  auto members = members_of(archive);
+  const WrittenArchive archive(kLoadedNet);
+  auto members = members_of(archive.path);
   for (auto& member : members) change(member);
-  support::write_file(archive, files::zip_file(members));
-  return support::message_of<Error>([&] { make_script_backend()->describe(request_for(archive)); });
+  support::write_file(archive.path, files::zip_file(members));
+  return refusal_of(request_for(archive.path));
 }
 
 TEST_CASE("an archive of a version that LibTorch does not know is refused, wherever that stands in it") {

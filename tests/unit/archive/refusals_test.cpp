@@ -14,19 +14,12 @@
 namespace paretopipe::archive {
 namespace {
 
-std::string refusal(const stage::ModelRequest& request) {
-  try {
-    make_script_backend()->describe(request);
-  } catch (const Error& error) {
-    CHECK(error.code() == ExitCode::usage);
-    return error.what();
-  }
-  return "(nothing was thrown)";
-}
+using support::contains;
 
-std::string refusal(const std::string& forward) {
-  const support::TemporaryFolder folder;
-  return refusal(request_for(write_archive(folder.path(), forward)));
+const char* const kRelu = "def forward(self, x):\n  return torch.relu(x)\n";
+
+std::string refusal(const char* forward) {
+  return refusal_of(request_for(WrittenArchive(forward).path));
 }
 
 struct RefusedCode {
@@ -37,6 +30,10 @@ struct RefusedCode {
 const std::vector<RefusedCode> kRefusedCode{
     {"def forward(self, x):\n  if bool(torch.gt(torch.sum(x), 0)):\n    x = torch.relu(x)\n  return x\n",
      {"net.pt", "prim::If", "control flow"}},
+    {"def forward(self, x):\n  x = self.conv1.forward(x)\n  if bool(torch.gt(torch.sum(x), 0)):\n    x = "
+     "torch.relu(x)\n"
+     "  return x\n",
+     {"code/__torch__/tests", ".py:"}},  // where the operator stands
     {"def forward(self, x):\n  while bool(torch.gt(torch.sum(x), 0)):\n    x = x - 1\n  return x\n",
      {"prim::Loop", "control flow"}},
     {"def forward(self, x):\n  x.add_(1)\n  return self.conv1.forward(x)\n", {"aten::add_", "overwrites"}},
@@ -62,66 +59,39 @@ TEST_CASE("an archive that cannot be cut is refused with the operator that is in
   for (const auto& [forward, parts] : kRefusedCode) {
     const auto message = refusal(forward);
     INFO(forward << "gives: " << message);
-    for (const auto* part : parts) CHECK(support::contains(message, part));
-    CHECK_FALSE(support::contains(message, "\n"));
+    for (const auto* part : parts) CHECK(contains(message, part));
+    CHECK_FALSE(contains(message, "\n"));
   }
 }
 
-TEST_CASE("the refusal says where the operator stands: its module, and the place in the archive's code") {
-  const support::TemporaryFolder folder;
-  const auto message = refusal(
-      "def forward(self, x):\n  x = self.conv1.forward(x)\n  if bool(torch.gt(torch.sum(x), 0)):\n    x = "
-      "torch.relu(x)\n"
-      "  return x\n");
+TEST_CASE("a batch size that is built into the archive is named, or shown by the result's rows, and the other works") {
+  const WrittenArchive viewed("def forward(self, x):\n  return self.fc.forward(torch.view(x, [2, 64]))\n");
+  CHECK(make_script_backend()->describe(request_for(viewed.path, "all", 2)).block_count() == 2);
+  const auto message = refusal_of(request_for(viewed.path, "all", 3));
   INFO(message);
-  CHECK(support::contains(message, "code/__torch__/tests"));
-  CHECK(support::contains(message, ".py:"));
+  CHECK(contains(message, "3x4x4x4"));
+  CHECK(contains(message, "another batch size"));
+  const WrittenArchive folded("def forward(self, x):\n  return torch.view(torch.relu(x), [1, -1])\n");
+  CHECK(make_script_backend()->describe(request_for(folded.path, "all", 1)).block_count() == 2);
+  CHECK(contains(refusal_of(request_for(folded.path, "all", 3)), "1x192 for a batch of 3"));
 }
 
-TEST_CASE("a batch size that is built into the archive is named, and the other works") {
-  const support::TemporaryFolder folder;
-  const auto archive =
-      write_archive(folder.path(), "def forward(self, x):\n  return self.fc.forward(torch.view(x, [2, 64]))\n");
-  CHECK(make_script_backend()->describe(request_for(archive, "all", 2)).block_count() == 2);
-  const auto message = refusal(request_for(archive, "all", 3));
-  INFO(message);
-  CHECK(support::contains(message, "3x4x4x4"));
-  CHECK(support::contains(message, "another batch size"));
-}
-
-TEST_CASE("a batch size that is built in and silently folds the batch is refused by the result's rows") {
-  const support::TemporaryFolder folder;
-  const auto archive =
-      write_archive(folder.path(), "def forward(self, x):\n  return torch.view(torch.relu(x), [1, -1])\n");
-  CHECK(make_script_backend()->describe(request_for(archive, "all", 1)).block_count() == 2);
-  CHECK(support::contains(refusal(request_for(archive, "all", 3)), "1x192 for a batch of 3"));
-}
-
-TEST_CASE("a file that changed since its SHA-256 was taken is refused") {
-  const support::TemporaryFolder folder;
-  const auto request = request_for(write_archive(folder.path(), "def forward(self, x):\n  return torch.relu(x)\n"));
-  write_archive(folder.path(), "def forward(self, x):\n  return torch.tanh(x)\n");
-  CHECK(support::contains(refusal(request), "has changed"));
-}
-
-TEST_CASE("blocks that there are not, and blocks that are not loaded, are errors that name them") {
-  const support::TemporaryFolder folder;
-  const auto request = request_for(write_archive(folder.path(), "def forward(self, x):\n  return torch.relu(x)\n"));
+TEST_CASE("blocks that there are not, blocks that are not loaded, images and a changed file are refused by name") {
+  const WrittenArchive archive(kRelu);
+  auto request = request_for(archive.path);
   auto backend = make_script_backend();
   CHECK_THROWS_AS(backend->load(request, {0, 2}), UsageError);
   CHECK_THROWS_AS(backend->load(request, {-1, 1}), UsageError);
   backend->load(request, {0, 1});
   const auto input = backend->make_inputs(request, 1).at(0);
-  CHECK(support::contains(support::message_of<Error>([&] { backend->forward({0, 2}, input); }), "block 1 of"));
-}
-
-TEST_CASE("images are refused where the model takes none") {
-  const support::TemporaryFolder folder;
-  auto request = request_for(write_archive(folder.path(), "def forward(self, x):\n  return torch.relu(x)\n"));
+  CHECK(contains(support::message_of<Error>([&] { backend->forward({0, 2}, input); }), "block 1 of"));
   request.data = "fashion-mnist";
   const auto message = support::message_of<UsageError>([&] { make_script_backend()->make_inputs(request, 1); });
-  CHECK(support::contains(message, "4x4x4"));
-  CHECK(support::contains(message, "--data random"));
+  CHECK(contains(message, "4x4x4"));
+  CHECK(contains(message, "--data random"));
+  request = request_for(archive.path);
+  write_archive(archive.path.parent_path(), "def forward(self, x):\n  return torch.tanh(x)\n");
+  CHECK(contains(refusal_of(request), "has changed"));
 }
 
 }  // namespace

@@ -1,12 +1,18 @@
+#include <paretopipe/analysis/calibration/data_sheet.hpp>
+#include <paretopipe/core/error.hpp>
 #include <paretopipe/render/render_data_sheet.hpp>
 
 #include <algorithm>
+#include <functional>
 #include <sstream>
 
 #include <nlohmann/json.hpp>
 #include <support/catch.hpp>
+#include <support/files.hpp>
 #include <support/message_of.hpp>
+#include <support/temporary_folder.hpp>
 
+#include "../record/records.hpp"
 #include "perfect.hpp"
 
 using namespace paretopipe;
@@ -126,14 +132,11 @@ TEST_CASE("a trial without a result, or over another network than asked for, is 
   CHECK(contains(render_markdown(sheet), "killed \\| by signal 9"));
   CHECK(contains(verdict(sheet), "MISSED: 0 of 0 errors are within the promise; 3 trial(s) have no result"));
   CHECK(nlohmann::json::parse(render_json(sheet))["kept"] == false);
-}
-
-TEST_CASE("one failed repetition keeps a cell from being kept, though its errors are small") {
   auto records = testing::measured_grid({kEmulated});
   records.push_back(testing::make_failure(trial_of(kEmulated, {}, {}, 3), "gone"));
-  const auto sheet = sheet_of({kEmulated}, records);
-  CHECK(reading(sheet, "latency").error->kept());
-  CHECK_FALSE(sheet.kept());
+  const auto one_failed = sheet_of({kEmulated}, records);
+  CHECK(reading(one_failed, "latency").error->kept());
+  CHECK_FALSE(one_failed.kept());  // though the errors are small
 }
 
 TEST_CASE("a machine that was not at rest is reported with the errors") {
@@ -187,4 +190,198 @@ TEST_CASE("every row of the data sheet's tables has a cell for every heading, an
     if (bars > 0 && found > 0) CHECK(found == bars);
     bars = found;
   }
+}
+
+using nlohmann::json;
+using support::message_of;
+
+namespace {
+
+/// With all that a sheet can have: errors within and beyond the promise, an unknown truth, a failure, a disturbance.
+DataSheet a_sheet() {
+  auto records = testing::measured_grid({kLoopback, kEmulated}, {.compute_ns = 31, .transfer_ns = 250'000});
+  records[3].stages[1].usage.major_page_faults = 12;
+  records.push_back(testing::make_failure(trial_of(kEmulated, {}, {}, 3), "gone"));
+  auto sheet = testing::sheet_of({kLoopback, kEmulated}, records);
+  sheet.conditions.findings = {{"load", host::Level::warning, "7.5", "it takes time", "wait"}};
+  return sheet;
+}
+
+std::string refusal(const json& document) {
+  return message_of<UsageError>([&] { document.get<DataSheet>(); });
+}
+
+/// The refusal of a sheet of which one thing was changed.
+std::string refusal_after(const std::function<void(json&)>& change) {
+  json document = a_sheet();
+  change(document);
+  return refusal(document);
+}
+
+std::string refusal_of_file(const std::string& text) {
+  const support::TemporaryFolder folder;
+  const auto file = folder.path() / "sheet.json";
+  support::write_file(file, text);
+  const auto message = message_of<UsageError>([&] { read_data_sheet(file); });
+  CHECK(contains(message, file.string()));
+  CHECK_FALSE(contains(message, "\n"));
+  return message;
+}
+
+}  // namespace
+
+TEST_CASE("a data sheet that is read back says the same in every format") {
+  const support::TemporaryFolder folder;
+  const auto file = folder.path() / "sheet.json";
+  for (const auto& sheet : {a_sheet(), testing::sheet_of(full_grid(), testing::measured_grid(full_grid())),
+                            testing::sheet_of({kLoopback}, {})}) {
+    support::write_file(file, render_json(sheet));
+    const auto read = read_data_sheet(file);
+    CHECK(render_json(read) == render_json(sheet));
+    CHECK(render_text(read) == render_text(sheet));
+    CHECK(read.kept() == sheet.kept());
+  }
+}
+
+TEST_CASE("a file that is no data sheet is refused by name, with how to get one") {
+  const auto whole = render_json(a_sheet());
+  for (const auto& text : {std::string(), std::string("network    blocks\n"), whole.substr(0, whole.size() / 2),
+                           whole.substr(0, whole.size() - 3), whole + whole}) {
+    CHECK(contains(refusal_of_file(text), "paretopipe calibrate --format json"));
+  }
+  for (const auto* text :
+       {"[]", "3", "{}", R"({"schema": 1, "id": "0123456789abcdef"})", R"({"schema": 1, "kind": 7})"}) {
+    CHECK(contains(refusal_of_file(text), "this is no data sheet"));
+  }
+  CHECK(contains(message_of<UsageError>([] { read_data_sheet("/nowhere/sheet.json"); }), "/nowhere/sheet.json"));
+}
+
+TEST_CASE("a data sheet of another schema is refused") {
+  CHECK(contains(refusal_after([](json& sheet) { sheet["schema"] = 2; }), "use a newer paretopipe"));
+  CHECK(contains(refusal_after([](json& sheet) { sheet["schema"] = 0; }), "measure again"));
+  CHECK(contains(refusal_after([](json& sheet) { sheet.erase("schema"); }), "not a paretopipe data sheet"));
+}
+
+TEST_CASE("a data sheet that lacks a field, or has one of the wrong type, is refused") {
+  for (const auto* field : {"provenance", "host", "findings", "batches", "warmup", "repetitions", "cpus", "cells"}) {
+    CAPTURE(field);
+    CHECK(contains(refusal_after([&](json& sheet) { sheet.erase(field); }),
+                   "lacks a field or has one of the wrong type"));
+    CHECK_FALSE(contains(refusal_after([&](json& sheet) { sheet[field] = "x"; }), "nothing was thrown"));
+  }
+  for (const auto* field : {"network", "compute_ns", "payload_bytes", "readings"}) {
+    CAPTURE(field);
+    CHECK(contains(refusal_after([&](json& sheet) { sheet["cells"][1].erase(field); }), "lacks a field"));
+  }
+  CHECK(contains(refusal_after([](json& sheet) {
+                   sheet["cells"][1]["readings"][0]["measured_ns"] = {true, 1, 2};
+                 }),
+                 "has one of the wrong type"));
+  for (const auto* field : {"quantity", "measured_ns", "truth_ns", "worst_error_ns"}) {
+    CAPTURE(field);
+    CHECK(
+        contains(refusal_after([&](json& sheet) { sheet["cells"][1]["readings"][0].erase(field); }), "lacks a field"));
+  }
+}
+
+TEST_CASE("a data sheet that was edited by hand is refused where it contradicts itself") {
+  using Values = std::vector<json>;
+  for (const auto& [place, values] : {std::pair("/kept", Values{true}),
+                                      {"/relative_bound", {0.5}},
+                                      {"/batches", {12.5}},
+                                      {"/summary/0/worst_error_ns", {0}},
+                                      {"/summary/0/kept", {17}},
+                                      {"/cells/1/readings/0/error_ns", {1}},
+                                      {"/cells/1/readings/0/kept", {false}},
+                                      {"/cells/0/network", {"carrier pigeons"}},
+                                      {"/cells/1/compute_ns", {0, -1, 18446744073709551615U}},
+                                      {"/cells/1/payload_bytes", {0, -1, 18446744073709551615U}}}) {
+    for (const auto& value : values) {
+      CAPTURE(place, value);
+      CHECK(contains(refusal_after([&, at = place](json& sheet) { sheet.at(json::json_pointer(at)) = value; }),
+                     "was it edited by hand?"));
+    }
+  }
+}
+
+TEST_CASE("words that this release does not know are refused, and fields that it does not know are left alone") {
+  CHECK(contains(refusal_after([](json& sheet) { sheet["cells"][0]["readings"][0]["quantity"] = "charm"; }),
+                 "quantity \"charm\" is unknown; use a newer paretopipe"));
+  CHECK(contains(refusal_after([](json& sheet) { sheet["findings"][0]["level"] = "dire"; }), "\"dire\""));
+  json later = a_sheet();
+  later["later"] = {1, 2};
+  later["cells"][0]["later"] = "x";
+  CHECK_NOTHROW(later.get<DataSheet>());
+}
+
+using calibration::doubts;
+
+namespace {
+
+/// Of the machine and the release that the records are of.
+calibration::DataSheet own_sheet() {
+  calibration::DataSheet sheet;
+  sheet.provenance = testing::ok_record().provenance;
+  sheet.conditions.host = testing::a_stage(0).host;
+  return sheet;
+}
+
+std::vector<record::TrialRecord> records() {
+  return {testing::ok_record(0), testing::ok_record(1), testing::failed_record(2)};
+}
+
+}  // namespace
+
+TEST_CASE("of a sheet of the same machine nothing is doubted, not even after a reboot") {
+  auto sheet = own_sheet();
+  CHECK(doubts(sheet, records()).empty());
+  sheet.conditions.host.boot_id = "another";
+  sheet.conditions.host.time_namespace = "time:[1]";
+  CHECK(doubts(sheet, records()).empty());
+}
+
+TEST_CASE("a sheet of another machine says nothing of the trials") {
+  for (const auto change : {+[](host::HostContext& host) { host.hostname = "pi"; },
+                            +[](host::HostContext& host) { host.cpu_model = "Cortex-A72"; },
+                            +[](host::HostContext& host) { host.cpu_count = 2; }}) {
+    auto sheet = own_sheet();
+    change(sheet.conditions.host);
+    const auto sentences = doubts(sheet, records());
+    REQUIRE(sentences.size() == 1);
+    CHECK(contains(sentences[0], "and the trials ran on host (Some CPU, 4 CPUs): it says nothing of them."));
+  }
+}
+
+TEST_CASE("a machine that the sheet leaves out is named once") {
+  auto measured = records();
+  for (auto& record : measured) {
+    if (!record.stages.empty()) record.stages[1].host.hostname = "pi";
+  }
+  CHECK(doubts(own_sheet(), measured) ==
+        std::vector<std::string>{"Trials ran on pi (Some CPU, 4 CPUs), too: this sheet says nothing of it."});
+}
+
+TEST_CASE("what changed of the machine is told, each change once") {
+  auto sheet = own_sheet();
+  sheet.conditions.host.kernel = "Linux 5.10";
+  sheet.conditions.host.governor.reset();
+  const auto sentences = doubts(sheet, records());
+  REQUIRE(sentences.size() == 1);
+  CHECK(
+      sentences[0] ==
+      "The machine has changed: kernel was Linux 5.10 for the sheet, and Linux 6.1 for trials; frequency governor was "
+      "unknown for the sheet, and performance for trials.");
+}
+
+TEST_CASE("a sheet of another release is doubted, and one of a release among the records' is not") {
+  auto sheet = own_sheet();
+  sheet.provenance.version = "0.2.0";
+  auto measured = records();
+  CHECK(doubts(sheet, measured) ==
+        std::vector<std::string>{"The sheet is of paretopipe 0.2.0, and the trials were run by 0.1.0."});
+  measured[0].provenance.version = "0.2.0";
+  CHECK(doubts(sheet, measured).empty());
+  // Nor do records that say nothing of themselves raise a doubt.
+  CHECK(doubts(own_sheet(), {}).empty());
+  CHECK(doubts(own_sheet(), std::vector{testing::failed_record()}).empty());
 }

@@ -71,26 +71,20 @@ TEST_CASE("sides that share nothing are refused with what tells them apart") {
   CHECK_FALSE(contains(complaint_about(base, renamed), "\x1b"));
 }
 
-TEST_CASE("a regression is a broken rule, and in a strict request an undecided one") {
+TEST_CASE("a regression is a broken rule, and in a strict request an undecided one or what was not measured again") {
   auto asked = request({"throughput"}, {"throughput < -5%"});
   CHECK(comparison_of(repetitions(kBefore), repetitions(kSlower), asked).regression());
   CHECK_FALSE(comparison_of(repetitions(kBefore), repetitions(kAlike), asked).regression());
   const auto few = repetitions({10'000, 10'100, 10'200});
   CHECK_FALSE(comparison_of(few, few, asked).regression());
   CHECK(comparison_of(few, few, asked).count(Outcome::undecided) == 1);
+  const auto two = repetitions(kBefore, 3) + repetitions(kBefore, 5);
+  CHECK_FALSE(comparison_of(two, repetitions(kAlike), asked).regression());  // one was not measured again
   asked.strict = true;
+  CHECK(comparison_of(two, repetitions(kAlike), asked).regression());
+  CHECK_FALSE(comparison_of(repetitions(kAlike), two, asked).regression());
   CHECK(comparison_of(few, few, asked).regression());
   CHECK_FALSE(comparison_of(repetitions(kBefore), repetitions(kAlike), asked).regression());
-}
-
-TEST_CASE("what was not measured again passes, but not a strict request") {
-  const auto base = repetitions(kBefore, 3) + repetitions(kBefore, 5);
-  const auto now = repetitions(kAlike, 3);
-  auto asked = request({"throughput"}, {"throughput < -5%"});
-  CHECK_FALSE(comparison_of(base, now, asked).regression());
-  asked.strict = true;
-  CHECK(comparison_of(base, now, asked).regression());
-  CHECK_FALSE(comparison_of(now, base, asked).regression());
 }
 
 TEST_CASE("failed and invalid repetitions are counted and enter no median, and a split that only fails is lost") {
@@ -108,13 +102,14 @@ TEST_CASE("failed and invalid repetitions are counted and enter no median, and a
   CHECK(lost.configurations[0].changes[0].verdict == Verdict::lost);
   CHECK(lost.regression());
   CHECK_FALSE(comparison_of(failed, failed, asked).regression());  // nothing was lost
-}
-
-TEST_CASE("the same records compare the same in every run") {
-  const auto compared = [] {
-    return comparison_of(repetitions(kBefore), repetitions(kAlike), request({"latency_p95"}));
-  };
-  CHECK(compared().configurations[0].changes[0].interval == compared().configurations[0].changes[0].interval);
+  auto both = repetitions(kBefore, 3) + repetitions(kBefore, 5);
+  auto half = both;
+  put_side_by_side(both, half);
+  for (std::size_t i = 5; i < half.size(); ++i) half[i] = make_failure(half[i].trial, "killed");
+  const auto paired = comparison_of(both, half, asked);
+  CHECK(paired.paired);
+  CHECK(paired.configurations[1].changes[0].verdict == Verdict::lost);
+  CHECK(paired.regression());
 }
 
 TEST_CASE("repetitions that were measured side by side are compared with each other, whatever drifts") {
@@ -150,17 +145,6 @@ TEST_CASE("a repetition whose partner failed, or was measured again, counts on n
   CHECK(comparison_of(base, now, request({"throughput"})).configurations[0].changes[0].base_count == 1);
 }
 
-TEST_CASE("side by side too, a configuration of which no repetition succeeds any more is lost") {
-  auto base = repetitions(kBefore, 3) + repetitions(kBefore, 5);
-  auto now = base;
-  put_side_by_side(base, now);
-  for (std::size_t i = 5; i < now.size(); ++i) now[i] = make_failure(now[i].trial, "killed");
-  const auto comparison = comparison_of(base, now, request({"throughput"}, {"throughput < -5%"}));
-  CHECK(comparison.paired);
-  CHECK(comparison.configurations[1].changes[0].verdict == Verdict::lost);
-  CHECK(comparison.regression());
-}
-
 TEST_CASE("what slows every configuration a little shows in all of them together, and in none alone") {
   // Five splits that scatter by 10 %, each in its own way, and are 6 % slower now.
   const std::vector<std::int64_t> scatter{0, 900, 200, 700, 500, 100};
@@ -186,14 +170,6 @@ TEST_CASE("what slows every configuration a little shows in all of them together
   CHECK(comparison.regression());
 }
 
-TEST_CASE("one configuration has nothing to be together with, and nothing is made of numbers that are 0") {
-  CHECK_FALSE(
-      comparison_of(repetitions(kBefore), repetitions(kAlike), request({"throughput"})).together[0].has_value());
-  auto base = repetitions(kBefore, 3) + repetitions(kBefore, 5);
-  for (auto& record : base) record.links[0].payload_bytes = 0;
-  CHECK_FALSE(comparison_of(base, base, request({"payload"})).together[0].has_value());
-}
-
 TEST_CASE("of forty equal sweeps that only chance parts, a rule fails at most two") {
   std::mt19937 random(5);
   std::normal_distribution<double> noise(0, 0.1);
@@ -214,10 +190,18 @@ TEST_CASE("of forty equal sweeps that only chance parts, a rule fails at most tw
   CHECK(failed <= 2);
 }
 
-TEST_CASE("all configurations together are only where a repetition has all of them") {
+TEST_CASE(
+    "all configurations together are only where a repetition has several, and all, of them, in numbers that are not "
+    "0") {
   const auto base = repetitions(kBefore, 3) + repetitions({10'000, 10'001}, 5);
   const auto now = repetitions(kSlower, 3) + repetitions({10'000, 10'001}, 5);
   const auto comparison = comparison_of(base, now, request({"throughput"}));
   CHECK(comparison.together[0]->base_count == 2);
   CHECK(comparison.together[0]->verdict == Verdict::too_few);
+  const auto one = [] { return comparison_of(repetitions(kBefore), repetitions(kAlike), request({"throughput"})); };
+  CHECK_FALSE(one().together[0].has_value());
+  CHECK(one().configurations[0].changes[0].interval == one().configurations[0].changes[0].interval);
+  auto nothing = repetitions(kBefore, 3) + repetitions(kBefore, 5);
+  for (auto& record : nothing) record.links[0].payload_bytes = 0;
+  CHECK_FALSE(comparison_of(nothing, nothing, request({"payload"})).together[0].has_value());
 }

@@ -1,9 +1,12 @@
 #include <paretopipe/analysis/compare/judge.hpp>
+#include <paretopipe/core/error.hpp>
 
 #include <cmath>
+#include <string>
 #include <vector>
 
 #include <support/catch.hpp>
+#include <support/message_of.hpp>
 
 using namespace paretopipe;
 using namespace paretopipe::compare;
@@ -70,12 +73,9 @@ TEST_CASE("values that overlap as noise does are no change") {
   CHECK(judged(kLatency, kBase, {99, 101.5, 102.5, 103.5, 100.5}).verdict == Verdict::no_change);
   CHECK(judged(kLatency, kBase, kBase).verdict == Verdict::no_change);
   CHECK(judged(kLatency, {5, 5, 5, 5}, {5, 5, 5, 5}).verdict == Verdict::no_change);
-}
-
-TEST_CASE("a median that moved far among scattered repetitions is no change beyond noise") {
-  const auto change = judged(kLatency, {100, 180, 90, 200, 110}, {150, 95, 190, 105, 210});
-  CHECK(*change.ratio > 1.3);
-  CHECK(change.verdict == Verdict::no_change);
+  const auto scattered = judged(kLatency, {100, 180, 90, 200, 110}, {150, 95, 190, 105, 210});
+  CHECK(*scattered.ratio > 1.3);  // the median moved far
+  CHECK(scattered.verdict == Verdict::no_change);
 }
 
 TEST_CASE("a significant rank test alone does not make a change: the interval must exclude 1") {
@@ -122,26 +122,31 @@ TEST_CASE("a configuration of which nothing succeeds any more is lost") {
 }
 
 TEST_CASE("a rule is broken by a change that is past its threshold and beyond noise") {
-  CHECK(outcome("throughput < -5%", kBase, times(kBase, 0.9)) == Outcome::broken);
-  CHECK(outcome("throughput < -15%", kBase, times(kBase, 0.9)) == Outcome::held);
-  CHECK(outcome("latency_p95 > +10%", kBase, times(kBase, 1.2)) == Outcome::broken);
-  CHECK(outcome("latency_p95 > +30%", kBase, times(kBase, 1.2)) == Outcome::held);
-  // Past the threshold, but noise:
-  CHECK(outcome("latency_p95 > +10%", {100, 180, 90, 200, 110}, {150, 95, 190, 105, 210}) == Outcome::held);
-  // In the other direction:
-  CHECK(outcome("throughput < -5%", kBase, times(kBase, 1.5)) == Outcome::held);
-  // A rule may watch the good direction as well:
-  CHECK(outcome("throughput > +5%", kBase, times(kBase, 1.5)) == Outcome::broken);
-}
-
-TEST_CASE("a change of just the threshold does not break the rule") {
-  const Values base{100, 100, 100, 100, 100};
-  CHECK(outcome("throughput < -5%", base, {95, 95, 95, 95, 95}) == Outcome::held);
-  CHECK(outcome("throughput < -5%", base, times(base, 0.9499)) == Outcome::broken);
-  CHECK(outcome("latency_p95 > +10%", base, {110, 110, 110, 110, 110}) == Outcome::held);
-  CHECK(outcome("latency_p95 > +10%", base, times(base, 1.1001)) == Outcome::broken);
-  CHECK(outcome("latency_p95 > 0%", base, base) == Outcome::held);
-  CHECK(outcome("latency_p95 > 0%", base, times(base, 1.001)) == Outcome::broken);
+  const Values flat{100, 100, 100, 100, 100};
+  struct Case {
+    const char* rule;
+    Values base, now;
+    Outcome outcome;
+  };
+  for (const auto& [rule, base, now, expected] :
+       {Case{"throughput < -5%", kBase, times(kBase, 0.9), Outcome::broken},
+        Case{"throughput < -15%", kBase, times(kBase, 0.9), Outcome::held},
+        Case{"latency_p95 > +10%", kBase, times(kBase, 1.2), Outcome::broken},
+        Case{"latency_p95 > +30%", kBase, times(kBase, 1.2), Outcome::held},
+        // Past the threshold, but noise; in the other direction; a rule may watch the good direction as well.
+        Case{"latency_p95 > +10%", {100, 180, 90, 200, 110}, {150, 95, 190, 105, 210}, Outcome::held},
+        Case{"throughput < -5%", kBase, times(kBase, 1.5), Outcome::held},
+        Case{"throughput > +5%", kBase, times(kBase, 1.5), Outcome::broken},
+        // A change of just the threshold does not break the rule.
+        Case{"throughput < -5%", flat, {95, 95, 95, 95, 95}, Outcome::held},
+        Case{"throughput < -5%", flat, times(flat, 0.9499), Outcome::broken},
+        Case{"latency_p95 > +10%", flat, {110, 110, 110, 110, 110}, Outcome::held},
+        Case{"latency_p95 > +10%", flat, times(flat, 1.1001), Outcome::broken},
+        Case{"latency_p95 > 0%", flat, flat, Outcome::held},
+        Case{"latency_p95 > 0%", flat, times(flat, 1.001), Outcome::broken}}) {
+    CAPTURE(rule, now);
+    CHECK(outcome(rule, base, now) == expected);
+  }
 }
 
 TEST_CASE("with too few repetitions a rule is undecided, and a lost configuration breaks every rule") {
@@ -242,4 +247,53 @@ TEST_CASE("the check of all together weighs as much as the others, which have th
   // 8 · 2 / 252 is too much, 4 · 2 / 252 is not.
   CHECK(decided(1) == std::pair(Verdict::too_few, Verdict::no_change));
   CHECK(decided(2) == std::pair(Verdict::worse, Verdict::worse));
+}
+
+using compare::parse_rule;
+using support::contains;
+
+TEST_CASE("a rule names a metric, a side and a percentage, with blanks or without") {
+  const auto& throughput = record::find_metric("throughput");
+  for (const auto* text : {"throughput < -5%", "throughput<-5%", "  throughput\t<  -5 %  ", "throughput < -5.0%"}) {
+    CAPTURE(text);
+    CHECK(parse_rule(text) == compare::Rule{&throughput, false, -5});
+    CHECK(parse_rule(text).text() == "throughput < -5%");
+  }
+  for (const auto* text : {"latency_p95 > +10.5%", "latency_p95 > 10.5%"}) {
+    CHECK(parse_rule(text) == compare::Rule{&record::find_metric("latency_p95"), true, 10.5});
+    CHECK(parse_rule(text).text() == "latency_p95 > +10.5%");
+  }
+}
+
+TEST_CASE("any change beyond noise in one direction is a rule too") {
+  CHECK(parse_rule("throughput < 0%").text() == "throughput < -0%");
+  CHECK(parse_rule("throughput < -0%").text() == "throughput < -0%");
+  CHECK(parse_rule("latency_p50 > 0%").text() == "latency_p50 > +0%");
+}
+
+TEST_CASE("what is not a rule is refused with the form that it should have") {
+  for (const std::string text :
+       {"", "throughput", "throughput -5%", "throughput < -5", "throughput < %", "throughput <= -5%",
+        "throughput < -5%%", "throughput < five%", "throughput < -5% or so", "throughput < nan%", "throughput < -inf%",
+        "throughput > 1e999%", "throughput > +-5%", "throughput > ++5%", "latency_p95 > 80ms", "throughput = -5%",
+        "latency_p95 > 0x10%"}) {
+    CAPTURE(text);
+    const auto complaint = support::message_of<UsageError>([&] { parse_rule(text); });
+    CHECK(contains(complaint, "\"" + text + "\" is not a rule"));
+    CHECK(contains(complaint, "METRIC < -N%"));
+  }
+}
+
+TEST_CASE("a rule that no change at all would break, and one that nothing can break, are refused") {
+  const auto complaint = [](const char* text) { return support::message_of<UsageError>([&] { parse_rule(text); }); };
+  CHECK(contains(complaint("throughput > -5%"), "no change at all"));
+  CHECK(contains(complaint("throughput < 5%"), "no change at all"));
+  CHECK(contains(complaint("throughput < -100%"), "never"));
+  CHECK(contains(complaint("throughput < -99.9%"), "(nothing was thrown)"));
+}
+
+TEST_CASE("an unknown metric is refused with the one that was probably meant") {
+  const auto complaint = support::message_of<UsageError>([] { parse_rule("troughput < -5%"); });
+  CHECK(contains(complaint, "did you mean \"throughput\""));
+  CHECK(contains(support::message_of<UsageError>([] { parse_rule("< -5%"); }), "is not a metric"));
 }

@@ -2,6 +2,7 @@
 #include <paretopipe/compute/files/weights_file.hpp>
 #include <paretopipe/core/error.hpp>
 
+#include <numeric>
 #include <string>
 #include <string_view>
 
@@ -38,20 +39,31 @@ inline void check_harmless(const std::string& file) {
   }
 }
 
-/// Every prefix of the file, and every file that differs from it in one byte (which becomes 0, 255, one more, or has
-/// its highest bit turned).
-inline void check_all_damages(const std::string& good) {
+/// Every prefix of the good bytes is refused, and every one with another byte somewhere (by default 0, 255, one more,
+/// or its highest bit turned) is harmless.
+template <class Refusal, class Harmless>
+void check_all_damages(const std::string& good, Refusal refusal_of, Harmless check, bool with_every_value = true) {
   for (std::size_t length = 0; length < good.size(); ++length) {
     INFO("the first " << length << " bytes");
-    CHECK(refusal(good.substr(0, length)) != "(nothing was thrown)");
+    CHECK(refusal_of(good.substr(0, length)) != "(nothing was thrown)");
   }
   for (std::size_t i = 0; i < good.size(); ++i) {
-    for (const auto value : {0, 255, good[i] + 1, good[i] ^ 0x80}) {
+    std::vector<int> values{0, 255, good[i] + 1, good[i] ^ 0x80};
+    if (with_every_value) {
+      values.resize(256);
+      std::iota(values.begin(), values.end(), 0);
+    }
+    for (const auto value : values) {
       auto damaged = good;
       damaged[i] = static_cast<char>(value);
-      check_harmless(damaged);
+      check(damaged);
     }
   }
+}
+
+/// Of a whole file.
+inline void check_all_damages(const std::string& good) {
+  check_all_damages(good, refusal, check_harmless, false);
 }
 
 }  // namespace paretopipe::files

@@ -1,3 +1,7 @@
+#include <paretopipe/compute/files/bytes.hpp>
+#include <paretopipe/compute/files/weights_file.hpp>
+#include <paretopipe/compute/files/write_tensor.hpp>
+
 #include <cstdlib>
 #include <fstream>
 
@@ -68,16 +72,12 @@ TEST_CASE("files that other programs wrote hold what they were told to write", "
   }
 }
 
-TEST_CASE("PyTorch's old format and its TorchScript archives are told apart from a state_dict", "[weights]") {
+TEST_CASE("what Python wrote and is no state_dict is told as what it is, and no command in it is run", "[weights]") {
   CHECK(contains(open_refusal(kGolden / "legacy.pth"), "PyTorch's format before 1.6"));
   CHECK(contains(open_refusal(kGolden / "script.pt"), "it is a TorchScript archive, a whole model; save the weights"));
   CHECK(contains(open_refusal(kGolden / "checkpoint.pth"), "save the weights alone"));
-}
-
-TEST_CASE("a pickle made by Python to run a command is refused, and the command is not run", "[weights]") {
-  const auto message = open_refusal(kGolden / "hostile.pth");
-  CHECK(contains(message, "system\""));
-  CHECK(contains(message, "hostile.pth"));
+  CHECK(contains(open_refusal(kGolden / "hostile.pth"), "system\""));
+  CHECK(contains(open_refusal(kGolden / "hostile.pth"), "hostile.pth"));
 }
 
 TEST_CASE("a file that cannot be opened is refused with its name and the reason", "[weights]") {
@@ -107,4 +107,111 @@ TEST_CASE("opening a file of a gigabyte reads its header, and a tensor's bytes w
   CHECK(file.tensors().at("large").bytes.size() == kLarge);
   CHECK(element<float>(file.tensors().at("small"), 0) == 0);
   CHECK(resident_file_bytes() - before < 16 << 20);
+}
+
+namespace {
+
+const std::vector<float> kValues{1, -2, 0.5F, 4, 5, 6};
+const std::string kBytes = elements(kValues);
+
+DenseTensor a_tensor(DType dtype = DType::float32, std::vector<std::int64_t> shape = {2, 3}) {
+  return {dtype, std::move(shape), bytes_of(kBytes)};
+}
+
+/// As torch.save writes it.
+std::string saved(const std::string& tensor, const std::string& storage = kBytes) {
+  return torch_file(pickle::whole(tensor), {storage});
+}
+
+std::string tensor_refusal(const std::string& file) {
+  return support::message_of<UsageError>([&] { read_tensor(bytes_of(file)); });
+}
+
+}  // namespace
+
+TEST_CASE("a tensor that is written comes back as it was, in both formats", "[weights]") {
+  const auto tensor = GENERATE(a_tensor(), a_tensor(DType::float32, {6}), a_tensor(DType::float32, {1, 2, 1, 3}),
+                               a_tensor(DType::bfloat16, {12}), a_tensor(DType::int64, {3, 1}),
+                               DenseTensor{DType::float32, {0, 3}, {}});
+  for (const auto& file : {torch_file_of(tensor), safetensors_file_of(tensor, "output")}) {
+    const auto read = read_tensor(bytes_of(file));
+    CHECK(read.dtype == tensor.dtype);
+    CHECK(read.shape == tensor.shape);
+    CHECK(read.strides == dense_layout(tensor.shape)->strides);
+    CHECK(text_of(read.bytes) == text_of(tensor.bytes));
+    CHECK_NOTHROW(verify(read));
+  }
+}
+
+TEST_CASE("the same tensor makes the same file, whose name says its format", "[weights]") {
+  CHECK(torch_file_of(a_tensor()) == torch_file_of(a_tensor()));
+  CHECK(tensor_file_of(a_tensor(), "a/b.pt") == torch_file_of(a_tensor()));
+  CHECK(tensor_file_of(a_tensor(), "b.pth") == torch_file_of(a_tensor()));
+  CHECK(tensor_file_of(a_tensor(), "b.safetensors") == safetensors_file_of(a_tensor(), "output"));
+  for (const auto* name : {"b.npy", "b", "pt", ".pt", "b.PT"}) {
+    CAPTURE(name);
+    CHECK_THROWS_AS(check_tensor_file_name(name), UsageError);
+  }
+  // What is no tensor of its shape is not written.
+  CHECK_THROWS_AS(torch_file_of(a_tensor(DType::float32, {2, 4})), Error);
+  CHECK_THROWS_AS(safetensors_file_of(a_tensor(DType::float32, {2, -3}), "x"), Error);
+  CHECK_THROWS_AS(torch_file_of(a_tensor(DType::boolean, {24})), Error);
+}
+
+TEST_CASE("a tensor as torch.save writes it is read where it lies, with strides of its own", "[weights]") {
+  const auto file = saved(pickle::tensor(pickle::storage("FloatStorage", "0", 6), 1, {2, 2}, {1, 2}));
+  const auto tensor = read_tensor(bytes_of(file));
+  CHECK(tensor.shape == std::vector<std::int64_t>{2, 2});
+  CHECK(tensor.strides == std::vector<std::int64_t>{1, 2});
+  CHECK(element<float>(tensor, 0) == -2);
+  CHECK(element<float>(tensor, 3) == 5);
+}
+
+TEST_CASE("a file of something else than one tensor is refused with what to do", "[weights]") {
+  const auto tensor = pickle::tensor(pickle::storage("FloatStorage", "0", 6), 0, {6}, {1});
+  CHECK(contains(tensor_refusal(""), "it is empty"));
+  CHECK(contains(tensor_refusal("\x93NUMPY"), "torch.save(tensor, FILE)"));
+  CHECK(contains(tensor_refusal(saved(pickle::dictionary({pickle::text("x"), tensor}))), "it holds a dictionary, not"));
+  CHECK(contains(tensor_refusal(saved(pickle::tuple({tensor}))), "it holds a tuple"));
+  const auto two = safetensors_file(
+      R"({"a":{"dtype":"F32","shape":[3],"data_offsets":[0,12]},"b":{"dtype":"F32","shape":[3],"data_offsets":[12,24]}})",
+      kBytes);
+  CHECK(contains(tensor_refusal(two), "it holds 2 tensors; save one tensor alone"));
+  const auto model =
+      zip_file({{"m/data.pkl", "."}, {"m/constants.pkl", "."}, {"m/code/m.py", "def"}}, {.method = kDeflated});
+  CHECK(contains(tensor_refusal(model), "it is a TorchScript archive, a whole model; save one tensor alone"));
+  const support::TemporaryFolder folder;
+  const auto refusal = [&](const char* name) {
+    return support::message_of<UsageError>([&] { TensorFile{folder.path() / name}; });
+  };
+  CHECK(contains(refusal("missing.pt"), "missing.pt: No such file"));
+  std::ofstream(folder.path() / "text.pt") << "text";
+  CHECK(contains(refusal("text.pt"), "text.pt: it is neither"));
+}
+
+TEST_CASE("a hostile file of a tensor is refused, and nothing is executed", "[weights]") {
+  const auto storage = pickle::storage("FloatStorage", "0", 6);
+  const auto command = pickle::call(pickle::global("posix", "system"), pickle::tuple({pickle::text("true")}));
+  CHECK(contains(tensor_refusal(saved(command)), "posix.system"));
+  CHECK(contains(tensor_refusal(saved(pickle::tensor(storage, 0, {7}, {1}))), "beyond its storage"));
+  CHECK(contains(tensor_refusal(saved(pickle::tensor(storage, -1, {1}, {1}))), "beyond its storage"));
+  CHECK(contains(tensor_refusal(saved(pickle::tensor(storage, 0, {INT64_MAX, 3}, {1, 1}))), "beyond its storage"));
+  CHECK(contains(tensor_refusal(saved(pickle::tensor(storage, 0, {6}, {1}), kBytes + "more")), "6 elements"));
+}
+
+TEST_CASE("whatever is damaged in a written tensor is refused or harmless", "[weights]") {
+  const auto good = torch_file_of(a_tensor());
+  for (std::size_t length = 0; length < good.size(); ++length) {
+    CHECK(tensor_refusal(good.substr(0, length)) != "(nothing was thrown)");
+  }
+  for (std::size_t i = 0; i < good.size(); ++i) {
+    auto damaged = good;
+    damaged[i] = static_cast<char>(damaged[i] ^ 0x80);
+    try {
+      const auto tensor = read_tensor(bytes_of(damaged));
+      verify(tensor);
+      CHECK(text_of(tensor.bytes) == kBytes);
+    } catch (const UsageError&) {
+    }
+  }
 }

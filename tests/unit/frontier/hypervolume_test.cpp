@@ -18,11 +18,7 @@ using Matrix = std::vector<Row>;
 
 Points points_of(const std::vector<Sense>& senses, const Matrix& rows) {
   Points points(senses);
-  for (const auto& row : rows) {
-    std::vector<std::optional<double>> values;
-    for (const double value : row) values.push_back(value);
-    points.add(values);
-  }
+  for (const auto& row : rows) points.add(std::vector<std::optional<double>>(row.begin(), row.end()));
   return points;
 }
 
@@ -63,8 +59,8 @@ double inclusion_exclusion(const Matrix& rows, const Row& reference) {
   return sum;
 }
 
-Matrix whole_rows(std::mt19937& random, std::size_t points, std::size_t objectives, int side) {
-  std::uniform_int_distribution<int> value(0, side);  // some lie on the reference and add nothing
+template <class Distribution>
+Matrix random_rows(std::mt19937& random, std::size_t points, std::size_t objectives, Distribution value) {
   Matrix rows(points, Row(objectives));
   for (auto& row : rows) {
     for (auto& cell : row) cell = value(random);
@@ -72,13 +68,9 @@ Matrix whole_rows(std::mt19937& random, std::size_t points, std::size_t objectiv
   return rows;
 }
 
-Matrix real_rows(std::mt19937& random, std::size_t points, std::size_t objectives) {
-  std::uniform_real_distribution<double> value(0, 1.2);  // some lie beyond a reference at 1
-  Matrix rows(points, Row(objectives));
-  for (auto& row : rows) {
-    for (auto& cell : row) cell = value(random);
-  }
-  return rows;
+/// Some lie on a reference at `side` and add nothing.
+Matrix whole_rows(std::mt19937& random, std::size_t points, std::size_t objectives, int side) {
+  return random_rows(random, points, objectives, std::uniform_int_distribution<int>(0, side));
 }
 
 }  // namespace
@@ -100,7 +92,7 @@ TEST_CASE("the hypervolume is what inclusion and exclusion make of the boxes") {
   std::mt19937 random(22);
   for (std::size_t objectives = 1; objectives <= 4; ++objectives) {
     for (std::size_t points = 1; points <= 9; ++points) {
-      const auto rows = real_rows(random, points, objectives);
+      const auto rows = random_rows(random, points, objectives, std::uniform_real_distribution<double>(0, 1.2));
       const Row reference(objectives, 1.0);
       const auto found = hypervolume(points_of(all_less(objectives), rows), reference);
       REQUIRE(found.volume == Approx(inclusion_exclusion(rows, reference)).margin(1e-12));

@@ -23,6 +23,11 @@ inline record::TrialRecord measured(int split, int repetition, double latency_ms
   return record;
 }
 
+inline frontier::FrontierReport report_of(const std::vector<record::TrialRecord>& records, std::uint64_t seed = 1) {
+  return frontier::make_frontier_report(records, frontier::parse_objectives({}),
+                                        {.constraints = {}, .reference = {}, .seed = seed});
+}
+
 inline const frontier::FrontierRow& row_of(const frontier::FrontierReport& report, int split) {
   for (const auto& row : report.groups.front().rows) {
     if (row.configuration.trial.split_points.front() == split) return row;

@@ -38,12 +38,6 @@ Finding find(const std::string& name, const std::function<void(Observations&)>& 
   return {};
 }
 
-Level level_of(const std::string& name, const std::function<void(Observations&)>& change) {
-  const auto finding = find(name, change);
-  REQUIRE(finding.name == name);
-  return finding.level;
-}
-
 }  // namespace
 
 TEST_CASE("a good machine has findings, all of them ok, with nothing to mend", "[health]") {
@@ -99,30 +93,76 @@ TEST_CASE("a machine without a stage program, or with one that cannot load, meas
   CHECK(broken.observed == "/usr/bin/paretopipe-stage does not find libtorch.so, libc10.so");
 }
 
-TEST_CASE("reference BLAS is a problem, an optimised or bundled one is not, an unknown one is not judged", "[health]") {
-  const auto with = [](Blas::Kind kind) {
-    return level_of("BLAS", [&](Observations& seen) { seen.blas = Blas{.kind = kind, .library = "/x"}; });
+TEST_CASE("every finding has the level of what was seen, and none is of what is unknown", "[health]") {
+  constexpr auto kNothing = std::nullopt;
+  struct Case {
+    const char* name;
+    void (*change)(Observations&);
+    std::optional<Level> level;  ///< none: nothing is said
   };
-  CHECK(with(Blas::Kind::reference) == Level::problem);
-  CHECK(with(Blas::Kind::optimised) == Level::ok);
-  CHECK(with(Blas::Kind::bundled) == Level::ok);
-  CHECK(find("BLAS", [](Observations& seen) { seen.blas.reset(); }).name.empty());
-}
-
-TEST_CASE("missing data and missing network tools do not prevent a measurement", "[health]") {
-  CHECK(level_of("data set", [](Observations& seen) { seen.fashion_mnist = false; }) == Level::warning);
-  const auto tools = find("network tools", [](Observations& seen) { seen.missing_programs = {"tc"}; });
-  CHECK(tools.level == Level::note);
-  CHECK(tools.observed == "missing: tc");
-}
-
-TEST_CASE("two stages want two cores, and threads of one core are no cores", "[health]") {
-  const auto with = [](std::vector<CpuSet> cores) {
-    return level_of("cores", [&](Observations& seen) { seen.cores = std::move(cores); });
-  };
-  CHECK(with({{0}}) == Level::warning);
-  CHECK(with({{0, 1}}) == Level::warning);
-  CHECK(with({{0}, {1}}) == Level::ok);
+  for (const auto& [name, change, level] : std::vector<Case>{
+           {"BLAS", [](auto& seen) { seen.blas = Blas{.kind = Blas::Kind::reference, .library = "/x"}; },
+            Level::problem},
+           {"BLAS", [](auto& seen) { seen.blas = Blas{.kind = Blas::Kind::optimised, .library = "/x"}; }, Level::ok},
+           {"BLAS", [](auto& seen) { seen.blas = Blas{.kind = Blas::Kind::bundled, .library = "/x"}; }, Level::ok},
+           {"BLAS", [](auto& seen) { seen.blas.reset(); }, kNothing},
+           {"data set", [](auto& seen) { seen.fashion_mnist = false; }, Level::warning},
+           {"network tools", [](auto& seen) { seen.missing_programs = {"tc"}; }, Level::note},
+           {"cores", [](auto& seen) { seen.cores = {{0}}; }, Level::warning},
+           {"cores",
+            [](auto& seen) {
+              seen.cores = {{0, 1}};
+            },
+            Level::warning},  // threads of one core are no cores
+           {"cores",
+            [](auto& seen) {
+              seen.cores = {{0}, {1}};
+            },
+            Level::ok},
+           {"CPU quota", [](auto& seen) { seen.cpu_quota = 3.99; }, Level::warning},
+           {"CPU quota", [](auto& seen) { seen.cpu_quota = 4.0; }, Level::ok},
+           {"frequency governor", [](auto& seen) { seen.governor = "performance"; }, Level::ok},
+           {"frequency governor", [](auto& seen) { seen.governor = "powersave"; }, Level::warning},
+           {"frequency governor", [](auto& seen) { seen.governor = "schedutil"; }, Level::warning},
+           {"frequency governor", [](auto& seen) { seen.governor.reset(); }, kNothing},
+           {"turbo", [](auto& seen) { seen.turbo = true; }, Level::note},
+           {"turbo", [](auto& seen) { seen.turbo.reset(); }, kNothing},
+           {"virtual machine", [](auto& seen) { seen.steal.reset(); }, Level::ok},
+           {"virtual machine",
+            [](auto& seen) {
+              seen.virtual_machine = true;
+              seen.steal.reset();
+            },
+            Level::note},
+           {"virtual machine",
+            [](auto& seen) {
+              seen.virtual_machine = true;
+              seen.steal = 0.01;
+            },
+            Level::note},
+           {"virtual machine",
+            [](auto& seen) {
+              seen.virtual_machine = true;
+              seen.steal = 0.011;
+            },
+            Level::warning},
+           {"load", [](auto& seen) { seen.load_average_1min = 0.5; }, Level::ok},
+           {"load", [](auto& seen) { seen.load_average_1min = 0.6; }, Level::note},
+           {"load", [](auto& seen) { seen.load_average_1min = 2.0; }, Level::note},
+           {"load", [](auto& seen) { seen.load_average_1min = 2.1; }, Level::warning},
+           {"clock", [](auto& seen) { seen.clock_read_ns = 999; }, Level::ok},
+           {"clock", [](auto& seen) { seen.clock_read_ns = 1'000; }, Level::warning},
+           {"memory", [](auto& seen) { seen.available_memory_bytes = 1 << 30; }, Level::warning},
+           {"swap", [](auto& seen) { seen.swap_used_bytes = 65 << 20; }, Level::note},
+           {"swap", [](auto& seen) { seen.swap_used_bytes = 64 << 20; }, Level::ok},
+           {"huge pages", [](auto& seen) { seen.huge_pages = "never"; }, Level::note},
+           {"huge pages", [](auto& seen) { seen.huge_pages = "always"; }, Level::ok}}) {
+    const auto finding = find(name, change);
+    CAPTURE(name, finding.observed);
+    CHECK(finding.name.empty() == !level.has_value());
+    if (level) CHECK(finding.level == *level);
+  }
+  CHECK(find("network tools", [](auto& seen) { seen.missing_programs = {"tc"}; }).observed == "missing: tc");
 }
 
 TEST_CASE("stages that would share cores are told which CPUs to take", "[health]") {
@@ -141,66 +181,6 @@ TEST_CASE("stages that would share cores are told which CPUs to take", "[health]
   // With one core there is nothing to choose.
   CHECK(with({{0, 1}}).level == Level::ok);
   CHECK(with({{0}, {1}}).level == Level::ok);
-}
-
-TEST_CASE("a CPU quota below the CPUs is a warning", "[health]") {
-  const auto with = [](double quota) {
-    return level_of("CPU quota", [&](Observations& seen) { seen.cpu_quota = quota; });
-  };
-  CHECK(with(3.99) == Level::warning);
-  CHECK(with(4.0) == Level::ok);
-}
-
-TEST_CASE("only the performance governor holds the clock, and turbo does not", "[health]") {
-  const auto with = [](const char* governor) {
-    return level_of("frequency governor", [&](Observations& seen) { seen.governor = governor; });
-  };
-  CHECK(with("performance") == Level::ok);
-  CHECK(with("powersave") == Level::warning);
-  CHECK(with("schedutil") == Level::warning);
-  CHECK(level_of("turbo", [](Observations& seen) { seen.turbo = true; }) == Level::note);
-  CHECK(find("frequency governor", [](Observations& seen) { seen.governor.reset(); }).name.empty());
-  CHECK(find("turbo", [](Observations& seen) { seen.turbo.reset(); }).name.empty());
-}
-
-TEST_CASE("a virtual machine is a note, and a warning once its time is stolen", "[health]") {
-  const auto with = [](bool virtual_machine, std::optional<double> steal) {
-    return level_of("virtual machine", [&](Observations& seen) {
-      seen.virtual_machine = virtual_machine;
-      seen.steal = steal;
-    });
-  };
-  CHECK(with(false, std::nullopt) == Level::ok);
-  CHECK(with(true, std::nullopt) == Level::note);
-  CHECK(with(true, 0.01) == Level::note);
-  CHECK(with(true, 0.011) == Level::warning);
-}
-
-TEST_CASE("load matters once fewer than two cores are idle", "[health]") {
-  const auto with = [](double load) {
-    return level_of("load", [&](Observations& seen) { seen.load_average_1min = load; });
-  };
-  CHECK(with(0.5) == Level::ok);
-  CHECK(with(0.6) == Level::note);
-  CHECK(with(2.0) == Level::note);
-  CHECK(with(2.1) == Level::warning);
-}
-
-TEST_CASE("a clock that takes a microsecond to read is too slow", "[health]") {
-  const auto with = [](std::int64_t cost) {
-    return level_of("clock", [&](Observations& seen) { seen.clock_read_ns = cost; });
-  };
-  CHECK(with(999) == Level::ok);
-  CHECK(with(1'000) == Level::warning);
-}
-
-TEST_CASE("little memory is a warning, pages in swap and no huge pages are notes", "[health]") {
-  CHECK(level_of("memory", [](Observations& seen) { seen.available_memory_bytes = std::int64_t{1} << 30; }) ==
-        Level::warning);
-  CHECK(level_of("swap", [](Observations& seen) { seen.swap_used_bytes = 65 << 20; }) == Level::note);
-  CHECK(level_of("swap", [](Observations& seen) { seen.swap_used_bytes = 64 << 20; }) == Level::ok);
-  CHECK(level_of("huge pages", [](Observations& seen) { seen.huge_pages = "never"; }) == Level::note);
-  CHECK(level_of("huge pages", [](Observations& seen) { seen.huge_pages = "always"; }) == Level::ok);
 }
 
 TEST_CASE("a finding's JSON names its level", "[health]") {

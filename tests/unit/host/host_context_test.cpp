@@ -18,16 +18,13 @@ TEST_CASE("the context of this machine is complete and the same at every reading
   CHECK(context.cpu_count >= 1);
   CHECK(context.memory_bytes > (std::int64_t{1} << 26));
   CHECK(context == read_host_context());
-}
-
-TEST_CASE("less memory is available than there is", "[host]") {
   const auto state = read_host_state();
   CHECK(state.load_average_1min >= 0);
   CHECK(state.available_memory_bytes > 0);
-  CHECK(state.available_memory_bytes <= read_host_context().memory_bytes);
+  CHECK(state.available_memory_bytes <= context.memory_bytes);
 }
 
-TEST_CASE("a host context comes back from JSON as it was, with and without a governor", "[host]") {
+TEST_CASE("context and state come back from JSON as they were, with and without a governor and a frequency", "[host]") {
   HostContext context{.hostname = "edge-1",
                       .boot_id = "bbc85e29-3425-4d6d-9d3a-21c8b0a6b3de",
                       .time_namespace = "time:[4026531834]",
@@ -42,9 +39,6 @@ TEST_CASE("a host context comes back from JSON as it was, with and without a gov
   context.governor.reset();
   CHECK(nlohmann::json(context).get<HostContext>() == context);
   CHECK_FALSE(nlohmann::json(context).contains("governor"));
-}
-
-TEST_CASE("a host state comes back from JSON as it was, with and without a frequency", "[host]") {
   HostState state{.load_average_1min = 0.25, .available_memory_bytes = 1 << 30, .cpu_frequency_hz = 2'300'000'000};
   CHECK(nlohmann::json(state).get<HostState>() == state);
   state.cpu_frequency_hz.reset();

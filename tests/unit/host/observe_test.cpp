@@ -1,41 +1,32 @@
 #include <paretopipe/host/control_groups.hpp>
 #include <paretopipe/host/observe.hpp>
 
+#include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <string>
 
-#include <unistd.h>
-
 #include <support/catch.hpp>
+#include <support/files.hpp>
+#include <support/temporary_folder.hpp>
 
 using namespace paretopipe::host;
-namespace fs = std::filesystem;
 
 namespace {
 
-/// A root folder with the files of a machine that nobody has at hand; removed at the end.
+/// A root folder with the files of a machine that nobody has at hand.
 class FakeMachine {
  public:
-  FakeMachine() : root_(fs::temp_directory_path() / ("paretopipe-machine-" + std::to_string(::getpid()))) {
-    fs::remove_all(root_);
-    fs::create_directories(root_);
-  }
-  FakeMachine(const FakeMachine&) = delete;
-  FakeMachine& operator=(const FakeMachine&) = delete;
-  ~FakeMachine() { fs::remove_all(root_); }
-
   FakeMachine& write(const std::string& file, const std::string& text) {
-    fs::create_directories((root_ / file).parent_path());
-    std::ofstream(root_ / file) << text << "\n";
+    std::filesystem::create_directories((root_.path() / file).parent_path());
+    paretopipe::support::write_file(root_.path() / file, text + "\n");
     return *this;
   }
 
-  Observations observe() const { return paretopipe::host::observe(std::nullopt, root_); }
-  std::int64_t usable_memory_bytes() const { return paretopipe::host::usable_memory_bytes(root_); }
+  Observations observe() const { return paretopipe::host::observe(std::nullopt, root_.path()); }
+  std::int64_t usable_memory_bytes() const { return paretopipe::host::usable_memory_bytes(root_.path()); }
 
  private:
-  fs::path root_;
+  paretopipe::support::TemporaryFolder root_;
 };
 
 }  // namespace
@@ -81,12 +72,9 @@ TEST_CASE("a laptop shows its governor, turbo, swap, huge pages and tools", "[ob
   CHECK(seen.virtual_machine);
   CHECK(seen.fashion_mnist);
   CHECK(seen.missing_programs == std::vector<std::string>{"ip"});
-}
-
-TEST_CASE("turbo is read where AMD's and ARM's drivers show it, too", "[observe]") {
-  FakeMachine machine;
-  CHECK(machine.write("sys/devices/system/cpu/cpufreq/boost", "0").observe().turbo == false);
-  CHECK(machine.write("sys/devices/system/cpu/cpufreq/boost", "1").observe().turbo == true);
+  FakeMachine other;  // with AMD's or ARM's driver
+  CHECK(other.write("sys/devices/system/cpu/cpufreq/boost", "0").observe().turbo == false);
+  CHECK(other.write("sys/devices/system/cpu/cpufreq/boost", "1").observe().turbo == true);
 }
 
 TEST_CASE("the tightest quota of all groups around the process counts, version 2", "[observe]") {
@@ -97,12 +85,8 @@ TEST_CASE("the tightest quota of all groups around the process counts, version 2
   CHECK(machine.observe().cpu_quota == 1.5);
   machine.write("sys/fs/cgroup/cpu.max", "max 100000").write("sys/fs/cgroup/system.slice/cpu.max", "max 100000");
   CHECK(machine.observe().cpu_quota == 4.0);
-}
-
-TEST_CASE("in a container, whose own group is the mount, the quota is found", "[observe]") {
-  FakeMachine machine;
-  CHECK(machine.write("proc/self/cgroup", "0::/").write("sys/fs/cgroup/cpu.max", "50000 100000").observe().cpu_quota ==
-        0.5);
+  machine.write("proc/self/cgroup", "0::/").write("sys/fs/cgroup/cpu.max", "50000 100000");
+  CHECK(machine.observe().cpu_quota == 0.5);  // in a container, whose own group is the mount
 }
 
 TEST_CASE("the quota of version 1 is that of the cpu controller, and -1 is none", "[observe]") {
@@ -183,4 +167,59 @@ TEST_CASE("the chosen mode is the one in brackets", "[observe]") {
     CAPTURE(text);
     CHECK_FALSE(parse_chosen(text));
   }
+}
+
+using Paths = std::vector<std::filesystem::path>;
+
+TEST_CASE("the loader's list is read line by line: found, missing, and neither", "[libraries]") {
+  const auto libraries = parse_loaded_libraries(
+      "\tlinux-vdso.so.1 (0x00007ffd3b5f2000)\n"
+      "\tlibtorch.so => /opt/my torch/lib/libtorch.so (0x00007f0000000000)\n"
+      "\tlibgone.so.3 => not found\n"
+      "\tlibc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x00007f1111111111)\n"
+      "\t/lib64/ld-linux-x86-64.so.2 (0x00007f2222222222)\n");
+  CHECK(libraries.found == Paths{"/opt/my torch/lib/libtorch.so", "/lib/x86_64-linux-gnu/libc.so.6"});
+  CHECK(libraries.missing == std::vector<std::string>{"libgone.so.3"});
+}
+
+TEST_CASE("what is no list of libraries gives none", "[libraries]") {
+  for (const auto* text : {"", "\n\n", "usage: stage serve | describe\n", " => ", " => \n", "\tx => y"}) {
+    const auto libraries = parse_loaded_libraries(text);
+    CAPTURE(text);
+    CHECK(libraries.found.empty());
+    CHECK(libraries.missing.empty());
+  }
+}
+
+TEST_CASE("this test's own libraries can be asked for, and what does not exist or is no program has none",
+          "[libraries]") {
+  const auto libraries = read_loaded_libraries("/proc/self/exe");
+  REQUIRE(libraries);
+  CHECK(libraries->missing.empty());
+  const auto is_libc = [](const auto& path) { return path.filename().string().rfind("libc", 0) == 0; };
+  CHECK(std::any_of(libraries->found.begin(), libraries->found.end(), is_libc));
+  CHECK_FALSE(find_blas(libraries->found));
+  for (const auto* none : {"/nonexistent/stage", "/etc/passwd"}) CHECK_FALSE(read_loaded_libraries(none));
+}
+
+TEST_CASE("an optimised BLAS is known by its name or by where libblas really lies", "[libraries]") {
+  const auto kind_of = [](Paths libraries) {
+    libraries.insert(libraries.begin(), "/usr/lib/x86_64-linux-gnu/libtorch_cpu.so.1.13.1");
+    return find_blas(libraries).value().kind;
+  };
+  CHECK(kind_of({"/usr/lib/x86_64-linux-gnu/openblas-openmp/libblas.so.3"}) == Blas::Kind::optimised);
+  CHECK(kind_of({"/usr/lib/libblas.so.3", "/usr/lib/libopenblas.so.0"}) == Blas::Kind::optimised);
+  CHECK(kind_of({"/usr/lib/x86_64-linux-gnu/blis-openmp/libblas.so.3"}) == Blas::Kind::optimised);
+  CHECK(kind_of({"/usr/lib/x86_64-linux-gnu/libmkl_rt.so"}) == Blas::Kind::optimised);
+  CHECK(kind_of({"/usr/lib/x86_64-linux-gnu/atlas/libblas.so.3.10.3"}) == Blas::Kind::optimised);
+}
+
+TEST_CASE("a libblas that is nothing better is the reference BLAS, a LibTorch that loads none has its own",
+          "[libraries]") {
+  const auto blas = find_blas({"/usr/lib/libtorch.so", "/usr/lib/x86_64-linux-gnu/blas/libblas.so.3.11.0"}).value();
+  CHECK(blas.kind == Blas::Kind::reference);
+  CHECK(blas.library == "/usr/lib/x86_64-linux-gnu/blas/libblas.so.3.11.0");
+  CHECK(find_blas({"/opt/libtorch/lib/libtorch_cpu.so", "/lib/libm.so.6"}).value().kind == Blas::Kind::bundled);
+  CHECK_FALSE(find_blas({"/lib/libblas.so.3", "/lib/libm.so.6"}));
+  CHECK_FALSE(find_blas({}));
 }

@@ -33,46 +33,24 @@ TEST_CASE("the CPU is named on x86, on a Raspberry Pi, on POWER and on bare ARM"
   CHECK(parse_cpu_model("processor\t: 0\ncpu\t\t: POWER9\n") == "POWER9");
   CHECK(parse_cpu_model("processor\t: 0\nCPU implementer\t: 0x41\nCPU part\t: 0xd0b\n") ==
         "implementer 0x41 part 0xd0b");
+  for (const auto* text : {"", "CPU implementer\t: 0x41\n", "model name\t:\n"}) CHECK_FALSE(parse_cpu_model(text));
 }
 
-TEST_CASE("a cpuinfo that names nothing gives no CPU model", "[proc]") {
-  CHECK_FALSE(parse_cpu_model(""));
-  CHECK_FALSE(parse_cpu_model("CPU implementer\t: 0x41\n"));
-  CHECK_FALSE(parse_cpu_model("model name\t:\n"));
-}
-
-TEST_CASE("kilobyte fields are read in bytes", "[proc]") {
-  const auto* text = "MemTotal:       24684092 kB\nMemFree:  0 kB\nHugePages_Total:       3\n";
-  CHECK(parse_kilobyte_field(text, "MemTotal") == 24684092LL * 1024);
-  CHECK(parse_kilobyte_field(text, "MemFree") == 0);
-}
-
-TEST_CASE("a field without the unit, with a sign, or beyond 64 bits is absent", "[proc]") {
-  CHECK_FALSE(parse_kilobyte_field("HugePages_Total:  3\n", "HugePages_Total"));
-  CHECK_FALSE(parse_kilobyte_field("VmHWM: 3 MB\n", "VmHWM"));
-  CHECK_FALSE(parse_kilobyte_field("VmHWM: kB\n", "VmHWM"));
-  CHECK_FALSE(parse_kilobyte_field("VmHWM: -3 kB\n", "VmHWM"));
-  CHECK_FALSE(parse_kilobyte_field("VmHWM: 9223372036854775807 kB\n", "VmHWM"));
-  CHECK_FALSE(parse_kilobyte_field("VmHWM: 92233720368547758079 kB\n", "VmHWM"));
-  CHECK_FALSE(parse_kilobyte_field("", "VmHWM"));
-}
-
-TEST_CASE("the load average is the first number", "[proc]") {
+TEST_CASE("numbers are read whole and in their unit, or not at all", "[proc]") {
   CHECK(parse_load_average("0.52 0.58 0.59 1/257 14130") == 0.52);
   CHECK(parse_load_average("12.00") == 12.0);
-  CHECK_FALSE(parse_load_average(""));
-  CHECK_FALSE(parse_load_average("x 0.58"));
-  CHECK_FALSE(parse_load_average("0.5x 0.58"));
-  CHECK_FALSE(parse_load_average("-1 0.58"));
-  CHECK_FALSE(parse_load_average("nan 0.58"));
-}
-
-TEST_CASE("an integer is the whole text or nothing", "[proc]") {
+  for (const auto* text : {"", "x 0.58", "0.5x 0.58", "-1 0.58", "nan 0.58"}) CHECK_FALSE(parse_load_average(text));
   CHECK(parse_integer("2300000") == 2300000);
   CHECK(parse_integer("-1") == -1);
-  CHECK_FALSE(parse_integer(""));
-  CHECK_FALSE(parse_integer("12 "));
-  CHECK_FALSE(parse_integer("99999999999999999999"));
+  for (const auto* text : {"", "12 ", "99999999999999999999"}) CHECK_FALSE(parse_integer(text));
+  const auto* memory = "MemTotal:       24684092 kB\nMemFree:  0 kB\nHugePages_Total:       3\n";
+  CHECK(parse_kilobyte_field(memory, "MemTotal") == 24684092LL * 1024);
+  CHECK(parse_kilobyte_field(memory, "MemFree") == 0);
+  CHECK_FALSE(parse_kilobyte_field(memory, "HugePages_Total"));
+  for (const auto* text : {"VmHWM: 3 MB\n", "VmHWM: kB\n", "VmHWM: -3 kB\n", "VmHWM: 9223372036854775807 kB\n",
+                           "VmHWM: 92233720368547758079 kB\n", ""}) {
+    CHECK_FALSE(parse_kilobyte_field(text, "VmHWM"));
+  }
 }
 
 TEST_CASE("a file that does not exist, or is a folder, has no text", "[proc]") {

@@ -73,13 +73,10 @@ TEST_CASE("the state of a process and its CPU time are read behind a name that m
       "77 (a) T (b 1 2) T 1 77 77 0 -1 4194560 105 0 0 0 12 30 9 9 20 0 1 0 5 0 0 18446744073709551615 0 0");
   REQUIRE(state);
   CHECK(*state == ProcessState{'T', 420'000'000});
-  CHECK_FALSE(parse_process_state(""));
-  CHECK_FALSE(parse_process_state("77 (a) R 1 77"));
-  CHECK_FALSE(parse_process_state("77 a R 1 77 77 0 -1 4194560 105 0 0 0 12 30"));
-}
-
-TEST_CASE("this process runs, and one that is not there has no state", "[usage]") {
   REQUIRE(read_process_state(::getpid()));
   CHECK(read_process_state(::getpid())->state == 'R');
   CHECK_FALSE(read_process_state(0));
+  CHECK_FALSE(parse_process_state(""));
+  CHECK_FALSE(parse_process_state("77 (a) R 1 77"));
+  CHECK_FALSE(parse_process_state("77 a R 1 77 77 0 -1 4194560 105 0 0 0 12 30"));
 }

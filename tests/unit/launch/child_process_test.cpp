@@ -1,8 +1,16 @@
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/launch/child_process.hpp>
+
 #include <csignal>
+#include <memory>
+#include <thread>
 
 #include <support/catch.hpp>
+#include <support/files.hpp>
+#include <support/message_of.hpp>
 #include <support/processes.hpp>
 #include <support/scoped_variable.hpp>
+#include <support/temporary_folder.hpp>
 
 #include "shell_child.hpp"
 
@@ -109,4 +117,108 @@ TEST_CASE("settings go over what the environment has, and the rest is inherited"
 TEST_CASE("a child reads nothing from this process's standard input") {
   ShellChild child("cat; echo end");
   CHECK(child.output_at_end() == "end");
+}
+
+using support::contains;
+
+namespace {
+
+std::string complaint_about(const std::filesystem::path& program) {
+  return support::message_of<EnvironmentError>([&] {
+    const launch::ChildProcess child({{program.string()}, {}},
+                                     launch::FileDescriptor(::open("/dev/null", O_RDWR | O_CLOEXEC)));
+  });
+}
+
+}  // namespace
+
+TEST_CASE("a program that cannot be started is an error with its name and the reason, and nothing is left of it") {
+  const support::TemporaryFolder folder;
+  support::write_file(folder.path() / "data", "no program");
+  support::write_file(folder.path() / "garbage", "\x01\x02\x03");
+  std::filesystem::permissions(folder.path() / "garbage", std::filesystem::perms::owner_all);
+  const auto before = open_descriptors();
+  const std::filesystem::path missing = "/no/such/program";
+  CHECK(complaint_about(missing) == "start /no/such/program: No such file or directory");
+  CHECK(contains(complaint_about(folder.path() / "data"), "data: Permission denied"));
+  CHECK(contains(complaint_about(folder.path() / "garbage"), "garbage: Exec format error"));
+  CHECK(contains(complaint_about(folder.path()), "Permission denied"));
+  CHECK(support::own_children().empty());
+  CHECK(open_descriptors() == before);
+}
+
+TEST_CASE("no descriptor of this process is inherited but the three streams and the control link") {
+  const launch::FileDescriptor stray(
+      ::fcntl(STDERR_FILENO, F_DUPFD, 50));  // not close-on-exec, as from a careless shell
+  REQUIRE(is_open(stray.get()));
+  ShellChild child("n=0; while [ $n -lt 100 ]; do [ -e /proc/$$/fd/$n ] && echo $n; n=$((n+1)); done");
+  CHECK(child.output_at_end() == "0\n1\n2\n3");
+}
+
+TEST_CASE("a child does not inherit blocked signals") {
+  sigset_t terminate;
+  sigset_t before;
+  sigemptyset(&terminate);
+  sigaddset(&terminate, SIGTERM);
+  REQUIRE(::pthread_sigmask(SIG_BLOCK, &terminate, &before) == 0);
+  ShellChild child("kill -TERM $$; exit 1");
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  CHECK(child.process().end(kPatienceMs) == "was killed by signal 15 (Terminated)");
+}
+
+TEST_CASE("a child is beyond the reach of Ctrl-C at the terminal") {
+  ShellChild child("echo ready >&3; exec sleep 1000");
+  CHECK(child.hear() == "ready");
+  CHECK(::getpgid(child.process().pid()) == child.process().pid());
+  CHECK(::getpgid(0) != child.process().pid());
+}
+
+TEST_CASE("the kernel kills a child whose parent thread is gone, and a stopped one is killed like a running one") {
+  std::unique_ptr<ShellChild> child;
+  std::thread([&child] {
+    child = std::make_unique<ShellChild>("echo ready >&3; exec sleep 1000");
+    child->hear();
+  }).join();
+  CHECK(child->process().end(kPatienceMs) == "was killed by signal 9 (Killed)");
+  ShellChild stopped("echo ready >&3; kill -STOP $$; exit 0");
+  CHECK(stopped.hear() == "ready");
+  CHECK(stopped.process().end(1) == "was killed by signal 9 (Killed)");
+}
+
+using launch::find_stage_program;
+
+namespace {
+
+constexpr const char* kVariable = "PARETOPIPE_STAGE";
+
+std::string complaint() {
+  return support::message_of<EnvironmentError>([] { find_stage_program(); });
+}
+
+}  // namespace
+
+TEST_CASE("the environment names the stage program") {
+  const support::ScopedVariable chosen(kVariable, "/bin/sh");
+  CHECK(find_stage_program() == "/bin/sh");
+}
+
+TEST_CASE("a choice that cannot be executed is an error that names it and how to choose another") {
+  const support::TemporaryFolder folder;
+  support::write_file(folder.path() / "data", "no program");
+  for (const auto& choice : {std::filesystem::path("/no/such/stage"), folder.path() / "data", folder.path()}) {
+    const support::ScopedVariable chosen(kVariable, choice.string());
+    CHECK(contains(complaint(), "not at " + choice.string() + ";"));
+    CHECK(contains(complaint(), kVariable));
+  }
+}
+
+TEST_CASE("without a choice the stage program is the one next to this program") {
+  const support::ScopedVariable restored(kVariable, "");
+  ::unsetenv(kVariable);
+  const auto neighbour = std::filesystem::path(PARETOPIPE_BIN_DIR) / "paretopipe-stage";
+  if (std::filesystem::exists(neighbour)) {
+    CHECK(std::filesystem::equivalent(find_stage_program(), neighbour));
+  } else {
+    CHECK(contains(complaint(), "paretopipe-stage; build it"));
+  }
 }

@@ -67,24 +67,20 @@ struct Pipe {
 
 }  // namespace
 
-TEST_CASE("a signal is a descriptor to poll on instead of an end") {
+TEST_CASE("a signal is a descriptor to poll on instead of an end, and a second one has its default effect") {
   const int signal = GENERATE(SIGINT, SIGTERM);
   const OwnHandler before(signal);
   const InterruptGuard guard;
   CHECK_FALSE(guard.requested());
   CHECK_FALSE(readable(guard.descriptor()));
+  CHECK((::fcntl(guard.descriptor(), F_GETFD) & FD_CLOEXEC) != 0);  // no child gets it
+  errno = ENOSPC;
   std::raise(signal);
+  CHECK(errno == ENOSPC);  // as a system call that was interrupted left it
   CHECK(guard.requested());
   CHECK(readable(guard.descriptor()));
   CHECK(readable(guard.descriptor()));  // until somebody reads it
   CHECK(g_own_handler_calls == 0);
-}
-
-TEST_CASE("a second signal has its default effect") {
-  const int signal = GENERATE(SIGINT, SIGTERM);
-  const OwnHandler before(signal);
-  const InterruptGuard guard;
-  std::raise(signal);
   struct sigaction action {};
   REQUIRE(::sigaction(signal, nullptr, &action) == 0);
   CHECK(action.sa_handler == SIG_DFL);
@@ -114,19 +110,6 @@ TEST_CASE("a guard after an interrupted one starts anew") {
     std::raise(SIGINT);
     CHECK(guard.requested());
   }
-}
-
-TEST_CASE("a system call under way that a signal interrupts leaves errno to its caller") {
-  const OwnHandler before(SIGINT);
-  const InterruptGuard guard;
-  errno = ENOSPC;
-  std::raise(SIGINT);
-  CHECK(errno == ENOSPC);
-}
-
-TEST_CASE("a child does not get the guard's descriptor") {
-  const InterruptGuard guard;
-  CHECK((::fcntl(guard.descriptor(), F_GETFD) & FD_CLOEXEC) != 0);
 }
 
 TEST_CASE("a wait ends with what it waits for, and says which of it that was") {

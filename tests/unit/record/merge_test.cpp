@@ -18,10 +18,6 @@ using Paths = std::vector<std::filesystem::path>;
 
 namespace {
 
-std::string line_of(const TrialRecord& record) {
-  return nlohmann::json(record).dump() + "\n";
-}
-
 TrialRecord on_machine(TrialRecord record, const std::string& name) {
   for (auto& stage : record.stages) stage.host.hostname = name;
   return record;
@@ -36,6 +32,11 @@ TrialRecord at_split(int split, int repetition = 0) {
 /// Records files a, b, … in a folder that lives as long as this.
 class Files {
  public:
+  Files() = default;
+  explicit Files(const std::vector<std::vector<TrialRecord>>& files) {
+    for (const auto& records : files) add(records);
+  }
+
   std::filesystem::path add(const std::vector<TrialRecord>& records) {
     std::string text;
     for (const auto& record : records) text += line_of(record);
@@ -75,19 +76,15 @@ TEST_CASE("records of several files are joined in their order, byte for byte") {
 }
 
 TEST_CASE("a failure that was measured again keeps both of its records, and counts once") {
-  Files files;
-  files.add({failed_record(0), ok_record(1), ok_record(0)});
-  const auto merged = files.merged();
-  CHECK(merged.text == support::read_file(files.paths[0]));
-  CHECK(merged.trials == 2);
+  const Files files({{failed_record(0), ok_record(1), ok_record(0)}});
+  CHECK(files.merged().text == support::read_file(files.paths[0]));
+  CHECK(files.merged().trials == 2);
 }
 
 TEST_CASE("a trial that two files have is refused with files, lines and trial, ok or failed") {
   for (const auto& first : {ok_record(1), failed_record(1)}) {
     for (const auto& second : {ok_record(1), failed_record(1)}) {
-      Files files;
-      files.add({ok_record(0), first});
-      files.add({at_split(7), at_split(8), second});
+      const Files files({{ok_record(0), first}, {at_split(7), at_split(8), second}});
       const auto complaint = files.complaint();
       CHECK(contains(complaint, files.place(0, 2) + " and " + files.place(1, 3)));
       CHECK(contains(complaint, ok_record(1).trial.id()));
@@ -97,18 +94,15 @@ TEST_CASE("a trial that two files have is refused with files, lines and trial, o
 }
 
 TEST_CASE("a file given twice, and a trial that one file has again after it was ok, are duplicates") {
-  Files files;
-  files.add({ok_record(0)});
+  Files files({{ok_record(0)}});
   files.paths.push_back(files.paths[0]);
   CHECK(contains(files.complaint(), files.place(0, 1) + " and " + files.place(0, 1)));
-  Files pasted;
-  pasted.add({ok_record(0), at_split(7), ok_record(0)});
+  const Files pasted({{ok_record(0), at_split(7), ok_record(0)}});
   CHECK(contains(pasted.complaint(), pasted.place(0, 1) + " and " + pasted.place(0, 3)));
 }
 
 TEST_CASE("a record of another schema in any of the files is refused with file, line and trial") {
-  Files files;
-  files.add({ok_record(0)});
+  Files files({{ok_record(0)}});
   auto newer = nlohmann::json(ok_record(1));
   newer["schema"] = 2;
   files.add(line_of(at_split(7)) + newer.dump() + "\n");
@@ -117,33 +111,30 @@ TEST_CASE("a record of another schema in any of the files is refused with file, 
 }
 
 TEST_CASE("repetitions of one configuration from different machines are refused with both machines") {
-  Files files;
-  files.add({on_machine(ok_record(0), "pi")});
-  files.add({on_machine(ok_record(1), "server")});
+  const Files files({{on_machine(ok_record(0), "pi")}, {on_machine(ok_record(1), "server")}});
   const auto complaint = files.complaint();
   CHECK(contains(complaint, files.place(0, 1) + " was measured on \"pi (Some CPU, 4 CPUs)\""));
   CHECK(contains(complaint, files.place(1, 1)));
   CHECK(contains(complaint, "on \"server (Some CPU, 4 CPUs)\""));
   CHECK(contains(complaint, ok_record(1).trial.id()));
+  // One that failed at launch knows no machine, and no name drives a terminal.
+  CHECK(Files({{on_machine(ok_record(0), "pi")}, {failed_record(1)}}).merged().trials == 2);
+  const Files hostile({{on_machine(ok_record(0), "pi")}, {on_machine(ok_record(1), "\x1b[2Jpi")}});
+  CHECK_FALSE(contains(hostile.complaint(), "\x1b"));
 }
 
-TEST_CASE("a repetition that failed at launch knows no machine, and is no reason to refuse") {
-  Files files;
-  files.add({on_machine(ok_record(0), "pi")});
-  files.add({failed_record(1)});
-  CHECK(files.merged().trials == 2);
-}
-
-TEST_CASE("splits of one group from different machines are joined with one warning") {
-  Files files;
-  files.add({on_machine(at_split(1), "pi"), on_machine(at_split(2), "pi")});
-  files.add({on_machine(at_split(3), "server"), on_machine(at_split(4), "server")});
-  const auto merged = files.merged();
+TEST_CASE("splits of one group from different machines are joined with one warning, experiments without a word") {
+  const auto merged = Files({{on_machine(at_split(1), "pi"), on_machine(at_split(2), "pi")},
+                             {on_machine(at_split(3), "server"), on_machine(at_split(4), "server")}})
+                          .merged();
   CHECK(merged.trials == 4);
   REQUIRE(merged.warnings.size() == 1);
   CHECK(contains(merged.warnings[0], "as if the machines were one"));
   CHECK(contains(merged.warnings[0], "pi"));
   CHECK(contains(merged.warnings[0], "server"));
+  auto other = on_machine(ok_record(0), "server");
+  other.trial.batch = 16;
+  CHECK(Files({{on_machine(ok_record(0), "pi")}, {other}}).merged().warnings.empty());
 }
 
 TEST_CASE("the split that is all local has one machine of the two, and is no reason to warn") {
@@ -151,28 +142,9 @@ TEST_CASE("the split that is all local has one machine of the two, and is no rea
   cut.stages[1].host.hostname = "server";
   auto local = at_split(12);
   local.stages.pop_back();
-  Files files;
-  files.add({local});
-  files.add({cut});
   CHECK(record::machines_of(cut) == std::vector<std::string>{"host (Some CPU, 4 CPUs)", "server (Some CPU, 4 CPUs)"});
   CHECK(record::machines_of(local) == std::vector<std::string>{"host (Some CPU, 4 CPUs)"});
-  CHECK(files.merged().warnings.empty());
-}
-
-TEST_CASE("different experiments from different machines are joined without a word") {
-  auto other = on_machine(ok_record(0), "server");
-  other.trial.batch = 16;
-  Files files;
-  files.add({on_machine(ok_record(0), "pi")});
-  files.add({other});
-  CHECK(files.merged().warnings.empty());
-}
-
-TEST_CASE("a name that could drive a terminal does not reach it") {
-  Files files;
-  files.add({on_machine(ok_record(0), "pi")});
-  files.add({on_machine(ok_record(1), "\x1b[2Jpi")});
-  CHECK_FALSE(contains(files.complaint(), "\x1b"));
+  CHECK(Files({{local}, {cut}}).merged().warnings.empty());
 }
 
 TEST_CASE("an unfinished last line is left out with a warning, and does not glue two records together") {

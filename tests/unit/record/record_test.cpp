@@ -48,11 +48,8 @@ json mistyped(const json& value) {
 
 }  // namespace
 
-TEST_CASE("an ok record comes back from JSON as it was") {
+TEST_CASE("a record comes back from JSON as it was, whatever it had measured before it failed") {
   CHECK(there_and_back(ok_record()) == ok_record());
-}
-
-TEST_CASE("a failed record comes back from JSON as it was, whatever it had measured before it failed") {
   CHECK(there_and_back(failed_record()) == failed_record());
   auto record = failed_record();
   record.failure->stage = 1;
@@ -104,17 +101,6 @@ TEST_CASE("a record with Server phases comes back as it was, and has them exactl
   }
 }
 
-TEST_CASE("what a stage prepared is in its record, and missing where there was nothing to prepare") {
-  auto record = ok_record();
-  CHECK_FALSE(json(record)["stages"][0].contains("prepared"));
-  record.stages[0].prepared = Preparation{true, 1, 9007199254740993, 2, 3, 4};
-  CHECK(json(record)["stages"][0]["prepared"]["graph_bytes"] == 9007199254740993);
-  CHECK(there_and_back(record) == record);
-  auto damaged = json(record);
-  damaged["stages"][0]["prepared"].erase("limit_bytes");
-  CHECK_FALSE(complaint_about(damaged).empty());
-}
-
 TEST_CASE("a record has the phases of its trial, and no number of another one") {
   const auto phases = GENERATE(experiment::Phases::single_stream, experiment::Phases::offline);
   CAPTURE(to_string(phases));
@@ -142,21 +128,91 @@ TEST_CASE("a record has the phases of its trial, and no number of another one") 
   CHECK_FALSE(complaint_about(zero).empty());
 }
 
-TEST_CASE(
-    "what a stage needs in memory, and how far an optimized model is from eager mode, is kept where it is known") {
+TEST_CASE("what is known of some records only comes back as it was, and is missing where it is not known") {
+  struct Part {
+    const char* place;
+    void (*set)(TrialRecord&);
+    json written;
+  };
+  const std::vector<Part> parts{
+      {"/stages/0/prepared",
+       [](auto& record) { record.stages[0].prepared = Preparation{true, 1, 9007199254740993, 2, 3, 4}; },
+       {{"made", true},
+        {"duration_ns", 1},
+        {"graph_bytes", 9007199254740993},
+        {"graphs", 2},
+        {"graphs_bytes", 3},
+        {"limit_bytes", 4}}},
+      {"/stages/1/memory",
+       [](auto& record) {
+         record.stages[1].memory = host::StageMemory{17, 18, 19};
+       },
+       {{"weights_bytes", 17}, {"prepared_bytes", 18}, {"tensors_bytes", 19}}},
+      {"/fidelity/unsplit_against_eager",
+       [](auto& record) {
+         record.fidelity->unsplit_against_eager = UnsplitFidelity{0.5, 0.75, 8, 1};
+       },
+       {{"max_abs_difference", 0.5}, {"top1_agreement", 0.75}, {"images", 8}, {"tolerance", 1.0}}},
+      {"/stages/0/conditions",
+       [](auto& record) {
+         record.stages[0].conditions = host::CpuConditions{1, 2, host::CpuTime{3, 4, 5}};
+       },
+       {}},
+      {"/stages/1/conditions",
+       [](auto& record) {
+         record.stages[1].conditions = host::CpuConditions{6, 7, std::nullopt};
+       },
+       {}},
+      {"/outliers",
+       [](auto& record) {
+         record.outliers = record::Outliers{{1}, {}};
+       },
+       {}},
+      {"/slow_downs",
+       [](auto& record) {
+         record.slow_downs = {{true, 1, 20, 1e6, 2.5e6}, {false, 0, 9, 3, 7}};
+       },
+       {}},
+      {"/stages/0/gpu",
+       [](auto& record) {
+         record.stages[0].gpu = host::GpuUsage{0.5, 7};
+       },
+       {}},
+      {"/stages/0/last_block", [](auto& record) { record.stages[0].last_block = "layer2.0"; }, "layer2.0"},
+      {"/stages/1/emulated_device",
+       [](auto& record) {
+         record.stages[1].emulated_device = record::EmulatedDevice{
+             .profile = "pi", .device = 1, .cpu_quota = 0.25, .memory_limit_bytes = 7, .cgroup_version = 2};
+         record.trial.devices = {{}, {.name = "pi", .threads = 1, .cpu_quota = 0.25}};
+       },
+       {}},
+      {"/provenance/stage_program_sha256",
+       [](auto& record) { record.provenance.stage_program_sha256 = std::string(64, 'a'); }, std::string(64, 'a')},
+      {"/provenance/side_by_side",
+       [](auto& record) {
+         record.provenance.side_by_side = record::SideBySide{"0123456789abcdef", 1};
+       },
+       {}}};
+  for (const auto& [place, set, expected] : parts) {
+    CAPTURE(place);
+    auto record = ok_record();
+    const json::json_pointer pointer(place);
+    CHECK_FALSE(json(record).contains(pointer));
+    set(record);
+    const json written = record;
+    if (!expected.is_null()) CHECK(written.at(pointer) == expected);
+    CHECK(there_and_back(record) == record);
+    if (!expected.is_object()) continue;
+    auto damaged = written;
+    damaged.at(pointer).erase(expected.begin().key());
+    CHECK_FALSE(complaint_about(damaged).empty());
+  }
   auto record = ok_record();
-  record.stages[1].memory = host::StageMemory{17, 18, 19};
-  record.fidelity->unsplit_against_eager = UnsplitFidelity{0.5, 0.75, 8, 1};
-  const json written = record;
-  CHECK_FALSE(written["stages"][0].contains("memory"));
-  CHECK(written["stages"][1]["memory"] == json{{"weights_bytes", 17}, {"prepared_bytes", 18}, {"tensors_bytes", 19}});
-  CHECK(written["fidelity"]["unsplit_against_eager"] ==
-        json{{"max_abs_difference", 0.5}, {"top1_agreement", 0.75}, {"images", 8}, {"tolerance", 1.0}});
-  CHECK(there_and_back(record) == record);
-  auto damaged = written;
-  damaged["stages"][1]["memory"].erase("tensors_bytes");
-  CHECK_FALSE(complaint_about(damaged).empty());
-  CHECK_FALSE(json(ok_record())["fidelity"].contains("unsplit_against_eager"));
+  record.slow_downs = {{true, 1, 20, 1e6, 2.5e6}, {false, 0, 9, 3, 7}};
+  CHECK(json(record)["slow_downs"][0]["phase"] == "offline");
+  CHECK(json(record)["slow_downs"][1]["phase"] == "single_stream");
+  record.stages[1].emulated_device = record::EmulatedDevice{.profile = "server", .device = 1};
+  CHECK(json(record)["stages"][1]["emulated_device"].size() == 2);
 }
 
 TEST_CASE("what is undefined is missing from the JSON") {
@@ -186,55 +242,6 @@ TEST_CASE("records that were written with schema 1 are read and written byte for
     CHECK(json::parse(line).get<TrialRecord>() == expected);
     CHECK(json(expected).dump() == line);
   }
-}
-
-TEST_CASE("conditions and outliers come back as they were, and records from before they were known have none") {
-  CHECK_FALSE(ok_record().stages[0].conditions.has_value());
-  auto record = ok_record();
-  record.stages[0].conditions = host::CpuConditions{1, 2, host::CpuTime{3, 4, 5}};
-  record.stages[1].conditions = host::CpuConditions{6, 7, std::nullopt};
-  record.outliers = record::Outliers{{1}, {}};
-  CHECK(json(record).get<TrialRecord>() == record);
-}
-
-TEST_CASE("stages that slowed down come back as they were, and are missing where none did") {
-  auto record = ok_record();
-  CHECK_FALSE(json(record).contains("slow_downs"));
-  record.slow_downs = {{true, 1, 20, 1e6, 2.5e6}, {false, 0, 9, 3, 7}};
-  const json written = record;
-  CHECK(written["slow_downs"][0]["phase"] == "offline");
-  CHECK(written["slow_downs"][1]["phase"] == "single_stream");
-  CHECK(json::parse(written.dump()).get<TrialRecord>() == record);
-}
-
-TEST_CASE("a block's name and a GPU's use come back as they were, and are missing where nothing is known of them") {
-  auto record = ok_record();
-  CHECK_FALSE(json(record)["stages"][0].contains("gpu"));
-  CHECK_FALSE(json(record)["stages"][0].contains("last_block"));
-  record.stages[0].gpu = host::GpuUsage{0.5, 7};
-  record.stages[0].last_block = "layer2.0";
-  CHECK(json(record).get<TrialRecord>() == record);
-}
-
-TEST_CASE("what a stage's device was emulated as comes back as it was, and is missing where it was not") {
-  auto record = ok_record();
-  CHECK_FALSE(nlohmann::json(record)["stages"][1].contains("emulated_device"));
-  record.stages[1].emulated_device = record::EmulatedDevice{
-      .profile = "pi", .device = 1, .cpu_quota = 0.25, .memory_limit_bytes = 7, .cgroup_version = 2};
-  record.trial.devices = {{}, {.name = "pi", .threads = 1, .cpu_quota = 0.25}};
-  const auto stored = nlohmann::json::parse(nlohmann::json(record).dump());
-  CHECK(stored.get<record::TrialRecord>() == record);
-  record.stages[1].emulated_device = record::EmulatedDevice{.profile = "server", .device = 1};
-  CHECK(nlohmann::json(record)["stages"][1]["emulated_device"].size() == 2);
-}
-
-TEST_CASE("what was measured side by side comes back as it was, and is missing where nothing was") {
-  auto record = ok_record();
-  CHECK_FALSE(nlohmann::json(record)["provenance"].contains("side_by_side"));
-  CHECK_FALSE(nlohmann::json(record)["provenance"].contains("stage_program_sha256"));
-  record.provenance.stage_program_sha256 = std::string(64, 'a');
-  record.provenance.side_by_side = record::SideBySide{"0123456789abcdef", 1};
-  CHECK(there_and_back(record) == record);
 }
 
 TEST_CASE("two records are side by side only if they are of one pair and of one trial") {
@@ -269,26 +276,23 @@ TEST_CASE("a record of another schema is refused with what to do") {
   }
 }
 
-TEST_CASE("whichever field is missing, the record is refused") {
+TEST_CASE("whichever field is missing or of the wrong type, the record is refused, without the JSON library's codes") {
   const std::set<std::string> may_be_missing{"governor", "cpu_frequency_hz", "peak_rss_bytes", "compute"};
   const json whole = ok_record();
   for_each_value(whole, json::json_pointer(), [&](const json::json_pointer& place) {
-    if (whole.at(place.parent_pointer()).is_array() || may_be_missing.contains(place.back())) return;
-    json damaged = whole;
-    damaged.at(place.parent_pointer()).erase(place.back());
     CAPTURE(place.to_string());
-    CHECK_THROWS_AS(damaged.get<TrialRecord>(), UsageError);
-  });
-}
-
-TEST_CASE("whichever field has the wrong type, the record is refused") {
-  const json whole = ok_record();
-  for_each_value(whole, json::json_pointer(), [&](const json::json_pointer& place) {
     json damaged = whole;
     damaged[place] = mistyped(whole.at(place));
-    CAPTURE(place.to_string());
+    CHECK_THROWS_AS(damaged.get<TrialRecord>(), UsageError);
+    if (whole.at(place.parent_pointer()).is_array() || may_be_missing.contains(place.back())) return;
+    damaged = whole;
+    damaged.at(place.parent_pointer()).erase(place.back());
     CHECK_THROWS_AS(damaged.get<TrialRecord>(), UsageError);
   });
+  json value = whole;
+  value["trial"].erase("batch");
+  CHECK(complaint_about(value) ==
+        "the record's \"trial\" lacks a field or has one of the wrong type (key 'batch' not found)");
 }
 
 TEST_CASE("a word that this release does not know is not read as one that it knows") {
@@ -324,13 +328,6 @@ TEST_CASE("a field that this release does not know is no damage") {
   value["weather"] = "fair";
   value["summary"]["colour"] = {1, 2, 3};
   CHECK(value.get<TrialRecord>() == ok_record());
-}
-
-TEST_CASE("what is wrong is said without the JSON library's codes") {
-  json value = ok_record();
-  value["trial"].erase("batch");
-  CHECK(complaint_about(value) ==
-        "the record's \"trial\" lacks a field or has one of the wrong type (key 'batch' not found)");
 }
 
 TEST_CASE("a record whose trial was edited by hand is refused") {

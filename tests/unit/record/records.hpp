@@ -88,6 +88,10 @@ inline record::TrialRecord failed_record(int repetition = 0) {
   return record;
 }
 
+inline std::string line_of(const record::TrialRecord& record) {
+  return nlohmann::json(record).dump() + "\n";
+}
+
 /// As a store keeps it, as its so-many-th record.
 inline record::TrialRecord at(int position, record::TrialRecord record) {
   record.provenance.position = position;

@@ -55,26 +55,26 @@ TEST_CASE("splits are written as k of N, and the endpoints are named") {
   CHECK(record::split_label(two_cuts) == "3,7/10");
 }
 
-TEST_CASE("a group's title shows what is not at its default") {
+TEST_CASE("a group's title shows what is not at its default, and every trial has its settings under the same names") {
+  using support::contains;
   CHECK(record::group_title(make_trial(3)) ==
         "resnet18, batch 8, depth 4, 1 thread per stage, random, batches 8, cpus 0 | 1, warmup 2");
   auto cut = make_trial(3);
   cut.micro_batch = 4;
-  CHECK(support::contains(record::group_title(cut), "resnet18, batch 8, micro-batch 4, depth 4, "));
-}
-
-TEST_CASE("a load is in the title of its group, and every trial has its settings under the same names") {
+  CHECK(contains(record::group_title(cut), "resnet18, batch 8, micro-batch 4, depth 4, "));
+  CHECK(record::flat_settings(cut).at("micro_batch") == 4);
+  CHECK(record::flat_settings(make_trial(3)).at("micro_batch") == 8);  // the batch, where that is not cut
   auto loaded = make_trial(3);
   loaded.server = experiment::ServerLoad{12.5, std::nullopt, 64};
-  CHECK(support::contains(record::group_title(loaded), "random, Server at 12.5 image/s, 64 queries, batches 8"));
+  CHECK(contains(record::group_title(loaded), "random, Server at 12.5 image/s, 64 queries, batches 8"));
   auto search = make_trial(3);
   search.server = experiment::ServerLoad{0, experiment::parse_latency_bound("p99 < 100ms"), 64};
   CHECK(record::flat_settings(loaded).at("server_rate") == 12.5);
   CHECK(record::flat_settings(search).at("server_bound") == "p99 < 100 ms");
   CHECK(record::flat_settings(search).at("server_queries") == 64);
+  CHECK(record::flat_settings(make_trial(3)).at("server_queries") == "");
   for (const auto& other : {loaded, search}) {
-    REQUIRE(record::settings_of(other).size() == record::settings_of(make_trial(3)).size());
-    CHECK(record::flat_settings(make_trial(3)).at("server_queries") == "");
+    CHECK(record::settings_of(other).size() == record::settings_of(make_trial(3)).size());
   }
 }
 
@@ -104,16 +104,6 @@ TEST_CASE("groups that differ in any setting have different titles") {
     if (value.is_number()) setting = value.get<int>() + 1;
     CHECK(record::group_title(changed.get<experiment::Trial>()) != record::group_title(make_trial(3)));
   }
-}
-
-TEST_CASE("the micro-batch of every trial is a setting: the batch, where that is not cut") {
-  const auto micro_batch = [](const experiment::Trial& trial) {
-    return record::flat_settings(trial).at("micro_batch");
-  };
-  CHECK(micro_batch(make_trial(3)) == 8);
-  auto cut = make_trial(3);
-  cut.micro_batch = 4;
-  CHECK(micro_batch(cut) == 4);
 }
 
 TEST_CASE("control characters do not reach a terminal") {

@@ -53,30 +53,20 @@ TEST_CASE("a trial in which nothing happened is no incident, and neither is a fa
   CHECK_FALSE(frontier::incident_of(empty, false));
 }
 
-TEST_CASE("outliers are named by batch and run, with what the record shows of their cause") {
-  const auto incident = frontier::incident_of(eventful()[0], false);
-  REQUIRE(incident);
-  CHECK(frontier::what_happened(*incident) ==
-        "outliers: batch 7 of the latency run and batches 4-6,9 of the throughput run");
-  CHECK(incident->disturbances == std::vector<std::string>{"stage 1 waited 12 times for pages from disk"});
-}
-
-TEST_CASE("a longer warm-up is told for each run") {
-  CHECK(happened(eventful()[1]) ==
+TEST_CASE("what happened is told by batch, run and stage, with what the record shows of its cause") {
+  const auto records = eventful();
+  CHECK(happened(records[0]) == "outliers: batch 7 of the latency run and batches 4-6,9 of the throughput run");
+  CHECK(frontier::incident_of(records[0], false)->disturbances ==
+        std::vector<std::string>{"stage 1 waited 12 times for pages from disk"});
+  CHECK(happened(records[1]) ==
         "the warm-up of the latency run became 1 batch longer; the warm-up of the throughput run became 3 batches "
         "longer");
-}
-
-TEST_CASE("a stage that became slower is told of with where and how much, and counted") {
-  auto record = a_record(3, 0);
-  record.slow_downs = {{true, 1, 20, 1e6, 1.5e6}};
-  CHECK(happened(record) == "stage 1 took 1.5 times as long for a batch from batch 20 of the throughput run on");
-  const std::vector incidents{*frontier::incident_of(record, false)};
+  CHECK(happened(records[2]) == "disturbed, and counts all the same");
+  auto slower = a_record(3, 0);
+  slower.slow_downs = {{true, 1, 20, 1e6, 1.5e6}};
+  CHECK(happened(slower) == "stage 1 took 1.5 times as long for a batch from batch 20 of the throughput run on");
+  const std::vector incidents{*frontier::incident_of(slower, false)};
   CHECK(frontier::summarise(incidents) == "1 trial with a stage that became slower");
-}
-
-TEST_CASE("a disturbed trial that shows nothing else is told to count") {
-  CHECK(happened(eventful()[2]) == "disturbed, and counts all the same");
 }
 
 TEST_CASE("what does not count says why, and its outliers matter to nobody") {
@@ -118,10 +108,7 @@ TEST_CASE("a replaced record enters no number") {
   const auto without = report_with_incidents(eventful());
   CHECK(with.groups[0].rows[0].values == without.groups[0].rows[0].values);
   CHECK(with.groups[0].rows[0].configuration.count() == 4);
-}
-
-TEST_CASE("a replaced record of a trial that is not there belongs nowhere, and is no harm") {
-  auto stranger = not_ok(a_record(), "slow");
+  auto stranger = not_ok(a_record(), "slow");  // of a trial that is not there: it belongs nowhere, and is no harm
   stranger.trial.model = "stranger";
   CHECK(report_with_incidents({a_record()}, {stranger}).groups[0].incidents.empty());
 }

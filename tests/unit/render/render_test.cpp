@@ -21,6 +21,16 @@ frontier::FrontierReport rendered_report_of(const std::vector<record::TrialRecor
   return frontier::make_frontier_report(records, frontier::parse_objectives(objectives));
 }
 
+std::vector<record::TrialRecord> sweep_over_two_networks() {
+  auto records = testing::sweep();
+  for (auto slow : testing::sweep()) {
+    slow.trial.network.name = "slow";
+    slow.trial.network.forward.delay = std::chrono::milliseconds(20);
+    records.push_back(slow);
+  }
+  return records;
+}
+
 const frontier::FrontierRow& row_at(const frontier::FrontierReport& report, int split) {
   for (const auto& row : report.groups.front().rows) {
     if (row.configuration.trial.split_points.front() == split) return row;
@@ -30,16 +40,13 @@ const frontier::FrontierRow& row_at(const frontier::FrontierReport& report, int 
 
 }  // namespace
 
-TEST_CASE("every group has a frontier of its own") {
+TEST_CASE(
+    "every group has a frontier of its own, and rows know their place on it, what dominates them and what failed") {
   const auto report = rendered_report_of(testing::sweep());
   REQUIRE(report.groups.size() == 2);
   CHECK(report.groups[0].rows.size() == 6);
-  CHECK(report.groups[1].rows.size() == 1);
+  REQUIRE(report.groups[1].rows.size() == 1);
   CHECK(report.groups[1].rows[0].on_frontier);
-}
-
-TEST_CASE("rows know their place on the frontier, what dominates them and what failed") {
-  const auto report = rendered_report_of(testing::sweep());
   CHECK(row_at(report, 10).on_frontier);  // least latency
   CHECK(row_at(report, 3).on_frontier);   // most throughput
   REQUIRE(row_at(report, 0).dominated_by.has_value());
@@ -63,14 +70,13 @@ TEST_CASE("a split that lacks an objective is not compared, and the text says so
 
 TEST_CASE("every format is what its golden file says") {
   const auto report = rendered_report_of(testing::sweep());
-  const auto text = render::render_text(report, {.width = 80, .colour = false, .unicode = true});
-  CHECK(text == golden("report/frontier.txt", text));
-  const auto csv = render::render_csv(report);
-  CHECK(csv == golden("report/frontier.csv", csv));
-  const auto json = render::render_json(report);
-  CHECK(json == golden("report/frontier.json", json));
-  const auto markdown = render::render_markdown(report);
-  CHECK(markdown == golden("report/frontier.md", markdown));
+  for (const auto& [ending, text] :
+       {std::pair("txt", render::render_text(report, {.width = 80, .colour = false, .unicode = true})),
+        {"csv", render::render_csv(report)},
+        {"json", render::render_json(report)},
+        {"md", render::render_markdown(report)}}) {
+    CHECK(text == golden(std::string("report/frontier.") + ending, text));
+  }
 }
 
 TEST_CASE("the JSON holds the raw numbers, and no key for what does not exist") {
@@ -105,14 +111,7 @@ TEST_CASE("one objective needs no plot, and three are drawn in the first two") {
 }
 
 TEST_CASE("no table is wider than the terminal, and what is left out for it is named") {
-  auto records = testing::sweep();
-  const auto unshaped = records.size();
-  for (std::size_t i = 0; i < unshaped; ++i) {
-    auto slow = records[i];
-    slow.trial.network.name = "slow";
-    slow.trial.network.forward.delay = std::chrono::milliseconds(20);
-    records.push_back(slow);
-  }
+  const auto records = sweep_over_two_networks();
   const std::vector<std::string> many{"latency_p50", "throughput", "payload", "peak_rss", "goodput", "bubble", "queue"};
   for (const auto& objectives : {std::vector<std::string>{}, many}) {
     const auto report = rendered_report_of(records, objectives);
@@ -155,16 +154,8 @@ TEST_CASE("no records make an empty report in every format") {
 }
 
 TEST_CASE("groups that differ in their network only are told to move, in text and in Markdown") {
-  auto records = testing::sweep();
-  CHECK_FALSE(contains(render::render_text(rendered_report_of(records), {}), "How the frontier moves"));
-  const auto unshaped = records.size();
-  for (std::size_t i = 0; i < unshaped; ++i) {
-    auto slow = records[i];
-    slow.trial.network.name = "slow";
-    slow.trial.network.forward.delay = std::chrono::milliseconds(20);
-    records.push_back(slow);
-  }
-  const auto report = rendered_report_of(records);
+  CHECK_FALSE(contains(render::render_text(rendered_report_of(testing::sweep()), {}), "How the frontier moves"));
+  const auto report = rendered_report_of(sweep_over_two_networks());
   REQUIRE(report.groups.size() == 4);
   const auto text = render::render_text(report, {.width = 100});
   CHECK(contains(text, "How the frontier moves with the network: resnet18"));

@@ -1,7 +1,11 @@
 #include <paretopipe/shaping/emulated/schedule.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
+#include <numeric>
+#include <random>
 #include <vector>
 
 #include <support/catch.hpp>
@@ -43,16 +47,12 @@ Clock::time_point deliver_all(EmulatedSchedule& schedule, const LinkConditions& 
 
 }  // namespace
 
-TEST_CASE("nothing shaped: bytes are delivered when they arrive") {
-  EmulatedSchedule schedule(LinkConditions{}, 1);
-  CHECK(schedule.deliver(kStart, 1) == kStart);
-  CHECK(schedule.deliver(kStart + 1us, 20'000'000) == kStart + 1us);
-}
-
-TEST_CASE("a delay moves every byte by as much") {
-  EmulatedSchedule schedule(delayed_link(20ms), 1);
-  CHECK(schedule.deliver(kStart, 100) == kStart + 20ms);
-  CHECK(schedule.deliver(kStart + 3ms, 20'000'000) == kStart + 23ms);
+TEST_CASE("a delay moves every byte by as much, and none by nothing") {
+  for (const auto delay : {0ns, Nanoseconds(20ms)}) {
+    EmulatedSchedule schedule(delayed_link(delay), 1);
+    CHECK(schedule.deliver(kStart, 100) == kStart + delay);
+    CHECK(schedule.deliver(kStart + 1us, 20'000'000) == kStart + 1us + delay);
+  }
 }
 
 TEST_CASE("B bytes at once are delivered after d + B/r") {
@@ -85,7 +85,7 @@ TEST_CASE("what arrives while the line is busy waits its turn, what arrives late
   CHECK(schedule.deliver(kStart + 5ms, 1000) == kStart + 6ms);
 }
 
-TEST_CASE("a burst in the profile goes at once, and no more than that after any idle time") {
+TEST_CASE("a burst in the profile goes at once, no more than that after any idle time, and less after a short one") {
   auto conditions = paced(8 * kMbit, 10ms);
   conditions.burst_bytes = 4000;
   EmulatedSchedule schedule(conditions, 1);
@@ -94,15 +94,10 @@ TEST_CASE("a burst in the profile goes at once, and no more than that after any 
     CHECK(schedule.deliver(arrival, 1000) == arrival + 11ms);
     CHECK(schedule.deliver(arrival, 5000) == arrival + 16ms);
   }
-}
-
-TEST_CASE("a bucket that was not idle for long is only as full as the time allows") {
-  auto conditions = paced(8 * kMbit);
-  conditions.burst_bytes = 4000;
-  EmulatedSchedule schedule(conditions, 1);
-  CHECK(schedule.deliver(kStart, 4000) == kStart);
-  CHECK(schedule.deliver(kStart + 1ms, 1000) == kStart + 1ms);
-  CHECK(schedule.deliver(kStart + 1ms, 1000) == kStart + 2ms);
+  const auto later = kStart + 2h;
+  CHECK(schedule.deliver(later, 4000) == later + 10ms);
+  CHECK(schedule.deliver(later + 1ms, 1000) == later + 11ms);  // it is as full as the time allows
+  CHECK(schedule.deliver(later + 1ms, 1000) == later + 12ms);
 }
 
 TEST_CASE("jitter scatters the delays of bytes that are far apart around the delay") {
@@ -161,10 +156,9 @@ TEST_CASE("new conditions hold for what comes next, which does not overtake what
 }
 
 TEST_CASE("pieces are as long as the rate moves in a quarter of a millisecond, within limits") {
-  CHECK(piece_bytes(paced(1 * kMbit)) == 1500);
-  CHECK(piece_bytes(paced(50 * kMbit)) == 1563);
-  CHECK(piece_bytes(paced(500 * kMbit)) == 15'625);
-  CHECK(piece_bytes(paced(10'000 * kMbit)) == 65'536);
+  for (const auto& [mbit, bytes] : {std::pair(1, 1500), {50, 1563}, {500, 15'625}, {10'000, 65'536}}) {
+    CHECK(piece_bytes(paced(mbit * kMbit)) == bytes);
+  }
   CHECK(piece_bytes(LinkConditions{}) == 65'536);
 }
 
@@ -198,4 +192,171 @@ TEST_CASE("what a byte stream cannot do is refused, each with its reason") {
   CHECK(contains(sentences[0], "lose packets"));
   CHECK(contains(sentences[1], "reorder"));
   CHECK(contains(sentences[2], "duplicate"));
+}
+
+using paretopipe::experiment::DelayDistribution;
+using paretopipe::shaping::EmulatedJitter;
+
+namespace {
+
+constexpr std::size_t kCount = 400'000;
+
+std::vector<double> sorted_sample(DelayDistribution distribution) {
+  EmulatedJitter jitter(distribution, 42);
+  std::vector<double> values(kCount);
+  std::ranges::generate(values, [&] { return jitter.next(); });
+  std::ranges::sort(values);
+  return values;
+}
+
+double mean(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+double standard_deviation(const std::vector<double>& values) {
+  const double middle = mean(values);
+  double squares = 0;
+  for (const double value : values) squares += (value - middle) * (value - middle);
+  return std::sqrt(squares / static_cast<double>(values.size()));
+}
+
+double quantile(const std::vector<double>& sorted, double part) {
+  return sorted[static_cast<std::size_t>(part * static_cast<double>(sorted.size()))];
+}
+
+}  // namespace
+
+// The numbers are those of the tables that iproute2 6.1 ships: mean, standard deviation, and entries by their share.
+TEST_CASE("jitter is that of netem's tables, and uniform jitter lies between -1 and 1") {
+  struct Table {
+    DelayDistribution distribution;
+    double least, most, mean, deviation, margin;
+    std::vector<std::pair<double, double>> quantiles;
+  };
+  const auto table = GENERATE(values<Table>(
+      {{DelayDistribution::uniform, std::nextafter(-1.0, 0.0), 1, 0, 1 / std::sqrt(3.0), 0.005, {}},
+       {DelayDistribution::normal, -4, 4, 0, 1, 0.01, {{0.1, -1.282}, {0.75, 0.675}}},
+       {DelayDistribution::pareto, -2.0 / 3, 4, -0.0335, 0.8197, 0.01, {{0.1, -0.6191}, {0.5, -0.3201}, {0.9, 0.8717}}},
+       {DelayDistribution::paretonormal,
+        -4,
+        4,
+        -0.0253,
+        0.8339,
+        0.01,
+        {{0.1, -0.7849}, {0.25, -0.5679}, {0.5, -0.2400}, {0.9, 0.974}}}}));
+  const auto values = sorted_sample(table.distribution);
+  CHECK(values.front() >= table.least);
+  CHECK(values.back() <= table.most);
+  CHECK(mean(values) == Approx(table.mean).margin(table.margin));
+  CHECK(standard_deviation(values) == Approx(table.deviation).margin(table.margin));
+  for (const auto& [part, value] : table.quantiles) CHECK(quantile(values, part) == Approx(value).margin(0.015));
+}
+
+TEST_CASE("the same seed gives the same jitter, another seed another") {
+  for (const auto distribution : {DelayDistribution::uniform, DelayDistribution::normal, DelayDistribution::pareto,
+                                  DelayDistribution::paretonormal}) {
+    EmulatedJitter one(distribution, 1);
+    EmulatedJitter same(distribution, 1);
+    EmulatedJitter other(distribution, 2);
+    int differences = 0;
+    for (int i = 0; i < 100; ++i) {
+      const double value = one.next();
+      CHECK(same.next() == value);
+      if (other.next() != value) ++differences;
+    }
+    CHECK(differences > 90);
+  }
+}
+
+namespace {
+
+experiment::NetworkProfile delayed(Nanoseconds forward, Nanoseconds backward) {
+  experiment::NetworkProfile profile;
+  profile.forward.delay = forward;
+  profile.backward.delay = backward;
+  return profile;
+}
+
+/// So many deliveries, so late each.
+struct Batch {
+  int count;
+  Nanoseconds lateness;
+};
+
+experiment::Lateness measured(const std::vector<Batch>& batches, Nanoseconds tolerance = 1ms) {
+  LatenessMeter meter(tolerance);
+  for (const auto& batch : batches) {
+    for (int i = 0; i < batch.count; ++i) meter.add(batch.lateness);
+  }
+  return meter.summary().value();
+}
+
+}  // namespace
+
+TEST_CASE("what is late begins at 5 % of the shorter delay, but not below a millisecond", "[lateness]") {
+  CHECK(lateness_tolerance({}) == 1ms);
+  CHECK(lateness_tolerance(delayed(20ms, 20ms)) == 1ms);
+  CHECK(lateness_tolerance(delayed(200ms, 200ms)) == 10ms);
+  CHECK(lateness_tolerance(delayed(200ms, 40ms)) == 2ms);
+  CHECK(lateness_tolerance(delayed(40ms, 200ms)) == 2ms);
+}
+
+TEST_CASE("one delivery is its own mean, quantile and maximum, to the nanosecond, and of none there is no lateness",
+          "[lateness]") {
+  constexpr Nanoseconds kLongest(std::numeric_limits<std::int64_t>::max());
+  for (const auto lateness : {0ns, 1ns, 15ns, 16ns, 17ns, 999'999ns, Nanoseconds(1ms), Nanoseconds(1h), kLongest}) {
+    const auto summary = measured({{1, lateness}});
+    const auto expected = lateness.count();
+    CHECK(summary == experiment::Lateness{1'000'000, 1, lateness > 1ms ? 1 : 0, expected, expected, expected});
+  }
+  CHECK_FALSE(LatenessMeter(1ms).summary().has_value());
+}
+
+TEST_CASE("the 99th percentile is at most 6.25 % above the sorted deliveries', never below", "[lateness]") {
+  std::mt19937_64 random(7);
+  for (const int count : {1, 2, 99, 100, 101, 5000}) {
+    std::lognormal_distribution<double> scatter(11, 2);  // around 60 us, from nothing to a second
+    LatenessMeter meter(1ms);
+    std::vector<std::int64_t> sorted;
+    for (int i = 0; i < count; ++i) {
+      sorted.push_back(static_cast<std::int64_t>(scatter(random)));
+      meter.add(Nanoseconds(sorted.back()));
+    }
+    std::sort(sorted.begin(), sorted.end());
+    const auto exact = sorted[static_cast<std::size_t>(std::ceil(0.99 * count)) - 1];
+    const auto found = meter.summary()->p99_ns;
+    CAPTURE(count, exact, found);
+    CHECK(found >= exact);
+    CHECK(static_cast<double>(found) <= static_cast<double>(exact) * 1.0625);
+  }
+}
+
+TEST_CASE("two meters add up to what one would have counted", "[lateness]") {
+  LatenessMeter one(1ms);
+  LatenessMeter other(1ms);
+  LatenessMeter both(1ms);
+  for (int i = 0; i < 1000; ++i) {
+    (i % 3 == 0 ? one : other).add(i * 7us);
+    both.add(i * 7us);
+  }
+  one.add(other);
+  CHECK(one.summary() == both.summary());
+  one.add(LatenessMeter(1ms));
+  CHECK(one.summary() == both.summary());
+}
+
+TEST_CASE("a trial is touched from a share of late deliveries on, or by one pause that moves its means", "[lateness]") {
+  using Batches = std::vector<Batch>;
+  for (const auto& harmless :
+       {Batches{{1000, 60us}}, Batches{{1000, 1ms}}, Batches{{999, 60us}, {1, 8ms}}, Batches{{20, 60us}, {1, 8ms}},
+        Batches{{95, 60us}, {5, 1001us}}, Batches{{99, 0us}, {1, 90ms}}}) {
+    CHECK(judge(measured(harmless)).empty());
+  }
+  CHECK(judge(measured({{99, 0us}, {1, 110ms}})).size() == 1);
+  CHECK(judge(measured({{99, 0us}, {1, 110ms}}, 10ms)).empty());
+  const auto sentences = judge(measured({{94, 60us}, {6, 1001us}}));  // however little they are late
+  REQUIRE(sentences.size() == 1);
+  CHECK(support::contains(sentences[0], "6 % of what passed it during the trial came more than 1.00 ms late"));
+  CHECK(support::contains(sentences[0], "1.00 ms at worst"));
+  CHECK(support::contains(sentences[0], "leave a core free"));
 }

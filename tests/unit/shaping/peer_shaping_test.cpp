@@ -57,23 +57,24 @@ TEST_CASE("a rate for one peer is tbf below a class that only the peer's traffic
                        "7a7a:1"});
 }
 
-TEST_CASE("a port is matched on either side, for either may be the server", "[peer]") {
-  const auto typed = lines({"eth0", "192.168.1.7", 5000}, paced_peer(20'000'000));
-  REQUIRE(typed.size() == 5);
-  CHECK(typed[3] ==
-        "tc filter add dev eth0 parent 7a7a: protocol ip prio 1 u32 match ip dst 192.168.1.7/32 match ip protocol 6 "
-        "0xff match ip dport 5000 0xffff flowid 7a7a:1");
-  CHECK(typed[4] ==
-        "tc filter add dev eth0 parent 7a7a: protocol ip prio 1 u32 match ip dst 192.168.1.7/32 match ip protocol 6 "
-        "0xff match ip sport 5000 0xffff flowid 7a7a:1");
-}
-
-TEST_CASE("an IPv6 peer is matched by IPv6's filters, written as the kernel writes it", "[peer]") {
-  const auto typed = lines({"eth0", "FE80:0:0::1", 5000}, paced_peer(20'000'000));
-  REQUIRE(typed.size() == 5);
-  CHECK(typed[3] ==
-        "tc filter add dev eth0 parent 7a7a: protocol ipv6 prio 1 u32 match ip6 dst fe80::1/128 match ip6 protocol 6 "
-        "0xff match ip6 dport 5000 0xffff flowid 7a7a:1");
+TEST_CASE("a port is matched on either side, for either may be the server, by the filters of the peer's IP", "[peer]") {
+  const auto filters = [](const char* address) {
+    const auto typed = lines({"eth0", address, 5000}, paced_peer(20'000'000));
+    REQUIRE(typed.size() == 5);
+    return Lines(typed.begin() + 3, typed.end());
+  };
+  const std::string add = "tc filter add dev eth0 parent 7a7a: protocol ";
+  CHECK(filters("192.168.1.7") == Lines{add + "ip prio 1 u32 match ip dst 192.168.1.7/32 match ip protocol 6 0xff "
+                                              "match ip dport 5000 0xffff flowid 7a7a:1",
+                                        add + "ip prio 1 u32 match ip dst 192.168.1.7/32 match ip protocol 6 0xff "
+                                              "match ip sport 5000 0xffff flowid 7a7a:1"});
+  // As the kernel writes it.
+  CHECK(filters("FE80:0:0::1").front() == add +
+                                              "ipv6 prio 1 u32 match ip6 dst fe80::1/128 match ip6 protocol 6 0xff "
+                                              "match ip6 dport 5000 0xffff flowid 7a7a:1");
+  // What undoes it names the handle, so that nobody else's qdisc is removed.
+  CHECK(line(plan_peer_shaping({"eth0", "10.0.0.2", 5000}, paced_peer(1'000'000)).undo) ==
+        "tc qdisc del dev eth0 root handle 7a7a:");
 }
 
 TEST_CASE("netem with tbf below it goes below the class, and below what cuts super-packets for it", "[peer]") {
@@ -96,11 +97,6 @@ TEST_CASE("what cuts super-packets lets one frame of any interface pass, with it
     CHECK(burst >= mtu + 22);
     if (mtu >= 1280) CHECK(burst < 2 * (mtu - 60));  // the payload of two, whose headers are cut to one
   }
-}
-
-TEST_CASE("what undoes a plan names the handle, so that nobody else's qdisc is removed", "[peer]") {
-  const auto plan = plan_peer_shaping({"eth0", "10.0.0.2", 5000}, paced_peer(1'000'000));
-  CHECK(line(plan.undo) == "tc qdisc del dev eth0 root handle 7a7a:");
 }
 
 TEST_CASE("what cannot be planned is refused with what to write instead", "[peer]") {

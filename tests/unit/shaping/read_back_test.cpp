@@ -31,20 +31,14 @@ const std::string kPublished =
 
 }  // namespace printed
 
-TEST_CASE("an interface without a qdisc of ours shapes nothing", "[read-back]") {
+TEST_CASE("what tbf and netem apply is read back, and nothing where there is neither", "[read-back]") {
   CHECK(read_back("[]") == LinkConditions{});
   CHECK(read_back(R"([{"kind":"noqueue","handle":"0:","root":true,"refcnt":2,"options":{}}])") == LinkConditions{});
-}
-
-TEST_CASE("a rate is read back in bits, with its bucket and queue", "[read-back]") {
   const auto applied = read_back(printed::kTbf);
   CHECK(applied.rate_bit_per_s == 5'000'000);
   CHECK(applied.burst_bytes == 4'095);
   CHECK(applied.queue_latency == 400ms);
   CHECK(applied.delay == 0ns);
-}
-
-TEST_CASE("what netem applies is read back", "[read-back]") {
   CHECK(read_back(printed::kDelay).delay == 200ms);
   CHECK(read_back(printed::kDelay).queue_packets == 5'000);
   const auto paced = read_back(printed::kDelayRate);
@@ -55,23 +49,15 @@ TEST_CASE("what netem applies is read back", "[read-back]") {
   CHECK(all.loss == 0.01);
   CHECK(all.duplicate == 0.001);
   CHECK(all.reorder == 0.25);
+  CHECK_FALSE(all.rate_bit_per_s);  // it only keeps packets in order
 }
 
-TEST_CASE("the rate that only keeps packets in order reads back as none", "[read-back]") {
-  CHECK_FALSE(read_back(printed::kAll).rate_bit_per_s);
-}
-
-TEST_CASE("the published profile is applied as it was requested", "[read-back]") {
-  const auto requested = experiment::load_network_profile("published").forward;
-  CHECK(differences(requested, read_back(printed::kPublished)).empty());
-}
-
-TEST_CASE("what the kernel rounds is no difference", "[read-back]") {
+TEST_CASE("what the kernel rounds, and a distribution, which cannot be read, are no difference", "[read-back]") {
+  CHECK(differences(experiment::load_network_profile("published").forward, read_back(printed::kPublished)).empty());
   LinkConditions requested;
   requested.delay = 1'234'567ns;
   requested.jitter = 100us;
   CHECK(differences(requested, read_back(printed::kRounded)).empty());
-
   LinkConditions slow;
   slow.rate_bit_per_s = 123'456;
   slow.burst_bytes = 1'600;
@@ -79,15 +65,12 @@ TEST_CASE("what the kernel rounds is no difference", "[read-back]") {
   const auto applied = read_back(
       R"([{"kind":"tbf","handle":"1:","root":true,"refcnt":3,"options":{"rate":15432,"burst":1599,"lat":3305}}])");
   CHECK(differences(slow, applied).empty());
-}
-
-TEST_CASE("the distribution cannot be read and is not compared", "[read-back]") {
-  LinkConditions requested;
-  requested.delay = 25ms;
-  requested.jitter = 5ms;
-  requested.rate_bit_per_s = 10'000'000;
-  requested.distribution = experiment::DelayDistribution::normal;
-  CHECK(differences(requested, read_back(printed::kDelayRate)).empty());
+  LinkConditions scattered;
+  scattered.delay = 25ms;
+  scattered.jitter = 5ms;
+  scattered.rate_bit_per_s = 10'000'000;
+  scattered.distribution = experiment::DelayDistribution::normal;
+  CHECK(differences(scattered, read_back(printed::kDelayRate)).empty());
 }
 
 TEST_CASE("every value that differs has its sentence", "[read-back]") {

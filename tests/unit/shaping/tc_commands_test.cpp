@@ -27,59 +27,42 @@ using Lines = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("what shapes nothing needs no command", "[tc]") {
+TEST_CASE("conditions are written as people write them: tbf for a rate alone, else netem, and never a reordering",
+          "[tc]") {
   CHECK(lines({}).empty());
-}
-
-TEST_CASE("a rate alone needs tbf alone, so it works without netem", "[tc]") {
-  LinkConditions conditions;
-  conditions.rate_bit_per_s = 20'000'000;
-  CHECK(lines(conditions) ==
-        Lines{"tc qdisc add dev x root handle 1: tbf rate 20000000bit burst 13028b latency 100ms"});
-  conditions.burst_bytes = 50'000;
-  conditions.queue_latency = 1500us;
-  CHECK(lines(conditions) ==
-        Lines{"tc qdisc add dev x root handle 1: tbf rate 20000000bit burst 50000b latency 1500us"});
-  CHECK_FALSE(needs_netem(conditions));
-}
-
-TEST_CASE("a delay and a rate are netem's, which paces every frame", "[tc]") {
-  LinkConditions conditions;
-  conditions.delay = 25ms;
-  conditions.rate_bit_per_s = 10'000'000;
-  CHECK(lines(conditions) == Lines{"tc qdisc add dev x root handle 1: netem limit 1000 delay 25ms rate 10000000bit"});
-}
-
-TEST_CASE("the published profile is tbf below netem, as people write it", "[tc]") {
-  const auto published = experiment::load_network_profile("published");
-  CHECK(lines(published.forward) ==
+  LinkConditions paced;
+  paced.rate_bit_per_s = 20'000'000;
+  CHECK(lines(paced) == Lines{"tc qdisc add dev x root handle 1: tbf rate 20000000bit burst 13028b latency 100ms"});
+  paced.burst_bytes = 50'000;
+  paced.queue_latency = 1500us;
+  CHECK(lines(paced) == Lines{"tc qdisc add dev x root handle 1: tbf rate 20000000bit burst 50000b latency 1500us"});
+  CHECK_FALSE(needs_netem(paced));  // so it works without
+  LinkConditions delayed;
+  delayed.delay = 25ms;
+  delayed.rate_bit_per_s = 10'000'000;  // netem paces every frame
+  CHECK(lines(delayed) == Lines{"tc qdisc add dev x root handle 1: netem limit 1000 delay 25ms rate 10000000bit"});
+  CHECK(lines(experiment::load_network_profile("published").forward) ==
         Lines{"tc qdisc add dev x root handle 1: netem limit 1000 delay 200ms",
               "tc qdisc add dev x parent 1:1 handle 2: tbf rate 5000000bit burst 4096b latency 400ms"});
-}
-
-TEST_CASE("jitter never reorders: netem keeps packets in order where it has a rate", "[tc]") {
-  LinkConditions conditions;
-  conditions.delay = 20ms;
-  conditions.jitter = 5ms;
-  conditions.distribution = DelayDistribution::normal;
-  CHECK(lines(conditions) ==
+  LinkConditions scattered;  // netem keeps packets in order where it has a rate
+  scattered.delay = 20ms;
+  scattered.jitter = 5ms;
+  scattered.distribution = DelayDistribution::normal;
+  CHECK(lines(scattered) ==
         Lines{"tc qdisc add dev x root handle 1: netem limit 66052 delay 20ms 5ms distribution normal "
               "rate 1000000000000bit"});
-  conditions.rate_bit_per_s = 1'000'000;
-  CHECK(lines(conditions) ==
+  scattered.rate_bit_per_s = 1'000'000;
+  CHECK(lines(scattered) ==
         Lines{"tc qdisc add dev x root handle 1: netem limit 1000 delay 20ms 5ms distribution normal "
               "rate 1000000bit"});
-}
-
-TEST_CASE("loss, duplicates and reordering are percentages of netem's", "[tc]") {
-  LinkConditions conditions;
-  conditions.delay = 1500us;
-  conditions.loss = 0.00333;
-  conditions.duplicate = 0.001;
-  conditions.reorder = 0.25;
-  conditions.queue_packets = 77;
-  CHECK(lines(conditions) == Lines{"tc qdisc add dev x root handle 1: netem limit 77 delay 1500us loss 0.333% "
-                                   "duplicate 0.1% reorder 25%"});
+  LinkConditions lossy;
+  lossy.delay = 1500us;
+  lossy.loss = 0.00333;
+  lossy.duplicate = 0.001;
+  lossy.reorder = 0.25;
+  lossy.queue_packets = 77;
+  CHECK(lines(lossy) == Lines{"tc qdisc add dev x root handle 1: netem limit 77 delay 1500us loss 0.333% "
+                              "duplicate 0.1% reorder 25%"});
 }
 
 TEST_CASE("every shipped profile can be written as commands", "[tc]") {

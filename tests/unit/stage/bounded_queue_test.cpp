@@ -32,39 +32,27 @@ TEST_CASE("what goes in first comes out first, and never more is held than the c
   CHECK(most_held <= kCapacity);
 }
 
-TEST_CASE("close releases whoever waits for a value, for good") {
-  BoundedQueue<int> queue(1);
-  auto waiting = std::async(std::launch::async, [&] { return queue.pop(); });
-  queue.close();
-  CHECK_FALSE(waiting.get().has_value());
-  CHECK_FALSE(queue.pop().has_value());
-}
+TEST_CASE("close releases whoever waits for a value or for room, for good, and what is queued is dropped") {
+  BoundedQueue<std::unique_ptr<int>> empty(1);  // values that cannot be copied pass
+  auto popping = std::async(std::launch::async, [&] { return empty.pop(); });
+  empty.push(std::make_unique<int>(5));
+  CHECK(**popping.get() == 5);
+  popping = std::async(std::launch::async, [&] { return empty.pop(); });
+  empty.close();
+  CHECK_FALSE(popping.get().has_value());
+  CHECK_FALSE(empty.pop().has_value());
 
-TEST_CASE("close releases whoever waits for room, for good, and the value is not taken") {
-  BoundedQueue<std::shared_ptr<int>> queue(1);
-  const auto value = std::make_shared<int>(1);
-  REQUIRE(queue.push(value));
-  auto waiting = std::async(std::launch::async, [&] { return queue.push(value); });
-  queue.close();
-  CHECK_FALSE(waiting.get());
-  CHECK_FALSE(queue.push(value));
-  CHECK(value.use_count() == 2);  // here, and in the queue from before
-}
-
-TEST_CASE("what was queued at the close is dropped with the queue") {
   const auto value = std::make_shared<int>(1);
   {
-    BoundedQueue<std::shared_ptr<int>> queue(2);
-    queue.push(value);
-    queue.close();
-    queue.close();
-    CHECK_FALSE(queue.pop().has_value());
+    BoundedQueue<std::shared_ptr<int>> full(1);
+    REQUIRE(full.push(value));
+    auto pushing = std::async(std::launch::async, [&] { return full.push(value); });
+    full.close();
+    full.close();
+    CHECK_FALSE(pushing.get());
+    CHECK_FALSE(full.push(value));
+    CHECK(value.use_count() == 2);  // here, and in the queue from before
+    CHECK_FALSE(full.pop().has_value());
   }
   CHECK(value.use_count() == 1);
-}
-
-TEST_CASE("values that cannot be copied pass") {
-  BoundedQueue<std::unique_ptr<int>> queue(1);
-  queue.push(std::make_unique<int>(5));
-  CHECK(**queue.pop() == 5);
 }

@@ -33,7 +33,6 @@ std::vector<stage::Run> make_star_runs(const StarSetup& setup) {
                            .batches = setup.batches,
                            .depth = setup.depth,
                            .micro_batches = setup.micro_batches,
-                           .faults = {},
                            .phases = setup.phases})
                     .front();
   source.stage_count = setup.devices;

@@ -19,10 +19,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-Run run_alone() {
-  return make_runs({.splits = {}, .warmup = 1, .batches = 3, .depth = 2, .faults = {}}).front();
-}
-
 /// Asks until the answer is as wanted. The last one, if it does not come to that within half a minute.
 Whereabouts wait_for(const std::function<Whereabouts()>& ask, const std::function<bool(const Whereabouts&)>& wanted) {
   const auto deadline = Clock::now() + 30s;
@@ -66,8 +62,7 @@ class MiddleStage {
   void wait() { done_.get(); }
 
  private:
-  const Run run_ =
-      make_runs({.splits = {1, 2}, .warmup = 0, .batches = 1, .depth = 1, .micro_batches = 1, .faults = {}}).at(1);
+  const Run run_ = make_runs({.splits = {1, 2}, .warmup = 0, .batches = 1, .depth = 1, .micro_batches = 1}).at(1);
   std::unique_ptr<Backend> backend_ = make_backend();
   std::pair<wire::Link, wire::Link> in_ = wire::make_link_pair();
   std::pair<wire::Link, wire::Link> out_ = wire::make_link_pair();
@@ -90,7 +85,7 @@ TEST_CASE("a stage that is stuck in a block says so as often as it is asked, and
   const auto gate = folder.path() / "gate";
   ServedStage stage("gate@0-3@3@" + gate.string());  // after two batches
   stage.make_source(2);
-  stage.send(run_alone());
+  stage.send(lone_run());
   const auto stuck = wait_for([&] { return stage.ask<Whereabouts>(WhereAreYou{}); },
                               [&](const Whereabouts& where) {
                                 return std::filesystem::exists(gate) && !where.lanes.empty() &&
@@ -112,7 +107,7 @@ TEST_CASE("a stage that is stuck in a block says so as often as it is asked, and
 TEST_CASE("an answer never comes between a reply and the tensors that belong to it") {
   ServedStage stage;
   stage.make_source(2);
-  const auto run = run_alone();
+  const auto run = lone_run();
   stage.ask<RunReport>(run);
   for (int round = 0; round < 50; ++round) {
     stage.send(FetchResult{run.tag});

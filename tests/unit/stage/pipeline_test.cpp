@@ -1,21 +1,21 @@
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/wire/frame.hpp>
+
 #include <algorithm>
+#include <vector>
 
 #include <support/catch.hpp>
+#include <support/message_of.hpp>
 
 #include "ring.hpp"
 
 using namespace paretopipe;
 using namespace paretopipe::testing;
 using stage::RunReport;
+using support::contains;
+using support::message_of;
 
 namespace {
-
-using Moments = std::vector<std::int64_t>;
-
-bool never_before(const Moments& later, const Moments& earlier) {
-  return later.size() == earlier.size() &&
-         std::equal(later.begin(), later.end(), earlier.begin(), std::greater_equal<>());
-}
 
 /// Of one stage in one phase: the moments of a batch never decrease, and each loop takes the batches in their order.
 void require_order(const StageTimeline& stage, std::size_t batches) {
@@ -82,7 +82,7 @@ TEMPLATE_TEST_CASE("at every split all batches pass in order, and the moments ne
                    Socketpair) {
   for (int split = 0; split <= kBlocks; ++split) {
     CAPTURE(split);
-    require_ring({.splits = {split}, .warmup = 2, .batches = 10, .depth = 4, .faults = {}}, TestType::connect);
+    require_ring({.splits = {split}, .warmup = 2, .batches = 10, .depth = 4}, TestType::connect);
   }
 }
 
@@ -91,15 +91,18 @@ TEMPLATE_TEST_CASE("several cuts are a longer ring, where stages without blocks 
   for (const auto& splits :
        std::vector<std::vector<int>>{{1, 2}, {0, 0}, {1, 1}, {2, 2}, {3, 3}, {0, 3}, {0, 1, 2}, {1, 1, 1, 1}}) {
     CAPTURE(splits);
-    require_ring({.splits = splits, .warmup = 1, .batches = 20, .depth = 7, .faults = {}}, TestType::connect);
+    require_ring({.splits = splits, .warmup = 1, .batches = 20, .depth = 7}, TestType::connect);
   }
 }
 
-TEST_CASE("the depth bounds what is in flight from one batch to more than there are") {
+TEST_CASE("the depth bounds what is in flight from one batch to more than there are, and one batch is the least") {
   for (const int depth : {1, 2, 3, 5, 64}) {
     CAPTURE(depth);
-    require_ring({.splits = {1}, .warmup = 0, .batches = 30, .depth = depth, .faults = {}}, Socketpair::connect);
+    require_ring({.splits = {1}, .warmup = 0, .batches = 30, .depth = depth}, Socketpair::connect);
   }
+  require_ring({.splits = {2}, .warmup = 0, .batches = 1, .depth = 1}, Socketpair::connect);
+  // More micro-batches than the buffers of a stage and of its sockets hold cannot block a ring.
+  require_ring({.splits = {1, 2}, .warmup = 0, .batches = 2, .depth = 2, .micro_batches = 100}, TcpLoopback::connect);
 }
 
 TEST_CASE(
@@ -108,23 +111,17 @@ TEST_CASE(
     for (const int micro_batches : {2, 7}) {
       for (const int depth : {1, 3}) {
         CAPTURE(splits, micro_batches, depth);
-        require_ring(
-            {.splits = splits, .warmup = 1, .batches = 6, .depth = depth, .micro_batches = micro_batches, .faults = {}},
-            Socketpair::connect);
+        require_ring({.splits = splits, .warmup = 1, .batches = 6, .depth = depth, .micro_batches = micro_batches},
+                     Socketpair::connect);
       }
     }
   }
 }
 
-TEST_CASE("more micro-batches than the buffers of a stage and of its sockets hold cannot block a ring") {
-  require_ring({.splits = {1, 2}, .warmup = 0, .batches = 2, .depth = 2, .micro_batches = 100, .faults = {}},
-               TcpLoopback::connect);
-}
-
 TEST_CASE("of a run of one phase nothing of the other one is reported, by any stage") {
   const auto offline = GENERATE(true, false);
   for (const auto& splits : std::vector<std::vector<int>>{{}, {1}, {1, 2}}) {
-    RingSetup setup{.splits = splits, .warmup = 1, .batches = 6, .depth = 3, .micro_batches = 2, .faults = {}};
+    RingSetup setup{.splits = splits, .warmup = 1, .batches = 6, .depth = 3, .micro_batches = 2};
     setup.phases = offline ? experiment::Phases::offline : experiment::Phases::single_stream;
     CAPTURE(splits, offline);
     const auto reports = Ring(setup, Socketpair::connect).run();
@@ -132,6 +129,8 @@ TEST_CASE("of a run of one phase nothing of the other one is reported, by any st
       require_order(offline ? report.offline : report.single_stream, 14);
       CHECK((offline ? report.single_stream : report.offline) == StageTimeline{});
       CHECK((offline ? report.single_stream_results : report.offline_results) == ResultTimeline{});
+      const auto& results = offline ? report.offline_results : report.single_stream_results;
+      CHECK(results.completed.size() == (&report == &reports.front() ? 14 : 0));  // only the source has any
     }
     const auto& source = reports.front();
     if (offline) {
@@ -146,23 +145,27 @@ TEST_CASE("of a run of one phase nothing of the other one is reported, by any st
   }
 }
 
-TEST_CASE("one damaged micro-batch shows, whichever of its batch it is") {
-  // 2 phases of 5 batches of 4 micro-batches.
-  for (const auto* fault : {"wrong@1-3@1", "wrong@1-3@2", "wrong@1-3@4", "wrong@1-3@39", "wrong@1-3@40"}) {
-    CAPTURE(fault);
+TEST_CASE("a batch or a micro-batch that was damaged on its way shows, whichever it is and wherever it happened") {
+  struct Damage {
+    int micro_batches;
+    std::vector<std::string> faults;
+  };
+  // 10 batches: 1 + 4 of each phase.
+  for (const auto& [micro_batches, faults] :
+       {Damage{1, {"wrong@0-1@1"}}, Damage{1, {"wrong@0-1@10"}}, Damage{1, {"", "wrong@1-3@1"}},
+        Damage{1, {"", "wrong@1-3@6"}}, Damage{1, {"", "nan@1-3@10"}}, Damage{4, {"", "wrong@1-3@1"}},
+        Damage{4, {"", "wrong@1-3@2"}}, Damage{4, {"", "wrong@1-3@4"}}, Damage{4, {"", "wrong@1-3@39"}},
+        Damage{4, {"", "wrong@1-3@40"}}}) {
+    CAPTURE(micro_batches, faults);
     RingSetup setup;
-    setup.micro_batches = 4;
-    setup.faults = {"", fault};
+    setup.micro_batches = micro_batches;
+    setup.faults = faults;
     CHECK(Ring(setup, Socketpair::connect).run()[0].max_abs_difference > 0);
   }
 }
 
-TEST_CASE("one batch and no warm-up is the least that can run") {
-  require_ring({.splits = {2}, .warmup = 0, .batches = 1, .depth = 1, .faults = {}}, Socketpair::connect);
-}
-
 TEST_CASE("a stage alone runs all blocks, and nothing is sent") {
-  const RingSetup setup{.splits = {}, .warmup = 1, .batches = 6, .depth = 3, .faults = {}};
+  const RingSetup setup{.splits = {}, .warmup = 1, .batches = 6, .depth = 3};
   const auto reports = Ring(setup, Socketpair::connect).run();
   require_sound(reports, setup);
   for (const auto& [stage, results] : {std::pair(reports[0].single_stream, reports[0].single_stream_results),
@@ -174,21 +177,127 @@ TEST_CASE("a stage alone runs all blocks, and nothing is sent") {
   }
 }
 
-TEST_CASE("only the source reports results and inputs' comparison") {
-  const auto reports = Ring({}, Socketpair::connect).run();
-  CHECK(reports[0].single_stream_results.completed.size() == 5);
-  CHECK(reports[1].single_stream_results.completed.empty());
-  CHECK(reports[1].offline_results.completed.empty());
+namespace {
+
+/// Stage 0 or 1 of a ring of two, whose neighbour is the test itself.
+class LoneStage {
+ public:
+  explicit LoneStage(std::size_t stage)
+      : run_(make_runs({}).at(stage)), references_(make_references(1)), backend_(make_backend()) {
+    result_ = std::async(std::launch::async, [this, stage] {
+      return stage::run_pipeline(run_, *backend_, {&in_.second, &out_.first}, stage == 0 ? &references_ : nullptr);
+    });
+  }
+
+  ~LoneStage() {
+    hang_up();
+    stop_reading();
+  }
+
+  const stage::Run& run() const { return run_; }
+  void send(std::uint32_t tag, std::uint64_t sequence, const wire::TensorSpec& spec) {
+    in_.first.send_tensor(tag, sequence, spec, std::vector<std::byte>(static_cast<std::size_t>(wire::byte_size(spec))));
+  }
+  void hang_up() { in_.first.shutdown(); }
+  void stop_reading() { out_.second.shutdown(); }
+
+  template <class Exception>
+  std::string complaint() {
+    return message_of<Exception>([this] { result_.get(); });
+  }
+  /// True once the stage has ended its links: the end of the stream can be read.
+  bool let_go_of_next() {
+    try {
+      for (std::size_t sequence = 0;; ++sequence) {
+        const auto spec = wire::TensorSpec{wire::DType::float32, wire::MemoryFormat::contiguous, {kBatch, 10}};
+        std::vector<std::byte> into(static_cast<std::size_t>(wire::byte_size(spec)));
+        out_.second.receive_tensor(run_.tag, sequence, spec, into);
+      }
+    } catch (const wire::Closed&) {
+      return true;
+    }
+  }
+
+ private:
+  stage::Run run_;
+  stage::ReferenceSet references_;
+  std::unique_ptr<stage::Backend> backend_;
+  std::pair<wire::Link, wire::Link> in_ = wire::make_link_pair();
+  std::pair<wire::Link, wire::Link> out_ = wire::make_link_pair();
+  std::future<stage::RunOutcome> result_;
+};
+
+}  // namespace
+
+TEST_CASE("a neighbour that hangs up between two batches or in the middle ends the run as a lost peer") {
+  LoneStage sink(1);
+  sink.send(sink.run().tag, 0, sink.run().incoming.front());
+  sink.hang_up();
+  CHECK(contains(sink.complaint<wire::Closed>(), "the peer closed it"));
+  CHECK(sink.let_go_of_next());
+  LoneStage source(0);
+  source.hang_up();  // no result will ever come
+  CHECK(contains(source.complaint<wire::Closed>(), "the peer closed it"));
 }
 
-TEST_CASE("a batch that was damaged on its way shows, whichever it is and wherever it happened") {
-  // 10 batches: 1 + 4 of each phase.
-  for (const auto& faults : std::vector<std::vector<std::string>>{
-           {"wrong@0-1@1"}, {"wrong@0-1@10"}, {"", "wrong@1-3@1"}, {"", "wrong@1-3@6"}, {"", "nan@1-3@10"}}) {
-    CAPTURE(faults);
-    RingSetup setup;
-    setup.faults = faults;
-    const auto reports = Ring(setup, Socketpair::connect).run();
-    CHECK(reports[0].max_abs_difference > 0);
+TEST_CASE("a next stage that does not take the results ends the run as a lost peer") {
+  LoneStage sink(1);
+  sink.stop_reading();
+  sink.send(sink.run().tag, 0, sink.run().incoming.front());
+  CHECK(contains(sink.complaint<wire::ConnectionLost>(), "sending a frame"));
+}
+
+TEST_CASE(
+    "a batch of another trial, out of order, of another shape or for the second time is refused, and names both") {
+  auto other_spec = make_runs({}).at(1).incoming.front();
+  other_spec.shape = {10, 100};
+  struct Intruder {
+    std::uint32_t tag;
+    std::uint64_t sequence;
+    wire::TensorSpec spec;
+    std::string words;
+  };
+  const auto right = make_runs({}).at(1);
+  const auto intruder = GENERATE_COPY(Intruder{right.tag - 1, 0, right.incoming.front(), "tag 41"},
+                                      Intruder{right.tag, 1, right.incoming.front(), "sequence 1"},
+                                      Intruder{right.tag, 0, other_spec, "[10x100]"});
+  LoneStage sink(1);
+  sink.send(intruder.tag, intruder.sequence, intruder.spec);
+  const auto complaint = sink.complaint<wire::ProtocolError>();
+  CHECK(contains(complaint, "tag 42, sequence 0"));
+  CHECK(contains(complaint, intruder.words));
+  LoneStage repeated(1);
+  for (int i = 0; i < 2; ++i) repeated.send(repeated.run().tag, 0, repeated.run().incoming.front());
+  CHECK(contains(repeated.complaint<wire::ProtocolError>(), "sequence 1"));
+}
+
+TEMPLATE_TEST_CASE("an error in a block ends its stage with its own words and all others as lost peers", "",
+                   TcpLoopback, Socketpair) {
+  // The first, a middle and the last of 10 batches, in each of three stages.
+  const std::string call = GENERATE("1", "6", "10");
+  const std::size_t culprit = GENERATE(0U, 1U, 2U);
+  CAPTURE(call, culprit);
+  const std::vector<std::string> ranges{"0-1", "1-2", "2-3"};
+  RingSetup setup;
+  setup.splits = {1, 2};
+  setup.faults.resize(3);
+  setup.faults[culprit] = "throw@" + ranges[culprit] + "@" + call;
+  Ring ring(setup, TestType::connect);
+  auto reports = ring.start();
+  for (std::size_t i = 0; i < reports.size(); ++i) {
+    CAPTURE(i);
+    if (i == culprit) {
+      CHECK(contains(message_of<EnvironmentError>([&] { reports[i].get(); }), "broke on purpose"));
+    } else if (call != "10" || i == 0) {
+      CHECK_THROWS_AS(reports[i].get(), wire::ProtocolError);
+    } else {
+      // With its last batch sent, a stage before the culprit may have finished.
+      CHECK_NOTHROW([&] {
+        try {
+          reports[i].get();
+        } catch (const wire::ProtocolError&) {
+        }
+      }());
+    }
   }
 }

@@ -2,7 +2,9 @@
 #include <paretopipe/stage/stage_loops.hpp>
 #include <paretopipe/wire/link.hpp>
 
+#include <algorithm>
 #include <deque>
+#include <functional>
 #include <future>
 #include <memory>
 #include <string>
@@ -31,7 +33,7 @@ struct RingSetup {
   int batches = 4;
   int depth = 3;
   int micro_batches = 1;
-  std::vector<std::string> faults;  ///< of the stages' backends
+  std::vector<std::string> faults{};  ///< of the stages' backends
   experiment::Phases phases = experiment::Phases::both;
   std::vector<std::int64_t> arrivals{};  ///< of a Server phase, as many as there are batches; none: `phases`
 };
@@ -45,6 +47,13 @@ struct TcpLoopback {
 struct Socketpair {
   static std::pair<wire::Link, wire::Link> connect();
 };
+
+/// Moments of batches, of which each `later` one is not before the same batch's `earlier` one.
+using Moments = std::vector<std::int64_t>;
+inline bool never_before(const Moments& later, const Moments& earlier) {
+  return later.size() == earlier.size() &&
+         std::equal(later.begin(), later.end(), earlier.begin(), std::greater_equal<>());
+}
 
 class Ring {
  public:

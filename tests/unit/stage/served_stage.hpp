@@ -9,6 +9,11 @@
 
 namespace paretopipe::testing {
 
+/// Of a stage alone, four batches in each phase.
+inline stage::Run lone_run() {
+  return make_runs({.splits = {}, .warmup = 1, .batches = 3, .depth = 2}).front();
+}
+
 /// A stage that serves requests in a thread of its own. The end of life ends it.
 class ServedStage {
  public:

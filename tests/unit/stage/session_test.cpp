@@ -3,7 +3,9 @@
 #include <paretopipe/host/cpu_set.hpp>
 #include <paretopipe/wire/frame.hpp>
 
+#include <algorithm>
 #include <array>
+#include <deque>
 
 #include <sys/socket.h>
 #include <unistd.h>
@@ -29,10 +31,6 @@ ComputeReferences references_of(const ModelRequest& model) {
   return {model, kBlocks, 2, 1};
 }
 
-Run lone_run() {
-  return make_runs({.splits = {}, .warmup = 1, .batches = 3, .depth = 2, .faults = {}}).front();
-}
-
 }  // namespace
 
 TEST_CASE("a stage says what it is and what it applied") {
@@ -46,21 +44,27 @@ TEST_CASE("a stage says what it is and what it applied") {
   CHECK(stage.ask<Described>(Describe{a_model()}).description.block_count() == kBlocks);
 }
 
-TEST_CASE("CPUs that cannot be had are a fault with the request's exit code") {
+TEST_CASE("CPUs, stages, models and tensors that cannot be are faults with the request's exit code, and no end") {
   ServedStage stage;
+  constexpr auto kUsage = static_cast<int>(ExitCode::usage);
   Configure request;
   request.cpus = "1-";
-  CHECK(stage.ask<Fault>(request).exit_code == static_cast<int>(ExitCode::usage));
+  CHECK(stage.ask<Fault>(request).exit_code == kUsage);
   request.cpus = "100000";
   CHECK_FALSE(stage.ask<Fault>(request).reason.empty());
-  CHECK_NOTHROW(stage.ask<Configured>(Configure{}));
-}
-
-TEST_CASE("memory cannot be shared by no stage") {
-  ServedStage stage;
-  Configure request;
+  request = {};
   request.stages = 0;
   CHECK(stage.ask<Fault>(request).reason == "the driver configured one of 0 stages");
+  CHECK_NOTHROW(stage.ask<Configured>(Configure{}));
+  auto load = load_all();
+  load.model.model = "synthetic:soon";
+  CHECK(stage.ask<Fault>(load).exit_code == kUsage);
+  CHECK(stage.ask<Fault>(Describe{load.model}).exit_code == kUsage);
+  const wire::TensorSpec negative{wire::DType::float32, wire::MemoryFormat::contiguous, {-1, 10}};
+  CHECK_FALSE(stage.ask<Fault>(TakeReferences{a_model(), 1, 1, negative}).reason.empty());
+  CHECK(stage.ask<ModelList>(ListModels{}).models.size() == 1);
+  ServedStage broken("nan@0-3@2");  // nothing could be checked against such an output
+  CHECK(contains(broken.ask<Fault>(references_of(a_model())).reason, "not finite"));
 }
 
 TEST_CASE("the times of a clock reading lie between the question and the answer") {
@@ -189,19 +193,6 @@ TEST_CASE("blocks that the model does not have are a fault") {
   CHECK_NOTHROW(stage.ask<RunReport>(lone_run()));
 }
 
-TEST_CASE("a model that cannot be is a fault with the request's exit code") {
-  ServedStage stage;
-  auto request = load_all();
-  request.model.model = "synthetic:soon";
-  CHECK(stage.ask<Fault>(request).exit_code == static_cast<int>(ExitCode::usage));
-  CHECK(stage.ask<Fault>(Describe{request.model}).exit_code == static_cast<int>(ExitCode::usage));
-}
-
-TEST_CASE("a model whose own output is not finite is refused: nothing could be checked against it") {
-  ServedStage stage("nan@0-3@2");
-  CHECK(contains(stage.ask<Fault>(references_of(a_model())).reason, "not finite"));
-}
-
 TEST_CASE("an optimized model is held against the eager one on a few images, and an eager one against nothing") {
   ServedStage stage;
   auto model = a_model();
@@ -233,34 +224,22 @@ TEST_CASE("a source compares with the outputs that it was sent, whoever computed
   CHECK(stage.ask<RunReport>(lone_run()).max_abs_difference > 0);
 }
 
-TEST_CASE("outputs of no micro-batch, or of a tensor that cannot be, are a fault") {
+TEST_CASE("every run has a report of its own, and what its tensors took at most, whatever lives beside them") {
   ServedStage stage;
-  const wire::TensorSpec negative{wire::DType::float32, wire::MemoryFormat::contiguous, {-1, 10}};
-  CHECK_FALSE(stage.ask<Fault>(TakeReferences{a_model(), 1, 1, negative}).reason.empty());
-  CHECK(stage.ask<ModelList>(ListModels{}).models.size() == 1);
-}
-
-TEST_CASE("a run reports what its tensors took at most, whatever lives beside them") {
-  ServedStage stage;
-  stage.make_source(2);
-  const auto few = stage.ask<RunReport>(lone_run()).memory;
-  stage.make_source(7);
-  const auto many = stage.ask<RunReport>(lone_run()).memory;
-  // What goes from the first block to the second is 4 kB, and 64 kB from there to the third.
-  CHECK(few.tensors_bytes >= 68'000);
-  CHECK(few.tensors_bytes < 100'000);
-  CHECK(many == few);
-}
-
-TEST_CASE("a trial after another gives a report of its own") {
-  ServedStage stage;
-  stage.make_source(2);
-  for (int i = 0; i < 2; ++i) {
+  std::vector<host::StageMemory> memory;
+  for (const int inputs : {2, 7}) {
+    stage.make_source(inputs);
     const auto report = stage.ask<RunReport>(lone_run());
     CHECK(report.single_stream.ready.size() == 4);
     CHECK(report.offline.ready.size() == 4);
     CHECK(report.max_abs_difference == 0);
+    memory.push_back(report.memory);
   }
+  CHECK(stage.ask<RunReport>(lone_run()).single_stream.ready.size() == 4);
+  // What goes from the first block to the second is 4 kB, and 64 kB from there to the third.
+  CHECK(memory[0].tensors_bytes >= 68'000);
+  CHECK(memory[0].tensors_bytes < 100'000);
+  CHECK(memory[1] == memory[0]);
 }
 
 TEST_CASE("the end of the control link ends the stage in order, and garbage on it with an error") {
@@ -277,4 +256,109 @@ TEST_CASE("the end of the control link ends the stage in order, and garbage on i
   ::close(ends[1]);
   const auto backend = make_backend();
   CHECK_THROWS_AS(stage::serve(control, *backend), wire::ProtocolError);
+}
+
+namespace {
+
+/// Stages that serve, joined over TCP and loaded as a driver does it.
+class ServedRing {
+ public:
+  explicit ServedRing(const std::vector<std::string>& faults) {
+    for (const auto& fault : faults) stages_.emplace_back(fault);
+    std::vector<std::uint16_t> ports;
+    for (auto& stage : stages_) ports.push_back(stage.ask<Listening>(Listen{"127.0.0.1", 0}).port);
+    for (std::size_t i = 0; i < stages_.size(); ++i) {
+      stages_[i].send(Join{"127.0.0.1", ports[(i + 1) % ports.size()], 99, 30});
+    }
+    for (auto& stage : stages_) stage.receive<Joined>();
+    for (auto& stage : stages_) stage.ask<Loaded>(Load{a_model(), {0, kBlocks}});
+    stages_.front().make_source(2);
+  }
+
+  ServedStage& operator[](std::size_t index) { return stages_[index]; }
+
+  void start(const RingSetup& setup) {
+    const auto runs = make_runs(setup);
+    for (std::size_t i = 0; i < runs.size(); ++i) stages_[i].send(runs[i]);
+  }
+
+ private:
+  std::deque<ServedStage> stages_;
+};
+
+}  // namespace
+
+TEST_CASE("joined stages run trial after trial, at other splits and alone") {
+  ServedRing ring({"", ""});
+  for (const int split : {1, 0, 3, 2}) {
+    CAPTURE(split);
+    ring.start({.splits = {split}, .warmup = 1, .batches = 4, .depth = 3});
+    const auto source = ring[0].receive<RunReport>();
+    CHECK(source.max_abs_difference == 0);
+    CHECK(source.top1_agreement == 1);
+    CHECK(source.offline_results.completed.size() == 5);
+    CHECK(ring[1].receive<RunReport>().single_stream.compute_end.size() == 5);
+  }
+  CHECK(ring[0]
+            .ask<RunReport>(make_runs({.splits = {}, .warmup = 0, .batches = 2, .depth = 1}).front())
+            .max_abs_difference == 0);
+}
+
+TEST_CASE("what came back of the last batch can be fetched from the source, over links and alone") {
+  ServedRing ring({"", ""});
+  const auto references = make_references(2);
+  for (const auto& splits : {std::vector<int>{2}, std::vector<int>{}}) {
+    const RingSetup setup{.splits = splits, .warmup = 0, .batches = 3, .depth = 2};
+    if (splits.empty()) {
+      ring[0].send(make_runs(setup).front());
+    } else {
+      ring.start(setup);
+      ring[1].receive<RunReport>();
+    }
+    ring[0].receive<RunReport>();
+    for (int again = 0; again < 2; ++again) {
+      ring[0].ask<ResultFollows>(FetchResult{77});
+      const auto& expected = references.outputs[1];  // the sixth of batches that take turns
+      std::vector<std::byte> result(expected.bytes.size());
+      ring[0].control().receive_tensor(77, 0, expected.spec, result);
+      CHECK(std::ranges::equal(result, expected.bytes));
+    }
+  }
+  CHECK(contains(ring[1].ask<Fault>(FetchResult{77}).reason, "has not"));
+  ring[0].ask<Loaded>(Load{a_model(), {0, kBlocks}});
+  CHECK(contains(ring[0].ask<Fault>(FetchResult{77}).reason, "has not"));
+}
+
+TEST_CASE("the stage whose block breaks says so, and its neighbours say that they lost a peer") {
+  const std::size_t culprit = GENERATE(0U, 1U, 2U);
+  CAPTURE(culprit);
+  std::vector<std::string> faults(3);
+  faults[culprit] = std::vector<std::string>{"throw@0-1@5", "throw@1-2@5", "throw@2-3@5"}[culprit];
+  ServedRing ring(faults);
+  ring.start({.splits = {1, 2}, .warmup = 1, .batches = 4, .depth = 3});
+  for (std::size_t i = 0; i < 3; ++i) {
+    CAPTURE(i);
+    const auto fault = ring[i].receive<Fault>();
+    CHECK(fault.peer_lost == (i != culprit));
+    CHECK(contains(fault.reason, "broke on purpose") == (i == culprit));
+  }
+}
+
+TEST_CASE("after a run that failed the links are gone, and the stages still answer") {
+  ServedRing ring({"", "throw@1-3@2"});
+  const RingSetup setup;
+  ring.start(setup);
+  for (std::size_t i = 0; i < 2; ++i) ring[i].receive<Fault>();
+  ring.start(setup);
+  for (std::size_t i = 0; i < 2; ++i) CHECK(ring[i].receive<Fault>().peer_lost);
+  CHECK(ring[0].ask<ModelList>(ListModels{}).models.size() == 1);
+  CHECK_NOTHROW(ring[0].make_source(1));
+}
+
+TEST_CASE("a stage that ends in the middle of a run is a lost peer to its neighbour") {
+  ServedRing ring({"", ""});
+  ring[0].send(make_runs({}).front());  // its batch waits for a stage that was not told to run
+  ring[1].control().shutdown();
+  CHECK_NOTHROW(ring[1].wait());
+  CHECK(ring[0].receive<Fault>().peer_lost);
 }

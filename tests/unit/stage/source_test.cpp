@@ -1,15 +1,18 @@
+#include <paretopipe/core/clock.hpp>
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/stage/source.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <future>
 #include <limits>
 
 #include <support/catch.hpp>
 #include <support/message_of.hpp>
 
 using namespace paretopipe;
+using paretopipe::stage::ArrivalGate;
 using stage::Activation;
 using stage::ReferenceSet;
 using stage::Source;
@@ -90,9 +93,7 @@ TEST_CASE("accuracy counts each labelled image once, at its first result, howeve
   CHECK(accuracy_of({2, 1, 1}, 3) == Accuracy{1.0 / 3, 3});  // the data end in the middle of a batch
   CHECK(accuracy_of({1}, 1) == Accuracy{0, 1});
   CHECK(accuracy_of({}, 5) == Accuracy{0, 0});
-}
-
-TEST_CASE("accuracy is of what came back, not of what the unsplit model makes") {
+  // Of what came back, not of what the unsplit model makes.
   CHECK(accuracy_of({2, 0, 0, 1}, 5, {9, 2, 3, 6, 5, 4}) == Accuracy{0.75, 4});
   const auto nan = std::numeric_limits<float>::quiet_NaN();
   CHECK(accuracy_of({2, 0}, 2, {nan, nan, nan, 6, 5, 4}).images == 2);
@@ -200,40 +201,69 @@ TEST_CASE("a micro-batch is compared with what the unsplit model made of it, and
   CHECK(difference(0, 0) == 5);
 }
 
-TEST_CASE("equal bits are no difference") {
+TEST_CASE("the largest difference counts, be it of one bit or beyond any number, and every image whose class differs") {
   const auto equal = compare(kRight);
   CHECK(equal.difference == 0);
   CHECK(equal.agreement == 1);
-}
-
-TEST_CASE("the largest difference counts, and every image whose class differs") {
   const auto other = compare({1, 2, 3.5F, 6, 6.25F, 4});
   CHECK(other.difference == 1.25);
   CHECK(other.agreement == 0.75);  // one of four images
-}
-
-TEST_CASE("the smallest difference of bits is told from none, even where the values are equal") {
   auto almost = kRight;
   almost[0] = std::nextafter(almost[0], 2.0F);
   CHECK(compare(almost).difference > 0);
-  const auto zeros = compare({-0.0F, 0, 0}, {0, 0, 0});
+  const auto zeros = compare({-0.0F, 0, 0}, {0, 0, 0});  // told from none, even where the values are equal
   CHECK(zeros.difference > 0);
   CHECK(zeros.agreement == 1);
-}
-
-TEST_CASE("a result that is no number is as far off as can be, and still a number that JSON has") {
   auto broken = kRight;
   for (const float value : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
     broken[4] = value;
     const auto comparison = compare(broken);
     CAPTURE(value);
     CHECK(comparison.difference > 1e38);
-    CHECK(std::isfinite(comparison.difference));
+    CHECK(std::isfinite(comparison.difference));  // a number that JSON has
   }
-}
-
-TEST_CASE("a result of another size is an error that says both") {
   const auto message = support::message_of<Error>([] { compare({1, 2, 3}); });
   CHECK(support::contains(message, "[1x3]"));
   CHECK(support::contains(message, "[2x3]"));
+}
+
+namespace {
+
+constexpr std::int64_t kHour = 3'600'000'000'000;
+
+std::future<bool> entering(ArrivalGate& gate, std::int64_t moment) {
+  return std::async(std::launch::async, [&gate, moment] { return gate.enter(moment); });
+}
+
+}  // namespace
+
+TEST_CASE("nobody enters before the moment has come, and one that has passed is no reason to wait") {
+  ArrivalGate gate(4);
+  const auto moment = now_ns() + 20'000'000;
+  CHECK(gate.enter(moment));
+  CHECK(now_ns() >= moment);
+  for (const auto past : {std::int64_t{0}, now_ns() - kHour, now_ns()}) CHECK(gate.enter(past));
+}
+
+TEST_CASE("who finds no room enters when somebody leaves, or has left before") {
+  ArrivalGate gate(2);
+  CHECK(gate.enter(0));
+  gate.leave();
+  CHECK(gate.enter(0));
+  CHECK(gate.enter(0));
+  auto third = entering(gate, 0);
+  CHECK(third.wait_for(std::chrono::milliseconds(20)) == std::future_status::timeout);
+  gate.leave();
+  CHECK(third.get());
+}
+
+TEST_CASE("closing releases who waits for a moment, and who waits for room") {
+  ArrivalGate gate(1);
+  auto early = entering(gate, now_ns() + kHour);
+  CHECK(gate.enter(0));
+  auto crowded = entering(gate, 0);
+  gate.close();
+  CHECK_FALSE(early.get());
+  CHECK_FALSE(crowded.get());
+  CHECK_FALSE(gate.enter(0));
 }

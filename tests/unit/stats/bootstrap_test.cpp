@@ -114,12 +114,9 @@ TEST_CASE("intervals follow shifts and scales of their values, and lie within th
 }
 
 TEST_CASE("intervals cover the true median about as often as they can, and no oftener than the bound") {
-  CHECK(stats::coverage_bound(0) == 0);
-  CHECK(stats::coverage_bound(1) == 0);
-  CHECK(stats::coverage_bound(2) == 0.5);
-  CHECK(stats::coverage_bound(3) == 0.75);
-  CHECK(stats::coverage_bound(5) == 0.9375);
-  CHECK(stats::coverage_bound(5000) == 1);
+  for (const auto& [count, bound] : {std::pair{0U, 0.0}, {1, 0}, {2, 0.5}, {3, 0.75}, {5, 0.9375}, {5000, 1}}) {
+    CHECK(stats::coverage_bound(count) == bound);
+  }
   std::mt19937_64 random(7);
   for (const int n : {3, 5, 15}) {
     const int experiments = 250;

@@ -22,10 +22,17 @@ std::string nested(int depth) {
 
 }  // namespace
 
-TEST_CASE("a message comes back from its encoding as it was") {
-  const json message = {{"type", "plan"}, {"cuts", {1, 4}},  {"token", 0xffffffffffffffffULL}, {"offset_ns", -17},
-                        {"rate", 0.1},    {"none", nullptr}, {"text", "caf\u00e9 \"[{\\ \n"},  {"on", true}};
+TEST_CASE("a message comes back from its encoding as it was, but for what JSON and UTF-8 lack") {
+  std::string brackets(1000, '[');  // inside of strings they do not count as nesting
+  brackets.append("\\\"").append(1000, '{');
+  const json message = {{"type", "plan"},  {"cuts", {1, 4}},  {"token", 0xffffffffffffffffULL}, {"offset_ns", -17},
+                        {"rate", 0.1},     {"none", nullptr}, {"text", "caf\u00e9 \"[{\\ \n"},  {"on", true},
+                        {"deep", brackets}};
   CHECK(decode_control_body(encode_control_body(message)) == message);
+  // Replaced on the way out, so that a report of a fault gets through.
+  const json received = decode_control_body(encode_control_body({{"error", "open caf\xe9: denied"}, {"x", INFINITY}}));
+  CHECK(received.at("error") == "open caf\xef\xbf\xbd: denied");
+  CHECK(received.at("x").is_null());
 }
 
 TEST_CASE("text that is not one JSON value in UTF-8 is refused") {
@@ -36,39 +43,16 @@ TEST_CASE("text that is not one JSON value in UTF-8 is refused") {
   CHECK(contains(message_of<ProtocolError>([&] { decode_control_body(text); }), "expected JSON"));
 }
 
-TEST_CASE("bytes that are not UTF-8 are replaced on the way out, so that a report of a fault gets through") {
-  const json received = decode_control_body(encode_control_body({{"error", "open caf\xe9: denied"}}));
-  CHECK(received.at("error") == "open caf\xef\xbf\xbd: denied");
-}
-
-TEST_CASE("a number that JSON lacks arrives as null") {
-  CHECK(decode_control_body(encode_control_body({{"x", INFINITY}})).at("x").is_null());
-}
-
-TEST_CASE("nesting is allowed to a depth that no stack minds, and not beyond") {
+TEST_CASE("nesting is allowed to a depth that no stack minds, length up to a cap, and refusals are short") {
   CHECK_NOTHROW(decode_control_body(nested(kMaxJsonDepth)));
   CHECK(contains(message_of<ProtocolError>([] { decode_control_body(nested(kMaxJsonDepth + 1)); }),
                  "at most 64 deep, got 65"));
   CHECK_THROWS_AS(decode_control_body(std::string(10'000'000, '[')), ProtocolError);
-
   json deep;
   for (int i = 0; i <= kMaxJsonDepth; ++i) deep = json::array({deep});
   CHECK_THROWS_AS(encode_control_body(deep), ProtocolError);
-}
-
-TEST_CASE("brackets inside of strings do not count as nesting") {
-  std::string text(1000, '[');
-  text.append("\\\"").append(1000, '{');
-  const json message = {{"text", text}};
-  CHECK(decode_control_body(encode_control_body(message)) == message);
-}
-
-TEST_CASE("a refusal quotes no more of a long message than a person would read") {
-  const std::string text = "\"" + std::string(1'000'000, 'x');
-  CHECK(message_of<ProtocolError>([&] { decode_control_body(text); }).size() < 500);
-}
-
-TEST_CASE("a message that would exceed the cap is refused where it is made") {
-  const json message = std::string(std::size_t{64} << 20, 'x');
-  CHECK(contains(message_of<ProtocolError>([&] { encode_control_body(message); }), "at most 67108864 are allowed"));
+  const std::string endless = "\"" + std::string(1'000'000, 'x');
+  CHECK(message_of<ProtocolError>([&] { decode_control_body(endless); }).size() < 500);
+  const json large = std::string(std::size_t{64} << 20, 'x');
+  CHECK(contains(message_of<ProtocolError>([&] { encode_control_body(large); }), "at most 67108864 are allowed"));
 }

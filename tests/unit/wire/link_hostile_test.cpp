@@ -77,8 +77,12 @@ TEMPLATE_TEST_CASE("a tensor of another trial, batch, shape, type or order is re
   CHECK(contains(refusal_of_tensor<ProtocolError>(link), "got " + to_string(FrameHeader(other))));
 }
 
-TEMPLATE_TEST_CASE("a frame of another kind than expected is refused", "", TcpLoopback, Socketpair) {
+TEMPLATE_TEST_CASE("a frame of another kind than expected, or of another protocol, is refused", "", TcpLoopback,
+                   Socketpair) {
   auto [link, raw] = make_link_and_raw<TestType>();
+  auto [web, browser] = make_link_and_raw<TestType>();
+  browser.send(std::string("GET / HTTP/1.1\r\nHost: 127.0.0.1:5000\r\nUser-Agent: something else altogether\r\n\r\n"));
+  CHECK(contains(refusal_of_message<ProtocolError>(web), "the peer is not paretopipe"));
   raw.send(encode(ControlFrame{5}));
   CHECK(contains(refusal_of_tensor<ProtocolError>(link), "got control message of 5 bytes"));
   raw.send(encode(Greeting{5}));
@@ -107,12 +111,11 @@ TEMPLATE_TEST_CASE("a peer that closes in the middle of a body or a header is lo
     raw.close();
     CHECK(contains(refusal_of_message<ConnectionLost>(link), "after 2 of 5 bytes"));
   }
-}
-
-TEST_CASE("a connection that is reset reads as a sentence") {
-  auto [link, raw] = make_link_and_raw<TcpLoopback>();
-  raw.reset();
-  CHECK(contains(refusal_of_message<ConnectionLost>(link), "Connection reset by peer"));
+  SECTION("reset, over TCP") {
+    auto [other, reset] = make_link_and_raw<TcpLoopback>();
+    reset.reset();
+    CHECK(contains(refusal_of_message<ConnectionLost>(other), "Connection reset by peer"));
+  }
 }
 
 TEMPLATE_TEST_CASE("sending to a peer that has gone is an error and no signal", "", TcpLoopback, Socketpair) {
@@ -142,10 +145,4 @@ TEMPLATE_TEST_CASE("a control message that is not JSON in UTF-8, or nested witho
   const auto body = GENERATE(as<std::string>{}, "{", "\"\xff\"", "{\"a\":1}}", std::string(10'000, '['));
   raw.send(frame(ControlFrame{body.size()}, body));
   CHECK(contains(refusal_of_message<ProtocolError>(link), "control message: expected JSON"));
-}
-
-TEMPLATE_TEST_CASE("a peer that speaks another protocol is recognised", "", TcpLoopback, Socketpair) {
-  auto [link, raw] = make_link_and_raw<TestType>();
-  raw.send(std::string("GET / HTTP/1.1\r\nHost: 127.0.0.1:5000\r\nUser-Agent: something else altogether\r\n\r\n"));
-  CHECK(contains(refusal_of_message<ProtocolError>(link), "the peer is not paretopipe"));
 }

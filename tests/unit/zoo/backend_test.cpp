@@ -47,10 +47,6 @@ TEST_CASE("configure can be called again with other options") {
   CHECK(backend->configure({}).at("flush_denormals") == true);
 }
 
-TEST_CASE("fewer than one thread is a usage error") {
-  CHECK_THROWS_AS(make_model_backend()->configure({.threads = 0}), UsageError);
-}
-
 TEST_CASE("a GPU that is not there is refused with the reason, and the CPU computes on") {
   auto backend = make_model_backend();
   const auto name = fmt::format("cuda:{}", torch::cuda::device_count());
@@ -59,7 +55,7 @@ TEST_CASE("a GPU that is not there is refused with the reason, and the CPU compu
   CHECK(backend->configure({}).at("device") == "cpu");
 }
 
-TEST_CASE("an unknown model is a usage error that names it and lists the known ones") {
+TEST_CASE("an unknown model is a usage error that lists the known ones, and so are blocks and threads that cannot be") {
   auto backend = make_model_backend();
   auto request = kRequest;
   request.model = "resnet19";
@@ -67,13 +63,10 @@ TEST_CASE("an unknown model is a usage error that names it and lists the known o
   check_throws<UsageError>([&] { backend->describe(request); }, parts);
   check_throws<UsageError>([&] { backend->load(request, {0, 1}); }, parts);
   check_throws<UsageError>([&] { backend->make_inputs(request, 1); }, parts);
-}
-
-TEST_CASE("a block range outside the model is a usage error") {
-  auto backend = make_model_backend();
-  CHECK_THROWS_AS(backend->load(kRequest, {0, 21}), UsageError);
-  CHECK_THROWS_AS(backend->load(kRequest, {-1, 2}), UsageError);
-  CHECK_THROWS_AS(backend->load(kRequest, {3, 2}), UsageError);
+  for (const auto& [begin, end] : {std::pair(0, 21), {-1, 2}, {3, 2}}) {
+    CHECK_THROWS_AS(backend->load(kRequest, {begin, end}), UsageError);
+  }
+  CHECK_THROWS_AS(backend->configure({.threads = 0}), UsageError);
 }
 
 TEST_CASE("blocks of the same model are kept, another model's are dropped") {

@@ -21,11 +21,15 @@
 #include <c10/core/InferenceMode.h>
 #include <fmt/format.h>
 #include <support/catch.hpp>
-
-#include "crossing.hpp"
+#include <support/crossing.hpp>
 
 namespace paretopipe::zoo {
 namespace {
+
+using support::boundary_of;
+using support::bytes_of;
+using support::logits_of;
+using support::send;
 
 using experiment::Compute;
 using experiment::ComputeMode;
@@ -36,13 +40,6 @@ constexpr ComputeMode kOptimized{Compute::optimized, Precision::float32, MemoryF
 
 stage::ModelRequest request_for(const std::string& model, const ComputeMode& mode, int batch = 1) {
   return {.model = model, .num_classes = 10, .batch = batch, .seed = 1, .data = "random", .compute = mode};
-}
-
-std::vector<float> logits_of(const stage::Activation& activation) {
-  REQUIRE(activation.spec.dtype == wire::DType::float32);
-  std::vector<float> values(activation.bytes.size() / sizeof(float));
-  std::memcpy(values.data(), activation.bytes.data(), activation.bytes.size());
-  return values;
 }
 
 double largest(const std::vector<float>& values) {

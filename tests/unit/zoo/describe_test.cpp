@@ -72,6 +72,8 @@ TEST_CASE("the table's block counts and input sizes are those of the chains") {
 TEST_CASE("shapes, activation bytes and multiply-accumulates scale with the batch, parameters do not") {
   const auto one = describe("mobilenet_v2", 10, 1);
   const auto eight = describe("mobilenet_v2", 10, 8);
+  CHECK_THROWS_AS(describe("resnet18", 10, 0), UsageError);
+  CHECK_THROWS_AS(describe("resnet18", 0, 1), UsageError);
   CHECK(eight.batch == 8);
   CHECK(eight.input_shape == std::vector<std::int64_t>{8, 3, 224, 224});
   CHECK(eight.input_bytes == 8 * one.input_bytes);
@@ -129,10 +131,7 @@ TEST_CASE("RoBERTa has the parameters that its weights for two classes are publi
   CHECK(description.blocks.at(0).multiply_accumulates == 0);
   CHECK(description.blocks.at(1).multiply_accumulates == 3 * layer);
   CHECK(description.blocks.at(13).multiply_accumulates == 3 * (768 * 768 + 768 * 2));
-}
-
-TEST_CASE("RoBERTa's mask crosses every cut before its last attention, and is counted") {
-  const auto description = describe("roberta_base", 2, 3);
+  // Its mask crosses every cut before its last attention, and is counted.
   using Shapes = std::vector<std::vector<std::int64_t>>;
   const std::vector<std::int64_t> features{3, 128, 768}, mask{3, 128}, logits{3, 2};
   for (int k = 1; k <= 12; ++k) {
@@ -140,16 +139,10 @@ TEST_CASE("RoBERTa's mask crosses every cut before its last attention, and is co
     CHECK(description.shapes_at(k) == Shapes{features, mask});
     CHECK(description.bytes_at(k) == 3 * 128 * (768 + 1) * 4);
   }
-  // Tokens have the mask's shape.
-  CHECK(description.shapes_at(0) == Shapes(1, mask));
+  CHECK(description.shapes_at(0) == Shapes(1, mask));  // tokens have its shape
   CHECK(description.shapes_at(13) == Shapes(1, features));
   CHECK(description.bytes_at(13) == 3 * 128 * 768 * 4);
   CHECK(description.shapes_at(14) == Shapes(1, logits));
-}
-
-TEST_CASE("describing an impossible batch or number of classes is a usage error") {
-  CHECK_THROWS_AS(describe("resnet18", 10, 0), UsageError);
-  CHECK_THROWS_AS(describe("resnet18", 0, 1), UsageError);
 }
 
 }  // namespace

@@ -129,48 +129,11 @@ void compare_with_reference(const Model& model) {
   check_logits(crossing.front(), reference.at("logits").get<std::vector<double>>());
 }
 
-TEST_CASE("AlexNet computes what torchvision computes, block by block, with tensors of the same names") {
-  compare_with_reference(find_model("alexnet"));
-}
-
-TEST_CASE("VGG-16 computes what torchvision computes, block by block, with tensors of the same names") {
-  compare_with_reference(find_model("vgg16"));
-}
-
-TEST_CASE("ResNet-18 computes what torchvision computes, block by block, with tensors of the same names") {
-  compare_with_reference(find_model("resnet18"));
-}
-
-TEST_CASE("ResNet-50 computes what torchvision computes, block by block, with tensors of the same names") {
-  compare_with_reference(find_model("resnet50"));
-}
-
-TEST_CASE("MobileNetV2 computes what torchvision computes, block by block, with tensors of the same names") {
-  compare_with_reference(find_model("mobilenet_v2"));
-}
-
-TEST_CASE("Inception v3 computes what torchvision computes, block by block, with tensors of the same names") {
-  compare_with_reference(find_model("inception_v3"));
-}
-
-TEST_CASE("ResNet-101 computes what torchvision computes, block by block, with tensors of the same names") {
-  compare_with_reference(find_model("resnet101"));
-}
-
-TEST_CASE("DenseNet-121 computes what torchvision computes, block by block, with tensors of the same names") {
-  compare_with_reference(find_model("densenet121"));
-}
-
-TEST_CASE("DenseNet for CIFAR computes what its definition in Python does, block by block, with the same names") {
-  compare_with_reference(find_model("densenet_cifar"));
-}
-
-TEST_CASE("ViT-B/16 computes what torchvision computes, block by block, with tensors of the same names") {
-  compare_with_reference(find_model("vit_b_16"));
-}
-
-TEST_CASE("RoBERTa computes what its definition in Python does, block by block, with tensors of the same names") {
-  compare_with_reference(find_model("roberta_base"));
+TEST_CASE("every model computes what its definition in Python does, block by block, with tensors of the same names") {
+  for (const auto& model : models()) {
+    INFO(model.name);
+    compare_with_reference(model);
+  }
 }
 
 TEST_CASE("RoBERTa gives sequences that padding fills up the logits that its definition in Python gives them") {

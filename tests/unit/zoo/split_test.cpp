@@ -1,17 +1,23 @@
 // A split must not change a bit, whatever the split point: the backend as two stages would use it.
 #include <paretopipe/compute/zoo/model_backend.hpp>
+#include <paretopipe/compute/zoo/zoo.hpp>
 
 #include <cmath>
 #include <cstring>
+#include <map>
 
 #include <support/catch.hpp>
+#include <support/crossing.hpp>
 #include <support/files.hpp>
 #include <support/temporary_folder.hpp>
 
-#include "crossing.hpp"
-
 namespace paretopipe::zoo {
 namespace {
+
+using support::boundary_of;
+using support::bytes_of;
+using support::logits_of;
+using support::send;
 
 stage::ModelRequest split_request_for(const std::string& model, int batch = 1) {
   return {.model = model, .num_classes = 10, .batch = batch, .seed = 1, .data = "random"};
@@ -20,12 +26,6 @@ stage::ModelRequest split_request_for(const std::string& model, int batch = 1) {
 bool same_bits(const stage::Activation& a, const stage::Activation& b) {
   return a.spec == b.spec && a.bytes.size() == b.bytes.size() &&
          std::memcmp(a.bytes.data(), b.bytes.data(), a.bytes.size()) == 0;
-}
-
-std::vector<float> logits_in(const stage::Activation& activation) {
-  std::vector<float> values(activation.bytes.size() / sizeof(float));
-  std::memcpy(values.data(), activation.bytes.data(), activation.bytes.size());
-  return values;
 }
 
 std::vector<std::vector<std::int64_t>> shapes_of(const stage::Activation& activation) {
@@ -47,7 +47,7 @@ void check_every_split(const stage::ModelRequest& request, int step = 1) {
   const auto pixels = send(*first, input);
   const auto whole = first->forward({0, blocks}, input);
   REQUIRE(whole.spec.shape == std::vector<std::int64_t>{request.batch, 10});
-  for (const float logit : logits_in(whole)) {
+  for (const float logit : logits_of(whole)) {
     CHECK(std::isfinite(logit));
     CHECK(std::abs(logit) > 1e-6F);
   }
@@ -63,52 +63,14 @@ void check_every_split(const stage::ModelRequest& request, int step = 1) {
   CHECK(same_bits(input, pixels));
 }
 
-void check_every_split(const std::string& model, int step = 1) {
-  check_every_split(split_request_for(model), step);
-}
-
-TEST_CASE("AlexNet split at any point computes the same bits as the whole") {
-  check_every_split("alexnet");
-}
-
-TEST_CASE("VGG-16 split at any point computes the same bits as the whole") {
-  check_every_split("vgg16");
-}
-
-TEST_CASE("ResNet-18 split at any point computes the same bits as the whole") {
-  check_every_split("resnet18");
-}
-
-TEST_CASE("ResNet-50 split at any point computes the same bits as the whole") {
-  check_every_split("resnet50");
-}
-
-TEST_CASE("MobileNetV2 split at any point computes the same bits as the whole") {
-  check_every_split("mobilenet_v2");
-}
-
-TEST_CASE("Inception v3 split at any point computes the same bits as the whole") {
-  check_every_split("inception_v3");
-}
-
-TEST_CASE("ResNet-101 split anywhere computes the same bits as the whole") {
-  check_every_split("resnet101", 7);
-}
-
-TEST_CASE("DenseNet-121 split anywhere computes the same bits as the whole") {
-  check_every_split("densenet121", 9);
-}
-
-TEST_CASE("DenseNet for CIFAR split at any point computes the same bits as the whole") {
-  check_every_split("densenet_cifar");
-}
-
-TEST_CASE("ViT-B/16 split anywhere computes the same bits as the whole") {
-  check_every_split("vit_b_16", 7);
-}
-
-TEST_CASE("RoBERTa split anywhere computes the same bits as the whole, and tokens cross at split point 0") {
-  check_every_split("roberta_base", 7);
+TEST_CASE("every model split at any point computes the same bits as the whole") {
+  const std::map<std::string_view, int> steps{
+      {"resnet101", 7}, {"densenet121", 9}, {"vit_b_16", 7}, {"roberta_base", 7}};  // whose tokens cross at 0
+  for (const auto& model : models()) {
+    INFO(model.name);
+    check_every_split(split_request_for(std::string(model.name)),
+                      steps.contains(model.name) ? steps.at(model.name) : 1);
+  }
 }
 
 TEST_CASE("RoBERTa split at any point computes the same bits as the whole for sequences that padding fills up") {
@@ -131,11 +93,11 @@ TEST_CASE("a batch gives each of its images the logits that the image gets alone
   const auto images = backend->make_inputs(request, 2);
   const experiment::BlockRange all{0, backend->describe(request).block_count()};
   backend->load(request, all);
-  const auto together = logits_in(backend->forward(all, batch));
+  const auto together = logits_of(backend->forward(all, batch));
   float largest = 0;
   for (const float logit : together) largest = std::max(largest, std::abs(logit));
   for (std::size_t i = 0; i < images.size(); ++i) {
-    const auto alone = logits_in(backend->forward(all, images[i]));
+    const auto alone = logits_of(backend->forward(all, images[i]));
     // Not bit for bit: a single row is multiplied by other kernels than two.
     for (std::size_t c = 0; c < alone.size(); ++c) {
       CHECK(alone[c] == Approx(together[i * alone.size() + c]).margin(1e-5 * largest).epsilon(0));

@@ -3,11 +3,12 @@
 
 #include <cstdint>
 #include <cstring>
+#include <vector>
 
 #include <support/catch.hpp>
 
 // What crosses a cut, as two backends see it.
-namespace paretopipe::zoo {
+namespace paretopipe::support {
 
 inline stage::Boundary boundary_of(const stage::Activation& activation) {
   stage::Boundary boundary;
@@ -32,4 +33,11 @@ inline stage::Activation send(stage::Backend& to, const stage::Activation& activ
   return received;
 }
 
-}  // namespace paretopipe::zoo
+inline std::vector<float> logits_of(const stage::Activation& activation) {
+  REQUIRE(activation.spec.dtype == wire::DType::float32);
+  std::vector<float> values(activation.bytes.size() / sizeof(float));
+  std::memcpy(values.data(), activation.bytes.data(), activation.bytes.size());
+  return values;
+}
+
+}  // namespace paretopipe::support

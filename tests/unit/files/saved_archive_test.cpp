@@ -1,14 +1,10 @@
 // The pickles of TorchScript archives, which LibTorch trusts: what it would read is checked beforehand.
 #include <paretopipe/compute/files/saved_archive.hpp>
-#include <paretopipe/core/error.hpp>
 
 #include <string>
 #include <vector>
 
-#include <support/catch.hpp>
-#include <support/message_of.hpp>
-
-#include "files.hpp"
+#include "refused.hpp"
 
 using namespace paretopipe;
 using namespace paretopipe::files;
@@ -107,8 +103,7 @@ TEST_CASE("an archive's pickle that asks for anything else is refused, and not e
 }
 
 TEST_CASE("what would end LibTorch's stack, or never be freed, is refused", "[weights]") {
-  std::string nested = ")";
-  for (int i = 0; i < 501; ++i) nested += '\x85';
+  auto nested = ")" + std::string(501, '\x85');
   CHECK(contains(archive_refusal(pickle::whole(nested)), "nested more than 500 deep"));
   nested.resize(501);
   CHECK(archive_refusal(pickle::whole(nested)) == "(nothing was thrown)");
@@ -120,16 +115,7 @@ TEST_CASE("what would end LibTorch's stack, or never be freed, is refused", "[we
 
 TEST_CASE("an archive's pickle of which any byte is damaged, or the end is missing, is refused or harmless",
           "[weights]") {
-  const auto good = pickle::whole(module());
-  for (std::size_t length = 0; length < good.size(); ++length) {
-    INFO("the first " << length << " bytes");
-    CHECK(archive_refusal(good.substr(0, length)) != "(nothing was thrown)");
-  }
-  for (std::size_t i = 0; i < good.size(); ++i) {
-    for (int value = 0; value < 256; ++value) {
-      auto damaged = good;
-      damaged[i] = static_cast<char>(value);
-      CHECK_NOTHROW(archive_refusal(damaged));  // nothing but a archive_refusal is thrown
-    }
-  }
+  // Nothing but a refusal is thrown.
+  check_all_damages(pickle::whole(module()), archive_refusal,
+                    [](const std::string& damaged) { CHECK_NOTHROW(archive_refusal(damaged)); });
 }

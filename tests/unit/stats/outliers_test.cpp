@@ -38,32 +38,25 @@ void delay_completions(record::PhaseSamples& samples, std::size_t batch, std::in
 }  // namespace
 
 TEST_CASE("the slow durations at the beginning are warm-up, up to the first that is not", "[warmup]") {
-  CHECK(leading_slow(Series{100, 100, 100, 100, 100, 100, 100, 100}) == 0);
-  CHECK(leading_slow(Series{900, 100, 100, 100, 100, 100, 100, 100}) == 1);
-  CHECK(leading_slow(Series{900, 300, 100, 900, 100, 100, 100, 100}) == 2);
-}
-
-TEST_CASE("a slow duration that does not stand at the beginning is no warm-up", "[warmup]") {
-  CHECK(leading_slow(Series{100, 900, 100, 100, 100, 100, 100, 100}) == 0);
-  CHECK(leading_slow(Series{100, 100, 100, 100, 100, 100, 100, 900}) == 0);
-}
-
-TEST_CASE("at most half of the durations are warm-up, however the machine settles", "[warmup]") {
-  CHECK(leading_slow(Series{900, 900, 900, 900, 100, 100, 100, 100}) == 4);
-  CHECK(leading_slow(Series{800, 700, 600, 500, 500, 400, 300, 200}) == 0);  // no settled half to compare with
-}
-
-TEST_CASE("a spread of the settled half is not taken for warm-up of the other", "[warmup]") {
-  CHECK(leading_slow(Series{150, 120, 90, 110, 80, 120, 100, 140}) == 0);
-}
-
-TEST_CASE("of fewer than eight durations nothing is said", "[warmup]") {
-  CHECK(leading_slow(Series{900, 100, 100, 100, 100, 100, 100}) == 0);
-  CHECK(leading_slow(Series{}) == 0);
+  for (const auto& [series, slow] : {std::pair(Series{100, 100, 100, 100, 100, 100, 100, 100}, 0),
+                                     {{900, 100, 100, 100, 100, 100, 100, 100}, 1},
+                                     {{900, 300, 100, 900, 100, 100, 100, 100}, 2},
+                                     {{100, 900, 100, 100, 100, 100, 100, 100}, 0},  // not at the beginning
+                                     {{100, 100, 100, 100, 100, 100, 100, 900}, 0},
+                                     {{900, 900, 900, 900, 100, 100, 100, 100}, 4},  // at most half
+                                     {{800, 700, 600, 500, 500, 400, 300, 200}, 0},  // no settled half to compare with
+                                     {{150, 120, 90, 110, 80, 120, 100, 140}, 0},    // the settled half's spread
+                                     {{900, 100, 100, 100, 100, 100, 100}, 0},       // fewer than eight
+                                     {{}, 0}}) {
+    CAPTURE(series);
+    CHECK(leading_slow(series) == slow);
+  }
 }
 
 TEST_CASE("a phase that settles late loses its first measured batches too", "[warmup]") {
   auto alone = single_stream();
+  CHECK(stats::settled_latency_warmup(alone) == kWarmUpBatches);
+  alone.results.completed[kWarmUpBatches - 1] += 30'000;  // a slow one among the warm-up ones lengthens nothing
   CHECK(stats::settled_latency_warmup(alone) == kWarmUpBatches);
   alone.results.completed[kWarmUpBatches] += 30'000;
   alone.results.completed[kWarmUpBatches + 1] += 20'000;
@@ -75,27 +68,16 @@ TEST_CASE("a phase that settles late loses its first measured batches too", "[wa
   CHECK(stats::settled_throughput_warmup(loaded) == kWarmUpBatches + 1);
 }
 
-TEST_CASE("a slow batch among the warm-up ones lengthens nothing", "[warmup]") {
-  auto alone = single_stream();
-  alone.results.completed[kWarmUpBatches - 1] += 30'000;
-  CHECK(stats::settled_latency_warmup(alone) == kWarmUpBatches);
-}
-
 TEST_CASE("an outlier is named by its batch, in the phase in which it was one", "[outliers]") {
   auto alone = single_stream();
   auto loaded = offline();
+  alone.results.completed[0] += 30'000;  // a warm-up batch is none
   CHECK(stats::find_outliers(alone, loaded).empty());
   alone.results.completed[7] += 10'000;
   delay_completions(loaded, 9, 50'000);
   const auto found = stats::find_outliers(alone, loaded);
   CHECK(found.single_stream == std::vector{7});
   CHECK(found.offline == std::vector{9});
-}
-
-TEST_CASE("a slow warm-up batch is no outlier", "[outliers]") {
-  auto alone = single_stream();
-  alone.results.completed[0] += 30'000;
-  CHECK(stats::find_outliers(alone, offline()).single_stream.empty());
 }
 
 TEST_CASE("samples of unequal lengths are refused by all that look at a phase's pace", "[warmup]") {
