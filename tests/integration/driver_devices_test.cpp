@@ -4,45 +4,41 @@
 
 #include <csignal>
 
-#include <support/catch.hpp>
-#include <support/fault_once.hpp>
-#include <support/message_of.hpp>
-
 #include "driver_fixture.hpp"
 #include "virtual_machine.hpp"
 
 using namespace paretopipe;
 using namespace paretopipe::testing;
-using support::contains;
 using support::need_virtual_machine;
 using support::text_of;
-namespace fs = std::filesystem;
 
 namespace {
 
-const Shell::Words kOneTrial =
-    sweep_of("synthetic:0ms/4kB,0ms/64kB,0ms") +
-    Shell::Words{"--batches", "4", "--warmup",         "1",    "--repeat",         "1",
-                 "--split",   "1", "--device-profile", "none", "--device-profile", "./small.json"};
+const Words kBatches = "--batches 4 --warmup 1 --repeat 1";
+const Words kOnSmall = kBatches + "--split 1 --device-profile none --device-profile ./small.json";
+const Words kOneTrial = sweep_of("synthetic:0ms/4kB,0ms/64kB,0ms") + kOnSmall;
 
-void write_profile(const Shell& shell, const std::string& text) {
-  support::write_file(shell.folder() / "small.json", text);
-}
+/// Where the device called small is what the text says.
+struct DeviceShell : Shell {
+  explicit DeviceShell(const std::string& profile) { write("small.json", profile); }
+};
+
+constexpr const char* kHalf = R"({"cpu_quota": 0.5})";
+constexpr const char* kLittleMemory = R"({"memory_limit": "48 MiB"})";
 
 /// Skips the test case where this machine has no cgroups for this user, which the driver must say.
 void need_cgroups(const support::Outcome& outcome) {
   if (outcome.exit_code != 3) return;
-  CHECK(contains(outcome.errors, "emulate a device: "));
-  CHECK(contains(outcome.errors, "run as root"));
+  check_contains(outcome.errors, {"emulate a device: ", "run as root"});
   support::skip(outcome.errors);
 }
 
 /// Cgroups of drivers, where this process' own are: the driver's, too, which it was started by.
-std::vector<fs::path> driver_cgroups() {
-  std::vector<fs::path> found;
+std::vector<std::filesystem::path> driver_cgroups() {
+  std::vector<std::filesystem::path> found;
   for (const auto* controller : {"cpu", "memory"}) {
     const auto place = launch::find_cgroup(controller, text_of("/proc/self/cgroup"), text_of("/proc/self/mountinfo"));
-    for (const auto& entry : fs::directory_iterator(place.folder)) {
+    for (const auto& entry : std::filesystem::directory_iterator(place.folder)) {
       if (entry.path().filename().string().starts_with("paretopipe-")) found.push_back(entry.path());
     }
   }
@@ -51,46 +47,36 @@ std::vector<fs::path> driver_cgroups() {
 
 }  // namespace
 
-TEST_CASE("threads and CPUs of an emulated device need no cgroup, and are the stage's") {
-  const Shell shell;
-  write_profile(shell, R"({"threads": 1, "cpus": [0]})");
-  const auto sweep = shell.run(kOneTrial);
-  INFO(sweep.errors);
-  REQUIRE(sweep.exit_code == 0);
-  const auto record = shell.records().at(0);
-  CHECK_FALSE(record.stages[0].emulated_device.has_value());
-  REQUIRE(record.stages[1].emulated_device.has_value());
-  CHECK(record.stages[1].emulated_device->profile == "small");
-  CHECK(record.stages[1].emulated_device->device == 1);
-  CHECK_FALSE(record.stages[1].emulated_device->cgroup_version.has_value());
-  CHECK(record.stages[1].cpus == "0");
-  CHECK(record.trial.devices.at(1).threads == 1);
-}
-
-TEST_CASE("an emulated device is called that in tables, explanations, exports and plans") {
-  const Shell shell;
-  write_profile(shell, R"({"threads": 1})");
-  CHECK(contains(shell.run(kOneTrial + Shell::Words{"--dry-run"}).output, "on none, small"));
-  REQUIRE(shell.run(kOneTrial).exit_code == 0);
+TEST_CASE(
+    "threads and CPUs of an emulated device need no cgroup, are the stage's and part of a trial's identity, and are "
+    "named in tables, explanations, exports and plans") {
+  const DeviceShell shell(R"({"threads": 1})");
+  CHECK(contains(shell.run(kOneTrial + "--dry-run").output, "on none, small"));
+  shell.run(0, kOneTrial);
   const std::string words = "none | emulated device small (1 thread)";
-  CHECK(contains(shell.run({"frontier", "out"}).output, words));
-  CHECK(contains(shell.run({"explain", "out"}).output, words));
-  REQUIRE(shell.run({"export", "out", "--layout", "trials", "--out", "exported"}).exit_code == 0);
-  CHECK(contains(text_of(shell.folder() / "exported" / "trials.csv"), words));
-}
+  CHECK(contains(shell.run("frontier out").output, words));
+  CHECK(contains(shell.run("explain out").output, words));
+  export_in(shell, {"trials"});
+  CHECK(contains(shell.text("exported/trials.csv"), words));
 
-TEST_CASE("a device profile is part of a trial's identity") {
-  const Shell shell;
-  write_profile(shell, R"({"threads": 1})");
-  REQUIRE(shell.run(kOneTrial).exit_code == 0);
-  write_profile(shell, R"({"threads": 2})");
-  REQUIRE(shell.run(kOneTrial + Shell::Words{"--resume"}).exit_code == 0);
-  CHECK(shell.records().size() == 2);
+  shell.write("small.json", R"({"threads": 2, "cpus": [0]})");
+  shell.run(0, kOneTrial + "--resume");
+  const auto records = shell.records();
+  REQUIRE(records.size() == 2);
+  CHECK(records[0].trial.devices.at(1).threads == 1);
+  CHECK(records[1].trial.devices.at(1).threads == 2);
+  CHECK(records[1].stages[1].cpus == "0");
+  for (const auto& record : records) {
+    CHECK_FALSE(record.stages[0].emulated_device.has_value());
+    REQUIRE(record.stages[1].emulated_device.has_value());
+    CHECK(record.stages[1].emulated_device->profile == "small");
+    CHECK(record.stages[1].emulated_device->device == 1);
+    CHECK_FALSE(record.stages[1].emulated_device->cgroup_version.has_value());
+  }
 }
 
 TEST_CASE("a quota of CPU time is on the stage of its device alone, as the kernel reads it back", "[needs:cgroups]") {
-  const Shell shell;
-  write_profile(shell, R"({"cpu_quota": 0.5})");
+  const DeviceShell shell(kHalf);
   const auto sweep = shell.run(kOneTrial);
   INFO(sweep.errors);
   need_cgroups(sweep);
@@ -104,12 +90,10 @@ TEST_CASE("a quota of CPU time is on the stage of its device alone, as the kerne
 }
 
 TEST_CASE("stages of one device share its quota", "[needs:cgroups]") {
-  const Shell shell;
-  write_profile(shell, R"({"cpu_quota": 0.5})");
-  const auto sweep =
-      shell.run(sweep_of("synthetic:0ms/4kB,0ms/64kB,0ms") +
-                Shell::Words{"--batches", "4", "--repeat", "1", "--stages", "3", "--partitions", "1,2", "--placement",
-                             "0,1,0", "--device-profile", "./small.json", "--device-profile", "none"});
+  const DeviceShell shell(kHalf);
+  const auto sweep = shell.run(sweep_of("synthetic:0ms/4kB,0ms/64kB,0ms") +
+                               "--batches 4 --repeat 1 --stages 3 --partitions 1,2 --placement 0,1,0 "
+                               "--device-profile ./small.json --device-profile none");
   INFO(sweep.errors);
   need_cgroups(sweep);
   const auto record = shell.records().at(0);
@@ -120,9 +104,8 @@ TEST_CASE("stages of one device share its quota", "[needs:cgroups]") {
 }
 
 TEST_CASE("no cgroup stays behind a sweep in which a stage was killed", "[needs:cgroups]") {
-  const Shell shell;
+  const DeviceShell shell(kHalf);
   const support::FaultOnce fault("kill@1-3@3");
-  write_profile(shell, R"({"cpu_quota": 0.5})");
   const auto sweep = shell.run(kOneTrial);
   INFO(sweep.errors);
   need_cgroups(sweep);
@@ -137,9 +120,8 @@ TEST_CASE("no cgroup stays behind a sweep in which a stage was killed", "[needs:
 TEST_CASE("no cgroup stays behind a sweep that is interrupted, and the next sweep removes a killed one's",
           "[needs:cgroups]") {
   const int signal = GENERATE(SIGINT, SIGKILL);
-  const Shell shell;
-  write_profile(shell, R"({"cpu_quota": 0.5})");
-  need_cgroups(shell.run(kOneTrial + Shell::Words{"--dry-run"}));
+  const DeviceShell shell(kHalf);
+  need_cgroups(shell.run(kOneTrial + "--dry-run"));
   const support::FaultOnce hang("hang@1-3@3");  // the sweep is in the middle of a trial, and stays there
   auto sweep = shell.start(kOneTrial);
   REQUIRE(support::wait_until_written(hang.marker()));
@@ -148,22 +130,17 @@ TEST_CASE("no cgroup stays behind a sweep that is interrupted, and the next swee
   ::kill(sweep.pid(), signal);
   sweep.wait();
   REQUIRE(support::all_ended(stages));
-  if (signal == SIGKILL) CHECK(shell.run(kOneTrial + Shell::Words{"--resume"}).exit_code == 0);
+  if (signal == SIGKILL) shell.run(0, kOneTrial + "--resume");
   CHECK(driver_cgroups().empty());
 }
 
 TEST_CASE("a memory limit is read back, and a stage that goes over it is named with it", "[needs:virtual_machine]") {
   need_virtual_machine();
-  const Shell shell;
-  write_profile(shell, R"({"memory_limit": "48 MiB"})");
-  const auto sweep = shell.run(kOneTrial);
-  INFO(sweep.errors);
-  REQUIRE(sweep.exit_code == 0);
+  const DeviceShell shell(kLittleMemory);
+  shell.run(0, kOneTrial);
   CHECK(shell.records().at(0).stages[1].emulated_device->memory_limit_bytes == 48 << 20);
 
-  auto large = kOneTrial + Shell::Words{"--resume"};
-  for (auto& word : large) word = word == "synthetic:0ms/4kB,0ms/64kB,0ms" ? "synthetic:0ms/4kB,0ms/96MB,0ms" : word;
-  CHECK(shell.run(large).exit_code == 1);
+  shell.run(1, sweep_of("synthetic:0ms/4kB,0ms/96MB,0ms") + kOnSmall + "--resume");
   const auto failed = shell.records().at(1);
   REQUIRE(failed.failure.has_value());
   INFO(failed.failure->reason);
@@ -175,13 +152,9 @@ TEST_CASE("a memory limit is read back, and a stage that goes over it is named w
 TEST_CASE("a device with little memory needs no more than its own blocks do, also where the inputs come from",
           "[needs:virtual_machine]") {
   need_virtual_machine();
-  const Shell shell;
-  write_profile(shell, R"({"memory_limit": "48 MiB"})");
-  const auto sweep = shell.run(sweep_of("synthetic:0ms/4kB,0ms/96MB,0ms") +
-                               Shell::Words{"--batches", "4", "--repeat", "1", "--split", "1", "--device-profile",
-                                            "./small.json", "--device-profile", "none"});
-  INFO(sweep.errors);
-  REQUIRE(sweep.exit_code == 0);
+  const DeviceShell shell(kLittleMemory);
+  shell.run(0, sweep_of("synthetic:0ms/4kB,0ms/96MB,0ms") +
+                   "--batches 4 --repeat 1 --split 1 --device-profile ./small.json --device-profile none");
   const auto record = shell.records().at(0);
   CHECK(record.stages[0].emulated_device->memory_limit_bytes == 48 << 20);
   CHECK(record.stages[0].memory->total() < 1'000'000);
@@ -189,35 +162,21 @@ TEST_CASE("a device with little memory needs no more than its own blocks do, als
 }
 
 TEST_CASE("device profiles that cannot be are a sentence, and nothing is made") {
-  struct Refused {
-    Shell::Words words;
-    std::string named;
-  };
-  const auto refused = GENERATE(values<Refused>({
-      {{"--device-profile", "pi"}, "one for each of the 2 devices"},
-      {{"--device-profile", "pie", "--device-profile", "none"}, "did you mean \"pi\"?"},
-      {{"--device-profile", "no/such.json", "--device-profile", "none"}, "no/such.json"},
-      {{"--device-profile", "./small.json", "--device-profile", "none", "--cpus", "0", "--cpus", "0"},
-       "names the CPUs 0, and so does experiment.cpus"},
-      {{"--device-profile", "./small.json", "--device-profile", "./small.json", "--threads-per-stage", "1,2"},
-       "experiment.threads_per_stage is for devices"},
-  }));
-  const Shell shell;
-  write_profile(shell, R"({"cpus": [0], "threads": 1})");
-  const auto answer = shell.run(kSweep + refused.words);
-  INFO(answer.errors);
-  CHECK(answer.exit_code == 2);
-  CHECK(contains(answer.errors, refused.named));
-  CHECK_FALSE(fs::exists(shell.folder() / "out"));
+  check_refused(
+      DeviceShell(R"({"cpus": [0], "threads": 1})"), kSweep + "--device-profile",
+      {{"pi", "one for each of the 2 devices"},
+       {"pie --device-profile none", "did you mean \"pi\"?"},
+       {"no/such.json --device-profile none", "no/such.json"},
+       {"./small.json --device-profile none --cpus 0 --cpus 0", "names the CPUs 0, and so does experiment.cpus"},
+       {"./small.json --device-profile ./small.json --threads-per-stage 1,2",
+        "experiment.threads_per_stage is for devices"}});
 }
 
 TEST_CASE("two stage programs take turns on a device with limits, which is there once", "[needs:cgroups]") {
-  const Shell shell;
-  write_profile(shell, R"({"cpu_quota": 0.5})");
-  const auto other = shell.folder() / "other-stage";
-  support::write_file(other, std::string("#!/bin/sh\nexec '") + PARETOPIPE_BIN_DIR + "/fake-stage' \"$@\"\n");
-  fs::permissions(other, fs::perms::owner_all);
-  const auto sweep = shell.run(kOneTrial + Shell::Words{"--against", other.string()});
+  const DeviceShell shell(kHalf);
+  shell.write("other-stage", std::string("#!/bin/sh\nexec '") + PARETOPIPE_BIN_DIR + "/fake-stage' \"$@\"\n");
+  std::filesystem::permissions(shell.folder() / "other-stage", std::filesystem::perms::owner_all);
+  const auto sweep = shell.run(kOneTrial + "--against ./other-stage");
   need_cgroups(sweep);
   INFO(sweep.errors);
   REQUIRE(sweep.exit_code == 0);

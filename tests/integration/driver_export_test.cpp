@@ -3,16 +3,13 @@
 #include <sstream>
 
 #include <nlohmann/json.hpp>
-#include <support/catch.hpp>
 #include <support/file_size_limit.hpp>
-#include <support/message_of.hpp>
 #include <support/trace_events.hpp>
 
 #include "driver_fixture.hpp"
 
 using namespace paretopipe;
 using namespace paretopipe::testing;
-using support::contains;
 using support::joined_events;
 using support::nanoseconds;
 
@@ -46,14 +43,10 @@ std::map<std::pair<std::string, int>, Sums> sums_of(const nlohmann::json& trace)
 }  // namespace
 
 TEST_CASE("the trace of a real trial shows its latencies and bubbles") {
-  const Shell shell;
-  REQUIRE(shell.run(kSweep).exit_code == 0);
+  const Shell& shell = swept();
   const auto split = GENERATE(as<std::string>{}, "0", "1", "3");
-  const auto made =
-      shell.run({"export", "out", "--layout", "trace", "--split", split, "--repetition", "2", "--out", "t"});
-  INFO(made.errors);
-  REQUIRE(made.exit_code == 0);
-  const auto file = only_file(shell.folder() / "t");
+  const auto made = shell.run(0, fmt::format("export out --layout trace --split {0} --repetition 2 --out t{0}", split));
+  const auto file = only_file(shell.folder() / ("t" + split));
   CHECK(contains(made.errors, file.filename().string()));
   const auto trace = nlohmann::json::parse(support::read_file(file));
 
@@ -81,28 +74,19 @@ TEST_CASE("the trace of a real trial shows its latencies and bubbles") {
 }
 
 TEST_CASE("a trace of several trials is refused with their ids, and one of these chooses") {
-  const Shell shell;
-  REQUIRE(shell.run(kSweep).exit_code == 0);
-  const auto several = shell.run({"export", "out", "--layout", "trace", "--split", "1", "--out", "t"});
-  CHECK(several.exit_code == 2);
-  CHECK(contains(several.errors, "there are 2"));
-  CHECK_FALSE(std::filesystem::exists(shell.folder() / "t"));
-  const auto id = shell.records().front().trial.id();
-  CHECK(shell.run({"export", "out", "--layout", "trace", "--trial", id.substr(0, 8), "--out", "t"}).exit_code == 0);
-  const auto none = shell.run({"export", "out", "--layout", "trace", "--trial", "nonsense", "--out", "n"});
-  CHECK(none.exit_code == 2);
-  CHECK(contains(none.errors, id));
+  const auto id = swept().records().front().trial.id();
+  check_refused(swept(), "export out --layout trace --out several",
+                {{"--split 1", "there are 2"}, {"--trial nonsense", id}});
+  export_in(SweptShell(), {"trace --trial " + id.substr(0, 8)});
 }
 
 TEST_CASE("batches and JSON Lines of a real sweep have a row a batch and an object a trial") {
-  const Shell shell;
-  REQUIRE(shell.run(kSweep).exit_code == 0);
-  REQUIRE(shell.run({"export", "out", "--layout", "batches", "--out", "x"}).exit_code == 0);
-  REQUIRE(shell.run({"export", "out", "--layout", "jsonl", "--split", "1", "--out", "x"}).exit_code == 0);
-  const auto batches = support::read_file(shell.folder() / "x" / "batches.csv");
+  const SweptShell shell;
+  export_in(shell, {"batches", "jsonl --split 1"});
+  const auto batches = shell.text("exported/batches.csv");
   // The heading, and a warm-up and four batches of both phases of each trial.
   CHECK(std::count(batches.begin(), batches.end(), '\n') == 1 + kTrials * 2 * 5);
-  std::istringstream lines(support::read_file(shell.folder() / "x" / "trials.jsonl"));
+  std::istringstream lines(shell.text("exported/trials.jsonl"));
   int count = 0;
   for (std::string line; std::getline(lines, line); ++count) {
     const auto json = nlohmann::json::parse(line);
@@ -113,20 +97,16 @@ TEST_CASE("batches and JSON Lines of a real sweep have a row a batch and an obje
 }
 
 TEST_CASE("a disk that fills up during an export leaves the former file, and no half of a new one") {
-  const Shell shell;
-  REQUIRE(shell.run(kSweep).exit_code == 0);
+  const SweptShell shell;
   const auto layout = GENERATE(as<std::string>{}, "batches", "jsonl", "trace");
-  const Shell::Words command{"export", "out", "--layout", layout, "--trial", shell.records().front().trial.id(),
-                             "--out",  "x"};
-  REQUIRE(shell.run(command).exit_code == 0);
-  const auto file = only_file(shell.folder() / "x");
+  const auto command = layout + " --trial " + shell.records().front().trial.id();
+  export_in(shell, {command});
+  const auto file = only_file(shell.folder() / "exported");
   support::write_file(file, "former");
   {
     const support::FileSizeLimit full(600);  // enough for what the program says, which goes to a file, too
-    const auto cut_off = shell.run(command);
-    CHECK(cut_off.exit_code == 3);
-    CHECK(contains(cut_off.errors, file.filename().string()));
+    CHECK(contains(shell.run(3, "export out --out exported --layout " + command).errors, file.filename().string()));
   }
-  CHECK(only_file(shell.folder() / "x") == file);
+  CHECK(only_file(shell.folder() / "exported") == file);
   CHECK(support::read_file(file) == "former");
 }

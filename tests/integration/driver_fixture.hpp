@@ -1,55 +1,103 @@
 #pragma once
 #include <paretopipe/record/store.hpp>
 
+#include <optional>
+#include <set>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include <support/catch.hpp>
+#include <support/fault_once.hpp>
 #include <support/files.hpp>
+#include <support/message_of.hpp>
 #include <support/processes.hpp>
 #include <support/program.hpp>
 #include <support/scoped_variable.hpp>
 #include <support/temporary_folder.hpp>
+#include <support/thrown.hpp>
+#include <support/words.hpp>
 
 namespace paretopipe::testing {
 
-/// A person at a shell, in an empty folder, with the built driver and the stage program that needs no LibTorch.
+using support::check_contains;
+using support::contains;
+using support::Words;
+
+/// A person at a shell, in an empty folder, with the built driver.
 class Shell {
  public:
-  using Words = std::vector<std::string>;
+  /// Stages need no LibTorch unless they are `real`.
+  enum class Stages { fake, real };
+  explicit Shell(Stages stages = Stages::fake) {
+    if (stages == Stages::fake) stage_.emplace("PARETOPIPE_STAGE", std::string(PARETOPIPE_BIN_DIR) + "/fake-stage");
+  }
 
   support::Program start(const Words& arguments, const std::filesystem::path& standard_output = {}) const {
-    Words argv{std::string(PARETOPIPE_BIN_DIR) + "/paretopipe"};
-    argv.insert(argv.end(), arguments.begin(), arguments.end());
-    return support::Program(argv, folder_.path(), standard_output);
+    return support::Program("'" + std::string(PARETOPIPE_BIN_DIR) + "/paretopipe'" + arguments, folder(),
+                            standard_output);
   }
   support::Outcome run(const Words& arguments) const { return start(arguments).wait(); }
 
+  /// It must end so.
+  support::Outcome run(int exit_code, const Words& arguments) const {
+    const auto outcome = run(arguments);
+    CAPTURE(arguments, outcome.output, outcome.errors);
+    REQUIRE(outcome.exit_code == exit_code);
+    return outcome;
+  }
+
   const std::filesystem::path& folder() const { return folder_.path(); }
-  bool folder_is_empty() const { return std::filesystem::is_empty(folder_.path()); }
-  std::filesystem::path records_file() const { return folder_.path() / "out" / "records.jsonl"; }
-  std::vector<record::TrialRecord> records() const { return record::read_records(records_file()).records; }
+  std::string text(const std::string& file) const { return support::read_file(folder() / file); }
+  void write(const std::string& file, const std::string& text) const { support::write_file(folder() / file, text); }
+  bool has(const std::string& file) const { return std::filesystem::exists(folder() / file); }
+  /// Names in the folder.
+  std::set<std::string> files() const {
+    std::set<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(folder())) names.insert(entry.path().filename());
+    return names;
+  }
+  std::filesystem::path records_file() const { return folder() / "out" / "records.jsonl"; }
+  std::vector<record::TrialRecord> records(const std::string& in = "out") const {
+    return record::read_records(folder() / in).records;
+  }
 
  private:
   support::TemporaryFolder folder_;
-  support::ScopedVariable stage_{"PARETOPIPE_STAGE", std::string(PARETOPIPE_BIN_DIR) + "/fake-stage"};
+  std::optional<support::ScopedVariable> stage_;
 };
 
-inline Shell::Words operator+(Shell::Words words, const Shell::Words& more) {
-  words.insert(words.end(), more.begin(), more.end());
-  return words;
+struct Refusal {
+  Words words;
+  std::string named;
+  int exit_code = 2;
+};
+
+/// Each of them, behind `command`, is answered by a sentence that names what is wrong, and makes nothing.
+inline void check_refused(const Shell& shell, const Words& command, const std::vector<Refusal>& refusals) {
+  const auto before = shell.files();
+  for (const auto& [words, named, exit_code] : refusals) {
+    const auto answer = shell.run(command + words);
+    CAPTURE(words, named, answer.errors);
+    CHECK(answer.exit_code == exit_code);
+    CHECK(contains(answer.errors, named));
+    CHECK(answer.output.empty());
+    CHECK(shell.files() == before);
+  }
 }
 
 /// On inputs that need no data set, into the folder `out`. Nothing is measured again: how busy the machine is must
 /// decide no test.
-inline Shell::Words sweep_of(const std::string& model) {
-  return {"sweep", "--model", model, "--data", "random", "--out", "out", "--repeat-slow", "0"};
+inline Words sweep_of(const std::string& model) {
+  return "sweep --data random --out out --repeat-slow 0 --model " + model;
 }
 
 /// Four splits (0 … 3) of three blocks that take no time.
-inline const Shell::Words kInstantSweep = sweep_of("synthetic:0ms/4kB,0ms/64kB,0ms") + Shell::Words{"--batches", "4"};
+inline const Words kInstantSweep = sweep_of("synthetic:0ms/4kB,0ms/64kB,0ms") + "--batches 4";
 
-/// The same with a warm-up of one batch and two repetitions: eight trials of a few milliseconds.
-inline const Shell::Words kSweep = kInstantSweep + Shell::Words{"--warmup", "1", "--repeat", "2"};
+/// The same with a warm-up of one batch: four trials of a few milliseconds, or eight in two repetitions.
+inline const Words kOneRepetition = kInstantSweep + "--warmup 1 --repeat 1";
+inline const Words kSweep = kInstantSweep + "--warmup 1 --repeat 2";
 inline constexpr int kTrials = 8;
 /// Calls of the whole model in a trial: two phases of a warm-up and four measured batches.
 inline constexpr int kCallsOfATrial = 10;
@@ -58,6 +106,24 @@ inline int count(const std::vector<record::TrialRecord>& records, record::Status
   int found = 0;
   for (const auto& record : records) found += record.status == status ? 1 : 0;
   return found;
+}
+
+/// A folder that kSweep was run in, once for all tests of a program that leave its `out` as it is.
+inline const Shell& swept() {
+  static const Shell shell;
+  static const auto outcome = shell.run(kSweep);
+  if (outcome.exit_code != 0) throw std::runtime_error("the sweep failed: " + outcome.errors);
+  return shell;
+}
+
+/// A folder of its own with the same records, for a test that changes them.
+struct SweptShell : Shell {
+  SweptShell() { std::filesystem::copy(swept().folder() / "out", folder() / "out"); }
+};
+
+/// Writes what is in `out` to the folder `exported`, in these layouts.
+inline void export_in(const Shell& shell, const std::vector<std::string>& layouts) {
+  for (const auto& layout : layouts) shell.run(0, "export out --out exported --layout " + layout);
 }
 
 }  // namespace paretopipe::testing

@@ -1,23 +1,17 @@
 // Sweeps over networks, as from a shell. What depends on the kernel is in shaping/; a relay works everywhere.
-#include <algorithm>
 #include <csignal>
-#include <set>
 #include <thread>
-
-#include <support/catch.hpp>
-#include <support/message_of.hpp>
 
 #include "driver_fixture.hpp"
 
 using namespace paretopipe;
 using namespace paretopipe::testing;
-using support::contains;
 using namespace std::chrono_literals;
 
 namespace {
 
-const Shell::Words kOverNetworks =
-    kSweep + Shell::Words{"--network", "unshaped", "--network", "./slow.json", "--shaping", "emulated"};
+const Words kOverSlow = kSweep + "--network ./slow.json --shaping emulated";
+const Words kOverNetworks = kOverSlow + "--network unshaped";
 
 /// False if the running sweep has not written so many within half a minute.
 bool wait_for_records(const Shell& shell, std::size_t count) {
@@ -29,17 +23,17 @@ bool wait_for_records(const Shell& shell, std::size_t count) {
   return true;
 }
 
-void write_slow_network(const Shell& shell) {
-  support::write_file(shell.folder() / "slow.json", R"({"both": {"delay": "2 ms", "rate": "100 Mbit/s"}})");
-}
-
 }  // namespace
 
-TEST_CASE("every split is measured under every network, and each record says what the network really did") {
+TEST_CASE(
+    "every split is measured under every network, also one after the other; each record says what the network really "
+    "did, and the frontier is one per network and says how it moves") {
   const Shell shell;
-  write_slow_network(shell);
-  const auto sweep = shell.run(kOverNetworks);
-  INFO(sweep.errors);
+  shell.write("slow.json", R"({"both": {"delay": "2 ms", "rate": "100 Mbit/s"}})");
+  check_contains(shell.run(0, kOverNetworks + "--dry-run").output, {"16 trials would be run", "over slow (emulated)"});
+  REQUIRE(shell.run(kOverSlow).exit_code <= 1);
+  CHECK(shell.records().size() == kTrials);
+  REQUIRE(shell.run(kOverNetworks + "--resume").exit_code <= 1);
   const auto records = shell.records();
   REQUIRE(records.size() == 2 * kTrials);
   std::set<std::string> names;
@@ -58,43 +52,22 @@ TEST_CASE("every split is measured under every network, and each record says wha
     CHECK((record.status == record::Status::ok) == record.network->deviations.empty());
   }
   CHECK(names == std::set<std::string>{"slow", "unshaped"});
-}
 
-TEST_CASE("the frontier is one per network, and says how it moves") {
-  const Shell shell;
-  write_slow_network(shell);
-  REQUIRE(shell.run(kOverNetworks).exit_code <= 1);
-  const auto frontier = shell.run({"frontier", "out"});
-  REQUIRE(frontier.exit_code == 0);
-  CHECK(contains(frontier.output, "over unshaped (emulated"));
-  CHECK(contains(frontier.output, "over slow (emulated: 2.00 ms, 100 Mbit/s)"));
-  CHECK(contains(frontier.output, "How the frontier moves"));
-  const bool unshaped_first = contains(frontier.output, "Whatever the network (unshaped, slow): ");
-  CHECK((unshaped_first || contains(frontier.output, "Whatever the network (slow, unshaped): ")));
-}
-
-TEST_CASE("a sweep over networks resumes, and its dry run names them") {
-  const Shell shell;
-  write_slow_network(shell);
-  const auto plan = shell.run(kOverNetworks + Shell::Words{"--dry-run"});
-  CHECK(plan.exit_code == 0);
-  CHECK(contains(plan.output, "16 trials would be run"));
-  CHECK(contains(plan.output, "over slow (emulated)"));
-  const auto only_one = kSweep + Shell::Words{"--network", "./slow.json", "--shaping", "emulated"};
-  REQUIRE(shell.run(only_one).exit_code <= 1);
-  const auto before = shell.records().size();
-  CHECK(before == kTrials);
-  REQUIRE(shell.run(kOverNetworks + Shell::Words{"--resume"}).exit_code <= 1);
-  CHECK(shell.records().size() == 2 * kTrials);
+  const auto frontier = shell.run(0, "frontier out").output;
+  check_contains(frontier,
+                 {"over unshaped (emulated", "over slow (emulated: 2.00 ms, 100 Mbit/s)", "How the frontier moves"});
+  CHECK((contains(frontier, "Whatever the network (unshaped, slow): ") ||
+         contains(frontier, "Whatever the network (slow, unshaped): ")));
 }
 
 TEST_CASE("a sweep that is ended while it probes a very slow network ends within moments and keeps its records") {
   const int signal = GENERATE(SIGINT, SIGTERM);
   const Shell shell;
   // Two transfers of fifty frames each: the probe takes more than two minutes.
-  support::write_file(shell.folder() / "slow.json", R"({"both": {"delay": "1 s", "rate": "10 kbit/s"}})");
+  shell.write("slow.json", R"({"both": {"delay": "1 s", "rate": "10 kbit/s"}})");
   const auto before_the_slow_one = kTrials / 2;
-  auto sweep = shell.start(kOverNetworks + Shell::Words{"--seed", "2"});  // whose order begins with the other network
+  // A seed whose order begins with the other network.
+  auto sweep = shell.start(kSweep + "--network unshaped --network ./slow.json --shaping emulated --seed 2");
   REQUIRE(wait_for_records(shell, 1));
   const auto while_it_measures = support::sockets_of(sweep.pid());
   REQUIRE(wait_for_records(shell, before_the_slow_one));
@@ -114,31 +87,20 @@ TEST_CASE("a sweep that is ended while it probes a very slow network ends within
 }
 
 TEST_CASE("a network that cannot be had is a sentence, and nothing is made") {
-  struct Refused {
-    Shell::Words words;
-    int exit_code;
-    std::string named;
-  };
-  const auto refused = GENERATE(values<Refused>({
-      {{"--network", "wify"}, 2, "did you mean \"wifi\"?"},
-      {{"--network", "no/such.json"}, 2, "no/such.json"},
-      {{"--network", "./nonsense.json"}, 2, "loss"},
-      {{"--network", "wifi", "--shaping", "none"}, 2, "wifi"},
-      {{"--network", "lossy", "--shaping", "emulated"}, 2, "lossy: An emulated link cannot lose packets"},
-      {{"--network", "wifi", "--shaping", "magic"}, 2, "magic"},
-  }));
   const Shell shell;
-  support::write_file(shell.folder() / "nonsense.json", R"({"both": {"loss": 2}})");
-  const auto answer = shell.run(kSweep + refused.words);
-  INFO(answer.errors);
-  CHECK(answer.exit_code == refused.exit_code);
-  CHECK(contains(answer.errors, refused.named));
-  CHECK_FALSE(std::filesystem::exists(shell.folder() / "out"));
+  shell.write("nonsense.json", R"({"both": {"loss": 2}})");
+  check_refused(shell, kSweep + "--network",
+                {{"wify", "did you mean \"wifi\"?"},
+                 {"no/such.json", "no/such.json"},
+                 {"./nonsense.json", "loss"},
+                 {"wifi --shaping none", "wifi"},
+                 {"lossy --shaping emulated", "lossy: An emulated link cannot lose packets"},
+                 {"wifi --shaping magic", "magic"}});
 }
 
 TEST_CASE("where nothing is shaped, nothing lies between the stages but the loopback") {
   const Shell shell;
-  REQUIRE(shell.run(kSweep + Shell::Words{"--network", "unshaped"}).exit_code == 0);
+  shell.run(0, kSweep + "--network unshaped");
   for (const auto& record : shell.records()) {
     CHECK(record.trial.shaping == experiment::Shaping::none);
     CHECK_FALSE(record.network.has_value());

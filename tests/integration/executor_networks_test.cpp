@@ -1,12 +1,10 @@
 // One suite over every kind of link between the stages: the loopback, the kernel's shaping between namespaces, the
-// relay.
+// relay; and batches dealt out to devices that each hold the whole model, joined to a star beside the ring.
+#include <paretopipe/analysis/stats/summarise.hpp>
+
 #include <array>
 
-#include <support/catch.hpp>
-#include <support/message_of.hpp>
-
 #include "executor_fixture.hpp"
-#include "shaping/machine_state.hpp"
 
 using namespace paretopipe;
 using namespace paretopipe::testing;
@@ -14,27 +12,12 @@ using experiment::Shaping;
 
 namespace {
 
-/// A trial over a link of this kind; where it shapes, over a rate, which every kernel's tbf knows.
-experiment::Trial trial_over(Shaping kind) {
-  auto trial = trial_at({1});
-  trial.shaping = kind;
-  if (kind == Shaping::none) return trial;
-  trial.network.name = "paced";
-  trial.network.forward.rate_bit_per_s = 80'000'000;
-  trial.network.backward.rate_bit_per_s = 40'000'000;
-  return trial;
-}
-
-void need_kind(Shaping kind) {
-  if (kind == Shaping::netem) support::need(support::capabilities().tbf);
-}
-
 /// From a stage to another, and back from one to another.
 using Ways = std::vector<std::array<int, 4>>;
 
 void check_probes(Shaping kind, int stages, const experiment::Placement& placement, const Ways& expected) {
   CAPTURE(stages, placement);
-  const auto probes = shaping::make_network(kind, stages, placement)->apply(trial_over(kind).network, -1).probes;
+  const auto probes = shaping::make_network(kind, stages, placement)->apply(paced_over(kind).network, -1).probes;
   Ways ways;
   for (const auto& probe : probes) {
     ways.push_back({probe.from, probe.to, probe.back_from, probe.back_to});
@@ -49,14 +32,46 @@ void check_probes(Shaping kind, int stages, const experiment::Placement& placeme
   }
 }
 
+constexpr std::size_t kPhaseBatches = 8;  // of trial_at()
+
+/// Every batch of one phase was computed right where it was its turn, and has crossed a link only for that.
+void require_dealt(const record::PhaseSamples& samples, std::size_t devices) {
+  REQUIRE(samples.devices == static_cast<int>(devices));
+  REQUIRE(samples.stages.size() == 2);
+  REQUIRE(samples.results.completed.size() == kPhaseBatches * static_cast<std::size_t>(samples.micro_batches));
+  for (std::size_t entry = 0; entry < samples.results.completed.size(); ++entry) {
+    CAPTURE(entry);
+    const auto batch = entry / static_cast<std::size_t>(samples.micro_batches);
+    const auto handed_over = samples.stages[0].ready[entry];
+    CHECK((samples.stages[1].receive_end[entry] > handed_over) == (batch % devices != 0));
+    CHECK(samples.stages[1].compute_end[entry] > handed_over);
+    CHECK(samples.results.completed[entry] >= samples.stages[1].send_begin[entry]);
+  }
+}
+
+void require_sound(const record::TrialRecord& record, std::size_t devices) {
+  INFO((record.failure ? record.failure->reason : std::string()));
+  REQUIRE(record.status != record::Status::failed);
+  CHECK(record.fidelity->max_abs_difference == 0);
+  CHECK(record.fidelity->batches_compared == 2 * static_cast<int>(kPhaseBatches));
+  require_dealt(*record.single_stream, devices);
+  require_dealt(*record.offline, devices);
+  REQUIRE(record.stages.size() == devices);
+  for (const auto& stage : record.stages) CHECK(stage.blocks == experiment::BlockRange{0, kBlocks});
+  CHECK(record.summary->stages.size() == devices);
+  CHECK(record.summary->links.size() == 2 * (devices - 1));
+  CHECK_NOTHROW(stats::check_summary(record));
+  check_survives_writing(record);
+}
+
 }  // namespace
 
 TEST_CASE("a trial runs over every kind of link, and its record says what the link did", "[needs:tbf]") {
   const auto kind = GENERATE(Shaping::none, Shaping::netem, Shaping::emulated);
   CAPTURE(to_string(kind));
   need_kind(kind);
-  run::PipelineExecutor executor(options_with(kFakeStage));
-  const auto trial = trial_over(kind);
+  run::PipelineExecutor executor(options_with());
+  const auto trial = paced_over(kind);
   const auto record = executor.run(trial);
   INFO((record.failure ? record.failure->reason : std::string()));
   REQUIRE(record.status != record::Status::failed);
@@ -102,8 +117,8 @@ TEST_CASE("each of the kernel's links is probed both ways, and so is the one tha
 }
 
 TEST_CASE("a trial that sends nothing over an emulated link has no lateness") {
-  run::PipelineExecutor executor(options_with(kFakeStage));
-  auto trial = trial_over(Shaping::emulated);
+  run::PipelineExecutor executor(options_with());
+  auto trial = paced_over(Shaping::emulated);
   trial.split_points = {kBlocks};
   const auto record = executor.run(trial);
   REQUIRE(record.network.has_value());
@@ -114,39 +129,109 @@ TEST_CASE("a network is applied anew when a trial wants another one, on the same
   const auto kind = GENERATE(Shaping::netem, Shaping::emulated);
   CAPTURE(to_string(kind));
   need_kind(kind);
-  run::PipelineExecutor executor(options_with(kFakeStage));
-  auto fast = trial_over(kind);
+  run::PipelineExecutor executor(options_with());
+  auto fast = paced_over(kind);
   fast.network = {};
   REQUIRE(executor.run(fast).network->read_back == experiment::NetworkProfile{});
   const auto stages = support::own_children();
-  const auto slow = executor.run(trial_over(kind));
+  const auto slow = executor.run(paced_over(kind));
   CHECK(slow.network->read_back.forward.rate_bit_per_s == 80'000'000);
   CHECK(executor.run(fast).network->read_back == experiment::NetworkProfile{});
   CHECK(support::own_children() == stages);
 }
 
-TEST_CASE("a stage that is killed over any kind of link is one failed trial, and the next one runs over the same kind",
-          "[needs:tbf]") {
+TEST_CASE(
+    "a stage that is killed over any kind of link is one failed trial, the next one runs over the same kind, and no "
+    "process, namespace or interface is left behind",
+    "[needs:tbf]") {
   const auto kind = GENERATE(Shaping::none, Shaping::netem, Shaping::emulated);
   CAPTURE(to_string(kind));
   need_kind(kind);
-  const FaultOnce fault("kill@0-1@5");
-  run::PipelineExecutor executor(options_with(kFakeStage));
-  const auto killed = executor.run(trial_over(kind));
-  REQUIRE(killed.status == record::Status::failed);
-  CHECK(support::contains(killed.failure->reason, "killed by signal 9"));
-  const auto next = executor.run(trial_over(kind));
-  CHECK(next.status != record::Status::failed);
-  CHECK(next.trial.shaping == kind);
-}
-
-TEST_CASE("no kind of link leaves a process, a namespace or an interface behind") {
   const auto before = support::machine_state();
-  for (const auto kind : {Shaping::none, Shaping::netem, Shaping::emulated}) {
-    if (kind == Shaping::netem && !support::capabilities().tbf.works) continue;
-    run::PipelineExecutor executor(options_with(kFakeStage));
-    CHECK(executor.run(trial_over(kind)).status != record::Status::failed);
+  {
+    const FaultOnce fault("kill@0-1@5");
+    run::PipelineExecutor executor(options_with());
+    const auto killed = executor.run(paced_over(kind));
+    REQUIRE(killed.status == record::Status::failed);
+    CHECK(contains(killed.failure->reason, "killed by signal 9"));
+    const auto next = executor.run(paced_over(kind));
+    CHECK(next.status != record::Status::failed);
+    CHECK(next.trial.shaping == kind);
   }
   CHECK(support::own_children().empty());
   CHECK(support::machine_state() == before);
+}
+
+TEST_CASE("batches are dealt out to two and three devices, over every kind of link that reaches them", "[needs:tbf]") {
+  const int devices = GENERATE(2, 3);
+  const auto kind = GENERATE(Shaping::none, Shaping::netem, Shaping::emulated);
+  CAPTURE(devices, to_string(kind));
+  if (kind == Shaping::netem && devices > 2) return;  // the kernel's links join two
+  need_kind(kind);
+  run::PipelineExecutor executor(options_with());
+  const auto record = executor.run(paced_over(kind, dealt_to(devices)));
+  require_sound(record, static_cast<std::size_t>(devices));
+  if (kind != Shaping::emulated) return;
+  for (const auto& link : record.summary->links) {
+    const auto& payload = record.links[static_cast<std::size_t>(&link - record.summary->links.data())].payload_bytes;
+    CHECK(link.transfer_p50_ns >= static_cast<double>(payload) * 8 / (link.to == 0 ? 0.04 : 0.08) * 0.9);
+  }
+}
+
+TEST_CASE("the same processes run pipelines and deal batches out by turns") {
+  run::PipelineExecutor executor(options_with());
+  const auto before = executor.run(trial_at({1, 2}));
+  CHECK(before.status == record::Status::ok);
+  const auto processes = support::own_children();
+  for (int turn = 0; turn < 2; ++turn) {
+    auto trial = dealt_to(3);
+    trial.repetition = turn;
+    require_sound(executor.run(trial), 3);
+    CHECK(executor.run(trial_at({2, 2}, turn)).fidelity->max_abs_difference == 0);
+  }
+  CHECK(support::own_children() == processes);
+}
+
+TEST_CASE("a batch that is cut into micro-batches is dealt out whole") {
+  auto trial = dealt_to(3);
+  trial.batch = 6;
+  trial.micro_batch = 2;
+  run::PipelineExecutor executor(options_with());
+  const auto record = executor.run(trial);
+  require_sound(record, 3);
+  CHECK(record.offline->micro_batches == 3);
+}
+
+TEST_CASE("a device that dies or breaks is named, and the next trial gets new processes") {
+  struct Fault {
+    std::string text;
+    int device;
+    std::string reason;
+  };
+  // The device computes all sixteen batches of a trial before.
+  const auto fault = GENERATE(values<Fault>({{"kill@0-3@18", 0, "stage 0 was killed by signal 9"},
+                                             {"kill@0-3@18", 2, "stage 2 was killed by signal 9"},
+                                             {"throw@0-3@18", 2, "the block broke on purpose"}}));
+  CAPTURE(fault.text);
+  const FaultOnce once(fault.text);
+  run::PipelineExecutor executor(options_with());
+  const auto before = fault.device == 0 ? trial_at({kBlocks, kBlocks}) : trial_at({0, 0});
+  REQUIRE(executor.run(before).status == record::Status::ok);
+  const auto record = executor.run(dealt_to(3));
+  REQUIRE(record.status == record::Status::failed);
+  CHECK(record.failure->phase == "run");
+  CHECK(record.failure->stage == fault.device);
+  CHECK(contains(record.failure->reason, fault.reason));
+  CHECK(support::own_children().empty());
+  require_sound(executor.run(dealt_to(3)), 3);
+}
+
+TEST_CASE("a wrong output of one device fails the trial") {
+  const FaultOnce once("wrong@0-3@10");  // not one of the eight that are computed for comparison
+  run::PipelineExecutor executor(options_with());
+  auto trial = dealt_to(2);
+  trial.batches = 14;
+  const auto record = executor.run(trial);
+  REQUIRE(record.status == record::Status::failed);
+  CHECK(record.failure->phase == "check");
 }

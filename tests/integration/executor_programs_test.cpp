@@ -1,25 +1,31 @@
-#include <cstdlib>
-#include <filesystem>
+// Stage programs that are none, or say and do anything but serve, or live in another time.
+#include <paretopipe/core/error.hpp>
 
-#include <support/catch.hpp>
+#include <cmath>
+
 #include <support/files.hpp>
-#include <support/message_of.hpp>
+#include <support/program.hpp>
+#include <support/scoped_variable.hpp>
 
 #include "executor_fixture.hpp"
 
 using namespace paretopipe;
 using namespace paretopipe::testing;
-using support::contains;
 
 namespace {
 
-/// A stage program that a shell interprets: one that says and does anything but serve.
-std::filesystem::path make_script(const support::TemporaryFolder& folder, const std::string& body) {
-  const auto script = folder.path() / "stage.sh";
-  support::write_file(script, "#!/bin/sh\n" + body + "\n");
-  std::filesystem::permissions(script, std::filesystem::perms::owner_all);
-  return script;
-}
+/// A stage program that a shell interprets.
+class Script {
+ public:
+  explicit Script(const std::string& body) {
+    support::write_file(path(), "#!/bin/sh\n" + body + "\n");
+    std::filesystem::permissions(path(), std::filesystem::perms::owner_all);
+  }
+  std::filesystem::path path() const { return folder_.path() / "stage.sh"; }
+
+ private:
+  support::TemporaryFolder folder_;
+};
 
 /// What a person reads whose stage program is `program`, at the first question that a sweep asks it.
 std::string complaint_about(const std::filesystem::path& program, int timeout_s = 60,
@@ -30,75 +36,68 @@ std::string complaint_about(const std::filesystem::path& program, int timeout_s 
 
 }  // namespace
 
-TEST_CASE("a program that is not there is an error that names it") {
-  const auto message = complaint_about("/no/such/stage");
-  CHECK(contains(message, "start /no/such/stage: No such file or directory"));
-  CHECK(support::own_children().empty());
-}
-
-TEST_CASE("a file that cannot be executed is an error that names it") {
+TEST_CASE("a program that is no stage is an error that names it or says how it ended, and nothing is left of it") {
   const support::TemporaryFolder folder;
   support::write_file(folder.path() / "data", "not a program");
-  CHECK(contains(complaint_about(folder.path() / "data"), "Permission denied"));
-  CHECK(support::own_children().empty());
-}
-
-TEST_CASE("a program that is no stage is an error that says how it ended") {
   // All stages are started at once, so that any of them may be the first to end.
-  for (const auto& [program, end] : {std::pair("/bin/true", " exited with status 0"),
-                                     {"/bin/false", " exited with status 1"},
-                                     {"/bin/cat", "cat: serve"}}) {
+  for (const auto& [program, said] : std::vector<std::pair<std::filesystem::path, std::string>>{
+           {"/no/such/stage", "start /no/such/stage: No such file or directory"},
+           {folder.path() / "data", "Permission denied"},
+           {"/bin/true", " exited with status 0"},
+           {"/bin/false", " exited with status 1"},
+           {"/bin/cat", "cat: serve"}}) {
     const auto complaint = complaint_about(program);
-    INFO(complaint);
-    CHECK(contains(complaint, end));
+    CAPTURE(complaint);
+    CHECK(contains(complaint, said));
+    CHECK(support::own_children().empty());
   }
-  CHECK(support::own_children().empty());
 }
 
-TEST_CASE("the last words of a stage program that gives up are in the error") {
-  const support::TemporaryFolder folder;
-  const auto script = make_script(folder, "echo 'no OpenBLAS on this machine' >&2; exit 3");
-  const auto message = complaint_about(script);
-  CHECK(contains(message, "exited with status 3"));
-  CHECK(contains(message, "no OpenBLAS on this machine"));
+TEST_CASE("a program that gives up, speaks nonsense, never answers or hangs up is told of in its own words") {
+  const auto [body, timeout_s, said] = GENERATE(table<std::string, int, std::vector<std::string>>(
+      {{"echo 'no OpenBLAS on this machine' >&2; exit 3", 60, {"exited with status 3", "no OpenBLAS on this machine"}},
+       {"while :; do echo 'GET / HTTP/1.1'; done >&3", 60, {"spoke another protocol"}},
+       {"exec sleep 1000", 1, {"no answer in time"}},
+       {"exec 3>&-; exec sleep 1000", 60, {"was killed by signal 9"}}}));
+  const auto message = complaint_about(Script(body).path(), timeout_s);
+  CAPTURE(message);
+  for (const auto& part : said) CHECK(contains(message, part));
+  CHECK(support::own_children().empty());
 }
 
 TEST_CASE("a stage's memory lies in huge pages, unless the malloc is not to be tuned or the user tunes it") {
-  const support::TemporaryFolder folder;
-  const auto script = make_script(folder, "echo \"tunables: $GLIBC_TUNABLES.\" >&2; exit 3");
-  CHECK(contains(complaint_about(script), "tunables: glibc.malloc.hugetlb=1."));
+  const Script script("echo \"tunables: $GLIBC_TUNABLES.\" >&2; exit 3");
+  CHECK(contains(complaint_about(script.path()), "tunables: glibc.malloc.hugetlb=1."));
   auto plain = trial_at({1});
   plain.tuning.tune_malloc = false;
-  CHECK(contains(complaint_about(script, 60, plain), "tunables: ."));
-  ::setenv("GLIBC_TUNABLES", "glibc.malloc.tcache_count=3", 1);
-  CHECK(contains(complaint_about(script), "tunables: glibc.malloc.tcache_count=3."));
-  ::unsetenv("GLIBC_TUNABLES");
-}
-
-TEST_CASE("a program that answers with something else than the protocol is an error") {
-  const support::TemporaryFolder folder;
-  const auto script = make_script(folder, "while :; do echo 'GET / HTTP/1.1'; done >&3");
-  const auto message = complaint_about(script);
-  CAPTURE(message);
-  CHECK(contains(message, "spoke another protocol"));
-  CHECK(support::own_children().empty());
-}
-
-TEST_CASE("a program that never answers is given up at the timeout") {
-  const support::TemporaryFolder folder;
-  const auto script = make_script(folder, "exec sleep 1000");
-  CHECK(contains(complaint_about(script, 1), "no answer in time"));
-  CHECK(support::own_children().empty());
-}
-
-TEST_CASE("a program that closes its control link but does not end is killed") {
-  const support::TemporaryFolder folder;
-  const auto script = make_script(folder, "exec 3>&-; exec sleep 1000");
-  CHECK(contains(complaint_about(script), "was killed by signal 9"));
-  CHECK(support::own_children().empty());
+  CHECK(contains(complaint_about(script.path(), 60, plain), "tunables: ."));
+  const support::ScopedVariable tuned("GLIBC_TUNABLES", "glibc.malloc.tcache_count=3");
+  CHECK(contains(complaint_about(script.path()), "tunables: glibc.malloc.tcache_count=3."));
 }
 
 TEST_CASE("a stage program that cannot be started is not a failure record of every trial but the end of the sweep") {
   run::PipelineExecutor executor(options_with("/no/such/stage"));
   CHECK_THROWS_AS(executor.run(trial_at({1})), EnvironmentError);
+}
+
+TEST_CASE("times of stages with a clock of their own are brought to the driver's, with a bound on the error",
+          "[needs:time_namespaces]") {
+  constexpr std::int64_t kAheadSeconds = 100'000;
+  const std::string unshare = "unshare --user --map-root-user --time --monotonic ";
+  if (support::Program({"/bin/sh", "-c", unshare + "1 /bin/true"}, "/").wait().exit_code != 0) {
+    support::skip("this machine has no time namespaces for this user");
+  }
+  const Script stage(fmt::format("exec {}{} {}", unshare, kAheadSeconds, kFakeStage.string()));
+  run::PipelineExecutor executor(options_with(stage.path()));
+  const auto record = executor.run(trial_at({1}));
+  INFO((record.failure ? record.failure->reason : std::string()));
+  REQUIRE(record.status == record::Status::ok);
+  REQUIRE(record.clocks.size() == 2);
+  for (const auto& clock : record.clocks) {
+    CHECK_FALSE(clock.same_clock);
+    CHECK(clock.error_bound_ns > 0);
+    const auto ahead_ns = kAheadSeconds * 1'000'000'000;
+    CHECK(std::abs(clock.offset_before_ns + ahead_ns) <= clock.error_bound_ns);
+    CHECK(std::abs(clock.offset_after_ns + ahead_ns) <= clock.error_bound_ns);
+  }
 }

@@ -1,20 +1,44 @@
-// Stages that hang or slow down in the middle of a trial are named, long before the trial's timeout.
-#include <cstdlib>
-#include <string>
-#include <vector>
+// Stages that hang or slow down in the middle of a trial are named, long before the trial's timeout or else by it, and
+// so is one that somebody kills; a person's interruption ends all at once.
+#include <paretopipe/launch/file_descriptor.hpp>
 
-#include <support/catch.hpp>
+#include <csignal>
+#include <optional>
+#include <thread>
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
 #include <support/files.hpp>
-#include <support/message_of.hpp>
 
 #include "executor_fixture.hpp"
 
 using namespace paretopipe;
 using namespace paretopipe::testing;
 using namespace std::chrono_literals;
-using support::contains;
 
 namespace {
+
+/// Does something from outside as soon as a stage hangs in the middle of a trial.
+class Intruder {
+ public:
+  template <class Action>
+  Intruder(const FaultOnce& fault, Action action)
+      : thread_([marker = fault.marker(), action] {
+          if (support::wait_until_written(marker)) action(static_cast<pid_t>(std::stol(support::read_file(marker))));
+        }) {}
+  ~Intruder() { thread_.join(); }
+  Intruder(const Intruder&) = delete;
+  Intruder& operator=(const Intruder&) = delete;
+
+ private:
+  std::thread thread_;
+};
+
+record::Failure failure_of(const record::TrialRecord& record) {
+  REQUIRE(record.status == record::Status::failed);
+  return *record.failure;
+}
 
 constexpr int kTimeoutSeconds = 600;  // which no test may come near
 
@@ -25,18 +49,13 @@ run::ExecutorOptions impatient() {
   return options;
 }
 
-record::Failure stall_failure_of(const record::TrialRecord& record) {
-  REQUIRE(record.status == record::Status::failed);
-  return *record.failure;
-}
-
 /// The trial fails well before its timeout, for this stage alone, and the next one gets new processes.
 void check_named(const std::string& fault_text, int stage, const std::string& words, const experiment::Trial& trial) {
   CAPTURE(fault_text);
   const FaultOnce fault(fault_text);
   run::PipelineExecutor executor(impatient());
   const auto begin = Clock::now();
-  const auto failure = stall_failure_of(executor.run(trial));
+  const auto failure = failure_of(executor.run(trial));
   CAPTURE(failure.reason);
   CHECK(Clock::now() - begin < 120s);
   CHECK(failure.phase == "run");
@@ -48,37 +67,27 @@ void check_named(const std::string& fault_text, int stage, const std::string& wo
 
 }  // namespace
 
-TEST_CASE("of three stages the one that was stopped is named, wherever it is") {
-  const auto [fault, stage] =
-      GENERATE(table<std::string, int>({{"stop@0-1@5", 0}, {"stop@1-2@9", 1}, {"stop@2-3@12", 2}}));
-  check_named(fault, stage, "its process is stopped (SIGSTOP)", trial_at({1, 2}));
-}
-
-TEST_CASE("a receiver that was stopped is named, not the sender that is blocked by it") {
-  auto trial = trial_at({1, 2});
-  trial.model = "synthetic:0ms/12MB,0ms/4kB,0ms";  // more than sockets hold, several times over
-  check_named("stop@1-2@5", 1, "its process is stopped (SIGSTOP)", trial);
-}
-
-TEST_CASE("of three stages the one whose block waits for ever is named") {
-  const auto [fault, stage] =
-      GENERATE(table<std::string, int>({{"hang@0-1@5", 0}, {"hang@1-2@9", 1}, {"hang@2-3@12", 2}}));
-  check_named(fault, stage, "it has been computing the same batch for", trial_at({1, 2}));
-}
-
-TEST_CASE("a stage that hangs in the middle of a batch's micro-batches is named") {
-  check_named("hang@1-2@7", 1, "it has been computing", trial_in_micro_batches({1, 2}, 8, 2));
+TEST_CASE("the stage that was stopped, or that computes for ever, is named, wherever it is and whomever it blocks") {
+  const std::string stopped = "its process is stopped (SIGSTOP)",
+                    computing = "it has been computing the same batch for";
+  check_named("stop@0-1@5", 0, stopped, trial_at({1, 2}));
+  check_named("stop@1-2@9", 1, stopped, trial_at({1, 2}));
+  check_named("stop@2-3@12", 2, stopped, trial_at({1, 2}));
+  check_named("hang@0-1@5", 0, computing, trial_at({1, 2}));
+  check_named("hang@1-2@9", 1, computing, trial_at({1, 2}));
+  check_named("hang@2-3@12", 2, computing, trial_at({1, 2}));
+  auto large = trial_at({1, 2});
+  large.model = "synthetic:0ms/12MB,0ms/4kB,0ms";  // more than sockets hold, several times over: the sender is blocked
+  check_named("stop@1-2@5", 1, stopped, large);
+  check_named("hang@1-2@7", 1, "it has been computing", trial_in_micro_batches({1, 2}, 8, 2));  // within a batch
 }
 
 TEST_CASE("a device that batches are dealt out to is named when it hangs") {
-  auto trial = trial_at({});
-  trial.data_parallel = 3;
-  trial.cpus.assign(3, "");
   const FaultOnce fault("hang@0-3@18");
   run::PipelineExecutor executor(impatient());
   // The source computes all sixteen batches of this trial, and so is the first to get so far in the next one.
   REQUIRE(executor.run(trial_at({kBlocks, kBlocks})).status == record::Status::ok);
-  const auto failure = stall_failure_of(executor.run(trial));
+  const auto failure = failure_of(executor.run(dealt_to(3)));
   CHECK(failure.stage == 0);
   CHECK(contains(failure.reason, "stage 0 hangs: it has been computing"));
 }
@@ -86,7 +95,7 @@ TEST_CASE("a device that batches are dealt out to is named when it hangs") {
 TEST_CASE("the process that computes unsplit models is named when it is stopped") {
   const FaultOnce fault("stop@0-3@2");
   run::PipelineExecutor executor(impatient());
-  const auto failure = stall_failure_of(executor.run(trial_at({1, 2})));
+  const auto failure = failure_of(executor.run(trial_at({1, 2})));
   CAPTURE(failure.reason);
   CHECK(failure.phase == "load");
   CHECK_FALSE(failure.stage.has_value());
@@ -133,6 +142,88 @@ TEST_CASE("a stage that becomes slower within a trial is named in its record, an
   CHECK(slow.stage == 1);
   CHECK(std::abs(slow.batch - (70 - 42 - 1)) <= 2);
   CHECK(slow.after_ns > slow.before_ns + 4e6);
-  const nlohmann::json written = record;
-  CHECK(nlohmann::json::parse(written.dump()).get<record::TrialRecord>() == record);
+  check_survives_writing(record);
+}
+
+TEST_CASE("a stage that falls silent is given up at the timeout by its name, and no process is left") {
+  const std::string computing = "was not ready in time: it was computing";
+  const std::string stopped = "gave no answer in time: its process is stopped (SIGSTOP)";
+  const auto [fault_text, split, stage, words] =
+      GENERATE_COPY(table<std::string, int, int, std::string>({{"hang@0-1@5", 1, 0, computing},
+                                                               {"hang@1-3@5", 1, 1, computing},
+                                                               {"stop@0-1@5", 1, 0, stopped},
+                                                               {"stop@1-3@5", 1, 1, stopped},
+                                                               {"hang@0-3@12", 3, 0, computing}}));  // alone
+  CAPTURE(fault_text);
+  const FaultOnce fault(fault_text);
+  run::PipelineExecutor executor(options_with(kFakeStage, 1));
+  const auto failure = failure_of(executor.run(trial_at({split})));
+  CAPTURE(failure.reason);
+  CHECK(failure.phase == "run");
+  CHECK(contains(failure.reason, "stage " + std::to_string(stage) + " " + words));
+  CHECK(contains(failure.reason, "raise --trial-timeout"));
+  CHECK(failure.stage == stage);
+  CHECK(support::own_children().empty());
+  CHECK(run::PipelineExecutor(options_with()).run(trial_at({1})).status == record::Status::ok);
+}
+
+TEST_CASE("a stage that is killed from outside in the middle of a trial is named") {
+  const auto [fault_text, stage] = GENERATE(table<std::string, int>({{"hang@0-1@5", 0}, {"hang@1-3@5", 1}}));
+  const FaultOnce fault(fault_text);
+  const Intruder killer(fault, [](pid_t stage_process) { ::kill(stage_process, SIGKILL); });
+  run::PipelineExecutor executor(options_with());
+  const auto failure = failure_of(executor.run(trial_at({1})));
+  CAPTURE(failure.reason);
+  CHECK(failure.stage == stage);
+  CHECK(contains(failure.reason, "was killed by signal 9"));
+  CHECK(support::own_children().empty());
+}
+
+TEST_CASE("a person's interruption before a trial, or in the middle of it, ends it at once, and the stages too") {
+  const bool before = GENERATE(true, false);
+  const launch::FileDescriptor interrupt(::eventfd(before ? 1 : 0, EFD_CLOEXEC));
+  auto options = options_with();
+  options.interrupt_descriptor = interrupt.get();
+  {
+    const FaultOnce fault("hang@1-3@5");
+    std::optional<Intruder> person;
+    if (!before) person.emplace(fault, [&](pid_t) { ::eventfd_write(interrupt.get(), 1); });
+    run::PipelineExecutor executor(options);
+    CHECK_THROWS_AS(executor.run(trial_at({1})), Interrupted);
+  }
+  CHECK(support::own_children().empty());
+}
+
+TEST_CASE("a person's interruption while a very slow network is probed ends that at once", "[needs:tbf]") {
+  const auto kind = GENERATE(experiment::Shaping::netem, experiment::Shaping::emulated);
+  CAPTURE(to_string(kind));
+  need_kind(kind);
+  const auto before = support::machine_state();
+  const launch::FileDescriptor interrupt(::eventfd(0, EFD_CLOEXEC));
+  auto trial = trial_at({1});
+  trial.shaping = kind;
+  trial.network.name = "slow";
+  trial.network.forward.rate_bit_per_s = trial.network.backward.rate_bit_per_s = 10'000;  // a probe takes minutes
+  auto options = options_with();
+  options.interrupt_descriptor = interrupt.get();
+  Clock::time_point interrupted;
+  {
+    run::PipelineExecutor executor(options);
+    auto unshaped = trial;
+    unshaped.network = {};
+    executor.run(unshaped);  // all is loaded, so that little else than the probe is left to interrupt
+    const auto sockets = support::sockets_of(::getpid());
+    bool probing = false;
+    std::thread person([&] {
+      probing = support::wait_for_more_sockets(::getpid(), sockets, 2);  // both ends of the probe's connection
+      interrupted = Clock::now();
+      ::eventfd_write(interrupt.get(), 1);
+    });
+    CHECK_THROWS_AS(executor.run(trial), Interrupted);
+    person.join();
+    CHECK(probing);
+  }
+  CHECK(Clock::now() - interrupted < 30s);
+  CHECK(support::own_children().empty());
+  CHECK(support::machine_state() == before);
 }

@@ -4,17 +4,10 @@
 
 #include <csignal>
 #include <sstream>
-#include <string>
-#include <utility>
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
-
-#include <support/catch.hpp>
-#include <support/files.hpp>
-#include <support/message_of.hpp>
-#include <support/processes.hpp>
 
 #include "net_fixture.hpp"
 #include "shaping/machine_state.hpp"
@@ -23,9 +16,31 @@ using namespace paretopipe;
 using namespace paretopipe::testing;
 using namespace std::chrono_literals;
 using shaping::NamespaceRing;
-using support::contains;
 
 namespace {
+
+/// Skips the test case where this kernel lacks what shaping for one peer needs.
+void need_peer_shaping() {
+  static const shaping::Ability ability = [] {
+    if (!support::capabilities().tbf.works) return support::capabilities().tbf;
+    try {
+      const NamespaceRing networks;
+      experiment::LinkConditions paced;
+      paced.rate_bit_per_s = 1'000'000;
+      const shaping::PeerTarget target{NamespaceRing::interface(1), "10.0.0.2", 5000};
+      for (const auto& command : plan_peer_shaping(target, paced).apply) networks.run_in(0, command);
+      return shaping::Ability{true, ""};
+    } catch (const EnvironmentError& error) {
+      return shaping::Ability{false, error.what()};
+    }
+  }();
+  support::need(ability);
+}
+
+NamespaceRing joined_networks() {
+  need_peer_shaping();
+  return NamespaceRing();
+}
 
 /// Needs no netem.
 constexpr const char* kRateAlone = R"({"both": {"rate": "20 Mbit/s"}})";
@@ -36,18 +51,16 @@ struct Networks {
 
   std::string slow() const { return (folder.path() / "slow.json").string(); }
 
-  Words apply(const std::string& duration, const Words& more = {}) const {
-    Words words{
-        "net",   "apply", slow(), "--interface", NamespaceRing::interface(1), "--peer", NamespaceRing::address(1, 0),
-        "--for", duration};
-    words.insert(words.end(), more.begin(), more.end());
-    return words;
+  Words apply(const std::string& duration, const std::string& more = "") const {
+    return fmt::format("net apply '{}' --interface {} --peer {} --for {} {}", slow(), NamespaceRing::interface(1),
+                       NamespaceRing::address(1, 0), duration, more);
   }
 
   /// Runs the driver in the first network, to its end.
-  support::Outcome run(const Words& words) const { return run_driver(words, &pair); }
+  support::Outcome run(const Words& words) const { return RunningDriver(words, &pair).wait(); }
 
   std::string qdiscs() const { return pair.run_in(0, {"tc", "qdisc", "show"}); }
+  bool clean() const { return qdiscs() == before; }
 
   /// Qdiscs, classes and filters of the interface.
   std::string all() const {
@@ -59,17 +72,18 @@ struct Networks {
   }
 
   support::TemporaryFolder folder;
-  NamespaceRing pair;
+  NamespaceRing pair = joined_networks();
+  std::string before = qdiscs();
 };
 
-const Words kClear{"net", "clear", "--interface", NamespaceRing::interface(1)};
+const Words kClear = "net clear --interface " + NamespaceRing::interface(1);
 
-/// `which`: getsockname or getpeername.
-std::string port(int (*which)(int, sockaddr*, socklen_t*), int socket) {
+/// `--port`, with that of `which`: getsockname or getpeername.
+std::string at_port(int (*which)(int, sockaddr*, socklen_t*), int socket) {
   sockaddr_in address{};
   socklen_t size = sizeof address;
   REQUIRE(which(socket, reinterpret_cast<sockaddr*>(&address), &size) == 0);
-  return std::to_string(ntohs(address.sin_port));
+  return "--port " + std::to_string(ntohs(address.sin_port));
 }
 
 using Connection = std::pair<launch::FileDescriptor, launch::FileDescriptor>;
@@ -91,7 +105,7 @@ double rate_of(const Connection& connection) {
 /// A lease that lasts longer than any test, with its shaping in place.
 class LongLease {
  public:
-  explicit LongLease(const Networks& networks, const Words& more = {})
+  explicit LongLease(const Networks& networks, const std::string& more = "")
       : owner_(networks.apply("600s", more), &networks.pair), said_(owner_.wait_for("until ")) {}
 
   const std::string& said() const { return said_; }
@@ -118,12 +132,11 @@ class LongLease {
 
 TEST_CASE("traffic to the peer's port is slow, all other traffic is not, and afterwards none is",
           "[net][needs:peer_shaping]") {
-  need_peer_shaping();
   const Networks networks;
   const auto shaped = networks.pair.connect();
   const auto other = networks.pair.connect();
   const auto before = rate_of(shaped);
-  LongLease lease(networks, {"--port", port(::getpeername, shaped.first.get())});
+  LongLease lease(networks, at_port(::getpeername, shaped.first.get()));
   CHECK(contains(lease.said(), "read back: 20 Mbit/s"));
 
   const auto slow = rate_of(shaped);
@@ -138,12 +151,11 @@ TEST_CASE("traffic to the peer's port is slow, all other traffic is not, and aft
 }
 
 TEST_CASE("only traffic to the peer's port is late by the profile's delay", "[net][netem][needs:netem]") {
-  need_peer_shaping();
   support::need(support::capabilities().netem);
   const Networks networks(R"({"both": {"delay": "40 ms"}})");
   const auto shaped = networks.pair.connect();
   const auto other = networks.pair.connect();
-  LongLease lease(networks, {"--port", port(::getpeername, shaped.first.get())});
+  LongLease lease(networks, at_port(::getpeername, shaped.first.get()));
   CHECK(contains(lease.said(), "read back: 40.0 ms"));
 
   CHECK(probe(shaped).round_trip_min >= 39ms);
@@ -154,18 +166,15 @@ TEST_CASE("only traffic to the peer's port is late by the profile's delay", "[ne
 }
 
 TEST_CASE("a port is the peer's or this host's", "[net][needs:peer_shaping]") {
-  need_peer_shaping();
   const Networks networks;
   const auto connection = networks.pair.connect();
-  LongLease lease(networks, {"--port", port(::getsockname, connection.first.get())});
+  LongLease lease(networks, at_port(::getsockname, connection.first.get()));
   CHECK(rate_of(connection) < 1.05 * 20e6);
   CHECK(lease.end_by(SIGTERM).exit_code == 130);
 }
 
 TEST_CASE("nothing is left when the lease is over, after Ctrl-C, and after SIGTERM", "[net][needs:peer_shaping]") {
-  need_peer_shaping();
   const Networks networks;
-  const auto before = networks.qdiscs();
   SECTION("over") {
     const auto outcome = networks.run(networks.apply("1s"));
     INFO(outcome.errors);
@@ -175,18 +184,16 @@ TEST_CASE("nothing is left when the lease is over, after Ctrl-C, and after SIGTE
   SECTION("a signal") {
     const int signal = GENERATE(SIGINT, SIGTERM);
     LongLease lease(networks);
-    CHECK(networks.qdiscs() != before);
+    CHECK_FALSE(networks.clean());
     const auto outcome = lease.end_by(signal);
     CHECK(outcome.exit_code == 130);
     CHECK(contains(outcome.output, "stage1: removed (interrupted)"));
   }
-  CHECK(networks.qdiscs() == before);
+  CHECK(networks.clean());
 }
 
 TEST_CASE("nothing is left when either of the two processes is killed", "[net][needs:peer_shaping]") {
-  need_peer_shaping();
   const Networks networks;
-  const auto before = networks.qdiscs();
   LongLease lease(networks);
   const auto keeper = lease.keeper();
   const support::ProcessWatch watched(keeper);
@@ -202,14 +209,12 @@ TEST_CASE("nothing is left when either of the two processes is killed", "[net][n
     CHECK(contains(lease.wait().output, "stage1: removed (the keeper of the lease was told to end)"));
   }
   CHECK(watched.ended());
-  CHECK(networks.qdiscs() == before);
+  CHECK(networks.clean());
 }
 
 TEST_CASE("what two killed processes left is removed by clear, which says so if there is nothing",
           "[net][needs:peer_shaping]") {
-  need_peer_shaping();
   const Networks networks;
-  const auto before = networks.qdiscs();
   LongLease lease(networks);
   const auto keeper = lease.keeper();
   const support::ProcessWatch watched(keeper);
@@ -217,30 +222,29 @@ TEST_CASE("what two killed processes left is removed by clear, which says so if 
   lease.end_by(SIGKILL);
   ::kill(keeper, SIGKILL);
   REQUIRE(watched.ended());
-  REQUIRE(networks.qdiscs() != before);
+  REQUIRE_FALSE(networks.clean());
 
   const auto refused = networks.run(networks.apply("600s"));
   CHECK(refused.exit_code == 3);
   CHECK(contains(refused.errors, "paretopipe net clear --interface stage1"));
-  const auto cleared = networks.run(kClear);
-  CHECK(cleared.exit_code == 0);
-  CHECK(cleared.output == "stage1: removed what `net apply` had added\n");
-  CHECK(networks.qdiscs() == before);
-  const auto again = networks.run(kClear);
-  CHECK(again.exit_code == 0);
-  CHECK(again.output == "stage1: nothing of ours is applied\n");
+  for (const auto* said : {"stage1: removed what `net apply` had added\n", "stage1: nothing of ours is applied\n"}) {
+    const auto cleared = networks.run(kClear);
+    CHECK(cleared.exit_code == 0);
+    CHECK(cleared.output == said);
+    CHECK(networks.clean());
+  }
 }
 
 TEST_CASE("somebody else's root qdisc is refused and stays, whether there before or made meanwhile",
           "[net][needs:peer_shaping]") {
-  need_peer_shaping();
   const Networks networks;
-  const Words foreign{"tc",    "qdisc",  "add",  "dev",     NamespaceRing::interface(1),
-                      "root",  "handle", "1:",   "tbf",     "rate",
-                      "5mbit", "burst",  "10kb", "latency", "50ms"};
+  const auto add_foreign = [&] {
+    networks.pair.run_in(0, Words("tc qdisc add dev " + NamespaceRing::interface(1) +
+                                  " root handle 1: tbf rate 5mbit burst 10kb latency 50ms"));
+    return networks.qdiscs();
+  };
   SECTION("before") {
-    networks.pair.run_in(0, foreign);
-    const auto before = networks.qdiscs();
+    const auto before = add_foreign();
     const auto outcome = networks.run(networks.apply("600s"));
     CHECK(outcome.exit_code == 3);
     CHECK(contains(outcome.errors, "stage1 has a root qdisc that somebody made (tbf 1:)"));
@@ -250,8 +254,7 @@ TEST_CASE("somebody else's root qdisc is refused and stays, whether there before
   SECTION("meanwhile") {
     LongLease lease(networks);
     networks.run(kClear);
-    networks.pair.run_in(0, foreign);
-    const auto before = networks.qdiscs();
+    const auto before = add_foreign();
     CHECK(contains(lease.end_by(SIGTERM).output, "nothing to remove, somebody did it meanwhile"));
     CHECK(networks.qdiscs() == before);
   }
@@ -259,7 +262,6 @@ TEST_CASE("somebody else's root qdisc is refused and stays, whether there before
 
 TEST_CASE("an interface has one lease at a time, even when the first one's shaping was cleared",
           "[net][needs:peer_shaping]") {
-  need_peer_shaping();
   const Networks networks;
   LongLease lease(networks);
   networks.run(kClear);
@@ -270,12 +272,9 @@ TEST_CASE("an interface has one lease at a time, even when the first one's shapi
 }
 
 TEST_CASE("plan prints just what apply runs, and what undoes it", "[net][needs:peer_shaping]") {
-  need_peer_shaping();
   const Networks networks;
   const auto before = networks.all();
-  const auto plan =
-      run_driver({"net", "plan", networks.slow(), "--interface", "stage1", "--peer", "10.0.0.2", "--port", "5000"});
-  REQUIRE(plan.exit_code == 0);
+  const auto plan = Shell().run(0, "net plan '" + networks.slow() + "' --interface stage1 --peer 10.0.0.2 --port 5000");
   std::istringstream lines(plan.output);
   std::string planned;
   bool undoing = false;
@@ -284,36 +283,30 @@ TEST_CASE("plan prints just what apply runs, and what undoes it", "[net][needs:p
       planned = networks.all();
       undoing = true;
     }
-    if (!line.starts_with('#')) networks.pair.run_in(0, split(line));
+    if (!line.starts_with('#')) networks.pair.run_in(0, Words(line));
   }
   CHECK(undoing);
   CHECK(networks.all() == before);
-  LongLease lease(networks, {"--port", "5000"});
+  LongLease lease(networks, "--port 5000");
   CHECK(networks.all() == planned);
   lease.end_by(SIGTERM);
   CHECK(networks.all() == before);
 }
 
 TEST_CASE("what the kernel refuses is a sentence, and nothing is left", "[net][needs:peer_shaping]") {
-  need_peer_shaping();
   const Networks networks;
-  const auto before = networks.qdiscs();
-  const auto outcome =
-      networks.run({"net", "apply", networks.slow(), "--interface", "nosuch0", "--peer", "10.0.0.2", "--for", "1s"});
+  const auto outcome = networks.run("net apply '" + networks.slow() + "' --interface nosuch0 --peer 10.0.0.2 --for 1s");
   CHECK(outcome.exit_code == 3);
   CHECK(contains(outcome.errors, "`ip link` lists the interfaces there are"));
-  CHECK(networks.qdiscs() == before);
+  CHECK(networks.clean());
 }
 
 TEST_CASE("a delay on a kernel without netem is refused with the module to load, and nothing is left",
           "[net][needs:no_netem]") {
-  need_peer_shaping();
-  support::need_no_netem();
   const Networks networks;
-  const auto before = networks.qdiscs();
-  const auto outcome =
-      networks.run({"net", "apply", "wifi", "--interface", "stage1", "--peer", "10.0.0.2", "--for", "600s"});
+  support::need_no_netem();
+  const auto outcome = networks.run("net apply wifi --interface stage1 --peer 10.0.0.2 --for 600s");
   CHECK(outcome.exit_code == 3);
   CHECK(contains(outcome.errors, "sudo modprobe sch_netem"));
-  CHECK(networks.qdiscs() == before);
+  CHECK(networks.clean());
 }

@@ -1,27 +1,21 @@
-// `net probe` between processes, over this machine's loopback, which nothing shapes.
+// What `net` answers without touching any interface, and `net probe` between processes, over this machine's loopback,
+// which nothing shapes.
 #include <paretopipe/experiment/network_profile.hpp>
 #include <paretopipe/wire/rendezvous.hpp>
 
 #include <csignal>
-#include <optional>
-#include <string>
 #include <thread>
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
-#include <poll.h>
 #include <sys/socket.h>
 
 #include <nlohmann/json.hpp>
-#include <support/catch.hpp>
-#include <support/files.hpp>
-#include <support/message_of.hpp>
 
 #include "net_fixture.hpp"
 
 using namespace paretopipe;
 using namespace paretopipe::testing;
-using support::contains;
 using namespace std::chrono_literals;
 
 namespace {
@@ -75,13 +69,60 @@ class Stranger {
 
 }  // namespace
 
+TEST_CASE("the profiles are listed, and one is shown in full, for people and for programs", "[net]") {
+  const Shell shell;
+  check_contains(shell.run(0, "net show").output, {"wifi", "2.00 ms +- 1.00 ms"});
+  const auto all = nlohmann::json::parse(shell.run("net show --format json").output);
+  REQUIRE(all.size() == 8);
+  for (const auto& profile : all) CHECK_FALSE(profile.at("description").get<std::string>().empty());
+  CHECK(contains(shell.run(0, "net show lte").output, "forward   25.0 ms +- 5.00 ms"));
+  const auto one = nlohmann::json::parse(shell.run("net show published --format json").output);
+  CHECK(one.at("forward").at("rate_bit_per_s") == 5'000'000);
+}
+
+TEST_CASE("a plan is printed for an interface that this machine need not have", "[net]") {
+  const Shell shell;
+  check_contains(shell.run(0, "net plan wifi --interface nosuch0 --peer 192.168.1.7").output,
+                 {"tc qdisc add dev nosuch0 root handle 7a7a: htb default 0",
+                  "# undo:\ntc qdisc del dev nosuch0 root handle 7a7a:\n"});
+  const auto backward = shell.run("net plan lte --interface nosuch0 --direction backward");
+  check_contains(backward.output, {"tc qdisc add dev nosuch0 root handle 1: netem", "rate 40000000bit"});
+  CHECK(contains(backward.errors, "SSH included"));
+}
+
+TEST_CASE("a wrong request about networks is a sentence", "[net]") {
+  check_refused(Shell(), "net",
+                {{"", "subcommand"},
+                 {"plam", "did you mean \"plan\"?"},
+                 {"show wify", "did you mean \"wifi\"?"},
+                 {"plan wify --interface x", "did you mean \"wifi\"?"},
+                 {"plan unshaped --interface x", "shapes nothing forward"},
+                 {"plan wifi --interface 'a b'", "cannot be an interface's name"},
+                 {"plan wifi --interface x --port 5", "--port needs --peer"},
+                 {"plan wifi --interface x --peer here", "is not an IP address"},
+                 {"plan wifi --interface x --peer 10.0.0.1 --port 0", "--port"},
+                 {"apply wifi --interface x --for 5s", "--peer"},
+                 {"apply wifi --interface x --peer 10.0.0.1", "--for"},
+                 {"apply wifi --interface x --peer 10.0.0.1 --for 2", "no unit of time"},
+                 {"apply wifi --interface x --peer 10.0.0.1 --for 1ms", "between 1s and"},
+                 {"clear --interface -x", "interface"},
+                 {"keep-lease", "for `paretopipe net apply` alone"},
+                 {"probe", "--listen"},
+                 {"probe somewhere", "is not an address with a port"},
+                 {"probe 127.0.0.1:1 --for 1h", "no unit of time"},
+                 {"probe 127.0.0.1:1 --keep", "--listen"}});
+}
+
+TEST_CASE("the help of apply says what the lease promises, and the keeper is not shown", "[net]") {
+  CHECK(contains(Shell().run(0, "net apply --help").output, "The lease:"));
+  CHECK_FALSE(contains(Shell().run("net --help").output, "keep-lease"));
+}
+
 TEST_CASE("a probe measures the round trip and both rates, and suggests a profile that can be used", "[net]") {
-  RunningDriver server({"net", "probe", "--listen", "127.0.0.1:0"});
+  RunningDriver server("net probe --listen 127.0.0.1:0");
   const auto address = address_of(server);
-  RunningDriver prober({"net", "probe", address, "--for", "300ms", "--format", "json", "--profile-out", "mine.json"});
-  const auto outcome = prober.wait();
-  INFO(outcome.errors);
-  REQUIRE(outcome.exit_code == 0);
+  const Shell shell;
+  const auto outcome = shell.run(0, "net probe " + address + " --for 300ms --format json --profile-out mine.json");
   const auto json = nlohmann::json::parse(outcome.output);
   CHECK(json.at("round_trip_min_ns") > 0);
   CHECK(json.at("round_trip_median_ns") >= json.at("round_trip_min_ns"));
@@ -90,7 +131,7 @@ TEST_CASE("a probe measures the round trip and both rates, and suggests a profil
   CHECK(json.at("forward_bit_per_s") > 1e6);
   CHECK(json.at("backward_bit_per_s") > 1e6);
   CHECK(json.at("peer") == address);
-  const auto profile = experiment::load_network_profile((prober.folder() / "mine.json").string());
+  const auto profile = experiment::load_network_profile((shell.folder() / "mine.json").string());
   CHECK(profile.forward.rate_bit_per_s.has_value());
   CHECK(profile.backward.rate_bit_per_s.has_value());
   const auto served = server.wait();
@@ -99,39 +140,23 @@ TEST_CASE("a probe measures the round trip and both rates, and suggests a profil
 }
 
 TEST_CASE("a server that is kept turns strangers away and serves one probe after another", "[net]") {
-  RunningDriver server({"net", "probe", "--listen", "127.0.0.1:0", "--keep"});
+  RunningDriver server("net probe --listen 127.0.0.1:0 --keep");
   const auto address = address_of(server);
   for (int i = 0; i < 2; ++i) {
     be_a_stranger(address);
-    const auto outcome = run_driver({"net", "probe", address, "--for", "200ms"});
-    INFO(outcome.errors);
-    REQUIRE(outcome.exit_code == 0);
-    CHECK(contains(outcome.output, "round trip, median"));
-    CHECK(contains(outcome.output, "standard deviation"));
-    CHECK(contains(outcome.output, "\"rate\""));
+    check_contains(Shell().run(0, "net probe " + address + " --for 200ms").output,
+                   {"round trip, median", "standard deviation", "\"rate\""});
   }
 }
 
 TEST_CASE("a stranger's port is refused with what it said", "[net]") {
-  SECTION("another service") {
-    const Stranger stranger("SSH-2.0-OpenSSH_9.2\r\n");
-    const auto outcome = run_driver({"net", "probe", stranger.name()});
-    CHECK(outcome.exit_code == 3);
-    CHECK(contains(outcome.errors, "who says \"SSH-2.0-OpenSSH_9.2"));
-    CHECK(contains(outcome.errors, "Check the port"));
-  }
-  SECTION("a probe of another version") {
-    const Stranger stranger("paretopipe-probe 99\n");
-    const auto outcome = run_driver({"net", "probe", stranger.name()});
-    CHECK(outcome.exit_code == 3);
-    CHECK(contains(outcome.errors, "speaks version 99 of the probe, this one speaks 1"));
-  }
-  SECTION("somebody who says nothing") {
-    const Stranger stranger("");
-    const auto outcome = run_driver({"net", "probe", stranger.name()});
-    CHECK(outcome.exit_code == 3);
-    CHECK(contains(outcome.errors, "does not answer like a probe"));
-  }
+  const auto [greeting, named] = GENERATE(table<std::string, std::vector<std::string>>(
+      {{"SSH-2.0-OpenSSH_9.2\r\n", {"who says \"SSH-2.0-OpenSSH_9.2", "Check the port"}},
+       {"paretopipe-probe 99\n", {"speaks version 99 of the probe, this one speaks 1"}},
+       {"", {"does not answer like a probe"}}}));
+  const Stranger stranger(greeting);
+  const auto outcome = Shell().run(3, "net probe " + stranger.name());
+  for (const auto& part : named) CHECK(contains(outcome.errors, part));
 }
 
 TEST_CASE("a probe that a person ends, at either end, ends at once", "[net]") {
@@ -140,12 +165,12 @@ TEST_CASE("a probe that a person ends, at either end, ends at once", "[net]") {
   wire::Listener silent("127.0.0.1", 0);
   launch::FileDescriptor caller;
   SECTION("the one that measures, of a server that says nothing") {
-    probe.emplace(Words{"net", "probe", silent.name()});
+    probe.emplace("net probe " + silent.name());
     caller = launch::FileDescriptor(accept_one(silent));
     REQUIRE(caller.get() >= 0);
   }
   SECTION("the one that serves") {
-    probe.emplace(Words{"net", "probe", "--listen", "127.0.0.1:0", "--keep"});
+    probe.emplace("net probe --listen 127.0.0.1:0 --keep");
     address_of(*probe);
   }
   const auto asked = Clock::now();
@@ -155,8 +180,6 @@ TEST_CASE("a probe that a person ends, at either end, ends at once", "[net]") {
 }
 
 TEST_CASE("nobody at the address is a sentence within seconds", "[net]") {
-  const auto outcome = run_driver({"net", "probe", "127.0.0.1:1"});
-  CHECK(outcome.exit_code == 3);
-  CHECK(contains(outcome.errors, "connect to 127.0.0.1:1: Connection refused"));
-  CHECK(run_driver({"net", "probe", "--listen", "192.0.2.1:0"}).exit_code == 3);
+  CHECK(contains(Shell().run(3, "net probe 127.0.0.1:1").errors, "connect to 127.0.0.1:1: Connection refused"));
+  Shell().run(3, "net probe --listen 192.0.2.1:0");
 }

@@ -7,17 +7,21 @@
 
 namespace paretopipe::support {
 
+/// Checks that all parts are in the text.
+inline void check_contains(const std::string& text, std::initializer_list<std::string_view> parts) {
+  for (const auto part : parts) {
+    INFO("looking for \"" << std::string(part) << "\" in: " << text);
+    CHECK(text.find(part) != std::string::npos);
+  }
+}
+
 /// Checks that `action` throws an E whose message contains all parts.
 template <class E, class Action>
 void check_throws(Action action, std::initializer_list<std::string_view> parts) {
   try {
     action();
   } catch (const E& error) {
-    const std::string message = error.what();
-    for (const auto part : parts) {
-      INFO("looking for \"" << std::string(part) << "\" in: " << message);
-      CHECK(message.find(part) != std::string::npos);
-    }
+    check_contains(error.what(), parts);
     return;
   }
   FAIL("nothing was thrown");

@@ -193,8 +193,7 @@ TEST_CASE("without root a pair is made in a user namespace, shaped and connected
 }
 
 TEST_CASE("a stage that is killed takes nothing of its network along", "[left-behind][needs:tbf]") {
-  support::need(capabilities().tbf);
-  const NamespaceRing networks;
+  const auto networks = support::ring_where(capabilities().tbf);
   const ShapedLink link(networks, paced());
   auto stage = start_stage(networks, 0);
   ::kill(stage.pid(), SIGKILL);

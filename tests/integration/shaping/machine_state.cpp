@@ -86,6 +86,11 @@ void need(const shaping::Ability& ability) {
   if (!ability.works) skip(ability.detail);
 }
 
+shaping::NamespaceRing ring_where(const shaping::Ability& ability, std::size_t stages) {
+  need(ability);
+  return shaping::NamespaceRing(stages);
+}
+
 void need_no_netem() {
   if (capabilities().netem.works) skip("this kernel has netem");
 }

@@ -1,5 +1,6 @@
 #pragma once
 #include <paretopipe/shaping/kernel/capabilities.hpp>
+#include <paretopipe/shaping/kernel/namespace_ring.hpp>
 
 #include <set>
 #include <string>
@@ -31,6 +32,9 @@ const shaping::Capabilities& capabilities();
 
 /// Skips the test case if the ability is missing.
 void need(const shaping::Ability& ability);
+
+/// Networks of so many stages, or the test case is skipped if the ability is missing.
+shaping::NamespaceRing ring_where(const shaping::Ability& ability, std::size_t stages = 2);
 
 /// Skips a test of what is said on a kernel without netem on every other one.
 void need_no_netem();

@@ -40,25 +40,18 @@ bool carries_a_byte(int from, int to) {
 
 TEST_CASE("three stages are a ring: every stage reaches the next one, the last one the first, over links of their own",
           "[needs:namespaces]") {
-  support::need(capabilities().namespaces);
-  const NamespaceRing networks(3);
+  const auto networks = support::ring_where(capabilities().namespaces, 3);
   for (const auto& [near, far] : {std::pair<std::size_t, std::size_t>{0, 1}, {1, 2}, {2, 0}}) {
     CAPTURE(near, far);
     const auto [first, second] = networks.connect(-1, near, far);
-    const char byte = 'x';
-    REQUIRE(::send(first.get(), &byte, 1, 0) == 1);
-    char arrived = 0;
-    REQUIRE(::recv(second.get(), &arrived, 1, MSG_WAITALL) == 1);
-    CHECK(arrived == byte);
-    const auto links = networks.run_in(near, {"ip", "-o", "link", "show"});
-    CHECK(contains(links, NamespaceRing::interface(far) + "@"));
+    CHECK(carries_a_byte(first.get(), second.get()));
+    CHECK(contains(networks.run_in(near, {"ip", "-o", "link", "show"}), NamespaceRing::interface(far) + "@"));
     CHECK(NamespaceRing::address(near, far) != NamespaceRing::address(far, near));
   }
 }
 
 TEST_CASE("a program is started in the network of its stage", "[namespaces][needs:namespaces]") {
-  support::need(capabilities().namespaces);
-  const NamespaceRing networks;
+  const auto networks = support::ring_where(capabilities().namespaces);
   const auto first = network_of(networks.descriptors(0));
   const auto second = network_of(networks.descriptors(1));
   CHECK(contains(first, "net:["));
@@ -68,8 +61,7 @@ TEST_CASE("a program is started in the network of its stage", "[namespaces][need
 }
 
 TEST_CASE("a stage sees its own loopback and its link, and nothing of the machine", "[namespaces][needs:namespaces]") {
-  support::need(capabilities().namespaces);
-  const NamespaceRing networks;
+  const auto networks = support::ring_where(capabilities().namespaces);
   for (std::size_t stage = 0; stage < 2; ++stage) {
     const auto links = networks.run_in(stage, {"ip", "-o", "link", "show"});
     CAPTURE(links);
@@ -84,8 +76,7 @@ TEST_CASE("a stage sees its own loopback and its link, and nothing of the machin
 }
 
 TEST_CASE("a connection made here runs over the link between the networks", "[namespaces][needs:namespaces]") {
-  support::need(capabilities().namespaces);
-  const NamespaceRing networks;
+  const auto networks = support::ring_where(capabilities().namespaces);
   const auto [first, second] = networks.connect();
   CHECK(carries_a_byte(first.get(), second.get()));
   CHECK(carries_a_byte(second.get(), first.get()));
@@ -110,8 +101,7 @@ TEST_CASE("two pairs have the same addresses and nothing to do with each other",
 }
 
 TEST_CASE("a command that fails in a stage's network is shown with what it said", "[namespaces][needs:namespaces]") {
-  support::need(capabilities().namespaces);
-  const NamespaceRing networks;
+  const auto networks = support::ring_where(capabilities().namespaces);
   const auto message = message_of<EnvironmentError>([&] {
     networks.run_in(1, {"tc", "qdisc", "del", "dev", "nosuch", "root"});
   });

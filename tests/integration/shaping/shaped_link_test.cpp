@@ -1,8 +1,13 @@
+// What the kernel makes of a profile, on a link of ours and on an interface that others use, too.
 #include <paretopipe/core/error.hpp>
+#include <paretopipe/shaping/interface/peer_shaping.hpp>
 #include <paretopipe/shaping/kernel/shaped_link.hpp>
 
 #include <string>
 
+#include <sys/socket.h>
+
+#include <nlohmann/json.hpp>
 #include <support/catch.hpp>
 #include <support/message_of.hpp>
 
@@ -35,11 +40,28 @@ std::string qdiscs(const NamespaceRing& networks) {
   return all;
 }
 
+experiment::LinkConditions far_away() {
+  experiment::LinkConditions conditions;
+  conditions.delay = 10s;  // nothing leaves netem while the test looks
+  return conditions;
+}
+
+/// Bytes of the mean packet that waits in netem once the sender has sent what it may before an acknowledgement.
+double mean_packet(const NamespaceRing& networks, int sender) {
+  const std::string bytes(1 << 20, 'x');
+  REQUIRE(::send(sender, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL) > 10'000);
+  const auto shown = networks.run_in(0, {"tc", "-s", "-j", "qdisc", "show", "dev", NamespaceRing::interface(1)});
+  for (const auto& qdisc : nlohmann::json::parse(shown)) {
+    if (qdisc.at("kind") == "netem") return qdisc.at("backlog").get<double>() / qdisc.at("qlen").get<double>();
+  }
+  FAIL("there is no netem in " << shown);
+  return 0;
+}
+
 }  // namespace
 
 TEST_CASE("a rate in each direction is applied and read back from the kernel", "[shaped][needs:tbf]") {
-  support::need(capabilities().tbf);
-  const NamespaceRing networks;
+  const auto networks = support::ring_where(capabilities().tbf);
   const ShapedLink link(networks, paced(20'000'000, 5'000'000));
   CHECK(link.differences().empty());
   const auto applied = link.read_back();
@@ -50,8 +72,7 @@ TEST_CASE("a rate in each direction is applied and read back from the kernel", "
 }
 
 TEST_CASE("a profile goes with the object that applied it, and another one can follow", "[shaped][needs:tbf]") {
-  support::need(capabilities().tbf);
-  const NamespaceRing networks;
+  const auto networks = support::ring_where(capabilities().tbf);
   const auto before = qdiscs(networks);
   {
     const ShapedLink link(networks, paced(20'000'000, 20'000'000));
@@ -66,8 +87,7 @@ TEST_CASE("a profile goes with the object that applied it, and another one can f
 }
 
 TEST_CASE("an unshaped profile applies nothing", "[shaped][needs:namespaces]") {
-  support::need(capabilities().namespaces);
-  const NamespaceRing networks;
+  const auto networks = support::ring_where(capabilities().namespaces);
   const auto before = qdiscs(networks);
   const ShapedLink link(networks, NetworkProfile{});
   CHECK(qdiscs(networks) == before);
@@ -75,8 +95,7 @@ TEST_CASE("an unshaped profile applies nothing", "[shaped][needs:namespaces]") {
 }
 
 TEST_CASE("a profile changed behind our back is noticed", "[shaped][needs:tbf]") {
-  support::need(capabilities().tbf);
-  const NamespaceRing networks;
+  const auto networks = support::ring_where(capabilities().tbf);
   const ShapedLink link(networks, paced(20'000'000, 20'000'000));
   networks.run_in(1, {"tc", "qdisc", "replace", "dev", NamespaceRing::interface(0), "root", "handle", "1:", "tbf",
                       "rate", "10mbit", "burst", "20kb", "latency", "50ms"});
@@ -85,8 +104,7 @@ TEST_CASE("a profile changed behind our back is noticed", "[shaped][needs:tbf]")
 }
 
 TEST_CASE("if one direction cannot be applied, neither is", "[shaped][needs:tbf]") {
-  support::need(capabilities().tbf);
-  const NamespaceRing networks;
+  const auto networks = support::ring_where(capabilities().tbf);
   const auto before = qdiscs(networks);
   auto profile = paced(20'000'000, 1);  // less than a byte per second, which tc refuses
   CHECK_THROWS_AS(ShapedLink(networks, profile), EnvironmentError);
@@ -103,8 +121,7 @@ TEST_CASE("a kernel without netem says so when a delay is applied", "[shaped][ne
 }
 
 TEST_CASE("every shipped profile is applied and read back as it was requested", "[shaped][netem][needs:netem]") {
-  support::need(capabilities().netem);
-  const NamespaceRing networks;
+  const auto networks = support::ring_where(capabilities().netem);
   for (const auto& [name, description] : experiment::shipped_networks()) {
     CAPTURE(name);
     const ShapedLink link(networks, experiment::load_network_profile(name));
@@ -113,8 +130,7 @@ TEST_CASE("every shipped profile is applied and read back as it was requested", 
 }
 
 TEST_CASE("every condition at once is applied and read back", "[shaped][netem][needs:netem]") {
-  support::need(capabilities().netem);
-  const NamespaceRing networks;
+  const auto networks = support::ring_where(capabilities().netem);
   NetworkProfile profile;
   auto& forward = profile.forward;
   forward.delay = 12'345us;
@@ -130,4 +146,28 @@ TEST_CASE("every condition at once is applied and read back", "[shaped][netem][n
   profile.backward.queue_latency = 123ms;
   const ShapedLink link(networks, profile);
   CHECK(link.differences() == std::vector<std::string>{});
+}
+
+TEST_CASE("netem gets a peer's traffic frame by frame, though the interface takes super-packets",
+          "[peer][netem][needs:netem]") {
+  const auto networks = support::ring_where(capabilities().netem);
+  const auto interface = NamespaceRing::interface(1);
+  networks.run_in(0, {"ip", "link", "set", "dev", interface, "gso_max_segs", "65535"});
+  const auto [sender, receiver] = networks.connect();
+  SECTION("as planned") {
+    const auto plan = shaping::plan_peer_shaping({interface, NamespaceRing::address(1, 0), {}}, far_away());
+    for (const auto& command : plan.apply) networks.run_in(0, command);
+    CHECK(mean_packet(networks, sender.get()) <= shaping::kFrameBytes);
+  }
+  SECTION("and would not without") {
+    for (const auto& command : shaping::shape_commands(interface, far_away())) networks.run_in(0, command);
+    CHECK(mean_packet(networks, sender.get()) > shaping::kFrameBytes);
+  }
+}
+
+TEST_CASE("the MTU is the interface's of this very network, if there is one", "[peer]") {
+  CHECK(shaping::interface_mtu("lo").value() >= 1500);
+  CHECK_FALSE(shaping::interface_mtu("nosuch0").has_value());
+  CHECK_FALSE(shaping::interface_mtu("").has_value());
+  CHECK_FALSE(shaping::interface_mtu(std::string(100, 'x')).has_value());
 }
