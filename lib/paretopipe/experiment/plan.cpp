@@ -35,30 +35,15 @@ std::mt19937_64 random_of(const Experiment& experiment, const std::string& model
 }
 
 /// The common part of all trials of a model, with each axis at its first value.
-Trial make_trial(const Experiment& experiment, const ModelDescription& model, const PlanInputs& inputs) {
-  return {.model = model.model,
-          .num_classes = model.archive ? Trial{}.num_classes : experiment.num_classes,
-          .block_count = model.block_count(),
-          .split_points = {},
-          .batch = experiment.batch.first(),
-          .batches = experiment.batches,
-          .warmup = experiment.warmup,
-          .depth = experiment.depth.first(),
-          .seed = experiment.seed,
-          .data = name_of_data(experiment.data),
-          .weights_sha256 = inputs.weights_sha256,
-          .threads_per_stage = experiment.threads_per_stage.first(),
-          .cpus = experiment.cpus,
-          .tuning = experiment.tuning,
-          .compute = mode_for(experiment.compute, model.model),
-          .network = {},
-          .shaping = Shaping::none,
-          .archive = model.archive,
-          .data_identity = inputs.data_identity,
-          .phases = experiment.phases,
-          .placement = simplified(experiment.placement),
-          .devices = inputs.devices,
-          .compute_devices = compute_devices(experiment.compute_devices, experiment.stages)};
+Trial make_trial(const Experiment& experiment, const ModelDescription& model, Shaping shaping,
+                 const PlanInputs& inputs) {
+  Trial trial{uncut_trial(experiment, {model.model, {}, model.archive}, shaping, inputs)};
+  trial.block_count = model.block_count();
+  trial.batches = experiment.batches;
+  trial.warmup = experiment.warmup;
+  trial.depth = experiment.depth.first();
+  trial.phases = experiment.phases;
+  return trial;
 }
 
 /// One setting of a trial: each choice applies one value of it.
@@ -86,10 +71,7 @@ std::vector<Choices> axes_of(const Experiment& experiment, const Networks& netwo
     threads.emplace_back([=](Trial& trial) { trial.threads_per_stage = count; });
   }
   for (const auto& profile : networks.profiles) {
-    profiles.emplace_back([&profile, &networks](Trial& trial) {
-      trial.network = profile;
-      trial.shaping = networks.shaping;
-    });
+    profiles.emplace_back([&profile](Trial& trial) { trial.network = profile; });
   }
   for (const auto& load : loads_of(experiment.server)) {
     loads.emplace_back([=](Trial& trial) { trial.server = load; });
@@ -166,6 +148,26 @@ void check_links(const Experiment& experiment, const Networks& networks) {
 
 }  // namespace
 
+UncutTrial uncut_trial(const Experiment& experiment, const ModelSource& model, Shaping shaping,
+                       const PlanInputs& inputs) {
+  return {.model = model.name,
+          .num_classes = model.archive ? UncutTrial{}.num_classes : experiment.num_classes,
+          .batch = experiment.batch.first(),
+          .seed = experiment.seed,
+          .data = name_of_data(experiment.data),
+          .weights_sha256 = inputs.weights_sha256,
+          .threads_per_stage = experiment.threads_per_stage.first(),
+          .cpus = experiment.cpus,
+          .tuning = experiment.tuning,
+          .compute = mode_for(experiment.compute, model.name),
+          .shaping = shaping,
+          .archive = model.archive,
+          .data_identity = inputs.data_identity,
+          .placement = simplified(experiment.placement),
+          .devices = inputs.devices,
+          .compute_devices = compute_devices(experiment.compute_devices, experiment.stages)};
+}
+
 std::vector<Trial> plan_trials(const Experiment& experiment, const std::vector<ModelDescription>& models,
                                const Networks& networks, const PlanInputs& inputs) {
   if (models.size() != experiment.models.size()) throw std::invalid_argument("plan_trials: one description per model");
@@ -176,7 +178,7 @@ std::vector<Trial> plan_trials(const Experiment& experiment, const std::vector<M
     const auto& times = inputs.block_times;
     const auto partitions =
         times.empty() ? partitions_of(experiment, model) : partitions_of(experiment, model, times.at(i));
-    auto trial = make_trial(experiment, model, inputs);
+    auto trial = make_trial(experiment, model, networks.shaping, inputs);
     Tour tour(axes_of(experiment, networks));
     for (trial.repetition = 0; trial.repetition < experiment.repeat.trials; ++trial.repetition) {
       auto order = partitions;

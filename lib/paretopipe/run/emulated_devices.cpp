@@ -8,7 +8,7 @@
 
 namespace paretopipe::run {
 
-EmulatedDevices::EmulatedDevices(const experiment::Trial& trial) : trial_(trial) {
+EmulatedDevices::EmulatedDevices(const experiment::UncutTrial& trial) : trial_(trial) {
   const auto any = [&](auto limit) {
     return std::any_of(trial.devices.begin(), trial.devices.end(),
                        [&](const auto& one) { return (one.*limit).has_value(); });

@@ -16,7 +16,7 @@ namespace paretopipe::run {
 class EmulatedDevices {
  public:
   /// Throws EnvironmentError for limits that are not available here.
-  explicit EmulatedDevices(const experiment::Trial& trial);
+  explicit EmulatedDevices(const experiment::UncutTrial& trial);
 
   /// Whether there is a cgroup.
   bool limited() const { return !cgroups_.empty(); }
@@ -40,7 +40,7 @@ class EmulatedDevices {
  private:
   const launch::Cgroup* cgroup_of(int stage) const;
 
-  experiment::Trial trial_;
+  experiment::UncutTrial trial_;
   std::optional<launch::CgroupParents> parents_;
   std::vector<std::int64_t> weights_;                  // of each stage in the coming trial
   std::deque<std::optional<launch::Cgroup>> cgroups_;  // one per device; a cgroup does not move
