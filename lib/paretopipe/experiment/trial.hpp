@@ -73,7 +73,7 @@ struct Trial : UncutTrial {
   /// the model is not split.
   std::vector<BlockRange> stage_blocks() const;
 
-  int micro_batches() const { return batch / images_per_micro_batch(); }
+  int micro_batches() const { return batch / images_per_micro_batch(); }  ///< of a batch
 
   /// All local: every block is on stage 0, so nothing crosses a link. All remote: every block is on the device farthest
   /// from the source.

@@ -34,8 +34,8 @@ class EmulatedDevices {
   /// Why the kernel killed the process of a stage, if it did so for its memory: ": it went over …"; otherwise empty.
   std::string cause_of_death(int stage) const;
 
-  /// Adds a description of their devices to the stages of a record.
-  void describe_in(record::TrialRecord& record) const;
+  /// The device of a stage, for the record; nothing if it is not emulated.
+  std::optional<record::EmulatedDevice> describe(int stage) const;
 
  private:
   const launch::Cgroup* cgroup_of(int stage) const;

@@ -1,6 +1,6 @@
 #include <paretopipe/run/pipeline_executor.hpp>
 #include <paretopipe/run/server_phase.hpp>
-#include <paretopipe/run/trial_assembly.hpp>
+#include <paretopipe/run/trial_requests.hpp>
 #include <paretopipe/stage/crossing.hpp>
 
 #include <algorithm>
@@ -133,23 +133,23 @@ std::vector<double> PipelineExecutor::time_blocks(const experiment::UncutTrial& 
 }
 
 record::TrialRecord PipelineExecutor::run(const experiment::Trial& trial) {
-  const auto started_at = utc_now();
+  TrialEvidence evidence;
+  evidence.provenance = options_.provenance;
+  evidence.provenance.started_at = utc_now();
   const char* phase = "launch";
-  record::TrialRecord record;
   try {
     ensure_pipeline(trial, unsplit_.known(question_of(trial)) == nullptr);
     if (trial.data_parallel > 0) pipeline_->join_star();
     phase = "load";
     ensure_unsplit(trial);
-    if (auto failure = EmulatedDevices::too_small_for(trial, answer_->description)) {
-      record = failure_record(trial, std::move(*failure));
-    } else {
+    evidence.failure = EmulatedDevices::too_small_for(trial, answer_->description);
+    if (!evidence.failure) {
       ensure_loaded(trial);
       ensure_source(trial);
       phase = "network";
       applied_.ensure(*network_, trial.network, options_.interrupt_descriptor);
       phase = "run";
-      record = run_loaded(trial);
+      measure(trial, evidence);
     }
   } catch (const StageError& error) {
     // The boundary of a trial: the rest of the pipeline is ended, and the next trial gets a new one.
@@ -158,11 +158,9 @@ record::TrialRecord PipelineExecutor::run(const experiment::Trial& trial) {
     // What a live stage refuses before the run (no such data set, no such CPU) it would refuse in the next trial too.
     if (error.kind() == StageError::Kind::refused && phase != std::string_view("run"))
       throw Error(error.code(), error.what());
-    record = failure_record(trial, {phase, error.stage(), error.what()});
+    evidence.failure = record::Failure{phase, error.stage(), error.what()};
   }
-  record.provenance = options_.provenance;
-  record.provenance.started_at = started_at;
-  return record;
+  return finish_record(trial, std::move(evidence));
 }
 
 void PipelineExecutor::make_room() {
@@ -259,9 +257,8 @@ void PipelineExecutor::ensure_source(const experiment::Trial& trial) {
   source_question_ = std::move(question);
 }
 
-record::TrialRecord PipelineExecutor::run_loaded(const experiment::Trial& trial) {
+void PipelineExecutor::measure(const experiment::Trial& trial, TrialEvidence& evidence) {
   const auto requests = make_run_requests(trial, answer_->description, answer_->ends, next_tag_++);
-  TrialEvidence evidence;
   if (trial.compute.compute == experiment::Compute::optimized || !trial.compute_devices.empty()) {
     evidence.prepared = pipeline_->prepare(make_prepare_requests(requests, answer_->ends));
   }
@@ -272,21 +269,20 @@ record::TrialRecord PipelineExecutor::run_loaded(const experiment::Trial& trial)
   const auto after = pipeline_->probe_clocks();
   for (std::size_t i = 0; i < evidence.reports.size(); ++i) {
     evidence.configured.push_back(pipeline_->configured()[i]);
+    evidence.devices.push_back(devices_->describe(static_cast<int>(i)));
     evidence.clocks.push_back(before[i] && after[i] ? ClockAlignment(*before[i], *after[i]) : ClockAlignment());
   }
+  evidence.model = answer_->description;
   evidence.unsplit_against_eager = answer_->against_eager;
-  auto record = assemble_record(trial, answer_->description, evidence);
-  devices_->describe_in(record);
-  add_server_phases(record, requests, [this](std::vector<stage::Run> runs) {
+  const auto run_again = [this](std::vector<stage::Run> runs) {
     for (auto& run : runs) run.tag = next_tag_;
     ++next_tag_;
     return pipeline_->run(runs);
-  });
-  if (trial.shaping != experiment::Shaping::none) {
-    network_->end_trial(network);
-    add_network(record, std::move(network));
-  }
-  return record;
+  };
+  run_server_phases(trial, requests, run_again, evidence);
+  if (trial.shaping == experiment::Shaping::none) return;
+  network_->end_trial(network);
+  evidence.network = std::move(network);
 }
 
 }  // namespace paretopipe::run

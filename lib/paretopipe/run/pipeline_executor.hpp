@@ -1,5 +1,6 @@
 #pragma once
 #include <paretopipe/core/clock.hpp>
+#include <paretopipe/run/finish_record.hpp>
 #include <paretopipe/run/pipeline.hpp>
 #include <paretopipe/run/sweep.hpp>
 #include <paretopipe/run/unsplit_models.hpp>
@@ -102,7 +103,7 @@ class PipelineExecutor final : public TrialExecutor {
   void ensure_unsplit(const experiment::Trial& trial);
   void ensure_loaded(const experiment::Trial& trial);
   void ensure_source(const experiment::Trial& trial);
-  record::TrialRecord run_loaded(const experiment::Trial& trial);
+  void measure(const experiment::Trial& trial, TrialEvidence& evidence);
   stage::ModelRequest request_of(const experiment::UncutTrial& trial) const;
   UnsplitSetup setup_of(const experiment::UncutTrial& trial) const;
   UnsplitQuestion question_of(const experiment::Trial& trial) const;
