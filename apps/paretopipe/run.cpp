@@ -2,7 +2,6 @@
 #include <paretopipe/compute/files/write_tensor.hpp>
 #include <paretopipe/core/text.hpp>
 #include <paretopipe/core/units.hpp>
-#include <paretopipe/experiment/partitions.hpp>
 #include <paretopipe/record/labels.hpp>
 #include <paretopipe/render/output.hpp>
 
@@ -56,12 +55,10 @@ experiment::Experiment experiment_of_run(const RunOptions& options) {
   return completed(std::move(experiment));
 }
 
-experiment::Trial only_trial(const experiment::Experiment& experiment, const experiment::ModelDescription& model,
-                             const experiment::PlanInputs& inputs) {
-  const auto trials = experiment::plan_trials(experiment, {model}, {}, inputs);
-  if (trials.size() == 1) return trials.front();
+experiment::Trial only_trial(const run::PreparedSweep& sweep) {
+  if (sweep.trials.size() == 1) return sweep.trials.front();
   throw UsageError(
-      fmt::format("run takes one way to cut the model and to compute it, and {} were named", trials.size()));
+      fmt::format("run takes one way to cut the model and to compute it, and {} were named", sweep.trials.size()));
 }
 
 files::DType stored_type(wire::DType dtype) {
@@ -138,14 +135,10 @@ ExitCode run_run(const RunOptions& options) {
   for (const std::filesystem::path read : {options.input.string(), options.model, experiment.weights}) {
     check_not_replaced(read, options.output);
   }
-  const auto inputs = find_inputs(experiment);
+  const auto inputs = run::find_inputs(experiment);
   const launch::InterruptGuard interrupt;
   run::PipelineExecutor executor(executor_options(options.sweep, experiment, inputs, interrupt));
-  auto plan_inputs = inputs.plan_inputs();
-  const auto settings = trial_settings(experiment, inputs.sources, experiment::Shaping::none, plan_inputs).front();
-  const auto model = executor.describe(settings);
-  if (experiment::needs_block_times(experiment)) plan_inputs.block_times = {executor.time_blocks(settings, model)};
-  const auto record = executor.run(only_trial(experiment, model, plan_inputs));
+  const auto record = executor.run(only_trial(run::prepare_sweep(experiment, inputs, executor)));
   if (record.status != record::Status::ok) {
     print_notice("paretopipe: nothing was written: {}\n", record::describe(*record.failure));
     return ExitCode::negative;

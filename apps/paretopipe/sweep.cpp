@@ -1,16 +1,14 @@
 #include <paretopipe/core/text.hpp>
 #include <paretopipe/experiment/experiment.hpp>
 #include <paretopipe/experiment/model_description.hpp>
-#include <paretopipe/experiment/partitions.hpp>
-#include <paretopipe/experiment/plan.hpp>
+#include <paretopipe/experiment/trial.hpp>
 #include <paretopipe/host/cpu_set.hpp>
 #include <paretopipe/launch/interrupt.hpp>
 #include <paretopipe/record/labels.hpp>
 #include <paretopipe/record/store.hpp>
 #include <paretopipe/run/adaptive_sweep.hpp>
-#include <paretopipe/run/pipeline_executor.hpp>
+#include <paretopipe/run/prepare_sweep.hpp>
 #include <paretopipe/run/sweep.hpp>
-#include <paretopipe/shaping/choose_shaping.hpp>
 
 #include <algorithm>
 #include <filesystem>
@@ -31,26 +29,6 @@ std::filesystem::path results_folder(const SweepOptions& options, const experime
   const auto& model = experiment.models.front();
   if (experiment::names_archive(model)) return std::filesystem::path("results") / std::filesystem::path(model).stem();
   return std::filesystem::path("results") / model.substr(0, model.find(':'));
-}
-
-/// The profiles and the kind of link that carries them here. Prints a warning if that is not the preferred kind.
-experiment::Networks networks_of(const experiment::Experiment& experiment) {
-  experiment::Networks networks;
-  networks.profiles.clear();
-  for (const auto& name : experiment.networks) networks.profiles.push_back(experiment::load_network_profile(name));
-  const auto choice = shaping::choose_shaping(experiment::parse_shaping(experiment.shaping), networks.profiles);
-  if (!choice.warning.empty()) print_notice("warning: {}\n", choice.warning);
-  networks.shaping = choice.kind;
-  return networks;
-}
-
-/// The block times of every model.
-std::vector<std::vector<double>> time_blocks(const std::vector<experiment::Trial>& settings,
-                                             const std::vector<experiment::ModelDescription>& models,
-                                             run::PipelineExecutor& executor) {
-  std::vector<std::vector<double>> times;
-  for (std::size_t i = 0; i < models.size(); ++i) times.push_back(executor.time_blocks(settings[i], models[i]));
-  return times;
 }
 
 /// The settings that a trial's label leaves out because they seldom differ.
@@ -166,15 +144,11 @@ ExitCode run_sweep_command(const SweepOptions& options) {
   warn_of_idle_devices(experiment);
   warn_of_short_phases(experiment);
   const auto folder = results_folder(options, experiment);
-  const auto inputs = find_inputs(experiment);
-  const auto networks = networks_of(experiment);
+  const auto inputs = run::find_inputs(experiment);
+  if (!inputs.warning.empty()) print_notice("warning: {}\n", inputs.warning);
   const launch::InterruptGuard interrupt;
   SweepSides sides(options, experiment, executor_options(options, experiment, inputs, interrupt), folder);
-  auto plan_inputs = inputs.plan_inputs();
-  const auto settings = trial_settings(experiment, inputs.sources, networks.shaping, plan_inputs);
-  const auto models = sides.describe(settings);
-  if (experiment::needs_block_times(experiment)) plan_inputs.block_times = time_blocks(settings, models, sides.own());
-  const auto plan = experiment::plan_trials(experiment, models, networks, plan_inputs);
+  const auto [models, plan] = run::prepare_sweep(experiment, inputs, sides.own(), sides.other());
   if (options.dry_run) {
     print_plan(run::remaining_trials(plan, sides.known(options.resume)), plan.size(), models, folder, experiment,
                sides.two());

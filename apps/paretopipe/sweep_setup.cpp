@@ -14,65 +14,8 @@
 
 namespace paretopipe::cli {
 
-namespace {
-
-std::vector<experiment::ModelSource> find_sources(const experiment::Experiment& experiment) {
-  std::vector<experiment::ModelSource> sources;
-  for (const auto& model : experiment.models) {
-    auto source = experiment::find_source(model, experiment.input, experiment.cuts, experiment.max_crossing);
-    for (const auto& other : sources) {
-      if (!source.archive || source.archive != other.archive) continue;
-      throw UsageError(fmt::format("{} and {} are the same file; name it once", other.file.string(), model));
-    }
-    sources.push_back(std::move(source));
-  }
-  return sources;
-}
-
-}  // namespace
-
-experiment::PlanInputs Inputs::plan_inputs() const {
-  return {.weights_sha256 = weights_sha256, .block_times = {}, .data_identity = data.identity, .devices = devices};
-}
-
-Inputs find_inputs(const experiment::Experiment& experiment) {
-  Inputs inputs;
-  inputs.sources = find_sources(experiment);
-  inputs.devices = experiment::load_device_profiles(experiment.device_profiles);
-  inputs.data = experiment::find_data(experiment.data, experiment.labels);
-  if (!experiment.weights.empty()) inputs.weights_sha256 = sha256_of_file(experiment.weights);
-  return inputs;
-}
-
-std::vector<experiment::Trial> trial_settings(const experiment::Experiment& experiment,
-                                              const std::vector<experiment::ModelSource>& sources,
-                                              experiment::Shaping shaping, const experiment::PlanInputs& inputs) {
-  experiment::Trial trial;
-  trial.num_classes = experiment.num_classes;
-  trial.batch = experiment.batch.first();
-  trial.seed = experiment.seed;
-  trial.data = experiment::name_of_data(experiment.data);
-  trial.data_identity = inputs.data_identity;
-  trial.threads_per_stage = experiment.threads_per_stage.first();
-  trial.cpus = experiment.cpus;
-  trial.tuning = experiment.tuning;
-  trial.shaping = shaping;
-  trial.weights_sha256 = inputs.weights_sha256;
-  trial.placement = experiment::simplified(experiment.placement);
-  trial.devices = inputs.devices;
-  trial.compute_devices = experiment::compute_devices(experiment.compute_devices, experiment.stages);
-  std::vector<experiment::Trial> settings;
-  for (const auto& source : sources) {
-    trial.model = source.name;
-    trial.archive = source.archive;
-    trial.compute = experiment::mode_for(experiment.compute, source.name);
-    settings.push_back(trial);
-  }
-  return settings;
-}
-
 run::ExecutorOptions executor_options(const SweepOptions& options, const experiment::Experiment& experiment,
-                                      const Inputs& inputs, const launch::InterruptGuard& interrupt) {
+                                      const run::SweepInputs& inputs, const launch::InterruptGuard& interrupt) {
   run::ExecutorOptions executor;
   executor.stage_program = launch::find_stage_program();
   executor.timeout_s = experiment.trial_timeout_s;
@@ -127,7 +70,7 @@ std::filesystem::path checked_program(const std::filesystem::path& program) {
 }  // namespace
 
 SweepSides::Side::Side(run::ExecutorOptions options, std::filesystem::path where)
-    : program(options.stage_program), sha256(sha256_of_file(program)), folder(std::move(where)), executor([&] {
+    : sha256(sha256_of_file(options.stage_program)), folder(std::move(where)), executor([&] {
         options.provenance.stage_program_sha256 = sha256;
         return std::move(options);
       }()) {}
@@ -152,29 +95,7 @@ SweepSides::SweepSides(const SweepOptions& options, const experiment::Experiment
   sides_.emplace_back(std::move(other), folder / "base");
   if (sides_.front().sha256 != sides_.back().sha256) return;
   print_notice("warning: {} and {} have the same contents, so that what will differ is noise\n",
-               sides_.front().program.string(), options.against.string());
-}
-
-std::vector<experiment::ModelDescription> SweepSides::describe(const std::vector<experiment::Trial>& settings) {
-  std::vector<experiment::ModelDescription> models;
-  for (const auto& trial : settings) models.push_back(own().describe(trial));
-  if (!two()) return models;
-  own().make_room();
-  auto& other = sides_.back();
-  for (std::size_t i = 0; i < settings.size(); ++i) {
-    int blocks = 0;
-    try {
-      blocks = other.executor.describe(settings[i]).block_count();
-    } catch (const run::StageError& error) {
-      throw Error(error.code(), fmt::format("--against {}: {}", other.program.string(), error.what()));
-    }
-    if (blocks == models[i].block_count()) continue;
-    throw UsageError(fmt::format("{} cuts {} into {} blocks and {} into {}: their splits cannot be compared",
-                                 sides_.front().program.string(), models[i].model, models[i].block_count(),
-                                 other.program.string(), blocks));
-  }
-  other.executor.make_room();
-  return models;
+               own().program().string(), options.against.string());
 }
 
 void SweepSides::open(bool resume) {
@@ -189,10 +110,10 @@ std::vector<record::TrialRecord> SweepSides::known(bool resume) const {
     for (const auto& record : side.known()) {
       const auto& measured = record.provenance.stage_program_sha256;
       if (measured.empty() || measured == side.sha256) continue;
-      throw UsageError(
-          fmt::format("{} was measured with another stage program (SHA-256 {}) than {} ({}); continue with that one, "
-                      "or choose another --out",
-                      side.file().string(), measured.substr(0, 12), side.program.string(), side.sha256.substr(0, 12)));
+      throw UsageError(fmt::format(
+          "{} was measured with another stage program (SHA-256 {}) than {} ({}); continue with that one, "
+          "or choose another --out",
+          side.file().string(), measured.substr(0, 12), side.executor.program().string(), side.sha256.substr(0, 12)));
     }
   }
   return run::with_partner(own.known(), sides_.back().known());

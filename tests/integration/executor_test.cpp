@@ -1,6 +1,7 @@
 #include <paretopipe/analysis/stats/breakdown.hpp>
 #include <paretopipe/analysis/stats/summarise.hpp>
 #include <paretopipe/record/metric.hpp>
+#include <paretopipe/run/prepare_sweep.hpp>
 
 #include "executor_fixture.hpp"
 
@@ -59,6 +60,23 @@ TEST_CASE("every split, both endpoints included, runs on the same processes and 
     CHECK(record.links.at(0).payload_bytes == (split == 0 ? 3 * 32 * 32 * 4 : split == 1 ? 4000 : 64000));
     CHECK(record.links.at(1).payload_bytes == 10 * 4);
   }
+}
+
+TEST_CASE("an experiment becomes a trial of each split of each of its models, and the same stages run them") {
+  experiment::Experiment experiment;
+  experiment.models = {kModel, "synthetic:0ms/40B,0ms"};
+  experiment.data = "random";
+  experiment.cpus = {"", ""};
+  experiment.batches = 6;
+  experiment.warmup = 2;
+  experiment.repeat.trials = 1;
+  run::PipelineExecutor executor(options_with());
+  const auto sweep = run::prepare_sweep(experiment, run::find_inputs(experiment), executor);
+  REQUIRE(sweep.models.size() == 2);
+  CHECK(sweep.models.back().block_count() == 2);
+  REQUIRE(sweep.trials.size() == (kBlocks + 1) + 3);
+  executor.expect(sweep.trials);
+  for (const auto& trial : sweep.trials) require_complete(executor.run(trial));
 }
 
 TEST_CASE("three stages run every pair of cuts, those that leave a stage without blocks included") {

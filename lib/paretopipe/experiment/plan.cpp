@@ -36,20 +36,11 @@ std::mt19937_64 random_of(const Experiment& experiment, const std::string& model
 }
 
 /// The common part of all trials of a model, with each axis at its first value.
-Trial make_trial(const Experiment& experiment, const ModelDescription& model, const PlanInputs& inputs) {
+Trial make_trial(const Experiment& experiment, const ModelDescription& model, Shaping shaping,
+                 const PlanInputs& inputs) {
   auto trial = common_trial(experiment);
-  trial.model = model.model;
-  if (model.archive) trial.num_classes = Trial{}.num_classes;
+  static_cast<UncutTrial&>(trial) = uncut_trial(experiment, {model.model, {}, model.archive}, shaping, inputs);
   trial.block_count = model.block_count();
-  trial.data = name_of_data(experiment.data);
-  trial.weights_sha256 = inputs.weights_sha256;
-  trial.tuning = experiment.tuning;
-  trial.compute = mode_for(experiment.compute, model.model);
-  trial.archive = model.archive;
-  trial.data_identity = inputs.data_identity;
-  trial.placement = simplified(experiment.placement);
-  trial.devices = inputs.devices;
-  trial.compute_devices = compute_devices(experiment.compute_devices, experiment.stages);
   return trial;
 }
 
@@ -78,10 +69,7 @@ std::vector<Choices> axes_of(const Experiment& experiment, const Networks& netwo
     threads.emplace_back([=](Trial& trial) { trial.threads_per_stage = count; });
   }
   for (const auto& profile : networks.profiles) {
-    profiles.emplace_back([&profile, &networks](Trial& trial) {
-      trial.network = profile;
-      trial.shaping = networks.shaping;
-    });
+    profiles.emplace_back([&profile](Trial& trial) { trial.network = profile; });
   }
   for (const auto& load : loads_of(experiment.server)) {
     loads.emplace_back([=](Trial& trial) { trial.server = load; });
@@ -158,6 +146,24 @@ void check_links(const Experiment& experiment, const Networks& networks) {
 
 }  // namespace
 
+UncutTrial uncut_trial(const Experiment& experiment, const ModelSource& model, Shaping shaping,
+                       const PlanInputs& inputs) {
+  UncutTrial trial = common_trial(experiment);
+  trial.model = model.name;
+  if (model.archive) trial.num_classes = UncutTrial{}.num_classes;
+  trial.data = name_of_data(experiment.data);
+  trial.weights_sha256 = inputs.weights_sha256;
+  trial.tuning = experiment.tuning;
+  trial.compute = mode_for(experiment.compute, model.name);
+  trial.shaping = shaping;
+  trial.archive = model.archive;
+  trial.data_identity = inputs.data_identity;
+  trial.placement = simplified(experiment.placement);
+  trial.devices = inputs.devices;
+  trial.compute_devices = compute_devices(experiment.compute_devices, experiment.stages);
+  return trial;
+}
+
 std::vector<Trial> plan_trials(const Experiment& experiment, const std::vector<ModelDescription>& models,
                                const Networks& networks, const PlanInputs& inputs) {
   if (models.size() != experiment.models.size()) throw std::invalid_argument("plan_trials: one description per model");
@@ -168,7 +174,7 @@ std::vector<Trial> plan_trials(const Experiment& experiment, const std::vector<M
     const auto& times = inputs.block_times;
     const auto partitions =
         times.empty() ? partitions_of(experiment, model) : partitions_of(experiment, model, times.at(i));
-    auto trial = make_trial(experiment, model, inputs);
+    auto trial = make_trial(experiment, model, networks.shaping, inputs);
     Tour tour(axes_of(experiment, networks));
     for (trial.repetition = 0; trial.repetition < experiment.repeat.trials; ++trial.repetition) {
       auto order = partitions;

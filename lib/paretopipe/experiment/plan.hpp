@@ -21,6 +21,10 @@ struct PlanInputs {
   std::vector<DeviceProfile> devices{};  ///< of the experiment (experiment::load_device_profiles)
 };
 
+/// The common part of all trials of one of the experiment's models, with each axis at its first value. Pure.
+UncutTrial uncut_trial(const Experiment& experiment, const ModelSource& model, Shaping shaping,
+                       const PlanInputs& inputs);
+
 /// The trials of an experiment, in the order in which they are to run. Models follow one another, so that a device
 /// never holds two of them. The repetitions of a model follow one another. Each visits every combination of threads,
 /// networks, batches, micro-batch sizes, depths and loads, and in it every split once, in an order of its own that the

@@ -81,11 +81,11 @@ bool Trial::all_remote() const {
   return device_of(placement, static_cast<int>(farthest)) > 0 && stage_blocks()[farthest] == BlockRange{0, block_count};
 }
 
-DeviceProfile Trial::device_profile(int stage) const {
+DeviceProfile UncutTrial::device_profile(int stage) const {
   return devices.empty() ? DeviceProfile{} : devices.at(static_cast<std::size_t>(device_of(placement, stage)));
 }
 
-int Trial::threads_of(int stage) const {
+int UncutTrial::threads_of(int stage) const {
   return device_profile(stage).threads.value_or(threads_per_stage);
 }
 

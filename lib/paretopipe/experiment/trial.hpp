@@ -18,34 +18,48 @@
 
 namespace paretopipe::experiment {
 
-/// Everything that decides one run, and nothing else: two trials are the same if and only if they are equal.
-struct Trial {
-  std::string model;              ///< for an archive, the name of the file
-  int num_classes = 10;           ///< means nothing to an archive, which has its own head
-  int block_count = 0;            ///< N of the model
-  std::vector<int> split_points;  ///< one per cut, ascending. {k}: the first k blocks on stage 0, the rest on stage 1
+/// A model and the stages that are to compute it: what a stage program has to know to say how the model can be cut.
+struct UncutTrial {
+  std::string model{};   ///< for an archive, the name of the file
+  int num_classes = 10;  ///< means nothing to an archive, which has its own head
   int batch = 1;
   int micro_batch = 0;  ///< images of a micro-batch; divides `batch`; 0: the batch is not cut
+  std::uint64_t seed = 1;
+  std::string data{};            ///< as in DataSource::name
+  std::string weights_sha256{};  ///< of the weights file, 64 hexadecimal digits; empty: weights are made from the seed
+  int threads_per_stage = 1;
+  std::vector<std::string> cpus{};  ///< one CPU list per stage
+  ComputeTuning tuning{};
+  ComputeMode compute{};
+  Shaping shaping = Shaping::none;
+  std::optional<Archive> archive{};            ///< if the model is a file
+  DataIdentity data_identity{};                ///< of the data's files and labels
+  Placement placement{};                       ///< empty unless stages share a device (experiment::simplified)
+  std::vector<DeviceProfile> devices{};        ///< one per device; empty if none is emulated
+  std::vector<std::string> compute_devices{};  ///< of each stage; empty if all compute on the CPU
+
+  bool operator==(const UncutTrial&) const = default;
+
+  /// The images that flow through the stages together.
+  int images_per_micro_batch() const { return micro_batch == 0 ? batch : micro_batch; }
+
+  /// What the stage's device is emulated as; the default profile if it is not.
+  DeviceProfile device_profile(int stage) const;
+  /// Compute threads of a stage: its device profile's, or `threads_per_stage`.
+  int threads_of(int stage) const;
+};
+
+/// Everything that decides one run, and nothing else: two trials are the same if and only if they are equal.
+struct Trial : UncutTrial {
+  int block_count = 0;              ///< N of the model
+  std::vector<int> split_points{};  ///< one per cut, ascending. {k}: the first k blocks on stage 0, the rest on stage 1
   int batches = 1;
   int warmup = 0;
   int depth = 1;
   int repetition = 0;  ///< 0-based
-  std::uint64_t seed = 1;
-  std::string data;              ///< as in DataSource::name
-  std::string weights_sha256{};  ///< of the weights file, 64 hexadecimal digits; empty: weights are made from the seed
-  int threads_per_stage = 1;
-  std::vector<std::string> cpus;  ///< one CPU list per stage
-  ComputeTuning tuning;
-  ComputeMode compute{};
-  NetworkProfile network;
-  Shaping shaping = Shaping::none;
-  std::optional<Archive> archive{};  ///< if the model is a file
-  DataIdentity data_identity{};      ///< of the data's files and labels
+  NetworkProfile network{};
   Phases phases = Phases::both;
-  std::optional<ServerLoad> server{};          ///< of a Server phase after these, if there is one
-  Placement placement{};                       ///< empty unless stages share a device (experiment::simplified)
-  std::vector<DeviceProfile> devices{};        ///< one per device; empty if none is emulated
-  std::vector<std::string> compute_devices{};  ///< of each stage; empty if all compute on the CPU
+  std::optional<ServerLoad> server{};  ///< of a Server phase after these, if there is one
 
   /// A baseline: the number of devices, each with the whole model, that batches are dealt out to in turn. There are
   /// then no split points. 0: the model is split.
@@ -59,19 +73,12 @@ struct Trial {
   /// the model is not split.
   std::vector<BlockRange> stage_blocks() const;
 
-  /// The images that flow through the stages together, and the number of such micro-batches in a batch.
-  int images_per_micro_batch() const { return micro_batch == 0 ? batch : micro_batch; }
-  int micro_batches() const { return batch / images_per_micro_batch(); }
+  int micro_batches() const { return batch / images_per_micro_batch(); }  ///< of a batch
 
   /// All local: every block is on stage 0, so nothing crosses a link. All remote: every block is on the device farthest
   /// from the source.
   bool all_local() const { return !split_points.empty() && split_points.front() == block_count; }
   bool all_remote() const;
-
-  /// What the stage's device is emulated as; the default profile if it is not.
-  DeviceProfile device_profile(int stage) const;
-  /// Compute threads of a stage: its device profile's, or `threads_per_stage`.
-  int threads_of(int stage) const;
 
   /// The most that results may differ from the unsplit model's, as a share of its largest logit: the mode's value, and
   /// with a GPU that of optimized, because other kernels sum in another order.

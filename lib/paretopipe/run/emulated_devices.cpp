@@ -8,7 +8,7 @@
 
 namespace paretopipe::run {
 
-EmulatedDevices::EmulatedDevices(const experiment::Trial& trial) : trial_(trial) {
+EmulatedDevices::EmulatedDevices(const experiment::UncutTrial& trial) : trial_(trial) {
   const auto any = [&](auto limit) {
     return std::any_of(trial.devices.begin(), trial.devices.end(),
                        [&](const auto& one) { return (one.*limit).has_value(); });
@@ -78,20 +78,16 @@ std::string EmulatedDevices::cause_of_death(int stage) const {
   return cause;
 }
 
-void EmulatedDevices::describe_in(record::TrialRecord& record) const {
-  for (std::size_t i = 0; i < record.stages.size(); ++i) {
-    const int stage = static_cast<int>(i);
-    const auto profile = trial_.device_profile(stage);
-    if (!profile.emulated()) continue;
-    auto& device = record.stages[i].emulated_device.emplace();
-    device.profile = profile.name;
-    device.device = experiment::device_of(trial_.placement, stage);
-    const auto* cgroup = cgroup_of(stage);
-    if (cgroup == nullptr) continue;
+std::optional<record::EmulatedDevice> EmulatedDevices::describe(int stage) const {
+  const auto profile = trial_.device_profile(stage);
+  if (!profile.emulated()) return std::nullopt;
+  record::EmulatedDevice device{profile.name, experiment::device_of(trial_.placement, stage)};
+  if (const auto* cgroup = cgroup_of(stage)) {
     device.cpu_quota = cgroup->applied().cpus;
     device.memory_limit_bytes = cgroup->applied().memory_bytes;
     device.cgroup_version = static_cast<int>(cgroup->version());
   }
+  return device;
 }
 
 }  // namespace paretopipe::run

@@ -16,7 +16,7 @@ namespace paretopipe::run {
 class EmulatedDevices {
  public:
   /// Throws EnvironmentError for limits that are not available here.
-  explicit EmulatedDevices(const experiment::Trial& trial);
+  explicit EmulatedDevices(const experiment::UncutTrial& trial);
 
   /// Whether there is a cgroup.
   bool limited() const { return !cgroups_.empty(); }
@@ -34,13 +34,13 @@ class EmulatedDevices {
   /// Why the kernel killed the process of a stage, if it did so for its memory: ": it went over …"; otherwise empty.
   std::string cause_of_death(int stage) const;
 
-  /// Adds a description of their devices to the stages of a record.
-  void describe_in(record::TrialRecord& record) const;
+  /// The device of a stage, for the record; nothing if it is not emulated.
+  std::optional<record::EmulatedDevice> describe(int stage) const;
 
  private:
   const launch::Cgroup* cgroup_of(int stage) const;
 
-  experiment::Trial trial_;
+  experiment::UncutTrial trial_;
   std::optional<launch::CgroupParents> parents_;
   std::vector<std::int64_t> weights_;                  // of each stage in the coming trial
   std::deque<std::optional<launch::Cgroup>> cgroups_;  // one per device; a cgroup does not move

@@ -1,6 +1,6 @@
 #include <paretopipe/run/pipeline_executor.hpp>
 #include <paretopipe/run/server_phase.hpp>
-#include <paretopipe/run/trial_assembly.hpp>
+#include <paretopipe/run/trial_requests.hpp>
 #include <paretopipe/stage/crossing.hpp>
 
 #include <algorithm>
@@ -55,7 +55,7 @@ std::vector<std::pair<std::string, std::string>> stage_environment(const experim
   return result;
 }
 
-PipelineOptions pipeline_options(const ExecutorOptions& options, const experiment::Trial& trial) {
+PipelineOptions pipeline_options(const ExecutorOptions& options, const experiment::UncutTrial& trial) {
   PipelineOptions result;
   result.command.program = options.stage_program;
   result.command.environment = stage_environment(trial.tuning);
@@ -84,7 +84,7 @@ bool contains(experiment::BlockRange outer, experiment::BlockRange inner) {
 }
 
 /// Such a stage holds only what the trial needs, as if the split were deployed.
-bool has_little_memory(const experiment::Trial& trial, std::size_t stage) {
+bool has_little_memory(const experiment::UncutTrial& trial, std::size_t stage) {
   return trial.device_profile(static_cast<int>(stage)).memory_limit_bytes.has_value();
 }
 
@@ -93,7 +93,7 @@ bool has_little_memory(const experiment::Trial& trial, std::size_t stage) {
 PipelineExecutor::PipelineExecutor(ExecutorOptions options)
     : options_(std::move(options)), unsplit_(options_.timeout_s, options_.interrupt_descriptor, options_.watching) {}
 
-stage::ModelRequest PipelineExecutor::request_of(const experiment::Trial& trial) const {
+stage::ModelRequest PipelineExecutor::request_of(const experiment::UncutTrial& trial) const {
   const auto weights = trial.weights_sha256.empty() ? std::string() : options_.weights;
   const auto model = trial.archive ? options_.archives.at(trial.archive->sha256).string() : trial.model;
   const auto& identity = trial.data_identity;
@@ -108,7 +108,7 @@ stage::ModelRequest PipelineExecutor::request_of(const experiment::Trial& trial)
           .labels = identity.labels.empty() ? std::string() : options_.data.labels};
 }
 
-UnsplitSetup PipelineExecutor::setup_of(const experiment::Trial& trial) const {
+UnsplitSetup PipelineExecutor::setup_of(const experiment::UncutTrial& trial) const {
   const auto stages = pipeline_options(options_, trial);
   return {stages.command, stages.compute.front()};
 }
@@ -117,13 +117,13 @@ UnsplitQuestion PipelineExecutor::question_of(const experiment::Trial& trial) co
   return {setup_of(trial), request_of(trial), trial.micro_batches(), trial.warmup + trial.batches};
 }
 
-experiment::ModelDescription PipelineExecutor::describe(const experiment::Trial& trial) {
-  ensure_pipeline(trial);
+experiment::ModelDescription PipelineExecutor::describe(const experiment::UncutTrial& trial) {
+  ensure_pipeline(trial, true);
   unsplit_.start(setup_of(trial));
   return unsplit_.describe(request_of(trial));
 }
 
-std::vector<double> PipelineExecutor::time_blocks(const experiment::Trial& trial,
+std::vector<double> PipelineExecutor::time_blocks(const experiment::UncutTrial& trial,
                                                   const experiment::ModelDescription& model) {
   auto request = request_of(trial);
   request.cut_positions = model.cut_positions;
@@ -133,23 +133,23 @@ std::vector<double> PipelineExecutor::time_blocks(const experiment::Trial& trial
 }
 
 record::TrialRecord PipelineExecutor::run(const experiment::Trial& trial) {
-  const auto started_at = utc_now();
+  TrialEvidence evidence;
+  evidence.provenance = options_.provenance;
+  evidence.provenance.started_at = utc_now();
   const char* phase = "launch";
-  record::TrialRecord record;
   try {
-    ensure_pipeline(trial);
+    ensure_pipeline(trial, unsplit_.known(question_of(trial)) == nullptr);
     if (trial.data_parallel > 0) pipeline_->join_star();
     phase = "load";
     ensure_unsplit(trial);
-    if (auto failure = EmulatedDevices::too_small_for(trial, answer_->description)) {
-      record = failure_record(trial, std::move(*failure));
-    } else {
+    evidence.failure = EmulatedDevices::too_small_for(trial, answer_->description);
+    if (!evidence.failure) {
       ensure_loaded(trial);
       ensure_source(trial);
       phase = "network";
       applied_.ensure(*network_, trial.network, options_.interrupt_descriptor);
       phase = "run";
-      record = run_loaded(trial);
+      measure(trial, evidence);
     }
   } catch (const StageError& error) {
     // The boundary of a trial: the rest of the pipeline is ended, and the next trial gets a new one.
@@ -158,11 +158,9 @@ record::TrialRecord PipelineExecutor::run(const experiment::Trial& trial) {
     // What a live stage refuses before the run (no such data set, no such CPU) it would refuse in the next trial too.
     if (error.kind() == StageError::Kind::refused && phase != std::string_view("run"))
       throw Error(error.code(), error.what());
-    record = failure_record(trial, {phase, error.stage(), error.what()});
+    evidence.failure = record::Failure{phase, error.stage(), error.what()};
   }
-  record.provenance = options_.provenance;
-  record.provenance.started_at = started_at;
-  return record;
+  return finish_record(trial, std::move(evidence));
 }
 
 void PipelineExecutor::make_room() {
@@ -177,28 +175,25 @@ BatchResult PipelineExecutor::last_result(const experiment::Trial& trial) {
           pipeline_->fetch_result(next_tag_ - 1, result, trial.micro_batches())};
 }
 
-void PipelineExecutor::ensure_pipeline(const experiment::Trial& trial) {
+void PipelineExecutor::ensure_pipeline(const experiment::UncutTrial& trial, bool asks_unsplit) {
   const auto wanted = pipeline_options(options_, trial);
-  const auto stages = static_cast<int>(trial.cpus.size());
-  const bool same_network =
-      shaping_ == trial.shaping && network_stages_ == stages && network_placement_ == trial.placement;
+  const bool same_network = networked_ && networked_->shaping == trial.shaping &&
+                            networked_->cpus.size() == trial.cpus.size() && networked_->placement == trial.placement;
   if (pipeline_ && same_network && pipeline_options_->same_processes(wanted)) return;
   pipeline_.reset();
   loaded_request_.reset();
   source_question_.reset();
   if (!same_network) {
     applied_.forget();
-    shaping_.reset();
-    network_ = shaping::make_network(trial.shaping, stages, trial.placement);
-    shaping_ = trial.shaping;
-    network_stages_ = stages;
-    network_placement_ = trial.placement;
+    networked_.reset();
+    network_ = shaping::make_network(trial.shaping, static_cast<int>(trial.cpus.size()), trial.placement);
+    networked_ = trial;
   }
   pipeline_options_ = wanted;
   unsplit_.end();    // it is in the driver's cgroup, whose siblings the devices' may have to be
   devices_.reset();  // the next ones have the same cgroup names
   devices_.emplace(trial);
-  if (unsplit_.known(question_of(trial)) == nullptr) unsplit_.start(setup_of(trial));  // while the stages start
+  if (asks_unsplit) unsplit_.start(setup_of(trial));  // while the stages start
   pipeline_.emplace(wanted, *network_, *devices_);
 }
 
@@ -262,9 +257,8 @@ void PipelineExecutor::ensure_source(const experiment::Trial& trial) {
   source_question_ = std::move(question);
 }
 
-record::TrialRecord PipelineExecutor::run_loaded(const experiment::Trial& trial) {
+void PipelineExecutor::measure(const experiment::Trial& trial, TrialEvidence& evidence) {
   const auto requests = make_run_requests(trial, answer_->description, answer_->ends, next_tag_++);
-  TrialEvidence evidence;
   if (trial.compute.compute == experiment::Compute::optimized || !trial.compute_devices.empty()) {
     evidence.prepared = pipeline_->prepare(make_prepare_requests(requests, answer_->ends));
   }
@@ -275,21 +269,20 @@ record::TrialRecord PipelineExecutor::run_loaded(const experiment::Trial& trial)
   const auto after = pipeline_->probe_clocks();
   for (std::size_t i = 0; i < evidence.reports.size(); ++i) {
     evidence.configured.push_back(pipeline_->configured()[i]);
+    evidence.devices.push_back(devices_->describe(static_cast<int>(i)));
     evidence.clocks.push_back(before[i] && after[i] ? ClockAlignment(*before[i], *after[i]) : ClockAlignment());
   }
+  evidence.model = answer_->description;
   evidence.unsplit_against_eager = answer_->against_eager;
-  auto record = assemble_record(trial, answer_->description, evidence);
-  devices_->describe_in(record);
-  add_server_phases(record, requests, [this](std::vector<stage::Run> runs) {
+  const auto run_again = [this](std::vector<stage::Run> runs) {
     for (auto& run : runs) run.tag = next_tag_;
     ++next_tag_;
     return pipeline_->run(runs);
-  });
-  if (trial.shaping != experiment::Shaping::none) {
-    network_->end_trial(network);
-    add_network(record, std::move(network));
-  }
-  return record;
+  };
+  run_server_phases(trial, requests, run_again, evidence);
+  if (trial.shaping == experiment::Shaping::none) return;
+  network_->end_trial(network);
+  evidence.network = std::move(network);
 }
 
 }  // namespace paretopipe::run

@@ -1,5 +1,6 @@
 #pragma once
 #include <paretopipe/core/clock.hpp>
+#include <paretopipe/run/finish_record.hpp>
 #include <paretopipe/run/pipeline.hpp>
 #include <paretopipe/run/sweep.hpp>
 #include <paretopipe/run/unsplit_models.hpp>
@@ -73,13 +74,14 @@ class PipelineExecutor final : public TrialExecutor {
  public:
   explicit PipelineExecutor(ExecutorOptions options);
 
-  /// The model at the settings of `trial`, whose splits and block count are ignored. Starts the stages, so that their
-  /// problems show before anything is measured.
-  experiment::ModelDescription describe(const experiment::Trial& trial);
+  const std::filesystem::path& program() const { return options_.stage_program; }
+
+  /// The trial's model. Starts the stages, so that their problems show before anything is measured.
+  experiment::ModelDescription describe(const experiment::UncutTrial& trial);
 
   /// The compute time of each block on stage 0 without emulation, in nanoseconds, for the model that describe()
   /// returned.
-  std::vector<double> time_blocks(const experiment::Trial& trial, const experiment::ModelDescription& model);
+  std::vector<double> time_blocks(const experiment::UncutTrial& trial, const experiment::ModelDescription& model);
 
   /// Announces the trials. Before the first of them, the unsplit models of all are computed, and every stage prepares
   /// once all blocks of a model that it will need, unless the memory of its device is limited.
@@ -96,23 +98,22 @@ class PipelineExecutor final : public TrialExecutor {
   BatchResult last_result(const experiment::Trial& trial);
 
  private:
-  void ensure_pipeline(const experiment::Trial& trial);
+  /// `asks_unsplit`: questions about the unsplit model follow, whose process then starts together with the stages.
+  void ensure_pipeline(const experiment::UncutTrial& trial, bool asks_unsplit);
   void ensure_unsplit(const experiment::Trial& trial);
   void ensure_loaded(const experiment::Trial& trial);
   void ensure_source(const experiment::Trial& trial);
-  record::TrialRecord run_loaded(const experiment::Trial& trial);
-  stage::ModelRequest request_of(const experiment::Trial& trial) const;
-  UnsplitSetup setup_of(const experiment::Trial& trial) const;
+  void measure(const experiment::Trial& trial, TrialEvidence& evidence);
+  stage::ModelRequest request_of(const experiment::UncutTrial& trial) const;
+  UnsplitSetup setup_of(const experiment::UncutTrial& trial) const;
   UnsplitQuestion question_of(const experiment::Trial& trial) const;
   std::vector<experiment::BlockRange> blocks_needed(const experiment::Trial& trial) const;
   bool holds_blocks_of(const experiment::Trial& trial) const;
 
   ExecutorOptions options_;
   std::vector<experiment::Trial> expected_;
-  std::optional<experiment::Shaping> shaping_;
-  int network_stages_ = 0;
-  experiment::Placement network_placement_;
-  std::unique_ptr<shaping::Network> network_;  // outlives the pipeline
+  std::optional<experiment::UncutTrial> networked_;  ///< whose stages the network is for
+  std::unique_ptr<shaping::Network> network_;        // outlives the pipeline
   AppliedNetwork applied_;
   std::optional<EmulatedDevices> devices_;  // so do they
   std::optional<PipelineOptions> pipeline_options_;

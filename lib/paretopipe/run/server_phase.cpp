@@ -2,9 +2,7 @@
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/experiment/plan.hpp>
 #include <paretopipe/run/server_phase.hpp>
-#include <paretopipe/run/trial_assembly.hpp>
 
-#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -47,84 +45,36 @@ ServerTimeline since_beginning(ServerTimeline moments, std::int64_t first) {
   return moments;
 }
 
-/// Adds the report of a further run to a stage's.
-void extend(record::StageReport& stage, const stage::RunReport& report) {
-  stage.usage = stage.usage + report.usage;
-  stage.state = report.state;
-  if (stage.peak_rss_bytes) stage.peak_rss_bytes = std::max(*stage.peak_rss_bytes, report.peak_rss_bytes);
-  if (stage.memory) {
-    stage.memory->tensors_bytes = std::max(stage.memory->tensors_bytes, report.memory.tensors_bytes);
-  }
-  if (const auto gpu = stage.gpu.value_or(host::GpuUsage{}) + report.gpu; gpu.samples > 0) stage.gpu = gpu;
-  if (!stage.conditions) return;
-  auto& conditions = *stage.conditions;
-  conditions.probe_after_ns = report.conditions.probe_after_ns;
-  if (conditions.time && report.conditions.time) {
-    conditions.time = *conditions.time + *report.conditions.time;
-  } else {
-    conditions.time.reset();
-  }
+ServerEvidence measure(double rate, const experiment::Trial& trial, const std::vector<stage::Run>& others,
+                       const RunStages& run) {
+  const auto requests = requests_at(rate, trial, others);
+  ServerEvidence evidence{{rate, trial.warmup, {}, {}}, run(requests)};
+  const auto& moments = evidence.reports.front().server;
+  if (moments.scheduled.empty()) throw Error(ExitCode::internal, "stage 0 reported a Server phase without queries");
+  evidence.measured.moments = since_beginning(moments, requests.front().arrivals.front());
+  evidence.measured.summary = stats::summarise_server(evidence.measured.moments, trial.warmup, trial.batch);
+  return evidence;
 }
-
-/// Measures one rate after the other for one record.
-class ServerPhases {
- public:
-  ServerPhases(record::TrialRecord& record, const std::vector<stage::Run>& requests, const RunStages& run)
-      : record_(record), requests_(requests), run_(run) {}
-
-  /// The summary at one rate; none if the outputs were wrong, which ends the trial.
-  std::optional<record::ServerSummary> measure(double rate) {
-    const auto& trial = record_.trial;
-    const auto requests = requests_at(rate, trial, requests_);
-    const auto reports = run_(requests);
-    const auto& source = reports.front();
-    if (source.server.scheduled.empty())
-      throw Error(ExitCode::internal, "stage 0 reported a Server phase without queries");
-    for (std::size_t i = 0; i < reports.size(); ++i) extend(record_.stages[i], reports[i]);
-    add_fidelity(record_, source, requests.front().total_batches());
-    if (record_.status == record::Status::failed) return std::nullopt;
-    record::ServerRun measured;
-    measured.rate_image_per_s = rate;
-    measured.warmup = trial.warmup;
-    measured.moments = since_beginning(source.server, requests.front().arrivals.front());
-    measured.summary = stats::summarise_server(measured.moments, measured.warmup, trial.batch);
-    const auto summary = measured.summary;
-    server_.runs.push_back(std::move(measured));
-    return summary;
-  }
-
-  /// Leaves a failed record without any of it.
-  void search(const experiment::LatencyBound& bound) {
-    MaxRateSearch search(record_.summary->throughput_image_per_s.value() / 2);
-    while (const auto rate = search.next()) {
-      const auto summary = measure(*rate);
-      if (!summary) return;
-      search.tried(stats::keeps(*summary, bound));
-    }
-    server_.max_rate = stats::max_rate_of(server_.runs, bound);
-  }
-
-  record::ServerRecord take() { return std::move(server_); }
-
- private:
-  record::TrialRecord& record_;
-  const std::vector<stage::Run>& requests_;
-  const RunStages& run_;
-  record::ServerRecord server_;
-};
 
 }  // namespace
 
-void add_server_phases(record::TrialRecord& record, const std::vector<stage::Run>& requests, const RunStages& run) {
-  if (!record.trial.server || record.status == record::Status::failed) return;
-  const auto& load = *record.trial.server;
-  ServerPhases phases(record, requests, run);
-  if (load.bound) {
-    phases.search(*load.bound);
-  } else {
-    phases.measure(load.rate_image_per_s);
+void run_server_phases(const experiment::Trial& trial, const std::vector<stage::Run>& requests, const RunStages& run,
+                       TrialEvidence& evidence) {
+  if (!trial.server || !fidelity_of(trial, evidence).kept()) return;
+  const auto right_at = [&](double rate) {
+    evidence.server.push_back(measure(rate, trial, requests, run));
+    return fidelity_of(trial, evidence).kept();
+  };
+  const auto& bound = trial.server->bound;
+  if (!bound) {
+    right_at(trial.server->rate_image_per_s);
+    return;
   }
-  if (record.status != record::Status::failed) record.server = phases.take();
+  MaxRateSearch search(offline_throughput(trial, evidence) / 2);
+  while (const auto rate = search.next()) {
+    if (!right_at(*rate)) return;
+    search.tried(stats::keeps(evidence.server.back().measured.summary, *bound));
+  }
 }
 
 }  // namespace paretopipe::run

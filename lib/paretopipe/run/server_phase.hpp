@@ -1,5 +1,6 @@
 #pragma once
-#include <paretopipe/record/record.hpp>
+#include <paretopipe/experiment/trial.hpp>
+#include <paretopipe/run/finish_record.hpp>
 #include <paretopipe/stage/messages.hpp>
 
 #include <functional>
@@ -37,13 +38,13 @@ class MaxRateSearch {
 /// Runs one request per participating stage and returns their reports, source first.
 using RunStages = std::function<std::vector<stage::RunReport>(const std::vector<stage::Run>&)>;
 
-/// Adds the Server phases that the record's trial asks for: one at its rate, or those of a search for the highest rate
-/// that keeps its bound, beginning at half the throughput of the Offline phase. `requests` are those of the trial's
-/// other phases. Each rate is a run of its own, by a call of `run`; nothing is loaded or restarted. The stages' usage,
-/// memory and conditions then include these phases. If an output differs from the unsplit model's, the trial fails, and
-/// no further rate is tried.
+/// Runs the Server phases that the trial asks for, and adds their evidence to that of its other phases: one at its
+/// rate, or those of a search for the highest rate that keeps its bound, beginning at half the throughput of the
+/// Offline phase. `requests` are those of the other phases. Each rate is a run of its own, by a call of `run`; nothing
+/// is loaded or restarted. Once an output differs from the unsplit model's, no further rate is tried.
 ///
-/// Does nothing for a trial without a Server phase and for a record that has failed. Throws what `run` throws.
-void add_server_phases(record::TrialRecord& record, const std::vector<stage::Run>& requests, const RunStages& run);
+/// Does nothing for a trial without a Server phase and for one whose output is wrong already. Throws what `run` throws.
+void run_server_phases(const experiment::Trial& trial, const std::vector<stage::Run>& requests, const RunStages& run,
+                       TrialEvidence& evidence);
 
 }  // namespace paretopipe::run

@@ -1,5 +1,6 @@
 #include <paretopipe/analysis/stats/disturbances.hpp>
 #include <paretopipe/core/hash.hpp>
+#include <paretopipe/run/finish_record.hpp>
 #include <paretopipe/run/sweep.hpp>
 
 #include <algorithm>
@@ -8,7 +9,6 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 namespace paretopipe::run {
 
@@ -53,14 +53,6 @@ void SlowWindows::accept(const record::TrialRecord& record) {
 }
 
 namespace {
-
-/// Keeps the measurement readable, with the reason why it does not count.
-record::TrialRecord not_believed(record::TrialRecord record, const std::vector<std::string>& reasons) {
-  record.status = record::Status::invalid;
-  record.failure = record::Failure{"conditions", std::nullopt,
-                                   fmt::format("measured in a slow window, and again: {}", fmt::join(reasons, "; "))};
-  return record;
-}
 
 int allowed_repeats(const Repeats& repeats, std::size_t trials) {
   return std::max(repeats.per_trial, static_cast<int>(repeats.share * static_cast<double>(trials)));
@@ -145,7 +137,7 @@ std::vector<Sweep::Turn> Sweep::run_turns(const experiment::Trial& trial, bool m
     }
     const auto reasons = slow_windows_.judge(record);
     const bool again = !reasons.empty() && may_repeat && repeats_left_ > 0;
-    if (again) record = not_believed(std::move(record), reasons);
+    if (again) record = set_aside(std::move(record), reasons);
     side.keep(record);
     if (again) {
       --repeats_left_;

@@ -176,24 +176,24 @@ TEST_CASE("a trial carries everything of the experiment that decides the run", "
   experiment.cpus = {"0", "1"};
   experiment.tuning.tune_malloc = false;
   experiment.compute.memory_format = experiment::MemoryFormat::channels_last;
-  const Trial expected{.model = "resnet18",
-                       .num_classes = 100,
-                       .block_count = 10,
-                       .split_points = {4},
-                       .batch = 2,
-                       .batches = 3,
-                       .warmup = 5,
-                       .depth = 7,
-                       .repetition = 0,
-                       .seed = 11,
-                       .data = "random",
-                       .threads_per_stage = 13,
-                       .cpus = {"0", "1"},
-                       .tuning = {.flush_denormals = true, .tune_malloc = false, .passive_openmp_wait = true},
-                       .compute = {experiment::Compute::optimized, experiment::Precision::float32,
-                                   experiment::MemoryFormat::channels_last},
-                       .network = {},
-                       .shaping = experiment::Shaping::none};
+  const experiment::UncutTrial uncut{
+      .model = "resnet18",
+      .num_classes = 100,
+      .batch = 2,
+      .seed = 11,
+      .data = "random",
+      .threads_per_stage = 13,
+      .cpus = {"0", "1"},
+      .tuning = {.flush_denormals = true, .tune_malloc = false, .passive_openmp_wait = true},
+      .compute = {experiment::Compute::optimized, experiment::Precision::float32,
+                  experiment::MemoryFormat::channels_last}};
+  CHECK(uncut_trial(experiment, {"resnet18", {}, {}}, experiment::Shaping::none, {}) == uncut);
+  Trial expected{uncut};
+  expected.block_count = 10;
+  expected.split_points = {4};
+  expected.batches = 3;
+  expected.warmup = 5;
+  expected.depth = 7;
   CHECK(plan_one(experiment, 10) == std::vector<Trial>{expected});
 }
 

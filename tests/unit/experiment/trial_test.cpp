@@ -21,22 +21,14 @@ experiment::Archive an_archive() {
 }
 
 Trial a_trial() {
-  return {.model = "mobilenet_v2",
-          .num_classes = 10,
-          .block_count = 20,
-          .split_points = {7},
-          .batch = 8,
-          .batches = 32,
-          .warmup = 4,
-          .depth = 4,
-          .repetition = 2,
-          .seed = 1,
-          .data = "fashion-mnist",
-          .threads_per_stage = 1,
-          .cpus = {"0", "1"},
-          .tuning = {},
-          .network = {},
-          .shaping = experiment::Shaping::none};
+  Trial trial{{.model = "mobilenet_v2", .batch = 8, .data = "fashion-mnist", .cpus = {"0", "1"}}};
+  trial.block_count = 20;
+  trial.split_points = {7};
+  trial.batches = 32;
+  trial.warmup = 4;
+  trial.depth = 4;
+  trial.repetition = 2;
+  return trial;
 }
 
 Trial split_at(std::vector<int> points) {

@@ -2,7 +2,8 @@
 #include <paretopipe/analysis/stats/breakdown.hpp>
 #include <paretopipe/analysis/stats/summarise.hpp>
 #include <paretopipe/core/error.hpp>
-#include <paretopipe/run/trial_assembly.hpp>
+#include <paretopipe/run/finish_record.hpp>
+#include <paretopipe/run/trial_requests.hpp>
 
 #include <support/catch.hpp>
 
@@ -56,6 +57,8 @@ StageTimeline as_source(const record::PhaseSamples& samples) {
 /// What devices would report that had seen these samples, each but the source on a clock some hours ahead.
 run::TrialEvidence evidence_of(const record::PhaseSamples& samples) {
   run::TrialEvidence evidence;
+  evidence.model = dealt_model();
+  evidence.devices.resize(static_cast<std::size_t>(samples.devices));
   for (int device = 0; device < samples.devices; ++device) {
     const auto offset = device * kHour;
     stage::RunReport report;
@@ -102,7 +105,7 @@ TEST_CASE("the record has every batch's way to its device and back in one time b
   const int devices = GENERATE(2, 3, 4);
   const auto samples = dealt_samples({.devices = devices, .batches = kPhase, .warmup = kDealtWarmup});
   const auto trial = a_trial(devices);
-  const auto record = run::assemble_record(trial, dealt_model(), evidence_of(samples));
+  const auto record = run::finish_record(trial, evidence_of(samples));
   REQUIRE(record.status == record::Status::ok);
   CHECK(record.offline->devices == devices);
   CHECK(record.offline->stages == samples.stages);
@@ -122,6 +125,6 @@ TEST_CASE("the record has every batch's way to its device and back in one time b
 TEST_CASE("a device that reports another number of batches than it was dealt is an error, and no record") {
   auto evidence = evidence_of(dealt_samples({.devices = 3, .batches = kPhase, .warmup = kDealtWarmup}));
   for (const auto member : kStageMoments) (evidence.reports[2].offline.*member).pop_back();
-  CHECK_THROWS_WITH(run::assemble_record(a_trial(3), dealt_model(), evidence),
+  CHECK_THROWS_WITH(run::finish_record(a_trial(3), evidence),
                     "device 2 reported 2 of the 3 micro-batches that it was dealt");
 }

@@ -1,5 +1,5 @@
 #pragma once
-#include <paretopipe/run/trial_assembly.hpp>
+#include <paretopipe/run/finish_record.hpp>
 
 #include <string>
 #include <utility>
@@ -54,6 +54,8 @@ inline run::TrialEvidence evidence_of(const record::PhaseSamples& single_stream,
   constexpr std::int64_t kStart = 7'000'000'000'123;
   constexpr std::int64_t kHour = 3'600'000'000'000;
   run::TrialEvidence evidence;
+  evidence.model = a_model();
+  evidence.devices.resize(single_stream.stages.size());
   for (std::size_t i = 0; i < single_stream.stages.size(); ++i) {
     const auto offset = static_cast<std::int64_t>(i) * kHour;
     stage::RunReport report;

@@ -8,7 +8,7 @@
 #include <support/message_of.hpp>
 #include <support/queueing.hpp>
 
-#include "../stats/samples.hpp"
+#include "evidence.hpp"
 
 using namespace paretopipe;
 using experiment::LatencyBound;
@@ -20,23 +20,18 @@ namespace {
 constexpr std::int64_t kService = 10'000'000;  // 100 batches per second
 constexpr int kServerWarmup = 3;
 
-/// A record of the other phases with one batch of 8 images in 10 ms.
-TrialRecord a_record(std::optional<experiment::ServerLoad> load) {
-  auto record = testing::make_record(testing::make_trial(3), {9'000'000, 4'000'000, 3'000'000, 20'000}, 8000);
-  record.trial.warmup = kServerWarmup;
-  record.single_stream->warmup = record.offline->warmup = kServerWarmup;
-  record.trial.batches -= kServerWarmup - 2;
-  record.summary = stats::summarise(*record.single_stream, *record.offline, record.trial.batch, record.links);
-  record.trial.server = load;
-  return record;
+/// A trial with one batch of 8 images in 10 ms.
+experiment::Trial loaded_trial(std::optional<experiment::ServerLoad> load) {
+  auto trial = testing::make_trial(3);
+  trial.warmup = kServerWarmup;
+  trial.server = load;
+  return trial;
 }
 
-std::vector<stage::Run> requests_of(const TrialRecord& record) {
-  stage::Run request;
-  request.stage_count = 2;
-  request.warmup = kServerWarmup;
-  request.batches = record.trial.batches;
-  return {request, request};
+/// What its other phases have as evidence.
+run::TrialEvidence other_phases_of(const experiment::Trial& trial) {
+  const auto record = testing::make_record(trial, {9'000'000, 4'000'000, 3'000'000, 20'000}, 8000);
+  return testing::evidence_of(*record.single_stream, *record.offline);
 }
 
 /// Stages without a process: the queue of one server whose service takes no more and no less than kService, on a clock
@@ -70,26 +65,37 @@ class Simulation {
   static constexpr std::int64_t kOrigin = 5'000'000'000'000;
 };
 
-TrialRecord measured(TrialRecord record, Simulation& simulation) {
-  run::add_server_phases(record, requests_of(record), std::ref(simulation));
-  return record;
+TrialRecord measured(const experiment::Trial& trial, Simulation& simulation, run::TrialEvidence evidence) {
+  stage::Run request;
+  request.stage_count = 2;
+  request.warmup = kServerWarmup;
+  request.batches = trial.batches;
+  run::run_server_phases(trial, {request, request}, std::ref(simulation), evidence);
+  return run::finish_record(trial, evidence);
+}
+
+TrialRecord measured(const experiment::Trial& trial, Simulation& simulation) {
+  return measured(trial, simulation, other_phases_of(trial));
 }
 
 }  // namespace
 
-TEST_CASE("a trial without a Server phase, or that has failed, is left as it is") {
+TEST_CASE("a trial without a Server phase, or whose output is wrong already, gets none") {
   Simulation simulation;
-  const auto plain = a_record(std::nullopt);
-  CHECK(measured(plain, simulation) == plain);
-  auto failed = a_record(experiment::ServerLoad{10, std::nullopt, 5});
-  failed.status = record::Status::failed;
-  CHECK(measured(failed, simulation) == failed);
+  const auto plain = loaded_trial(std::nullopt);
+  CHECK(measured(plain, simulation) == run::finish_record(plain, other_phases_of(plain)));
+  const auto trial = loaded_trial(experiment::ServerLoad{10, std::nullopt, 5});
+  auto wrong = other_phases_of(trial);
+  wrong.reports.front().max_abs_difference = 1;
+  const auto failed = measured(trial, simulation, wrong);
+  CHECK(failed.status == record::Status::failed);
+  CHECK(failed == run::finish_record(trial, wrong));
   CHECK(simulation.requests_.empty());
 }
 
 TEST_CASE("a rate is one run of the same stages: as many queries as were asked for, and the source has the schedule") {
   Simulation simulation;
-  const auto record = measured(a_record(experiment::ServerLoad{400, std::nullopt, 20}), simulation);
+  const auto record = measured(loaded_trial(experiment::ServerLoad{400, std::nullopt, 20}), simulation);
   REQUIRE(simulation.requests_.size() == 1);
   const auto& requests = simulation.requests_.front();
   REQUIRE(requests.size() == 2);
@@ -111,10 +117,10 @@ TEST_CASE("a rate is one run of the same stages: as many queries as were asked f
 
 TEST_CASE("every repetition has arrivals of its own") {
   Simulation simulation;
-  auto record = a_record(experiment::ServerLoad{400, std::nullopt, 20});
-  measured(record, simulation);
-  record.trial.repetition = 1;
-  measured(record, simulation);
+  auto trial = loaded_trial(experiment::ServerLoad{400, std::nullopt, 20});
+  measured(trial, simulation);
+  trial.repetition = 1;
+  measured(trial, simulation);
   CHECK(simulation.requests_[0].front().arrivals != simulation.requests_[1].front().arrivals);
 }
 
@@ -122,7 +128,7 @@ TEST_CASE("the record is whole: it passes the check, and comes back from JSON") 
   Simulation simulation;
   for (const auto& load : {experiment::ServerLoad{400, std::nullopt, 50},
                            experiment::ServerLoad{0, LatencyBound{LatencyStatistic::p90, 3 * kService}, 50}}) {
-    const auto record = measured(a_record(load), simulation);
+    const auto record = measured(loaded_trial(load), simulation);
     CHECK_NOTHROW(stats::check_summary(record));
     const auto back = nlohmann::json::parse(nlohmann::json(record).dump()).get<TrialRecord>();
     CHECK(back == record);
@@ -133,14 +139,14 @@ TEST_CASE("the record is whole: it passes the check, and comes back from JSON") 
 TEST_CASE("the mean latency of one stage is that of an M/D/1 queue") {
   Simulation simulation;
   for (const double rho : {0.3, 0.6, 0.8}) {
-    const auto record = measured(a_record(experiment::ServerLoad{rho * 800, std::nullopt, 50'000}), simulation);
+    const auto record = measured(loaded_trial(experiment::ServerLoad{rho * 800, std::nullopt, 50'000}), simulation);
     const auto& summary = record.server->runs.front().summary;
     const double expected = static_cast<double>(kService) + support::md1_mean_wait_ns(rho, kService);
     CAPTURE(rho, summary.latency.mean_ns, expected);
     CHECK(std::abs(summary.latency.mean_ns / expected - 1) < 0.05);
     CHECK_FALSE(summary.saturated);
   }
-  CHECK(measured(a_record(experiment::ServerLoad{1000, std::nullopt, 5000}), simulation)
+  CHECK(measured(loaded_trial(experiment::ServerLoad{1000, std::nullopt, 5000}), simulation)
             .server->runs.front()
             .summary.saturated);
 }
@@ -148,7 +154,7 @@ TEST_CASE("the mean latency of one stage is that of an M/D/1 queue") {
 TEST_CASE("a search ends at the highest rate that keeps the bound, with all that it tried as evidence") {
   Simulation simulation;
   const LatencyBound bound{LatencyStatistic::mean, 15'000'000};  // M/D/1: rho / (2 (1 - rho)) = 1/2 at rho = 1/2
-  const auto record = measured(a_record(experiment::ServerLoad{0, bound, 50'000}), simulation);
+  const auto record = measured(loaded_trial(experiment::ServerLoad{0, bound, 50'000}), simulation);
   REQUIRE(record.server);
   REQUIRE(record.server->max_rate);
   const auto& [kept, missed] = *record.server->max_rate;
@@ -165,7 +171,7 @@ TEST_CASE("a search ends at the highest rate that keeps the bound, with all that
 TEST_CASE("a bound that no rate can keep ends without a rate, and the record says what was tried") {
   Simulation simulation;
   const auto record =
-      measured(a_record(experiment::ServerLoad{0, LatencyBound{LatencyStatistic::p50, kService}, 20}), simulation);
+      measured(loaded_trial(experiment::ServerLoad{0, LatencyBound{LatencyStatistic::p50, kService}, 20}), simulation);
   CHECK(record.status == record::Status::ok);
   CHECK_FALSE(record.server->max_rate->kept_image_per_s);
   CHECK(record.server->max_rate->missed_image_per_s == record.summary->throughput_image_per_s.value() / 16);
@@ -175,11 +181,12 @@ TEST_CASE("a bound that no rate can keep ends without a rate, and the record say
 
 TEST_CASE("what the stages used, and how their CPUs were, covers all phases") {
   Simulation simulation;
-  const auto before = a_record(experiment::ServerLoad{400, std::nullopt, 20});
-  auto known = before;
-  known.stages[0].conditions = host::CpuConditions{10, 20, host::CpuTime{30, 40, 50}};
-  known.stages[0].peak_rss_bytes = 5;
-  const auto record = measured(known, simulation);
+  const auto trial = loaded_trial(experiment::ServerLoad{400, std::nullopt, 20});
+  auto known = other_phases_of(trial);
+  known.reports[0].conditions = host::CpuConditions{10, 20, host::CpuTime{30, 40, 50}};
+  known.reports[0].peak_rss_bytes = 5;
+  const auto before = run::finish_record(trial, known);
+  const auto record = measured(trial, simulation, known);
   CHECK(record.stages[0].usage.minor_page_faults == before.stages[0].usage.minor_page_faults + 7);
   CHECK(record.stages[0].conditions == host::CpuConditions{10, 2, host::CpuTime{33, 44, 55}});
   CHECK(record.stages[0].peak_rss_bytes == 123'456'789'000);
@@ -190,7 +197,7 @@ TEST_CASE("a wrong output under load fails the trial, ends the search, and leave
   Simulation simulation;
   simulation.difference_ = 0.25;
   const auto record =
-      measured(a_record(experiment::ServerLoad{0, LatencyBound{LatencyStatistic::p99, kService}, 20}), simulation);
+      measured(loaded_trial(experiment::ServerLoad{0, LatencyBound{LatencyStatistic::p99, kService}, 20}), simulation);
   CHECK(record.status == record::Status::failed);
   CHECK(record.failure->phase == "check");
   CHECK(support::contains(record.failure->reason, "0.25"));

@@ -1,4 +1,4 @@
-#include <paretopipe/run/trial_assembly.hpp>
+#include <paretopipe/run/trial_requests.hpp>
 
 #include <support/catch.hpp>
 
@@ -45,7 +45,9 @@ TEST_CASE("where two tensors cross, a stage is told of both, and a header goes w
   trial.batch = 24;
   const auto samples = micro_batched(regular_samples(kAlone, 3 * (kWarmup + kBatches), kWarmup, 1), 3);
   const auto loaded_samples = micro_batched(regular_samples(kLoaded, 3 * (kWarmup + kBatches), kWarmup, 1), 3);
-  const auto links = run::assemble_record(trial, model, evidence_of(samples, loaded_samples)).links;
+  auto evidence = evidence_of(samples, loaded_samples);
+  evidence.model = model;
+  const auto links = run::finish_record(trial, evidence).links;
   REQUIRE(links.size() == 2);
   CHECK(links[0] == record::LinkPayload{0, 1, 3 * model.blocks.at(2).activation_bytes, 3 * 2 * 64});
   CHECK(links[1].header_bytes == 3 * 64);

@@ -1,6 +1,7 @@
 #include <paretopipe/analysis/stats/breakdown.hpp>
 #include <paretopipe/core/error.hpp>
-#include <paretopipe/run/trial_assembly.hpp>
+#include <paretopipe/run/finish_record.hpp>
+#include <paretopipe/run/trial_requests.hpp>
 
 #include <random>
 
@@ -28,7 +29,7 @@ void require_parts_to_add_up(const PhaseSamples& samples) {
 }  // namespace
 
 TEST_CASE("samples of several clocks come to one time base, which begins with the phase") {
-  const auto record = run::assemble_record(trial_at({3}), a_model(), regular_evidence());
+  const auto record = run::finish_record(trial_at({3}), regular_evidence());
   CHECK(record.single_stream == regular_samples(kAlone, kWarmup + kBatches, kWarmup, 1));
   CHECK(record.offline == regular_samples(kLoaded, kWarmup + kBatches, kWarmup, 4));
   REQUIRE(record.clocks.size() == 2);
@@ -39,7 +40,7 @@ TEST_CASE("samples of several clocks come to one time base, which begins with th
 
 TEST_CASE("a right output is an ok record, complete and derived from its own samples") {
   const auto trial = trial_at({3});
-  const auto record = run::assemble_record(trial, a_model(), regular_evidence());
+  const auto record = run::finish_record(trial, regular_evidence());
   CHECK(record.status == record::Status::ok);
   CHECK_FALSE(record.failure.has_value());
   CHECK(record.trial == trial);
@@ -63,7 +64,7 @@ TEST_CASE("the record of a trial of one phase has that phase's samples and numbe
     (alone ? report.offline : report.single_stream) = {};
     (alone ? report.offline_results : report.single_stream_results) = {};
   }
-  const auto record = run::assemble_record(trial, a_model(), evidence);
+  const auto record = run::finish_record(trial, evidence);
   CHECK(record.status == record::Status::ok);
   CHECK(record.single_stream.has_value() == alone);
   CHECK(record.offline.has_value() != alone);
@@ -89,25 +90,25 @@ TEST_CASE("optimized, a difference within the tolerance is kept and passes, and 
   source.largest_output = 20;
   const auto tolerance = 20 * trial.compute.relative_tolerance();
   source.max_abs_difference = tolerance;
-  const auto kept = run::assemble_record(trial, a_model(), evidence);
+  const auto kept = run::finish_record(trial, evidence);
   CHECK(kept.status == record::Status::ok);
   CHECK(kept.fidelity == record::Fidelity{tolerance, 1, 2 * (kWarmup + kBatches), tolerance});
   CHECK(nlohmann::json::parse(nlohmann::json(kept).dump()).get<record::TrialRecord>() == kept);
   source.max_abs_difference = 1.01 * tolerance;
-  const auto failed = run::assemble_record(trial, a_model(), evidence);
+  const auto failed = run::finish_record(trial, evidence);
   CHECK(failed.status == record::Status::failed);
   CHECK(failed.failure->phase == "check");
   CHECK_FALSE(failed.summary.has_value());
   trial.compute.compute = experiment::Compute::eager;
   source.max_abs_difference = 1e-30;
-  CHECK(run::assemble_record(trial, a_model(), evidence).status == record::Status::failed);
+  CHECK(run::finish_record(trial, evidence).status == record::Status::failed);
 }
 
 TEST_CASE("accuracy is recorded where there are labels, and missing where there are none") {
   auto evidence = regular_evidence();
-  CHECK_FALSE(run::assemble_record(trial_at({3}), a_model(), evidence).fidelity->accuracy.has_value());
+  CHECK_FALSE(run::finish_record(trial_at({3}), evidence).fidelity->accuracy.has_value());
   evidence.reports.front().accuracy = {0, 4};
-  const auto record = run::assemble_record(trial_at({3}), a_model(), evidence);
+  const auto record = run::finish_record(trial_at({3}), evidence);
   CHECK(record.fidelity->accuracy == Accuracy{0, 4});
   const nlohmann::json written = record;
   CHECK(written.at("fidelity").at("accuracy") == nlohmann::json{{"top1", 0.0}, {"images", 4}});
@@ -120,7 +121,7 @@ TEST_CASE("whatever the moments, the parts of every batch add up to its latency"
     const auto trial = trial_at(splits);
     const int stages = trial.all_local() ? 1 : trial.stage_count();
     const auto samples = [&] { return random_samples(random, stages, kWarmup + kBatches, kWarmup); };
-    const auto record = run::assemble_record(trial, a_model(), evidence_of(samples(), samples()));
+    const auto record = run::finish_record(trial, evidence_of(samples(), samples()));
     require_parts_to_add_up(*record.single_stream);
     require_parts_to_add_up(*record.offline);
     CHECK(record.single_stream->stages.front().ready.front() == 0);
@@ -131,7 +132,7 @@ TEST_CASE("the smallest difference of the output is a failure that says how larg
   auto evidence = regular_evidence();
   evidence.reports.front().max_abs_difference = 1e-45;
   evidence.reports.front().top1_agreement = 0.975;
-  const auto record = run::assemble_record(trial_at({3}), a_model(), evidence);
+  const auto record = run::finish_record(trial_at({3}), evidence);
   CHECK(record.status == record::Status::failed);
   CHECK(record.failure->phase == "check");
   CHECK_FALSE(record.failure->stage.has_value());
@@ -143,7 +144,7 @@ TEST_CASE("the smallest difference of the output is a failure that says how larg
 }
 
 TEST_CASE("each stage is reported with its own blocks, and an unreadable peak is missing") {
-  const auto record = run::assemble_record(trial_at({3}), a_model(), regular_evidence());
+  const auto record = run::finish_record(trial_at({3}), regular_evidence());
   REQUIRE(record.stages.size() == 2);
   CHECK(record.stages[0].blocks == experiment::BlockRange{0, 3});
   CHECK(record.stages[1].blocks == experiment::BlockRange{3, 10});
@@ -165,17 +166,17 @@ TEST_CASE("each stage is reported with its own blocks, and an unreadable peak is
 TEST_CASE("each stage is reported with its own graph, and with none where it had nothing to prepare") {
   auto evidence = regular_evidence();
   evidence.prepared = {{Preparation{true, 1, 2, 3, 4, 5}}, {}};
-  const auto stages = run::assemble_record(trial_at({3}), a_model(), evidence).stages;
+  const auto stages = run::finish_record(trial_at({3}), evidence).stages;
   CHECK(stages[0].prepared == Preparation{true, 1, 2, 3, 4, 5});
   CHECK_FALSE(stages[1].prepared.has_value());
-  CHECK_FALSE(run::assemble_record(trial_at({3}), a_model(), regular_evidence()).stages[0].prepared.has_value());
+  CHECK_FALSE(run::finish_record(trial_at({3}), regular_evidence()).stages[0].prepared.has_value());
 }
 
 TEST_CASE("the links carry what the model emits at each cut, and the result back") {
   std::mt19937 random(3);
   const auto links_of = [&](const std::vector<int>& splits, int stages) {
     const auto samples = random_samples(random, stages, kWarmup + kBatches, kWarmup);
-    return run::assemble_record(trial_at(splits), a_model(), evidence_of(samples, samples)).links;
+    return run::finish_record(trial_at(splits), evidence_of(samples, samples)).links;
   };
   using Links = std::vector<record::LinkPayload>;
   CHECK(links_of({3}, 2) == Links{{0, 1, 96, 64}, {1, 0, 320, 64}});
@@ -192,7 +193,7 @@ TEST_CASE(
   const auto samples = [](const Durations& durations) {
     return micro_batched(regular_samples(durations, 3 * (kWarmup + kBatches), kWarmup, 1), 3);
   };
-  const auto record = run::assemble_record(trial, a_model(), evidence_of(samples(kAlone), samples(kLoaded)));
+  const auto record = run::finish_record(trial, evidence_of(samples(kAlone), samples(kLoaded)));
   REQUIRE(record.status == record::Status::ok);
   CHECK(record.single_stream == samples(kAlone));
   CHECK(record.links == std::vector<record::LinkPayload>{{0, 1, 3 * 96, 3 * 64}, {1, 0, 3 * 320, 3 * 64}});
@@ -210,7 +211,7 @@ TEST_CASE(
 TEST_CASE("reports of other micro-batches than the trial's are refused") {
   auto trial = trial_at({3});
   trial.micro_batch = 2;  // four micro-batches a batch, and each was handed over by itself
-  CHECK_THROWS_AS(run::assemble_record(trial, a_model(), regular_evidence()), Error);
+  CHECK_THROWS_AS(run::finish_record(trial, regular_evidence()), Error);
 }
 
 TEST_CASE("reports that lack batches are refused, whichever stage and phase they are of") {
@@ -219,21 +220,25 @@ TEST_CASE("reports that lack batches are refused, whichever stage and phase they
       CAPTURE(stage);
       auto evidence = regular_evidence();
       (evidence.reports[stage].*phase).compute_end.pop_back();
-      CHECK_THROWS_AS(run::assemble_record(trial_at({3}), a_model(), evidence), Error);
+      CHECK_THROWS_AS(run::finish_record(trial_at({3}), evidence), Error);
       evidence.reports[stage].*phase = {};
-      CHECK_THROWS_AS(run::assemble_record(trial_at({3}), a_model(), evidence), Error);
+      CHECK_THROWS_AS(run::finish_record(trial_at({3}), evidence), Error);
     }
   }
   auto evidence = regular_evidence();
   evidence.reports.front().offline_results = {};
-  CHECK_THROWS_AS(run::assemble_record(trial_at({3}), a_model(), evidence), Error);
+  CHECK_THROWS_AS(run::finish_record(trial_at({3}), evidence), Error);
 }
 
 TEST_CASE("a trial that did not run is a record with its reason and nothing else") {
-  const auto record = run::failure_record(trial_at({3}), {"load", 1, "killed"});
+  auto evidence = regular_evidence();
+  evidence.failure = record::Failure{"load", 1, "killed"};
+  const auto record = run::finish_record(trial_at({3}), evidence);
   CHECK(record.status == record::Status::failed);
   CHECK(record.failure == record::Failure{"load", 1, "killed"});
   CHECK_FALSE(record.single_stream.has_value());
+  CHECK(record.stages.empty());
+  CHECK_FALSE(record.fidelity.has_value());
   const nlohmann::json written = record;
   CHECK(nlohmann::json::parse(written.dump()).get<record::TrialRecord>() == record);
 }
@@ -242,9 +247,9 @@ TEST_CASE("a trial over a network that deviates is invalid: its samples are kept
   auto trial = trial_at({4});
   trial.shaping = experiment::Shaping::emulated;
   const auto over = [&](const experiment::NetworkEvidence& network) {
-    auto record = run::assemble_record(trial, a_model(), regular_evidence());
-    run::add_network(record, network);
-    return record;
+    auto evidence = regular_evidence();
+    evidence.network = network;
+    return run::finish_record(trial, evidence);
   };
   experiment::NetworkEvidence network;
   CHECK(over(network).status == record::Status::ok);
@@ -258,9 +263,39 @@ TEST_CASE("a trial over a network that deviates is invalid: its samples are kept
   CHECK(nlohmann::json(record).get<record::TrialRecord>() == record);
 }
 
+TEST_CASE("a wrong output over a network that deviates is a failure, and the network is recorded all the same") {
+  auto evidence = regular_evidence();
+  evidence.network.emplace().deviations = {"The round trip is 23 ms."};
+  evidence.reports.front().max_abs_difference = 1;
+  const auto record = run::finish_record(trial_at({3}), evidence);
+  CHECK(record.status == record::Status::failed);
+  CHECK(record.failure->phase == "check");
+  CHECK_FALSE(record.summary.has_value());
+  CHECK(record.network == evidence.network);
+}
+
+TEST_CASE("a record that is set aside keeps what was measured, with the reasons why it does not count") {
+  const auto before = run::finish_record(trial_at({3}), regular_evidence());
+  const auto record = run::set_aside(before, {"stage 0 waited", "stage 1 was slow"});
+  CHECK(record.status == record::Status::invalid);
+  CHECK(record.failure == record::Failure{"conditions", std::nullopt,
+                                          "measured in a slow window, and again: stage 0 waited; stage 1 was slow"});
+  CHECK(record.summary == before.summary);
+}
+
+TEST_CASE("a stage is reported with its emulated device, and the record with what produced it") {
+  auto evidence = regular_evidence();
+  evidence.devices[1] = record::EmulatedDevice{"tiny", 1};
+  evidence.provenance.version = "1.2.3";
+  const auto record = run::finish_record(trial_at({3}), evidence);
+  CHECK_FALSE(record.stages[0].emulated_device.has_value());
+  CHECK(record.stages[1].emulated_device == evidence.devices[1]);
+  CHECK(record.provenance == evidence.provenance);
+}
+
 TEST_CASE("how far the unsplit model is from eager mode is in the record of every trial that was compared with it") {
   auto evidence = regular_evidence();
   evidence.unsplit_against_eager = UnsplitFidelity{1e-6, 1, 8, 1e-4};
-  const auto record = run::assemble_record(trial_at({3}), a_model(), evidence);
+  const auto record = run::finish_record(trial_at({3}), evidence);
   CHECK(record.fidelity->unsplit_against_eager == evidence.unsplit_against_eager);
 }

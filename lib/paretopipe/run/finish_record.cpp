@@ -1,0 +1,258 @@
+#include <paretopipe/analysis/stats/disturbances.hpp>
+#include <paretopipe/analysis/stats/outliers.hpp>
+#include <paretopipe/analysis/stats/server_summary.hpp>
+#include <paretopipe/analysis/stats/summarise.hpp>
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/core/timeline.hpp>
+#include <paretopipe/run/finish_record.hpp>
+#include <paretopipe/run/trial_requests.hpp>
+#include <paretopipe/wire/frame.hpp>
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace paretopipe::run {
+
+namespace {
+
+template <class Timeline, class Moments>
+Timeline rebase(const Timeline& timeline, const Moments& members, const ClockAlignment& clock, std::int64_t origin) {
+  Timeline rebased = timeline;
+  for (const auto member : members) {
+    for (auto& moment : rebased.*member) moment = clock.to_ours(moment) - origin;
+  }
+  return rebased;
+}
+
+void copy_moments(StageTimeline& to, std::size_t entry, const StageTimeline& from, std::size_t own) {
+  for (const auto moment : kStageMoments) (to.*moment)[entry] = (from.*moment)[own];
+}
+
+/// A batch that the source computes itself stays in place: all moments of its dispatch are that of its hand-over.
+void stay(StageTimeline& dispatch, StageTimeline& device, std::size_t entry) {
+  const auto handed_over = dispatch.receive_begin[entry];
+  copy_moments(device, entry, dispatch, entry);
+  for (const auto moment : kStageMoments) (dispatch.*moment)[entry] = handed_over;
+}
+
+/// Turns the timelines of all devices, the source's first, into those of `record::PhaseSamples::devices`. Throws
+/// Error(internal) if a device did not report its share.
+void gather_dealt(record::PhaseSamples& samples, int devices) {
+  const auto micro_batches = static_cast<std::size_t>(samples.micro_batches);
+  auto dispatch = std::move(samples.stages.front());
+  const auto entries = dispatch.receive_begin.size();
+  const Deal deal{static_cast<std::size_t>(devices), entries / micro_batches};
+  StageTimeline device_side;
+  for (const auto moment : kStageMoments) (device_side.*moment).resize(entries);
+  for (std::size_t device = 0; device < deal.devices; ++device) {
+    const auto& own_side = samples.stages[device];
+    const auto own_entries = deal.share_of(device) * micro_batches;
+    if (device > 0 && own_side.ready.size() != own_entries) {
+      throw Error(ExitCode::internal, fmt::format("device {} reported {} of the {} micro-batches that it was dealt",
+                                                  device, own_side.ready.size(), own_entries));
+    }
+    for (std::size_t own = 0; own < own_entries; ++own) {
+      const auto entry = deal.batch_of(device, own / micro_batches) * micro_batches + own % micro_batches;
+      if (device == 0) {
+        stay(dispatch, device_side, entry);
+      } else {
+        copy_moments(device_side, entry, own_side, own);
+      }
+    }
+  }
+  samples.devices = devices;
+  samples.stages = {std::move(dispatch), std::move(device_side)};
+}
+
+record::PhaseSamples samples_of(const experiment::Trial& trial, const TrialEvidence& evidence, int depth,
+                                StageTimeline stage::RunReport::*moments, ResultTimeline stage::RunReport::*results) {
+  record::PhaseSamples samples;
+  samples.warmup = trial.warmup;
+  samples.depth = depth;
+  samples.micro_batches = trial.micro_batches();
+  const auto& source = evidence.reports.front();
+  for (std::size_t i = 0; i < evidence.reports.size(); ++i) {
+    // Without moments it would look like a stage that took no part.
+    if (!(evidence.reports[i].*moments).ready.empty()) continue;
+    throw Error(ExitCode::internal, fmt::format("stage {} reported a run without batches", i));
+  }
+  const auto origin = evidence.clocks.front().to_ours((source.*moments).ready.front());
+  for (std::size_t i = 0; i < evidence.reports.size(); ++i) {
+    samples.stages.push_back(rebase(evidence.reports[i].*moments, kStageMoments, evidence.clocks[i], origin));
+  }
+  samples.results = rebase(source.*results, kResultMoments, evidence.clocks.front(), origin);
+  if (trial.data_parallel > 0) gather_dealt(samples, trial.data_parallel);
+  return samples;
+}
+
+/// The links from the source to each device and back. Payloads are those of a batch that crosses the link.
+std::vector<record::LinkPayload> dealt_payloads(const experiment::Trial& trial,
+                                                const experiment::ModelDescription& model) {
+  const auto headers = trial.micro_batches() * static_cast<std::int64_t>(wire::kHeaderBytes);
+  std::vector<record::LinkPayload> links;
+  for (int device = 1; device < trial.data_parallel; ++device) {
+    links.push_back({0, device, trial.micro_batches() * model.bytes_at(0), headers});
+    links.push_back({device, 0, trial.micro_batches() * model.bytes_at(trial.block_count), headers});
+  }
+  return links;
+}
+
+std::vector<record::LinkPayload> payloads(const experiment::Trial& trial, const experiment::ModelDescription& model) {
+  if (trial.data_parallel > 0) return dealt_payloads(trial, model);
+  std::vector<record::LinkPayload> links;
+  const int stages = participants(trial);
+  for (int from = 0; stages > 1 && from < stages; ++from) {
+    const bool back = from + 1 == stages;
+    const int split = back ? trial.block_count : trial.split_points[static_cast<std::size_t>(from)];
+    const auto frames = trial.micro_batches() * static_cast<std::int64_t>(model.shapes_at(split).size());
+    links.push_back({from, back ? 0 : from + 1, trial.micro_batches() * model.bytes_at(split),
+                     frames * static_cast<std::int64_t>(wire::kHeaderBytes)});
+  }
+  return links;
+}
+
+/// Adds the report of a further run to a stage's.
+void extend(record::StageReport& stage, const stage::RunReport& report) {
+  stage.usage = stage.usage + report.usage;
+  stage.state = report.state;
+  if (stage.peak_rss_bytes) stage.peak_rss_bytes = std::max(*stage.peak_rss_bytes, report.peak_rss_bytes);
+  if (stage.memory) {
+    stage.memory->tensors_bytes = std::max(stage.memory->tensors_bytes, report.memory.tensors_bytes);
+  }
+  if (const auto gpu = stage.gpu.value_or(host::GpuUsage{}) + report.gpu; gpu.samples > 0) stage.gpu = gpu;
+  if (!stage.conditions) return;
+  auto& conditions = *stage.conditions;
+  conditions.probe_after_ns = report.conditions.probe_after_ns;
+  if (conditions.time && report.conditions.time) {
+    conditions.time = *conditions.time + *report.conditions.time;
+  } else {
+    conditions.time.reset();
+  }
+}
+
+record::StageReport stage_report(const experiment::Trial& trial, const TrialEvidence& evidence, std::size_t stage) {
+  const auto& model = evidence.model;
+  const auto& configured = evidence.configured[stage];
+  const auto& report = evidence.reports[stage];
+  record::StageReport result;
+  result.host = configured.host;
+  result.state = report.state;
+  result.compute = configured.compute;
+  result.cpus = configured.cpus;
+  result.blocks = trial.stage_blocks()[stage];
+  if (!result.blocks.empty()) result.last_block = model.blocks[static_cast<std::size_t>(result.blocks.end) - 1].name;
+  result.parameter_bytes = model.parameter_bytes(result.blocks);
+  result.held_parameter_bytes = report.held_parameter_bytes;
+  if (report.peak_rss_bytes > 0) result.peak_rss_bytes = report.peak_rss_bytes;
+  result.usage = report.usage;
+  result.conditions = report.conditions;
+  if (report.memory.total() > 0) result.memory = report.memory;
+  if (report.gpu.samples > 0) result.gpu = report.gpu;
+  if (!evidence.prepared.empty()) result.prepared = evidence.prepared[stage].preparation;
+  result.emulated_device = evidence.devices[stage];
+  for (const auto& run : evidence.server) extend(result, run.reports[stage]);
+  return result;
+}
+
+record::PhaseSamples offline_samples(const experiment::Trial& trial, const TrialEvidence& evidence) {
+  auto samples =
+      samples_of(trial, evidence, trial.depth, &stage::RunReport::offline, &stage::RunReport::offline_results);
+  samples.warmup = stats::settled_throughput_warmup(samples);
+  return samples;
+}
+
+/// Adds the samples of the trial's phases, with a longer warm-up if batches were still warming up.
+void add_samples(record::TrialRecord& record, const TrialEvidence& evidence) {
+  const auto& trial = record.trial;
+  if (experiment::has_single_stream(trial.phases)) {
+    record.single_stream =
+        samples_of(trial, evidence, 1, &stage::RunReport::single_stream, &stage::RunReport::single_stream_results);
+    record.single_stream->warmup = stats::settled_latency_warmup(*record.single_stream);
+  }
+  if (experiment::has_offline(trial.phases)) record.offline = offline_samples(trial, evidence);
+  auto outliers = stats::find_outliers(record.single_stream, record.offline);
+  if (!outliers.empty()) record.outliers = std::move(outliers);
+  record.slow_downs = stats::find_slow_downs(record.single_stream, record.offline);
+}
+
+record::ServerRecord server_record(const experiment::ServerLoad& load, const std::vector<ServerEvidence>& evidence) {
+  record::ServerRecord server;
+  for (const auto& run : evidence) server.runs.push_back(run.measured);
+  if (load.bound) server.max_rate = stats::max_rate_of(server.runs, *load.bound);
+  return server;
+}
+
+record::Failure mismatch(const record::Fidelity& found) {
+  const auto allowed = found.tolerance == 0 ? "" : fmt::format(", more than the {:g} allowed", found.tolerance);
+  return {"check", std::nullopt,
+          fmt::format("the output differs from the unsplit model's by up to {:g}{} (top-1 agreement {:.1f} %)",
+                      found.max_abs_difference, allowed, 100 * found.top1_agreement)};
+}
+
+record::TrialRecord not_ok(record::TrialRecord record, record::Status status, record::Failure failure) {
+  record.status = status;
+  record.failure = std::move(failure);
+  return record;
+}
+
+}  // namespace
+
+record::Fidelity fidelity_of(const experiment::Trial& trial, const TrialEvidence& evidence) {
+  const auto& first = evidence.reports.front();
+  const double relative = trial.relative_tolerance();
+  record::Fidelity all{first.max_abs_difference, first.top1_agreement,
+                       experiment::count(trial.phases) * (trial.warmup + trial.batches),
+                       relative * first.largest_output};
+  // That of the other runs is the same: so are their inputs and results.
+  if (first.accuracy.images > 0) all.accuracy = first.accuracy;
+  all.unsplit_against_eager = evidence.unsplit_against_eager;
+  for (const auto& run : evidence.server) {
+    const auto& source = run.reports.front();
+    const int batches = trial.warmup + trial.server->queries, before = all.batches_compared;
+    all.batches_compared += batches;
+    all.max_abs_difference = std::max(all.max_abs_difference, source.max_abs_difference);
+    all.tolerance = std::max(all.tolerance, relative * source.largest_output);
+    all.top1_agreement = (all.top1_agreement * before + source.top1_agreement * batches) / all.batches_compared;
+  }
+  return all;
+}
+
+double offline_throughput(const experiment::Trial& trial, const TrialEvidence& evidence) {
+  const auto samples = offline_samples(trial, evidence);
+  return *stats::summarise(std::nullopt, samples, trial.batch, payloads(trial, evidence.model)).throughput_image_per_s;
+}
+
+record::TrialRecord finish_record(const experiment::Trial& trial, TrialEvidence evidence) {
+  record::TrialRecord record;
+  record.trial = trial;
+  record.provenance = std::move(evidence.provenance);
+  if (evidence.failure) return not_ok(std::move(record), record::Status::failed, std::move(*evidence.failure));
+  for (std::size_t i = 0; i < evidence.reports.size(); ++i) {
+    record.stages.push_back(stage_report(trial, evidence, i));
+    record.clocks.push_back(evidence.clocks[i].relation());
+  }
+  record.links = payloads(trial, evidence.model);
+  record.network = std::move(evidence.network);
+  add_samples(record, evidence);
+  record.fidelity = fidelity_of(trial, evidence);
+  if (!record.fidelity->kept()) {
+    auto failure = mismatch(*record.fidelity);
+    return not_ok(std::move(record), record::Status::failed, std::move(failure));
+  }
+  record.summary = stats::summarise(record.single_stream, record.offline, trial.batch, record.links);
+  if (trial.server) record.server = server_record(*trial.server, evidence.server);
+  if (!record.network || record.network->deviations.empty()) return record;
+  auto reason = fmt::format("{}", fmt::join(record.network->deviations, " "));
+  return not_ok(std::move(record), record::Status::invalid, {"network", std::nullopt, std::move(reason)});
+}
+
+record::TrialRecord set_aside(record::TrialRecord record, const std::vector<std::string>& reasons) {
+  return not_ok(
+      std::move(record), record::Status::invalid,
+      {"conditions", std::nullopt, fmt::format("measured in a slow window, and again: {}", fmt::join(reasons, "; "))});
+}
+
+}  // namespace paretopipe::run

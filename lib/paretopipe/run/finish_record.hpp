@@ -1,0 +1,50 @@
+#pragma once
+#include <paretopipe/experiment/model_description.hpp>
+#include <paretopipe/record/record.hpp>
+#include <paretopipe/run/pipeline.hpp>
+#include <paretopipe/stage/messages.hpp>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace paretopipe::run {
+
+/// A Server phase at one rate, and what every participating stage reported of it.
+struct ServerEvidence {
+  record::ServerRun measured;
+  std::vector<stage::RunReport> reports;
+};
+
+/// What stages and driver observed in one trial. The vectors have one entry for each participating stage.
+struct TrialEvidence {
+  record::Provenance provenance{};
+  std::optional<record::Failure> failure{};  ///< why there is no result; the following then means nothing
+  experiment::ModelDescription model{};      ///< of one micro-batch
+  std::vector<stage::Prepared> prepared{};   ///< empty if nothing was to be prepared
+  std::vector<std::optional<record::EmulatedDevice>> devices{};  ///< none: it is not emulated
+  std::vector<stage::Configured> configured{};
+  std::vector<stage::RunReport> reports{};
+  std::vector<ClockAlignment> clocks{};
+  std::optional<UnsplitFidelity> unsplit_against_eager{};
+  std::vector<ServerEvidence> server{};                  ///< one for each rate, in the order in which they were tried
+  std::optional<experiment::NetworkEvidence> network{};  ///< if the links were shaped
+};
+
+/// How far the outputs of all runs, Server phases included, are from the unsplit model's.
+record::Fidelity fidelity_of(const experiment::Trial& trial, const TrialEvidence& evidence);
+
+/// Images per second in the Offline phase, as the record will have it. Requires that the trial has the phase.
+double offline_throughput(const experiment::Trial& trial, const TrialEvidence& evidence);
+
+/// The record of a trial: samples in one time base, payloads, fidelity, summary. This file alone decides a record's
+/// status. Without a result, or if the output differs from the unsplit model's by more than the mode's tolerance, the
+/// trial failed, and has no summary; if the network deviated from the trial's profile, it is invalid. Throws
+/// Error(internal) if a stage reported no batch or not its share, and UsageError for damaged samples.
+record::TrialRecord finish_record(const experiment::Trial& trial, TrialEvidence evidence);
+
+/// A finished record that is to be measured again, because it fell into a slow window of the machine: it stays
+/// readable, with the reasons why it does not count.
+record::TrialRecord set_aside(record::TrialRecord record, const std::vector<std::string>& reasons);
+
+}  // namespace paretopipe::run

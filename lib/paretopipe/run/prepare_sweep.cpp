@@ -1,0 +1,81 @@
+#include <paretopipe/core/hash.hpp>
+#include <paretopipe/experiment/partitions.hpp>
+#include <paretopipe/run/prepare_sweep.hpp>
+#include <paretopipe/shaping/choose_shaping.hpp>
+
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace paretopipe::run {
+
+namespace {
+
+std::vector<experiment::ModelSource> find_sources(const experiment::Experiment& experiment) {
+  std::vector<experiment::ModelSource> sources;
+  for (const auto& model : experiment.models) {
+    auto source = experiment::find_source(model, experiment.input, experiment.cuts, experiment.max_crossing);
+    for (const auto& other : sources) {
+      if (!source.archive || source.archive != other.archive) continue;
+      throw UsageError(fmt::format("{} and {} are the same file; name it once", other.file.string(), model));
+    }
+    sources.push_back(std::move(source));
+  }
+  return sources;
+}
+
+/// Splits of two stage programs can be compared only if both cut the model alike.
+void check_cuts(const experiment::UncutTrial& trial, const experiment::ModelDescription& model,
+                const PipelineExecutor& executor, PipelineExecutor& other) {
+  int blocks = 0;
+  try {
+    blocks = other.describe(trial).block_count();
+  } catch (const StageError& error) {
+    throw Error(error.code(), fmt::format("--against {}: {}", other.program().string(), error.what()));
+  }
+  if (blocks == model.block_count()) return;
+  throw UsageError(fmt::format("{} cuts {} into {} blocks and {} into {}: their splits cannot be compared",
+                               executor.program().string(), model.model, model.block_count(), other.program().string(),
+                               blocks));
+}
+
+}  // namespace
+
+SweepInputs find_inputs(const experiment::Experiment& experiment) {
+  SweepInputs inputs;
+  inputs.sources = find_sources(experiment);
+  inputs.plan.devices = experiment::load_device_profiles(experiment.device_profiles);
+  inputs.data = experiment::find_data(experiment.data, experiment.labels);
+  inputs.plan.data_identity = inputs.data.identity;
+  if (!experiment.weights.empty()) inputs.plan.weights_sha256 = sha256_of_file(experiment.weights);
+  auto& profiles = inputs.networks.profiles;
+  profiles.clear();
+  for (const auto& name : experiment.networks) profiles.push_back(experiment::load_network_profile(name));
+  auto choice = shaping::choose_shaping(experiment::parse_shaping(experiment.shaping), profiles);
+  inputs.networks.shaping = choice.kind;
+  inputs.warning = std::move(choice.warning);
+  return inputs;
+}
+
+PreparedSweep prepare_sweep(const experiment::Experiment& experiment, const SweepInputs& inputs,
+                            PipelineExecutor& executor, PipelineExecutor* other) {
+  PreparedSweep sweep;
+  std::vector<experiment::UncutTrial> uncut;
+  for (const auto& source : inputs.sources) {
+    uncut.push_back(experiment::uncut_trial(experiment, source, inputs.networks.shaping, inputs.plan));
+    sweep.models.push_back(executor.describe(uncut.back()));
+  }
+  if (other != nullptr) {
+    executor.make_room();
+    for (std::size_t i = 0; i < uncut.size(); ++i) check_cuts(uncut[i], sweep.models[i], executor, *other);
+    other->make_room();
+  }
+  auto known = inputs.plan;
+  for (std::size_t i = 0; experiment::needs_block_times(experiment) && i < uncut.size(); ++i) {
+    known.block_times.push_back(executor.time_blocks(uncut[i], sweep.models[i]));
+  }
+  sweep.trials = experiment::plan_trials(experiment, sweep.models, inputs.networks, known);
+  return sweep;
+}
+
+}  // namespace paretopipe::run

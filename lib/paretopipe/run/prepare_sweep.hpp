@@ -1,0 +1,39 @@
+#pragma once
+#include <paretopipe/experiment/data_source.hpp>
+#include <paretopipe/experiment/model_description.hpp>
+#include <paretopipe/experiment/plan.hpp>
+#include <paretopipe/run/pipeline_executor.hpp>
+
+#include <string>
+#include <vector>
+
+namespace paretopipe::run {
+
+/// What an experiment names, as it is on this machine: files, identified by their content, and networks.
+struct SweepInputs {
+  std::vector<experiment::ModelSource> sources;  ///< one per model, in the experiment's order
+  experiment::DataSource data;
+  experiment::PlanInputs plan;  ///< without block times
+  experiment::Networks networks;
+  std::string warning;  ///< why the networks are not of the preferred kind; empty if they are
+};
+
+/// Reads the files for their SHA-256, and finds out what kind of network can be had. Throws UsageError for an
+/// unreadable file and for an archive that is named twice, and what shaping::choose_shaping throws.
+SweepInputs find_inputs(const experiment::Experiment& experiment);
+
+/// What a stage program knows of an experiment's models, and all trials that follow, in the order in which they are to
+/// run.
+struct PreparedSweep {
+  std::vector<experiment::ModelDescription> models;
+  std::vector<experiment::Trial> trials;
+};
+
+/// Plans an experiment whose trials will run on `executor`, and on `other` as well if there is one. Starts the stages,
+/// and asks them for the models and, where a partition depends on it, for the time of each block. Throws what
+/// PipelineExecutor::describe and experiment::plan_trials throw, and UsageError if the two stage programs cut a model
+/// into different numbers of blocks.
+PreparedSweep prepare_sweep(const experiment::Experiment& experiment, const SweepInputs& inputs,
+                            PipelineExecutor& executor, PipelineExecutor* other = nullptr);
+
+}  // namespace paretopipe::run
