@@ -3,7 +3,6 @@
 #include <paretopipe/host/health.hpp>
 
 #include <algorithm>
-#include <iterator>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

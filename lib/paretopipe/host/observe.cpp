@@ -50,10 +50,8 @@ std::vector<CpuSet> group_by_core(const CpuSet& cpus, const fs::path& root) {
 
 std::optional<double> quota_of(const fs::path& group) {
   if (const auto limit = read_text(group / "cpu.max")) return parse_cpu_max(*limit);
-  const auto quota = parse_integer(read_text(group / "cpu.cfs_quota_us").value_or(""));
-  const auto period = parse_integer(read_text(group / "cpu.cfs_period_us").value_or(""));
-  if (!quota || !period || *quota <= 0 || *period <= 0) return std::nullopt;
-  return static_cast<double>(*quota) / static_cast<double>(*period);
+  return parse_cpu_max(fmt::format("{} {}", read_text(group / "cpu.cfs_quota_us").value_or(""),
+                                   read_text(group / "cpu.cfs_period_us").value_or("")));
 }
 
 std::optional<bool> read_turbo(const fs::path& root) {
@@ -125,17 +123,10 @@ std::optional<double> parse_cpu_max(std::string_view text) {
 }
 
 std::optional<double> parse_steal(std::string_view stat) {
-  constexpr double kTicksPerSecond = 100;  // USER_HZ, the same on all known architectures
-  std::istringstream line(std::string(stat.substr(0, stat.find('\n'))));
-  std::string name;
-  std::array<double, 8> ticks{};  // user nice system idle iowait irq softirq steal, see proc(5)
-  line >> name;
-  for (auto& value : ticks) line >> value;
-  if (!line || name != "cpu") return std::nullopt;
-  const double stolen = ticks[7];
-  const double wanted = ticks[0] + ticks[1] + ticks[2] + ticks[5] + ticks[6] + stolen;
-  if (wanted < 10 * kTicksPerSecond) return std::nullopt;
-  return stolen / wanted;
+  constexpr std::int64_t kEnough = 10'000'000'000 / kTickNs;
+  const auto ticks = parse_ticks(stat.substr(0, stat.find('\n')), "cpu");
+  if (!ticks || ticks->busy + ticks->stolen < kEnough) return std::nullopt;
+  return static_cast<double>(ticks->stolen) / static_cast<double>(ticks->busy + ticks->stolen);
 }
 
 std::optional<std::string> parse_chosen(std::string_view text) {

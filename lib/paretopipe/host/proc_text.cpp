@@ -79,6 +79,14 @@ std::optional<std::int64_t> parse_kilobyte_field(std::string_view text, std::str
   return *kilobytes * 1024;
 }
 
+std::optional<CpuTicks> parse_ticks(std::string_view stat, std::string_view cpu) {
+  std::istringstream fields(find_field(stat, cpu, ' ').value_or(""));
+  std::int64_t user = 0, nice = 0, system = 0, idle = 0, iowait = 0, irq = 0, softirq = 0, steal = 0;
+  fields >> user >> nice >> system >> idle >> iowait >> irq >> softirq >> steal;
+  if (!fields) return std::nullopt;
+  return CpuTicks{user + nice + system + irq + softirq, steal};
+}
+
 std::optional<double> parse_load_average(std::string_view loadavg) {
   double value = 0;
   const auto [rest, error] = std::from_chars(loadavg.data(), loadavg.data() + loadavg.size(), value);

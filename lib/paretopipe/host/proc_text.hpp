@@ -27,6 +27,17 @@ std::optional<std::string> parse_cpu_model(std::string_view cpuinfo);
 /// The value, in bytes, of a line of /proc/meminfo or /proc/PID/status ("VmHWM:   1234 kB").
 std::optional<std::int64_t> parse_kilobyte_field(std::string_view text, std::string_view key);
 
+/// How a CPU spent its time since the machine started, in ticks of 10 ms (USER_HZ is 100 on all architectures that we
+/// know).
+struct CpuTicks {
+  std::int64_t busy = 0;    ///< in any process or in the kernel
+  std::int64_t stolen = 0;  ///< wanted, but given to others by a virtual machine's host
+};
+inline constexpr std::int64_t kTickNs = 10'000'000;
+
+/// The line of "cpu3", or "cpu" for all together, in /proc/stat.
+std::optional<CpuTicks> parse_ticks(std::string_view stat, std::string_view cpu);
+
 /// The first of the three numbers of /proc/loadavg.
 std::optional<double> parse_load_average(std::string_view loadavg);
 

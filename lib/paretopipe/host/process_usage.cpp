@@ -50,7 +50,6 @@ std::optional<ProcessState> read_process_state(pid_t process) {
 /// The second field is a name in parentheses and may contain anything. User and system time are fields 14 and 15.
 std::optional<ProcessState> parse_process_state(std::string_view stat) {
   constexpr int kFieldsBetween = 10;  // between the state and user time
-  constexpr std::int64_t kTickNs = 10'000'000;
   const auto name_end = stat.rfind(')');
   if (name_end == std::string_view::npos) return std::nullopt;
   std::istringstream fields{std::string(stat.substr(name_end + 1))};

@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <span>
 #include <sstream>
 
 #include <fcntl.h>
@@ -52,24 +53,22 @@ struct ChildSetup {
   int output;
   int failure;  ///< write end of a close-on-exec pipe
   pid_t parent;
-  const int* namespaces;
-  std::size_t namespace_count;
-  const int* cgroups;
-  std::size_t cgroup_count;
+  std::span<const int> namespaces;
+  std::span<const int> cgroups;
 };
 
 /// Async-signal-safe. Writing 0 moves the process that writes it.
 bool enter_cgroups(const ChildSetup& setup) {
-  for (std::size_t index = 0; index < setup.cgroup_count; ++index) {
-    if (::write(setup.cgroups[index], "0", 1) != 1) return false;
+  for (const int cgroup : setup.cgroups) {
+    if (::write(cgroup, "0", 1) != 1) return false;
   }
   return true;
 }
 
 /// Async-signal-safe.
 bool enter_namespaces(const ChildSetup& setup) {
-  for (std::size_t index = 0; index < setup.namespace_count; ++index) {
-    if (::setns(setup.namespaces[index], 0) != 0) return false;
+  for (const int descriptor : setup.namespaces) {
+    if (::setns(descriptor, 0) != 0) return false;
   }
   return true;
 }
@@ -159,16 +158,8 @@ ChildProcess::ChildProcess(const ChildCommand& command, FileDescriptor control)
   auto environment = merged_environment(command);
   const auto argv = as_pointers(arguments);
   const auto envp = as_pointers(environment);
-  const ChildSetup setup{argv.data(),
-                         envp.data(),
-                         control.get(),
-                         output_.get(),
-                         failure_write.get(),
-                         ::getpid(),
-                         command.namespaces.data(),
-                         command.namespaces.size(),
-                         command.cgroups.data(),
-                         command.cgroups.size()};
+  const ChildSetup setup{argv.data(),         envp.data(), control.get(),      output_.get(),
+                         failure_write.get(), ::getpid(),  command.namespaces, command.cgroups};
   pid_ = ::fork();
   if (pid_ < 0) throw system_error(attempt, errno);
   if (pid_ == 0) become(setup);

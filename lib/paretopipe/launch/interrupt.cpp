@@ -1,4 +1,5 @@
 #include <paretopipe/core/error.hpp>
+#include <paretopipe/core/file_descriptor.hpp>
 #include <paretopipe/launch/interrupt.hpp>
 
 #include <algorithm>
@@ -26,15 +27,6 @@ void on_signal(int) {
   const std::uint64_t one = 1;
   [[maybe_unused]] const auto written = ::write(g_event, &one, sizeof one);
   errno = saved;
-}
-
-/// The time until the deadline in milliseconds. It is rounded up, so that the deadline has passed when poll says so,
-/// and limited to an hour, because poll cannot count up to "never".
-int poll_timeout(Clock::time_point deadline) {
-  // Compares before subtracting, because "never" is time_point::max().
-  const auto now = Clock::now();
-  const auto rest = deadline > now ? std::min<Nanoseconds>(deadline - now, std::chrono::hours(1)) : Nanoseconds(0);
-  return static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(rest).count());
 }
 
 }  // namespace

@@ -71,7 +71,7 @@ struct Link::Impl {
   std::atomic<bool> shut_down = false;
   std::shared_ptr<Traffic> traffic = std::make_shared<Traffic>();
 
-  explicit Impl(Descriptor fd);
+  explicit Impl(FileDescriptor fd);
   SendTimes send(std::span<const std::byte> header, std::span<const std::byte> body);
   FrameHeader receive_header();
   void receive(std::span<std::byte> into, const FrameHeader& header);
@@ -80,7 +80,7 @@ struct Link::Impl {
   [[noreturn]] void fail(const boost::system::error_code& error, const std::string& attempt) const;
 };
 
-Link::Impl::Impl(Descriptor fd) {
+Link::Impl::Impl(FileDescriptor fd) {
   const auto protocol = protocol_of(fd.get());
   if (::fcntl(fd.get(), F_SETFD, FD_CLOEXEC) != 0) throw system_error("mark a socket close-on-exec", errno);
   if (protocol.protocol() == IPPROTO_TCP) {
@@ -158,7 +158,7 @@ void Link::Impl::receive(std::span<std::byte> into, const FrameHeader& header) {
   }
 }
 
-Link::Link(int fd) : impl_(std::make_unique<Impl>(Descriptor(fd))) {}
+Link::Link(int fd) : impl_(std::make_unique<Impl>(FileDescriptor(fd))) {}
 Link::Link(Link&&) noexcept = default;
 Link& Link::operator=(Link&&) noexcept = default;
 Link::~Link() = default;
@@ -226,7 +226,7 @@ std::pair<Link, Link> make_link_pair() {
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds.data()) != 0) {
     throw system_error("make a socketpair", errno);
   }
-  Descriptor second(fds[1]);
+  FileDescriptor second(fds[1]);
   Link first(fds[0]);
   return {std::move(first), Link(second.release())};
 }

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <optional>
 #include <system_error>
 #include <vector>
@@ -29,7 +28,7 @@ constexpr int kBacklog = 128;
 
 /// A caller who has connected but not yet greeted.
 struct Caller {
-  Descriptor fd;
+  FileDescriptor fd;
   Clock::time_point deadline;
   std::size_t got = 0;
   HeaderBytes greeting{};
@@ -52,8 +51,8 @@ namespace {
   throw EnvironmentError(fmt::format("{}; {}", system_error("listen on " + name, error).what(), advice));
 }
 
-Descriptor listen_on(const Address& address) {
-  Descriptor fd(::socket(address.family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+FileDescriptor listen_on(const Address& address) {
+  FileDescriptor fd(::socket(address.family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   // Connections of an earlier run may linger for a minute (TIME_WAIT). On Linux this option does not share the port
   // with another listener.
   const int on = 1;
@@ -66,7 +65,7 @@ Descriptor listen_on(const Address& address) {
 }  // namespace
 
 struct Listener::Impl {
-  Descriptor fd;
+  FileDescriptor fd;
   std::string name;
   std::uint16_t port = 0;
   std::vector<Caller> callers;  ///< in the order of their connections
@@ -78,7 +77,7 @@ struct Listener::Impl {
 /// Accepts all pending connections, without waiting.
 void Listener::Impl::admit() {
   for (;;) {
-    Descriptor caller(::accept4(fd.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    FileDescriptor caller(::accept4(fd.get(), nullptr, nullptr, SOCK_CLOEXEC));
     if (caller.get() >= 0) {
       callers.push_back({std::move(caller), Clock::now() + kTimeToGreet});
     } else if (errno == EAGAIN) {
@@ -202,8 +201,6 @@ Link accept_peer(Listener& listener, std::uint64_t token, Clock::time_point dead
 
 namespace {
 
-using namespace std::chrono_literals;
-
 /// A name may have an address that swallows packets (often IPv6), which must not use up the others' time.
 constexpr auto kLongestTry = 5s;
 /// Nothing announces that a remote port has opened, so the only way to know is to try again.
@@ -216,17 +213,6 @@ bool may_pass(int error) {
   return std::ranges::find(passing, error) != passing.end();
 }
 
-bool same(const Address& a, const Address& b) {
-  return a.size == b.size && std::memcmp(&a.storage, &b.storage, a.size) == 0;
-}
-
-int pending_error(int fd) {
-  int error = 0;
-  socklen_t size = sizeof(error);
-  if (::getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) != 0) return errno;
-  return error;
-}
-
 /// 0, or the errno of the failure.
 int finish_connecting(int fd, const Address& address, Clock::time_point deadline) {
   if (::connect(fd, address.get(), address.size) != 0) {
@@ -235,13 +221,8 @@ int finish_connecting(int fd, const Address& address, Clock::time_point deadline
     while (poll_until(waiting, deadline) == 0) {
       if (Clock::now() >= deadline) return ETIMEDOUT;
     }
-    if (const int error = pending_error(fd); error != 0) return error;
   }
-  const auto peer = peer_address(fd);
-  if (!peer) return ECONNRESET;
-  // The kernel may choose the called port as the caller's own. If nobody listens there, TCP's simultaneous open (RFC
-  // 9293, 3.5) then connects the socket to itself. On loopback a few thousand tries suffice.
-  return same(*peer, local_address(fd)) ? ECONNREFUSED : 0;
+  return outcome_of_connecting(fd);
 }
 
 int greet(int fd, std::uint64_t token) {
@@ -262,7 +243,7 @@ struct Try {
 };
 
 Try try_once(const Address& address, std::uint64_t token, Clock::time_point deadline) {
-  Descriptor fd(::socket(address.family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  FileDescriptor fd(::socket(address.family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   int error = fd.get() < 0 ? errno : finish_connecting(fd.get(), address, deadline);
   if (error == 0) error = greet(fd.get(), token);
   if (error == 0) error = make_blocking(fd.get());

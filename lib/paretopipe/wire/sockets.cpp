@@ -56,6 +56,18 @@ std::optional<Address> peer_address(int fd) {
   return address;
 }
 
+int outcome_of_connecting(int fd) {
+  int error = 0;
+  socklen_t size = sizeof(error);
+  if (::getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) != 0) return errno;
+  if (error != 0) return error;
+  const auto peer = peer_address(fd);
+  if (!peer) return ECONNRESET;
+  const auto own = local_address(fd);
+  const bool itself = peer->size == own.size && std::memcmp(&peer->storage, &own.storage, own.size) == 0;
+  return itself ? ECONNREFUSED : 0;
+}
+
 std::uint16_t port_of(const Address& address) {
   if (address.family() == AF_INET) return ntohs(reinterpret_cast<const sockaddr_in&>(address.storage).sin_port);
   if (address.family() == AF_INET6) return ntohs(reinterpret_cast<const sockaddr_in6&>(address.storage).sin6_port);

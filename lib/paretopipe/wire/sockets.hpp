@@ -1,62 +1,28 @@
 #pragma once
-#include <paretopipe/core/clock.hpp>
 #include <paretopipe/core/error.hpp>
+#include <paretopipe/core/file_descriptor.hpp>
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <poll.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
+// Sockets and their addresses, for this folder and for the emulated link.
 namespace paretopipe::wire {
-
-// Internal to wire.
-
-/// Owns a file descriptor, or none (-1).
-class Descriptor {
- public:
-  Descriptor() = default;
-  explicit Descriptor(int fd) : fd_(fd) {}
-  Descriptor(Descriptor&& other) noexcept : fd_(other.release()) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-
-  int get() const { return fd_; }
-  int release() { return std::exchange(fd_, -1); }
-
- private:
-  int fd_ = -1;
-};
-
-// Internal to wire.
 
 /// poll(2) until a deadline. Returns the number of ready descriptors. Also returns 0 after a signal and on very long
 /// waits, so the caller must check the clock itself. Throws EnvironmentError if the kernel refuses.
 inline int poll_until(std::span<pollfd> waiting, Clock::time_point deadline) {
-  using namespace std::chrono_literals;
-  // Compared before subtracting, and limited to what poll can count: time_point::max() means "for ever".
-  const auto now = Clock::now();
-  const auto rest = deadline > now ? std::min<Clock::duration>(deadline - now, 1h) : Clock::duration::zero();
-  const auto milliseconds = std::chrono::ceil<std::chrono::milliseconds>(rest).count();
-  const int ready = ::poll(waiting.data(), waiting.size(), static_cast<int>(milliseconds));
+  const int ready = ::poll(waiting.data(), waiting.size(), poll_timeout(deadline));
   if (ready < 0 && errno != EINTR) throw system_error("wait for a socket", errno);
   return std::max(ready, 0);
 }
-
-// Internal to wire: converts between names and socket addresses.
 
 struct Address {
   sockaddr_storage storage{};
@@ -79,6 +45,11 @@ Address local_address(int fd);
 
 /// Nothing if `fd` is not connected, or no longer: a peer may vanish at any moment, so this does not throw.
 std::optional<Address> peer_address(int fd);
+
+/// The outcome of a connect(2) that did not wait: 0, or the errno of the failure. The kernel may choose the called port
+/// as the caller's own. If nobody listens there, TCP's simultaneous open (RFC 9293, 3.5) then connects the socket to
+/// itself, which counts as refused. On loopback a few thousand tries suffice.
+int outcome_of_connecting(int fd);
 
 /// 0 if the family has no ports.
 std::uint16_t port_of(const Address& address);

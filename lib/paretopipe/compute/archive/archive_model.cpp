@@ -1,5 +1,6 @@
 #include "archive_model.hpp"
 
+#include <paretopipe/compute/torch/with_libtorch.hpp>
 #include <paretopipe/core/hash.hpp>
 
 #include <algorithm>
@@ -9,7 +10,6 @@
 
 #include <ATen/ops/from_blob.h>
 #include <c10/core/CPUAllocator.h>
-#include <c10/util/Exception.h>
 #include <caffe2/serialize/inline_container.h>
 #include <torch/csrc/jit/serialization/import.h>
 #include <torch/csrc/jit/serialization/storage_context.h>
@@ -137,18 +137,6 @@ torch::jit::Module import_module(const Container& container) {
                                       c10::Device(c10::kCPU), kModule);
 }
 
-std::string reason_of(const std::exception& error) {
-  const auto* ours = dynamic_cast<const c10::Error*>(&error);
-  std::string_view text = ours != nullptr ? ours->what_without_backtrace() : error.what();
-  // In the interpreter's message, the operator's message follows the lines of code that led to it.
-  constexpr std::string_view kLast = "RuntimeError: ";
-  if (const auto last = text.rfind(kLast); last != text.npos) text.remove_prefix(last + kLast.size());
-  text.remove_prefix(std::min(text.find_first_not_of(" \n"), text.size()));
-  text = text.substr(0, text.find('\n'));
-  while (text.ends_with('.') || text.ends_with(' ')) text.remove_suffix(1);
-  return text.empty() ? "LibTorch gives no reason" : std::string(text);
-}
-
 namespace {
 
 ArchiveModel model_of(const Container& container, int max_crossing) {
@@ -167,13 +155,14 @@ ArchiveModel load_archive(const std::filesystem::path& file, const experiment::A
   if (sha256_of_file(file) != archive.sha256) {
     throw UsageError(fmt::format("{} has changed since the sweep began; measure it anew", file.string()));
   }
-  return guarded(ExitCode::usage, fmt::format("load {}", file.string()), [&] {
+  const auto load = [&] {
     try {
       return model_of(container, archive.max_crossing);
     } catch (const UsageError& error) {
       throw UsageError(fmt::format("{} cannot be cut: {}", file.string(), error.what()));
     }
-  });
+  };
+  return compute::with_libtorch(fmt::format("load {}", file.string()), load, ExitCode::usage);
 }
 
 }  // namespace paretopipe::archive

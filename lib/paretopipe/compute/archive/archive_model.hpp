@@ -1,20 +1,15 @@
 #pragma once
 #include <paretopipe/compute/files/bytes.hpp>
-#include <paretopipe/core/error.hpp>
 #include <paretopipe/experiment/model_description.hpp>
 
 #include <cstdint>
-#include <exception>
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include <ATen/core/Tensor.h>
-#include <c10/core/InferenceMode.h>
 #include <torch/csrc/jit/api/module.h>
 
 #include "container.hpp"
@@ -45,23 +40,6 @@ class OwnTensors {
 /// Unaligned tensors, which no archive's writer makes, are copied. Throws what LibTorch throws for what it cannot
 /// import.
 torch::jit::Module import_module(const Container& container);
-
-/// LibTorch's message of an error on one line, without the traces of its own source and of the archive's code.
-std::string reason_of(const std::exception& error);
-
-/// Runs `action` in inference mode, a flag of the calling thread. Exceptions of others (the loader, the passes, the
-/// interpreter: LibTorch has no common type for them) become "attempt: reason" with the given code.
-template <class Action>
-auto guarded(ExitCode failure, std::string_view attempt, Action action) {
-  const c10::InferenceMode inference;
-  try {
-    return action();
-  } catch (const Error&) {
-    throw;
-  } catch (const std::exception& error) {
-    throw Error(failure, fmt::format("{}: {}", attempt, reason_of(error)));
-  }
-}
 
 /// An archive as a graph that can be cut. Its parameters are in the mapped file, so computing with them reads its
 /// pages.

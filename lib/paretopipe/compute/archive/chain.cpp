@@ -32,11 +32,11 @@ Chain::Chain(const stage::ModelRequest& request)
   for (const int position : positions) boundaries_.push_back(model_.cuts[static_cast<std::size_t>(position)]);
 }
 
-Slice Chain::block(int index) {
+compute::Program Chain::block(int index) {
   const auto begin = static_cast<std::size_t>(index);
-  Slice slice(*model_.prepared.graph, boundaries_.at(begin), boundaries_.at(begin + 1), mode_, &own_);
+  auto block = slice(*model_.prepared.graph, boundaries_.at(begin), boundaries_.at(begin + 1), mode_, &own_);
   model_.forget_file();
-  return slice;
+  return block;
 }
 
 }  // namespace paretopipe::archive

@@ -22,7 +22,7 @@ class Chain {
   /// Makes a block with its own parameters. It takes the memory of these and of nothing else in the archive. Blocks
   /// that share parameters still share them if they come from the same chain. Throws std::out_of_range if there is no
   /// such block.
-  Slice block(int index);
+  compute::Program block(int index);
 
  private:
   ArchiveModel model_;

@@ -1,7 +1,8 @@
 #include "describe_archive.hpp"
 
 #include <paretopipe/compute/torch/multiply_accumulates.hpp>
-#include <paretopipe/compute/torch/program.hpp>
+#include <paretopipe/compute/torch/tensors.hpp>
+#include <paretopipe/compute/torch/with_libtorch.hpp>
 #include <paretopipe/core/error.hpp>
 
 #include <algorithm>
@@ -23,10 +24,9 @@ namespace paretopipe::archive {
 namespace {
 
 bool is_sendable(const at::Tensor& tensor, const experiment::ComputeMode& mode) {
-  const auto type = mode.dtype == experiment::Precision::bfloat16 ? at::kBFloat16 : at::kFloat;
-  const bool by_pixel = mode.memory_format == experiment::MemoryFormat::channels_last && tensor.dim() == 4;
-  const auto format = by_pixel ? at::MemoryFormat::ChannelsLast : at::MemoryFormat::Contiguous;
-  return tensor.scalar_type() == type && tensor.dim() > 0 && tensor.numel() > 0 && tensor.is_contiguous(format);
+  const auto spec = stage::activation_spec(mode, tensor.sizes().vec());
+  return tensor.scalar_type() == compute::scalar_type(spec.dtype) && tensor.dim() > 0 && tensor.numel() > 0 &&
+         tensor.is_contiguous(compute::memory_format(spec.memory_format));
 }
 
 Measured measured_of(const compute::Tensors& tensors, const experiment::ComputeMode& mode) {
@@ -49,7 +49,7 @@ std::vector<Measured> measure(const ArchiveModel& model, const std::vector<std::
   Cut previous{graph.inputs().at(0)};
   compute::MultiplyAccumulateCounter counter;
   for (const auto& cut : model.cuts) {
-    crossing = Slice(graph, previous, cut, mode).run(std::move(crossing));
+    crossing = slice(graph, previous, cut, mode).run(std::move(crossing));
     measured.push_back(measured_of(crossing, mode));
     measured.back().multiply_accumulates = counter.take();
     previous = cut;
@@ -82,7 +82,8 @@ std::vector<Measured> measure_batch(const ArchiveModel& model, const std::vector
       "{} does not compute a{}{} batch of shape {} (if it was traced with another batch size, that may be built into "
       "it: use the same --batch, or trace it with this one)",
       request.model, mode.empty() ? "" : " ", mode, fmt::join(shape, "x"));
-  return guarded(ExitCode::usage, attempt, [&] { return measure(model, shape, request.compute); });
+  return compute::with_libtorch(
+      attempt, [&] { return measure(model, shape, request.compute); }, ExitCode::usage);
 }
 
 void check_result(const Measured& result, const stage::ModelRequest& request) {
@@ -99,10 +100,10 @@ std::int64_t parameter_bytes(const at::Tensor& tensor, const experiment::Compute
 }
 
 /// Counts parameters and buffers, each once, because operators may share them.
-void count_parameters(const Slice& slice, const PreparedModel& model, const experiment::ComputeMode& mode,
+void count_parameters(const compute::Program& program, const PreparedModel& model, const experiment::ComputeMode& mode,
                       experiment::BlockDescription& block) {
   std::unordered_set<const void*> counted;
-  for (const auto& tensor : slice.tensors()) {
+  for (const auto& tensor : program.tensors()) {
     if (!counted.insert(tensor.data_ptr()).second) continue;
     block.parameter_bytes += parameter_bytes(tensor, mode);
     if (model.learnable.contains(tensor.data_ptr())) block.parameters += tensor.numel();
@@ -145,7 +146,7 @@ experiment::BlockDescription describe_block(const ArchiveModel& model, const Cut
   block.output_shape = measured.shapes.front();
   block.other_shapes.assign(std::next(measured.shapes.begin()), measured.shapes.end());
   block.activation_bytes = measured.bytes;
-  count_parameters(Slice(*model.prepared.graph, begin, end), model.prepared, mode, block);
+  count_parameters(slice(*model.prepared.graph, begin, end), model.prepared, mode, block);
   return block;
 }
 

@@ -7,19 +7,14 @@
 // header.
 //
 //   container         checks what the file is before LibTorch reads it; executes nothing of it
-//   import_module     the file's module, whose tensors are in the mapped file
 //   prepare           the module as one graph: frozen, inlined, without mutation; refused if it cannot be cut
-//   list_appends      replaces lists that grow by lists that are constructed anew
 //   node_names        names operators by their author's modules
-//   cut               the tensors that cross from one side to the other
-//   find_cuts         where one tensor crosses, through which every path from input to output goes, or two
-//   archive_model     all of this: makes a graph and its cuts from a file
-//   measure           what crosses each cut
-//   choose_cuts       which of these are offered: unit, all, modules, a pattern
-//   describe_archive  describes a chain of blocks, from a file, a shape and a choice
+//   cuts              where one tensor crosses, through which every path from input to output goes, or two; and which
+//                     of these cuts are offered: unit, all, modules, a pattern
+//   archive_model     all of this: makes a graph and its cuts from a file, with the tensors in the mapped file
+//   describe_archive  measures what crosses each cut, and describes a chain of blocks
 //   slice             what lies between two cuts, as its own graph
-//   own_tensors       a slice's parameters in their own memory
-//   chain             makes the blocks from a file and its description
+//   chain             makes the blocks, with their own parameters, from a file and its description
 namespace paretopipe::archive {
 
 /// Makes the backend for archives. `request.model` is the absolute path, and `request.archive` says how it is used.

@@ -40,21 +40,6 @@ Node* clone_of(Graph& graph, const Node& node, const Copies& copies) {
   return clone;
 }
 
-std::shared_ptr<Graph> copy_between(const Graph& graph, const Cut& begin, const Cut& end,
-                                    const experiment::ComputeMode& mode, OwnTensors* own) {
-  auto copy = std::make_shared<Graph>();
-  Copies copies;
-  for (const auto* value : begin) copies.emplace(value, copy->addInput());
-  for (const auto* node : nodes_between(graph, begin, end)) {
-    auto* clone = copy->appendNode(clone_of(*copy, *node, copies));
-    for (std::size_t i = 0; i < node->outputs().size(); ++i) copies.emplace(node->outputs()[i], clone->outputs()[i]);
-  }
-  for (const auto* value : end) copy->registerOutput(copies.at(value));
-  compute::constants_in_mode(*copy, mode);
-  if (own != nullptr) compute::replace_constants(*copy, [&](const at::Tensor& tensor) { return own->own(tensor); });
-  return copy;
-}
-
 }  // namespace
 
 std::vector<const Node*> nodes_between(const Graph& graph, const Cut& begin, const Cut& end) {
@@ -66,16 +51,19 @@ std::vector<const Node*> nodes_between(const Graph& graph, const Cut& begin, con
   return nodes;
 }
 
-Slice::Slice(const Graph& graph, const Cut& begin, const Cut& end, const experiment::ComputeMode& mode, OwnTensors* own)
-    : Program(copy_between(graph, begin, end, mode, own)) {}
-
-std::shared_ptr<Graph> join(const std::vector<const Slice*>& slices) {
-  auto joined = std::make_shared<Graph>();
-  std::vector<Value*> values;
-  for (std::size_t i = 0; i < slices.front()->graph().inputs().size(); ++i) values.push_back(joined->addInput());
-  for (const auto* slice : slices) values = torch::jit::insertGraph(*joined, slice->graph(), values);
-  for (auto* value : values) joined->registerOutput(value);
-  return joined;
+compute::Program slice(const Graph& graph, const Cut& begin, const Cut& end, const experiment::ComputeMode& mode,
+                       OwnTensors* own) {
+  auto copy = std::make_shared<Graph>();
+  Copies copies;
+  for (const auto* value : begin) copies.emplace(value, copy->addInput());
+  for (const auto* node : nodes_between(graph, begin, end)) {
+    auto* clone = copy->appendNode(clone_of(*copy, *node, copies));
+    for (std::size_t i = 0; i < node->outputs().size(); ++i) copies.emplace(node->outputs()[i], clone->outputs()[i]);
+  }
+  for (const auto* value : end) copy->registerOutput(copies.at(value));
+  compute::constants_in_mode(*copy, mode);
+  if (own != nullptr) compute::replace_constants(*copy, [&](const at::Tensor& tensor) { return own->own(tensor); });
+  return compute::Program(std::move(copy));
 }
 
 }  // namespace paretopipe::archive

@@ -1,4 +1,5 @@
 #include <paretopipe/compute/files/bytes.hpp>
+#include <paretopipe/core/file_descriptor.hpp>
 
 #include <cerrno>
 
@@ -24,33 +25,19 @@ namespace {
   throw UsageError(system_error(fmt::format("{} {}", attempt, file.string()), error).what());
 }
 
-class Descriptor {
- public:
-  explicit Descriptor(const std::filesystem::path& file)
-      : value_(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
-    if (value_ < 0) refuse("open", file, errno);
-  }
-  ~Descriptor() { ::close(value_); }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-
-  int value() const { return value_; }
-
- private:
-  int value_;
-};
-
 }  // namespace
 
 MappedFile::MappedFile(const std::filesystem::path& file) {
-  const Descriptor descriptor(file);  // O_NONBLOCK: a pipe is refused instead of waiting for its writer
+  // O_NONBLOCK: a pipe is refused instead of waiting for its writer
+  const FileDescriptor descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (descriptor.get() < 0) refuse("open", file, errno);
   struct stat status {};
-  if (::fstat(descriptor.value(), &status) != 0) refuse("look at", file, errno);
+  if (::fstat(descriptor.get(), &status) != 0) refuse("look at", file, errno);
   if (S_ISDIR(status.st_mode)) refuse("open", file, EISDIR);
   if (!S_ISREG(status.st_mode)) throw UsageError(fmt::format("open {}: it is no regular file", file.string()));
   const auto size = static_cast<std::size_t>(status.st_size);
   if (size == 0) return;
-  auto* memory = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, descriptor.value(), 0);
+  auto* memory = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, descriptor.get(), 0);
   if (memory == MAP_FAILED) refuse("map", file, errno);
   bytes_ = {static_cast<const std::byte*>(memory), size};
 }

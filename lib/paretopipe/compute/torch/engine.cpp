@@ -1,6 +1,7 @@
 #include "engine.hpp"
 
 #include <paretopipe/core/clock.hpp>
+#include <paretopipe/core/error.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -23,7 +24,7 @@ bool uses_programs(const experiment::ComputeMode& mode) {
 using Memory = std::map<const void*, std::int64_t>;
 
 /// A tensor in a oneDNN layout has no address and shares its memory with no other; it is left out.
-Memory memory_of(const std::vector<at::Tensor>& tensors) {
+Memory bytes_by_address(const std::vector<at::Tensor>& tensors) {
   Memory memory;
   for (const auto& tensor : tensors) {
     const void* place = tensor.is_mkldnn() ? tensor.unsafeGetTensorImpl() : tensor.data_ptr();
@@ -45,12 +46,30 @@ experiment::ComputeMode mode_of_blocks(const experiment::ComputeMode& mode) {
   return uses_programs(mode) ? experiment::ComputeMode{} : mode;
 }
 
-void Engine::use(const stage::ModelRequest& identity, int block_count) {
+void Engine::use(const stage::ModelRequest& identity) {
+  if (models_.at(model_) == identity) return;
+  blocks_.clear();
   mode_ = identity.compute;
-  block_count_ = block_count;
   model_ = static_cast<std::size_t>(std::find(models_.begin(), models_.end(), identity) - models_.begin());
   if (model_ == models_.size()) models_.push_back(identity);
   make_room(nullptr);
+}
+
+bool Engine::holds(experiment::BlockRange range) const {
+  bool all = range.begin < range.end;
+  for (int i = range.begin; i < range.end; ++i) all = all && blocks_.contains(i);
+  return all;
+}
+
+void Engine::take(const OpenModel& opened, experiment::BlockRange range) {
+  if (range.begin < 0 || range.begin > range.end || range.end > opened.block_count) {
+    throw UsageError(fmt::format("{} has blocks 0 to {}; there is no range [{}, {})", model(), opened.block_count - 1,
+                                 range.begin, range.end));
+  }
+  block_count_ = opened.block_count;
+  for (int i = range.begin; i < range.end; ++i) {
+    if (!blocks_.contains(i)) blocks_.emplace(i, opened.make_block(i));
+  }
 }
 
 void Engine::keep_at_most(std::int64_t bytes) {
@@ -69,7 +88,7 @@ std::optional<Preparation> Engine::prepare(experiment::BlockRange range, const s
   if (!range.empty()) {
     auto& held = programs_.at(key);
     held.prepared = ++preparations_;
-    auto blocks = memory_of(blocks_.tensors());
+    auto blocks = bytes_by_address(tensors());
     done.graph_bytes = add_new(blocks, held.memory);
     make_room(&key);
   }
@@ -95,7 +114,7 @@ stage::Activation Engine::forward(experiment::BlockRange range, stage::Activatio
     const auto& code = program(range, tensors);
     tensors = code.run(std::move(tensors));
   } else {
-    tensors = run_blocks(range, std::move(tensors));
+    for (const auto* block : blocks_of(range)) tensors = block->run(std::move(tensors));
   }
   auto output = range.end == block_count_
                     ? to_activation(tensors.front().to(at::kFloat), wire::MemoryFormat::contiguous)
@@ -106,20 +125,24 @@ stage::Activation Engine::forward(experiment::BlockRange range, stage::Activatio
 
 std::int64_t Engine::held_bytes() const {
   std::int64_t bytes = program_bytes();
-  for (const auto& [place, size] : memory_of(blocks_.tensors())) bytes += size;
+  for (const auto& [place, size] : bytes_by_address(tensors())) bytes += size;
   return bytes;
 }
 
-std::int64_t Engine::program_bytes(experiment::BlockRange range) const {
-  auto counted = memory_of(blocks_.tensors());
-  std::int64_t bytes = 0;
+host::StageMemory Engine::memory_of(experiment::BlockRange range) const {
+  host::StageMemory memory;
+  Memory weights;
+  for (const auto* block : blocks_of(range)) memory.weights_bytes += add_new(weights, bytes_by_address(block->tensors));
+  auto counted = bytes_by_address(tensors());
   for (const auto& [key, held] : programs_) {
-    if (key.model == model_ && key.begin == range.begin && key.end == range.end) bytes += add_new(counted, held.memory);
+    const bool wanted = key.model == model_ && key.begin == range.begin && key.end == range.end;
+    if (wanted) memory.prepared_bytes += add_new(counted, held.memory);
   }
-  return bytes;
+  return memory;
 }
 
 void Engine::keep_only(experiment::BlockRange range) {
+  std::erase_if(blocks_, [&](const auto& held) { return held.first < range.begin || held.first >= range.end; });
   std::erase_if(programs_, [&](const auto& held) {
     const auto& key = held.first;
     return key.model != model_ || key.begin != range.begin || key.end != range.end;
@@ -129,7 +152,7 @@ void Engine::keep_only(experiment::BlockRange range) {
 /// A tensor shared by a held block and a program counts as the block's. It counts as the program's once only the
 /// program keeps it.
 std::int64_t Engine::program_bytes() const {
-  auto counted = memory_of(blocks_.tensors());
+  auto counted = bytes_by_address(tensors());
   std::int64_t bytes = 0;
   for (const auto& [key, held] : programs_) bytes += add_new(counted, held.memory);
   return bytes;
@@ -163,8 +186,21 @@ void Engine::Key::add(c10::IntArrayRef shape) {
   shapes.insert(shapes.end(), shape.begin(), shape.end());
 }
 
-Tensors Engine::run_blocks(experiment::BlockRange range, Tensors tensors) const {
-  for (int i = range.begin; i < range.end; ++i) tensors = blocks_.run(i, std::move(tensors));
+std::vector<const HeldBlock*> Engine::blocks_of(experiment::BlockRange range) const {
+  std::vector<const HeldBlock*> blocks;
+  for (int i = range.begin; i < range.end; ++i) {
+    const auto found = blocks_.find(i);
+    if (found == blocks_.end()) {
+      throw Error(ExitCode::internal, fmt::format("block {} of {} is computed but was not loaded", i, model()));
+    }
+    blocks.push_back(&found->second);
+  }
+  return blocks;
+}
+
+std::vector<at::Tensor> Engine::tensors() const {
+  std::vector<at::Tensor> tensors;
+  for (const auto& [index, block] : blocks_) tensors.insert(tensors.end(), block.tensors.begin(), block.tensors.end());
   return tensors;
 }
 
@@ -174,7 +210,7 @@ const Program& Engine::program(experiment::BlockRange range, const Tensors& inpu
   const auto found = programs_.find(key);
   if (found != programs_.end()) return found->second.program;
   auto program = make_program(range, inputs);
-  auto memory = memory_of(program.tensors());
+  auto memory = bytes_by_address(program.tensors());
   return programs_.emplace(key, Held{std::move(program), std::move(memory)}).first->second.program;
 }
 
@@ -183,7 +219,7 @@ Program Engine::make_program(experiment::BlockRange range, const Tensors& inputs
   for (const auto& input : inputs) {
     examples.push_back(at::zeros(input.sizes(), input.is_floating_point() ? at::kFloat : input.scalar_type()));
   }
-  auto graph = blocks_.graph_of(range, examples);
+  auto graph = source_.graph_of(blocks_of(range), examples);
   for (auto& example : examples) example = in_mode(example, mode_).to(device());
   if (mode_.compute == experiment::Compute::optimized) {
     optimise(graph, examples, mode_);

@@ -4,29 +4,12 @@
 
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <optional>
 #include <vector>
 
-#include "program.hpp"
+#include "torch_backend.hpp"
 
 namespace paretopipe::compute {
-
-/// The blocks that a LibTorch backend holds.
-class Blocks {
- public:
-  virtual ~Blocks() = default;
-
-  /// Computes one block in eager mode, with weights that are already in the mode. May overwrite the inputs.
-  virtual Tensors run(int block, Tensors inputs) const = 0;
-
-  /// Makes one float32 graph of all blocks of a range, without control-flow blocks or mutation, for inputs of the
-  /// shapes and types of `examples`. The caller may rewrite it.
-  virtual std::shared_ptr<torch::jit::Graph> graph_of(experiment::BlockRange range, const Tensors& examples) const = 0;
-
-  /// The parameters and buffers of all blocks that are currently held.
-  virtual std::vector<at::Tensor> tensors() const = 0;
-};
 
 /// The mode in which a backend makes the blocks of a model that computes in `mode`. Programs are made from float32
 /// blocks.
@@ -38,12 +21,20 @@ experiment::ComputeMode mode_of_blocks(const experiment::ComputeMode& mode);
 /// every mode, because the blocks are in host memory. Call under c10::InferenceMode, from one thread.
 class Engine {
  public:
-  /// `blocks` must outlive it.
-  explicit Engine(const Blocks& blocks) : blocks_(blocks) {}
+  /// `source` must outlive it.
+  explicit Engine(const BlockSource& source) : source_(source) {}
 
-  /// Says that the blocks now belong to another model or compute in another mode. `identity` is all that determines
-  /// them: programs that are still held are reused if it is equal.
-  void use(const stage::ModelRequest& identity, int block_count);
+  /// Says which model's blocks come next. `identity` is all that determines them: blocks of another model are dropped,
+  /// and programs that are still held are reused if it is equal.
+  void use(const stage::ModelRequest& identity);
+
+  /// The name of that model, for messages.
+  const std::string& model() const { return models_.at(model_).model; }
+
+  bool holds(experiment::BlockRange range) const;
+
+  /// Makes those blocks of the range that are not held. Throws UsageError if the model has no such range.
+  void take(const OpenModel& opened, experiment::BlockRange range);
 
   /// Limits the memory of programs; those prepared longest ago are forgotten first. On a GPU, whose memory the limit
   /// does not describe, only the latest program is kept.
@@ -60,10 +51,11 @@ class Engine {
   /// Bytes of the parameters of blocks and programs, each counted once.
   std::int64_t held_bytes() const;
 
-  /// Bytes that the range's programs hold beyond the blocks' own parameters, each counted once.
-  std::int64_t program_bytes(experiment::BlockRange range) const;
+  /// Bytes of the parameters of the range's blocks, and what its programs hold beyond the blocks' own parameters, each
+  /// counted once.
+  host::StageMemory memory_of(experiment::BlockRange range) const;
 
-  /// Forgets the programs of all other ranges and models.
+  /// Forgets the blocks outside the range, and the programs of all other ranges and models.
   void keep_only(experiment::BlockRange range);
 
  private:
@@ -84,19 +76,21 @@ class Engine {
 
   /// A key without inputs, to which the caller adds them.
   Key key_of(experiment::BlockRange range) const;
+  std::vector<const HeldBlock*> blocks_of(experiment::BlockRange range) const;
+  std::vector<at::Tensor> tensors() const;
   std::int64_t program_bytes() const;
   std::int64_t limit() const;
   void run_once(experiment::BlockRange range, const stage::Boundary& incoming);
   void make_room(const Key* current);
-  Tensors run_blocks(experiment::BlockRange range, Tensors tensors) const;
   const Program& program(experiment::BlockRange range, const Tensors& inputs);
   Program make_program(experiment::BlockRange range, const Tensors& inputs) const;
 
-  const Blocks& blocks_;
+  const BlockSource& source_;
+  std::map<int, HeldBlock> blocks_;
   experiment::ComputeMode mode_;
   int block_count_ = 0;
-  std::vector<stage::ModelRequest> models_;  ///< models whose programs may be held
-  std::size_t model_ = 0;                    ///< index of the model whose blocks these are
+  std::vector<stage::ModelRequest> models_{{}};  ///< models whose programs may be held; the first one has no name
+  std::size_t model_ = 0;                        ///< index of the model whose blocks these are
   std::map<Key, Held> programs_;
   std::int64_t limit_bytes_ = 0;
   std::int64_t preparations_ = 0;

@@ -48,7 +48,7 @@ class Program {
   /// The tensors among its constants: parameters, buffers, and what was precomputed from them.
   std::vector<at::Tensor> tensors() const;
 
-  torch::jit::Graph& graph() const { return *graph_; }
+  const std::shared_ptr<torch::jit::Graph>& graph() const { return graph_; }
 
  private:
   std::shared_ptr<torch::jit::Graph> graph_;

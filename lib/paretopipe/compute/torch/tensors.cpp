@@ -7,8 +7,6 @@
 
 namespace paretopipe::compute {
 
-namespace {
-
 at::ScalarType scalar_type(wire::DType dtype) {
   switch (dtype) {
     case wire::DType::float32:
@@ -21,6 +19,12 @@ at::ScalarType scalar_type(wire::DType dtype) {
   throw Error(ExitCode::internal, fmt::format("no LibTorch type for wire type {}", static_cast<int>(dtype)));
 }
 
+at::MemoryFormat memory_format(wire::MemoryFormat format) {
+  return format == wire::MemoryFormat::channels_last ? at::MemoryFormat::ChannelsLast : at::MemoryFormat::Contiguous;
+}
+
+namespace {
+
 wire::DType wire_dtype(at::ScalarType type) {
   switch (type) {
     case at::kFloat:
@@ -32,10 +36,6 @@ wire::DType wire_dtype(at::ScalarType type) {
     default:
       throw Error(ExitCode::internal, fmt::format("no wire type for LibTorch's {}", at::toString(type)));
   }
-}
-
-at::MemoryFormat memory_format(wire::MemoryFormat format) {
-  return format == wire::MemoryFormat::channels_last ? at::MemoryFormat::ChannelsLast : at::MemoryFormat::Contiguous;
 }
 
 std::vector<std::int64_t> dense_strides(const wire::TensorSpec& spec) {

@@ -8,6 +8,10 @@
 // Converts between the pipeline's tensors and LibTorch's without copying. Call these under c10::InferenceMode.
 namespace paretopipe::compute {
 
+/// LibTorch's names for what links carry.
+at::ScalarType scalar_type(wire::DType dtype);
+at::MemoryFormat memory_format(wire::MemoryFormat format);
+
 /// A tensor on the activation's memory, in the host or on a GPU, which it keeps alive. Throws Error(internal) if the
 /// spec and the bytes disagree.
 at::Tensor to_tensor(stage::Activation activation);

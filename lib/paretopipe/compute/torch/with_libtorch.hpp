@@ -1,22 +1,28 @@
 #pragma once
 #include <paretopipe/core/error.hpp>
 
+#include <exception>
+#include <string>
 #include <string_view>
 
 #include <c10/core/InferenceMode.h>
-#include <c10/util/Exception.h>
-#include <fmt/format.h>
 
 namespace paretopipe::compute {
 
-/// Runs `action` in inference mode, a flag of the calling thread, and converts LibTorch's exceptions to ours.
+/// LibTorch's message of an error on one line, without the traces of its own source and of an archive's code.
+std::string reason_of(const std::exception& error);
+
+/// Runs `action` in inference mode, a flag of the calling thread. Exceptions of others (the loader, the passes, the
+/// interpreter: LibTorch has no common type for them) become "attempt: reason" with the given code.
 template <class Action>
 auto with_libtorch(std::string_view attempt, Action action, ExitCode failure = ExitCode::internal) {
   const c10::InferenceMode inference;
   try {
     return action();
-  } catch (const c10::Error& error) {
-    throw Error(failure, fmt::format("{}: {}", attempt, error.what_without_backtrace()));
+  } catch (const Error&) {
+    throw;
+  } catch (const std::exception& error) {
+    throw Error(failure, fmt::format("{}: {}", attempt, reason_of(error)));
   }
 }
 

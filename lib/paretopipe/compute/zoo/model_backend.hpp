@@ -7,19 +7,16 @@
 
 // Real networks on LibTorch. This header is the folder's only public one and needs no LibTorch header.
 //
-//   zoo           the table of models; alexnet … roberta contain one architecture each, as a list of block plans
-//   block, layers a block is built alone, from its name, and owns tensors with torchvision's state_dict names
-//   transformer   layers of encoders
-//   stored_weights  weights from a file, by name; lib/paretopipe/weights reads it
-//   trace         blocks as a graph, for optimized mode
-//   describe      one run of the chain: shapes, bytes, parameters, multiply-accumulates
+//   zoo             the table of models; alexnet … roberta contain one architecture each, as a list of block plans
+//   block, layers   a block is built alone, from its name, and owns tensors with torchvision's state_dict names
+//   stored_weights  weights from a file, by name; compute/files reads it
+//   describe        one run of the chain: shapes, bytes, parameters, multiply-accumulates; blocks as a graph
 //
 // Without a weights file, every weight is a hash of (seed, model, tensor name, index): the same on every machine and in
 // every release (compute/torch/samples.hpp).
 namespace paretopipe::zoo {
 
-/// Runs models on LibTorch, in any experiment::ComputeMode, without autograd. Thread safety and errors are as
-/// stage::Backend states; LibTorch's own exceptions are converted to paretopipe::Error.
+/// Makes the backend for these models (compute::make_torch_backend).
 std::unique_ptr<stage::Backend> make_model_backend();
 
 /// The models that the backend knows, in the order of the table: "alexnet", "vgg16", …

@@ -14,29 +14,9 @@
 
 namespace paretopipe::shaping {
 
-namespace {
-
-std::string address_and_port(const std::string& ip, std::uint16_t port) {
-  return ip.find(':') == std::string::npos ? fmt::format("{}:{}", ip, port) : fmt::format("[{}]:{}", ip, port);
-}
-
-/// The kernel may give a connecting socket the very port that it calls. If nobody listens there, TCP's simultaneous
-/// open (RFC 9293, 3.5) then connects the socket to itself, and a sender would hear its own echo.
-bool connected_to_itself(int socket) {
-  sockaddr_storage own{};
-  sockaddr_storage peer{};
-  socklen_t own_size = sizeof(own);
-  socklen_t peer_size = sizeof(peer);
-  return ::getsockname(socket, reinterpret_cast<sockaddr*>(&own), &own_size) == 0 &&
-         ::getpeername(socket, reinterpret_cast<sockaddr*>(&peer), &peer_size) == 0 && own_size == peer_size &&
-         std::memcmp(&own, &peer, own_size) == 0;
-}
-
-}  // namespace
-
 EmulatedTarget find_target(const std::string& ip, std::uint16_t port) {
   EmulatedTarget target;
-  target.name = address_and_port(ip, port);
+  target.name = wire::host_and_port(ip, port);
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
   hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
@@ -47,27 +27,21 @@ EmulatedTarget find_target(const std::string& ip, std::uint16_t port) {
         fmt::format("lead an emulated link to {}: {}; give an IP address", target.name, ::gai_strerror(failure)));
   }
   const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owner(first, ::freeaddrinfo);
-  std::memcpy(&target.storage, first->ai_addr, first->ai_addrlen);
-  target.size = first->ai_addrlen;
+  std::memcpy(&target.address.storage, first->ai_addr, first->ai_addrlen);
+  target.address.size = first->ai_addrlen;
   return target;
 }
 
 launch::FileDescriptor start_connecting(const EmulatedTarget& target, int& error) {
-  launch::FileDescriptor socket(::socket(target.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  launch::FileDescriptor socket(::socket(target.address.family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   error = 0;
   if (socket.get() < 0) {
     error = errno;
-  } else if (::connect(socket.get(), target.address(), target.size) != 0 && errno != EINPROGRESS && errno != EINTR) {
+  } else if (::connect(socket.get(), target.address.get(), target.address.size) != 0 && errno != EINPROGRESS &&
+             errno != EINTR) {
     error = errno;
   }
   return socket;
-}
-
-int how_connecting_went(int socket) {
-  int error = 0;
-  socklen_t size = sizeof(error);
-  if (::getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size) != 0) return errno;
-  return error == 0 && connected_to_itself(socket) ? ECONNREFUSED : error;
 }
 
 void send_at_once(int socket) {
@@ -140,7 +114,7 @@ void EmulatedConnection::advance(std::span<const pollfd, 2> ready, LatenessMeter
 }
 
 void EmulatedConnection::finish_connecting() {
-  const int error = how_connecting_went(target_.get());
+  const int error = wire::outcome_of_connecting(target_.get());
   // A target that was reached and died at once is a lost sender. Its loss travels like any other.
   if (error == ECONNRESET) {
     backward_.sender_is_lost();

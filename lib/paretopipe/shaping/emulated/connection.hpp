@@ -1,5 +1,6 @@
 #pragma once
 #include <paretopipe/launch/file_descriptor.hpp>
+#include <paretopipe/wire/sockets.hpp>
 
 #include <array>
 #include <cstdint>
@@ -17,11 +18,8 @@ namespace paretopipe::shaping {
 
 /// The destination of a link.
 struct EmulatedTarget {
-  sockaddr_storage storage{};
-  socklen_t size = 0;
+  wire::Address address;
   std::string name;  ///< "127.0.0.1:5000", as requested
-
-  const sockaddr* address() const { return reinterpret_cast<const sockaddr*>(&storage); }
 };
 
 /// `ip` is an IP address; throws EnvironmentError for anything else.
@@ -31,16 +29,11 @@ EmulatedTarget find_target(const std::string& ip, std::uint16_t port);
 /// not 0, it has failed.
 launch::FileDescriptor start_connecting(const EmulatedTarget& target, int& error);
 
-/// The outcome of connecting: 0, or the errno of the failure.
-int how_connecting_went(int socket);
-
 /// For every relaying socket: sends small pieces at once.
 void send_at_once(int socket);
 
 /// Makes closing the socket tell the peer that the connection was lost, not that it ended.
 void reset_on_close(int socket);
-
-// Internal to shaping.
 
 /// The conditions of both directions of a link, and the seeds of their random sequences.
 struct EmulatedConditions {

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <deque>
 #include <memory>
-#include <optional>
 #include <span>
 
 namespace paretopipe::shaping {
@@ -66,8 +65,6 @@ class EmulatedByteQueue {
   std::size_t end_ = 0;           ///< of the newest bytes, in the last block
   std::size_t size_ = 0;
 };
-
-// Internal to shaping.
 
 /// One direction of one connection: takes bytes from one socket, holds each until its time, and gives them to the
 /// other. Never waits. Holds the end of the stream, or its loss, as long as bytes.

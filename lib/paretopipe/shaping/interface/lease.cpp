@@ -198,10 +198,9 @@ std::string apply(const LeaseTerms& terms) {
 
 LeaseEnd wait_for_end(int connection, const launch::InterruptGuard& interrupt, Clock::time_point deadline) {
   for (;;) {
-    const auto rest = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
-    if (rest <= 0) return LeaseEnd::expired;
+    if (Clock::now() >= deadline) return LeaseEnd::expired;
     std::array events{pollfd{connection, POLLIN, 0}, pollfd{interrupt.descriptor(), POLLIN, 0}};
-    const int ready = ::poll(events.data(), events.size(), static_cast<int>(std::min<std::int64_t>(rest, 3'600'000)));
+    const int ready = ::poll(events.data(), events.size(), poll_timeout(deadline));
     if (ready < 0 && errno != EINTR) return LeaseEnd::keeper_interrupted;
     if (ready > 0 && events[0].revents != 0) return LeaseEnd::released;
     if (interrupt.requested()) return LeaseEnd::keeper_interrupted;
@@ -223,11 +222,6 @@ void keep_lease(launch::FileDescriptor connection) {
   }
 }
 
-NLOHMANN_JSON_SERIALIZE_ENUM(LeaseEnd, {{LeaseEnd::expired, "expired"},
-                                        {LeaseEnd::released, "released"},
-                                        {LeaseEnd::keeper_interrupted, "keeper interrupted"},
-                                        {LeaseEnd::keeper_killed, "keeper killed"}})
-
 void to_json(nlohmann::json& json, const LeaseTerms& terms) {
   json = {{"interface", terms.interface},
           {"apply", terms.plan.apply},
@@ -240,15 +234,6 @@ void from_json(const nlohmann::json& json, LeaseTerms& terms) {
   json.at("apply").get_to(terms.plan.apply);
   json.at("undo").get_to(terms.plan.undo);
   terms.duration = Nanoseconds(json.at("duration_ns").get<std::int64_t>());
-}
-
-void to_json(nlohmann::json& json, const LeaseOutcome& outcome) {
-  json = {{"end", outcome.end}, {"removed", outcome.removed}};
-}
-
-void from_json(const nlohmann::json& json, LeaseOutcome& outcome) {
-  json.at("end").get_to(outcome.end);
-  json.at("removed").get_to(outcome.removed);
 }
 
 bool clear_leftovers(const std::string& interface) {

@@ -34,13 +34,16 @@ void from_json(const nlohmann::json& json, LeaseTerms& terms);
 
 /// How the lease ended, and whether the shaping had to be removed: somebody may have done that meanwhile.
 enum class LeaseEnd { expired, released, keeper_interrupted, keeper_killed };
+NLOHMANN_JSON_SERIALIZE_ENUM(LeaseEnd, {{LeaseEnd::expired, "expired"},
+                                        {LeaseEnd::released, "released"},
+                                        {LeaseEnd::keeper_interrupted, "keeper interrupted"},
+                                        {LeaseEnd::keeper_killed, "keeper killed"}})
+
 struct LeaseOutcome {
   LeaseEnd end = LeaseEnd::released;
   bool removed = true;  ///< false: it was already gone
 };
-
-void to_json(nlohmann::json& json, const LeaseOutcome& outcome);
-void from_json(const nlohmann::json& json, LeaseOutcome& outcome);
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LeaseOutcome, end, removed)
 
 /// The owner's side.
 class Lease {

@@ -10,7 +10,6 @@
 #include <string_view>
 
 #include <arpa/inet.h>
-#include <netinet/in.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 

@@ -20,7 +20,7 @@ struct PeerTarget {
   std::string interface;
   std::string peer;                   ///< a numeric IPv4 or IPv6 address
   std::optional<std::uint16_t> port;  ///< of TCP
-  std::int64_t mtu = 1500;            ///< of the interface (interface_mtu.hpp): larger packets would be dropped
+  std::int64_t mtu = 1500;            ///< of the interface (interface_mtu): larger packets would be dropped
 };
 
 /// For people: "eth0 to 192.168.1.7 port 5000".

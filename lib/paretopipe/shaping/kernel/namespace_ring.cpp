@@ -240,10 +240,8 @@ constexpr std::chrono::seconds kConnectTimeout(20);  // a connection over a loss
 /// A socket belongs permanently to the namespace in which it was made, whoever uses it.
 launch::FileDescriptor socket_in(const std::vector<int>& namespaces) {
   auto sockets = descriptors_from_child([&](ChildAnswer& answer) {
-    for (const int descriptor : namespaces) {
-      if (!answer.check("enter a namespace", ::setns(descriptor, 0) == 0)) return false;
-    }
-    return answer.add("make a socket in a namespace", ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, IPPROTO_TCP));
+    return enter(answer, namespaces) &&
+           answer.add("make a socket in a namespace", ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, IPPROTO_TCP));
   });
   return std::move(sockets.front());
 }

@@ -51,7 +51,7 @@ std::vector<Command> shape_commands(const std::string& interface, const experime
 /// Removes what shape_commands added. Fails if there is nothing to remove.
 Command clear_command(const std::string& interface);
 
-/// Prints what the kernel has applied, as JSON (read_back.hpp).
+/// Prints what the kernel has applied, as JSON (see read_back).
 Command show_command(const std::string& interface);
 
 /// Makes TCP hand over one frame at a time. Needs no ethtool; kernel and iproute2 of Debian 12 support it. Existing

@@ -16,55 +16,43 @@
 
 #include <fmt/format.h>
 
+#include "probe_stream.hpp"
+
 namespace paretopipe::shaping {
 
 namespace {
 
 constexpr Nanoseconds kPatienceForEvent = std::chrono::seconds(30);
-constexpr const char* kAttempt = "probe a link";
+constexpr const char* kLink = "a link";  // the peer's name in errors
 
 /// Waits until one of the descriptors is ready for its requested events.
 void wait_for(std::span<pollfd> events, int interrupt_descriptor) {
-  if (launch::poll_interruptibly(events, Clock::now() + kPatienceForEvent, interrupt_descriptor, kAttempt) > 0) return;
+  if (launch::poll_interruptibly(events, Clock::now() + kPatienceForEvent, interrupt_descriptor, "probe a link") > 0)
+    return;
   throw EnvironmentError("probe a link: it delivered nothing for 30 s");
 }
 
-/// The number of bytes sent; 0 if none can be sent right now.
-std::int64_t try_send(int socket, const std::vector<char>& data, std::int64_t most) {
-  const auto size = std::min(most, static_cast<std::int64_t>(data.size()));
-  const auto sent = ::send(socket, data.data(), static_cast<std::size_t>(size), MSG_DONTWAIT | MSG_NOSIGNAL);
-  if (sent >= 0) return sent;
-  if (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR) return 0;
-  throw system_error("probe a link: send", errno);
-}
-
-std::int64_t try_receive(int socket, std::vector<char>& buffer) {
-  const auto got = ::recv(socket, buffer.data(), buffer.size(), MSG_DONTWAIT);
-  if (got > 0) return got;
-  if (got == 0) throw EnvironmentError("probe a link: the other end closed it");
-  if (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR) return 0;
-  throw system_error("probe a link: receive", errno);
+/// 0 if nothing is there yet.
+std::int64_t receive_some(ProbeStream& stream, std::span<char> into) {
+  const auto got = stream.try_receive(into.data(), into.size());
+  if (got == 0) stream.fail("the other end closed it");
+  return std::max<std::int64_t>(got, 0);
 }
 
 void carry_one_byte(OneWay way, int interrupt_descriptor) {
-  std::vector<char> byte(1);
+  ProbeStream from(way.from, kLink), to(way.to, kLink);
+  std::array byte{'\0'};
   std::array writable{pollfd{way.from, POLLOUT, 0}};
-  while (try_send(way.from, byte, 1) == 0) wait_for(writable, interrupt_descriptor);
+  while (from.try_send({byte.data(), 1}) == 0) wait_for(writable, interrupt_descriptor);
   std::array readable{pollfd{way.to, POLLIN, 0}};
-  while (try_receive(way.to, byte) == 0) wait_for(readable, interrupt_descriptor);
+  while (receive_some(to, byte) == 0) wait_for(readable, interrupt_descriptor);
 }
 
 std::vector<Nanoseconds> round_trips(OneWay forward, OneWay backward, const ProbeOptions& options) {
-  std::vector<Nanoseconds> durations;
-  const int count = std::max(1, options.round_trips);
-  for (int index = 0; index <= count; ++index) {
-    const auto begin = Clock::now();
+  return time_round_trips(std::max(1, options.round_trips), Clock::time_point::max(), [&] {
     carry_one_byte(forward, options.interrupt_descriptor);
     carry_one_byte(backward, options.interrupt_descriptor);
-    if (index > 0) durations.push_back(Clock::now() - begin);  // the first one finds everything cold
-  }
-  std::sort(durations.begin(), durations.end());
-  return durations;
+  });
 }
 
 /// Sets an option of TCP for its lifetime; other sockets have no such options and need none.
@@ -102,8 +90,10 @@ std::vector<Arrival> transfer(OneWay way, const ProbeOptions& options, std::int6
   constexpr std::string_view kReno = "reno";
   const TcpOption unsent(way.from, TCP_NOTSENT_LOWAT, &kUnsentBytes, sizeof kUnsentBytes);
   const TcpOption congestion(way.from, TCP_CONGESTION, kReno.data(), kReno.size());
-  std::vector<char> data(256 * 1024);
+  ProbeStream from(way.from, kLink), to(way.to, kLink);
   std::vector<char> buffer(256 * 1024);
+  const std::vector<char> zeros(buffer.size());
+  const std::string_view data(zeros.data(), zeros.size());
   std::vector<Arrival> arrivals;
   std::int64_t sent = 0;
   std::int64_t received = 0;
@@ -114,9 +104,9 @@ std::vector<Arrival> transfer(OneWay way, const ProbeOptions& options, std::int6
     const auto credit = most_in_flight - (sent - received);
     std::array events{pollfd{way.to, POLLIN, 0}, pollfd{way.from, POLLOUT, 0}};
     wait_for(std::span(events).first(sending && credit > 0 ? 2 : 1), options.interrupt_descriptor);
-    if (events[1].revents != 0) sent += try_send(way.from, data, credit);
+    if (events[1].revents != 0) sent += from.try_send(data.substr(0, static_cast<std::size_t>(credit)));
     if (events[0].revents == 0) continue;
-    if (const auto got = try_receive(way.to, buffer); got > 0) {
+    if (const auto got = receive_some(to, buffer); got > 0) {
       received += got;
       arrivals.push_back({Clock::now() - begin, received});
     }

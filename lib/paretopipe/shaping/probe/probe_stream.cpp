@@ -1,6 +1,7 @@
 #include "probe_stream.hpp"
 
 #include <paretopipe/core/error.hpp>
+#include <paretopipe/core/file_descriptor.hpp>
 #include <paretopipe/wire/rendezvous.hpp>
 
 #include <algorithm>
@@ -43,14 +44,13 @@ void ProbeStream::fail(const std::string& reason) const {
 }
 
 void ProbeStream::wait(short events, Clock::time_point deadline) {
-  for (;;) {
-    const auto rest = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
-    if (rest <= 0) fail("nothing moved for too long; check that the network between the two hosts is up");
-    pollfd event{socket_, events, 0};
-    const int ready = ::poll(&event, 1, static_cast<int>(rest));
+  pollfd event{socket_, events, 0};
+  while (Clock::now() < deadline) {
+    const int ready = ::poll(&event, 1, poll_timeout(deadline));
     if (ready > 0) return;
     if (ready < 0 && errno != EINTR) fail(reason_of(errno));
   }
+  fail("nothing moved for too long; check that the network between the two hosts is up");
 }
 
 std::int64_t ProbeStream::try_receive(char* bytes, std::size_t size) {
@@ -59,22 +59,25 @@ std::int64_t ProbeStream::try_receive(char* bytes, std::size_t size) {
   return got;
 }
 
-std::size_t ProbeStream::try_send(std::string_view bytes) {
+std::int64_t ProbeStream::try_send(std::string_view bytes) {
   const auto sent = ::send(socket_, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
   if (sent < 0 && !must_wait(errno)) fail("send: " + reason_of(errno));
-  return sent < 0 ? 0 : static_cast<std::size_t>(sent);
+  return std::max<std::int64_t>(sent, 0);
 }
 
 void ProbeStream::send(std::string_view bytes) {
   const auto deadline = Clock::now() + kPatienceForBytes;
   while (!bytes.empty()) {
     wait(POLLOUT, deadline);
-    bytes.remove_prefix(try_send(bytes));
+    bytes.remove_prefix(static_cast<std::size_t>(try_send(bytes)));
   }
 }
 
 char ProbeStream::receive_byte() {
-  const auto deadline = Clock::now() + kPatienceForBytes;
+  return receive_byte(Clock::now() + kPatienceForBytes);
+}
+
+char ProbeStream::receive_byte(Clock::time_point deadline) {
   for (;;) {
     wait(POLLIN, deadline);
     char byte = 0;
@@ -88,16 +91,11 @@ std::string ProbeStream::receive_line(std::size_t most, Nanoseconds patience) {
   const auto deadline = Clock::now() + patience;
   std::string line;
   // Byte by byte, because the data behind the line are not text.
-  for (;;) {
-    wait(POLLIN, deadline);
-    char byte = 0;
-    const auto got = try_receive(&byte, 1);
-    if (got == 0) fail("the other side ended the connection too early");
-    if (got < 0) continue;
-    if (byte == '\n') return line;
+  for (char byte = receive_byte(deadline); byte != '\n'; byte = receive_byte(deadline)) {
     line.push_back(byte);
     if (line.size() > most) fail("the other side sent something that is no probe's");
   }
+  return line;
 }
 
 void ProbeStream::send_for(Nanoseconds duration) {

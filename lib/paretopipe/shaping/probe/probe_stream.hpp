@@ -2,12 +2,14 @@
 #include <paretopipe/core/clock.hpp>
 #include <paretopipe/shaping/probe/remote_probe.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
-// Internal to the remote probe: the common parts of both of its ends.
+// Internal to the probes: what their ends have in common, and the protocol of the remote one.
 namespace paretopipe::shaping {
 
 /// The version of this protocol; it is also in the token of the greeting.
@@ -43,18 +45,33 @@ class ProbeStream {
   /// Receives until the end of the stream, or until long after the meter is finished.
   std::optional<double> receive_transfer(Nanoseconds settling, Nanoseconds measuring);
 
+  // Without waiting: how much was received (0 at the end of the stream, -1 if nothing is there yet) or sent.
+  std::int64_t try_receive(char* bytes, std::size_t size);
+  std::int64_t try_send(std::string_view bytes);
+
   [[noreturn]] void fail(const std::string& reason) const;
 
  private:
   /// `events`: of poll(2).
   void wait(short events, Clock::time_point deadline);
-  /// 0 at the end of the stream, -1 if nothing is there yet.
-  std::int64_t try_receive(char* bytes, std::size_t size);
-  /// 0 if nothing can be sent yet.
-  std::size_t try_send(std::string_view bytes);
+  char receive_byte(Clock::time_point deadline);
 
   int socket_;
   std::string peer_;
 };
+
+/// The sorted durations of `count` round trips. Begins no more after `give_up` if there are five.
+template <class RoundTrip>
+std::vector<Nanoseconds> time_round_trips(int count, Clock::time_point give_up, RoundTrip make) {
+  std::vector<Nanoseconds> durations;
+  for (int index = 0; index <= count; ++index) {
+    const auto begin = Clock::now();
+    if (index > 5 && begin > give_up) break;
+    make();
+    if (index > 0) durations.push_back(Clock::now() - begin);  // the first one finds everything cold
+  }
+  std::sort(durations.begin(), durations.end());
+  return durations;
+}
 
 }  // namespace paretopipe::shaping

@@ -71,17 +71,10 @@ void expect_server(ProbeStream& stream) {
 
 /// At least five, and no more than fit into five seconds.
 std::vector<Nanoseconds> round_trips(ProbeStream& stream, int count) {
-  std::vector<Nanoseconds> durations;
-  const auto give_up = Clock::now() + kLongestPinging;
-  for (int index = 0; index <= count; ++index) {
-    const auto begin = Clock::now();
-    if (index > 5 && begin > give_up) break;
+  return time_round_trips(count, Clock::now() + kLongestPinging, [&] {
     stream.send(std::string_view(&kPing, 1));
     if (stream.receive_byte() != kPing) stream.fail("the other side sent something that is no probe's");
-    if (index > 0) durations.push_back(Clock::now() - begin);  // the first one finds everything cold
-  }
-  std::sort(durations.begin(), durations.end());
-  return durations;
+  });
 }
 
 double forward_goodput(ProbeStream& stream, const RemoteProbeOptions& options) {
