@@ -153,9 +153,15 @@ TEST_CASE("the sufficient depth is the first at which a part is the bottleneck")
   CHECK(constraints(demands_of(record_of(pipeline))).front().kind == Kind::compute);
   --pipeline.depth;
   CHECK(constraints(demands_of(record_of(pipeline))).front().kind == Kind::depth);
+  Demands instant{.throughput_image_per_s = 1, .stages = {{}, {}}, .links = {{0, 1}, {1, 0}}};
+  instant.links[0].delay_ns = 1e6;
+  CHECK(constraints(instant).front().kind == Kind::depth);
+  CHECK_FALSE(sufficient_depth(instant).has_value());  // where nothing takes time
+  CHECK_FALSE(next_constraint(instant).has_value());
 }
 
-TEST_CASE("the next bound is what is measured without the bottleneck") {
+TEST_CASE(
+    "the next bound is what is measured without the bottleneck, and every part is among the constraints, in order") {
   const auto next_of = [](const Pipeline& pipeline) { return next_constraint(demands_of(record_of(pipeline))); };
   auto pipeline = kKnown[2].pipeline;
   const auto next = next_of(pipeline);
@@ -171,18 +177,7 @@ TEST_CASE("the next bound is what is measured without the bottleneck") {
   REQUIRE(next_of_depth.has_value());
   CHECK(demands_of(record_of(deep)).period_ns() == Approx(next_of_depth->period_ns));
   CHECK_FALSE(next_of(kKnown[8].pipeline).has_value());
-}
-
-TEST_CASE("constraints are sorted, and every part is among them") {
   const auto all = constraints(demands_of(record_of(kKnown[1].pipeline)));
   CHECK(all.size() == 3 + 3 + 1 + 1);
   CHECK(std::is_sorted(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.period_ns > b.period_ns; }));
-}
-
-TEST_CASE("no depth suffices where nothing takes time") {
-  Demands demands{.throughput_image_per_s = 1, .stages = {{}, {}}, .links = {{0, 1}, {1, 0}}};
-  demands.links[0].delay_ns = 1e6;
-  CHECK(constraints(demands).front().kind == Kind::depth);
-  CHECK_FALSE(sufficient_depth(demands).has_value());
-  CHECK_FALSE(next_constraint(demands).has_value());
 }

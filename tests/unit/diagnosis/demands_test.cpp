@@ -35,6 +35,11 @@ TEST_CASE("the time that stages, links and the source are busy with a batch is f
   CHECK(demands.period_ns() == Approx(500'000));
   CHECK(demands.batches == 399);
   CHECK_FALSE(demands.stages_share_cpus);
+  const auto alone = demands_of(record_of({.compute = {700'000}, .source = 30'000}));
+  CHECK(alone.stages.size() == 1);
+  CHECK(alone.links.empty());
+  CHECK(alone.source_ns == Approx(30'000));
+  CHECK(alone.period_ns() == Approx(730'000));
 }
 
 TEST_CASE("a link's delay keeps no batch off it, whether frames arrive as a stream or whole") {
@@ -56,14 +61,6 @@ TEST_CASE("a receiver that takes no more does not make its link busy") {
   const auto b = 300U;  // lies long before the receiver, who has no buffer for it
   REQUIRE(record.offline->stages[1].ready[b] - record.offline->stages[0].send_begin[b] > 3'000'000);
   CHECK(demands_of(record).links[0].busy.mean_ns == Approx(200'000));
-}
-
-TEST_CASE("of one stage there is nothing but compute and the source") {
-  const auto demands = demands_of(record_of({.compute = {700'000}, .source = 30'000}));
-  CHECK(demands.stages.size() == 1);
-  CHECK(demands.links.empty());
-  CHECK(demands.source_ns == Approx(30'000));
-  CHECK(demands.period_ns() == Approx(730'000));
 }
 
 TEST_CASE("the parts of the idle latency add up to what the record says") {
@@ -134,30 +131,17 @@ TEST_CASE("the median over repetitions is that of every number") {
 
 TEST_CASE("records without a measurement that counts, and damaged ones, are refused") {
   CHECK_THROWS_AS(demands_of(make_failure(make_trial(3), "gone")), UsageError);
-  auto record = record_of(kThreeStages);
-  SECTION("invalid") {
-    record.status = record::Status::invalid;
+  const auto good = record_of(kThreeStages);
+  for (const auto damage : {+[](record::TrialRecord& record) { record.status = record::Status::invalid; },
+                            +[](record::TrialRecord& record) { record.offline.reset(); },
+                            +[](record::TrialRecord& record) { record.summary.reset(); },
+                            +[](record::TrialRecord& record) { record.offline->stages[1].ready.pop_back(); },
+                            +[](record::TrialRecord& record) { record.single_stream->stages.pop_back(); },
+                            +[](record::TrialRecord& record) { record.links.clear(); },
+                            +[](record::TrialRecord& record) { record.trial.split_points = {1}; },
+                            +[](record::TrialRecord& record) { record.stages[1].cpus = "first"; }}) {
+    auto record = good;
+    damage(record);
+    CHECK_THROWS_AS(demands_of(record), UsageError);
   }
-  SECTION("without samples") {
-    record.offline.reset();
-  }
-  SECTION("without a summary") {
-    record.summary.reset();
-  }
-  SECTION("of unequal lengths") {
-    record.offline->stages[1].ready.pop_back();
-  }
-  SECTION("of unequal phases") {
-    record.single_stream->stages.pop_back();
-  }
-  SECTION("without its links") {
-    record.links.clear();
-  }
-  SECTION("of another number of stages than its trial") {
-    record.trial.split_points = {1};
-  }
-  SECTION("on CPUs that are none") {
-    record.stages[1].cpus = "first";
-  }
-  CHECK_THROWS_AS(demands_of(record), UsageError);
 }

@@ -25,6 +25,12 @@ TEST_CASE("a group knows its baseline, its fastest split, and every split with a
   CHECK(group.measured({8}) != nullptr);
   CHECK(group.measured({3}) == nullptr);
   CHECK(group.measured({4}) == nullptr);
+  const auto failed = diagnose_all({make_failure(make_trial(3), "a\x1b[31m"), make_failure(make_trial(10), "b")});
+  REQUIRE(failed.size() == 1);
+  CHECK(failed.front().all_local() == nullptr);
+  CHECK(failed.front().fastest() == nullptr);
+  CHECK(failed.front().measured_count() == 0);
+  CHECK(failed.front().configurations.front().reasons.front() == "run, stage 1: a?[31m");
 }
 
 TEST_CASE("numbers are medians over the repetitions that count, and those that disagree are counted") {
@@ -59,13 +65,4 @@ TEST_CASE("what is wanted of a configuration alone enters its numbers, and the r
   CHECK_FALSE(groups.front().all_wanted());
   CHECK(diagnose(records, {}).empty());
   CHECK(diagnose({}, {"0123456789abcdef"}).empty());
-}
-
-TEST_CASE("where nothing was measured there is neither baseline nor fastest split") {
-  const auto groups = diagnose_all({make_failure(make_trial(3), "a\x1b[31m"), make_failure(make_trial(10), "b")});
-  REQUIRE(groups.size() == 1);
-  CHECK(groups.front().all_local() == nullptr);
-  CHECK(groups.front().fastest() == nullptr);
-  CHECK(groups.front().measured_count() == 0);
-  CHECK(groups.front().configurations.front().reasons.front() == "run, stage 1: a?[31m");
 }

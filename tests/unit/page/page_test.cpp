@@ -14,6 +14,7 @@
 
 using namespace paretopipe;
 using support::contains;
+using Json = nlohmann::ordered_json;
 
 namespace {
 
@@ -81,4 +82,37 @@ TEST_CASE("hostile strings of records and of a data sheet add no markup to the p
       page::make_page_data(records, {.replaced = std::span(&replaced, 1), .data_sheet = std::move(sheet)}));
   for (const auto* opening : {"<script", "</script", "<img", "<!--"})
     CHECK(count(html, opening) == count(plain, opening));
+}
+
+namespace {
+
+std::string embedded(const std::string& text) {
+  return page::embedded_json(Json{{"key", text}});
+}
+
+}  // namespace
+
+TEST_CASE("no string can end the element that holds the data, or open a comment in it") {
+  for (const std::string hostile :
+       {"</script><script>alert(1)</script>", "<!--<script>", "]]>", "-->", "</SCRIPT\t>"}) {
+    const auto text = embedded(hostile);
+    CHECK_FALSE(contains(text, "<"));
+    CHECK_FALSE(contains(text, ">"));
+    CHECK(Json::parse(text).at("key") == hostile);
+  }
+  const auto key = page::embedded_json(Json{{"</script>", 1}});
+  CHECK_FALSE(contains(key, "<"));
+  CHECK(Json::parse(key).at("</script>") == 1);
+}
+
+TEST_CASE("what is embedded is read back as it was, with line ends and references as escapes") {
+  CHECK(embedded("&lt;") == R"({"key":"\u0026lt;"})");
+  CHECK(embedded("a\xe2\x80\xa8z\xe2\x80\xa9") == R"({"key":"a\u2028z\u2029"})");
+  CHECK(page::embedded_json(Json::object()) == "{}");
+  for (const std::string& text :
+       {std::string(R"(\u003c \\u003c \")"), std::string("\\<"),
+        std::string("\0\x01\x1b\x7f\n", 5) + "\u00e9\u4e2d\U0001f600\xe2\x80\xa7\xe2\x80\xaa"}) {
+    CHECK(Json::parse(embedded(text)).at("key") == text);
+  }
+  CHECK(Json::parse(embedded("a\xff\xe2\x80")).at("key") == "a\xef\xbf\xbd\xef\xbf\xbd");
 }

@@ -9,7 +9,7 @@
 
 #include <support/catch.hpp>
 
-using paretopipe::render::AxisScale;
+using namespace paretopipe::render;
 
 namespace {
 
@@ -73,8 +73,6 @@ TEST_CASE("whatever the values, all lie on the axis and the marks are few and as
     }
   }
 }
-
-using namespace paretopipe::render;
 
 namespace {
 

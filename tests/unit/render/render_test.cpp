@@ -79,19 +79,6 @@ TEST_CASE("every format is what its golden file says") {
   }
 }
 
-TEST_CASE("the JSON holds the raw numbers, and no key for what does not exist") {
-  const auto json = nlohmann::json::parse(render::render_json(rendered_report_of(testing::sweep())));
-  const auto& splits = json.at("groups").at(0).at("splits");
-  CHECK(splits.at(0).at("split_points") == std::vector{0});
-  CHECK(splits.at(0).at("latency_p50_ns").is_number());
-  const auto& failed = splits.at(3);
-  CHECK(failed.at("split_points") == std::vector{6});
-  for (const auto* key : {"latency_p50_ns", "throughput_image_per_s", "payload_bytes", "on_frontier", "dominated_by"}) {
-    CHECK_FALSE(failed.contains(key));
-  }
-  CHECK(failed.at("repetitions_failed") == 2);
-}
-
 TEST_CASE("a payload objective does not appear twice") {
   const auto report = rendered_report_of(testing::sweep(), {"payload", "latency_p50"});
   const auto csv = render::render_csv(report);
