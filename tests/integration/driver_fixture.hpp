@@ -30,12 +30,11 @@ class Shell {
   /// Stages need no LibTorch unless they are `real`.
   enum class Stages { fake, real };
   explicit Shell(Stages stages = Stages::fake) {
-    if (stages == Stages::fake) stage_.emplace("PARETOPIPE_STAGE", std::string(PARETOPIPE_BIN_DIR) + "/fake-stage");
+    if (stages == Stages::fake) stage_.emplace("PARETOPIPE_STAGE", PARETOPIPE_BIN_DIR "/fake-stage");
   }
 
   support::Program start(const Words& arguments, const std::filesystem::path& standard_output = {}) const {
-    return support::Program("'" + std::string(PARETOPIPE_BIN_DIR) + "/paretopipe'" + arguments, folder(),
-                            standard_output);
+    return support::Program(Words("'" PARETOPIPE_BIN_DIR "/paretopipe'") + arguments, folder(), standard_output);
   }
   support::Outcome run(const Words& arguments) const { return start(arguments).wait(); }
 

@@ -27,9 +27,8 @@ class RunningDriver {
     const auto pipe = folder_.path() / "output";
     if (::mkfifo(pipe.c_str(), 0600) != 0) throw system_error("make a pipe", errno);
     output_ = launch::FileDescriptor(::open(pipe.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
-    const Words driver = "'" + std::string(PARETOPIPE_BIN_DIR) + "/paretopipe'";
-    program_.emplace((networks != nullptr ? entering(*networks) : Words("")) + driver + arguments, folder_.path(),
-                     pipe);
+    const auto inside = networks != nullptr ? entering(*networks) : Words("");
+    program_.emplace(inside + "'" PARETOPIPE_BIN_DIR "/paretopipe'" + arguments, folder_.path(), pipe);
   }
 
   pid_t pid() const { return program_->pid(); }

@@ -1,38 +1,21 @@
 #pragma once
-#include <atomic>
+#include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <string>
 #include <vector>
 
-#include <unistd.h>
+#include <support/files.hpp>
+#include <support/temporary_folder.hpp>
 
 namespace paretopipe::support {
 
 /// A folder for files of images, that is gone at the end of the test.
-class ImageFolder {
+class ImageFolder : public TemporaryFolder {
  public:
-  ImageFolder() {
-    static std::atomic<int> counter = 0;
-    const auto name = "paretopipe-images-" + std::to_string(getpid()) + "-" + std::to_string(counter++);
-    path_ = std::filesystem::temp_directory_path() / name;
-    std::filesystem::create_directories(path_);
-  }
-  ~ImageFolder() { std::filesystem::remove_all(path_); }
-  ImageFolder(const ImageFolder&) = delete;
-  ImageFolder& operator=(const ImageFolder&) = delete;
-
-  const std::filesystem::path& path() const { return path_; }
-
   std::filesystem::path write(const std::string& name, const std::vector<std::uint8_t>& bytes) const {
-    const auto file = path_ / name;
-    std::ofstream(file, std::ios::binary)
-        .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-    return file;
+    write_file(path() / name, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    return path() / name;
   }
-
- private:
-  std::filesystem::path path_;
 };
 
 /// An IDX file of that header, with `pixels` bytes 0, 1, 2, … behind it.

@@ -1,21 +1,73 @@
-// Emulated devices, as from a shell. Limits need cgroups that may be written to: where there are none, what needs them
-// is skipped, and said. tests/uml runs this with both versions of cgroups.
+// Emulated devices: cgroups of this process, and sweeps as from a shell. Limits need cgroups that may be written to:
+// where there are none, what needs them is skipped, and said. tests/uml runs this with both versions of cgroups, in a
+// virtual machine whose every cgroup is ours to move in.
 #include <paretopipe/launch/cgroup.hpp>
+#include <paretopipe/launch/child_process.hpp>
 
 #include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include <unistd.h>
 
 #include "driver_fixture.hpp"
-#include "virtual_machine.hpp"
 
 using namespace paretopipe;
 using namespace paretopipe::testing;
-using support::need_virtual_machine;
-using support::text_of;
+using launch::Cgroup;
+using launch::CgroupParents;
+using launch::CgroupVersion;
+namespace fs = std::filesystem;
 
 namespace {
 
-const Words kBatches = "--batches 4 --warmup 1 --repeat 1";
-const Words kOnSmall = kBatches + "--split 1 --device-profile none --device-profile ./small.json";
+/// Memory limits provoke the kernel's killer: only in a machine of its own.
+void need_virtual_machine() {
+  if (std::getenv("PARETOPIPE_UML") == nullptr) support::skip("tests/uml runs this");
+}
+
+/// The contents of a file of /proc or /sys, whose size nothing tells.
+std::string text_of(const fs::path& file) {
+  std::ostringstream text;
+  text << std::ifstream(file).rdbuf();
+  return text.str();
+}
+
+launch::CgroupPlace own_place(const char* controller = "cpu") {
+  return launch::find_cgroup(controller, text_of("/proc/self/cgroup"), text_of("/proc/self/mountinfo"));
+}
+
+/// This process, alone in a cgroup of its own as systemd-run would make it; back where it was at the end of life.
+class OwnScope {
+ public:
+  OwnScope() : outside_(own_place().folder), inside_(outside_ / "scope") {
+    std::ofstream(outside_ / "cgroup.subtree_control") << "+cpu +memory";
+    fs::create_directory(inside_);
+    std::ofstream(inside_ / "cgroup.procs") << ::getpid();
+  }
+  ~OwnScope() {
+    std::ofstream(outside_ / "cgroup.procs") << ::getpid();
+    ::rmdir(inside_.c_str());
+    std::ofstream(outside_ / "cgroup.subtree_control") << "-cpu -memory";
+  }
+  const fs::path& folder() const { return inside_; }
+
+ private:
+  fs::path outside_;
+  fs::path inside_;
+};
+
+std::string output_in(const Cgroup& cgroup, const std::string& script) {
+  launch::ChildCommand command{{"/bin/sh", "-c", script}};
+  command.cgroups = cgroup.descriptors();
+  launch::ChildProcess child(command, launch::FileDescriptor(::dup(STDERR_FILENO)));
+  child.end(30'000);
+  return child.output();
+}
+
+const Words kOnSmall =
+    "--batches 4 --warmup 1 --repeat 1 --split 1 --device-profile none --device-profile ./small.json";
 const Words kOneTrial = sweep_of("synthetic:0ms/4kB,0ms/64kB,0ms") + kOnSmall;
 
 /// Where the device called small is what the text says.
@@ -34,11 +86,10 @@ void need_cgroups(const support::Outcome& outcome) {
 }
 
 /// Cgroups of drivers, where this process' own are: the driver's, too, which it was started by.
-std::vector<std::filesystem::path> driver_cgroups() {
-  std::vector<std::filesystem::path> found;
+std::vector<fs::path> driver_cgroups() {
+  std::vector<fs::path> found;
   for (const auto* controller : {"cpu", "memory"}) {
-    const auto place = launch::find_cgroup(controller, text_of("/proc/self/cgroup"), text_of("/proc/self/mountinfo"));
-    for (const auto& entry : std::filesystem::directory_iterator(place.folder)) {
+    for (const auto& entry : fs::directory_iterator(own_place(controller).folder)) {
       if (entry.path().filename().string().starts_with("paretopipe-")) found.push_back(entry.path());
     }
   }
@@ -175,7 +226,7 @@ TEST_CASE("device profiles that cannot be are a sentence, and nothing is made") 
 TEST_CASE("two stage programs take turns on a device with limits, which is there once", "[needs:cgroups]") {
   const DeviceShell shell(kHalf);
   shell.write("other-stage", std::string("#!/bin/sh\nexec '") + PARETOPIPE_BIN_DIR + "/fake-stage' \"$@\"\n");
-  std::filesystem::permissions(shell.folder() / "other-stage", std::filesystem::perms::owner_all);
+  fs::permissions(shell.folder() / "other-stage", fs::perms::owner_all);
   const auto sweep = shell.run(kOneTrial + "--against ./other-stage");
   need_cgroups(sweep);
   INFO(sweep.errors);
@@ -185,4 +236,54 @@ TEST_CASE("two stage programs take turns on a device with limits, which is there
   CHECK(record::side_by_side(base[0], shell.records().at(0)));
   CHECK(base[0].stages[1].emulated_device->cpu_quota == Approx(0.5));
   CHECK(driver_cgroups().empty());
+}
+
+TEST_CASE("a child is in the cgroup from its first instruction on, and the cgroup goes with its owner",
+          "[needs:virtual_machine]") {
+  need_virtual_machine();
+  const CgroupParents parents(true, true);
+  fs::path folder;
+  {
+    const Cgroup cgroup(parents, "test", {0.25, std::int64_t{64} << 20});
+    CHECK(cgroup.applied() == launch::CgroupLimits{0.25, std::int64_t{64} << 20});
+    CHECK(cgroup.memory_kills() == 0);
+    folder = parents.cpu()->folder / ("paretopipe-" + std::to_string(::getpid()) + "-test");
+    CHECK(fs::exists(folder));
+    CHECK(contains(output_in(cgroup, "cat /proc/self/cgroup"), folder.filename().string()));
+  }
+  CHECK_FALSE(fs::exists(folder));
+}
+
+TEST_CASE("under v2 a process alone in its cgroup makes room for others beside it, and comes back",
+          "[needs:virtual_machine][cgroups-v2]") {
+  need_virtual_machine();
+  if (own_place().version != CgroupVersion::v2) support::skip("cgroups v1 have no such rule");
+  const OwnScope scope;
+  {
+    const CgroupParents parents(true, true);
+    CHECK(own_place().folder.parent_path() == scope.folder());
+    const Cgroup cgroup(parents, "test", {0.5, std::nullopt});
+    CHECK(contains(output_in(cgroup, "cat /proc/self/cgroup"), "/scope/paretopipe-"));
+  }
+  CHECK(own_place().folder == scope.folder());
+  CHECK_FALSE(contains(text_of(scope.folder() / "cgroup.subtree_control"), "cpu"));
+  for (const auto& entry : fs::directory_iterator(scope.folder())) CHECK_FALSE(entry.is_directory());
+}
+
+TEST_CASE("a share below a tenth is kept, with a longer period", "[needs:virtual_machine]") {
+  need_virtual_machine();
+  const CgroupParents parents(true, false);
+  CHECK(Cgroup(parents, "test", {0.01, std::nullopt}).applied().cpus == Approx(0.01));
+  CHECK(Cgroup(parents, "test", {3.5, std::nullopt}).applied().cpus == Approx(3.5));
+}
+
+TEST_CASE("a busy process with a quota is made to stand still", "[needs:virtual_machine]") {
+  need_virtual_machine();
+  const CgroupParents parents(true, false);
+  const Cgroup cgroup(parents, "test", {0.1, std::nullopt});
+  const auto stat = parents.cpu()->folder / ("paretopipe-" + std::to_string(::getpid()) + "-test") / "cpu.stat";
+  // As long as it takes: it counts until the kernel says that it has held it up.
+  output_in(cgroup, "while grep -q 'nr_throttled 0' " + stat.string() +
+                        "; do i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; done");
+  CHECK_FALSE(contains(text_of(stat), "nr_throttled 0\n"));
 }
