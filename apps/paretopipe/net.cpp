@@ -80,7 +80,9 @@ void add_net_plan(CLI::App& net, Command& chosen) {
   command->add_option("--peer", options->peer, "Only traffic to this IP address")->type_name("ADDRESS");
   command->add_option("--port", options->port, "Only TCP to or from this port of the peer, or of this host")
       ->check(CLI::Range(1, 65535));
-  command->add_option("--direction", options->direction, "Of the profile: forward on the first host, else backward")
+  command
+      ->add_option("--direction", options->direction,
+                   "Direction of the profile: forward on the first host, otherwise backward")
       ->check(CLI::IsMember({"forward", "backward"}))
       ->capture_default_str();
   command->callback([options, &chosen] { chosen = [options] { return run_plan(*options); }; });

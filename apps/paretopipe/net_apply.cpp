@@ -161,7 +161,9 @@ void add_net_apply(CLI::App& net, Command& chosen) {
   command->add_option("--for", options->duration, "How long, as in 600s: 1s to a day")
       ->type_name("DURATION")
       ->required();
-  command->add_option("--direction", options->direction, "Of the profile: forward on the first host, else backward")
+  command
+      ->add_option("--direction", options->direction,
+                   "Direction of the profile: forward on the first host, otherwise backward")
       ->check(CLI::IsMember({"forward", "backward"}))
       ->capture_default_str();
   command->footer(kLease);

@@ -60,7 +60,7 @@ std::filesystem::path checked_program(const std::filesystem::path& program) {
   }
   if (std::filesystem::is_directory(path, unknown) || ::access(path.c_str(), X_OK) != 0) {
     throw UsageError(
-        fmt::format("--against: {} is no program that can be executed; name the other build's "
+        fmt::format("--against: {} is not a program that can be executed; name the other build's "
                     "paretopipe-stage",
                     program.string()));
   }

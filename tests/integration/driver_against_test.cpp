@@ -83,8 +83,8 @@ TEST_CASE("a second program that cannot be one is refused by name, and leaves no
   const auto other = against_other(shell);
   check_refused(shell, kInstantSweep,
                 {{"--against /no/such/stage", "--against: there is no /no/such/stage"},
-                 {"--against data", "--against: data is no program that can be executed"},
-                 {"--against .", "--against: . is no program that can be executed"},
+                 {"--against data", "--against: data is not a program that can be executed"},
+                 {"--against .", "--against: . is not a program that can be executed"},
                  {"--against /bin/true", "--against /bin/true: ", 3},
                  {older, "older-stage) speaks version 1 of the control protocol, this driver version ", 3},
                  {"--repeat auto " + other, "give --repeat a number"},

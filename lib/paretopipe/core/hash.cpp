@@ -41,7 +41,7 @@ std::ifstream open(const std::filesystem::path& file) {
   const auto status = std::filesystem::status(file, ignored);
   if (std::filesystem::is_directory(status)) refuse(EISDIR);  // it would open, and fail at the first read
   if (std::filesystem::is_other(status)) {                    // a pipe or a device may never end
-    throw UsageError(fmt::format("read {}: it is no regular file", file.string()));
+    throw UsageError(fmt::format("read {}: it is not a regular file", file.string()));
   }
   std::ifstream stream(file, std::ios::binary);
   if (!stream) refuse(errno);

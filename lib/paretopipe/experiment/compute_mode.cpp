@@ -136,7 +136,7 @@ std::string parse_compute_device(const std::string& text) {
                      std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; });
   if (plain && std::stoi(digits) <= kMostGpus) return fmt::format("cuda:{}", std::stoi(digits));
   throw UsageError(
-      fmt::format("\"{}\" is no device; it must be cpu, cuda, or a GPU by its number such as cuda:1", text));
+      fmt::format("\"{}\" is not a device; it must be cpu, cuda, or a GPU by its number such as cuda:1", text));
 }
 
 std::vector<std::string> compute_devices(const std::vector<std::string>& names, int stages) {

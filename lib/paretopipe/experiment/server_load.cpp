@@ -88,7 +88,7 @@ void from_json(const nlohmann::json& json, ServerLoad& load) {
   const bool at_rate = load.rate_image_per_s >= kMinRate && load.rate_image_per_s <= kMaxRate;
   if (load.queries < 2 || load.queries > kMaxQueries || at_rate == load.bound.has_value() ||
       (load.bound && (load.bound->limit_ns <= 0 || json.contains("rate_image_per_s")))) {
-    throw UsageError(fmt::format("{} is no load: it must have 2 to {} queries, and either a rate or a bound",
+    throw UsageError(fmt::format("{} is not a load: it must have 2 to {} queries, and either a rate or a bound",
                                  json.dump(), kMaxQueries));
   }
 }

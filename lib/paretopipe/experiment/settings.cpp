@@ -187,7 +187,7 @@ SettingValue seed() {
     const auto number = nlohmann::json::parse(texts.front(), nullptr, false);
     if (number.is_number_unsigned()) return number;
     throw UsageError(
-        fmt::format("{}: \"{}\" is no seed: it must be a whole number from 0 to 2^64 - 1", flag, texts.front()));
+        fmt::format("{}: \"{}\" is not a seed: it must be a whole number from 0 to 2^64 - 1", flag, texts.front()));
   };
   return value;
 }
@@ -561,7 +561,7 @@ void check_range(const std::string& path, int value, const Range& range, const c
 nlohmann::json parse_whole_number(const std::string& text, const std::string& flag) {
   auto number = nlohmann::json::parse(text, nullptr, false);
   if (number.is_number_integer()) return number;
-  throw UsageError(fmt::format("{}: \"{}\" is no whole number in decimal digits", flag, text));
+  throw UsageError(fmt::format("{}: \"{}\" is not a whole number in decimal digits", flag, text));
 }
 
 nlohmann::json parse_number_axis(const std::string& text, const std::string& flag) {

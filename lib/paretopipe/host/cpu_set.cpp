@@ -60,7 +60,7 @@ CpuSet current_affinity() {
 
 void set_affinity(const CpuSet& cpus) {
   if (cpus.empty() || cpus.front() < 0 || cpus.back() >= kMaxCpus) {
-    throw std::invalid_argument(fmt::format("set_affinity: \"{}\" is no set of CPUs", to_string(cpus)));
+    throw std::invalid_argument(fmt::format("set_affinity: \"{}\" is not a set of CPUs", to_string(cpus)));
   }
   const CpuSet before = current_affinity();
   const int error = try_set_affinity(cpus);

@@ -125,8 +125,10 @@ std::string gap(const diagnosis::ConfigurationDiagnosis& one) {
         "than {}), and {} in flight do not even that out.",
         rest, duration(demands.period_ns()), name_of(bottleneck), duration(busy->p90_ns), demands.in_flight);
   }
-  return fmt::format("Of the {} from one result to the next {} are no part's work, and the records do not say whose.",
-                     duration(demands.period_ns()), rest);
+  return fmt::format(
+      "From one result to the next it takes {}, of which {} belong to no part, and the records do not say what they "
+      "were.",
+      duration(demands.period_ns()), rest);
 }
 
 /// Says whether a stage computes slower at depth, when all stages are busy.
@@ -151,7 +153,7 @@ std::string disturbance(const diagnosis::ConfigurationDiagnosis& one) {
 }
 
 std::string lacking_phase(const experiment::Trial& trial) {
-  return fmt::format("What bounds the throughput takes both phases to tell, and this was measured {}.",
+  return fmt::format("The bottleneck is found from both phases, and this was measured {}.",
                      experiment::describe(trial.phases));
 }
 

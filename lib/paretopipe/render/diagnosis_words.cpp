@@ -179,7 +179,7 @@ std::vector<std::string> data_parallel_remarks(const diagnosis::ConfigurationDia
         fmt::format("With {} in flight no more than {} of its devices work at a time.", trial.depth, trial.depth));
   }
   sentences.emplace_back(
-      "What bounds it is not diagnosed, for its batches pass no stages one after the other: it is a baseline.");
+      "Its bottleneck is not diagnosed: it is a baseline, whose batches do not pass from stage to stage.");
   return sentences;
 }
 

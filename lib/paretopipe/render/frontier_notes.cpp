@@ -90,7 +90,7 @@ std::vector<std::string> legend(const frontier::FrontierReport& report, const fr
     sentences.emplace_back("like: splits that differ from it by more than noise in no objective.");
   }
   if (fewest < kEnoughRepetitions) {
-    sentences.push_back(fmt::format("Of {} repetitions an interval covers the true median in at most {:.3g} %.", fewest,
+    sentences.push_back(fmt::format("An interval of {} repetitions covers the true median in at most {:.3g} %.", fewest,
                                     100 * stats::coverage_bound(fewest)));
   }
   return sentences;

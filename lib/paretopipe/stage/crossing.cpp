@@ -9,7 +9,7 @@
 namespace paretopipe::stage {
 
 wire::TensorSpec whole_batch(wire::TensorSpec micro_batch, int micro_batches) {
-  if (micro_batch.shape.empty()) throw wire::ProtocolError("a scalar is no micro-batch of a batch");
+  if (micro_batch.shape.empty()) throw wire::ProtocolError("a scalar is not a micro-batch of a batch");
   static_cast<void>(wire::byte_size(micro_batch));  // refuses an invalid spec before a larger one is made
   micro_batch.shape.front() *= micro_batches;
   static_cast<void>(wire::byte_size(micro_batch));

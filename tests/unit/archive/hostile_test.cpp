@@ -38,8 +38,8 @@ TEST_CASE("a file that is no zip is refused with what it is") {
     return hostile_refusal(file);
   };
   CHECK(contains(refusal_of(""), "it is empty"));
-  CHECK(contains(refusal_of("P"), "it is no zip file"));
-  CHECK(contains(refusal_of("import torch\n"), "it is no zip file"));
+  CHECK(contains(refusal_of("P"), "it is not a zip file"));
+  CHECK(contains(refusal_of("import torch\n"), "it is not a zip file"));
   CHECK(contains(refusal_of("\x80\x02}q\x01."), "it is a pickle"));
   CHECK(contains(refusal_of("PK\x03\x04"), "truncated or damaged"));
   CHECK(contains(refusal_of(std::string("PK\x03\x04") + std::string(100000, '\0')), "truncated or damaged"));

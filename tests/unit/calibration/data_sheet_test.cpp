@@ -251,7 +251,7 @@ TEST_CASE("a file that is no data sheet is refused by name, with how to get one"
   }
   for (const auto* text :
        {"[]", "3", "{}", R"({"schema": 1, "id": "0123456789abcdef"})", R"({"schema": 1, "kind": 7})"}) {
-    CHECK(contains(refusal_of_file(text), "this is no data sheet"));
+    CHECK(contains(refusal_of_file(text), "this is not a data sheet"));
   }
   CHECK(contains(message_of<UsageError>([] { read_data_sheet("/nowhere/sheet.json"); }), "/nowhere/sheet.json"));
 }

@@ -67,5 +67,5 @@ TEST_CASE("a file that cannot be read has no SHA-256", "[sha256]") {
   const auto refusal = [](const char* file) { return support::message_of<UsageError>([&] { sha256_of_file(file); }); };
   CHECK(refusal("/nowhere/file") == "read /nowhere/file: No such file or directory");
   CHECK(refusal("/") == "read /: Is a directory");
-  CHECK(refusal("/dev/zero") == "read /dev/zero: it is no regular file");
+  CHECK(refusal("/dev/zero") == "read /dev/zero: it is not a regular file");
 }

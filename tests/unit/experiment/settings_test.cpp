@@ -116,10 +116,11 @@ TEST_CASE("a flag for split points replaces a file's partitions, and the other w
 }
 
 TEST_CASE("a flag's value that cannot be read is refused by the flag's name") {
-  CHECK(flags_refused({{"batches", {"010"}}}) == "--batches: \"010\" is no whole number in decimal digits");
+  CHECK(flags_refused({{"batches", {"010"}}}) == "--batches: \"010\" is not a whole number in decimal digits");
   CHECK(flags_refused({{"batch", {"1,x"}}}) ==
         "--batch is \"1,x\"; it must be a number up to 65536, or a list of them such as 1,2,4");
-  CHECK(flags_refused({{"seed", {"-1"}}}) == "--seed: \"-1\" is no seed: it must be a whole number from 0 to 2^64 - 1");
+  CHECK(flags_refused({{"seed", {"-1"}}}) ==
+        "--seed: \"-1\" is not a seed: it must be a whole number from 0 to 2^64 - 1");
   CHECK(flags_refused({{"repeat", {"often"}}}) == "--repeat is \"often\"; it must be a number of trials, or auto");
   CHECK(flags_refused({{"dtype", {"float"}}}) == "experiment.dtype is \"float\"; it must be float32 or bfloat16");
 }

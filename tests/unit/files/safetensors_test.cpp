@@ -67,7 +67,7 @@ TEST_CASE("a safetensors header that lies about a tensor is refused, with the te
       {R"({"dtype":"F32","shape":[0,4294967296,4294967296],"data_offsets":[0,0]})", "is not the 0 bytes"},
       {R"({"dtype":"F32","shape":[2305843009213693952],"data_offsets":[0,4]})", "is not the 4 bytes"},
       {R"({"dtype":"F8_E4M3","shape":[4],"data_offsets":[0,4]})", "dtype \"F8_E4M3\" is unknown here; save it as F32"},
-      {R"({"dtype":1,"shape":[1],"data_offsets":[0,4]})", "its dtype is no string"},
+      {R"({"dtype":1,"shape":[1],"data_offsets":[0,4]})", "its dtype is not a string"},
       {R"({"shape":[1],"data_offsets":[0,4]})", "it has no dtype"},
       {R"({"dtype":"F32","data_offsets":[0,4]})", "it has no shape"},
       {R"({"dtype":"F32","shape":[1]})", "it has no data_offsets"},

@@ -146,7 +146,8 @@ Json read_json(const std::filesystem::path& file) {
 
 void from_json(const nlohmann::json& json, DataSheet& sheet) {
   if (!json.is_object() || json.value("kind", Json()) != "calibration") {
-    throw UsageError(fmt::format("this is no data sheet: it has no \"kind\" that says calibration; {}", kHowToMakeOne));
+    throw UsageError(
+        fmt::format("this is not a data sheet: it has no \"kind\" that says calibration; {}", kHowToMakeOne));
   }
   check_schema(json, kSchemaVersion, kWhat);
   try {

@@ -39,7 +39,7 @@ void check_micro_batches(const record::PhaseSamples& samples) {
   const auto& handed_over = samples.stages.front().receive_begin;
   const auto micro_batches = static_cast<std::size_t>(samples.micro_batches);
   if (samples.micro_batches < 1 || handed_over.size() % micro_batches != 0) {
-    throw UsageError(fmt::format("the samples are damaged: {} entries are no batches of {} micro-batches",
+    throw UsageError(fmt::format("the samples are damaged: {} entries are not batches of {} micro-batches",
                                  handed_over.size(), samples.micro_batches));
   }
   for (std::size_t i = 0; i < handed_over.size(); ++i) {

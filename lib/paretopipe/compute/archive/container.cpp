@@ -109,7 +109,7 @@ constexpr std::string_view kCodeFolder = "code/";
 void check_magic(Bytes file) {
   if (file.empty()) refuse("it is empty");
   if (files::text_of(file).starts_with('\x80')) refuse("it is a pickle, as torch.save wrote them before PyTorch 1.6");
-  if (!files::looks_like_zip(file)) refuse("it is no zip file");
+  if (!files::looks_like_zip(file)) refuse("it is not a zip file");
 }
 
 std::string lower_case(std::string_view text) {

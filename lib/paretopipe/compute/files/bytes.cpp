@@ -34,7 +34,7 @@ MappedFile::MappedFile(const std::filesystem::path& file) {
   struct stat status {};
   if (::fstat(descriptor.get(), &status) != 0) refuse("look at", file, errno);
   if (S_ISDIR(status.st_mode)) refuse("open", file, EISDIR);
-  if (!S_ISREG(status.st_mode)) throw UsageError(fmt::format("open {}: it is no regular file", file.string()));
+  if (!S_ISREG(status.st_mode)) throw UsageError(fmt::format("open {}: it is not a regular file", file.string()));
   const auto size = static_cast<std::size_t>(status.st_size);
   if (size == 0) return;
   auto* memory = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, descriptor.get(), 0);

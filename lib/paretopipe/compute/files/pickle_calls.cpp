@@ -94,7 +94,7 @@ void PickleMachine::persistent_id() {
       return push(PickleStorage{*key, type->dtype, *elements});
     }
   }
-  fail("it refers to something that is no storage of a tensor");
+  fail("it refers to something that is not a storage of a tensor");
 }
 
 void PickleMachine::reduce() {

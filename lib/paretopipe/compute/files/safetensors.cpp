@@ -86,7 +86,7 @@ Parts parts_of(Bytes file) {
 
 DType dtype_of(const json& value) {
   const auto* name = value.get_ptr<const json::string_t*>();
-  if (name == nullptr) throw UsageError("its dtype is no string");
+  if (name == nullptr) throw UsageError("its dtype is not a string");
   const auto found = std::ranges::find(kSafetensorsDTypes, *name, &DTypeName::name);
   if (found == kSafetensorsDTypes.end()) {
     throw UsageError(fmt::format("its dtype {} is unknown here; save it as F32", in_quotes(*name)));
@@ -114,7 +114,7 @@ struct Range {
 
 Range range_of(const json& value, std::size_t data_bytes) {
   const auto ends = whole_numbers(value, "data_offsets");
-  if (ends.size() != 2 || ends[0] > ends[1]) throw UsageError("its data_offsets are no begin and end");
+  if (ends.size() != 2 || ends[0] > ends[1]) throw UsageError("its data_offsets are not a begin and an end");
   if (static_cast<std::uint64_t>(ends[1]) > data_bytes) {
     throw UsageError(fmt::format("its bytes end at {}, and the file holds {}", ends[1], data_bytes));
   }
@@ -123,10 +123,10 @@ Range range_of(const json& value, std::size_t data_bytes) {
 
 void check_alignment(std::int64_t position, std::int64_t element) {
   if (position % element == 0) return;
-  throw UsageError(
-      fmt::format("its bytes begin at {} of the file, which is no multiple of the {} of an element; save it again with "
-                  "a newer safetensors",
-                  position, element));
+  throw UsageError(fmt::format(
+      "its bytes begin at {} of the file, which is not a multiple of the {} of an element; save it again with "
+      "a newer safetensors",
+      position, element));
 }
 
 StoredTensor tensor_of(const json& entry, const Parts& parts) {
@@ -171,7 +171,7 @@ void check_cover(const TensorMap& tensors, Bytes data) {
 void check_metadata(const json& metadata) {
   const auto is_text = [](const json& value) { return value.is_string(); };
   if (!metadata.is_object() || !std::ranges::all_of(metadata, is_text)) {
-    throw UsageError("damaged: its __metadata__ is no object of strings");
+    throw UsageError("damaged: its __metadata__ is not an object of strings");
   }
 }
 

@@ -109,8 +109,8 @@ StoredTensor SavedArchive::tensor_of(const PickleTensor& pickled) const {
   const auto size = element_bytes(pickled.storage.dtype);
   const auto offset = static_cast<std::size_t>(entry->bytes.data() - file_.data());
   if (offset % size != 0) {
-    throw UsageError(fmt::format("its storage begins at {} of the file, which is no multiple of the {} of an element",
-                                 offset, size));
+    throw UsageError(fmt::format(
+        "its storage begins at {} of the file, which is not a multiple of the {} of an element", offset, size));
   }
   return {pickled.storage.dtype, pickled.shape, pickled.strides, bytes, Checksum{entry->bytes, entry->crc32}};
 }

@@ -93,7 +93,7 @@ std::string ProbeStream::receive_line(std::size_t most, Nanoseconds patience) {
   // Byte by byte, because the data behind the line are not text.
   for (char byte = receive_byte(deadline); byte != '\n'; byte = receive_byte(deadline)) {
     line.push_back(byte);
-    if (line.size() > most) fail("the other side sent something that is no probe's");
+    if (line.size() > most) fail("the other side sent something that is not a probe's");
   }
   return line;
 }
@@ -146,14 +146,14 @@ Request receive_request(ProbeStream& stream) {
     }
   } catch (const nlohmann::json::exception&) {  // refused below
   }
-  stream.fail("it asked for what is no probe's");
+  stream.fail("it asked for something that is not a probe's");
 }
 
 void answer_pings(ProbeStream& stream) {
   for (;;) {
     const char byte = stream.receive_byte();
     if (byte == kTransfer) return;
-    if (byte != kPing) stream.fail("it sent something that is no probe's");
+    if (byte != kPing) stream.fail("it sent something that is not a probe's");
     stream.send(std::string_view(&byte, 1));
   }
 }

@@ -73,7 +73,7 @@ void expect_server(ProbeStream& stream) {
 std::vector<Nanoseconds> round_trips(ProbeStream& stream, int count) {
   return time_round_trips(count, Clock::now() + kLongestPinging, [&] {
     stream.send(std::string_view(&kPing, 1));
-    if (stream.receive_byte() != kPing) stream.fail("the other side sent something that is no probe's");
+    if (stream.receive_byte() != kPing) stream.fail("the other side sent something that is not a probe's");
   });
 }
 
@@ -82,7 +82,7 @@ double forward_goodput(ProbeStream& stream, const RemoteProbeOptions& options) {
   stream.send_for(options.settling + options.measuring);
   const auto line = stream.receive_line(kLongestLine, 30s);
   const auto answer = nlohmann::json::parse(line, nullptr, false);
-  if (!answer.is_object()) stream.fail("the other side sent something that is no probe's");
+  if (!answer.is_object()) stream.fail("the other side sent something that is not a probe's");
   const auto found = answer.find("bit_per_s");
   if (found == answer.end() || !found->is_number()) stream.fail("too little arrived to tell a rate; measure longer");
   return found->get<double>();
