@@ -19,6 +19,7 @@ run::ExecutorOptions executor_options(const SweepOptions& options, const experim
   run::ExecutorOptions executor;
   executor.stage_program = launch::find_stage_program();
   executor.timeout_s = experiment.trial_timeout_s;
+  executor.rest_s = experiment.rest_s;
   executor.interrupt_descriptor = interrupt.descriptor();
   executor.watching.notice = [](const std::string& sentence) {
     // On a terminal, the unfinished line of the sweep's progress is there.

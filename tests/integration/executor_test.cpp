@@ -79,6 +79,15 @@ TEST_CASE("an experiment becomes a trial of each split of each of its models, an
   for (const auto& trial : sweep.trials) require_complete(executor.run(trial));
 }
 
+TEST_CASE("a rest comes before every trial") {
+  auto options = options_with();
+  options.rest_s = 1;
+  run::PipelineExecutor executor(options);
+  const auto begin = Clock::now();
+  require_complete(executor.run(trial_at({1})));
+  CHECK(Clock::now() - begin >= std::chrono::seconds(1));
+}
+
 TEST_CASE("three stages run every pair of cuts, those that leave a stage without blocks included") {
   run::PipelineExecutor executor(options_with());
   for (int first = 0; first <= kBlocks; ++first) {

@@ -1,3 +1,4 @@
+#include <paretopipe/launch/interrupt.hpp>
 #include <paretopipe/run/pipeline_executor.hpp>
 #include <paretopipe/run/server_phase.hpp>
 #include <paretopipe/run/trial_requests.hpp>
@@ -146,6 +147,8 @@ record::TrialRecord PipelineExecutor::run(const experiment::Trial& trial) {
     if (!evidence.failure) {
       ensure_loaded(trial);
       ensure_source(trial);
+      launch::poll_interruptibly({}, Clock::now() + std::chrono::seconds(options_.rest_s),
+                                 options_.interrupt_descriptor, "rest before a trial");
       phase = "network";
       applied_.ensure(*network_, trial.network, options_.interrupt_descriptor);
       phase = "run";

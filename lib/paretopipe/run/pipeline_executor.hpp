@@ -52,6 +52,7 @@ class AppliedNetwork {
 struct ExecutorOptions {
   std::filesystem::path stage_program;
   int timeout_s = 600;
+  int rest_s = 0;  ///< before every trial
   int interrupt_descriptor = -1;
   StallWatching watching{};
   std::string weights;                                    ///< file of the trials that have a weights_sha256
