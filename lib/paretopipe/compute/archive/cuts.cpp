@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
 #include <iterator>
 #include <optional>
 #include <string_view>
@@ -173,8 +172,6 @@ std::vector<Cut> find_cuts(torch::jit::Graph& graph, int max_crossing) {
 
 namespace {
 
-using torch::jit::Node;
-using torch::jit::Value;
 using Cuts = std::vector<Cut>;
 
 template <std::size_t N>
@@ -198,13 +195,11 @@ bool is_product(const Node& node) {
 }
 
 bool is_batch_norm(const Node& node) {
-  constexpr std::array<std::string_view, 1> kKinds{"aten::batch_norm"};
-  return is_one_of(node, kKinds);
+  return node.kind() == c10::aten::batch_norm;
 }
 
 bool is_sum(const Node& node) {
-  constexpr std::array<std::string_view, 1> kKinds{"aten::add"};
-  return is_one_of(node, kKinds);
+  return node.kind() == c10::aten::add;
 }
 
 bool is_activation(const Node& node) {

@@ -107,10 +107,6 @@ void rewrite_list_appends(const std::shared_ptr<Graph>& graph) {
 
 namespace {
 
-using torch::jit::Graph;
-using torch::jit::Node;
-using torch::jit::Value;
-
 /// Whether the operator's result shares its memory with nothing else.
 bool gives_new_tensor(const Node& node) {
   constexpr std::array<std::string_view, 7> kMakers{"aten::new_zeros",    "aten::new_ones", "aten::new_full",
@@ -170,10 +166,7 @@ void rewrite_slice_fills(const std::shared_ptr<Graph>& graph) {
 
 namespace {
 
-using torch::jit::Graph;
 using torch::jit::Module;
-using torch::jit::Node;
-using torch::jit::Value;
 using GraphPtr = std::shared_ptr<Graph>;
 
 /// Like Module::eval, which fails for a module without this attribute.

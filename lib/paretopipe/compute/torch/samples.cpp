@@ -100,10 +100,6 @@ void fill_normal(std::span<float> values, std::uint64_t key) {
 
 namespace {
 
-void fill_with_noise(at::Tensor& batch, std::uint64_t key) {
-  fill_normal({batch.data_ptr<float>(), static_cast<std::size_t>(batch.numel())}, key);
-}
-
 /// Draws tokens beyond the first four of the vocabulary, which mean begin, padding, end and unknown. Every sequence
 /// starts with begin and stops with end.
 void fill_with_tokens(at::Tensor& batch, std::int64_t vocabulary, std::uint64_t key) {
@@ -127,7 +123,7 @@ at::Tensor random_input(const Sample& sample, std::int64_t size, std::uint64_t s
   if (sample.is_tokens()) {
     fill_with_tokens(batch, sample.vocabulary, key);
   } else {
-    fill_with_noise(batch, key);
+    fill_normal({batch.data_ptr<float>(), static_cast<std::size_t>(batch.numel())}, key);
   }
   return batch;
 }

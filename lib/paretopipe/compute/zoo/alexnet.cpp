@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include "layers.hpp"
 #include "zoo.hpp"
 
@@ -24,25 +22,21 @@ constexpr std::array<Stage, 5> kStages{{
     {{.in = 256, .out = 256, .kernel = square(3), .padding = square(1)}, true},
 }};
 
-Layer alexnet_linear_relu(const Scope& scope, std::int64_t in, std::int64_t out) {
-  return sequence({linear(scope, in, out, kAlexNetScheme), relu()});
-}
-
 }  // namespace
 
 std::vector<BlockPlan> alexnet(std::int64_t num_classes) {
   std::vector<BlockPlan> plan;
-  const auto feature = [&plan](auto build) {
-    plan.push_back(named_block(fmt::format("features.{}", plan.size()), build));
-  };
   for (const auto& stage : kStages) {
-    feature([shape = stage.convolution](const Scope& s) { return conv2d_with_bias(s, shape, kAlexNetScheme); });
-    feature([](const Scope&) { return relu(); });
-    if (stage.pool) feature([](const Scope&) { return max_pool2d({.kernel = 3, .stride = 2}); });
+    add_feature(plan,
+                [shape = stage.convolution](const Scope& s) { return conv2d_with_bias(s, shape, kAlexNetScheme); });
+    add_feature(plan, [](const Scope&) { return relu(); });
+    if (stage.pool) add_feature(plan, [](const Scope&) { return max_pool2d({.kernel = 3, .stride = 2}); });
   }
   plan.push_back({"avgpool", [](const Scope&) { return sequence({adaptive_avg_pool2d(6), flatten()}); }});
-  plan.push_back(named_block("classifier.1", [](const Scope& s) { return alexnet_linear_relu(s, 256 * 6 * 6, 4096); }));
-  plan.push_back(named_block("classifier.4", [](const Scope& s) { return alexnet_linear_relu(s, 4096, 4096); }));
+  plan.push_back(
+      named_block("classifier.1", [](const Scope& s) { return linear_relu(s, 256 * 6 * 6, 4096, kAlexNetScheme); }));
+  plan.push_back(
+      named_block("classifier.4", [](const Scope& s) { return linear_relu(s, 4096, 4096, kAlexNetScheme); }));
   plan.push_back(
       named_block("classifier.6", [=](const Scope& s) { return linear(s, 4096, num_classes, kAlexNetScheme); }));
   return plan;

@@ -7,6 +7,7 @@
 
 #include <ATen/ops/full.h>
 #include <ATen/ops/zeros.h>
+#include <fmt/format.h>
 
 namespace paretopipe::zoo {
 
@@ -91,6 +92,10 @@ at::Tensor Scope::add(std::string_view name, at::Tensor tensor, bool learnable) 
 BlockPlan named_block(std::string name, std::function<Forward(const Scope&)> build) {
   auto in_own_scope = [name, build = std::move(build)](const Scope& root) { return build(root / name); };
   return {std::move(name), std::move(in_own_scope)};
+}
+
+void add_feature(std::vector<BlockPlan>& plan, std::function<Forward(const Scope&)> build) {
+  plan.push_back(named_block(fmt::format("features.{}", plan.size()), std::move(build)));
 }
 
 std::int64_t Block::parameters() const {

@@ -102,6 +102,9 @@ struct BlockPlan {
 /// A plan for a block whose tensors' names begin with the block's name: `build` gets the scope root / name.
 BlockPlan named_block(std::string name, std::function<Forward(const Scope&)> build);
 
+/// Adds such a plan, named by its place in the chain: "features.0", "features.1", …
+void add_feature(std::vector<BlockPlan>& plan, std::function<Forward(const Scope&)> build);
+
 /// One block, ready to run. Copies share their tensors.
 struct Block {
   std::string name;

@@ -82,8 +82,8 @@ Layer cifar_stem(const Scope& root) {
 }
 
 Layer densenet_head(const Scope& norm, const Scope& classifier, std::int64_t channels, std::int64_t num_classes) {
-  return sequence({batch_norm2d(norm, channels), relu(), adaptive_avg_pool2d(1), flatten(),
-                   linear(classifier, channels, num_classes, Scheme::pytorch_default)});
+  return sequence({batch_norm2d(norm, channels), relu(),
+                   pooled_linear(classifier, channels, num_classes, Scheme::pytorch_default)});
 }
 
 }  // namespace

@@ -89,6 +89,14 @@ Layer flatten() {
   return [](at::Tensor x) { return x.flatten(1); };
 }
 
+Layer linear_relu(const Scope& scope, std::int64_t in, std::int64_t out, Scheme scheme) {
+  return sequence({linear(scope, in, out, scheme), relu()});
+}
+
+Layer pooled_linear(const Scope& scope, std::int64_t in, std::int64_t out, Scheme scheme) {
+  return sequence({adaptive_avg_pool2d(1), flatten(), linear(scope, in, out, scheme)});
+}
+
 Layer sequence(std::vector<Layer> layers) {
   return [layers = std::move(layers)](at::Tensor x) {
     for (const auto& layer : layers) x = layer(std::move(x));

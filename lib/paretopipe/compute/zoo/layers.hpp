@@ -43,6 +43,10 @@ Layer adaptive_avg_pool2d(std::int64_t side);
 Layer relu();     ///< in place
 Layer relu6();    ///< in place
 Layer flatten();  ///< all but the batch dimension; a view
+Layer linear_relu(const Scope& scope, std::int64_t in, std::int64_t out, Scheme scheme);
+
+/// The end of most networks: the mean of each channel, then a linear layer.
+Layer pooled_linear(const Scope& scope, std::int64_t in, std::int64_t out, Scheme scheme);
 
 /// Runs layers one after another.
 Layer sequence(std::vector<Layer> layers);

@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include "layers.hpp"
 #include "zoo.hpp"
 
@@ -51,24 +49,22 @@ Layer inverted_residual(const Scope& scope, std::int64_t in, std::int64_t out, s
 
 std::vector<BlockPlan> mobilenet_v2(std::int64_t num_classes) {
   std::vector<BlockPlan> plan;
-  const auto feature = [&plan](auto build) {
-    plan.push_back(named_block(fmt::format("features.{}", plan.size()), build));
-  };
-  feature([](const Scope& s) {
+  add_feature(plan, [](const Scope& s) {
     return conv_norm_relu6(s, {.in = 3, .out = 32, .kernel = square(3), .stride = square(2), .padding = square(1)});
   });
   std::int64_t channels = 32;
   for (const auto& group : kGroups) {
     for (int i = 0; i < group.repetitions; ++i) {
       const auto stride = i == 0 ? group.stride : 1;
-      feature([=](const Scope& s) { return inverted_residual(s, channels, group.channels, group.expansion, stride); });
+      add_feature(plan, [=](const Scope& s) {
+        return inverted_residual(s, channels, group.channels, group.expansion, stride);
+      });
       channels = group.channels;
     }
   }
-  feature([channels](const Scope& s) { return conv_norm_relu6(s, {.in = channels, .out = 1280}); });
+  add_feature(plan, [channels](const Scope& s) { return conv_norm_relu6(s, {.in = channels, .out = 1280}); });
   plan.push_back({"head", [=](const Scope& root) {
-                    return sequence({adaptive_avg_pool2d(1), flatten(),
-                                     linear(root / "classifier" / "1", 1280, num_classes, Scheme::small)});
+                    return pooled_linear(root / "classifier" / "1", 1280, num_classes, Scheme::small);
                   }});
   return plan;
 }

@@ -77,8 +77,7 @@ std::vector<BlockPlan> resnet(Layer (*block)(const Scope&, const Residual&), std
     }
   }
   plan.push_back({"head", [=](const Scope& root) {
-                    return sequence({adaptive_avg_pool2d(1), flatten(),
-                                     linear(root / "fc", channels, num_classes, Scheme::pytorch_default)});
+                    return pooled_linear(root / "fc", channels, num_classes, Scheme::pytorch_default);
                   }});
   return plan;
 }

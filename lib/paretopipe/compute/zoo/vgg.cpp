@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include "layers.hpp"
 #include "zoo.hpp"
 
@@ -15,31 +13,26 @@ constexpr std::array<std::int64_t, 18> kConfigurationD{64,    64,  kPool, 128, 1
 
 constexpr auto kClassifierScheme = Scheme::small;
 
-Layer vgg_linear_relu(const Scope& scope, std::int64_t in, std::int64_t out) {
-  return sequence({linear(scope, in, out, kClassifierScheme), relu()});
-}
-
 }  // namespace
 
 std::vector<BlockPlan> vgg16(std::int64_t num_classes) {
   std::vector<BlockPlan> plan;
-  const auto feature = [&plan](auto build) {
-    plan.push_back(named_block(fmt::format("features.{}", plan.size()), build));
-  };
   std::int64_t channels = 3;
   for (const auto out : kConfigurationD) {
     if (out == kPool) {
-      feature([](const Scope&) { return max_pool2d({.kernel = 2, .stride = 2}); });
+      add_feature(plan, [](const Scope&) { return max_pool2d({.kernel = 2, .stride = 2}); });
       continue;
     }
     const ConvShape shape{.in = channels, .out = out, .kernel = square(3), .padding = square(1)};
-    feature([shape](const Scope& s) { return conv2d_with_bias(s, shape, Scheme::he_fan_out); });
-    feature([](const Scope&) { return relu(); });
+    add_feature(plan, [shape](const Scope& s) { return conv2d_with_bias(s, shape, Scheme::he_fan_out); });
+    add_feature(plan, [](const Scope&) { return relu(); });
     channels = out;
   }
   plan.push_back({"avgpool", [](const Scope&) { return sequence({adaptive_avg_pool2d(7), flatten()}); }});
-  plan.push_back(named_block("classifier.0", [](const Scope& s) { return vgg_linear_relu(s, 512 * 7 * 7, 4096); }));
-  plan.push_back(named_block("classifier.3", [](const Scope& s) { return vgg_linear_relu(s, 4096, 4096); }));
+  plan.push_back(
+      named_block("classifier.0", [](const Scope& s) { return linear_relu(s, 512 * 7 * 7, 4096, kClassifierScheme); }));
+  plan.push_back(
+      named_block("classifier.3", [](const Scope& s) { return linear_relu(s, 4096, 4096, kClassifierScheme); }));
   plan.push_back(
       named_block("classifier.6", [=](const Scope& s) { return linear(s, 4096, num_classes, kClassifierScheme); }));
   return plan;
