@@ -10,6 +10,7 @@
 
 using namespace paretopipe;
 using namespace paretopipe::compare;
+using support::contains;
 using Values = std::vector<double>;
 
 namespace {
@@ -248,9 +249,6 @@ TEST_CASE("the check of all together weighs as much as the others, which have th
   CHECK(decided(1) == std::pair(Verdict::too_few, Verdict::no_change));
   CHECK(decided(2) == std::pair(Verdict::worse, Verdict::worse));
 }
-
-using compare::parse_rule;
-using support::contains;
 
 TEST_CASE("a rule names a metric, a side and a percentage, with blanks or without") {
   const auto& throughput = record::find_metric("throughput");

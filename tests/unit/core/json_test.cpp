@@ -9,6 +9,8 @@
 
 using namespace paretopipe;
 using nlohmann::json;
+using support::contains;
+using support::message_of;
 
 namespace {
 
@@ -117,9 +119,6 @@ TEST_CASE("an optional is written as nothing, never as null, and read back as no
   CHECK(energy == 0.0);
   CHECK_FALSE(missing);
 }
-
-using support::contains;
-using support::message_of;
 
 namespace {
 

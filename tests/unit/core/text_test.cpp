@@ -6,6 +6,7 @@
 
 using namespace paretopipe;
 using Numbers = std::vector<int>;
+using Items = std::vector<std::string_view>;
 
 TEST_CASE("numbers and ranges are read in any order, ascending and unique", "[number_list]") {
   CHECK(parse_number_list("3", 9) == Numbers{3});
@@ -41,8 +42,6 @@ TEST_CASE("writing and reading a number list gives it back", "[number_list]") {
     if (parse_number_list(format_number_list(numbers), 9) != numbers) FAIL_CHECK(format_number_list(numbers));
   }
 }
-
-using Items = std::vector<std::string_view>;
 
 TEST_CASE("a text has one item more than commas, empty ones included", "[split]") {
   CHECK(split_at_commas("") == Items{""});

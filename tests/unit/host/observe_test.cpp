@@ -10,6 +10,7 @@
 #include <support/temporary_folder.hpp>
 
 using namespace paretopipe::host;
+using Paths = std::vector<std::filesystem::path>;
 
 namespace {
 
@@ -168,8 +169,6 @@ TEST_CASE("the chosen mode is the one in brackets", "[observe]") {
     CHECK_FALSE(parse_chosen(text));
   }
 }
-
-using Paths = std::vector<std::filesystem::path>;
 
 TEST_CASE("the loader's list is read line by line: found, missing, and neither", "[libraries]") {
   const auto libraries = parse_loaded_libraries(

@@ -16,6 +16,8 @@
 
 using namespace paretopipe;
 using namespace paretopipe::testing;
+using launch::find_stage_program;
+using support::contains;
 
 TEST_CASE("what a child prints is kept, on both streams in order, without the last line's end") {
   ShellChild child("echo one; echo two >&2; echo three; echo");
@@ -119,8 +121,6 @@ TEST_CASE("a child reads nothing from this process's standard input") {
   CHECK(child.output_at_end() == "end");
 }
 
-using support::contains;
-
 namespace {
 
 std::string complaint_about(const std::filesystem::path& program) {
@@ -184,8 +184,6 @@ TEST_CASE("the kernel kills a child whose parent thread is gone, and a stopped o
   CHECK(stopped.hear() == "ready");
   CHECK(stopped.process().end(1) == "was killed by signal 9 (Killed)");
 }
-
-using launch::find_stage_program;
 
 namespace {
 

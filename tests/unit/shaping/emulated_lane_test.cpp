@@ -121,8 +121,6 @@ TEST_CASE("the end of a stream is no delivery", "[lateness]") {
   CHECK_FALSE(between.lateness.summary().has_value());
 }
 
-using paretopipe::shaping::EmulatedByteQueue;
-
 namespace {
 
 std::byte byte_at(std::size_t position) {

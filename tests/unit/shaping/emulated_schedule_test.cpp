@@ -16,6 +16,7 @@ using namespace paretopipe::shaping;
 using namespace std::chrono_literals;
 using experiment::DelayDistribution;
 using experiment::LinkConditions;
+using paretopipe::experiment::DelayDistribution;
 using support::contains;
 
 namespace {
@@ -193,9 +194,6 @@ TEST_CASE("what a byte stream cannot do is refused, each with its reason") {
   CHECK(contains(sentences[1], "reorder"));
   CHECK(contains(sentences[2], "duplicate"));
 }
-
-using paretopipe::experiment::DelayDistribution;
-using paretopipe::shaping::EmulatedJitter;
 
 namespace {
 

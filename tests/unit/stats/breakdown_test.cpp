@@ -9,6 +9,7 @@
 
 using namespace paretopipe;
 using record::Part;
+using stats::Stretch;
 
 TEST_CASE("the parts come in the order in which a batch passes them, at the stage where they happen") {
   const auto breakdown = stats::breakdown(testing::regular_samples({5000, 4000, 3000, 2000, 50'000}, 3, 1, 1));
@@ -101,8 +102,6 @@ TEST_CASE("damaged samples are refused") {
   apart.warmup = 1;  // of one batch
   CHECK_THROWS_AS(stats::breakdown(testing::micro_batched(apart, 3)), UsageError);
 }
-
-using stats::Stretch;
 
 TEST_CASE("bubbles are the stretches without compute within the window, none of them empty") {
   StageTimeline stage;

@@ -11,6 +11,7 @@
 #include "dealt_samples.hpp"
 
 using namespace paretopipe;
+using stats::find_rise;
 using Sentences = std::vector<std::string>;
 
 namespace {
@@ -117,8 +118,6 @@ TEST_CASE("what an emulated device is held to by intention is no disturbance, an
   record.stages[1].emulated_device->memory_limit_bytes = 1;
   CHECK(stats::disturbances(record).size() == 2);
 }
-
-using stats::find_rise;
 
 namespace {
 

@@ -11,6 +11,7 @@
 #include <support/catch.hpp>
 
 namespace stats = paretopipe::stats;
+using paretopipe::stats::outer_fence_ns;
 
 TEST_CASE("quantiles interpolate between order statistics as R's type 7 does") {
   // R: quantile(c(1, 3, 4, 10), c(0, .1, .25, .5, .9, 1), type = 7)
@@ -68,8 +69,6 @@ TEST_CASE("a distribution agrees with the quantiles of the same durations in any
   CHECK(distribution.p95_ns == stats::quantile(values, 0.95).value());
   CHECK(distribution.p99_ns == stats::quantile(values, 0.99).value());
 }
-
-using paretopipe::stats::outer_fence_ns;
 
 TEST_CASE("the outer fence is three interquartile ranges above the upper quartile", "[fence]") {
   const std::vector<std::int64_t> durations{500, 100, 400, 200, 300};  // quartiles 200 and 400

@@ -11,7 +11,7 @@
 #include <support/catch.hpp>
 
 using namespace paretopipe;
-using stats::mann_whitney;
+using namespace paretopipe::stats;
 using Values = std::vector<double>;
 
 namespace {
@@ -163,8 +163,6 @@ TEST_CASE("the smallest p-value is that of samples which do not overlap") {
   CHECK(stats::smallest_p_value(5000, 5000) == 0);
 }
 
-using stats::signed_rank;
-
 namespace {
 
 /// By the definition: the mean rank of the step's size among all sizes that are not 0.
@@ -286,8 +284,6 @@ TEST_CASE("the interval covers what it is to cover, and too few steps have none"
   CHECK_FALSE(stats::typical_step_interval(Values{}).has_value());
   CHECK(stats::typical_step_interval(Values{1, 2, 3, 4, 5}, 0.9) == stats::Interval{1, 5});
 }
-
-using namespace paretopipe::stats;
 
 namespace {
 

@@ -13,6 +13,9 @@
 #include "dealt_samples.hpp"
 
 using namespace paretopipe;
+using namespace paretopipe::testing;
+using nlohmann::json;
+using support::contains;
 
 namespace {
 
@@ -126,11 +129,6 @@ TEST_CASE("links that do not fit the stages are refused") {
   CHECK_THROWS_AS(stats::summarise(kSingleStream, kOffline, 1, {}), UsageError);
   CHECK_THROWS_AS(stats::summarise(testing::alone(kSingleStream), testing::alone(kOffline), 1, kLinks), UsageError);
 }
-
-using nlohmann::json;
-using support::contains;
-using testing::make_record;
-using testing::make_trial;
 
 namespace {
 
@@ -265,8 +263,6 @@ TEST_CASE("Server phases that are not those of the trial are refused") {
   record.trial.server->rate_image_per_s = 16;
   CHECK(contains(complaint_about(record), "one run, at the rate of its trial"));
 }
-
-using namespace paretopipe::testing;
 
 TEST_CASE("of a device one gets its own batches, in order, with its share of the warm-up") {
   const auto samples = dealt_samples({.devices = 3, .batches = 8, .warmup = 2});
