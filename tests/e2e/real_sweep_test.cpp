@@ -1,40 +1,20 @@
 #include <paretopipe/analysis/stats/breakdown.hpp>
 #include <paretopipe/core/hash.hpp>
-#include <paretopipe/record/store.hpp>
 
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <map>
-#include <set>
-#include <string>
 #include <tuple>
 
-#include <sys/wait.h>
-
 #include <fmt/format.h>
+#include <integration/driver_fixture.hpp>
 #include <nlohmann/json.hpp>
-#include <support/catch.hpp>
-#include <support/files.hpp>
-#include <support/temporary_folder.hpp>
 
 using namespace paretopipe;
+using namespace paretopipe::testing;
 
 namespace {
 
-struct Outcome {
-  int exit_code = -1;
-  std::string output;
-};
-
-/// The driver in a folder of its own, as from a shell; the words must need no quoting.
-Outcome paretopipe_in(const support::TemporaryFolder& folder, const std::string& arguments) {
-  const auto output = folder.path() / "output.txt";
-  const auto command = fmt::format("cd {} && {}/paretopipe {} > {} 2>&1 < /dev/null", folder.path().string(),
-                                   PARETOPIPE_BIN_DIR, arguments, output.string());
-  const int status = std::system(command.c_str());
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, support::read_file(output)};
-}
+const auto kReal = Shell::Stages::real;
 
 /// ResNet-18 has 10 blocks: all remote, a cut with a large activation, one with a small activation, all local.
 const std::set<int> kSplits{0, 1, 9, 10};
@@ -64,13 +44,11 @@ void write_hollow_weights(const std::filesystem::path& path, const std::string& 
 
 TEST_CASE("a sweep of ResNet-18 on real images measures every split, and no output differs from the unsplit model's") {
   const bool exact = GENERATE(true, false);
-  const support::TemporaryFolder folder;
-  const auto sweep = paretopipe_in(folder, fmt::format("sweep --model resnet18 --split 0,1,9,10 --batch 2 --batches 3 "
-                                                       "--warmup 1 --repeat 2 --repeat-slow 0 --depth 2 --out out{}",
-                                                       exact ? " --compute eager" : ""));
-  INFO(sweep.output);
-  REQUIRE(sweep.exit_code == 0);
-  const auto set = record::read_records(folder.path() / "out");
+  const Shell shell(kReal);
+  shell.run(0, fmt::format("sweep --model resnet18 --split 0,1,9,10 --batch 2 --batches 3 "
+                           "--warmup 1 --repeat 2 --repeat-slow 0 --depth 2 --out out{}",
+                           exact ? " --compute eager" : ""));
+  const auto set = record::read_records(shell.folder() / "out");
   CHECK(set.warnings.empty());
   REQUIRE(set.records.size() == 2 * kSplits.size());
 
@@ -105,15 +83,16 @@ TEST_CASE("a sweep of ResNet-18 on real images measures every split, and no outp
   CHECK(seen == kSplits);
 }
 
-TEST_CASE("a sweep in the default mode prepares every range of every stage once, however often it comes") {
-  const support::TemporaryFolder folder;
-  const auto sweep = paretopipe_in(folder,
-                                   "sweep --model mobilenet_v2 --split 0,5,19,20 --batch 1,2 --data random --batches 2 "
-                                   "--warmup 0 --repeat 3 --repeat-slow 0 --out out");
-  INFO(sweep.output);
-  REQUIRE(sweep.exit_code == 0);
-  const auto records = record::read_records(folder.path() / "out").records;
-  REQUIRE(records.size() == 4 * 2 * 3);
+TEST_CASE(
+    "a sweep in the default mode prepares every range of every stage once, however often it comes; the parts of every "
+    "batch's latency add up to it exactly, and payloads are the activations'") {
+  const Shell shell(kReal);
+  shell.run(
+      0,
+      "sweep --model mobilenet_v2 --split 0,5,7,19,20 --batch 1,2 --data random --batches 2 --warmup 0 --repeat 3 "
+      "--repeat-slow 0 --out out");
+  const auto records = shell.records();
+  REQUIRE(records.size() == 5 * 2 * 3);
   std::map<std::tuple<std::size_t, int, int, int>, int> made;  // by stage, batch, first and last block
   for (const auto& record : records) {
     INFO(record.trial.label());
@@ -127,8 +106,24 @@ TEST_CASE("a sweep in the default mode prepares every range of every stage once,
         CHECK(prepared.graph_bytes > 0);  // folded weights; others may share all with the blocks
       if (begin < end) made[{i, record.trial.batch, begin, end}] += prepared.made ? 1 : 0;
     }
+
+    const auto& samples = *record.single_stream;
+    std::vector<std::int64_t> sums(samples.results.completed.size(), 0);
+    for (const auto& series : stats::breakdown(samples).parts) {
+      for (std::size_t batch = 0; batch < sums.size(); ++batch) sums[batch] += series.ns[batch];
+    }
+    for (std::size_t batch = 0; batch < sums.size(); ++batch) {
+      CHECK(sums[batch] == samples.results.completed[batch] - samples.stages.front().ready[batch]);
+    }
+    if (record.trial.all_local()) continue;
+    const int split = record.trial.split_points.front();
+    const auto floats = std::int64_t{4} * record.trial.batch;
+    if (split == 0) CHECK(record.links.front().payload_bytes == floats * 3 * 224 * 224);
+    if (split == 7) CHECK(record.links.front().payload_bytes == floats * 32 * 28 * 28);
+    CHECK(record.links.back().payload_bytes == floats * 10);
+    CHECK(record.links.front().header_bytes == 64);
   }
-  CHECK(made.size() == 2 * 6);
+  CHECK(made.size() == 2 * 8);
   for (const auto& [range, times] : made) {
     const auto& [stage, batch, begin, end] = range;
     INFO("stage " << stage << ", batch " << batch << ", blocks " << begin << " to " << end);
@@ -142,16 +137,13 @@ TEST_CASE(
     "in micro-batches, too, in eager mode every split's output is the unsplit model's bit for bit, through two stages "
     "and "
     "three") {
-  const support::TemporaryFolder folder;
+  const Shell shell(kReal);
   for (const auto* stages : {"--split 0,4,10", "--stages 3 --partitions 3,7"}) {
-    const auto sweep = paretopipe_in(
-        folder, fmt::format("sweep --model resnet18 {} --compute eager --batch 4 --micro-batch 1,2,4 --batches 3 "
-                            "--warmup 1 --repeat 1 --repeat-slow 0 --depth 2 --resume --out out",
-                            stages));
-    INFO(sweep.output);
-    REQUIRE(sweep.exit_code == 0);
+    shell.run(0, fmt::format("sweep --model resnet18 {} --compute eager --batch 4 --micro-batch 1,2,4 --batches 3 "
+                             "--warmup 1 --repeat 1 --repeat-slow 0 --depth 2 --resume --out out",
+                             stages));
   }
-  const auto records = record::read_records(folder.path() / "out").records;
+  const auto records = shell.records();
   CHECK(records.size() == 3 * 3 + 3);
   for (const auto& record : records) {
     INFO(record.trial.label());
@@ -163,48 +155,21 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "the parts of every batch's latency add up to it exactly in a real sweep, and payloads are the activations'") {
-  const support::TemporaryFolder folder;
-  const auto sweep = paretopipe_in(
-      folder, "sweep --model mobilenet_v2 --split 0,7 --batches 4 --warmup 1 --repeat 1 --repeat-slow 0 --out out");
-  INFO(sweep.output);
-  REQUIRE(sweep.exit_code == 0);
-  for (const auto& record : record::read_records(folder.path() / "out").records) {
-    INFO(record.trial.label());
-    const auto& samples = *record.single_stream;
-    std::vector<std::int64_t> sums(samples.results.completed.size(), 0);
-    for (const auto& series : stats::breakdown(samples).parts) {
-      for (std::size_t batch = 0; batch < sums.size(); ++batch) sums[batch] += series.ns[batch];
-    }
-    for (std::size_t batch = 0; batch < sums.size(); ++batch) {
-      CHECK(sums[batch] == samples.results.completed[batch] - samples.stages.front().ready[batch]);
-    }
-    const std::int64_t input = std::int64_t{4} * 3 * 224 * 224;
-    const std::int64_t features6 = std::int64_t{4} * 32 * 28 * 28;
-    CHECK(record.links.front().payload_bytes == (record.trial.split_points.front() == 0 ? input : features6));
-    CHECK(record.links.back().payload_bytes == 40);
-    CHECK(record.links.front().header_bytes == 64);
-  }
-}
-
-TEST_CASE(
     "texts that are shorter than RoBERTa's sequence are masked at every kind of cut, in micro-batches and dealt out") {
-  const support::TemporaryFolder folder;
-  support::write_file(folder.path() / "texts.txt", "0 31414 232 2\n0 5 6 7 8 9 10 2\n0 2\n0 11 12 13 14 2\n");
-  support::write_file(folder.path() / "classes.txt", "0\n1\n2\n3\n");
+  const Shell shell(kReal);
+  shell.write("texts.txt", "0 31414 232 2\n0 5 6 7 8 9 10 2\n0 2\n0 11 12 13 14 2\n");
+  shell.write("classes.txt", "0\n1\n2\n3\n");
   for (const auto* cuts :
        {"--split 0,7,13 --micro-batch 1,2 --baseline data-parallel", "--stages 3 --partitions 4,9"}) {
     for (const auto* compute : {"eager", "optimized"}) {
-      const auto sweep = paretopipe_in(
-          folder, fmt::format("sweep --model roberta_base {} --compute {} --data tokens:texts.txt --labels classes.txt "
-                              "--batch 2 --batches 4 --warmup 0 --repeat 1 --repeat-slow 0 --resume --out out",
-                              cuts, compute));
-      INFO(sweep.output);
-      REQUIRE(sweep.exit_code == 0);
+      shell.run(0,
+                fmt::format("sweep --model roberta_base {} --compute {} --data tokens:texts.txt --labels classes.txt "
+                            "--batch 2 --batches 4 --warmup 0 --repeat 1 --repeat-slow 0 --resume --out out",
+                            cuts, compute));
     }
   }
   constexpr std::int64_t kFeatures = 2 * 128 * 768 * 4, kMask = 2 * 128 * 4;
-  const auto records = record::read_records(folder.path() / "out").records;
+  const auto records = shell.records();
   CHECK(records.size() == 2 * (2 * 4 + 1));
   for (const auto& record : records) {
     INFO(record.trial.label());
@@ -222,45 +187,35 @@ TEST_CASE(
 }
 
 TEST_CASE("a sweep with weights out of a file checks them first, and has their SHA-256 in every record") {
-  const support::TemporaryFolder folder;
-  const auto file = folder.path() / "w.safetensors";
+  const Shell shell(kReal);
+  const auto file = shell.folder() / "w.safetensors";
   write_hollow_weights(file, "mobilenet_v2");
-  const auto refused = paretopipe_in(folder, "sweep --model alexnet --weights w.safetensors --data random --out out");
-  INFO(refused.output);
-  CHECK(refused.exit_code == 2);
-  CHECK(refused.output.find("does not fit alexnet: 14 tensors are missing") != std::string::npos);
-  CHECK_FALSE(std::filesystem::exists(folder.path() / "out"));
+  check_refused(shell, "sweep --model alexnet --weights w.safetensors --data random --out out",
+                {{"", "does not fit alexnet: 14 tensors are missing"}});
 
   const std::string sweep =
       "sweep --model mobilenet_v2 --compute eager --weights w.safetensors --data random --split 7 --batches 2 "
       "--warmup 0 --repeat 1 --repeat-slow 0 --out ";
-  const auto measured = paretopipe_in(folder, sweep + "out");
-  INFO(measured.output);
-  REQUIRE(measured.exit_code == 0);
-  const auto records = record::read_records(folder.path() / "out").records;
+  shell.run(0, sweep + "out");
+  const auto records = shell.records();
   REQUIRE(records.size() == 1);
   CHECK(records.front().trial.weights_sha256 == sha256_of_file(file));
   CHECK(records.front().fidelity->max_abs_difference == 0);
 
   // One byte of a tensor changes the identity: nothing is resumed.
   std::fstream(file, std::ios::binary | std::ios::in | std::ios::out).seekp(-1, std::ios::end).put('\x3f');
-  const auto resumed = paretopipe_in(folder, sweep + "out --resume");
-  INFO(resumed.output);
-  REQUIRE(resumed.exit_code == 0);
-  CHECK(record::read_records(folder.path() / "out").records.size() == 2);
+  shell.run(0, sweep + "out --resume");
+  CHECK(shell.records().size() == 2);
 }
 
 TEST_CASE("VGG-16's stages run in the memory of their own shares, and nobody holds the whole model") {
   const int split = GENERATE(20, 33);  // before and behind the largest block
-  const support::TemporaryFolder folder;
-  write_hollow_weights(folder.path() / "w.safetensors", "vgg16");
-  const auto sweep =
-      paretopipe_in(folder, fmt::format("sweep --model vgg16 --compute eager --weights w.safetensors --data random "
-                                        "--split {} --batches 2 --warmup 0 --repeat 1 --repeat-slow 0 --out out",
-                                        split));
-  INFO(sweep.output);
-  REQUIRE(sweep.exit_code == 0);
-  const auto records = record::read_records(folder.path() / "out").records;
+  const Shell shell(kReal);
+  write_hollow_weights(shell.folder() / "w.safetensors", "vgg16");
+  shell.run(0, fmt::format("sweep --model vgg16 --compute eager --weights w.safetensors --data random "
+                           "--split {} --batches 2 --warmup 0 --repeat 1 --repeat-slow 0 --out out",
+                           split));
+  const auto records = shell.records();
   REQUIRE(records.size() == 1);
   const auto& stages = records.front().stages;
   REQUIRE(stages.size() == 2);
@@ -282,16 +237,13 @@ TEST_CASE("VGG-16's stages run in the memory of their own shares, and nobody hol
 TEST_CASE("what a split needs in memory is the same alone and among all splits, whatever the mode") {
   const auto* mode = GENERATE("eager", "optimized");
   CAPTURE(mode);
-  const support::TemporaryFolder folder;
+  const Shell shell(kReal);
   const auto needs_of = [&](const std::string& splits) {
-    const auto sweep =
-        paretopipe_in(folder, fmt::format("sweep --model resnet18 --compute {} --data random --split {} --batches 3 "
-                                          "--warmup 0 --repeat 1 --repeat-slow 0 --out split{}",
-                                          mode, splits, splits));
-    INFO(sweep.output);
-    REQUIRE(sweep.exit_code == 0);
+    shell.run(0, fmt::format("sweep --model resnet18 --compute {} --data random --split {} --batches 3 "
+                             "--warmup 0 --repeat 1 --repeat-slow 0 --out split{}",
+                             mode, splits, splits));
     std::map<int, std::vector<host::StageMemory>> needs;
-    for (const auto& record : record::read_records(folder.path() / ("split" + splits)).records) {
+    for (const auto& record : shell.records("split" + splits)) {
       for (const auto& stage : record.stages) {
         needs[record.trial.split_points.front()].push_back(stage.memory.value());
       }
@@ -310,47 +262,27 @@ TEST_CASE("what a split needs in memory is the same alone and among all splits, 
   // What the first convolution makes of an image: 64 channels of 112 x 112.
   CHECK(whole.tensors_bytes > 4 * 64 * 112 * 112);
   CHECK(whole.tensors_bytes < 10 * 4 * 64 * 112 * 112);
-  const auto frontier = paretopipe_in(folder, "frontier splitall --where 'peak_memory < 200MB'");
-  INFO(frontier.output);
-  CHECK(frontier.exit_code == 0);
+  shell.run(0, "frontier splitall --where 'peak_memory < 200MB'");
 }
 
-TEST_CASE("a missing data set ends the sweep with a sentence that says what to install, and exit code 3") {
-  const support::TemporaryFolder folder;
-  const auto sweep = paretopipe_in(
-      folder, "sweep --model alexnet --split 16 --batches 2 --repeat 1 --data fashion-mnist:/nonexistent --out out");
-  INFO(sweep.output);
-  CHECK(sweep.exit_code == 3);
-  CHECK(sweep.output.find("/nonexistent") != std::string::npos);
-  CHECK(sweep.output.find("dataset-fashion-mnist") != std::string::npos);
-}
-
-TEST_CASE("an unknown model is a wrong request, and the answer lists the known ones") {
-  const support::TemporaryFolder folder;
-  const auto answer = paretopipe_in(folder, "models resnet19");
-  INFO(answer.output);
-  CHECK(answer.exit_code == 2);
-  CHECK(answer.output.find("resnet18") != std::string::npos);
-}
-
-TEST_CASE("a GPU that is not there is refused before anything is measured") {
-  const support::TemporaryFolder folder;
-  const auto sweep = paretopipe_in(folder, "sweep --model alexnet --device cpu --device cuda:127 --out out");
-  INFO(sweep.output);
-  CHECK(sweep.exit_code == 3);
-  CHECK(sweep.output.find("cannot compute on cuda:127: ") != std::string::npos);
-  CHECK(sweep.output.find("Use --device cpu") != std::string::npos);
-  CHECK_FALSE(std::filesystem::exists(folder.path() / "out"));
+TEST_CASE(
+    "what is missing, unknown or not there is refused in a sentence that says what to do, and nothing is measured") {
+  check_refused(Shell(kReal), "",
+                {{"sweep --model alexnet --split 16 --batches 2 --repeat 1 --data fashion-mnist:/nonexistent --out out",
+                  "/nonexistent", 3},
+                 {"sweep --model alexnet --split 16 --batches 2 --repeat 1 --data fashion-mnist:/nonexistent --out out",
+                  "dataset-fashion-mnist", 3},
+                 {"models resnet19", "resnet18"},
+                 {"sweep --model alexnet --device cpu --device cuda:127 --out out", "cannot compute on cuda:127: ", 3},
+                 {"sweep --model alexnet --device cpu --device cuda:127 --out out", "Use --device cpu", 3}});
 }
 
 TEST_CASE("a stage uses the threads and CPUs that it was given") {
-  const support::TemporaryFolder folder;
-  const auto sweep = paretopipe_in(folder,
-                                   "sweep --model alexnet --split 17 --batches 2 --repeat 1 --threads-per-stage 2 "
-                                   "--cpus 0-1 --cpus 1 --no-flush-denormals --out out");
-  INFO(sweep.output);
-  REQUIRE(sweep.exit_code == 0);
-  const auto record = record::read_records(folder.path() / "out").records.front();
+  const Shell shell(kReal);
+  shell.run(0,
+            "sweep --model alexnet --split 17 --batches 2 --repeat 1 --threads-per-stage 2 --cpus 0-1 --cpus 1 "
+            "--no-flush-denormals --out out");
+  const auto record = shell.records().front();
   CHECK(record.stages.front().cpus == "0-1");
   CHECK(record.stages.front().compute.at("threads") == 2);
   CHECK(record.stages.front().compute.at("flush_denormals") == false);

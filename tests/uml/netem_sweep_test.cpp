@@ -1,12 +1,8 @@
 // Runs in user-mode Linux: a sweep of a real model over a real netem, with delay, rate and loss.
-#include <paretopipe/record/store.hpp>
-
-#include <support/catch.hpp>
-#include <support/files.hpp>
-#include <support/program.hpp>
-#include <support/temporary_folder.hpp>
+#include <integration/driver_fixture.hpp>
 
 using namespace paretopipe;
+using namespace paretopipe::testing;
 
 namespace {
 
@@ -18,35 +14,15 @@ constexpr std::int64_t kRoundTripNs = 15'000'000;
 }  // namespace
 
 TEST_CASE("MobileNetV2 is swept over a kernel's netem with delay, rate and loss, and every trial shows the network") {
-  const support::TemporaryFolder folder;
-  support::write_file(folder.path() / "uplink.json", kNetwork);
-  support::Program sweep({PARETOPIPE_BIN_DIR "/paretopipe",
-                          "sweep",
-                          "--model",
-                          "mobilenet_v2",
-                          "--split",
-                          "0,7,20",
-                          "--data",
-                          "random",
-                          "--batches",
-                          "3",
-                          "--warmup",
-                          "1",
-                          "--repeat",
-                          "1",
-                          "--network",
-                          "./uplink.json",
-                          "--shaping",
-                          "netem",
-                          "--repeat-slow",
-                          "0",
-                          "--out",
-                          "out"},
-                         folder.path());
-  const auto outcome = sweep.wait();
+  const Shell shell(Shell::Stages::real);
+  shell.write("uplink.json", kNetwork);
+  const auto outcome = shell.run(
+      "sweep --model mobilenet_v2 --split 0,7,20 --data random --batches 3 --warmup 1 --repeat 1 --network "
+      "./uplink.json "
+      "--shaping netem --repeat-slow 0 --out out");
   INFO(outcome.output << outcome.errors);
   CHECK(outcome.exit_code <= 1);  // 1: a busy machine may spoil a probe, and the trial then says so
-  const auto records = record::read_records(folder.path() / "out").records;
+  const auto records = shell.records();
   REQUIRE(records.size() == 3);
   for (const auto& record : records) {
     INFO(record.trial.label());
