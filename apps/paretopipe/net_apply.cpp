@@ -120,7 +120,7 @@ bool has_owner() {
 ExitCode run_keeper() {
   if (!has_owner()) throw UsageError("this is for `paretopipe net apply` alone");
   ::fcntl(kControlDescriptor, F_SETFD, FD_CLOEXEC);
-  shaping::keep_lease(launch::FileDescriptor(kControlDescriptor));
+  shaping::keep_lease(FileDescriptor(kControlDescriptor));
   return ExitCode::success;
 }
 

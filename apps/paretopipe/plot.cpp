@@ -1,7 +1,7 @@
 #include <paretopipe/core/error.hpp>
+#include <paretopipe/core/file_descriptor.hpp>
 #include <paretopipe/core/text.hpp>
 #include <paretopipe/launch/child_process.hpp>
-#include <paretopipe/launch/file_descriptor.hpp>
 #include <paretopipe/render/frontier_plot.hpp>
 #include <paretopipe/render/output.hpp>
 
@@ -63,7 +63,7 @@ class MemoryFile {
   }
 
  private:
-  launch::FileDescriptor descriptor_;
+  FileDescriptor descriptor_;
 };
 
 }  // namespace

@@ -61,7 +61,7 @@ class OwnScope {
 std::string output_in(const Cgroup& cgroup, const std::string& script) {
   launch::ChildCommand command{{"/bin/sh", "-c", script}};
   command.cgroups = cgroup.descriptors();
-  launch::ChildProcess child(command, launch::FileDescriptor(::dup(STDERR_FILENO)));
+  launch::ChildProcess child(command, FileDescriptor(::dup(STDERR_FILENO)));
   child.end(30'000);
   return child.output();
 }

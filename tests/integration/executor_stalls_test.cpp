@@ -1,6 +1,6 @@
 // Stages that hang or slow down in the middle of a trial are named, long before the trial's timeout or else by it, and
 // so is one that somebody kills; a person's interruption ends all at once.
-#include <paretopipe/launch/file_descriptor.hpp>
+#include <paretopipe/core/file_descriptor.hpp>
 
 #include <csignal>
 #include <optional>
@@ -181,7 +181,7 @@ TEST_CASE("a stage that is killed from outside in the middle of a trial is named
 
 TEST_CASE("a person's interruption before a trial, or in the middle of it, ends it at once, and the stages too") {
   const bool before = GENERATE(true, false);
-  const launch::FileDescriptor interrupt(::eventfd(before ? 1 : 0, EFD_CLOEXEC));
+  const FileDescriptor interrupt(::eventfd(before ? 1 : 0, EFD_CLOEXEC));
   auto options = options_with();
   options.interrupt_descriptor = interrupt.get();
   {
@@ -199,7 +199,7 @@ TEST_CASE("a person's interruption while a very slow network is probed ends that
   CAPTURE(to_string(kind));
   need_kind(kind);
   const auto before = support::machine_state();
-  const launch::FileDescriptor interrupt(::eventfd(0, EFD_CLOEXEC));
+  const FileDescriptor interrupt(::eventfd(0, EFD_CLOEXEC));
   auto trial = trial_at({1});
   trial.shaping = kind;
   trial.network.name = "slow";

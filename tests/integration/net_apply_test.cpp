@@ -86,7 +86,7 @@ std::string at_port(int (*which)(int, sockaddr*, socklen_t*), int socket) {
   return "--port " + std::to_string(ntohs(address.sin_port));
 }
 
-using Connection = std::pair<launch::FileDescriptor, launch::FileDescriptor>;
+using Connection = std::pair<FileDescriptor, FileDescriptor>;
 
 shaping::Probe probe(const Connection& connection) {
   shaping::ProbeOptions options;

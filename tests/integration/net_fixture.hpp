@@ -1,7 +1,7 @@
 #pragma once
 // Whoever includes this is linked with shaping/machine_state.cpp.
 #include <paretopipe/core/error.hpp>
-#include <paretopipe/launch/file_descriptor.hpp>
+#include <paretopipe/core/file_descriptor.hpp>
 #include <paretopipe/shaping/kernel/namespace_ring.hpp>
 
 #include <array>
@@ -26,7 +26,7 @@ class RunningDriver {
   explicit RunningDriver(const Words& arguments, const shaping::NamespaceRing* networks = nullptr) {
     const auto pipe = folder_.path() / "output";
     if (::mkfifo(pipe.c_str(), 0600) != 0) throw system_error("make a pipe", errno);
-    output_ = launch::FileDescriptor(::open(pipe.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+    output_ = FileDescriptor(::open(pipe.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
     const auto inside = networks != nullptr ? entering(*networks) : Words("");
     program_.emplace(inside + "'" PARETOPIPE_BIN_DIR "/paretopipe'" + arguments, folder_.path(), pipe);
   }
@@ -74,7 +74,7 @@ class RunningDriver {
   }
 
   support::TemporaryFolder folder_;
-  launch::FileDescriptor output_;
+  FileDescriptor output_;
   std::string text_;
   std::optional<support::Program> program_;
 };

@@ -33,7 +33,7 @@ void be_a_stranger(const std::string& address) {
   to.sin_family = AF_INET;
   to.sin_port = htons(static_cast<std::uint16_t>(std::stoi(address.substr(address.find(':') + 1))));
   to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  const launch::FileDescriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const FileDescriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   REQUIRE(::connect(socket.get(), reinterpret_cast<const sockaddr*>(&to), sizeof to) == 0);
   const std::string words = "GET / HTTP/1.1\r\nHost: nobody\r\nAccept: everything that there is, and more\r\n\r\n";
   REQUIRE(::send(socket.get(), words.data(), words.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(words.size()));
@@ -53,7 +53,7 @@ class Stranger {
  public:
   explicit Stranger(std::string words)
       : thread_([this, words = std::move(words)] {
-          const launch::FileDescriptor caller(accept_one(listener_));
+          const FileDescriptor caller(accept_one(listener_));
           ::send(caller.get(), words.data(), words.size(), MSG_NOSIGNAL);
           std::string heard(4096, '\0');
           while (::recv(caller.get(), heard.data(), heard.size(), 0) > 0) {
@@ -163,10 +163,10 @@ TEST_CASE("a probe that a person ends, at either end, ends at once", "[net]") {
   const int signal = GENERATE(SIGINT, SIGTERM);
   std::optional<RunningDriver> probe;
   wire::Listener silent("127.0.0.1", 0);
-  launch::FileDescriptor caller;
+  FileDescriptor caller;
   SECTION("the one that measures, of a server that says nothing") {
     probe.emplace("net probe " + silent.name());
-    caller = launch::FileDescriptor(accept_one(silent));
+    caller = FileDescriptor(accept_one(silent));
     REQUIRE(caller.get() >= 0);
   }
   SECTION("the one that serves") {

@@ -1,6 +1,6 @@
 #include <paretopipe/core/error.hpp>
+#include <paretopipe/core/file_descriptor.hpp>
 #include <paretopipe/launch/cgroup.hpp>
-#include <paretopipe/launch/file_descriptor.hpp>
 
 #include <array>
 #include <cerrno>

@@ -1,5 +1,5 @@
 #pragma once
-#include <paretopipe/launch/file_descriptor.hpp>
+#include <paretopipe/core/file_descriptor.hpp>
 
 #include <filesystem>
 #include <optional>

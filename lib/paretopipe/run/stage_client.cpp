@@ -35,7 +35,7 @@ StageClient::StageClient(int index, const StageCommand& command)
         wire::Link control(ends[0]);
         launch::ChildProcess process(
             {{command.program.string(), "serve"}, command.environment, command.namespaces, command.cgroups},
-            launch::FileDescriptor(ends[1]));
+            FileDescriptor(ends[1]));
         return Started{std::move(process), std::move(control)};
       }()) {}
 

@@ -96,7 +96,7 @@ void from_json(const nlohmann::json& json, ModelRequest& request);
 /// order. The input and the result of the whole model are float32 and contiguous instead.
 wire::TensorSpec activation_spec(const experiment::ComputeMode& mode, std::vector<std::int64_t> shape);
 
-/// What computes inside a stage: LibTorch (lib/paretopipe/model) or the synthetic ground truth. The pipeline around it
+/// What computes inside a stage: LibTorch (compute/zoo) or the synthetic ground truth. The pipeline around it
 /// knows nothing of models. All calls come from the thread that called `configure` first, except `decode`: it is called
 /// from the receive thread, possibly while `forward` runs. Errors are thrown as paretopipe::Error.
 class Backend {
@@ -123,7 +123,7 @@ class Backend {
   virtual std::int64_t held_parameter_bytes() const = 0;
 
   /// Memory of the blocks of `range`, which must be held, and of what was prepared for them. Temporary tensors of the
-  /// computation are not included. Nothing if the backend does not count these in tensor_bytes.hpp.
+  /// computation are not included. Nothing if the backend does not count them.
   virtual std::optional<host::StageMemory> memory_of(experiment::BlockRange) const { return std::nullopt; }
 
   /// Releases all blocks outside `range` and what was prepared for them, and returns their memory to the system.

@@ -48,8 +48,7 @@ struct Joined {
 };
 
 /// Whether what `to` receives is what `from` sends.
-bool arrives_intact(const launch::FileDescriptor& from, const launch::FileDescriptor& to,
-                    const std::vector<std::byte>& bytes) {
+bool arrives_intact(const FileDescriptor& from, const FileDescriptor& to, const std::vector<std::byte>& bytes) {
   auto sending = std::async(std::launch::async, [&] { return send_all(from, bytes); });
   const bool intact = receive(to, bytes.size()) == bytes;
   return sending.get() && intact;

@@ -39,7 +39,7 @@ launch::ChildProcess start_stage(const NamespaceRing& networks, std::size_t stag
   launch::ChildCommand command;
   command.argv = {"/usr/bin/sleep", "600"};
   command.namespaces = networks.descriptors(stage);
-  return {command, launch::FileDescriptor(::open("/dev/null", O_RDONLY | O_CLOEXEC))};
+  return {command, FileDescriptor(::open("/dev/null", O_RDONLY | O_CLOEXEC))};
 }
 
 /// Another user than root, for whom the kernel may or may not allow user namespaces.

@@ -1,5 +1,5 @@
 #include <paretopipe/core/error.hpp>
-#include <paretopipe/launch/file_descriptor.hpp>
+#include <paretopipe/core/file_descriptor.hpp>
 #include <paretopipe/shaping/kernel/shaped_link.hpp>
 #include <paretopipe/shaping/probe/probe.hpp>
 
@@ -86,7 +86,7 @@ TEST_CASE("a link that ends while it is probed is an error", "[probe]") {
 
 TEST_CASE("a person ends a probe at once", "[probe]") {
   const SocketPair pair;
-  const launch::FileDescriptor interrupt(::eventfd(0, EFD_CLOEXEC));
+  const FileDescriptor interrupt(::eventfd(0, EFD_CLOEXEC));
   shaping::ProbeOptions options;
   options.settling = 1h;  // unless interrupted
   options.interrupt_descriptor = interrupt.get();

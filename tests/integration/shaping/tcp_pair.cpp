@@ -16,7 +16,7 @@
 namespace paretopipe::testing {
 namespace {
 
-void prepare(const launch::FileDescriptor& socket) {
+void prepare(const FileDescriptor& socket) {
   const timeval minute{60, 0};
   const int on = 1;
   if (::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &minute, sizeof(minute)) != 0 ||
@@ -27,7 +27,7 @@ void prepare(const launch::FileDescriptor& socket) {
 }
 
 /// recv's result for one byte; -errno for an error.
-long receive_one(const launch::FileDescriptor& socket) {
+long receive_one(const FileDescriptor& socket) {
   std::byte byte{};
   const auto count = ::recv(socket.get(), &byte, 1, 0);
   return count < 0 ? -errno : count;
@@ -37,10 +37,10 @@ long receive_one(const launch::FileDescriptor& socket) {
 
 TcpReceiver::TcpReceiver() : listener_("127.0.0.1", 0) {}
 
-launch::FileDescriptor TcpReceiver::accept() {
+FileDescriptor TcpReceiver::accept() {
   pollfd waiting{listener_.native_handle(), POLLIN, 0};
   if (::poll(&waiting, 1, 60'000) != 1) throw std::runtime_error("nobody connected");
-  launch::FileDescriptor socket(::accept4(listener_.native_handle(), nullptr, nullptr, SOCK_CLOEXEC));
+  FileDescriptor socket(::accept4(listener_.native_handle(), nullptr, nullptr, SOCK_CLOEXEC));
   prepare(socket);
   return socket;
 }
@@ -50,8 +50,8 @@ TcpPair TcpReceiver::connect_through(const shaping::EmulatedLink& link) {
   return {std::move(sender), accept()};
 }
 
-launch::FileDescriptor connect_to(std::uint16_t port) {
-  launch::FileDescriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+FileDescriptor connect_to(std::uint16_t port) {
+  FileDescriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -69,7 +69,7 @@ std::vector<std::byte> pattern(std::size_t size, std::size_t seed) {
   return bytes;
 }
 
-bool send_all(const launch::FileDescriptor& socket, std::span<const std::byte> bytes) {
+bool send_all(const FileDescriptor& socket, std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
     const auto count = ::send(socket.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
     if (count <= 0) return false;
@@ -78,7 +78,7 @@ bool send_all(const launch::FileDescriptor& socket, std::span<const std::byte> b
   return true;
 }
 
-std::vector<std::byte> receive(const launch::FileDescriptor& socket, std::size_t size) {
+std::vector<std::byte> receive(const FileDescriptor& socket, std::size_t size) {
   std::vector<std::byte> bytes(size);
   std::size_t got = 0;
   while (got < size) {
@@ -90,19 +90,19 @@ std::vector<std::byte> receive(const launch::FileDescriptor& socket, std::size_t
   return bytes;
 }
 
-bool has_ended(const launch::FileDescriptor& socket) {
+bool has_ended(const FileDescriptor& socket) {
   return receive_one(socket) == 0;
 }
 
-bool was_reset(const launch::FileDescriptor& socket) {
+bool was_reset(const FileDescriptor& socket) {
   return receive_one(socket) == -ECONNRESET;
 }
 
-void end_stream(const launch::FileDescriptor& socket) {
+void end_stream(const FileDescriptor& socket) {
   ::shutdown(socket.get(), SHUT_WR);
 }
 
-void reset(launch::FileDescriptor& socket) {
+void reset(FileDescriptor& socket) {
   const linger at_once{1, 0};
   ::setsockopt(socket.get(), SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
   socket.reset();

@@ -1,6 +1,6 @@
 #pragma once
 #include <paretopipe/core/clock.hpp>
-#include <paretopipe/launch/file_descriptor.hpp>
+#include <paretopipe/core/file_descriptor.hpp>
 #include <paretopipe/shaping/emulated/emulated_link.hpp>
 #include <paretopipe/wire/rendezvous.hpp>
 
@@ -13,8 +13,8 @@ namespace paretopipe::testing {
 
 /// Bare blocking sockets, with a minute's limit on every call so that a lost byte fails a test rather than stops it.
 struct TcpPair {
-  launch::FileDescriptor sender;
-  launch::FileDescriptor receiver;
+  FileDescriptor sender;
+  FileDescriptor receiver;
 };
 
 /// A receiving stage's port, and connections to it through a link.
@@ -22,7 +22,7 @@ class TcpReceiver {
  public:
   TcpReceiver();
   std::uint16_t port() const { return listener_.port(); }
-  launch::FileDescriptor accept();
+  FileDescriptor accept();
   /// A connection through `link`, which leads here.
   TcpPair connect_through(const shaping::EmulatedLink& link);
 
@@ -30,25 +30,25 @@ class TcpReceiver {
   wire::Listener listener_;
 };
 
-launch::FileDescriptor connect_to(std::uint16_t port);
+FileDescriptor connect_to(std::uint16_t port);
 
 /// Bytes that tell where they belong.
 std::vector<std::byte> pattern(std::size_t size, std::size_t seed);
 
 /// False if the connection is lost before all is sent.
-bool send_all(const launch::FileDescriptor& socket, std::span<const std::byte> bytes);
+bool send_all(const FileDescriptor& socket, std::span<const std::byte> bytes);
 
 /// As many bytes as came before the end of the stream, or its loss, at most `size`.
-std::vector<std::byte> receive(const launch::FileDescriptor& socket, std::size_t size);
+std::vector<std::byte> receive(const FileDescriptor& socket, std::size_t size);
 
 /// What comes next is the stream's end; or the loss of the connection.
-bool has_ended(const launch::FileDescriptor& socket);
-bool was_reset(const launch::FileDescriptor& socket);
+bool has_ended(const FileDescriptor& socket);
+bool was_reset(const FileDescriptor& socket);
 
-void end_stream(const launch::FileDescriptor& socket);
+void end_stream(const FileDescriptor& socket);
 
 /// Closes it as the kernel does for a process that was killed with unread bytes.
-void reset(launch::FileDescriptor& socket);
+void reset(FileDescriptor& socket);
 
 /// From before the first byte is handed to the sender's kernel until the last is in the receiver's memory, in seconds.
 double transfer_seconds(const TcpPair& pair, std::span<const std::byte> bytes);

@@ -125,8 +125,7 @@ namespace {
 
 std::string complaint_about(const std::filesystem::path& program) {
   return support::message_of<EnvironmentError>([&] {
-    const launch::ChildProcess child({{program.string()}, {}},
-                                     launch::FileDescriptor(::open("/dev/null", O_RDWR | O_CLOEXEC)));
+    const launch::ChildProcess child({{program.string()}, {}}, FileDescriptor(::open("/dev/null", O_RDWR | O_CLOEXEC)));
   });
 }
 
@@ -148,8 +147,7 @@ TEST_CASE("a program that cannot be started is an error with its name and the re
 }
 
 TEST_CASE("no descriptor of this process is inherited but the three streams and the control link") {
-  const launch::FileDescriptor stray(
-      ::fcntl(STDERR_FILENO, F_DUPFD, 50));  // not close-on-exec, as from a careless shell
+  const FileDescriptor stray(::fcntl(STDERR_FILENO, F_DUPFD, 50));  // not close-on-exec, as from a careless shell
   REQUIRE(is_open(stray.get()));
   ShellChild child("n=0; while [ $n -lt 100 ]; do [ -e /proc/$$/fd/$n ] && echo $n; n=$((n+1)); done");
   CHECK(child.output_at_end() == "0\n1\n2\n3");

@@ -1,4 +1,4 @@
-#include <paretopipe/launch/file_descriptor.hpp>
+#include <paretopipe/core/file_descriptor.hpp>
 
 #include <type_traits>
 
@@ -7,7 +7,7 @@
 #include "shell_child.hpp"
 
 using namespace paretopipe::testing;
-using paretopipe::launch::FileDescriptor;
+using paretopipe::FileDescriptor;
 
 namespace {
 

@@ -1,5 +1,5 @@
 #include <paretopipe/core/error.hpp>
-#include <paretopipe/launch/file_descriptor.hpp>
+#include <paretopipe/core/file_descriptor.hpp>
 #include <paretopipe/launch/interrupt.hpp>
 
 #include <array>
@@ -55,14 +55,14 @@ struct Pipe {
   Pipe() {
     std::array<int, 2> ends{};
     REQUIRE(::pipe2(ends.data(), O_CLOEXEC) == 0);
-    out = paretopipe::launch::FileDescriptor(ends[0]);
-    in = paretopipe::launch::FileDescriptor(ends[1]);
+    out = paretopipe::FileDescriptor(ends[0]);
+    in = paretopipe::FileDescriptor(ends[1]);
   }
   void fill() const { REQUIRE(::write(in.get(), "x", 1) == 1); }
   pollfd readable() const { return {out.get(), POLLIN, 0}; }
 
-  paretopipe::launch::FileDescriptor out;
-  paretopipe::launch::FileDescriptor in;
+  paretopipe::FileDescriptor out;
+  paretopipe::FileDescriptor in;
 };
 
 }  // namespace

@@ -54,21 +54,21 @@ class ShellChild {
   }
 
  private:
-  using Ends = std::pair<launch::FileDescriptor, launch::FileDescriptor>;
+  using Ends = std::pair<FileDescriptor, FileDescriptor>;
 
   static Ends connect() {
     std::array<int, 2> ends{};
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
       throw system_error("make a socketpair", errno);
     }
-    return {launch::FileDescriptor(ends[0]), launch::FileDescriptor(ends[1])};
+    return {FileDescriptor(ends[0]), FileDescriptor(ends[1])};
   }
 
   ShellChild(const std::string& script, std::vector<std::pair<std::string, std::string>> environment, Ends ends)
       : control_(std::move(ends.first)),
         process_({{"/bin/sh", "-c", script}, std::move(environment)}, std::move(ends.second)) {}
 
-  launch::FileDescriptor control_;
+  FileDescriptor control_;
   launch::ChildProcess process_;
 };
 

@@ -1,5 +1,5 @@
 // A lane between two pairs of sockets, at moments that the test chooses: nothing waits.
-#include <paretopipe/launch/file_descriptor.hpp>
+#include <paretopipe/core/file_descriptor.hpp>
 #include <paretopipe/shaping/emulated/lane.hpp>
 
 #include <array>
@@ -29,8 +29,8 @@ struct Connection {
   Connection() {
     std::array<int, 2> ends{};
     REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) == 0);
-    outside = launch::FileDescriptor(ends[0]);
-    lane = launch::FileDescriptor(ends[1]);
+    outside = FileDescriptor(ends[0]);
+    lane = FileDescriptor(ends[1]);
   }
   /// What has come out, at most `most`; nothing if nothing has.
   std::string take(std::size_t most = 1 << 20) const {
@@ -43,8 +43,8 @@ struct Connection {
     REQUIRE(::send(outside.get(), bytes.data(), bytes.size(), MSG_DONTWAIT) == static_cast<ssize_t>(bytes.size()));
   }
 
-  launch::FileDescriptor outside;
-  launch::FileDescriptor lane;
+  FileDescriptor outside;
+  FileDescriptor lane;
 };
 
 /// A lane between a sender and a receiver.

@@ -32,8 +32,8 @@ EmulatedTarget find_target(const std::string& ip, std::uint16_t port) {
   return target;
 }
 
-launch::FileDescriptor start_connecting(const EmulatedTarget& target, int& error) {
-  launch::FileDescriptor socket(::socket(target.address.family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+FileDescriptor start_connecting(const EmulatedTarget& target, int& error) {
+  FileDescriptor socket(::socket(target.address.family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   error = 0;
   if (socket.get() < 0) {
     error = errno;
@@ -72,7 +72,7 @@ pollfd wait_for(int socket, bool read, bool write) {
 
 }  // namespace
 
-EmulatedConnection::EmulatedConnection(launch::FileDescriptor caller, const EmulatedConditions& conditions,
+EmulatedConnection::EmulatedConnection(FileDescriptor caller, const EmulatedConditions& conditions,
                                        std::uint64_t number)
     : caller_(std::move(caller)),
       number_(number),

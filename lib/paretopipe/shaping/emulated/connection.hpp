@@ -1,5 +1,5 @@
 #pragma once
-#include <paretopipe/launch/file_descriptor.hpp>
+#include <paretopipe/core/file_descriptor.hpp>
 #include <paretopipe/wire/sockets.hpp>
 
 #include <array>
@@ -27,7 +27,7 @@ EmulatedTarget find_target(const std::string& ip, std::uint16_t port);
 
 /// A non-blocking socket that is connecting to the target. It becomes writable when the outcome is known. If `error` is
 /// not 0, it has failed.
-launch::FileDescriptor start_connecting(const EmulatedTarget& target, int& error);
+FileDescriptor start_connecting(const EmulatedTarget& target, int& error);
 
 /// For every relaying socket: sends small pieces at once.
 void send_at_once(int socket);
@@ -46,7 +46,7 @@ struct EmulatedConditions {
 class EmulatedConnection {
  public:
   /// `number`: of this connection within the link, so that each has its own random sequences.
-  EmulatedConnection(launch::FileDescriptor caller, const EmulatedConditions& conditions, std::uint64_t number);
+  EmulatedConnection(FileDescriptor caller, const EmulatedConditions& conditions, std::uint64_t number);
 
   void set_conditions(const EmulatedConditions& conditions);
 
@@ -73,8 +73,8 @@ class EmulatedConnection {
   void end(bool broken);
   void fail(int error);
 
-  launch::FileDescriptor caller_;
-  launch::FileDescriptor target_;
+  FileDescriptor caller_;
+  FileDescriptor target_;
   std::uint64_t number_;
   EmulatedLane forward_;
   EmulatedLane backward_;

@@ -1,5 +1,5 @@
 #include <paretopipe/core/error.hpp>
-#include <paretopipe/launch/file_descriptor.hpp>
+#include <paretopipe/core/file_descriptor.hpp>
 #include <paretopipe/shaping/emulated/emulated_link.hpp>
 #include <paretopipe/shaping/probe/probe.hpp>
 #include <paretopipe/wire/rendezvous.hpp>
@@ -126,7 +126,7 @@ class EmulatedLink::Relay {
   void advance();
 
   wire::Listener listener_;
-  launch::FileDescriptor wake_;
+  FileDescriptor wake_;
   mutable std::mutex mutex_;
   EmulatedConditions conditions_;
   std::optional<EmulatedTarget> target_;
@@ -196,7 +196,7 @@ void EmulatedLink::Relay::advance() {
 
 void EmulatedLink::Relay::accept_callers() {
   for (;;) {
-    launch::FileDescriptor caller(::accept4(listener_.native_handle(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    FileDescriptor caller(::accept4(listener_.native_handle(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (caller.get() >= 0) {
       connections_.emplace_back(std::move(caller), conditions_, connections_so_far_++);
     } else if (errno == EAGAIN) {

@@ -60,9 +60,9 @@ class SpawnSettings {
   posix_spawn_file_actions_t actions_{};
 };
 
-pid_t start_keeper(std::vector<std::string> command, const launch::FileDescriptor& connection) {
+pid_t start_keeper(std::vector<std::string> command, const FileDescriptor& connection) {
   // Above the standard descriptors and the target, so that no step of the set-up closes it.
-  const launch::FileDescriptor source(::fcntl(connection.get(), F_DUPFD_CLOEXEC, kControlDescriptor + 1));
+  const FileDescriptor source(::fcntl(connection.get(), F_DUPFD_CLOEXEC, kControlDescriptor + 1));
   if (source.get() < 0) throw system_error("duplicate a descriptor", errno);
   const SpawnSettings settings(source.get());
   std::vector<char*> argv;
@@ -87,8 +87,8 @@ Lease::Lease(const std::vector<std::string>& keeper, const LeaseTerms& terms) : 
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair.data()) != 0) {
     throw system_error("make a connection to the keeper of a lease", errno);
   }
-  connection_ = launch::FileDescriptor(pair[0]);
-  launch::FileDescriptor keepers(pair[1]);
+  connection_ = FileDescriptor(pair[0]);
+  FileDescriptor keepers(pair[1]);
   keeper_ = start_keeper(keeper, keepers);
   keepers.reset();
   const auto text = nlohmann::json(terms).dump();
@@ -149,8 +149,8 @@ namespace {
 
 /// Allows one lease per interface: otherwise the end of the first could remove what the second has added. The name is
 /// an abstract one: each network namespace has its own, and it is free as soon as the keeper is gone.
-launch::FileDescriptor lock_interface(const std::string& interface) {
-  launch::FileDescriptor lock(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+FileDescriptor lock_interface(const std::string& interface) {
+  FileDescriptor lock(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   if (lock.get() < 0) throw system_error("make a socket to lock an interface with", errno);
   const std::string name = "paretopipe-lease/" + interface;
   sockaddr_un address{};
@@ -209,7 +209,7 @@ LeaseEnd wait_for_end(int connection, const launch::InterruptGuard& interrupt, C
 
 }  // namespace
 
-void keep_lease(launch::FileDescriptor connection) {
+void keep_lease(FileDescriptor connection) {
   const launch::InterruptGuard interrupt;
   try {
     const auto terms = receive_terms(connection.get());

@@ -1,6 +1,6 @@
 #pragma once
 #include <paretopipe/core/clock.hpp>
-#include <paretopipe/launch/file_descriptor.hpp>
+#include <paretopipe/core/file_descriptor.hpp>
 #include <paretopipe/shaping/interface/peer_shaping.hpp>
 
 #include <optional>
@@ -71,14 +71,14 @@ class Lease {
 
   LeaseTerms terms_;
   std::string applied_;  ///< output of tc
-  launch::FileDescriptor connection_;
+  FileDescriptor connection_;
   pid_t keeper_ = -1;
   bool ended_ = false;
 };
 
 /// The keeper's side: applies the terms from `connection`, keeps them, removes them, and then returns. Never throws for
 /// what the machine refuses: the owner is told.
-void keep_lease(launch::FileDescriptor connection);
+void keep_lease(FileDescriptor connection);
 
 /// Removes what a lease left on an interface. False if there is nothing of ours; throws EnvironmentError if the kernel
 /// refuses. Never touches a foreign root qdisc.

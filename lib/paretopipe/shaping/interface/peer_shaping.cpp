@@ -1,6 +1,6 @@
 #include <paretopipe/core/error.hpp>
+#include <paretopipe/core/file_descriptor.hpp>
 #include <paretopipe/launch/child_process.hpp>
-#include <paretopipe/launch/file_descriptor.hpp>
 #include <paretopipe/shaping/interface/peer_shaping.hpp>
 #include <paretopipe/shaping/kernel/shaped_link.hpp>
 
@@ -23,7 +23,7 @@ std::optional<std::int64_t> interface_mtu(const std::string& interface) {
   const auto attempt = [&] { return fmt::format("ask for the MTU of the interface {}", interface); };
   if (interface.size() >= IFNAMSIZ) return std::nullopt;
   // Not /sys/class/net, which shows the network namespace in which it was mounted.
-  const launch::FileDescriptor socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  const FileDescriptor socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   if (socket.get() < 0) throw system_error(attempt(), errno);
   ifreq request{};
   std::copy(interface.begin(), interface.end(), request.ifr_name);

@@ -50,7 +50,7 @@ bool send_answer(int socket, Report report, const int* descriptors, std::size_t 
 }
 
 /// False if the child ended without an answer.
-bool receive_answer(int socket, Report& report, std::vector<launch::FileDescriptor>& descriptors) {
+bool receive_answer(int socket, Report& report, std::vector<FileDescriptor>& descriptors) {
   Message message(report);
   ssize_t got = 0;
   do got = ::recvmsg(socket, &message.header, MSG_CMSG_CLOEXEC);
@@ -82,12 +82,12 @@ bool ChildAnswer::check(const char* step, bool succeeded) {
   return false;
 }
 
-std::vector<launch::FileDescriptor> descriptors_from_child(const std::function<bool(ChildAnswer&)>& work) {
+std::vector<FileDescriptor> descriptors_from_child(const std::function<bool(ChildAnswer&)>& work) {
   std::array<int, 2> pair{};
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair.data()) != 0)
     throw system_error("make a socket pair", errno);
-  const launch::FileDescriptor ours(pair[0]);
-  launch::FileDescriptor theirs(pair[1]);
+  const FileDescriptor ours(pair[0]);
+  FileDescriptor theirs(pair[1]);
 
   const pid_t child = ::fork();
   if (child < 0) throw system_error("start a child process", errno);
@@ -100,7 +100,7 @@ std::vector<launch::FileDescriptor> descriptors_from_child(const std::function<b
   }
   theirs.reset();
   Report report{};
-  std::vector<launch::FileDescriptor> descriptors;
+  std::vector<FileDescriptor> descriptors;
   const bool answered = receive_answer(ours.get(), report, descriptors);
   while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
   }

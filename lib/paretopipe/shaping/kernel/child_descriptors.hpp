@@ -1,5 +1,5 @@
 #pragma once
-#include <paretopipe/launch/file_descriptor.hpp>
+#include <paretopipe/core/file_descriptor.hpp>
 
 #include <array>
 #include <cstddef>
@@ -20,7 +20,7 @@ class ChildAnswer {
   bool check(const char* step, bool succeeded);
 
  private:
-  friend std::vector<launch::FileDescriptor> descriptors_from_child(const std::function<bool(ChildAnswer&)>&);
+  friend std::vector<FileDescriptor> descriptors_from_child(const std::function<bool(ChildAnswer&)>&);
 
   std::array<int, kMostDescriptors> descriptors_{};
   std::size_t count_ = 0;
@@ -32,6 +32,6 @@ class ChildAnswer {
 /// does it and hands the descriptors that it opened there to this process (SCM_RIGHTS). `work` runs between fork and
 /// _exit: it may only make system calls. If it returns false, this throws EnvironmentError with the failed step and the
 /// reason.
-std::vector<launch::FileDescriptor> descriptors_from_child(const std::function<bool(ChildAnswer&)>& work);
+std::vector<FileDescriptor> descriptors_from_child(const std::function<bool(ChildAnswer&)>& work);
 
 }  // namespace paretopipe::shaping

@@ -64,11 +64,11 @@ bool enter(ChildAnswer& answer, const std::vector<int>& namespaces) {
 }
 // From here on, memory may be allocated again.
 
-std::vector<launch::FileDescriptor> privileged_networks(std::size_t count) {
+std::vector<FileDescriptor> privileged_networks(std::size_t count) {
   return descriptors_from_child([count](ChildAnswer& answer) { return unshare_networks(answer, count); });
 }
 
-std::vector<launch::FileDescriptor> unprivileged_networks(std::size_t count) {
+std::vector<FileDescriptor> unprivileged_networks(std::size_t count) {
   const auto user_map = fmt::format("0 {} 1\n", ::geteuid());
   const auto group_map = fmt::format("0 {} 1\n", ::getegid());
   return descriptors_from_child([&](ChildAnswer& answer) {
@@ -115,7 +115,7 @@ NamespaceRing::NamespaceRing(std::size_t stages) {
 }
 
 void NamespaceRing::make_namespaces(std::size_t stages) {
-  std::vector<launch::FileDescriptor> made;
+  std::vector<FileDescriptor> made;
   try {
     made = privileged_networks(stages);
   } catch (const EnvironmentError& privileged) {
@@ -153,7 +153,7 @@ void NamespaceRing::join(std::size_t near, std::size_t far) {
                   "netns",
                   fmt::format("/proc/self/fd/{}", kControlDescriptor)};
   command.namespaces = descriptors(near);
-  launch::FileDescriptor peer(::fcntl(networks_[far].get(), F_DUPFD_CLOEXEC, 0));
+  FileDescriptor peer(::fcntl(networks_[far].get(), F_DUPFD_CLOEXEC, 0));
   if (peer.get() < 0) throw system_error("duplicate a descriptor", errno);
   const auto result = launch::run_command(command, kCommandTimeoutMs, std::move(peer));
   if (!result.succeeded) {
@@ -238,7 +238,7 @@ namespace {
 constexpr std::chrono::seconds kConnectTimeout(20);  // a connection over a lossy link may need several attempts
 
 /// A socket belongs permanently to the namespace in which it was made, whoever uses it.
-launch::FileDescriptor socket_in(const std::vector<int>& namespaces) {
+FileDescriptor socket_in(const std::vector<int>& namespaces) {
   auto sockets = descriptors_from_child([&](ChildAnswer& answer) {
     return enter(answer, namespaces) &&
            answer.add("make a socket in a namespace", ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, IPPROTO_TCP));
@@ -288,9 +288,8 @@ void connect_within(int socket, sockaddr_in address, Clock::time_point deadline,
 
 }  // namespace
 
-std::pair<launch::FileDescriptor, launch::FileDescriptor> NamespaceRing::connect(int interrupt_descriptor,
-                                                                                 std::size_t near,
-                                                                                 std::size_t far) const {
+std::pair<FileDescriptor, FileDescriptor> NamespaceRing::connect(int interrupt_descriptor, std::size_t near,
+                                                                 std::size_t far) const {
   const auto listener = socket_in(descriptors(near));
   auto second = socket_in(descriptors(far));
   auto address = address_of(NamespaceRing::address(near, far));
@@ -302,7 +301,7 @@ std::pair<launch::FileDescriptor, launch::FileDescriptor> NamespaceRing::connect
   const auto deadline = Clock::now() + kConnectTimeout;
   connect_within(second.get(), address, deadline, interrupt_descriptor);
   wait_for(listener.get(), POLLIN, deadline, interrupt_descriptor);
-  launch::FileDescriptor first(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
+  FileDescriptor first(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
   if (first.get() < 0) throw system_error("accept a connection between two namespaces", errno);
 
   const int on = 1;

@@ -1,5 +1,5 @@
 #pragma once
-#include <paretopipe/launch/file_descriptor.hpp>
+#include <paretopipe/core/file_descriptor.hpp>
 #include <paretopipe/shaping/kernel/tc_commands.hpp>
 
 #include <cstddef>
@@ -49,8 +49,8 @@ class NamespaceRing {
   /// A TCP connection over the link between two stages, with both ends in this process: .first in the network of
   /// `near`, .second in that of `far`. Small writes are sent at once (TCP_NODELAY). Takes the link's round trip. Throws
   /// Interrupted as soon as `interrupt_descriptor` (-1: nobody can interrupt) is readable.
-  std::pair<launch::FileDescriptor, launch::FileDescriptor> connect(int interrupt_descriptor = -1, std::size_t near = 0,
-                                                                    std::size_t far = 1) const;
+  std::pair<FileDescriptor, FileDescriptor> connect(int interrupt_descriptor = -1, std::size_t near = 0,
+                                                    std::size_t far = 1) const;
 
   /// Sentences on settings that failed and may make long links slower. Empty if all is well.
   const std::vector<std::string>& warnings() const { return warnings_; }
@@ -61,8 +61,8 @@ class NamespaceRing {
   void set_up_end(std::size_t stage, std::size_t peer);
   void tune_tcp();
 
-  launch::FileDescriptor user_;                   ///< none when privileged
-  std::vector<launch::FileDescriptor> networks_;  ///< of each stage
+  FileDescriptor user_;                   ///< none when privileged
+  std::vector<FileDescriptor> networks_;  ///< of each stage
   std::vector<std::string> warnings_;
 };
 
