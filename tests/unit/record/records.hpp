@@ -7,22 +7,21 @@
 namespace paretopipe::testing {
 
 inline experiment::Trial a_trial(int repetition = 0) {
-  return {.model = "resnet18",
-          .num_classes = 10,
-          .block_count = 12,
-          .split_points = {5},
-          .batch = 8,
-          .batches = 2,
-          .warmup = 1,
-          .depth = 4,
-          .repetition = repetition,
-          .seed = 18446744073709551615U,
-          .data = "random",
-          .threads_per_stage = 2,
-          .cpus = {"0-1", "2,3"},
-          .tuning = {.flush_denormals = true, .tune_malloc = false, .passive_openmp_wait = true},
-          .network = {},
-          .shaping = experiment::Shaping::none};
+  experiment::Trial trial{{.model = "resnet18",
+                           .num_classes = 10,
+                           .batch = 8,
+                           .seed = 18446744073709551615U,
+                           .data = "random",
+                           .threads_per_stage = 2,
+                           .cpus = {"0-1", "2,3"},
+                           .tuning = {.flush_denormals = true, .tune_malloc = false, .passive_openmp_wait = true}}};
+  trial.block_count = 12;
+  trial.split_points = {5};
+  trial.batches = 2;
+  trial.warmup = 1;
+  trial.depth = 4;
+  trial.repetition = repetition;
+  return trial;
 }
 
 inline record::StageReport a_stage(int stage) {
