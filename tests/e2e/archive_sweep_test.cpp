@@ -172,7 +172,7 @@ TEST_CASE(
   shell.write("half.pt", whole.substr(0, whole.size() / 2));
   check_refused(
       shell, "",
-      {{sweep_of_archive("text.pt"), "is no zip file"},
+      {{sweep_of_archive("text.pt"), "is not a zip file"},
        {sweep_of_archive("half.pt"), "damaged"},
        {sweep_of_archive("missing.pt"), "missing.pt: No such file"},
        {sweep_of_archive("net.pt", "", "fashion-mnist"), "4x4x4"},
@@ -184,7 +184,7 @@ TEST_CASE(
        {sweep_of_archive("./n\xff.pt"), "not valid UTF-8"},
        {"sweep --model net.pt --out out", "--input"},
        {"sweep --model net.pt --input 3x4x4 --data random --out out", "does not compute a batch of shape 1x3x4x4"},
-       {"models text.pt --input 3x4x4", "is no zip file"},
+       {"models text.pt --input 3x4x4", "is not a zip file"},
        {"models net.pt", "--input"},
        {"models ./n\xff.pt --input 4x4x4", "not valid UTF-8"},
        {"models net.pt --input 3x4x4", "does not compute a batch of shape 1x3x4x4"}});

@@ -105,7 +105,7 @@ TEST_CASE("a file that is missing, or no file, is a usage error that names it", 
     return message_of<UsageError>([&] { find_source(model, "3", "unit"); });
   };
   CHECK(contains(message("/nonexistent/net.pt"), "read /nonexistent/net.pt: No such file"));
-  CHECK(contains(message("/dev/zero"), "no regular file"));
+  CHECK(contains(message("/dev/zero"), "not a regular file"));
   CHECK(contains(message("/tmp/"), "Is a directory"));
 }
 

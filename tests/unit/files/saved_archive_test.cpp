@@ -94,7 +94,7 @@ TEST_CASE("an archive's pickle that asks for anything else is refused, and not e
       {tensor("0", 1), "reach beyond its storage of 6 elements"},
       {pickle::tensor(storage("DoubleStorage", "0", 6), 0, {1}, {1}), "6 elements of float64, and has 24 bytes"},
       {tuple({text("storage"), global("torch", "FloatStorage"), text("0"), number(0), number(6)}) + "Q",
-       "no storage of a tensor"},
+       "not a storage of a tensor"},
   }));
   CAPTURE(hostile.named);
   const auto message = archive_refusal(whole(hostile.pickle));

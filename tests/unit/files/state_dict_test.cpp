@@ -124,7 +124,7 @@ TEST_CASE("a pickle that asks for anything but a state_dict's own is refused by 
       {pickle::call(pickle::global("torch", "FloatStorage"), command), "it calls a type"},
       {pickle::call(pickle::global("torch._utils", "_rebuild_tensor_v2"), command), "it makes a tensor of"},
       {pickle::call(pickle::global("torch._utils", "_rebuild_parameter"), command), "it makes a parameter of"},
-      {command + "Q", "no storage of a tensor"},
+      {command + "Q", "not a storage of a tensor"},
       {pickle::number(1) + "Q", "a number where a tuple should be"},
       {pickle::number(1) + "}b", "it sets the state of a number"},
       {fmt::format("}}{}b", pickle::number(1)), "it sets the state of a dictionary"},
@@ -192,7 +192,7 @@ TEST_CASE("a storage that is missing, misplaced, damaged, or of another size tha
   CHECK(contains(with_storage(pickle::storage("FloatStorage", "0", -6)), "-6 elements"));
   CHECK(contains(with_storage(pickle::storage("DoubleStorage", "0", INT64_MAX)), "elements of float64"));
   const auto pickled = pickle::whole(pickle::ordered_dictionary({pickle::text("a"), tensor_a()}));
-  CHECK(contains(refusal(torch_file(pickled, {kSixNumbers}, {.alignment = 1})), "no multiple of the 4 of an element"));
+  CHECK(contains(refusal(torch_file(pickled, {kSixNumbers}, {.alignment = 1})), "not a multiple of the 4 of an element"));
   auto flipped = state_dict_file_with(tensor_a());
   flipped[flipped.find(kSixNumbers) + 5] ^= 1;
   const auto tensors = read_tensors(bytes_of(flipped));

@@ -84,10 +84,10 @@ TEST_CASE("a file that cannot be opened is refused with its name and the reason"
   const support::TemporaryFolder folder;
   CHECK(contains(open_refusal("/nowhere/w.pth"), "open /nowhere/w.pth: No such file"));
   CHECK(contains(open_refusal(folder.path()), "Is a directory"));
-  CHECK(contains(open_refusal("/dev/null"), "no regular file"));
+  CHECK(contains(open_refusal("/dev/null"), "not a regular file"));
   const auto pipe = folder.path() / "pipe";
   REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
-  CHECK(contains(open_refusal(pipe), "no regular file"));
+  CHECK(contains(open_refusal(pipe), "not a regular file"));
   support::write_file(folder.path() / "empty", "");
   CHECK(contains(open_refusal(folder.path() / "empty"), "empty: it is empty"));
 }
