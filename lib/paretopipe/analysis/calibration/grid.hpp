@@ -73,7 +73,7 @@ struct Quantity {
 };
 
 /// Let t be the duration of a block, d the delay, r the rate, and B the bytes of a frame, header included. A transfer
-/// over the emulated network takes d + B/r (shaping/emulated_schedule.hpp), and a latency is two blocks and two
+/// over the emulated network takes d + B/r (shaping/emulated/schedule.hpp), and a latency is two blocks and two
 /// transfers. At depth, the slowest of the parts that work concurrently sets the pace (t for a stage, B/r for a link).
 /// Delays only determine how many batches must be in flight (depth_of()).
 std::span<const Quantity> quantities();
