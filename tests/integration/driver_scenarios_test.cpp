@@ -91,7 +91,7 @@ TEST_CASE(
   CHECK(contains(shell.run(1, "frontier out --where 'throughput > 1'").output,
                  "it has no throughput (it was measured single-stream only)"));
   CHECK(contains(shell.run(1, "explain out").output,
-                 "takes both phases to tell, and this was measured single-stream only"));
+                 "is found from both phases, and this was measured single-stream only"));
   shell.run(1, "plot out -o x.svg --objective latency_p50 --objective throughput");
   CHECK(contains(shell.run(1, "compare out out --fail-on 'throughput < -5%' --strict").output,
                  "neither side has throughput"));

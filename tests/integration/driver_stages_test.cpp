@@ -167,7 +167,7 @@ TEST_CASE("the whole model is measured on every device beside the splits, in one
   const auto frontier = shell.run(0, "frontier out --format markdown");
   check_contains(frontier.output, {"x data-parallel", "of 2 splits"});
   const auto explained = shell.run(0, "explain out --split data-parallel");
-  CHECK(contains(explained.output, "What bounds it is not diagnosed"));
+  CHECK(contains(explained.output, "Its bottleneck is not diagnosed"));
   shell.run(0, "report out --out report.html");
   export_in(shell, {"trials", "stages", "batches", "jsonl"});
   const auto trace = shell.run("export out --layout trace --split data-parallel --out exported");
