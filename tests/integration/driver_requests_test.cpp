@@ -187,7 +187,7 @@ TEST_CASE("an adaptive sweep says what it decided, ends within its plan, and has
 }
 
 TEST_CASE("output that a full disk cuts off is an error in every command") {
-  for (const auto* words : {"frontier out", "models", "doctor"}) {
+  for (const auto* words : {"frontier out", "net show", "doctor"}) {
     CAPTURE(words);
     const auto answer = swept().start(words, "/dev/full").wait();
     CHECK(answer.exit_code == 3);
