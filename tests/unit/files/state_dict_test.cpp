@@ -192,7 +192,8 @@ TEST_CASE("a storage that is missing, misplaced, damaged, or of another size tha
   CHECK(contains(with_storage(pickle::storage("FloatStorage", "0", -6)), "-6 elements"));
   CHECK(contains(with_storage(pickle::storage("DoubleStorage", "0", INT64_MAX)), "elements of float64"));
   const auto pickled = pickle::whole(pickle::ordered_dictionary({pickle::text("a"), tensor_a()}));
-  CHECK(contains(refusal(torch_file(pickled, {kSixNumbers}, {.alignment = 1})), "not a multiple of the 4 of an element"));
+  CHECK(
+      contains(refusal(torch_file(pickled, {kSixNumbers}, {.alignment = 1})), "not a multiple of the 4 of an element"));
   auto flipped = state_dict_file_with(tensor_a());
   flipped[flipped.find(kSixNumbers) + 5] ^= 1;
   const auto tensors = read_tensors(bytes_of(flipped));
