@@ -30,7 +30,7 @@ std::int64_t transfer_ns(const record::TrialRecord& record, std::size_t link) {
   return static_cast<std::int64_t>(record.summary->links.at(link).transfer_p50_ns);
 }
 
-/// Whether the stages of a ring connect to the next one themselves, and not to a relay.
+/// True if the stages of a ring connect to the next one themselves, and not to a relay.
 std::vector<bool> direct(const experiment::Placement& placement) {
   constexpr std::uint16_t kPort = 4711;
   const auto network = shaping::make_network(experiment::Shaping::emulated, 3, placement);

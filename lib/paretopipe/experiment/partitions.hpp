@@ -47,7 +47,7 @@ SplitPoints balance_times(std::span<const double> times, int stages);
 std::vector<SplitPoints> partitions_of(const Experiment& experiment, const ModelDescription& model,
                                        std::span<const double> block_times = {});
 
-/// Whether the experiment asks for a partition that depends on the time of each block.
+/// True if the experiment asks for a partition that depends on the time of each block.
 bool needs_block_times(const Experiment& experiment);
 
 }  // namespace paretopipe::experiment

@@ -153,4 +153,33 @@ TrialValue unless_default(Of of, In in, const char* key) {
   return value;
 }
 
+// The values of single settings, and what their flags mean beyond them.
+
+SettingValue selection_of_splits();
+/// Split points and partitions are two ways to say the same: a flag for one replaces both from a file.
+void apply_splits(Experiment& experiment, const std::vector<std::string>& texts);
+void apply_partitions(Experiment& experiment, const std::vector<std::string>& texts);
+/// Divisors of the batch.
+SettingValue micro_batches();
+SettingValue seed();
+/// A number of trials, "auto", or an object, which is "auto" with other bounds than its defaults; and these bounds.
+SettingValue repeats();
+SettingValue precision_of_auto();
+SettingValue trials_of_auto();
+SettingValue budget_of_auto();
+SettingValue rates();
+void apply_rates(Experiment& experiment, const std::vector<std::string>& texts);
+void apply_search(Experiment& experiment, const std::vector<std::string>& texts);
+/// Without the scenario server, an experiment file's load is dropped. If only server is named, both other phases run
+/// before it.
+void apply_scenarios(Experiment& experiment, const std::vector<std::string>& texts);
+SettingValue placement();
+/// An object of a file that has the keys of others.
+SettingValue object();
+
+/// An axis, of which a trial has one value: the first, until the plan chooses another.
+TrialValue one_of(Axis Experiment::*axis, int Trial::*in, const char* key);
+/// The number of classes, which a trial of an archive does not have.
+TrialValue classes();
+
 }  // namespace paretopipe::experiment

@@ -1,233 +1,18 @@
-#include <paretopipe/core/error.hpp>
-#include <paretopipe/core/text.hpp>
 #include <paretopipe/experiment/data_source.hpp>
 #include <paretopipe/experiment/model_description.hpp>
 #include <paretopipe/experiment/setting_values.hpp>
-#include <paretopipe/experiment/settings.hpp>
 
 #include <utility>
 
 namespace paretopipe::experiment {
 namespace {
 
-constexpr int kMaxTrials = 10'000;
-
-using Texts = std::vector<std::string>;
-
-SettingValue selection_of_splits() {
-  auto value = text(&Experiment::splits, "`\"all\"`, `\"0,2-5\"` or `[0, 2, 3]`");
-  value.read = [](Experiment& experiment, const nlohmann::json& json, const std::string& path) {
-    try {
-      experiment.splits = json.get<SplitSelection>();
-    } catch (const UsageError& error) {
-      throw UsageError(fmt::format("{}: {}", path, error.what()));
-    }
-  };
-  return value;
-}
-
-/// Split points and partitions are two ways to say the same: a flag for one replaces both from a file.
-void apply_splits(Experiment& experiment, const Texts& texts) {
-  experiment.splits = parse_splits(texts.front());
-  experiment.partitions.clear();
-}
-
-void apply_partitions(Experiment& experiment, const Texts& texts) {
-  experiment.partitions = texts;
-  experiment.splits = {};
-}
-
-/// A number of trials, "auto", or an object, which is "auto" with other bounds than its defaults.
-SettingValue repeats() {
-  SettingValue value{.type = "TEXT", .allowed = fmt::format("1 … {}, `\"auto\"`, or an object, see below", kMaxTrials)};
-  value.write = [](const Experiment& experiment) {
-    return experiment.repeat.adaptive ? nlohmann::json::object() : nlohmann::json(experiment.repeat.trials);
-  };
-  value.read = [](Experiment& experiment, const nlohmann::json& json, const std::string& path) {
-    experiment.repeat = {};
-    if (json.is_number_integer()) {
-      read_as(experiment.repeat.trials, json, path);
-    } else if (json == "auto" || json.is_object()) {
-      experiment.repeat = {.adaptive = true, .trials = kMostAdaptiveTrials};
-    } else {
-      throw UsageError(
-          fmt::format("{} is {}; it must be a number of trials, \"auto\", or an object that says when auto ends", path,
-                      json.dump()));
-    }
-  };
-  value.parse = [](const Texts& texts, const std::string& flag) {
-    if (texts.front() == "auto") return nlohmann::json("auto");
-    const auto number = nlohmann::json::parse(texts.front(), nullptr, false);
-    if (number.is_number_integer()) return number;
-    throw UsageError(fmt::format("{} is \"{}\"; it must be a number of trials, or auto", flag, texts.front()));
-  };
-  value.check = [](const Experiment& experiment, const std::string& path) {
-    check_range(path, experiment.repeat.trials, {1, kMaxTrials});
-  };
-  return value;
-}
-
-/// One of the three bounds of "auto", which is a number in JSON.
-template <class Access, class Parse>
-SettingValue bound_of_auto(Access access, std::string type, std::string allowed, Parse parse) {
-  auto value = plain(access, std::move(type), std::move(allowed));
-  value.parse = [parse](const Texts& texts, const std::string& flag) {
-    return nlohmann::json(parse(texts.front(), flag));
-  };
-  return value;
-}
-
-/// Rounded up to whole seconds: rounds of trials cannot be timed more exactly.
-int seconds_of_budget(const std::string& text, const std::string& flag) {
-  const auto seconds = std::chrono::ceil<std::chrono::seconds>(parse_duration(text)).count();
-  if (seconds >= 1 && seconds <= std::numeric_limits<int>::max()) return static_cast<int>(seconds);
-  throw UsageError(fmt::format("{} is \"{}\"; it must be at least a second, such as 90s", flag, text));
-}
-
-constexpr auto kPrecision = [](auto& experiment) -> auto& {
-  return experiment.repeat.precision;
-};
-constexpr auto kBudget = [](auto& experiment) -> auto& {
-  return experiment.repeat.budget_s;
-};
-constexpr auto kMostRepeats = [](auto& experiment) -> auto& {
-  return experiment.repeat.trials;
-};
-constexpr auto kRates = [](auto& experiment) -> auto& {
-  return experiment.server.rates;
-};
 constexpr auto kSearch = [](auto& experiment) -> auto& {
   return experiment.server.find_max_rate;
 };
 constexpr auto kQueries = [](auto& experiment) -> auto& {
   return experiment.server.queries;
 };
-
-SettingValue precision_of_auto() {
-  auto value = bound_of_auto(kPrecision, "SHARE", "between 0 and 1",
-                             [](const std::string& text, const std::string&) { return parse_probability(text); });
-  value.check = [](const Experiment& experiment, const std::string& path) {
-    const double precision = experiment.repeat.precision;
-    if (precision > 0 && precision < 1) return;
-    throw UsageError(fmt::format("{} is {}; it must be between 0 and 1, such as 0.02 for 2 %", path, precision));
-  };
-  return value;
-}
-
-SettingValue budget_of_auto() {
-  auto value = whole_number(kBudget, {0});
-  value.type = "DURATION";
-  value.parse = [](const Texts& texts, const std::string& flag) {
-    return nlohmann::json(seconds_of_budget(texts.front(), flag));
-  };
-  return value;
-}
-
-SettingValue trials_of_auto() {
-  auto value = bound_of_auto(kMostRepeats, "NUMBER", fmt::format("1 … {}", kMaxTrials), parse_whole_number);
-  value.write = [](const Experiment& experiment) {
-    return nlohmann::json(experiment.repeat.adaptive ? experiment.repeat.trials : kMostAdaptiveTrials);
-  };
-  return value;
-}
-
-SettingValue rates() {
-  auto value = plain(kRates, "LIST", "0.001 … 1000000, each once: `[10, 20, 40]`");
-  value.parse = [](const Texts& texts, const std::string& flag) {
-    std::vector<double> rates;
-    try {
-      for (const auto& word : split_at_commas(texts.front())) rates.push_back(parse_count(word));
-    } catch (const UsageError&) {
-      throw UsageError(fmt::format("{} is \"{}\"; it must be a number of images per second, or a list such as 10,20,40",
-                                   flag, texts.front()));
-    }
-    return nlohmann::json(rates);
-  };
-  return value;
-}
-
-void apply_rates(Experiment& experiment, const Texts& texts) {
-  rates().parse(texts, "--rate").get_to(experiment.server.rates);
-  experiment.server.find_max_rate.clear();
-}
-
-void apply_search(Experiment& experiment, const Texts& texts) {
-  parse_latency_bound(texts.front());
-  experiment.server.find_max_rate = texts.front();
-  experiment.server.rates.clear();
-}
-
-/// Without the scenario server, an experiment file's load is dropped. If only server is named, both other phases run
-/// before it.
-void apply_scenarios(Experiment& experiment, const Texts& texts) {
-  const std::vector<std::string> known{"single-stream", "offline", "server"};
-  std::vector<bool> named(known.size());
-  for (const auto& word : split_at_commas(texts.front())) {
-    const auto found = std::find(known.begin(), known.end(), word);
-    if (found == known.end()) {
-      throw UsageError(
-          fmt::format("--scenario is \"{}\"; it must be single-stream, offline or server, or a list of them{}",
-                      texts.front(), did_you_mean(word, known)));
-    }
-    named[static_cast<std::size_t>(found - known.begin())] = true;
-  }
-  experiment.phases = named[0] == named[1] ? Phases::both : named[0] ? Phases::single_stream : Phases::offline;
-  if (!named[2]) experiment.server = {};
-}
-
-SettingValue placement() {
-  auto value = plain(&Experiment::placement, "LIST", "the device of each stage: `[0, 1, 0]`");
-  value.parse = [](const Texts& texts, const auto&) { return nlohmann::json(parse_placement(texts.front())); };
-  return value;
-}
-
-SettingValue seed() {
-  auto value = plain(&Experiment::seed, "NUMBER", "0 … 2⁶⁴ − 1");
-  value.parse = [](const Texts& texts, const std::string& flag) {
-    const auto number = nlohmann::json::parse(texts.front(), nullptr, false);
-    if (number.is_number_unsigned()) return number;
-    throw UsageError(
-        fmt::format("{}: \"{}\" is not a seed: it must be a whole number from 0 to 2^64 - 1", flag, texts.front()));
-  };
-  return value;
-}
-
-/// An axis, of which a trial has one value: the first, until the plan chooses another.
-TrialValue one_of(Axis Experiment::*axis, int Trial::*in, const char* key) {
-  auto value = always(&Experiment::batches, in, key);
-  value.decide = [=](const Experiment& experiment, Trial& trial) { trial.*in = (experiment.*axis).first(); };
-  return value;
-}
-
-SettingValue micro_batches() {
-  auto value = plain(&Experiment::micro_batches, "LIST", "divisors of `batch`, each once: `[1, 4, 16]`");
-  value.parse = [](const Texts& texts, const std::string& flag) {
-    auto numbers = parse_number_axis(texts.front(), flag);
-    return numbers.is_array() ? numbers : nlohmann::json::array({numbers});
-  };
-  return value;
-}
-
-/// An archive has the head that it has.
-TrialValue classes() {
-  auto value = always(&Experiment::num_classes, &Trial::num_classes, "num_classes");
-  value.write = [](const Trial& trial, nlohmann::json& json) {
-    if (!trial.archive) json["num_classes"] = trial.num_classes;
-  };
-  value.read = [](const nlohmann::json& json, Trial& trial) {
-    if (!json.contains("archive")) json.at("num_classes").get_to(trial.num_classes);
-  };
-  return value;
-}
-
-/// An object of a file that has the keys of others.
-SettingValue object() {
-  SettingValue value;
-  value.allowed = "an object, see below";
-  value.write = [](const Experiment&) { return nlohmann::json::object(); };
-  value.read = [](Experiment&, const nlohmann::json& json, const std::string& path) { ObjectReader(json, path); };
-  return value;
-}
 
 void append(std::vector<Setting>& all, const std::string& heading, std::vector<Setting> settings) {
   for (auto& setting : settings) {
@@ -485,6 +270,11 @@ std::vector<Setting> how_stages_compute() {
        .unset = "everything",
        .kind = FlagKind::repeated,
        .value = texts(&Experiment::device_profiles, "names or files: `[\"pi\", \"server\"]`")},
+  };
+}
+
+std::vector<Setting> how_a_stage_is_run() {
+  return {
       {.key = "tuning", .meaning = "What a stage does to compute fast, as a deployment would", .value = object()},
       {.key = "tuning.flush_denormals",
        .flag = "--no-flush-denormals",
@@ -522,58 +312,11 @@ std::vector<Setting> make_settings() {
   append(all, "How often it is measured", how_often_it_is_measured());
   append(all, "What lies between the stages", what_lies_between());
   append(all, "How stages compute", how_stages_compute());
+  append(all, "How stages are run", how_a_stage_is_run());
   return all;
 }
 
-/// Refuses flags that mean nothing without others, or something else than others do.
-void check_flags(const GivenFlags& given, const Experiment& experiment) {
-  const auto has = [&](const char* key) { return given.contains(key); };
-  if (!experiment.repeat.adaptive && (has("repeat.precision") || has("repeat.trials") || has("repeat.budget_s"))) {
-    throw UsageError("--precision, --max-repeat and --budget say when --repeat auto ends; add it");
-  }
-  if (has("server.rates") && has("server.find_max_rate")) {
-    throw UsageError("--rate measures at the rates that it names, and --find-max-rate searches one; give one of them");
-  }
-  const bool loaded = !loads_of(experiment.server).empty();
-  const bool server_named = has("phases") && given.at("phases").front().find("server") != std::string::npos;
-  if (has("phases") && !server_named && (has("server.rates") || has("server.find_max_rate"))) {
-    throw UsageError("--rate and --find-max-rate are for --scenario server");
-  }
-  if (server_named && !loaded) {
-    throw UsageError("--scenario server needs to know how fast images arrive: give --rate, or --find-max-rate");
-  }
-  if (has("server.queries") && !loaded) {
-    throw UsageError("--queries counts the arrivals of --scenario server; give --rate or --find-max-rate, too");
-  }
-}
-
 }  // namespace
-
-std::string to_string(const Range& range) {
-  if (range.max == Range{}.max) return fmt::format("{} or more", range.min);
-  return range.max == range.min + 1 ? fmt::format("{} or {}", range.min, range.max)
-                                    : fmt::format("{} … {}", range.min, range.max);
-}
-
-void check_range(const std::string& path, int value, const Range& range, const char* verb) {
-  if (value >= range.min && value <= range.max) return;
-  const bool open = range.max == Range{}.max;
-  const auto bound = open ? fmt::format("at least {}", range.min) : fmt::format("from {} to {}", range.min, range.max);
-  throw UsageError(fmt::format("{} {} {}; it must be {}", path, verb, value, bound));
-}
-
-nlohmann::json parse_whole_number(const std::string& text, const std::string& flag) {
-  auto number = nlohmann::json::parse(text, nullptr, false);
-  if (number.is_number_integer()) return number;
-  throw UsageError(fmt::format("{}: \"{}\" is not a whole number in decimal digits", flag, text));
-}
-
-nlohmann::json parse_number_axis(const std::string& text, const std::string& flag) {
-  // The largest number that any axis allows. check() knows the axis's own limit.
-  if (const auto values = parse_number_list(text, kMostImages)) return nlohmann::json(Axis(*values));
-  throw UsageError(fmt::format("{} is \"{}\"; it must be a number up to {}, or a list of them such as 1,2,4", flag,
-                               text, kMostImages));
-}
 
 const std::vector<Setting>& settings() {
   static const auto all = make_settings();
@@ -585,23 +328,6 @@ std::string default_of(const Setting& setting) {
   const auto value = setting.value.write(Experiment{});
   const auto& first = value.is_array() ? value.front() : value;
   return first.is_string() ? first.get<std::string>() : value.dump();
-}
-
-void apply_flags(Experiment& experiment, const GivenFlags& given) {
-  if (given.contains("splits") && given.contains("partitions")) {
-    throw UsageError(
-        "--split names the split points of two stages, and --partitions cuts in other ways; give one of them");
-  }
-  for (const auto& setting : settings()) {
-    const auto found = given.find(setting.key);
-    if (found == given.end()) continue;
-    if (setting.apply) {
-      setting.apply(experiment, found->second);
-    } else {
-      setting.value.read(experiment, setting.value.parse(found->second, setting.flag), setting.path());
-    }
-  }
-  check_flags(given, experiment);
 }
 
 void check_ranges(const Experiment& experiment) {

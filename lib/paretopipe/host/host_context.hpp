@@ -33,7 +33,7 @@ struct HostState {
   bool operator==(const HostState&) const = default;
 };
 
-/// Whether readings of the two processes' steady clocks can be compared directly. False if unknown.
+/// True if readings of the two processes' steady clocks can be compared directly. False if unknown.
 bool share_steady_clock(const HostContext& a, const HostContext& b);
 
 /// Reads /proc and /sys. What cannot be read stays empty or absent. Never throws.

@@ -18,7 +18,7 @@ void write_cgroup_file(const std::filesystem::path& file, const std::string& tex
 /// The number after `key` in lines such as "oom_kill 1"; none if there is no such line.
 std::optional<std::int64_t> find_count(std::string_view text, std::string_view key);
 
-/// Whether a word occurs in a list such as "cpuset cpu memory".
+/// True if a word occurs in a list such as "cpuset cpu memory".
 bool has_word(std::string_view text, std::string_view word);
 
 }  // namespace paretopipe::launch

@@ -44,7 +44,7 @@ class ChildProcess {
   /// Waits up to `timeout_ms` for the child to end by itself, then kills it. Returns how it ended.
   std::string end(int timeout_ms);
 
-  /// Whether it has ended with status 0. Never blocks.
+  /// True if it has ended with status 0. Never blocks.
   bool succeeded();
 
   /// All output so far.

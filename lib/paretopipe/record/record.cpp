@@ -33,7 +33,7 @@ Status parse_status(std::string_view word) {
   throw UsageError(fmt::format("the status {} is unknown; known: ok, failed, invalid", nlohmann::json(word).dump()));
 }
 
-/// Whether the record has samples and summaries for exactly the trial's phases.
+/// True if the record has samples and summaries for exactly the trial's phases.
 bool has_phases_of_trial(const TrialRecord& record) {
   const bool single_stream = experiment::has_single_stream(record.trial.phases);
   const bool offline = experiment::has_offline(record.trial.phases);

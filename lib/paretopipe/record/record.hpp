@@ -193,7 +193,7 @@ struct TrialRecord {
   bool operator==(const TrialRecord&) const = default;
 };
 
-/// Whether two stage programs measured one trial in turns, and these are the two records.
+/// True if two stage programs measured one trial in turns, and these are the two records.
 bool side_by_side(const TrialRecord& one, const TrialRecord& other);
 
 void to_json(nlohmann::json& json, const TrialRecord& record);

@@ -106,7 +106,7 @@ namespace {
 
 using Trials = std::span<const experiment::Trial>;
 
-/// Whether two trials belong to one repetition of one group: splits measured under the same settings.
+/// True if two trials belong to one repetition of one group: splits measured under the same settings.
 bool same_round(const experiment::Trial& left, const experiment::Trial& right) {
   return left.repetition == right.repetition && left.model == right.model && left.archive == right.archive &&
          left.network == right.network && left.threads_per_stage == right.threads_per_stage &&

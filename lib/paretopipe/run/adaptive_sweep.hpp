@@ -13,7 +13,7 @@
 
 namespace paretopipe::run {
 
-/// Whether another repetition of a split would tell anything.
+/// True if another repetition of a split would tell anything.
 enum class Verdict {
   open,       ///< yes: an interval is wider than requested
   settled,    ///< no: its intervals are as narrow as requested

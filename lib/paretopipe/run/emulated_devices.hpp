@@ -18,7 +18,7 @@ class EmulatedDevices {
   /// Throws EnvironmentError for limits that are not available here.
   explicit EmulatedDevices(const experiment::UncutTrial& trial);
 
-  /// Whether there is a cgroup.
+  /// True if there is a cgroup.
   bool limited() const { return !cgroups_.empty(); }
 
   /// The value of launch::ChildCommand::cgroups for a stage. Borrowed.

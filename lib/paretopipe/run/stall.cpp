@@ -95,7 +95,7 @@ const StageSight* find_stage(std::span<const StageSight> sights, int stage) {
   return found == sights.end() ? nullptr : &*found;
 }
 
-/// Whether bytes that the sender has handed over are missing at the receiver, which has `received`. Always true if the
+/// True if bytes that the sender has handed over are missing at the receiver, which has `received`. Always true if the
 /// sender is finished.
 bool on_the_way(const StageSight& sender, int to, std::int64_t received) {
   if (sender.replied) return true;

@@ -389,7 +389,7 @@ nlohmann::json wrap(const Message& message) {
   return {{"type", Message::kType}, {"body", message}};
 }
 
-/// Whether the envelope says that it holds a Message. Throws nothing, whatever the JSON contains.
+/// True if the envelope says that it holds a Message. Throws nothing, whatever the JSON contains.
 template <class Message>
 bool holds(const nlohmann::json& envelope) {
   return envelope.is_object() && envelope.contains("type") && envelope.at("type") == Message::kType;

@@ -206,7 +206,7 @@ constexpr auto kLongestTry = 5s;
 /// Nothing announces that a remote port has opened, so the only way to know is to try again.
 constexpr auto kPause = 20ms;
 
-/// Whether waiting can help: the other side or its network is still starting.
+/// True if waiting can help: the other side or its network is still starting.
 bool may_pass(int error) {
   constexpr std::array passing{ECONNREFUSED, ECONNRESET,    EPIPE,  ETIMEDOUT, EHOSTUNREACH, ENETUNREACH, EHOSTDOWN,
                                ENETDOWN,     EADDRNOTAVAIL, EAGAIN, EINTR,     EINPROGRESS,  ECONNABORTED};

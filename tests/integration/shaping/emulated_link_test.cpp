@@ -47,7 +47,7 @@ struct Joined {
   TcpPair pair;
 };
 
-/// Whether what `to` receives is what `from` sends.
+/// True if what `to` receives is what `from` sends.
 bool arrives_intact(const FileDescriptor& from, const FileDescriptor& to, const std::vector<std::byte>& bytes) {
   auto sending = std::async(std::launch::async, [&] { return send_all(from, bytes); });
   const bool intact = receive(to, bytes.size()) == bytes;

@@ -24,7 +24,7 @@ MachineState machine_state();
 /// The identity of a network namespace, by a descriptor of it.
 ino_t network_id(int descriptor);
 
-/// Whether anything on this machine keeps the network alive: a process in it, a descriptor, a mount.
+/// True if anything on this machine keeps the network alive: a process in it, a descriptor, a mount.
 bool is_alive(ino_t network);
 
 /// What this machine can do, tried once a test program.

@@ -68,7 +68,7 @@ stage::ModelRequest request_for(const std::filesystem::path& archive, const std:
 /// What is said of a model, by a usage error, when it is to be described.
 std::string refusal_of(const stage::ModelRequest& request);
 
-/// Whether tensors and bytes are those that the description has at the split, in that mode.
+/// True if tensors and bytes are those that the description has at the split, in that mode.
 bool is_described(const stage::Activation& activation, const experiment::ModelDescription& description, int split,
                   const experiment::ComputeMode& mode = {});
 

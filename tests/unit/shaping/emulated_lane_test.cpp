@@ -134,7 +134,7 @@ std::size_t push_some(EmulatedByteQueue& queue, std::size_t from, std::size_t co
   return room.size();
 }
 
-/// Whether what was at the front was what had been pushed there.
+/// True if what was at the front was what had been pushed there.
 bool pop_some(EmulatedByteQueue& queue, std::size_t from, std::size_t count) {
   const auto front = queue.front(count);
   bool right = !front.empty();

@@ -9,7 +9,7 @@
 
 namespace paretopipe::stats {
 
-/// Whether the kernel suspends the stage when it has used its quota of CPU time. The probe's time then says nothing
+/// True if the kernel suspends the stage when it has used its quota of CPU time. The probe's time then says nothing
 /// about the core.
 bool held_to_quota(const record::StageReport& stage);
 

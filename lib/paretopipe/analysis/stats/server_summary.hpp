@@ -18,7 +18,7 @@ inline constexpr double kKeptUp = 0.95;
 /// completed out of order, or fewer than two batches after warm-up.
 record::ServerSummary summarise_server(const ServerTimeline& moments, int warmup, int batch);
 
-/// Whether the pipeline kept up and the statistic is below the limit.
+/// True if the pipeline kept up and the statistic is below the limit.
 bool keeps(const record::ServerSummary& summary, const experiment::LatencyBound& bound);
 
 /// The result of the search that tried these rates.

@@ -8,8 +8,8 @@
 
 namespace paretopipe::stats {
 
-/// Whether two samples come from one distribution (Mann and Whitney, "On a Test of Whether one of Two Random Variables
-/// is Stochastically Larger than the Other", 1947).
+/// Tests whether two samples come from one distribution (Mann and Whitney, "On a Test of Whether one of Two Random
+/// Variables is Stochastically Larger than the Other", 1947).
 struct MannWhitney {
   double u = 0;        ///< pairs in which the second sample's value is larger; a tie counts one half
   double p_value = 1;  ///< two-sided: of a U at least as far from its mean if only chance separates the samples
@@ -28,8 +28,8 @@ inline constexpr std::size_t kExactSize = 20;
 /// of the other. 1 if one of them is empty. 4 against 4 can reach 0.029, 3 against 3 only 0.1.
 double smallest_p_value(std::size_t first, std::size_t second);
 
-// Whether and by how much a number changed between two samples whose values form pairs. Everything here uses the steps
-// from the first value of a pair to the second, so what affects both alike does not matter.
+// Judges whether and by how much a number changed between two samples whose values form pairs. Everything here uses the
+// steps from the first value of a pair to the second, so what affects both alike does not matter.
 
 /// Tests whether steps lie around 0 (Wilcoxon, "Individual Comparisons by Ranking Methods", 1945). The null hypothesis
 /// is that both sides of a pair are exchangeable: each step could as well have had the other sign. Nothing else is

@@ -56,7 +56,7 @@ constexpr const char* kModuleFolder = ".data/ts_code/0/";     // the pickles in 
 constexpr const char* kPackagedCode = ".data/ts_code/code/";  // the code of all modules in a package
 constexpr std::string_view kArchiveCodeFolder = "code/";
 
-/// Whether the bytes are aligned for any element type. Archives' writers ensure that they are.
+/// True if the bytes are aligned for any element type. Archives' writers ensure that they are.
 bool is_aligned(files::Bytes bytes) {
   constexpr std::uintptr_t kLargestElement = 16;  // complex128
   return reinterpret_cast<std::uintptr_t>(bytes.data()) % kLargestElement == 0;

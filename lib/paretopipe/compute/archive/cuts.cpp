@@ -37,7 +37,7 @@ class Dataflow {
 
   std::size_t size() const { return nodes_.size(); }
 
-  /// Whether `earlier` is in the past of `later`.
+  /// True if `earlier` is in the past of `later`.
   bool ordered(std::size_t earlier, std::size_t later) const { return contains(pasts_[later], earlier); }
 
   Set past(std::size_t left, std::size_t right) const {
@@ -95,7 +95,7 @@ class Dataflow {
     return given;
   }
 
-  /// Whether all users of the value are in one of the pasts. The graph's result counts as used outside of all.
+  /// True if all users of the value are in one of the pasts. The graph's result counts as used outside of all.
   bool used_within(const Value* value, std::size_t left, std::size_t right) const {
     return std::all_of(value->uses().begin(), value->uses().end(), [&](const auto& use) {
       const auto user = index_.find(use.user);
@@ -216,7 +216,7 @@ bool is_view(const Node& node) {
   return is_one_of(node, kKinds);
 }
 
-/// Whether the value's only user is computed together with the operator that made it.
+/// True if the value's only user is computed together with the operator that made it.
 bool inside_unit(const Value& value) {
   if (value.uses().size() != 1) return false;
   const auto& maker = *value.node();
@@ -230,7 +230,7 @@ bool same_tensors(const Cut& left, const Cut& right) {
   return std::is_permutation(left.begin(), left.end(), right.begin(), right.end());
 }
 
-/// Whether another cut sends the same bytes, because a tensor and its view have the same bytes. A view of the model's
+/// True if another cut sends the same bytes, because a tensor and its view have the same bytes. A view of the model's
 /// input repeats split point 0.
 bool repeats_another(const Cut& cut, const Cuts& cuts) {
   for (std::size_t i = 0; i < cut.size(); ++i) {
@@ -245,7 +245,7 @@ bool repeats_another(const Cut& cut, const Cuts& cuts) {
   return false;
 }
 
-/// Whether the value is a result of the module: no operator in the module uses it.
+/// True if the value is a result of the module: no operator in the module uses it.
 bool is_result_of(const std::string& module, const Value& value, const NodeNames& names) {
   return std::none_of(value.uses().begin(), value.uses().end(),
                       [&](const auto& use) { return contains_module(module, names.path(use.user)); });
@@ -258,7 +258,7 @@ std::vector<std::string> modules_of(const Value& value, const NodeNames& names) 
   return modules;
 }
 
-/// Whether the value is the result of a child of the top module. The model's input counts too, because it can cross the
+/// True if the value is the result of a child of the top module. The model's input counts too, because it can cross the
 /// same cuts.
 bool ends_child(const Value& value, const NodeNames& names) {
   if (is_input(value)) return true;
@@ -274,7 +274,7 @@ bool fits(const std::string& pattern, const Value& value, const NodeNames& names
                      [&](const auto& module) { return matches(module) && is_result_of(module, value, names); });
 }
 
-/// Whether the pattern fits the tensor that is computed last, or the cut's label.
+/// True if the pattern fits the tensor that is computed last, or the cut's label.
 bool fits(const std::string& pattern, const Cut& cut, const NodeNames& names) {
   return fits(pattern, *cut.back(), names) || fnmatch(pattern.c_str(), label_of(cut, names).c_str(), 0) == 0;
 }

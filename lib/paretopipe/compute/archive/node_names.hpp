@@ -39,7 +39,7 @@ class NodeNames {
   std::string name_of(const std::vector<const torch::jit::Node*>& nodes) const;
 
  private:
-  /// Whether all operators of the module are in `nodes`.
+  /// True if all operators of the module are in `nodes`.
   bool is_whole_module(const std::string& path, const std::vector<const torch::jit::Node*>& nodes) const;
 
   std::unordered_map<const torch::jit::Node*, std::string> paths_;

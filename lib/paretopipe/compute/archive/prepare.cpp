@@ -34,7 +34,7 @@ bool is(const Node& node, std::string_view kind) {
   return node.kind().toQualString() == kind;
 }
 
-/// Whether the operator reads a list's elements and keeps nothing of the list itself.
+/// True if the operator reads a list's elements and keeps nothing of the list itself.
 bool only_reads(const Node& node) {
   constexpr std::array<std::string_view, 5> kReaders{"aten::cat", "aten::stack", "aten::len", "aten::__getitem__",
                                                      "prim::ListUnpack"};
@@ -107,7 +107,7 @@ void rewrite_list_appends(const std::shared_ptr<Graph>& graph) {
 
 namespace {
 
-/// Whether the operator's result shares its memory with nothing else.
+/// True if the operator's result shares its memory with nothing else.
 bool gives_new_tensor(const Node& node) {
   constexpr std::array<std::string_view, 7> kMakers{"aten::new_zeros",    "aten::new_ones", "aten::new_full",
                                                     "aten::zeros",        "aten::ones",     "aten::full",
@@ -125,7 +125,7 @@ std::vector<Node*> slices_of(const Node& fill) {
   return slices;
 }
 
-/// Whether the part belongs to a new tensor that nothing but these slices has used so far.
+/// True if the part belongs to a new tensor that nothing but these slices has used so far.
 bool is_hidden(const Node& fill, const std::vector<Node*>& slices) {
   if (slices.empty() || !fill.output()->uses().empty()) return false;
   const auto* whole = slices.back()->input(0);

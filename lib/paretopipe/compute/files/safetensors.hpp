@@ -3,7 +3,7 @@
 
 namespace paretopipe::files {
 
-/// Whether the file begins like a safetensors file: the length of a header, then its opening brace.
+/// True if the file begins like a safetensors file: the length of a header, then its opening brace.
 bool looks_like_safetensors(std::span<const std::byte> file);
 
 /// The tensors of a file in the safetensors format (https://github.com/huggingface/safetensors#format): the length of

@@ -164,7 +164,7 @@ Bytes contents(Bytes archive, const Listed& listed) {
   return require(archive, listed.offset + kEntryHeadBytes + name.size() + extra, listed.bytes, what);
 }
 
-/// Whether the deflated bytes fill the file exactly.
+/// True if the deflated bytes fill the file exactly.
 bool inflate_whole(Bytes deflated, std::string& file) {
   constexpr std::uint64_t kMost = std::numeric_limits<uInt>::max();
   if (deflated.size() > kMost || file.size() > kMost) return false;

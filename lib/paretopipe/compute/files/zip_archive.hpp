@@ -18,7 +18,7 @@ struct ZipEntry {
 
 using ZipEntries = std::map<std::string_view, ZipEntry>;
 
-/// Whether the file begins like a zip archive that is not empty.
+/// True if the file begins like a zip archive that is not empty.
 bool looks_like_zip(std::span<const std::byte> file);
 
 /// The entries of a zip archive as torch.jit.save writes them: stored or deflated, with or without the 64-bit

@@ -61,7 +61,7 @@ class EmulatedConnection {
   /// on.
   void advance(std::span<const pollfd, 2> ready, LatenessMeter& lateness);
 
-  /// Whether the connection is finished.
+  /// True if the connection is finished.
   bool over() const { return over_; }
   /// Why the target was not reached; empty otherwise.
   const std::string& failure() const { return failure_; }

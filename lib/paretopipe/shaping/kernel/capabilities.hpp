@@ -22,7 +22,7 @@ struct Capabilities {
 /// Takes some tens of milliseconds. Never throws EnvironmentError: failures are part of the result.
 Capabilities find_capabilities();
 
-/// Whether the kernel can shape this profile here; if not, `detail` is a sentence that says why.
+/// True if the kernel can shape this profile here; if not, `detail` is a sentence that says why.
 Ability can_shape(const Capabilities& capabilities, const experiment::NetworkProfile& profile);
 
 }  // namespace paretopipe::shaping

@@ -39,7 +39,7 @@ class NamespaceRing {
   static std::string address(std::size_t stage, std::size_t peer);
   static std::string interface(std::size_t peer);
 
-  /// Whether a user namespace surrounds the networks: programs inside believe that they are root, but are not.
+  /// True if a user namespace surrounds the networks: programs inside believe that they are root, but are not.
   bool unprivileged() const { return user_.get() >= 0; }
 
   /// Runs ip or tc in the network of `stage` and returns the output. Throws EnvironmentError with the command and its
