@@ -21,4 +21,13 @@ inline constexpr int kTestsSkipped = 77;  ///< nothing failed, but something cou
 /// as skipped.
 [[noreturn]] void skip(const std::string& reason);
 
+/// Matches a text that has `part` in it. Catch2 v3 gave the name Contains to a matcher of elements.
+inline auto containing(const std::string& part) {
+#ifdef PARETOPIPE_CATCH2_V2
+  return Catch::Matchers::Contains(part);
+#else
+  return Catch::Matchers::ContainsSubstring(part);
+#endif
+}
+
 }  // namespace paretopipe::support

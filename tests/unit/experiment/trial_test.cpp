@@ -150,7 +150,7 @@ TEST_CASE("a trial of one phase says so, and one of both keeps the identity that
   CHECK(json::parse(json(trial).dump()).get<Trial>() == trial);
   auto damaged = json(trial);
   damaged["phases"] = "singlestream";
-  CHECK_THROWS_WITH(damaged.get<Trial>(), Catch::Matchers::Contains("must be both or single-stream or offline"));
+  CHECK_THROWS_WITH(damaged.get<Trial>(), paretopipe::support::containing("must be both or single-stream or offline"));
 }
 
 TEST_CASE("a search for the highest rate needs the throughput that it begins at", "[trial]") {

@@ -162,11 +162,11 @@ TEST_CASE("what needs a phase that is left out is refused by what it needs", "[v
     CHECK(of_phases(phases, depths).empty() == (phases != Phases::single_stream));
     CHECK(of_phases(phases, sequential).empty() == (phases == Phases::both));
   }
-  using Catch::Matchers::Contains;
+  using paretopipe::support::containing;
   CHECK_THAT(of_phases(Phases::single_stream, search),
-             Contains("begins at half the throughput that the phase offline"));
-  CHECK_THAT(of_phases(Phases::single_stream, depths), Contains("one batch in flight at any depth; name one depth"));
-  CHECK_THAT(of_phases(Phases::offline, sequential), Contains("experiment.phases is \"offline\""));
+             containing("begins at half the throughput that the phase offline"));
+  CHECK_THAT(of_phases(Phases::single_stream, depths), containing("one batch in flight at any depth; name one depth"));
+  CHECK_THAT(of_phases(Phases::offline, sequential), containing("experiment.phases is \"offline\""));
 }
 
 TEST_CASE("the queries of a Server phase are batches that are cut, too", "[validate]") {
