@@ -4,6 +4,7 @@
 #include <paretopipe/core/control_descriptor.hpp>
 #include <paretopipe/core/text.hpp>
 #include <paretopipe/core/version.hpp>
+#include <paretopipe/launch/guard.hpp>
 #include <paretopipe/stage/session.hpp>
 #include <paretopipe/wire/link.hpp>
 
@@ -22,11 +23,14 @@ ExitCode run(int argc, char** argv) {
   app.set_version_flag("--version", fmt::format("paretopipe-stage {} ({})", version(), git_state()));
   app.require_subcommand(1);
   app.add_subcommand("serve", "Serve the driver at the other end of the control link (file descriptor 3)");
+  const auto* guard = app.add_subcommand(
+      "guard", "Start a stage for a driver on another host, at the other end of stdin and stdout, and watch over it");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? ExitCode::success : ExitCode::usage;
   }
+  if (guard->parsed()) return static_cast<ExitCode>(launch::guard_stage(launch::guarded_program()));
   wire::Link control(kControlDescriptor);
   const auto backend =
       make_model_router(zoo::make_model_backend(), archive::make_script_backend(), synthetic::make_synthetic_backend());

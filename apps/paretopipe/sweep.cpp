@@ -99,6 +99,7 @@ ExitCode conclude(const run::SweepCounts& counts, int ok_before, const SweepSide
 void warn_of_shared_cpus(const experiment::Experiment& experiment) {
   std::map<int, int> taken;  // by which device
   for (int stage = 0; stage < experiment.stages; ++stage) {
+    if (experiment.cpus[static_cast<std::size_t>(stage)].empty()) continue;  // of another machine
     const int device = experiment::device_of(experiment.placement, stage);
     for (const int cpu : host::parse_cpu_list(experiment.cpus[static_cast<std::size_t>(stage)])) {
       if (taken.emplace(cpu, device).first->second == device) continue;

@@ -67,7 +67,9 @@ experiment::Experiment experiment_of(const SweepOptions& options) {
 }
 
 experiment::Experiment completed(experiment::Experiment experiment) {
-  experiment.cpus = experiment::assign_cpus(experiment, host::current_affinity());
+  const auto on = experiment::find_devices(experiment.on, experiment.devices_file);
+  experiment::settle_devices(experiment, on);
+  experiment.cpus = experiment::assign_cpus(experiment, host::current_affinity(), on);
   experiment::validate(experiment);
   return experiment;
 }

@@ -30,7 +30,12 @@ run::ExecutorOptions executor_options(const SweepOptions& options, const experim
   for (const auto& source : inputs.sources) {
     if (source.archive) executor.archives[source.archive->sha256] = source.file;
   }
-  executor.provenance = {std::string(version()), std::string(git_state()), options.command_line, {}};
+  for (const auto& device : inputs.plan.on) executor.devices.emplace(device.name, device);
+  executor.provenance = {std::string(version()),
+                         std::string(git_state()),
+                         options.command_line,
+                         {},
+                         sha256_of_file(executor.stage_program)};
   return executor;
 }
 
@@ -42,6 +47,9 @@ void check_settings(const experiment::Experiment& experiment) {
     throw UsageError(
         "--against needs to know beforehand how often each trial is measured, or the comparison would depend on when "
         "it was stopped: give --repeat a number");
+  }
+  if (!experiment.on.empty()) {
+    throw UsageError("--against starts both programs on this machine; leave --against or --on out");
   }
   if (!experiment.tuning.passive_openmp_wait) {
     throw UsageError(
@@ -71,10 +79,7 @@ std::filesystem::path checked_program(const std::filesystem::path& program) {
 }  // namespace
 
 SweepSides::Side::Side(run::ExecutorOptions options, std::filesystem::path where)
-    : sha256(sha256_of_file(options.stage_program)), folder(std::move(where)), executor([&] {
-        options.provenance.stage_program_sha256 = sha256;
-        return std::move(options);
-      }()) {}
+    : sha256(options.provenance.stage_program_sha256), folder(std::move(where)), executor(std::move(options)) {}
 
 /// Read anew for every answer: a sweep asks once.
 std::vector<record::TrialRecord> SweepSides::Side::known() const {
@@ -92,6 +97,7 @@ SweepSides::SweepSides(const SweepOptions& options, const experiment::Experiment
   check_settings(experiment);
   auto other = executor;
   other.stage_program = checked_program(options.against);
+  other.provenance.stage_program_sha256 = sha256_of_file(other.stage_program);
   sides_.emplace_back(std::move(executor), folder);
   sides_.emplace_back(std::move(other), folder / "base");
   if (sides_.front().sha256 != sides_.back().sha256) return;

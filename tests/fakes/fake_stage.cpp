@@ -4,6 +4,7 @@
 #include <paretopipe/compute/synthetic/synthetic_backend.hpp>
 #include <paretopipe/core/control_descriptor.hpp>
 #include <paretopipe/core/error.hpp>
+#include <paretopipe/launch/guard.hpp>
 #include <paretopipe/stage/session.hpp>
 #include <paretopipe/wire/link.hpp>
 
@@ -26,9 +27,10 @@ void answer_as_an_older_release(paretopipe::wire::Link& control) {
 
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
   using namespace paretopipe;
   try {
+    if (argc > 1 && argv[1] == std::string_view("guard")) return launch::guard_stage(launch::guarded_program());
     const char* fault = std::getenv("FAKE_STAGE_FAULT");
     wire::Link control(kControlDescriptor);
     if (fault != nullptr && fault == std::string_view("older")) {

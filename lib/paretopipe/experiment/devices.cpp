@@ -99,11 +99,14 @@ void refuse_both(const std::vector<std::string>& of_devices, const Experiment& e
   }
 }
 
+/// Of a device on another machine, whose CPUs are not known here.
+constexpr const char* kAllCpus = "all";
+
 /// The CPUs that no profile names; all CPUs if profiles name every one.
 host::CpuSet left_over(const std::vector<std::string>& named, const host::CpuSet& available) {
   auto rest = available;
   for (const auto& list : named) {
-    if (list.empty()) continue;
+    if (list.empty() || list == kAllCpus) continue;
     const auto cpus = host::parse_cpu_list(list);
     std::erase_if(rest, [&](int cpu) { return std::find(cpus.begin(), cpus.end(), cpu) != cpus.end(); });
   }
@@ -112,7 +115,35 @@ host::CpuSet left_over(const std::vector<std::string>& named, const host::CpuSet
 
 }  // namespace
 
-std::vector<std::string> assign_cpus(const Experiment& experiment, const std::vector<int>& available) {
+void settle_devices(Experiment& experiment, const std::vector<Device>& on) {
+  if (on.empty()) return;
+  const auto again = [](const char* what) {
+    throw UsageError(fmt::format(
+        "experiment.on says on which device each stage runs, and experiment.{} says it again; leave one of them out",
+        what));
+  };
+  if (on.size() < 2) {
+    throw UsageError(
+        fmt::format("experiment.on names one device, and a pipeline has two stages at least; name one for each, such "
+                    "as --on local --on {}",
+                    on.front().name));
+  }
+  if (experiment.stages != Experiment{}.stages && experiment.stages != static_cast<int>(on.size())) again("stages");
+  if (!experiment.placement.empty()) again("placement");
+  if (!experiment.compute_devices.empty()) again("compute_devices");
+  if (!experiment.cpus.empty()) again("cpus");
+  experiment.stages = static_cast<int>(on.size());
+  std::vector<std::string> names;
+  for (const auto& device : on) {
+    const auto known = std::find(names.begin(), names.end(), device.name);
+    experiment.placement.push_back(static_cast<int>(known - names.begin()));
+    if (known == names.end()) names.push_back(device.name);
+    experiment.compute_devices.push_back(device.compute.empty() ? "cpu" : device.compute);
+  }
+}
+
+std::vector<std::string> assign_cpus(const Experiment& experiment, const std::vector<int>& available,
+                                     const std::vector<Device>& on) {
   if (experiment.stages < 1) return {};  // validate() refuses it
   check_placement(experiment.placement, experiment.stages);
   std::vector<std::string> of_devices(static_cast<std::size_t>(device_count(experiment.placement, experiment.stages)));
@@ -121,6 +152,11 @@ std::vector<std::string> assign_cpus(const Experiment& experiment, const std::ve
   if (!experiment.cpus.empty()) {
     refuse_both(of_devices, experiment);
     return experiment.cpus;
+  }
+  for (std::size_t stage = 0; stage < on.size(); ++stage) {
+    auto& cpus = of_devices.at(static_cast<std::size_t>(experiment.placement.at(stage)));
+    if (!on[stage].cpus.empty()) cpus = on[stage].cpus;
+    if (cpus.empty() && !on[stage].local()) cpus = kAllCpus;
   }
   const auto without = static_cast<int>(std::count(of_devices.begin(), of_devices.end(), std::string()));
   if (without > 0) {
@@ -132,7 +168,8 @@ std::vector<std::string> assign_cpus(const Experiment& experiment, const std::ve
   }
   std::vector<std::string> of_stages;
   for (int stage = 0; stage < experiment.stages; ++stage) {
-    of_stages.push_back(of_devices.at(static_cast<std::size_t>(device_of(experiment.placement, stage))));
+    const auto& cpus = of_devices.at(static_cast<std::size_t>(device_of(experiment.placement, stage)));
+    of_stages.push_back(cpus == kAllCpus ? "" : cpus);
   }
   return of_stages;
 }

@@ -79,13 +79,15 @@ struct Experiment {
   std::string shaping = "auto";                   ///< auto, netem, emulated or none (parse_shaping)
   int repeat_slow = 2;  ///< how often a trial that fell into a slow window of the machine is measured again
   int trial_timeout_s = 600;
-  int rest_s = 0;                ///< seconds to wait before each trial
-  std::string input{};           ///< sample shape of the models that are archives: "3x224x224"; empty: no archives
-  std::string cuts = "unit";     ///< what the blocks of the archives end at: unit, all, modules, or a pattern
-  int max_crossing = 1;          ///< tensors that may cross a cut of the archives
-  Phases phases = Phases::both;  ///< of every trial
-  ServerSettings server{};       ///< a Server phase after these, at each of the rates
-  Placement placement{};         ///< of the stages on devices; empty: one device per stage
+  int rest_s = 0;                 ///< seconds to wait before each trial
+  std::string input{};            ///< sample shape of the models that are archives: "3x224x224"; empty: no archives
+  std::string cuts = "unit";      ///< what the blocks of the archives end at: unit, all, modules, or a pattern
+  int max_crossing = 1;           ///< tensors that may cross a cut of the archives
+  Phases phases = Phases::both;   ///< of every trial
+  ServerSettings server{};        ///< a Server phase after these, at each of the rates
+  std::vector<std::string> on{};  ///< the device of each stage (find_devices); empty: all run on this machine
+  std::string devices_file{};     ///< where `on` is looked up; empty: the user's
+  Placement placement{};          ///< of the stages on devices; empty: one device per stage
   std::vector<std::string> device_profiles{};  ///< of each device (load_device_profile); empty: no restrictions
 
   bool operator==(const Experiment&) const = default;

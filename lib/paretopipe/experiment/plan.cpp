@@ -146,6 +146,18 @@ void check_links(const Experiment& experiment, const Networks& networks) {
 
 }  // namespace
 
+namespace {
+
+/// Of each stage's device, 0 where it says none; empty if none of them says any.
+std::vector<int> threads_of(const std::vector<Device>& devices) {
+  std::vector<int> threads;
+  for (const auto& device : devices) threads.push_back(device.threads.value_or(0));
+  const bool any = std::any_of(threads.begin(), threads.end(), [](int count) { return count > 0; });
+  return any ? threads : std::vector<int>{};
+}
+
+}  // namespace
+
 UncutTrial uncut_trial(const Experiment& experiment, const ModelSource& model, Shaping shaping,
                        const PlanInputs& inputs) {
   UncutTrial trial = common_trial(experiment);
@@ -161,6 +173,7 @@ UncutTrial uncut_trial(const Experiment& experiment, const ModelSource& model, S
   trial.placement = simplified(experiment.placement);
   trial.devices = inputs.devices;
   trial.compute_devices = compute_devices(experiment.compute_devices, experiment.stages);
+  trial.stage_threads = threads_of(inputs.on);
   return trial;
 }
 

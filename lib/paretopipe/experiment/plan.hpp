@@ -1,4 +1,5 @@
 #pragma once
+#include <paretopipe/experiment/device.hpp>
 #include <paretopipe/experiment/trial.hpp>
 
 #include <cstdint>
@@ -19,6 +20,7 @@ struct PlanInputs {
       block_times{};                     ///< of each model's blocks at the axes' first values, if needs_block_times()
   DataIdentity data_identity{};          ///< of the experiment's data
   std::vector<DeviceProfile> devices{};  ///< of the experiment (experiment::load_device_profiles)
+  std::vector<Device> on{};              ///< of each stage, if the experiment names them (experiment::find_devices)
 };
 
 /// The common part of all trials of one of the experiment's models, with each axis at its first value. Pure.

@@ -50,13 +50,24 @@ void check_compute_devices(const Trial& trial) {
   throw UsageError(fmt::format("{} compute devices do not belong to {} stages", count, trial.stage_count()));
 }
 
+void check_devices_of_stages(const Trial& trial) {
+  for (const auto count : {trial.on.size(), trial.stage_threads.size()}) {
+    if (count == 0 || count == static_cast<std::size_t>(trial.stage_count())) continue;
+    throw UsageError(fmt::format("{} devices do not belong to {} stages", count, trial.stage_count()));
+  }
+}
+
 /// " on pi, server placed 0,1,0 computing on cpu, cuda:0"; empty if every stage has a device of its own that is not
 /// emulated, and computes on its CPU.
 std::string place_of(const Trial& trial) {
   std::vector<std::string> names;
   for (const auto& device : trial.devices) names.push_back(device.name);
   auto place = names.empty() ? "" : fmt::format(" on {}", fmt::join(names, ", "));
-  if (!trial.placement.empty()) place += fmt::format(" placed {}", to_string(trial.placement));
+  if (!trial.on.empty()) {
+    place = fmt::format(" on {}{}", fmt::join(trial.on, ", "),
+                        names.empty() ? "" : fmt::format(" as {}", fmt::join(names, ", ")));
+  } else if (!trial.placement.empty())
+    place += fmt::format(" placed {}", to_string(trial.placement));
   if (!trial.compute_devices.empty()) place += fmt::format(" computing on {}", fmt::join(trial.compute_devices, ", "));
   return place;
 }
@@ -86,7 +97,8 @@ DeviceProfile UncutTrial::device_profile(int stage) const {
 }
 
 int UncutTrial::threads_of(int stage) const {
-  return device_profile(stage).threads.value_or(threads_per_stage);
+  const int own = stage_threads.empty() ? 0 : stage_threads.at(static_cast<std::size_t>(stage));
+  return own > 0 ? own : device_profile(stage).threads.value_or(threads_per_stage);
 }
 
 double Trial::relative_tolerance() const {
@@ -154,6 +166,7 @@ void to_json(nlohmann::json& json, const Trial& trial) {
   if (!trial.placement.empty()) json["placement"] = trial.placement;
   if (!trial.devices.empty()) json["devices"] = trial.devices;
   if (!trial.compute_devices.empty()) json["compute_devices"] = trial.compute_devices;
+  if (!trial.stage_threads.empty()) json["stage_threads"] = trial.stage_threads;
   // The same for a trial without shaping.
   if (trial.shaping == Shaping::none && trial.network == NetworkProfile{}) return;
   json["network"] = trial.network;
@@ -187,6 +200,8 @@ void from_json(const nlohmann::json& json, Trial& trial) {
   check_devices(trial);
   trial.compute_devices = json.value("compute_devices", std::vector<std::string>{});
   check_compute_devices(trial);
+  trial.stage_threads = json.value("stage_threads", std::vector<int>{});
+  check_devices_of_stages(trial);
 }
 
 }  // namespace paretopipe::experiment

@@ -37,6 +37,8 @@ struct UncutTrial {
   Placement placement{};                       ///< empty unless stages share a device (experiment::simplified)
   std::vector<DeviceProfile> devices{};        ///< one per device; empty if none is emulated
   std::vector<std::string> compute_devices{};  ///< of each stage; empty if all compute on the CPU
+  std::vector<std::string> on{};               ///< the device of each stage by name; empty if all are on one machine
+  std::vector<int> stage_threads{};            ///< of each stage, 0: `threads_per_stage`; empty if no device says
 
   bool operator==(const UncutTrial&) const = default;
 
@@ -45,7 +47,7 @@ struct UncutTrial {
 
   /// What the stage's device is emulated as; the default profile if it is not.
   DeviceProfile device_profile(int stage) const;
-  /// Compute threads of a stage: its device profile's, or `threads_per_stage`.
+  /// Compute threads of a stage: its device's, its device profile's, or `threads_per_stage`.
   int threads_of(int stage) const;
 };
 

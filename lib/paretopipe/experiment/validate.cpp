@@ -216,14 +216,15 @@ void check_weights(const Experiment& experiment) {
                   experiment.weights, experiment.models.size()));
 }
 
-void check_cpus(const std::vector<std::string>& cpus, int stages) {
+/// On a device that is named, no list means all of its CPUs.
+void check_cpus(const std::vector<std::string>& cpus, int stages, const std::vector<std::string>& on) {
   if (!cpus.empty() && cpus.size() != static_cast<std::size_t>(stages)) {
     throw UsageError(fmt::format(
         "experiment.cpus holds {} list(s); it must hold one for each of the {} stages, or none", cpus.size(), stages));
   }
   for (std::size_t stage = 0; stage < cpus.size(); ++stage) {
     try {
-      host::parse_cpu_list(cpus[stage]);
+      if (on.empty() || !cpus[stage].empty()) host::parse_cpu_list(cpus[stage]);
     } catch (const UsageError& error) {
       throw UsageError(fmt::format("experiment.cpus[{}]: {}", stage, error.what()));
     }
@@ -245,7 +246,7 @@ void validate(const Experiment& experiment) {
   check_phases(experiment);
   check_data(experiment);
   check_weights(experiment);
-  check_cpus(experiment.cpus, experiment.stages);
+  check_cpus(experiment.cpus, experiment.stages, experiment.on);
   check_networks(experiment);
   check_devices(experiment);
 }

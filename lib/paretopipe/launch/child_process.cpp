@@ -55,6 +55,7 @@ struct ChildSetup {
   pid_t parent;
   std::span<const int> namespaces;
   std::span<const int> cgroups;
+  bool control_is_stdio;
 };
 
 /// Async-signal-safe. Writing 0 moves the process that writes it.
@@ -71,6 +72,19 @@ bool enter_namespaces(const ChildSetup& setup) {
     if (::setns(descriptor, 0) != 0) return false;
   }
   return true;
+}
+
+/// Async-signal-safe. Gives the child its standard streams and its control link. dup2 clears close-on-exec, except on a
+/// descriptor that is already at its target: there it must be cleared explicitly.
+bool take_streams(const ChildSetup& setup) {
+  const int in = setup.control_is_stdio ? setup.control : ::open("/dev/null", O_RDONLY);
+  const int out = setup.control_is_stdio ? setup.control : setup.output;
+  if (::dup2(in, STDIN_FILENO) < 0 || ::dup2(out, STDOUT_FILENO) < 0 || ::dup2(setup.output, STDERR_FILENO) < 0) {
+    return false;
+  }
+  if (setup.control_is_stdio) return true;
+  return (setup.control == kControlDescriptor ? ::fcntl(setup.control, F_SETFD, 0)
+                                              : ::dup2(setup.control, kControlDescriptor)) >= 0;
 }
 
 /// Async-signal-safe.
@@ -94,15 +108,10 @@ bool enter_namespaces(const ChildSetup& setup) {
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  const int null = ::open("/dev/null", O_RDONLY);
-  // dup2 clears close-on-exec, except on a descriptor that is already at its target: there it must be cleared
-  // explicitly.
-  if (::dup2(null, STDIN_FILENO) >= 0 && ::dup2(setup.output, STDOUT_FILENO) >= 0 &&
-      ::dup2(setup.output, STDERR_FILENO) >= 0 &&
-      (setup.control == kControlDescriptor ? ::fcntl(setup.control, F_SETFD, 0)
-                                           : ::dup2(setup.control, kControlDescriptor)) >= 0) {
+  if (take_streams(setup)) {
     // All other open descriptors (inherited from the shell, for instance) are closed for the child.
-    ::syscall(SYS_close_range, kControlDescriptor + 1, ~0U, CLOSE_RANGE_CLOEXEC);
+    ::syscall(SYS_close_range, setup.control_is_stdio ? kControlDescriptor : kControlDescriptor + 1, ~0U,
+              CLOSE_RANGE_CLOEXEC);
     ::execve(setup.argv[0], setup.argv, setup.environment);
   }
   report_failure(setup);
@@ -158,8 +167,8 @@ ChildProcess::ChildProcess(const ChildCommand& command, FileDescriptor control)
   auto environment = merged_environment(command);
   const auto argv = as_pointers(arguments);
   const auto envp = as_pointers(environment);
-  const ChildSetup setup{argv.data(),         envp.data(), control.get(),      output_.get(),
-                         failure_write.get(), ::getpid(),  command.namespaces, command.cgroups};
+  const ChildSetup setup{argv.data(), envp.data(),        control.get(),   output_.get(),           failure_write.get(),
+                         ::getpid(),  command.namespaces, command.cgroups, command.control_is_stdio};
   pid_ = ::fork();
   if (pid_ < 0) throw system_error(attempt, errno);
   if (pid_ == 0) become(setup);

@@ -19,6 +19,9 @@ struct ChildCommand {
   std::vector<int> namespaces{};
   /// The cgroup.procs files, open for writing, of cgroups to enter before anything else. Borrowed likewise.
   std::vector<int> cgroups{};
+  /// The control link is stdin and stdout rather than kControlDescriptor, as a launcher such as ssh passes it on; only
+  /// stderr is then kept as output.
+  bool control_is_stdio = false;
 };
 
 /// A child process that does not outlive its owner. It is killed and reaped at the end of life, and killed by the
@@ -29,8 +32,8 @@ struct ChildCommand {
 /// Spawn it from a thread that lives as long as the child: the kernel takes the end of that thread for the parent's.
 class ChildProcess {
  public:
-  /// Starts the command with `control` as descriptor kControlDescriptor, and keeps its output (stdout and stderr) in
-  /// memory. Throws EnvironmentError naming the program and the reason.
+  /// Starts the command with `control` as its control link, and keeps its output (stdout and stderr) in memory. Throws
+  /// EnvironmentError naming the program and the reason.
   ChildProcess(const ChildCommand& command, FileDescriptor control);
   ChildProcess(ChildProcess&& other) noexcept;
   ChildProcess& operator=(ChildProcess&&) = delete;

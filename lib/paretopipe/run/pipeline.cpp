@@ -1,3 +1,4 @@
+#include <paretopipe/launch/launcher.hpp>
 #include <paretopipe/run/pipeline.hpp>
 
 #include <algorithm>
@@ -72,12 +73,30 @@ std::vector<Reply> Pipeline::ask(const std::vector<Request>& requests, Nanosecon
   return ask_of<Reply>(stages, requests, busy);
 }
 
+namespace {
+
+/// SSH logs in within a second, and a Raspberry Pi loads LibTorch within ten.
+constexpr auto kTimeToStart = std::chrono::seconds(60);
+
+StageCommand command_for(const PipelineOptions& options, std::size_t stage) {
+  auto command = options.command;
+  if (options.on.empty()) return command;
+  const auto& device = options.on[stage];
+  command.name = fmt::format("stage {} on {}", stage, device.name);
+  if (device.local()) return command;
+  command.launcher = launch::command_over(device.ssh.empty() ? device.launch : launch::ssh_to(device.ssh),
+                                          launch::guard_command(device.program, options.program_sha256));
+  return command;
+}
+
+}  // namespace
+
 Pipeline::Pipeline(const PipelineOptions& options, shaping::Network& network, const EmulatedDevices& devices)
     : options_(options), network_(network) {
   std::vector<stage::Configure> requests;
   for (std::size_t i = 0; i < options.cpus.size(); ++i) {
     const int index = static_cast<int>(i);
-    auto command = options.command;
+    auto command = command_for(options, i);
     command.namespaces = network.namespaces(index);
     command.environment.emplace_back("OMP_NUM_THREADS", std::to_string(options.compute[i].threads));
     command.cgroups = devices.cgroups(index);
@@ -85,6 +104,7 @@ Pipeline::Pipeline(const PipelineOptions& options, shaping::Network& network, co
     stages_.emplace_back(index, command);
     requests.push_back({index, options.cpus[i], options.compute[i], static_cast<int>(options.cpus.size())});
   }
+  meet_guards();
   configured_ = ask<stage::Configured>(requests);
   for (std::size_t i = 0; i < configured_.size(); ++i) {
     if (configured_[i].protocol_version != stage::kControlProtocolVersion) {
@@ -100,15 +120,39 @@ Pipeline::Pipeline(const PipelineOptions& options, shaping::Network& network, co
   join(ring, 0);
 }
 
+/// They all start at the same time, and the slowest of them decides.
+void Pipeline::meet_guards() {
+  const auto deadline = std::min(Clock::now() + kTimeToStart, limits().deadline);
+  for (auto& stage : stages_) stage.meet(deadline, options_.interrupt_descriptor);
+}
+
+ReachedDevice Pipeline::reached(int stage) const {
+  const auto index = static_cast<std::size_t>(stage);
+  const auto& guard = stages_[index].guard();
+  return {options_.on[index], guard ? guard->ssh_connection : ""};
+}
+
+stage::Listen Pipeline::listener_for(int from, int to) const {
+  if (options_.on.empty()) return {network_.address(to), 0};
+  return {data_address(reached(from), reached(to)), 0};
+}
+
+shaping::Endpoint Pipeline::endpoint_of(int from, int to, std::uint16_t port) {
+  if (options_.on.empty()) return network_.route(from, to, port);
+  return {data_address(reached(from), reached(to)), port};
+}
+
 void Pipeline::join(const std::vector<int>& ring, int device) {
   std::vector<stage::Listen> listeners;
-  for (const int stage : ring) listeners.push_back({network_.address(stage), 0});
+  for (std::size_t place = 0; place < ring.size(); ++place) {
+    listeners.push_back(listener_for(ring[(place + ring.size() - 1) % ring.size()], ring[place]));
+  }
   const auto ports = ask_of<stage::Listening>(ring, listeners);
   const auto token = random_token();
   std::vector<stage::Join> requests;
   for (std::size_t place = 0; place < ring.size(); ++place) {
     const auto next = (place + 1) % ring.size();
-    const auto way = network_.route(ring[place], ring[next], ports[next].port);
+    const auto way = endpoint_of(ring[place], ring[next], ports[next].port);
     stage::Join request;
     request.next_host = way.host;
     request.next_port = way.port;

@@ -1,5 +1,6 @@
 #pragma once
 #include <paretopipe/record/record.hpp>
+#include <paretopipe/run/data_address.hpp>
 #include <paretopipe/run/emulated_devices.hpp>
 #include <paretopipe/run/stage_client.hpp>
 #include <paretopipe/shaping/network.hpp>
@@ -59,13 +60,15 @@ struct PipelineOptions {
   std::vector<stage::ComputeOptions> compute;  ///< of each
   experiment::Placement placement{};
   std::vector<experiment::DeviceProfile> devices{};
+  std::vector<experiment::Device> on{};  ///< of each stage; empty: all run on this machine
+  std::string program_sha256{};          ///< under which a device finds the stage program that was deployed there
   int timeout_s = 600;
   int interrupt_descriptor = -1;
   StallWatching watching{};
 
   bool same_processes(const PipelineOptions& other) const {
-    return cpus == other.cpus && placement == other.placement && devices == other.devices && compute == other.compute &&
-           command.environment == other.command.environment;
+    return cpus == other.cpus && placement == other.placement && devices == other.devices && on == other.on &&
+           compute == other.compute && command.environment == other.command.environment;
   }
 };
 
@@ -112,7 +115,11 @@ class Pipeline {
   std::vector<Reply> ask_of(const std::vector<int>& stages, const std::vector<Request>& requests,
                             Nanoseconds busy = {});
   WaitLimits limits(Nanoseconds busy = {}) const;
+  void meet_guards();
   void join(const std::vector<int>& ring, int device);
+  stage::Listen listener_for(int from, int to) const;
+  shaping::Endpoint endpoint_of(int from, int to, std::uint16_t port);
+  ReachedDevice reached(int stage) const;
 
   PipelineOptions options_;
   shaping::Network& network_;

@@ -34,6 +34,10 @@ Nanoseconds AppliedNetwork::age() const {
 
 namespace {
 
+/// Between two attempts to start stages.
+constexpr auto kFirstPause = std::chrono::seconds(1);
+constexpr auto kLongestPause = std::chrono::seconds(60);
+
 /// Enough for a median that a few interruptions do not shift.
 constexpr int kTimingRounds = 9;
 
@@ -67,6 +71,8 @@ PipelineOptions pipeline_options(const ExecutorOptions& options, const experimen
   }
   result.placement = trial.placement;
   result.devices = trial.devices;
+  for (const auto& name : trial.on) result.on.push_back(options.devices.at(name));
+  if (!trial.on.empty()) result.program_sha256 = options.provenance.stage_program_sha256;
   result.timeout_s = options.timeout_s;
   result.interrupt_descriptor = options.interrupt_descriptor;
   result.watching = options.watching;
@@ -181,7 +187,8 @@ BatchResult PipelineExecutor::last_result(const experiment::Trial& trial) {
 void PipelineExecutor::ensure_pipeline(const experiment::UncutTrial& trial, bool asks_unsplit) {
   const auto wanted = pipeline_options(options_, trial);
   const bool same_network = networked_ && networked_->shaping == trial.shaping &&
-                            networked_->cpus.size() == trial.cpus.size() && networked_->placement == trial.placement;
+                            networked_->cpus.size() == trial.cpus.size() && networked_->placement == trial.placement &&
+                            networked_->on == trial.on;
   if (pipeline_ && same_network && pipeline_options_->same_processes(wanted)) return;
   pipeline_.reset();
   loaded_request_.reset();
@@ -197,7 +204,19 @@ void PipelineExecutor::ensure_pipeline(const experiment::UncutTrial& trial, bool
   devices_.reset();  // the next ones have the same cgroup names
   devices_.emplace(trial);
   if (asks_unsplit) unsplit_.start(setup_of(trial));  // while the stages start
+  start_pipeline(wanted);
+}
+
+/// A host that does not answer may be starting anew: pauses grow, so that neither it nor the network is flooded.
+void PipelineExecutor::start_pipeline(const PipelineOptions& wanted) {
+  const auto pause = failed_starts_ == 0
+                         ? Nanoseconds(0)
+                         : std::min<Nanoseconds>(kLongestPause, kFirstPause * (1 << std::min(failed_starts_ - 1, 10)));
+  launch::poll_interruptibly({}, Clock::now() + pause, options_.interrupt_descriptor,
+                             "wait before stages are started again");
+  ++failed_starts_;
   pipeline_.emplace(wanted, *network_, *devices_);
+  failed_starts_ = 0;
 }
 
 /// Computes the models of all expected trials, so that the process is not needed again between two of them.

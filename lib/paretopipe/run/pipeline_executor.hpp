@@ -58,6 +58,7 @@ struct ExecutorOptions {
   std::string weights;                                    ///< file of the trials that have a weights_sha256
   experiment::DataSource data;                            ///< of the trials with a data_identity
   std::map<std::string, std::filesystem::path> archives;  ///< where the files lie, by their SHA-256
+  std::map<std::string, experiment::Device> devices;      ///< that the trials are `on`, by their names
   record::Provenance provenance;                          ///< started_at is filled in for every trial
 };
 
@@ -100,6 +101,7 @@ class PipelineExecutor final : public TrialExecutor {
 
  private:
   /// `asks_unsplit`: questions about the unsplit model follow, whose process then starts together with the stages.
+  void start_pipeline(const PipelineOptions& wanted);
   void ensure_pipeline(const experiment::UncutTrial& trial, bool asks_unsplit);
   void ensure_unsplit(const experiment::Trial& trial);
   void ensure_loaded(const experiment::Trial& trial);
@@ -125,6 +127,7 @@ class PipelineExecutor final : public TrialExecutor {
   std::vector<experiment::BlockRange> loaded_blocks_;
   std::optional<UnsplitQuestion> source_question_;  ///< that the source has the inputs and outputs of
   std::uint32_t next_tag_ = 1;
+  int failed_starts_ = 0;  ///< in a row
 };
 
 }  // namespace paretopipe::run

@@ -3,6 +3,7 @@
 #include <paretopipe/run/prepare_sweep.hpp>
 #include <paretopipe/shaping/choose_shaping.hpp>
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -39,18 +40,45 @@ void check_cuts(const experiment::UncutTrial& trial, const experiment::ModelDesc
                                blocks));
 }
 
+bool any_elsewhere(const std::vector<experiment::Device>& devices) {
+  return std::any_of(devices.begin(), devices.end(), [](const auto& device) { return !device.local(); });
+}
+
+/// Between machines there is the network that there is.
+SweepInputs with_real_network(SweepInputs inputs) {
+  for (const auto& profile : inputs.networks.profiles) {
+    if (!profile.shaped()) continue;
+    throw UsageError(
+        fmt::format("the network {} shapes links within this machine, and the stages are on others; leave --network "
+                    "out, or shape the "
+                    "real interfaces first with `paretopipe net apply`",
+                    profile.name));
+  }
+  for (const auto& profile : inputs.plan.devices) {
+    if (!profile.limited()) continue;
+    throw UsageError(
+        fmt::format("the device profile {} restricts processes of this machine, and the stages are on others; leave "
+                    "one of --device-profile and --on out",
+                    profile.name));
+  }
+  inputs.networks.shaping = experiment::Shaping::none;
+  return inputs;
+}
+
 }  // namespace
 
 SweepInputs find_inputs(const experiment::Experiment& experiment) {
   SweepInputs inputs;
   inputs.sources = find_sources(experiment);
   inputs.plan.devices = experiment::load_device_profiles(experiment.device_profiles);
+  inputs.plan.on = experiment::find_devices(experiment.on, experiment.devices_file);
   inputs.data = experiment::find_data(experiment.data, experiment.labels);
   inputs.plan.data_identity = inputs.data.identity;
   if (!experiment.weights.empty()) inputs.plan.weights_sha256 = sha256_of_file(experiment.weights);
   auto& profiles = inputs.networks.profiles;
   profiles.clear();
   for (const auto& name : experiment.networks) profiles.push_back(experiment::load_network_profile(name));
+  if (any_elsewhere(inputs.plan.on)) return with_real_network(std::move(inputs));
   auto choice = shaping::choose_shaping(experiment::parse_shaping(experiment.shaping), profiles);
   inputs.networks.shaping = choice.kind;
   inputs.warning = std::move(choice.warning);

@@ -1,3 +1,4 @@
+#include <paretopipe/core/version.hpp>
 #include <paretopipe/launch/interrupt.hpp>
 #include <paretopipe/run/stage_client.hpp>
 #include <paretopipe/wire/frame.hpp>
@@ -18,6 +19,31 @@ namespace {
 
 /// A link may close a moment before the process behind it can be reaped.
 constexpr int kReapTimeoutMs = 1000;
+/// Longer than a guard gives a stage that computes (launch/guard.cpp).
+constexpr int kLaunchedEndTimeoutMs = 4000;
+
+launch::ChildCommand child_command(const StageCommand& command) {
+  if (!command.launcher.empty()) {
+    auto argv = command.launcher;
+    if (argv.front().find('/') == std::string::npos) {
+      argv.front() =
+          launch::find_program(argv.front(), argv.front() == "ssh" ? "openssh-client" : argv.front()).string();
+    }
+    return {.argv = std::move(argv), .control_is_stdio = true};
+  }
+  return {{command.program.string(), "serve"}, command.environment, command.namespaces, command.cgroups};
+}
+
+/// What may help if a launcher ends before the stage program has answered. The shell's statuses are POSIX's.
+std::string advice_for(const std::string& how_it_ended, const std::string& launcher) {
+  if (how_it_ended == "exited with status 127" || how_it_ended == "exited with status 126") {
+    return "; install paretopipe there, run `paretopipe devices deploy`, or name its stage program in the devices file";
+  }
+  if (how_it_ended == "exited with status 255" && launcher == "ssh") {
+    return "; `ssh` to the device from a shell must work without a question first";
+  }
+  return "; `paretopipe devices check` says more";
+}
 
 }  // namespace
 
@@ -33,9 +59,7 @@ StageClient::StageClient(int index, const StageCommand& command)
           throw system_error("make a control link", errno);
         }
         wire::Link control(ends[0]);
-        launch::ChildProcess process(
-            {{command.program.string(), "serve"}, command.environment, command.namespaces, command.cgroups},
-            FileDescriptor(ends[1]));
+        launch::ChildProcess process(child_command(command), FileDescriptor(ends[1]));
         return Started{std::move(process), std::move(control)};
       }()) {}
 
@@ -43,8 +67,34 @@ StageClient::StageClient(int index, const StageCommand& command, Started started
     : index_(index),
       name_(command.name.empty() ? fmt::format("stage {}", index) : command.name),
       cause_of_death_(command.cause_of_death),
+      launched_with_(command.launcher.empty() ? ""
+                                              : std::filesystem::path(command.launcher.front()).filename().string()),
+      order_{command.environment},
       process_(std::move(started.process)),
       control_(std::move(started.control)) {}
+
+/// A launcher passes the end of the link on, so that the guard ends the stage. Killed, it would leave that to its host.
+StageClient::~StageClient() {
+  if (launched_with_.empty()) return;
+  control_.shutdown();
+  process_.end(kLaunchedEndTimeoutMs);
+}
+
+void StageClient::meet(Clock::time_point deadline, int interrupt_descriptor) {
+  if (launched_with_.empty()) return;
+  try {
+    guard_ = launch::meet_guard(control_.native_handle(), order_, deadline, interrupt_descriptor);
+  } catch (const EnvironmentError& error) {
+    const auto how = process_.end(kReapTimeoutMs);
+    throw failure(fmt::format("cannot be started: {} {} ({}){}", launched_with_, error.what(), how,
+                              advice_for(how, launched_with_)));
+  }
+  if (guard_->release == version()) return;
+  throw failure(
+      fmt::format("is of release {}, and this driver of {}: they would not measure the same; install the same "
+                  "release, or run `paretopipe devices deploy`",
+                  guard_->release, version()));
+}
 
 void StageClient::send_envelope(const nlohmann::json& envelope) {
   try {

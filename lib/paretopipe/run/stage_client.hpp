@@ -3,6 +3,7 @@
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/host/process_usage.hpp>
 #include <paretopipe/launch/child_process.hpp>
+#include <paretopipe/launch/guard.hpp>
 #include <paretopipe/run/stall.hpp>
 #include <paretopipe/stage/messages.hpp>
 #include <paretopipe/wire/link.hpp>
@@ -44,6 +45,9 @@ inline constexpr int kNoStage = -1;
 /// How a stage process is started.
 struct StageCommand {
   std::filesystem::path program;
+  /// A command whose stdin and stdout reach the guard of a stage on another machine (launch/guard.hpp), whole; empty:
+  /// this machine, where `program` is started. Namespaces and cgroups are of this machine.
+  std::vector<std::string> launcher{};
   std::vector<std::pair<std::string, std::string>> environment{};
   std::vector<int> namespaces{};  ///< to enter first (launch::ChildCommand); borrowed while the stage is started
   std::vector<int> cgroups{};     ///< the same
@@ -55,8 +59,18 @@ struct StageCommand {
 /// One stage process and the control link to it. The destructor ends the process.
 class StageClient {
  public:
-  /// Starts `program serve`. Throws EnvironmentError if it cannot be started.
+  /// Starts `program serve`, or the launcher. Throws EnvironmentError if it cannot be started.
   StageClient(int index, const StageCommand& command);
+  ~StageClient();
+  StageClient(const StageClient&) = delete;
+  StageClient& operator=(const StageClient&) = delete;
+
+  /// For a stage on another machine, before anything else: waits until its guard answers. Throws StageError, which says
+  /// what to do, and Interrupted.
+  void meet(Clock::time_point deadline, int interrupt_descriptor);
+
+  /// The guard's answer; nothing for a stage on this machine.
+  const std::optional<launch::GuardAnswer>& guard() const { return guard_; }
 
   int index() const { return index_; }
   const std::string& name() const { return name_; }  ///< "stage 1"
@@ -77,8 +91,10 @@ class StageClient {
   /// The newest answer to ask_where() that was not taken yet.
   std::optional<stage::Whereabouts> take_whereabouts() { return std::exchange(whereabouts_, std::nullopt); }
 
-  /// Absent if /proc does not tell.
-  std::optional<host::ProcessState> process_state() const { return host::read_process_state(process_.pid()); }
+  /// Absent if /proc does not tell, as of a process on another machine.
+  std::optional<host::ProcessState> process_state() const {
+    return launched_with_.empty() ? host::read_process_state(process_.pid()) : std::nullopt;
+  }
 
   /// The reply that has arrived or is arriving. Throws StageError for a fault, a dead process, or another message.
   template <class Reply>
@@ -129,6 +145,9 @@ class StageClient {
   int index_;
   std::string name_;
   std::function<std::string()> cause_of_death_;
+  std::string launched_with_;  ///< the launcher's program; empty: a stage on this machine
+  launch::GuardOrder order_;
+  std::optional<launch::GuardAnswer> guard_;
   launch::ChildProcess process_;
   wire::Link control_;
   bool asked_where_ = false;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <map>
 #include <stdexcept>
 
 namespace paretopipe::diagnosis {
@@ -139,11 +140,13 @@ IdleLatency idle_latency(const record::Summary& summary) {
   return latency;
 }
 
+/// CPUs of different machines have nothing but their numbers in common.
 bool share_cpus(const record::TrialRecord& record) {
-  std::vector<int> seen;
+  std::map<std::string, std::vector<int>> seen_on;  // by the machine's boot
   for (const auto& stage : record.stages) {
     if (stage.cpus.empty() || stage.blocks.empty()) continue;
     const auto cpus = host::parse_cpu_list(stage.cpus);
+    auto& seen = seen_on[stage.host.boot_id];
     if (std::find_first_of(seen.begin(), seen.end(), cpus.begin(), cpus.end()) != seen.end()) return true;
     seen.insert(seen.end(), cpus.begin(), cpus.end());
   }

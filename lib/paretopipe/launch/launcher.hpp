@@ -1,0 +1,26 @@
+#pragma once
+#include <string>
+#include <vector>
+
+// Commands that start a process on another machine. Their stdin and stdout reach it.
+namespace paretopipe::launch {
+
+/// ssh(1) to `destination`, with the user's ssh_config, keys and known hosts. It asks nothing (there is nobody to
+/// answer), says nothing of forwardings, and notices a host that has vanished within some eight seconds. No option
+/// makes it trust more than the user's own set-up does.
+std::vector<std::string> ssh_to(const std::string& destination);
+
+/// `launcher` with `command` appended, in quotes for the shell where the launcher hands a text to one, as ssh does.
+std::vector<std::string> command_over(std::vector<std::string> launcher, const std::vector<std::string>& command);
+
+/// One word of the shell that means `text`, whatever is in it (POSIX, Shell Command Language, 2.2.2).
+std::string quoted_for_shell(const std::string& text);
+
+/// The folder of a device's cache for the stage program whose SHA-256 is `sha256`, as the shell there writes it.
+std::string program_folder(const std::string& sha256);
+
+/// The command that starts the guard of a stage (guard.hpp) on a device: `program`, or, if that is empty, the program
+/// that was deployed there under `sha256`, or else the one that is installed.
+std::vector<std::string> guard_command(const std::string& program, const std::string& sha256);
+
+}  // namespace paretopipe::launch
