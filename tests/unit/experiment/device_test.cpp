@@ -1,0 +1,160 @@
+// The machines that stages run on: the devices file, the names that say how a device is reached, and what follows from
+// them for an experiment.
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/experiment/device.hpp>
+#include <paretopipe/experiment/devices.hpp>
+#include <paretopipe/experiment/plan.hpp>
+
+#include <support/catch.hpp>
+#include <support/files.hpp>
+#include <support/message_of.hpp>
+#include <support/scoped_variable.hpp>
+#include <support/temporary_folder.hpp>
+
+using namespace paretopipe;
+using namespace paretopipe::experiment;
+using nlohmann::json;
+
+namespace {
+
+const std::string kNothing = support::message_of<UsageError>([] {});
+
+std::string file_refusal(const char* text) {
+  return support::message_of<UsageError>([&] { devices_from_json(json::parse(text)); });
+}
+
+std::string refusal_of_name(const std::string& name) {
+  return support::message_of<UsageError>([&] { find_devices({name}, {}); });
+}
+
+Device remote(const std::string& name) {
+  Device device;
+  device.name = name;
+  device.ssh = name;
+  return device;
+}
+
+}  // namespace
+
+TEST_CASE("a device is what its file says", "[device]") {
+  const auto devices = devices_from_json(json::parse(R"({
+    "pi": {"ssh": "pi@10.0.0.7", "address": "10.1.0.7", "ports": "47000-47010", "program": "/opt/paretopipe-stage",
+           "cpus": "0-3", "threads": 4, "compute": "cpu"},
+    "n1": {"launch": "srun -w {node} --comment={node}/{node}", "ports": "47000"},
+    "pod": {"launch": ["kubectl", "exec", "-i", "a pod", "--"]},
+    "local": {"address": "10.1.0.1"}})"));
+  REQUIRE(devices.size() == 4);
+  const auto& [local, n1, pi, pod] = std::tie(devices[0], devices[1], devices[2], devices[3]);
+  CHECK(pi == Device{"pi", "pi@10.0.0.7", {}, "10.1.0.7", 47000, 47010, "/opt/paretopipe-stage", "0-3", 4, "cpu"});
+  CHECK(n1.launch == std::vector<std::string>{"srun", "-w", "n1", "--comment=n1/n1"});
+  CHECK((n1.first_port == 47000 && n1.last_port == 47000));
+  CHECK(pod.launch.at(3) == "a pod");
+  CHECK((local.local() && !pi.local() && !pod.local()));
+}
+
+TEST_CASE("a device that cannot be meant is refused by its key", "[device]") {
+  CHECK(file_refusal("[]") == "devices must be a JSON object, whose keys are the devices' names");
+  CHECK(file_refusal(R"({"pi": {"shh": "pi"}})").find("devices.pi has an unknown key \"shh\"") == 0);
+  CHECK(file_refusal(R"({"pi": {}})") ==
+        "devices.pi says nothing of how a process is started there; give it \"ssh\" or \"launch\"");
+  CHECK(file_refusal(R"({"pi": {"ssh": "a", "launch": "b"}})") ==
+        "devices.pi has \"ssh\" and \"launch\"; a device is started in one way");
+  CHECK(file_refusal(R"({"local": {"ssh": "a"}})") ==
+        "devices.local is the name of this machine, which needs no launcher");
+  CHECK(file_refusal(R"({"pi": {"ssh": "pi", "threads": 0}})") == "devices.pi.threads is 0; it must be 1 to 1024");
+  CHECK(file_refusal(R"({"pi": {"ssh": "pi", "cpus": "4-"}})").find("devices.pi: ") == 0);
+  CHECK(file_refusal(R"({"pi": {"ssh": "pi", "compute": "gpu"}})").find("devices.pi: ") == 0);
+  CHECK(file_refusal(R"({"pi": {"launch": []}})") ==
+        "devices.pi.launch must be a command, as a text or as a list of words");
+  for (const auto* ports : {"", "0", "47010-47000", "70000", "1-", "47000-47010-", "a-b"}) {
+    CAPTURE(ports);
+    const auto text = fmt::format(R"({{"pi": {{"ssh": "pi", "ports": "{}"}}}})", ports);
+    CHECK((*ports == '\0' ? file_refusal(text.c_str()) == kNothing
+                          : file_refusal(text.c_str()).find("devices.pi.ports") == 0));
+  }
+}
+
+TEST_CASE("a destination can never become an option of ssh", "[device]") {
+  CHECK(file_refusal(R"({"pi": {"ssh": "-oProxyCommand=touch x"}})").find("devices.pi.ssh is \"-oProxy") == 0);
+  CHECK(refusal_of_name("ssh:-oProxyCommand=x").find("--on ssh:-oProxyCommand=x is ") == 0);
+  CHECK(refusal_of_name("ssh:a b") != kNothing);
+  CHECK(refusal_of_name("ssh:") != kNothing);
+}
+
+TEST_CASE("a device is found in the user's file, in the file that is named, or by what its name says", "[device]") {
+  const support::TemporaryFolder home;
+  std::filesystem::create_directories(home.path() / "paretopipe");
+  support::write_file(home.path() / "paretopipe" / "devices.json", R"({"pi": {"ssh": "users"}})");
+  support::write_file(home.path() / "other.json", R"({"pi": {"ssh": "other"}})");
+  const support::ScopedVariable folder("XDG_CONFIG_HOME", home.path().string());
+  CHECK(find_devices({"pi"}, {}).front().ssh == "users");
+  CHECK(find_devices({"pi"}, home.path() / "other.json").front().ssh == "other");
+  const auto found = find_devices({"local", "ssh:me@10.0.0.7", "ssh://me@host:2222", "pi", "pi"}, {});
+  REQUIRE(found.size() == 5);
+  CHECK(found[0].local());
+  CHECK((found[1].name == "me@10.0.0.7" && found[1].ssh == "me@10.0.0.7"));
+  CHECK((found[2].name == "me@host:2222" && found[2].ssh == "ssh://me@host:2222"));
+  CHECK(found[3] == found[4]);
+  CHECK(refusal_of_name("pie").find("; known: pi, local, or ssh:USER@HOST; did you mean \"pi\"?") != std::string::npos);
+  CHECK(support::message_of<UsageError>([&] { find_devices({"pi"}, home.path() / "none.json"); }) != kNothing);
+}
+
+TEST_CASE("devices decide how many stages there are, which share a device, and what computes", "[device]") {
+  Experiment experiment;
+  auto gpu = remote("server");
+  gpu.compute = "cuda:0";
+  settle_devices(experiment, {Device{}, gpu, Device{}});
+  CHECK(experiment.stages == 3);
+  CHECK(experiment.placement == Placement{0, 1, 0});
+  CHECK(experiment.compute_devices == std::vector<std::string>{"cpu", "cuda:0", "cpu"});
+  Experiment untouched;
+  settle_devices(untouched, {});
+  CHECK(untouched == Experiment{});
+}
+
+TEST_CASE("what devices decide is not said again", "[device]") {
+  const auto refusal_with = [](auto change, std::vector<Device> on) {
+    Experiment experiment;
+    change(experiment);
+    return support::message_of<UsageError>([&] { settle_devices(experiment, on); });
+  };
+  const std::vector<Device> two{Device{}, remote("pi")};
+  const auto nothing = [](Experiment&) {};
+  CHECK(refusal_with(nothing, two) == kNothing);
+  CHECK(refusal_with(nothing, {remote("pi")}).find("experiment.on names one device") == 0);
+  CHECK(refusal_with([](Experiment& one) { one.stages = 3; }, two).find("experiment.stages says it again") !=
+        std::string::npos);
+  CHECK(refusal_with(
+            [](Experiment& one) {
+              one.placement = {0, 1};
+            },
+            two)
+            .find("experiment.placement") != std::string::npos);
+  CHECK(refusal_with([](Experiment& one) { one.cpus = {"0", "1"}; }, two).find("experiment.cpus") != std::string::npos);
+  CHECK(refusal_with([](Experiment& one) { one.compute_devices = {"cpu"}; }, two).find("experiment.compute_devices") !=
+        std::string::npos);
+}
+
+TEST_CASE("this machine's CPUs are dealt out to its own stages only", "[device]") {
+  auto named = remote("named");
+  named.cpus = "4-5";
+  const std::vector<Device> on{Device{}, remote("pi"), named, Device{}};
+  Experiment experiment;
+  settle_devices(experiment, on);
+  CHECK(assign_cpus(experiment, {0, 1, 2, 3}, on) == std::vector<std::string>{"0-3", "", "4-5", "0-3"});
+}
+
+TEST_CASE("a device's threads are those of its stages, and part of the trial", "[device]") {
+  auto pi = remote("pi");
+  pi.threads = 4;
+  Experiment experiment;
+  experiment.on = {"local", "pi"};
+  settle_devices(experiment, {Device{}, pi});
+  PlanInputs inputs;
+  inputs.on = {Device{}, pi};
+  const auto trial = uncut_trial(experiment, {"resnet18", {}, {}}, Shaping::none, inputs);
+  CHECK((trial.threads_of(0) == experiment.threads_per_stage.first() && trial.threads_of(1) == 4));
+  CHECK(trial.on == experiment.on);
+  inputs.on = {Device{}, remote("pi")};
+  CHECK(uncut_trial(experiment, {"resnet18", {}, {}}, Shaping::none, inputs).stage_threads.empty());
+}
