@@ -1,0 +1,172 @@
+// Stages that another program starts, as ssh would: their control link is that program's stdin and stdout, and a guard
+// stands between. The launcher here is env(1), so that "another machine" is this one.
+#include <csignal>
+#include <thread>
+
+#include <fmt/format.h>
+#include <support/files.hpp>
+
+#include "executor_fixture.hpp"
+
+using namespace paretopipe;
+using namespace paretopipe::testing;
+using namespace std::chrono_literals;
+
+namespace {
+
+experiment::Device device_over(const std::string& name, std::vector<std::string> launcher = {"env"},
+                               const std::string& program = kFakeStage.string()) {
+  experiment::Device device;
+  device.name = name;
+  device.launch = std::move(launcher);
+  device.address = "127.0.0.1";
+  device.program = program;
+  return device;
+}
+
+/// A program that a shell interprets before it becomes the guard.
+class GuardScript {
+ public:
+  explicit GuardScript(const std::string& body) {
+    support::write_file(path(), "#!/bin/sh\n" + body + "\n");
+    std::filesystem::permissions(path(), std::filesystem::perms::owner_all);
+  }
+  std::string path() const { return (folder_.path() / "guard.sh").string(); }
+
+ private:
+  support::TemporaryFolder folder_;
+};
+
+const std::string kBecomeGuard = "exec " + kFakeStage.string() + " \"$@\"";
+
+run::ExecutorOptions options_on(const std::vector<experiment::Device>& devices, int timeout_s = 60) {
+  auto options = options_with(kFakeStage, timeout_s);
+  experiment::Device here;
+  here.address = "127.0.0.1";
+  options.devices.emplace(here.name, here);
+  for (const auto& device : devices) options.devices.emplace(device.name, device);
+  return options;
+}
+
+experiment::Trial on(std::vector<std::string> names, experiment::Trial trial) {
+  experiment::Placement placement;
+  std::vector<std::string> seen;
+  for (const auto& name : names) {
+    const auto known = std::find(seen.begin(), seen.end(), name);
+    placement.push_back(static_cast<int>(known - seen.begin()));
+    if (known == seen.end()) seen.push_back(name);
+  }
+  trial.placement = experiment::simplified(placement);
+  trial.on = std::move(names);
+  return trial;
+}
+
+/// What a person reads at the first question that a sweep asks.
+std::string complaint_of(const experiment::Device& device, int timeout_s = 60) {
+  run::PipelineExecutor executor(options_on({device}, timeout_s));
+  return support::message_of<Error>([&] { executor.describe(on({"local", "box"}, trial_at({1}))); });
+}
+
+}  // namespace
+
+TEST_CASE("stages behind launchers compute the same as stages that the driver starts") {
+  run::PipelineExecutor executor(options_on({device_over("box"), device_over("pi")}));
+  for (const auto& names : std::vector<std::vector<std::string>>{
+           {"local", "box"}, {"box", "local"}, {"box", "pi"}, {"local", "box", "local"}, {"box", "pi", "local"}}) {
+    CAPTURE(fmt::format("{}", fmt::join(names, " ")));
+    const auto record = executor.run(on(names, names.size() == 2 ? trial_at({1}) : trial_at({1, 2})));
+    INFO((record.failure ? record.failure->reason : ""));
+    REQUIRE(record.status == record::Status::ok);
+    CHECK(record.fidelity->max_abs_difference == 0);
+    CHECK(record.trial.on == names);
+    check_survives_writing(record);
+  }
+  CHECK(executor.run(on({"local", "box", "pi"}, dealt_to(3))).status == record::Status::ok);
+}
+
+TEST_CASE("what login scripts and libraries print is no part of the control link") {
+  const GuardScript noisy("echo 'Welcome to box'; printf 'no line end'; echo to stderr >&2; " + kBecomeGuard);
+  run::PipelineExecutor executor(options_on({device_over("box", {"env"}, noisy.path())}));
+  CHECK(executor.run(on({"local", "box"}, trial_at({1}))).status == record::Status::ok);
+}
+
+TEST_CASE("a stage's environment reaches it through the launcher") {
+  const FaultOnce fault("kill@1-3@5");  // which the driver itself hands on only to stages of this machine
+  run::PipelineExecutor executor(options_on({device_over("box", {"env", "-u", "FAKE_STAGE_FAULT"})}));
+  CHECK(executor.run(on({"local", "box"}, trial_at({1}))).status == record::Status::ok);
+}
+
+TEST_CASE("a device that cannot start a stage is named, with its own words and what to do") {
+  const auto complaint = [](std::vector<std::string> launcher, const std::string& program) {
+    return complaint_of(device_over("box", std::move(launcher), program));
+  };
+  const auto missing = complaint({"env"}, "/no/such/program");
+  CAPTURE(missing);
+  CHECK(contains(missing, "stage 1 on box cannot be started: env ended before the stage program had answered"));
+  CHECK(contains(missing, "exited with status 127"));
+  CHECK(contains(missing, "paretopipe devices deploy"));
+  CHECK(contains(missing, "/no/such/program"));
+  CHECK(contains(complaint({"no-such-launcher"}, "x"), "the program no-such-launcher is not installed"));
+  const GuardScript refusing("echo 'account expired'; exit 1");
+  const auto refused = complaint({"env"}, refusing.path());
+  CAPTURE(refused);
+  CHECK(contains(refused, "account expired"));
+  CHECK(contains(refused, "exited with status 1"));
+  const GuardScript older(
+      "echo; echo PARETOPIPE-STAGE-CONTROL-LINK; read -r x; echo "
+      "'{\"release\": \"0.0.1\", \"architecture\": \"x\", \"ssh_connection\": \"\"}'; sleep 60");
+  CHECK(contains(complaint({"env"}, older.path()), "is of release 0.0.1, and this driver of "));
+  CHECK(support::own_children().empty());
+}
+
+TEST_CASE("a device that says nothing is given up at the deadline") {
+  CHECK(contains(complaint_of(device_over("box", {"sh", "-c", "sleep 60"}, ""), 1), "did not answer in time"));
+  CHECK(support::own_children().empty());
+}
+
+TEST_CASE("a stage that dies on its device fails the trial by name, with how it ended there, and the next one works") {
+  const FaultOnce fault("kill@1-3@5");
+  run::PipelineExecutor executor(options_on({device_over("box")}));
+  const auto trial = on({"local", "box"}, trial_at({1}));
+  const auto record = executor.run(trial);
+  REQUIRE(record.status == record::Status::failed);
+  CAPTURE(record.failure->reason);
+  CHECK(record.failure->stage == 1);
+  CHECK(contains(record.failure->reason, "stage 1 on box"));
+  CHECK(contains(record.failure->reason, "the stage process was killed by signal 9"));
+  CHECK(executor.run(trial).status == record::Status::ok);
+}
+
+TEST_CASE("when a launcher dies, its stage is gone and the trial fails by name") {
+  const FaultOnce fault("hang@1-3@5");
+  run::PipelineExecutor executor(options_on({device_over("box", {"sh", "-c", "exec 3<&0; \"$@\" <&3 3<&- & wait", "-"})}));
+  std::thread killer([&] {
+    if (!support::wait_until_written(fault.marker())) return;
+    for (const auto child : support::own_children()) {
+      if (support::children_of(child).empty()) continue;  // the stage of this machine
+      ::kill(child, SIGKILL);
+    }
+  });
+  const auto record = executor.run(on({"local", "box"}, trial_at({1})));
+  killer.join();
+  REQUIRE(record.status == record::Status::failed);
+  CHECK(record.failure->stage == 1);
+  const support::ProcessWatch stage(static_cast<pid_t>(std::stol(support::read_file(fault.marker()))));
+  CHECK(stage.ended());
+}
+
+TEST_CASE("a stage on a device ends with the driver's pipeline") {
+  const support::TemporaryFolder folder;
+  const auto pid_file = folder.path() / "pid";
+  const GuardScript telling("echo $$ > " + pid_file.string() + "; " + kBecomeGuard);
+  std::vector<support::ProcessWatch> processes;
+  {
+    run::PipelineExecutor executor(options_on({device_over("box", {"env"}, telling.path())}));
+    REQUIRE(executor.run(on({"local", "box"}, trial_at({1}))).status == record::Status::ok);
+    const auto guard = static_cast<pid_t>(std::stol(support::read_file(pid_file)));
+    processes = support::watch(support::children_of(guard));
+    REQUIRE(processes.size() == 1);
+  }
+  CHECK(support::all_ended(processes));
+  CHECK(support::own_children().empty());
+}
