@@ -1,0 +1,101 @@
+#!/usr/bin/env bash
+# usage: faults.sh BIN_DIR
+# What can go wrong with another host, tried on two (with_two_hosts.sh) with fake-stage as the stage program: set-ups that do not
+# work end in one sentence and exit code 3, and whatever is killed, nothing is left anywhere and no record is lost.
+set -euo pipefail
+export PATH="$1:$PATH" PARETOPIPE_STAGE="$1/fake-stage"
+cd "$HOSTS"
+mkdir -p home/.config/paretopipe
+
+fail() { printf '%s\n' "$*" >&2; exit 1; }
+
+devices() { printf '{"pi": {"ssh": "%s", "program": "%s"%s}}\n' "${1:-pi}" "${2:-$PARETOPIPE_STAGE}" "${3:-}" >home/.config/paretopipe/devices.json; }
+
+sweep() { # OUT [ARGUMENT ...]
+  local out=$1
+  shift
+  paretopipe sweep --model synthetic:1ms/40kB,1ms/40kB,1ms --data random --on local --on pi --split all --batches 6 --warmup 1 \
+    --repeat-slow 0 --out "$out" "$@"
+}
+
+# Nothing of ours runs on either host. What has just been told to end may take a moment.
+nothing_runs() {
+  local i
+  for ((i = 0; i < 200; ++i)); do
+    if ! pgrep -f 'fake-stage|^ssh .*ssh_config' >left 2>/dev/null; then return 0; fi
+    sleep 0.05
+  done
+  fail "$1: still running: $(ps -o pid,stat,args -p "$(paste -sd, left)")"
+}
+
+refused() { # NAME TEXT COMMAND ...
+  local name=$1 text=$2 status=0
+  shift 2
+  "$@" >output 2>&1 || status=$?
+  [[ $status == 3 ]] || fail "$name: exit code $status, not 3: $(cat output)"
+  grep -qF -- "$text" output || fail "$name: it does not say \"$text\": $(cat output)"
+  [[ "$(grep -c '^paretopipe: ' output)" == 1 ]] || fail "$name: not one sentence: $(cat output)"
+  nothing_runs "$name"
+}
+
+echo "== the same sweep here and over SSH"
+devices
+paretopipe sweep --model synthetic:1ms/40kB,1ms/40kB,1ms --data random --split all --batches 6 --warmup 1 --repeat 1 --repeat-slow 0 --out here >/dev/null
+sweep there --repeat 1 >/dev/null
+grep -q '"on":\["local","pi"\]' there/records.jsonl || fail "records do not name the devices"
+paretopipe frontier there | grep -q 'on local | pi' || fail "tables do not name the devices"
+nothing_runs "after a sweep"
+
+echo "== a login that prints"
+echo 'echo "Welcome to pi"; echo "and to stderr" >&2' >home/.bashrc
+sweep noisy --repeat 1 >/dev/null
+rm home/.bashrc
+
+echo "== set-ups that do not work"
+devices pi /no/such/program
+refused "a missing program" "paretopipe devices deploy" sweep refused
+devices pi /bin/false
+refused "a wrong program" "exited with status 1" sweep refused
+devices no-such-host.invalid
+refused "an unresolvable name" "no-such-host.invalid" sweep refused
+devices stranger@pi
+refused "a user without a key" "Permission denied" sweep refused
+devices pi "$PARETOPIPE_STAGE" ', "address": "10.99.0.77"'
+refused "an address that is not the device's" "10.99.0.77" sweep refused --trial-timeout 20
+devices
+cp known_hosts known_hosts.right
+sed -i "s/ssh-ed25519 .*/$(cut -d' ' -f1,2 id.pub | sed 's/[\/&]/\\&/g')/" known_hosts
+refused "a changed host key" "Host key verification failed" sweep refused
+mv known_hosts.right known_hosts
+nsenter --target "$PI" --net iptables -A INPUT -p tcp --syn ! --dport 2222 -j DROP 2>/dev/null &&
+  {
+    refused "a firewall" "tried for" sweep refused --trial-timeout 20
+    nsenter --target "$PI" --net iptables -F INPUT
+  }
+[[ ! -e refused ]] || fail "a refused sweep left a folder behind"
+
+echo "== killed at random moments"
+victims=(driver ssh guard stage)
+for ((round = 0; round < ${ROUNDS:-12}; ++round)); do
+  victim=${victims[round % 4]}
+  rm -rf killed
+  sweep killed --repeat 3 >output 2>&1 &
+  driver=$!
+  sleep "0.$((RANDOM % 10))$((RANDOM % 10))"
+  case $victim in
+    driver) pid=$(pgrep -f 'paretopipe sweep' | head -n 1) ;;
+    ssh) pid=$(pgrep -f '^ssh .*ssh_config|/ssh -F' | head -n 1) ;;
+    guard) pid=$(pgrep -f 'fake-stage guard$' | head -n 1) ;;
+    stage) pid=$(pgrep -f 'fake-stage serve$' | shuf -n 1) ;;
+  esac || true
+  if [[ -n "${pid:-}" ]]; then kill -9 "$pid" 2>/dev/null || true; fi
+  wait "$driver" || true
+  nothing_runs "round $round: $victim killed"
+  before=$(cat killed/records.jsonl 2>/dev/null | wc -l)
+  sweep killed --repeat 3 --resume >output 2>&1 || fail "round $round: $victim killed: --resume: $(cat output)"
+  after=$(wc -l <killed/records.jsonl)
+  ((after >= before)) || fail "round $round: $victim killed: $before records became $after"
+  ok=$(grep -c '"status":"ok"' killed/records.jsonl)
+  ((ok == 12)) || fail "round $round: $victim killed: $ok of 12 trials are ok"
+done
+echo "all of it held"
