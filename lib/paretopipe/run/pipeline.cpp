@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <random>
 
 namespace paretopipe::run {
 
@@ -33,9 +32,9 @@ namespace {
 
 constexpr int kClockExchanges = 8;
 
-std::uint64_t random_token() {
-  std::random_device device;
-  return (std::uint64_t{device()} << 32) | device();
+/// The link's purpose, which its two ends prove along with the key: no stage can be led to another's port.
+std::string link_name(int device, int from, int to) {
+  return fmt::format("stage {} to stage {}{}", from, to, device == 0 ? "" : fmt::format(" (device {})", device));
 }
 
 }  // namespace
@@ -102,18 +101,21 @@ Pipeline::Pipeline(const PipelineOptions& options, shaping::Network& network, co
 
 void Pipeline::join(const std::vector<int>& ring, int device) {
   std::vector<stage::Listen> listeners;
-  for (const int stage : ring) listeners.push_back({network_.address(stage), 0});
+  for (const int stage : ring) listeners.push_back({network_.address(stage), 0, 0});
   const auto ports = ask_of<stage::Listening>(ring, listeners);
-  const auto token = random_token();
   std::vector<stage::Join> requests;
   for (std::size_t place = 0; place < ring.size(); ++place) {
     const auto next = (place + 1) % ring.size();
+    const auto previous = (place + ring.size() - 1) % ring.size();
     const auto way = network_.route(ring[place], ring[next], ports[next].port);
     stage::Join request;
     request.next_host = way.host;
     request.next_port = way.port;
-    request.token = token;
+    request.key = key_;
+    request.tls = options_.tls;
     request.device = device;
+    request.incoming = link_name(device, ring[previous], ring[place]);
+    request.outgoing = link_name(device, ring[place], ring[next]);
     requests.push_back(request);
   }
   ask_of<stage::Joined>(ring, requests);
