@@ -2,11 +2,13 @@
 #include <paretopipe/wire/frame.hpp>
 #include <paretopipe/wire/handshake.hpp>
 #include <paretopipe/wire/rendezvous.hpp>
+#include <paretopipe/wire/tls.hpp>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <iterator>
+#include <memory>
 #include <optional>
 #include <span>
 #include <utility>
@@ -150,16 +152,18 @@ namespace {
 /// One call of accept_peer: the awaited peer, and the callers turned away meanwhile.
 class Reception {
  public:
-  explicit Reception(const LinkSecurity& security) : security_(security) {}
+  Reception(const LinkSecurity& security, Clock::time_point deadline) : security_(security), deadline_(deadline) {}
 
   /// Reads from every caller once. The awaited peer leaves the list as a link; strangers are disconnected.
   std::optional<Link> hear(std::vector<Caller>& callers) {
     for (auto caller = callers.begin(); caller != callers.end();) {
-      const auto heard = hear(*caller);
+      auto heard = hear(*caller);
       if (heard == Heard::peer) {
-        Link link(caller->fd.release());
-        callers.erase(caller);
-        return link;
+        if (auto link = make_link(*caller)) {
+          callers.erase(caller);
+          return link;
+        }
+        heard = Heard::stranger;
       }
       caller = heard == Heard::nothing_yet ? std::next(caller) : callers.erase(caller);
     }
@@ -216,6 +220,22 @@ class Reception {
     }
   }
 
+  /// Encryption is agreed on last, with a peer that has proved to have the key, so only the peer itself or somebody who
+  /// holds up its packets can keep the other callers waiting meanwhile. Nothing if it fails.
+  std::optional<Link> make_link(Caller& caller) {
+    try {
+      std::unique_ptr<TlsStream> tls;
+      if (security_.tls) {
+        const auto answered_by = std::min(deadline_, Clock::now() + kTimeForHandshake);
+        tls = TlsStream::accept(caller.fd.get(), connection_key(security_, *caller.challenges), answered_by);
+      }
+      return Link(caller.fd.release(), std::move(tls));
+    } catch (const Error& error) {
+      turn_away(error.what());
+      return std::nullopt;
+    }
+  }
+
   /// The caller that has been silent longest; of callers who have all sent a challenge, the first one. So a scan does
   /// not dislodge a peer whose proof is on its way.
   static std::vector<Caller>::iterator least_likely(std::vector<Caller>& callers) {
@@ -234,6 +254,7 @@ class Reception {
   }
 
   const LinkSecurity& security_;
+  Clock::time_point deadline_;
   std::size_t turned_away_ = 0;
   std::string last_reason_;
 };
@@ -268,7 +289,7 @@ void Listener::shutdown() noexcept {
 
 Link accept_peer(Listener& listener, const LinkSecurity& security, Clock::time_point deadline) {
   auto& impl = *listener.impl_;
-  Reception reception(security);
+  Reception reception(security, deadline);
   for (;;) {
     impl.admit();
     if (auto link = reception.hear(impl.callers)) return std::move(*link);

@@ -1,8 +1,10 @@
 #include <paretopipe/wire/handshake.hpp>
 #include <paretopipe/wire/rendezvous.hpp>
+#include <paretopipe/wire/tls.hpp>
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <optional>
 #include <span>
 #include <system_error>
@@ -96,8 +98,7 @@ int receive(int fd, Frame& frame, Clock::time_point deadline) {
 }
 
 /// 0, or the errno of the failure. Throws ProtocolError if the other side is no peer.
-int exchange_proofs(int fd, const LinkSecurity& security, Clock::time_point deadline) {
-  Challenges challenges{new_challenge(), {}};
+int exchange_proofs(int fd, const LinkSecurity& security, Challenges& challenges, Clock::time_point deadline) {
   Proof proof;
   int error = send_frame(fd, challenges.connector);
   if (error == 0) error = receive(fd, challenges.acceptor, deadline);
@@ -122,11 +123,14 @@ Try try_once(const Address& address, const LinkSecurity& security, Clock::time_p
   const auto connected_by = std::min(deadline, Clock::now() + kLongestTry);
   result.error = fd.get() < 0 ? errno : finish_connecting(fd.get(), address, connected_by);
   result.connected = result.error == 0;
-  if (result.error == 0) {
-    result.error = exchange_proofs(fd.get(), security, std::min(deadline, Clock::now() + kTimeToAnswer));
-  }
+  const auto answered_by = std::min(deadline, Clock::now() + kTimeToAnswer);
+  Challenges challenges{new_challenge(), {}};
+  if (result.error == 0) result.error = exchange_proofs(fd.get(), security, challenges, answered_by);
   if (result.error == 0) result.error = make_blocking(fd.get());
-  if (result.error == 0) result.link.emplace(fd.release());
+  if (result.error != 0) return result;
+  std::unique_ptr<TlsStream> tls;
+  if (security.tls) tls = TlsStream::connect(fd.get(), connection_key(security, challenges), answered_by);
+  result.link.emplace(fd.release(), std::move(tls));
   return result;
 }
 
