@@ -6,7 +6,7 @@ find_package(fmt REQUIRED)
 find_package(nlohmann_json 3.10 REQUIRED)
 find_package(CLI11 2.1 REQUIRED)
 find_package(ZLIB REQUIRED)
-find_package(OpenSSL REQUIRED COMPONENTS Crypto)
+find_package(OpenSSL 3.0 REQUIRED COMPONENTS Crypto SSL)
 
 # Header-only Asio: newer Boosts ship only the CMake package, older ones only what FindBoost knows.
 find_package(Boost 1.74 CONFIG QUIET)

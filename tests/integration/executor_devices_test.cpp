@@ -139,7 +139,8 @@ TEST_CASE("a stage that dies on its device fails the trial by name, with how it 
 
 TEST_CASE("when a launcher dies, its stage is gone and the trial fails by name") {
   const FaultOnce fault("hang@1-3@5");
-  run::PipelineExecutor executor(options_on({device_over("box", {"sh", "-c", "exec 3<&0; \"$@\" <&3 3<&- & wait", "-"})}));
+  run::PipelineExecutor executor(
+      options_on({device_over("box", {"sh", "-c", "exec 3<&0; \"$@\" <&3 3<&- & wait", "-"})}));
   std::thread killer([&] {
     if (!support::wait_until_written(fault.marker())) return;
     for (const auto child : support::own_children()) {

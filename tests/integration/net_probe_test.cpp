@@ -1,9 +1,11 @@
 // What `net` answers without touching any interface, and `net probe` between processes, over this machine's loopback,
 // which nothing shapes.
 #include <paretopipe/experiment/network_profile.hpp>
+#include <paretopipe/shaping/probe/probe_stream.hpp>
 #include <paretopipe/wire/rendezvous.hpp>
 
 #include <csignal>
+#include <future>
 #include <thread>
 
 #include <arpa/inet.h>
@@ -27,7 +29,7 @@ std::string address_of(RunningDriver& server) {
   return said.substr(begin, said.find(';') - begin);
 }
 
-/// Connects, says something that is no greeting, and waits until it is turned away.
+/// Connects, says something that is no handshake, and waits until it is turned away.
 void be_a_stranger(const std::string& address) {
   sockaddr_in to{};
   to.sin_family = AF_INET;
@@ -63,7 +65,7 @@ class Stranger {
   const std::string& name() const { return listener_.name(); }
 
  private:
-  wire::Listener listener_{"127.0.0.1", 0};
+  wire::Listener listener_{"127.0.0.1", {}};
   std::thread thread_;
 };
 
@@ -149,20 +151,33 @@ TEST_CASE("a server that is kept turns strangers away and serves one probe after
   }
 }
 
-TEST_CASE("a stranger's port is refused with what it said", "[net]") {
+TEST_CASE("a stranger's port is refused, and so is one who says nothing", "[net]") {
   const auto [greeting, named] = GENERATE(table<std::string, std::vector<std::string>>(
-      {{"SSH-2.0-OpenSSH_9.2\r\n", {"who says \"SSH-2.0-OpenSSH_9.2", "Check the port"}},
-       {"paretopipe-probe 99\n", {"speaks version 99 of the probe, this one speaks 1"}},
-       {"", {"does not answer like a probe"}}}));
+      {{"SSH-2.0-OpenSSH_9.2\r\n", {"the peer is not paretopipe", "got 5353482d"}},
+       {"", {"the other side does not answer", "check that the other side is running"}}}));
   const Stranger stranger(greeting);
   const auto outcome = Shell().run(3, "net probe " + stranger.name());
   for (const auto& part : named) CHECK(contains(outcome.errors, part));
 }
 
+TEST_CASE("a probe of another version is refused with both versions", "[net]") {
+  wire::Listener listener("127.0.0.1", {});
+  auto server = std::async(std::launch::async, [&listener] {
+    const auto link = wire::accept_peer(listener, shaping::probe_security(), Clock::now() + std::chrono::seconds(60));
+    const std::string words = "paretopipe-probe 99\n";
+    ::send(link.native_handle(), words.data(), words.size(), MSG_NOSIGNAL);
+    char byte = 0;
+    ::recv(link.native_handle(), &byte, 1, 0);
+  });
+  CHECK(contains(Shell().run(3, "net probe " + listener.name()).errors,
+                 "speaks version 99 of the probe, this one speaks 2"));
+  server.get();
+}
+
 TEST_CASE("a probe that a person ends, at either end, ends at once", "[net]") {
   const int signal = GENERATE(SIGINT, SIGTERM);
   std::optional<RunningDriver> probe;
-  wire::Listener silent("127.0.0.1", 0);
+  wire::Listener silent("127.0.0.1", {});
   FileDescriptor caller;
   SECTION("the one that measures, of a server that says nothing") {
     probe.emplace("net probe " + silent.name());

@@ -87,7 +87,8 @@ struct Experiment {
   ServerSettings server{};        ///< a Server phase after these, at each of the rates
   std::vector<std::string> on{};  ///< the device of each stage (find_devices); empty: all run on this machine
   std::string devices_file{};     ///< where `on` is looked up; empty: the user's
-  Placement placement{};          ///< of the stages on devices; empty: one device per stage
+  Encryption encryption = Encryption::none;    ///< of the links between stages
+  Placement placement{};                       ///< of the stages on devices; empty: one device per stage
   std::vector<std::string> device_profiles{};  ///< of each device (load_device_profile); empty: no restrictions
 
   bool operator==(const Experiment&) const = default;

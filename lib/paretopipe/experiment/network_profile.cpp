@@ -232,4 +232,24 @@ std::string describe(const NetworkProfile& profile) {
   return fmt::format("forward {}; backward {}", describe(profile.forward), describe(profile.backward));
 }
 
+std::string to_string(Encryption encryption) {
+  return encryption == Encryption::tls ? "tls" : "plain";
+}
+
+Encryption parse_encryption(const std::string& text) {
+  for (const auto encryption : {Encryption::none, Encryption::tls}) {
+    if (text == to_string(encryption)) return encryption;
+  }
+  throw UsageError(
+      fmt::format("link is \"{}\"; it must be plain or tls{}", text, did_you_mean(text, {"plain", "tls"})));
+}
+
+void to_json(nlohmann::json& json, Encryption encryption) {
+  json = to_string(encryption);
+}
+
+void from_json(const nlohmann::json& json, Encryption& encryption) {
+  encryption = parse_encryption(json.get<std::string>());
+}
+
 }  // namespace paretopipe::experiment

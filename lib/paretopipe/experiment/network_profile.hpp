@@ -59,6 +59,19 @@ std::string to_string(Shaping shaping);
 /// "auto" gives none, which means whichever this machine supports. Throws UsageError for unknown words.
 std::optional<Shaping> parse_shaping(const std::string& text);
 
+/// What protects the bytes on the links between stages, whose ends prove who they are in any case (wire/README.md).
+enum class Encryption { none, tls };
+
+/// "plain" or "tls".
+std::string to_string(Encryption encryption);
+
+/// Throws UsageError for other words; it begins with the key of experiments.
+Encryption parse_encryption(const std::string& text);
+
+void to_json(nlohmann::json& json, Encryption encryption);
+/// Throws UsageError as parse_encryption does.
+void from_json(const nlohmann::json& json, Encryption& encryption);
+
 /// How late an emulated link delivered during a trial, relative to the times that its conditions prescribe, because the
 /// machine did not run the relay in time.
 struct Lateness {

@@ -212,6 +212,13 @@ std::vector<Setting> what_lies_between() {
        .meaning = "Network profile, by name or file; `paretopipe net show` lists them",
        .kind = FlagKind::repeated,
        .value = texts(&Experiment::networks, "names or files, each once")},
+      {.key = "link",
+       .flag = "--link",
+       .meaning =
+           "What the links between stages are: plain TCP, whose ends have proved who they are, or tls, which also "
+           "encrypts, and costs time",
+       .value = word(&Experiment::encryption, parse_encryption, "`\"plain\"`, `\"tls\"`"),
+       .trial = unless_default(&Experiment::encryption, &Trial::encryption, "link")},
       {.key = "shaping",
        .flag = "--shaping",
        .meaning = "netem (the kernel, between network namespaces), emulated (a relay in userspace), none, or auto",

@@ -38,6 +38,7 @@ struct UncutTrial {
   std::vector<DeviceProfile> devices{};        ///< one per device; empty if none is emulated
   std::vector<std::string> compute_devices{};  ///< of each stage; empty if all compute on the CPU
   std::vector<std::string> on{};               ///< the device of each stage by name; empty if all are on one machine
+  Encryption encryption = Encryption::none;    ///< of the links
   std::vector<int> stage_threads{};            ///< of each stage, 0: `threads_per_stage`; empty if no device says
 
   bool operator==(const UncutTrial&) const = default;

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <random>
 
 namespace paretopipe::run {
 
@@ -34,9 +33,9 @@ namespace {
 
 constexpr int kClockExchanges = 8;
 
-std::uint64_t random_token() {
-  std::random_device device;
-  return (std::uint64_t{device()} << 32) | device();
+/// The link's purpose, which its two ends prove along with the key: no stage can be led to another's port.
+std::string link_name(int device, int from, int to) {
+  return fmt::format("stage {} to stage {}{}", from, to, device == 0 ? "" : fmt::format(" (device {})", device));
 }
 
 }  // namespace
@@ -133,8 +132,9 @@ ReachedDevice Pipeline::reached(int stage) const {
 }
 
 stage::Listen Pipeline::listener_for(int from, int to) const {
-  if (options_.on.empty()) return {network_.address(to), 0};
-  return {data_address(reached(from), reached(to)), 0};
+  if (options_.on.empty()) return {network_.address(to), 0, 0};
+  const auto& device = options_.on[static_cast<std::size_t>(to)];
+  return {data_address(reached(from), reached(to)), device.first_port, device.last_port};
 }
 
 shaping::Endpoint Pipeline::endpoint_of(int from, int to, std::uint16_t port) {
@@ -148,16 +148,19 @@ void Pipeline::join(const std::vector<int>& ring, int device) {
     listeners.push_back(listener_for(ring[(place + ring.size() - 1) % ring.size()], ring[place]));
   }
   const auto ports = ask_of<stage::Listening>(ring, listeners);
-  const auto token = random_token();
   std::vector<stage::Join> requests;
   for (std::size_t place = 0; place < ring.size(); ++place) {
     const auto next = (place + 1) % ring.size();
+    const auto previous = (place + ring.size() - 1) % ring.size();
     const auto way = endpoint_of(ring[place], ring[next], ports[next].port);
     stage::Join request;
     request.next_host = way.host;
     request.next_port = way.port;
-    request.token = token;
+    request.key = key_;
+    request.tls = options_.tls;
     request.device = device;
+    request.incoming = link_name(device, ring[previous], ring[place]);
+    request.outgoing = link_name(device, ring[place], ring[next]);
     requests.push_back(request);
   }
   ask_of<stage::Joined>(ring, requests);

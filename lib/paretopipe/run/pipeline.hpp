@@ -4,6 +4,7 @@
 #include <paretopipe/run/emulated_devices.hpp>
 #include <paretopipe/run/stage_client.hpp>
 #include <paretopipe/shaping/network.hpp>
+#include <paretopipe/wire/key.hpp>
 
 #include <cstdint>
 #include <deque>
@@ -65,10 +66,11 @@ struct PipelineOptions {
   int timeout_s = 600;
   int interrupt_descriptor = -1;
   StallWatching watching{};
+  bool tls = false;  ///< encrypt what crosses between the stages
 
   bool same_processes(const PipelineOptions& other) const {
     return cpus == other.cpus && placement == other.placement && devices == other.devices && on == other.on &&
-           compute == other.compute && command.environment == other.command.environment;
+           compute == other.compute && command.environment == other.command.environment && tls == other.tls;
   }
 };
 
@@ -125,6 +127,7 @@ class Pipeline {
   shaping::Network& network_;
   std::deque<StageClient> stages_;  // a client does not move: others hold pointers to it
   std::vector<stage::Configured> configured_;
+  wire::Key key_ = wire::random_key();  ///< what proves a stage to be one of these; sent to them in `Join` only
   bool has_star_ = false;
 };
 

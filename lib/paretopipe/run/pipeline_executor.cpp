@@ -71,6 +71,7 @@ PipelineOptions pipeline_options(const ExecutorOptions& options, const experimen
   }
   result.placement = trial.placement;
   result.devices = trial.devices;
+  result.tls = trial.encryption == experiment::Encryption::tls;
   for (const auto& name : trial.on) result.on.push_back(options.devices.at(name));
   if (!trial.on.empty()) result.program_sha256 = options.provenance.stage_program_sha256;
   result.timeout_s = options.timeout_s;

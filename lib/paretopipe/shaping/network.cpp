@@ -113,25 +113,20 @@ namespace {
 constexpr double kPayloadShare = 1;
 constexpr std::uint64_t kJitterSeed = 1;
 
-/// Both ends of a connection, in this process.
-struct Ends {
-  wire::Link near;
-  wire::Link far;
-};
+/// Both ends of a connection, in this process: a ring of one.
+using Ends = wire::RingLinks;
 
 OneWay way_over(const Ends& ends) {
-  return {ends.near.native_handle(), ends.far.native_handle()};
+  return {ends.next.native_handle(), ends.previous.native_handle()};
 }
 
-/// Connects through `link`, which must not delay: the greeting travels over it too, and nobody can interrupt that.
+/// Connects through `link`, which must not delay: the handshake travels over it too, and nobody can interrupt that.
 Ends connect_through(EmulatedLink& link) {
-  constexpr std::uint64_t kToken = 0x70726f6265;
-  wire::Listener listener(kLoopback, 0);
+  const wire::LinkSecurity security{wire::random_key()};
+  wire::Listener listener(kLoopback, {});
   link.lead_to(kLoopback, listener.port());
-  const auto deadline = Clock::now() + std::chrono::seconds(20);
-  auto near = wire::connect_peer(kLoopback, link.port(), kToken, deadline);
-  auto far = wire::accept_peer(listener, kToken, deadline);
-  return {std::move(near), std::move(far)};
+  return wire::join_ring(listener, {security, kLoopback, link.port(), security},
+                         Clock::now() + std::chrono::seconds(20));
 }
 
 /// A relay before each stage that the previous one reaches over the network. Each carries one direction of tensors: on

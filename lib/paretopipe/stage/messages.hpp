@@ -10,6 +10,7 @@
 #include <paretopipe/host/process_usage.hpp>
 #include <paretopipe/stage/backend.hpp>
 #include <paretopipe/wire/frame.hpp>
+#include <paretopipe/wire/key.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -29,6 +30,13 @@ NLOHMANN_JSON_SERIALIZE_ENUM(DType,
 NLOHMANN_JSON_SERIALIZE_ENUM(MemoryFormat,
                              {{MemoryFormat::contiguous, "contiguous"}, {MemoryFormat::channels_last, "channels_last"}})
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TensorSpec, dtype, memory_format, shape)
+
+inline void to_json(nlohmann::json& json, const Key& key) {
+  json = to_hex(key);
+}
+inline void from_json(const nlohmann::json& json, Key& key) {
+  key = key_from_hex(json.get_ref<const std::string&>());
+}
 
 }  // namespace paretopipe::wire
 
@@ -82,7 +90,7 @@ struct Whereabouts {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Whereabouts, at_ns, cpu_time_ns, longest_compute_ns, lanes)
 
 /// Grows whenever a message changes its meaning. The driver refuses a stage of another version.
-inline constexpr int kControlProtocolVersion = 11;
+inline constexpr int kControlProtocolVersion = 12;
 
 /// The request failed; the stage goes on listening. After a failed `Run` its links are gone.
 struct Fault {
@@ -154,13 +162,15 @@ struct Described {
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Described, description)
 
-/// Opens the port at which the previous stage of the ring will knock. Port 0: any free one.
+/// Opens a port at which the previous stage of the ring will knock: the first free one from `first_port` to
+/// `last_port`. 0 to 0: whichever the kernel chooses.
 struct Listen {
   static constexpr std::string_view kType = "listen";
   std::string address;
-  std::uint16_t port = 0;
+  std::uint16_t first_port = 0;
+  std::uint16_t last_port = 0;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Listen, address, port)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Listen, address, first_port, last_port)
 
 struct Listening {
   static constexpr std::string_view kType = "listening";
@@ -168,18 +178,22 @@ struct Listening {
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Listening, port)
 
-/// Connects to the next stage and accepts the previous one's connection. Must be sent to all stages before waiting for
-/// any. A device that batches are dealt out to joins the source in the same way, as its only neighbour; both keep these
-/// links beside those of the ring.
+/// Connects to the next stage and accepts the previous one's connection, at the same time. Must be sent to all stages
+/// before waiting for any. The only message with a secret in it: the key has no other way to a stage. A device that
+/// batches are dealt out to joins the source in the same way, as its only neighbour; both keep these links beside those
+/// of the ring.
 struct Join {
   static constexpr std::string_view kType = "join";
   std::string next_host;
   std::uint16_t next_port = 0;
-  std::uint64_t token = 0;  ///< known only to this pipeline's stages; strangers at the port are turned away
+  wire::Key key;  ///< known only to this pipeline's stages; strangers at the port are turned away
   int timeout_s = 10;
-  int device = 0;  ///< which shares these links with the source; 0: the ring
+  int device = 0;          ///< which shares these links with the source; 0: the ring
+  std::string incoming{};  ///< the name of the link from the previous stage, which that stage has as `outgoing`
+  std::string outgoing{};  ///< the name of the link to the next stage
+  bool tls = false;        ///< encrypt both links
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Join, next_host, next_port, token, timeout_s, device)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Join, next_host, next_port, key, timeout_s, device, incoming, outgoing, tls)
 
 struct Joined {
   static constexpr std::string_view kType = "joined";

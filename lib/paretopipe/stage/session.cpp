@@ -15,7 +15,6 @@
 #include <paretopipe/wire/rendezvous.hpp>
 
 #include <algorithm>
-#include <future>
 #include <map>
 #include <optional>
 #include <utility>
@@ -77,11 +76,6 @@ void check_schedule(const Run& request, bool source) {
                   ordered ? "" : ", out of order or beyond 30 days,", expected));
 }
 
-struct Links {
-  wire::Link previous;
-  wire::Link next;
-};
-
 /// The answer to one request: a message and the tensors that follow it.
 struct Reply {
   Reply(nlohmann::json reply) : message(std::move(reply)) {}
@@ -130,18 +124,20 @@ class Session {
   }
 
   Listening listen(const Listen& request) {
-    listener_.emplace(request.address, request.port);
+    listener_.emplace(request.address, wire::PortRange{request.first_port, request.last_port});
     return {listener_->port()};
   }
 
   Joined join(const Join& request) {
     if (!listener_) throw wire::ProtocolError("the driver sent join before listen");
     const auto deadline = Clock::now() + std::chrono::seconds(request.timeout_s);
+    auto listener = *std::exchange(listener_, std::nullopt);  // the port closes, however this ends
     links_.erase(request.device);
-    auto next = wire::connect_peer(request.next_host, request.next_port, request.token, deadline);
-    auto previous = wire::accept_peer(*listener_, request.token, deadline);
-    links_.try_emplace(request.device, Links{std::move(previous), std::move(next)});
-    listener_.reset();
+    const wire::RingPlace place{{request.key, request.tls, request.incoming},
+                                request.next_host,
+                                request.next_port,
+                                {request.key, request.tls, request.outgoing}};
+    links_.try_emplace(request.device, wire::join_ring(listener, place, deadline));
     return {};
   }
 
@@ -215,7 +211,8 @@ class Session {
   Backend& backend_;
   Progress& progress_;
   std::optional<wire::Listener> listener_;
-  std::map<int, Links> links_;  ///< at 0 those of the ring; otherwise, by device, those between it and the source
+  std::map<int, wire::RingLinks>
+      links_;  ///< at 0 those of the ring; otherwise, by device, those between it and the source
   std::optional<ReferenceSet> references_;
   std::vector<Activation> last_batch_;  ///< of the last run
 };

@@ -82,7 +82,7 @@ std::string to_string(const TensorSpec& spec) {
 
 namespace {
 
-enum class FrameType : std::uint16_t { control = 1, tensor = 2, greeting = 3 };
+enum class FrameType : std::uint16_t { control = 1, tensor = 2, challenge = 3, proof = 4 };
 
 constexpr std::array kMagic{std::byte{'P'}, std::byte{'P'}, std::byte{'I'}, std::byte{'P'}};
 
@@ -151,9 +151,8 @@ void check_preamble(const RawHeader& raw) {
 }
 
 void check_no_tensor_fields(const RawHeader& raw, std::string_view what) {
-  const bool dims_set = std::ranges::any_of(raw.dims, [](auto dim) { return dim != 0; });
-  if (raw.tag != 0 || raw.dtype != 0 || raw.memory_format != 0 || raw.rank != 0 || dims_set) {
-    refuse("expected tag, dtype, memory format, rank and dimensions of a {} to be 0, got others", what);
+  if (raw.tag != 0 || raw.dtype != 0 || raw.memory_format != 0 || raw.rank != 0) {
+    refuse("expected tag, dtype, memory format and rank of a {} to be 0, got others", what);
   }
 }
 
@@ -165,15 +164,22 @@ void check_control_bytes(std::uint64_t body_bytes) {
 
 ControlFrame decode_control(const RawHeader& raw) {
   check_no_tensor_fields(raw, "control message");
+  if (std::ranges::any_of(raw.dims, [](auto dim) { return dim != 0; })) {
+    refuse("expected the dimensions of a control message to be 0, got others");
+  }
   if (raw.sequence != 0) refuse("expected sequence 0 in a control message, got {}", raw.sequence);
   check_control_bytes(raw.body_bytes);
   return {raw.body_bytes};
 }
 
-Greeting decode_greeting(const RawHeader& raw) {
-  check_no_tensor_fields(raw, "greeting");
-  if (raw.body_bytes != 0) refuse("expected a greeting without a body, got {} bytes", raw.body_bytes);
-  return {raw.sequence};
+/// A challenge or a proof: 32 bytes in the place of the dimensions, and nothing else.
+Bytes32 decode_bytes(const RawHeader& raw, std::string_view what) {
+  check_no_tensor_fields(raw, what);
+  if (raw.sequence != 0) refuse("expected sequence 0 in a {}, got {}", what, raw.sequence);
+  if (raw.body_bytes != 0) refuse("expected a {} without a body, got {} bytes", what, raw.body_bytes);
+  Bytes32 bytes;
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(raw.dims[i / 4] >> (8 * (i % 4)));
+  return bytes;
 }
 
 TensorFrame decode_tensor(const RawHeader& raw) {
@@ -197,8 +203,20 @@ RawHeader to_raw(const ControlFrame& frame) {
   return {.type = static_cast<std::uint16_t>(FrameType::control), .body_bytes = frame.body_bytes};
 }
 
-RawHeader to_raw(const Greeting& greeting) {
-  return {.type = static_cast<std::uint16_t>(FrameType::greeting), .sequence = greeting.token};
+RawHeader to_raw(FrameType type, const Bytes32& bytes) {
+  RawHeader raw{.type = static_cast<std::uint16_t>(type)};
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    raw.dims[i / 4] |= std::to_integer<std::uint32_t>(bytes[i]) << (8 * (i % 4));
+  }
+  return raw;
+}
+
+RawHeader to_raw(const Challenge& challenge) {
+  return to_raw(FrameType::challenge, challenge.nonce);
+}
+
+RawHeader to_raw(const Proof& proof) {
+  return to_raw(FrameType::proof, proof.mac);
 }
 
 RawHeader to_raw(const TensorFrame& frame) {
@@ -217,8 +235,12 @@ std::string describe(const ControlFrame& frame) {
   return fmt::format("control message of {} bytes", frame.body_bytes);
 }
 
-std::string describe(const Greeting&) {
-  return "greeting";
+std::string describe(const Challenge&) {
+  return "challenge";
+}
+
+std::string describe(const Proof&) {
+  return "proof";
 }
 
 std::string describe(const TensorFrame& frame) {
@@ -239,10 +261,12 @@ FrameHeader decode(std::span<const std::byte, kHeaderBytes> bytes) {
       return decode_control(raw);
     case FrameType::tensor:
       return decode_tensor(raw);
-    case FrameType::greeting:
-      return decode_greeting(raw);
+    case FrameType::challenge:
+      return Challenge{decode_bytes(raw, "challenge")};
+    case FrameType::proof:
+      return Proof{decode_bytes(raw, "proof")};
   }
-  refuse("expected type 1 (control), 2 (tensor) or 3 (greeting), got {}", raw.type);
+  refuse("expected type 1 (control), 2 (tensor), 3 (challenge) or 4 (proof), got {}", raw.type);
 }
 
 std::string to_string(const FrameHeader& header) {

@@ -62,7 +62,7 @@ std::string to_string(const TensorSpec& spec);
 // byte by byte. A field that follows from others (a tensor's body length) is not stored, so no contradictory header can
 // be made; one from a peer is refused.
 
-inline constexpr std::uint16_t kProtocolVersion = 1;
+inline constexpr std::uint16_t kProtocolVersion = 2;
 inline constexpr std::size_t kHeaderBytes = 64;
 inline constexpr std::uint64_t kMaxControlBytes = std::uint64_t{64} << 20;
 
@@ -80,13 +80,21 @@ struct TensorFrame {
   bool operator==(const TensorFrame&) const = default;
 };
 
-/// The first frame of a connection made by connect_peer; no body.
-struct Greeting {
-  std::uint64_t token = 0;  ///< known to both sides; a peer without it is a stranger
-  bool operator==(const Greeting&) const = default;
+using Bytes32 = std::array<std::byte, 32>;
+
+/// Asks the other side of a new connection to prove that it has the key (handshake.hpp); no body.
+struct Challenge {
+  Bytes32 nonce{};  ///< random, and used once
+  bool operator==(const Challenge&) const = default;
 };
 
-using FrameHeader = std::variant<ControlFrame, TensorFrame, Greeting>;
+/// Answers a challenge; no body.
+struct Proof {
+  Bytes32 mac{};
+  bool operator==(const Proof&) const = default;
+};
+
+using FrameHeader = std::variant<ControlFrame, TensorFrame, Challenge, Proof>;
 using HeaderBytes = std::array<std::byte, kHeaderBytes>;
 
 /// Throws ProtocolError for a header that `decode` would refuse.
@@ -96,8 +104,8 @@ HeaderBytes encode(const FrameHeader& header);
 /// encode(decode(bytes)) == bytes for all accepted bytes. Allocates only the shape.
 FrameHeader decode(std::span<const std::byte, kHeaderBytes> bytes);
 
-/// "tensor float32[1x10] (tag 3, sequence 7)", "control message of 120 bytes", "greeting". For error messages. Leaves
-/// out a greeting's token, because it keeps strangers away.
+/// "tensor float32[1x10] (tag 3, sequence 7)", "control message of 120 bytes", "challenge", "proof". For error
+/// messages.
 std::string to_string(const FrameHeader& header);
 
 }  // namespace paretopipe::wire

@@ -1,10 +1,12 @@
 #include <paretopipe/core/clock.hpp>
 #include <paretopipe/wire/control_body.hpp>
 #include <paretopipe/wire/link.hpp>
+#include <paretopipe/wire/tls.hpp>
 
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cerrno>
 
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -60,6 +62,12 @@ std::span<const std::byte> as_bytes(std::string_view text) {
   return std::as_bytes(std::span(text));
 }
 
+std::size_t bytes_of(const TlsOutcome& outcome, boost::system::error_code& error) {
+  if (outcome.end) error = asio::error::eof;
+  if (outcome.error != 0) error.assign(outcome.error, boost::system::system_category());
+  return outcome.bytes;
+}
+
 }  // namespace
 
 /// Boost.Asio documents synchronous send, receive and shutdown on one socket as thread-safe with respect to each other
@@ -67,20 +75,23 @@ std::span<const std::byte> as_bytes(std::string_view text) {
 struct Link::Impl {
   asio::io_context context{1};  ///< a socket needs one; nothing asynchronous is ever started on it
   asio::generic::stream_protocol::socket socket{context};
+  std::unique_ptr<TlsStream> tls;  ///< none: plain
   std::string peer;
   std::atomic<bool> shut_down = false;
   std::shared_ptr<Traffic> traffic = std::make_shared<Traffic>();
 
-  explicit Impl(FileDescriptor fd);
+  Impl(FileDescriptor fd, std::unique_ptr<TlsStream> encryption);
   SendTimes send(std::span<const std::byte> header, std::span<const std::byte> body);
   FrameHeader receive_header();
   void receive(std::span<std::byte> into, const FrameHeader& header);
+  std::size_t write_some(std::span<const std::byte> header, std::span<const std::byte> body,
+                         boost::system::error_code& error);
   std::size_t read_some(std::span<std::byte> into, boost::system::error_code& error);
   std::string sentence(const std::string& what) const { return fmt::format("link with {}: {}", peer, what); }
   [[noreturn]] void fail(const boost::system::error_code& error, const std::string& attempt) const;
 };
 
-Link::Impl::Impl(FileDescriptor fd) {
+Link::Impl::Impl(FileDescriptor fd, std::unique_ptr<TlsStream> encryption) : tls(std::move(encryption)) {
   const auto protocol = protocol_of(fd.get());
   if (::fcntl(fd.get(), F_SETFD, FD_CLOEXEC) != 0) throw system_error("mark a socket close-on-exec", errno);
   if (protocol.protocol() == IPPROTO_TCP) {
@@ -97,6 +108,10 @@ Link::Impl::Impl(FileDescriptor fd) {
 
 void Link::Impl::fail(const boost::system::error_code& error, const std::string& attempt) const {
   if (shut_down) throw Closed(sentence("it was shut down on this side"));
+  if (tls && error.value() == EBADMSG) {
+    throw ProtocolError(sentence(fmt::format(
+        "{} failed: what came was not encrypted with this link's keys; somebody changed it on its way", attempt)));
+  }
   const bool at_the_end = error == asio::error::eof;
   throw ConnectionLost(
       sentence(fmt::format("{} failed: {}; the process there has probably ended, its own output says why", attempt,
@@ -110,10 +125,8 @@ SendTimes Link::Impl::send(std::span<const std::byte> header, std::span<const st
   for (std::size_t sent = 0; sent < total;) {
     const auto rest_of_header = header.subspan(std::min(sent, header.size()));
     const auto rest_of_body = body.subspan(sent - std::min(sent, header.size()));
-    const std::array buffers{asio::const_buffer(rest_of_header.data(), rest_of_header.size()),
-                             asio::const_buffer(rest_of_body.data(), std::min(piece, rest_of_body.size()))};
     boost::system::error_code error;
-    const auto taken = socket.write_some(buffers, error);
+    const auto taken = write_some(rest_of_header, rest_of_body.first(std::min(piece, rest_of_body.size())), error);
     sent += taken;
     traffic->sent.fetch_add(static_cast<std::int64_t>(taken), std::memory_order_relaxed);
     if (error && error != asio::error::interrupted) {
@@ -124,9 +137,18 @@ SendTimes Link::Impl::send(std::span<const std::byte> header, std::span<const st
   return times;
 }
 
+std::size_t Link::Impl::write_some(std::span<const std::byte> header, std::span<const std::byte> body,
+                                   boost::system::error_code& error) {
+  if (tls) return bytes_of(tls->write_some(header, body), error);
+  const std::array buffers{asio::const_buffer(header.data(), header.size()),
+                           asio::const_buffer(body.data(), body.size())};
+  return socket.write_some(buffers, error);
+}
+
 /// Returns 0 bytes and no error after an interruption by a signal.
 std::size_t Link::Impl::read_some(std::span<std::byte> into, boost::system::error_code& error) {
-  const std::size_t got = socket.read_some(asio::buffer(into.data(), into.size()), error);
+  const std::size_t got =
+      tls ? bytes_of(tls->read_some(into), error) : socket.read_some(asio::buffer(into.data(), into.size()), error);
   if (error == asio::error::interrupted) error.clear();
   traffic->received.fetch_add(static_cast<std::int64_t>(got), std::memory_order_relaxed);
   return got;
@@ -158,7 +180,9 @@ void Link::Impl::receive(std::span<std::byte> into, const FrameHeader& header) {
   }
 }
 
-Link::Link(int fd) : impl_(std::make_unique<Impl>(FileDescriptor(fd))) {}
+Link::Link(int fd) : Link(fd, nullptr) {}
+Link::Link(int fd, std::unique_ptr<TlsStream> tls)
+    : impl_(std::make_unique<Impl>(FileDescriptor(fd), std::move(tls))) {}
 Link::Link(Link&&) noexcept = default;
 Link& Link::operator=(Link&&) noexcept = default;
 Link::~Link() = default;

@@ -27,20 +27,23 @@ struct ReceiveTimes {
 };
 
 /// Bytes of all frames that have crossed one end of a link so far, including headers, as the kernel takes and delivers
-/// them. Any thread may read them at any time.
+/// them, without what encryption adds. Any thread may read them at any time.
 struct Traffic {
   std::atomic<std::int64_t> sent = 0;
   std::atomic<std::int64_t> received = 0;
 };
 
-/// A framed, blocking byte stream to one peer: TCP, or a socketpair. Frames arrive in the order of sending.
+class TlsStream;
+
+/// A framed, blocking byte stream to one peer: TCP, or a socketpair; encrypted, or not. Frames arrive in the order of
+/// sending.
 ///
 /// Threads: one sender and one receiver may use a link at the same time; `shutdown` and `native_handle` may be called
 /// from any thread. All calls must have returned before the link is moved or destroyed.
 ///
 /// Blocking: every send waits until the kernel has taken the whole frame, and every receive until a whole frame has
 /// come, however long that takes; `shutdown` ends both. To wait with a limit, poll native_handle() for POLLIN first:
-/// nothing is read ahead.
+/// nothing is read ahead of the frame that is received.
 ///
 /// Errors of send and receive: Closed if the stream ended between two frames, or after `shutdown` on this side;
 /// ConnectionLost if the peer vanished; ProtocolError if it sent something other than agreed. After an error the link
@@ -51,6 +54,8 @@ class Link {
   /// algorithm off. Leaves buffer sizes to the kernel, whose autotuning measures better than any fixed size. Closes
   /// `fd` and throws EnvironmentError if it is not a stream socket.
   explicit Link(int fd);
+  /// The same over a socket that has been encrypted; none: plain.
+  Link(int fd, std::unique_ptr<TlsStream> tls);
   Link(Link&&) noexcept;
   Link& operator=(Link&&) noexcept;
   ~Link();

@@ -1,5 +1,6 @@
 #pragma once
 #include <paretopipe/core/clock.hpp>
+#include <paretopipe/wire/handshake.hpp>
 #include <paretopipe/wire/link.hpp>
 
 #include <cstddef>
@@ -7,17 +8,24 @@
 #include <memory>
 #include <string>
 
-// How two stages find each other over TCP: one listens; the other connects and greets with a token known to both. The
-// token keeps accidents out (port scanners, a stage of another sweep), but not attackers: it crosses the network in the
-// clear.
+// How two stages find each other over TCP: one listens, the other connects, and both prove that they have the same key
+// (handshake.hpp) before anything else is read.
 namespace paretopipe::wire {
 
-/// A listening TCP socket, close-on-exec. Not thread-safe; different listeners are independent.
+/// The ports from `first` to `last`, both included, that a firewall lets through. 0 to 0: whichever the kernel chooses.
+struct PortRange {
+  std::uint16_t first = 0;
+  std::uint16_t last = 0;
+};
+
+/// A listening TCP socket, close-on-exec. Only `shutdown` may be called from any thread; different listeners are
+/// independent.
 class Listener {
  public:
-  /// `address`: an IP address or name of this host, e.g. "127.0.0.1", "::1", "0.0.0.0". Port 0 lets the kernel choose.
-  /// Throws EnvironmentError, with advice, if it cannot listen there.
-  Listener(const std::string& address, std::uint16_t port);
+  /// `address`: an IP address or name of this host, e.g. "127.0.0.1", "::1", "0.0.0.0". Takes the first free port of
+  /// `ports`. Throws EnvironmentError, with advice, if it cannot listen there, and UsageError for ports that are no
+  /// range.
+  Listener(const std::string& address, PortRange ports);
   Listener(Listener&&) noexcept;
   Listener& operator=(Listener&&) noexcept;
   ~Listener();
@@ -28,25 +36,49 @@ class Listener {
   /// Readable (POLLIN) when somebody has connected. The listener keeps ownership.
   int native_handle() const;
 
+  /// Ends a waiting accept_peer, and every later one, with Closed. Idempotent; never throws.
+  void shutdown() noexcept;
+
  private:
-  friend Link accept_peer(Listener& listener, std::uint64_t token, Clock::time_point deadline);
+  friend Link accept_peer(Listener& listener, const LinkSecurity& security, Clock::time_point deadline);
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
 
-/// Connects to a Listener and greets. While nobody listens there yet or the host cannot be reached, tries again until
-/// the deadline, and at least once. Returns as soon as the greeting is on its way, without waiting for accept_peer: the
-/// stages of a ring may all connect first and accept then. So a wrong token shows as the end of the stream at the first
-/// use. Throws EnvironmentError with the last reason at the deadline, and at once for a host name that does not exist.
-/// Only the system's name resolver may overrun the deadline.
-Link connect_peer(const std::string& host, std::uint16_t port, std::uint64_t token, Clock::time_point deadline);
+/// Connects to a Listener. While nobody listens there yet, the host cannot be reached, or the other side does not
+/// answer or hangs up before it has proved anything, tries again until the deadline, and at least once. Returns when
+/// the other side has proved that it has the key, which takes an accept_peer there: who waits for two peers does it at
+/// the same time. Throws EnvironmentError with the last reason at the deadline, and at once for a host name that does
+/// not exist, a peer that is not paretopipe, and one that does not have the key. Only the system's name resolver may
+/// overrun the deadline.
+Link connect_peer(const std::string& host, std::uint16_t port, const LinkSecurity& security,
+                  Clock::time_point deadline);
 
-/// Waits for the peer that greets with `token`. Turns all others away: a wrong token, anything that is not a greeting,
-/// or silence for ten seconds. Strangers do not delay the peer, because all callers are read from at once. At the
-/// deadline, throws EnvironmentError with the number of strangers turned away and the reason for the last one. A
-/// connection that is still silent at the end of a call is kept for the next call on the same listener. One that
-/// greeted with another token is closed, so peers with different tokens need different listeners or must come in order.
-/// Clock::time_point::max() waits for ever.
-Link accept_peer(Listener& listener, std::uint64_t token, Clock::time_point deadline);
+/// Waits for the peer that proves to have the key. Turns all others away: another key, anything that is not a
+/// handshake, or one that takes longer than ten seconds. Strangers do not delay the peer, because all callers are
+/// served at once. At the deadline, throws EnvironmentError with the number of strangers turned away and the reason for
+/// the last one. A connection that is in the middle of its handshake at the end of a call is kept for the next call on
+/// the same listener. One with another key or purpose is closed, so different peers need different listeners or must
+/// come in order. Clock::time_point::max() waits for ever.
+Link accept_peer(Listener& listener, const LinkSecurity& security, Clock::time_point deadline);
+
+/// The two links of a member of a ring: with the one that connects to it, and with the one that it connects to.
+struct RingLinks {
+  Link previous;
+  Link next;
+};
+
+/// A member's place in a ring.
+struct RingPlace {
+  LinkSecurity incoming;  ///< of the link with the previous member
+  std::string next_host;
+  std::uint16_t next_port = 0;
+  LinkSecurity outgoing;  ///< of the link with the next one
+};
+
+/// connect_peer and accept_peer at the same time: each end of a link waits for the other's proof, so members that all
+/// connected first would wait for each other. If connecting fails, shuts the listener down rather than wait any longer
+/// for a peer. Throws what the failed one throws, or if both failed, an error with both reasons.
+RingLinks join_ring(Listener& listener, const RingPlace& place, Clock::time_point deadline);
 
 }  // namespace paretopipe::wire

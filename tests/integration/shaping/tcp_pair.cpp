@@ -35,7 +35,7 @@ long receive_one(const FileDescriptor& socket) {
 
 }  // namespace
 
-TcpReceiver::TcpReceiver() : listener_("127.0.0.1", 0) {}
+TcpReceiver::TcpReceiver() : listener_("127.0.0.1", {}) {}
 
 FileDescriptor TcpReceiver::accept() {
   pollfd waiting{listener_.native_handle(), POLLIN, 0};

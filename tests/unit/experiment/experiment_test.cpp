@@ -42,6 +42,7 @@ Experiment unusual_experiment() {
           .server = {.rates = {20, 2.5}, .find_max_rate = "", .queries = 50},
           .on = {"pi", "local"},
           .devices_file = "devices.json",
+          .encryption = Encryption::tls,
           .placement = {0, 1},
           .device_profiles = {"pi", "none"}};
 }
@@ -85,7 +86,7 @@ TEST_CASE("repetitions are a number, auto, or auto with other bounds", "[experim
 TEST_CASE("every field of an experiment has a key, and every key changes something", "[experiment]") {
   const auto usual = json(Experiment{});
   const auto unusual = json(unusual_experiment());
-  REQUIRE(usual.size() == 38);
+  REQUIRE(usual.size() == 39);
   for (const auto& item : unusual.items()) {
     if (item.key() == "stages" || item.key().ends_with("partitions")) continue;  // partition_test.cpp
     if (item.key() == "input" || item.key() == "cuts" || item.key() == "max_crossing")

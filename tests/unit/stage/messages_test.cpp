@@ -35,6 +35,12 @@ class Messages {
   std::set<std::string_view> types_;
 };
 
+wire::Key a_key() {
+  wire::Key key;
+  for (std::size_t i = 0; i < key.bytes.size(); ++i) key.bytes[i] = static_cast<std::byte>(7 * i);
+  return key;
+}
+
 StageTimeline a_timeline(std::int64_t first) {
   StageTimeline timeline;
   for (const auto member : kStageMoments) timeline.*member = {first++};
@@ -56,9 +62,9 @@ TEST_CASE("every request and every reply crosses with all of its fields, as the 
   archive.model.cut_positions = {2, 5};
   messages.add(archive);
   messages.add(Described{{"m", 2, {2, 3}, 24, {{"fc", {2, 10}, 80, 30, 120, 60}}}});
-  messages.add(Listen{"::1", 65535});
+  messages.add(Listen{"::1", 5000, 65535});
   messages.add(Listening{5001});
-  messages.add(Join{"127.0.0.1", 5002, 18446744073709551615U, 7, 3});
+  messages.add(Join{"127.0.0.1", 5002, a_key(), 7, 3, "stage 0 to 1", "stage 1 to 2", true});
   messages.add(Joined{});
   messages.add(Load{kRequest, {2, 5}, true});
   messages.add(Loaded{12});

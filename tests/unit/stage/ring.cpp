@@ -50,10 +50,10 @@ std::vector<stage::Run> make_runs(const RingSetup& setup) {
 }
 
 std::pair<wire::Link, wire::Link> TcpLoopback::connect() {
-  const auto deadline = Clock::now() + std::chrono::seconds(30);
-  wire::Listener listener("127.0.0.1", 0);
-  auto sender = wire::connect_peer("127.0.0.1", listener.port(), 1, deadline);
-  return {std::move(sender), wire::accept_peer(listener, 1, deadline)};
+  wire::Listener listener("127.0.0.1", {});
+  auto ends =
+      wire::join_ring(listener, {{}, "127.0.0.1", listener.port(), {}}, Clock::now() + std::chrono::seconds(30));
+  return {std::move(ends.next), std::move(ends.previous)};
 }
 
 std::pair<wire::Link, wire::Link> Socketpair::connect() {

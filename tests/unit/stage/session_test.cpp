@@ -266,9 +266,9 @@ class ServedRing {
   explicit ServedRing(const std::vector<std::string>& faults) {
     for (const auto& fault : faults) stages_.emplace_back(fault);
     std::vector<std::uint16_t> ports;
-    for (auto& stage : stages_) ports.push_back(stage.ask<Listening>(Listen{"127.0.0.1", 0}).port);
+    for (auto& stage : stages_) ports.push_back(stage.ask<Listening>(Listen{"127.0.0.1"}).port);
     for (std::size_t i = 0; i < stages_.size(); ++i) {
-      stages_[i].send(Join{"127.0.0.1", ports[(i + 1) % ports.size()], 99, 30});
+      stages_[i].send(Join{"127.0.0.1", ports[(i + 1) % ports.size()], {}, 30});
     }
     for (auto& stage : stages_) stage.receive<Joined>();
     for (auto& stage : stages_) stage.ask<Loaded>(Load{a_model(), {0, kBlocks}});

@@ -22,7 +22,16 @@ namespace {
 
 const FrameHeader kTensor = TensorFrame{3, 7, {DType::float32, MemoryFormat::contiguous, {2, 5}}};
 const FrameHeader kControl = ControlFrame{120};
-const FrameHeader kGreeting = Greeting{42};
+
+/// The 32 bytes from `first` on, one more each.
+Bytes32 counting_from(int first) {
+  Bytes32 bytes;
+  for (auto& byte : bytes) byte = static_cast<std::byte>(first++);
+  return bytes;
+}
+
+const FrameHeader kChallenge = Challenge{counting_from(0)};
+const FrameHeader kProof = Proof{counting_from(0x80)};
 
 /// Why `frame`'s header is refused once the byte at `offset` has been replaced.
 std::string refusal(const FrameHeader& frame, std::size_t offset, int value) {
@@ -41,8 +50,8 @@ TEST_CASE("a header that is not ours, of another version or type, or that descri
   };
   for (const auto& [offset, value, words] :
        {Change{0, 'G', "expected the bytes 50504950 (\"PPIP\") first, got 47504950"},
-        Change{4, 2, "expected protocol version 1, got 2"}, Change{5, 1, "expected protocol version 1, got 257"},
-        Change{6, 0, "expected type 1 (control), 2 (tensor) or 3 (greeting), got 0"}, Change{6, 4, "got 4"},
+        Change{4, 1, "expected protocol version 2, got 1"}, Change{5, 1, "expected protocol version 2, got 258"},
+        Change{6, 0, "expected type 1 (control), 2 (tensor), 3 (challenge) or 4 (proof), got 0"}, Change{6, 5, "got 5"},
         Change{7, 1, "got 258"}, Change{16, 41, "expected a body of 40 bytes for float32[2x5], got 41"},
         Change{16, 39, "got 39"}, Change{21, 2, "got 2199023255592"},
         Change{28, 0, "expected dtype 1 (float32), 2 (bfloat16) or 3 (int64), got 0"}, Change{28, 4, "got 4"},
@@ -72,13 +81,17 @@ TEST_CASE("a control message beyond the cap, or without a body, is refused") {
   CHECK(contains(refusal(kControl, 23, 0x80), "got 9223372036854775928"));
 }
 
-TEST_CASE("a control message or a greeting with a field that only others have is refused") {
-  const auto frame = GENERATE(kControl, kGreeting);
-  const auto offset = GENERATE(24, 27, 28, 29, 30, 32, 63);
+TEST_CASE("a control message, a challenge or a proof with a field that only others have is refused") {
+  const auto frame = GENERATE(kControl, kChallenge, kProof);
+  const auto offset = GENERATE(24, 27, 28, 29, 30);
   CAPTURE(to_string(frame), offset);
   CHECK(contains(refusal(frame, static_cast<std::size_t>(offset), 1), "to be 0, got others"));
+  for (const std::size_t of_dimensions : {32, 63}) {
+    CHECK(contains(refusal(kControl, of_dimensions, 1), "dimensions of a control message to be 0, got others"));
+  }
   CHECK(contains(refusal(kControl, 8, 1), "expected sequence 0 in a control message, got 1"));
-  CHECK(contains(refusal(kGreeting, 16, 1), "expected a greeting without a body, got 1 bytes"));
+  CHECK(contains(refusal(kChallenge, 8, 1), "expected sequence 0 in a challenge, got 1"));
+  CHECK(contains(refusal(kProof, 16, 1), "expected a proof without a body, got 1 bytes"));
 }
 
 TEST_CASE("a header that no peer would accept cannot be encoded") {
@@ -93,7 +106,8 @@ TEST_CASE("a header that no peer would accept cannot be encoded") {
 TEST_CASE("a frame reads as its kind and what tells it from others, without a greeting's token") {
   CHECK(to_string(kTensor) == "tensor float32[2x5] (tag 3, sequence 7)");
   CHECK(to_string(kControl) == "control message of 120 bytes");
-  CHECK(to_string(kGreeting) == "greeting");
+  CHECK(to_string(kChallenge) == "challenge");
+  CHECK(to_string(kProof) == "proof");
 }
 
 TEST_CASE("a tensor's size is the product of its dimensions and its element's size") {
@@ -141,12 +155,20 @@ std::uint64_t below(Random& random, std::uint64_t bound) {
   return random() % bound;
 }
 
+Bytes32 random_bytes(Random& random) {
+  Bytes32 bytes;
+  for (auto& byte : bytes) byte = static_cast<std::byte>(random());
+  return bytes;
+}
+
 FrameHeader random_frame(Random& random) {
-  switch (below(random, 3)) {
+  switch (below(random, 4)) {
     case 0:
       return ControlFrame{1 + below(random, kMaxControlBytes)};
     case 1:
-      return Greeting{random()};
+      return Challenge{random_bytes(random)};
+    case 2:
+      return Proof{random_bytes(random)};
     default:
       break;
   }
@@ -201,7 +223,7 @@ TEST_CASE("flipping any single bit of a valid header gives one that is refused o
   SUCCEED();
 }
 
-TEST_CASE("a flipped bit in anything but tag, sequence, token or a control message's length never goes unnoticed") {
+TEST_CASE("a flipped bit in anything but tag, sequence, a secret or a control message's length never goes unnoticed") {
   const FrameHeader frame = TensorFrame{3, 7, {DType::float32, MemoryFormat::contiguous, {2, 5, 3}}};
   for (std::size_t bit = 0; bit < 8 * kHeaderBytes; ++bit) {
     const auto byte = bit / 8;
@@ -261,7 +283,8 @@ TEST_CASE("the golden frames decode to what the protocol's description says, and
            {"tensor", TensorFrame{3, 7, {DType::float32, MemoryFormat::channels_last, {1, 2, 1, 1}}},
             std::string(reinterpret_cast<const char*>(values), sizeof(values))},
            {"control", ControlFrame{16}, encode_control_body(message)},
-           {"greeting", Greeting{0x0123456789abcdef}, ""}}) {
+           {"challenge", kChallenge, ""},
+           {"proof", kProof, ""}}) {
     CAPTURE(name);
     const auto frame = golden_bytes(name);
     CHECK(decode(header_of(frame)) == header);
@@ -272,7 +295,7 @@ TEST_CASE("the golden frames decode to what the protocol's description says, and
 }
 
 TEST_CASE("the protocol's description and the fuzzer's seeds quote the golden frames") {
-  const std::string name = GENERATE(as<std::string>{}, "tensor", "control", "greeting");
+  const std::string name = GENERATE(as<std::string>{}, "tensor", "control", "challenge", "proof");
   CAPTURE(name);
   const auto frame = golden_bytes(name);
   const std::string seed = read_source_file("tests/fuzz/corpus/wire/" + name + ".bin");

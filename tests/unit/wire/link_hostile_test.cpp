@@ -85,8 +85,8 @@ TEMPLATE_TEST_CASE("a frame of another kind than expected, or of another protoco
   CHECK(contains(refusal_of_message<ProtocolError>(web), "the peer is not paretopipe"));
   raw.send(encode(ControlFrame{5}));
   CHECK(contains(refusal_of_tensor<ProtocolError>(link), "got control message of 5 bytes"));
-  raw.send(encode(Greeting{5}));
-  CHECK(contains(refusal_of_tensor<ProtocolError>(link), "got greeting"));
+  raw.send(encode(Challenge{}));
+  CHECK(contains(refusal_of_tensor<ProtocolError>(link), "got challenge"));
   raw.send(encode(TensorFrame{3, 7, kTwoMegabytes}));
   CHECK(contains(refusal_of_message<ProtocolError>(link), "expected a control message, got tensor"));
 }

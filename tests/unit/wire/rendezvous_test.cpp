@@ -1,8 +1,13 @@
+#include <paretopipe/core/error.hpp>
 #include <paretopipe/wire/frame.hpp>
+#include <paretopipe/wire/handshake.hpp>
 #include <paretopipe/wire/rendezvous.hpp>
 
 #include <cstring>
+#include <functional>
 #include <future>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include <fcntl.h>
@@ -24,7 +29,8 @@ using paretopipe::EnvironmentError;
 
 namespace {
 
-constexpr std::uint64_t kToken = 0x1122334455667788;
+const LinkSecurity kSecurity{random_key(), false, "stage 0 to stage 1"};
+const LinkSecurity kOther{random_key(), false, "stage 0 to stage 1"};
 
 /// Far enough that only a hang gets there.
 Clock::time_point in_a_minute() {
@@ -39,6 +45,27 @@ Clock::time_point at_once() {
 bool talk(Link& a, Link& b) {
   a.send_message("ping");
   return b.receive_message() == "ping";
+}
+
+/// A listener's own neighbour on both sides.
+RingPlace ring_of_one(const Listener& listener, const LinkSecurity& security) {
+  return {security, "127.0.0.1", listener.port(), security};
+}
+
+std::future<Link> connect_later(std::uint16_t port, const LinkSecurity& security) {
+  return std::async(std::launch::async,
+                    [port, security] { return connect_peer("127.0.0.1", port, security, Clock::now() + 20s); });
+}
+
+/// The connecting side of the handshake by hand, with `words` right behind the proof.
+Link prove_over(RawSocket socket, const std::string& words) {
+  Challenges challenges{new_challenge(), {}};
+  socket.send(encode(challenges.connector));
+  const auto answer = socket.receive(2 * kHeaderBytes);
+  challenges.acceptor = std::get<Challenge>(decode(std::span(answer).first<kHeaderBytes>()));
+  const auto proof = encode(proof_of(Side::connector, kSecurity, challenges));
+  socket.send(std::string(reinterpret_cast<const char*>(proof.data()), proof.size()) + words);
+  return Link(socket.release());
 }
 
 /// A port that nobody listens on and nobody else can get: bound, and kept.
@@ -65,95 +92,325 @@ class ReservedPort {
 
 }  // namespace
 
-TEST_CASE("two sides find each other by a port and a token; a host may be given by name, and the wait be for ever") {
+TEST_CASE("two sides find each other by a port and a key; a host may be given by name, and the wait be for ever") {
   const auto [host, deadline] = GENERATE(
       table<std::string, Clock::time_point>({{"127.0.0.1", in_a_minute()}, {"localhost", Clock::time_point::max()}}));
-  Listener listener(host, 0);
-  Link a = connect_peer(host, listener.port(), kToken, deadline);
-  Link b = accept_peer(listener, kToken, deadline);
-  CHECK(talk(a, b));
-  CHECK(talk(b, a));
-  if (host == "localhost") return;
-  CHECK(listener.name() == "127.0.0.1:" + std::to_string(listener.port()));
-  CHECK(a.peer_name() == listener.name());
+  CAPTURE(host);
+  Listener listener(host, {});
+  auto [accepted, connected] = join_ring(listener, ring_of_one(listener, kSecurity), deadline);
+  CHECK(talk(connected, accepted));
+  CHECK(talk(accepted, connected));
+  CHECK(contains(accepted.peer_name(), "127.0.0.1:"));
+  CHECK(connected.peer_name() == listener.name());
 }
 
-TEST_CASE("the side that connects may come first") {
+TEST_CASE("the side that connects may start first and tries until somebody listens") {
   const ReservedPort reserved;
-  auto connecting =
-      std::async(std::launch::async, [&] { return connect_peer("127.0.0.1", reserved.port(), kToken, in_a_minute()); });
-  Listener listener("127.0.0.1", reserved.port());
-  Link b = accept_peer(listener, kToken, in_a_minute());
+  auto connecting = connect_later(reserved.port(), kSecurity);
+  Listener listener("127.0.0.1", {reserved.port(), reserved.port()});
+  Link b = accept_peer(listener, kSecurity, in_a_minute());
   Link a = connecting.get();
   CHECK(talk(a, b));
 }
 
-TEST_CASE("the stages of a ring may all connect first and accept then") {
+TEST_CASE("the stages of a ring join it all at once") {
   std::vector<Listener> listeners;
-  for (int i = 0; i < 3; ++i) listeners.emplace_back("127.0.0.1", 0);
-  std::vector<Link> to_next;
+  for (int i = 0; i < 3; ++i) listeners.emplace_back("127.0.0.1", PortRange{});
+  std::vector<std::future<RingLinks>> joining;
+  const auto name = [](std::size_t from) { return std::to_string(from) + " to " + std::to_string((from + 1) % 3); };
   for (std::size_t i = 0; i < 3; ++i) {
-    to_next.push_back(connect_peer("127.0.0.1", listeners[(i + 1) % 3].port(), kToken, in_a_minute()));
+    joining.push_back(std::async(std::launch::async, [&, i] {
+      const RingPlace place{{kSecurity.key, false, name((i + 2) % 3)},
+                            "127.0.0.1",
+                            listeners[(i + 1) % 3].port(),
+                            {kSecurity.key, false, name(i)}};
+      return join_ring(listeners[i], place, in_a_minute());
+    }));
   }
-  for (std::size_t i = 0; i < 3; ++i) {
-    Link from_previous = accept_peer(listeners[i], kToken, in_a_minute());
-    CHECK(talk(to_next[(i + 2) % 3], from_previous));
-  }
+  std::vector<RingLinks> ring;
+  for (auto& member : joining) ring.push_back(member.get());
+  for (std::size_t i = 0; i < 3; ++i) CHECK(talk(ring[i].next, ring[(i + 1) % 3].previous));
 }
 
-TEST_CASE("nobody listening is reported at the deadline, with the reason, and a host that cannot exist at once") {
+TEST_CASE("who cannot connect does not wait for who would connect, and says why") {
+  Listener stranger("127.0.0.1", {});
+  auto other = std::async(std::launch::async, [&] { accept_peer(stranger, kOther, in_a_minute()); });
+  Listener listener("127.0.0.1", {});
+  const RingPlace place{kSecurity, "127.0.0.1", stranger.port(), kSecurity};
+  const auto begin = Clock::now();
+  const std::string text = message_of<paretopipe::Error>([&] { join_ring(listener, place, in_a_minute()); });
+  CHECK(Clock::now() - begin < 10s);
+  CHECK(contains(text, "connect to " + stranger.name() + ": the peer there does not have this run's key"));
+  CHECK_FALSE(contains(text, "wait for a peer"));
+  CHECK_THROWS_AS(accept_peer(listener, kSecurity, in_a_minute()), Closed);
+  stranger.shutdown();
+  CHECK_THROWS_AS(other.get(), Closed);
+}
+
+TEST_CASE("where neither side of a ring comes about, both reasons are reported at the deadline") {
+  const ReservedPort reserved;
+  Listener listener("127.0.0.1", {});
+  const RingPlace place{kSecurity, "127.0.0.1", reserved.port(), kSecurity};
+  const std::string text = message_of<paretopipe::Error>([&] { join_ring(listener, place, Clock::now() + 100ms); });
+  CHECK(contains(text, "Connection refused"));
+  const bool both = contains(text, "; and: wait for a peer on " + listener.name());
+  CHECK((both || !contains(text, "and:")));  // connecting may be the first to notice that the time is over
+}
+
+TEST_CASE("a listener that is shut down ends the wait of another thread") {
+  Listener listener("127.0.0.1", {});
+  auto waiting = std::async(std::launch::async, [&] { accept_peer(listener, kSecurity, Clock::time_point::max()); });
+  listener.shutdown();
+  CHECK_THROWS_AS(waiting.get(), Closed);
+  CHECK_NOTHROW(listener.shutdown());
+}
+
+TEST_CASE("connecting where nobody listens is reported with what to check, and a host that does not exist at once") {
   const ReservedPort reserved;
   const std::string text =
-      message_of<EnvironmentError>([&] { connect_peer("127.0.0.1", reserved.port(), kToken, at_once()); });
+      message_of<EnvironmentError>([&] { connect_peer("127.0.0.1", reserved.port(), kSecurity, at_once()); });
   CHECK(contains(text, "connect to 127.0.0.1:" + std::to_string(reserved.port()) + ": Connection refused"));
   CHECK(contains(text, "check that the other side is running"));
-  CHECK(contains(message_of<EnvironmentError>([] { connect_peer("", 5000, kToken, in_a_minute()); }),
+  CHECK(contains(message_of<EnvironmentError>([] { connect_peer("", 5000, kSecurity, in_a_minute()); }),
                  "look up the host"));
 }
 
 TEST_CASE("a busy port and an address that is not ours are reported with what to do") {
-  const Listener listener("127.0.0.1", 0);
-  const std::string busy = message_of<EnvironmentError>([&] { Listener("127.0.0.1", listener.port()); });
+  const Listener listener("127.0.0.1", {});
+  const PortRange taken{listener.port(), listener.port()};
+  const std::string busy = message_of<EnvironmentError>([&] { Listener("127.0.0.1", taken); });
   CHECK(
       contains(busy, "listen on " + listener.name() + ": Address already in use; stop the program that has the port"));
-  const std::string foreign = message_of<EnvironmentError>([] { Listener("192.0.2.1", 5000); });
+  const std::string foreign = message_of<EnvironmentError>([] { Listener("192.0.2.1", {5000, 5000}); });
   CHECK(contains(foreign, "listen on 192.0.2.1:5000: Cannot assign requested address; choose an address of this host"));
 }
 
+TEST_CASE("of a range of ports the first free one is taken, and a range that is exhausted is named") {
+  // Others may take a port in between, so the range is looked for where three in a row are free.
+  std::optional<Listener> first;
+  std::uint16_t port = 20'000;
+  for (; !first && port < 30'000; port += 3) {
+    try {
+      first.emplace("127.0.0.1", PortRange{port, port});
+      const Listener second("127.0.0.1", {static_cast<std::uint16_t>(port + 1), static_cast<std::uint16_t>(port + 1)});
+      break;
+    } catch (const EnvironmentError&) {
+      first.reset();
+    }
+  }
+  REQUIRE(first);
+  const PortRange two{port, static_cast<std::uint16_t>(port + 1)};
+  const Listener second("127.0.0.1", two);
+  CHECK(first->port() == port);
+  CHECK(second.port() == port + 1);
+  const std::string text = message_of<EnvironmentError>([&] { Listener("127.0.0.1", two); });
+  CHECK(contains(text, fmt::format("listen on 127.0.0.1, ports {} to {}: Address already in use", port, port + 1)));
+  CHECK(contains(text, "choose more of them"));
+  first.reset();
+  CHECK(Listener("127.0.0.1", two).port() == port);
+  CHECK_THROWS_AS(Listener("127.0.0.1", PortRange{5001, 5000}), paretopipe::UsageError);
+  CHECK_THROWS_AS(Listener("127.0.0.1", PortRange{0, 5000}), paretopipe::UsageError);
+}
+
 TEST_CASE("strangers of all kinds do not keep the peer from being found") {
-  Listener listener("127.0.0.1", 0);
+  Listener listener("127.0.0.1", {});
   RawSocket silent = connect_raw(listener.port());
   RawSocket half = connect_raw(listener.port());
-  half.send(encode(Greeting{kToken}).data(), 30);
+  half.send(encode(new_challenge()).data(), 30);
+  RawSocket stops_after_its_challenge = connect_raw(listener.port());
+  stops_after_its_challenge.send(encode(new_challenge()));
+  RawSocket begins_with_a_proof = connect_raw(listener.port());
+  begins_with_a_proof.send(encode(Proof{}));
   RawSocket garbage = connect_raw(listener.port());
   garbage.send(std::string(1000, 'x'));
   RawSocket gone = connect_raw(listener.port());
   gone.close();
   RawSocket reset = connect_raw(listener.port());
   reset.reset();
-  Link wrong_token = connect_peer("127.0.0.1", listener.port(), kToken + 1, in_a_minute());
-  Link right = connect_peer("127.0.0.1", listener.port(), kToken, in_a_minute());
+  auto wrong = connect_later(listener.port(), kOther);
+  auto right = connect_later(listener.port(), kSecurity);
 
-  Link accepted = accept_peer(listener, kToken, in_a_minute());
-  CHECK(talk(right, accepted));
-  CHECK_THROWS_AS(wrong_token.receive_message(), ProtocolError);
+  Link accepted = accept_peer(listener, kSecurity, in_a_minute());
+  Link connected = right.get();
+  CHECK(talk(connected, accepted));
+  listener.shutdown();
+  { const Listener closed = std::move(listener); }  // the other may not have been heard yet, and tries again
+  CHECK_THROWS_AS(wrong.get(), EnvironmentError);
+}
+
+TEST_CASE("a peer with another key, and one that is meant for another link, are told apart from ours at once") {
+  Listener listener("127.0.0.1", {});
+  auto accepting = std::async(std::launch::async, [&] { return accept_peer(listener, kSecurity, in_a_minute()); });
+  const auto refusal = [&](const LinkSecurity& security) {
+    return message_of<EnvironmentError>([&] { connect_peer("127.0.0.1", listener.port(), security, in_a_minute()); });
+  };
+  const std::string words = "connect to " + listener.name() + ": the peer there does not have this run's key";
+  const auto begin = Clock::now();
+  CHECK(contains(refusal(kOther), words + " for the link from stage 0 to stage 1"));
+  CHECK(contains(refusal({kSecurity.key, false, "stage 1 to stage 0"}), words));
+  CHECK(contains(refusal({kSecurity.key, true, kSecurity.purpose}), words));
+  CHECK_FALSE(contains(refusal(kOther), to_hex(kOther.key).substr(0, 8)));
+  CHECK(Clock::now() - begin < 10s);
+  Link connected = connect_peer("127.0.0.1", listener.port(), kSecurity, in_a_minute());
+  Link accepted = accepting.get();
+  CHECK(talk(connected, accepted));
+}
+
+namespace {
+
+/// What a real handshake looked like from a place between its two sides.
+struct Recording {
+  std::vector<std::byte> from_connector;
+  std::vector<std::byte> from_acceptor;
+};
+
+Recording record_a_handshake() {
+  Listener listener("127.0.0.1", {});
+  Listener middle("127.0.0.1", {});
+  auto accepting = std::async(std::launch::async, [&] { return accept_peer(listener, kSecurity, in_a_minute()); });
+  auto connecting = connect_later(middle.port(), kSecurity);
+  RawSocket caller = accept_raw(middle.native_handle());
+  RawSocket onward = connect_raw(listener.port());
+  Recording seen;
+  const auto pass = [](RawSocket& from, RawSocket& to, std::size_t size, std::vector<std::byte>& record) {
+    const auto bytes = from.receive(size);
+    to.send(bytes);
+    record.insert(record.end(), bytes.begin(), bytes.end());
+  };
+  pass(caller, onward, kHeaderBytes, seen.from_connector);
+  pass(onward, caller, 2 * kHeaderBytes, seen.from_acceptor);
+  pass(caller, onward, kHeaderBytes, seen.from_connector);
+  accepting.get();
+  connecting.get();
+  return seen;
+}
+
+/// Why the connecting side refuses a peer that answers its challenge with `answer`, or with what that returns.
+std::string refusal_of_answer(const std::function<std::vector<std::byte>(std::vector<std::byte>)>& answer) {
+  Listener listener("127.0.0.1", {});
+  auto connecting = connect_later(listener.port(), kSecurity);
+  RawSocket caller = accept_raw(listener.native_handle());
+  caller.send(answer(caller.receive(kHeaderBytes)));
+  return message_of<EnvironmentError>([&] { connecting.get(); });
+}
+
+}  // namespace
+
+TEST_CASE("the bytes of a handshake that somebody recorded open nothing, on either side") {
+  const auto seen = record_a_handshake();
+  Listener listener("127.0.0.1", {});
+  RawSocket replay = connect_raw(listener.port());
+  replay.send(seen.from_connector);
+  CHECK(contains(message_of<EnvironmentError>([&] { accept_peer(listener, kSecurity, Clock::now() + 200ms); }),
+                 "1 turned away, the last because it had another key"));
+  CHECK(contains(refusal_of_answer([&](const auto&) { return seen.from_acceptor; }), "does not have this run's key"));
+}
+
+TEST_CASE("what a side said cannot be sent back to it") {
+  const auto twice = [](std::vector<std::byte> challenge) {
+    auto answer = challenge;
+    answer.insert(answer.end(), challenge.begin(), challenge.end());
+    return answer;
+  };
+  CHECK(contains(refusal_of_answer(twice), "expected a proof, got a challenge"));
+
+  // A caller that hands the acceptor its own challenge and proof back.
+  Listener listener("127.0.0.1", {});
+  auto accepting = std::async(std::launch::async, [&] {
+    return message_of<EnvironmentError>([&] { accept_peer(listener, kSecurity, Clock::now() + 500ms); });
+  });
+  RawSocket caller = connect_raw(listener.port());
+  caller.send(encode(new_challenge()));
+  const auto answer = caller.receive(2 * kHeaderBytes);
+  caller.send(answer.data() + kHeaderBytes, kHeaderBytes);
+  CHECK(contains(accepting.get(), "1 turned away, the last because it had another key"));
+
+  // A connector that is led to itself by somebody who passes its challenge on to its own listener, in the other role.
+  const Challenges same{new_challenge(), new_challenge()};
+  const Challenges swapped{same.acceptor, same.connector};
+  CHECK(proof_of(Side::acceptor, kSecurity, same) != proof_of(Side::connector, kSecurity, swapped));
+  CHECK(proof_of(Side::acceptor, kSecurity, same) != proof_of(Side::connector, kSecurity, same));
+}
+
+TEST_CASE("a proof holds for its side, key, purpose, encryption and challenges, and for no others") {
+  const Challenges challenges{new_challenge(), new_challenge()};
+  const Proof proof = proof_of(Side::connector, kSecurity, challenges);
+  CHECK(proves(proof, Side::connector, kSecurity, challenges));
+  CHECK_FALSE(proves(proof, Side::acceptor, kSecurity, challenges));
+  CHECK_FALSE(proves(proof, Side::connector, kOther, challenges));
+  CHECK_FALSE(proves(proof, Side::connector, {kSecurity.key, true, kSecurity.purpose}, challenges));
+  CHECK_FALSE(proves(proof, Side::connector, {kSecurity.key, false, ""}, challenges));
+  CHECK_FALSE(proves(proof, Side::connector, kSecurity, {challenges.connector, new_challenge()}));
+  CHECK_FALSE(proves(proof, Side::connector, kSecurity, {new_challenge(), challenges.acceptor}));
+  CHECK(connection_key(kSecurity, challenges) != kSecurity.key);
+  CHECK(connection_key(kSecurity, challenges).bytes != proof.mac);
+  CHECK(connection_key(kSecurity, challenges) == connection_key(kSecurity, challenges));
+}
+
+TEST_CASE("a key comes back from its digits, and what is no key is refused without being quoted") {
+  const Key key = random_key();
+  CHECK(key != random_key());
+  CHECK(key_from_hex(to_hex(key)) == key);
+  for (const std::string& digits :
+       {std::string(), std::string(63, 'a'), std::string(65, 'a'), std::string(63, 'a') + "g",
+        "0x" + std::string(62, 'a'), std::string(62, 'a') + "-1"}) {
+    CAPTURE(digits);
+    const std::string text = message_of<ProtocolError>([&] { key_from_hex(digits); });
+    CHECK(contains(text, "64 hexadecimal digits"));
+    CHECK_FALSE(contains(text, "aaaa"));
+  }
+}
+
+TEST_CASE("a port where another program answers is refused at once, with what it said first") {
+  CHECK(contains(refusal_of_answer([](const auto&) {
+                   const std::string words = "SSH-2.0-OpenSSH_9.2\r\n";
+                   const auto bytes = std::as_bytes(std::span(words));
+                   return std::vector<std::byte>(bytes.begin(), bytes.end());
+                 }),
+                 "got 5353482d: the peer is not paretopipe"));
+  CHECK(contains(refusal_of_answer([](const auto&) {
+                   auto newer = golden_bytes("challenge");
+                   newer[4] = std::byte{3};
+                   return newer;
+                 }),
+                 "expected protocol version 2, got 3"));
 }
 
 TEST_CASE("of more silent strangers than are kept waiting the oldest go, and the peer is still found") {
-  Listener listener("127.0.0.1", 0);
+  Listener listener("127.0.0.1", {});
   std::vector<RawSocket> silent;
   for (int i = 0; i < 80; ++i) silent.push_back(connect_raw(listener.port()));
-  const std::string text = message_of<EnvironmentError>([&] { accept_peer(listener, kToken, at_once()); });
-  CHECK(contains(text, "16 turned away, the last because it said nothing; 64 connected without a word"));
+  const std::string text = message_of<EnvironmentError>([&] { accept_peer(listener, kSecurity, at_once()); });
+  CHECK(contains(text, "16 turned away, the last because it said nothing; 64 in the middle of the handshake"));
 
-  Link right = connect_peer("127.0.0.1", listener.port(), kToken, in_a_minute());
-  Link accepted = accept_peer(listener, kToken, in_a_minute());
-  CHECK(talk(right, accepted));
+  auto [accepted, connected] = join_ring(listener, ring_of_one(listener, kSecurity), in_a_minute());
+  CHECK(talk(connected, accepted));
+}
+
+TEST_CASE("a peer whose proof is on its way is not dislodged by a scan") {
+  Listener listener("127.0.0.1", {});
+  const auto heard_by_now = [&] { CHECK_THROWS_AS(accept_peer(listener, kSecurity, at_once()), EnvironmentError); };
+  RawSocket peer = connect_raw(listener.port());
+  Challenges challenges{new_challenge(), {}};
+  peer.send(encode(challenges.connector));
+  heard_by_now();  // reads what had come before, and answers it
+  heard_by_now();
+  std::vector<RawSocket> silent;
+  for (int i = 0; i < 100; ++i) silent.push_back(connect_raw(listener.port()));
+  heard_by_now();
+  const auto answer = peer.receive(2 * kHeaderBytes);
+  challenges.acceptor = std::get<Challenge>(decode(std::span(answer).first<kHeaderBytes>()));
+  peer.send(encode(proof_of(Side::connector, kSecurity, challenges)));
+  Link accepted = accept_peer(listener, kSecurity, in_a_minute());
+  Link connected(peer.release());
+  CHECK(talk(connected, accepted));
 }
 
 TEST_CASE("the deadline's report says how many strangers were turned away, and why the last one was") {
-  Listener listener("127.0.0.1", 0);
-  const auto wait = [&] { return message_of<EnvironmentError>([&] { accept_peer(listener, kToken, at_once()); }); };
+  Listener listener("127.0.0.1", {});
+  const auto wait = [&] {
+    return message_of<EnvironmentError>([&] { accept_peer(listener, kSecurity, Clock::now() + 50ms); });
+  };
   CHECK(contains(wait(), "wait for a peer on " + listener.name() + ": none came in time (nobody was turned away"));
 
   RawSocket silent = connect_raw(listener.port());
@@ -161,42 +418,39 @@ TEST_CASE("the deadline's report says how many strangers were turned away, and w
   garbage.send(std::string(64, 'x'));
   RawSocket control = connect_raw(listener.port());
   control.send(golden_bytes("control"));
-  Link wrong_token = connect_peer("127.0.0.1", listener.port(), kToken + 1, in_a_minute());
   const std::string text = wait();
-  CHECK(contains(text, "3 turned away, the last because it had another token"));
-  CHECK(contains(text, "1 connected without a word"));
+  CHECK(contains(text, "2 turned away, the last because it sent a control message of 16 bytes"));
+  CHECK(contains(text, "1 in the middle of the handshake"));
 
-  RawSocket newer = connect_raw(listener.port());
-  auto greeting = encode(Greeting{kToken});
-  greeting[4] = std::byte{2};
-  newer.send(greeting);
-  CHECK(contains(wait(), "expected protocol version 1, got 2"));
+  RawSocket older = connect_raw(listener.port());
+  auto challenge = encode(new_challenge());
+  challenge[4] = std::byte{1};
+  older.send(challenge);
+  CHECK(contains(wait(), "expected protocol version 2, got 1"));
 }
 
 TEST_CASE("a caller who has not spoken by the end of one call is heard in the next") {
-  Listener listener("127.0.0.1", 0);
+  Listener listener("127.0.0.1", {});
   RawSocket late = connect_raw(listener.port());
-  CHECK_THROWS_AS(accept_peer(listener, kToken, at_once()), EnvironmentError);
-  late.send(encode(Greeting{kToken}));
-  Link accepted = accept_peer(listener, kToken, in_a_minute());
-  Link peer(late.release());
+  CHECK_THROWS_AS(accept_peer(listener, kSecurity, at_once()), EnvironmentError);
+  auto accepting = std::async(std::launch::async, [&] { return accept_peer(listener, kSecurity, in_a_minute()); });
+  Link peer = prove_over(std::move(late), "");
+  Link accepted = accepting.get();
   CHECK(talk(peer, accepted));
 }
 
-TEST_CASE("bytes that follow a greeting at once belong to the link") {
-  Listener listener("127.0.0.1", 0);
-  RawSocket eager = connect_raw(listener.port());
-  auto bytes = golden_bytes("control");
-  const auto greeting = encode(Greeting{kToken});
-  bytes.insert(bytes.begin(), greeting.begin(), greeting.end());
-  eager.send(bytes);
-  CHECK(accept_peer(listener, kToken, in_a_minute()).receive_message() == nlohmann::json{{"type", "hello"}});
+TEST_CASE("bytes that follow a proof at once belong to the link") {
+  Listener listener("127.0.0.1", {});
+  auto accepting = std::async(std::launch::async, [&] { return accept_peer(listener, kSecurity, in_a_minute()); });
+  const auto control = golden_bytes("control");
+  const Link peer = prove_over(connect_raw(listener.port()),
+                               std::string(reinterpret_cast<const char*>(control.data()), control.size()));
+  CHECK(accepting.get().receive_message() == nlohmann::json{{"type", "hello"}});
 }
 
 TEST_CASE("listeners and what they accept do not survive exec") {
-  Listener listener("127.0.0.1", 0);
-  Link a = connect_peer("127.0.0.1", listener.port(), kToken, in_a_minute());
-  Link b = accept_peer(listener, kToken, in_a_minute());
+  Listener listener("127.0.0.1", {});
+  auto [a, b] = join_ring(listener, ring_of_one(listener, kSecurity), in_a_minute());
   for (const int fd : {listener.native_handle(), a.native_handle(), b.native_handle()}) {
     CHECK((::fcntl(fd, F_GETFD) & FD_CLOEXEC) != 0);
     if (fd != listener.native_handle()) CHECK((::fcntl(fd, F_GETFL) & O_NONBLOCK) == 0);

@@ -6,6 +6,7 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <unistd.h>
 
 namespace {
@@ -28,6 +29,12 @@ void RawSocket::send(const void* data, std::size_t size) {
   require(::send(fd_, data, size, MSG_NOSIGNAL) == static_cast<ssize_t>(size), "send");
 }
 
+std::vector<std::byte> RawSocket::receive(std::size_t size) {
+  std::vector<std::byte> bytes(size);
+  require(::recv(fd_, bytes.data(), size, MSG_WAITALL) == static_cast<ssize_t>(size), "receive");
+  return bytes;
+}
+
 void RawSocket::close() {
   if (fd_ >= 0) ::close(release());
 }
@@ -46,6 +53,14 @@ RawSocket connect_raw(std::uint16_t port) {
   RawSocket result(fd);
   require(connected, "connect");
   return result;
+}
+
+RawSocket accept_raw(int listener) {
+  pollfd waiting{listener, POLLIN, 0};
+  require(::poll(&waiting, 1, 60'000) == 1, "wait for a caller");
+  const int fd = ::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
+  require(fd >= 0, "accept");
+  return RawSocket(fd);
 }
 
 std::pair<RawSocket, RawSocket> TcpLoopback::connect() {

@@ -1,8 +1,10 @@
 #pragma once
 #include <paretopipe/wire/link.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 #include <sys/socket.h>
 
@@ -19,6 +21,8 @@ class RawSocket {
   void send(const Bytes& bytes) {
     send(bytes.data(), bytes.size());
   }
+  /// Waits until so many bytes have come. Throws if the stream ends before.
+  std::vector<std::byte> receive(std::size_t size);
   void close();
   /// Closes with a reset instead of the orderly end of a stream.
   void reset();
@@ -36,6 +40,9 @@ struct TcpLoopback {
 struct Socketpair {
   static std::pair<RawSocket, RawSocket> connect();
 };
+
+/// Waits for who calls next at a listening socket.
+RawSocket accept_raw(int listener);
 
 /// Connects to 127.0.0.1:port.
 RawSocket connect_raw(std::uint16_t port);

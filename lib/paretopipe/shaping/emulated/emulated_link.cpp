@@ -71,7 +71,7 @@ std::thread thread_without_signals(Body body) {
 class EmulatedLink::Relay {
  public:
   Relay(const std::string& listen_address, const EmulatedConditions& conditions)
-      : listener_(listen_address, 0), wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), conditions_(conditions) {
+      : listener_(listen_address, {}), wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), conditions_(conditions) {
     if (wake_.get() < 0) throw system_error("make an emulated link's wake-up descriptor (eventfd)", errno);
     thread_ = thread_without_signals([this] { run(); });
   }

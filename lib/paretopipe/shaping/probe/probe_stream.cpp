@@ -176,7 +176,7 @@ struct ProbeServer::Impl {
 };
 
 ProbeServer::ProbeServer(const Endpoint& address)
-    : impl_(std::make_unique<Impl>(Impl{wire::Listener(address.host, address.port)})) {}
+    : impl_(std::make_unique<Impl>(Impl{wire::Listener(address.host, {address.port, address.port})})) {}
 
 ProbeServer::~ProbeServer() = default;
 
@@ -185,7 +185,7 @@ const std::string& ProbeServer::name() const {
 }
 
 std::string ProbeServer::serve_one() {
-  const auto link = wire::accept_peer(impl_->listener, kProbeToken, Clock::time_point::max());
+  const auto link = wire::accept_peer(impl_->listener, probe_security(), Clock::time_point::max());
   ProbeStream stream(link.native_handle(), link.peer_name());
   serve(stream);
   return link.peer_name();

@@ -1,6 +1,7 @@
 #pragma once
 #include <paretopipe/core/clock.hpp>
 #include <paretopipe/shaping/probe/remote_probe.hpp>
+#include <paretopipe/wire/handshake.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -12,13 +13,16 @@
 // Internal to the probes: what their ends have in common, and the protocol of the remote one.
 namespace paretopipe::shaping {
 
-/// The version of this protocol; it is also in the token of the greeting.
-constexpr int kProbeVersion = 1;
-constexpr std::uint64_t kProbeToken = 0x70726f6265000000 + kProbeVersion;  // "probe"
+constexpr int kProbeVersion = 2;
+
+/// Everybody knows the key of probes. It keeps accidents out, and proves nothing.
+inline wire::LinkSecurity probe_security() {
+  return {.key = {}, .purpose = "probe"};
+}
 
 //  prober                                    server
-//  greeting of wire/, with kProbeToken  ->
-//                                       <-   "paretopipe-probe 1\n"
+//  the handshake of wire/, with probe_security
+//                                       <-   "paretopipe-probe 2\n"
 //  {"settling_ns": …, "measuring_ns": …}\n ->
 //  kPing                                ->   (any number of times)
 //                                       <-   kPing

@@ -141,7 +141,7 @@ RemoteProbe probe_host(const Endpoint& server, const RemoteProbeOptions& options
   const auto tell = [&](const std::string& what) {
     if (options.progress) options.progress(what);
   };
-  const auto link = wire::connect_peer(server.host, server.port, kProbeToken, Clock::now() + kReachable);
+  const auto link = wire::connect_peer(server.host, server.port, probe_security(), Clock::now() + kReachable);
   ProbeStream stream(link.native_handle(), link.peer_name());
   expect_server(stream);
   stream.send(

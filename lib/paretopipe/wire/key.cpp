@@ -1,0 +1,38 @@
+#include <paretopipe/wire/frame.hpp>
+#include <paretopipe/wire/key.hpp>
+
+#include <charconv>
+
+#include <fmt/format.h>
+#include <openssl/rand.h>
+
+namespace paretopipe::wire {
+
+Key random_key() {
+  Key key;
+  if (RAND_priv_bytes(reinterpret_cast<unsigned char*>(key.bytes.data()), static_cast<int>(key.bytes.size())) != 1) {
+    throw EnvironmentError("draw a key: OpenSSL's libcrypto has no random numbers");
+  }
+  return key;
+}
+
+std::string to_hex(const Key& key) {
+  std::string digits;
+  for (const auto byte : key.bytes) digits += fmt::format("{:02x}", std::to_integer<unsigned>(byte));
+  return digits;
+}
+
+Key key_from_hex(std::string_view digits) {
+  Key key;
+  const bool complete = digits.size() == 2 * key.bytes.size();
+  for (std::size_t i = 0; complete && i < key.bytes.size(); ++i) {
+    unsigned value = 0;
+    const char* begin = digits.data() + 2 * i;
+    if (std::from_chars(begin, begin + 2, value, 16).ptr != begin + 2) break;
+    key.bytes[i] = static_cast<std::byte>(value);
+    if (i + 1 == key.bytes.size()) return key;
+  }
+  throw ProtocolError("expected a key of 64 hexadecimal digits, got something else");
+}
+
+}  // namespace paretopipe::wire
