@@ -80,3 +80,27 @@ TEST_CASE("what is no shard is refused, and so is a plan that each shard would m
                  {"--shard x", "such as 3/16"},
                  {"--shard 1/2 --stages 3 --partitions equal-time", "--shard needs a plan that is the same"}});
 }
+
+TEST_CASE("the tasks of a Slurm array measure a shard each, and a task that is run again continues it") {
+  const Shell shell;
+  shell.write("tiny.json", R"({"models": ["synthetic:0ms/4kB,0ms"], "data": "random", "batches": 4, "warmup": 1,
+                               "repeat": 1, "repeat_slow": 0})");
+  const auto task = [&](const std::string& number, const std::string& array) {
+    return support::Program(Words("/usr/bin/env 'PATH=" PARETOPIPE_BIN_DIR "'") +
+                                Words("SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_ID=" + number) + Words(array) +
+                                Words("/bin/bash '" PARETOPIPE_SOURCE_DIR "/configs/slurm/sweep-array.sh' tiny.json"),
+                            shell.folder())
+        .wait();
+  };
+  const std::string array = "SLURM_ARRAY_TASK_COUNT=2 SLURM_ARRAY_TASK_MAX=2";
+  for (const auto* number : {"1", "2", "2"}) {
+    const auto outcome = task(number, array);
+    CAPTURE(outcome.errors);
+    CHECK(outcome.exit_code == 0);
+  }
+  shell.run(0, "merge results/tiny/shard-1-of-2 results/tiny/shard-2-of-2 --out results/tiny");
+  CHECK(shell.records("results/tiny").size() == 3);
+  const auto gap = task("4", "SLURM_ARRAY_TASK_COUNT=2 SLURM_ARRAY_TASK_MAX=4");
+  CHECK(gap.exit_code == 2);
+  CHECK(contains(gap.errors, "without gaps"));
+}
