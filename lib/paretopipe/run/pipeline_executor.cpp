@@ -276,6 +276,7 @@ void PipelineExecutor::measure(const experiment::Trial& trial, TrialEvidence& ev
     evidence.clocks.push_back(before[i] && after[i] ? ClockAlignment(*before[i], *after[i]) : ClockAlignment());
   }
   evidence.model = answer_->description;
+  evidence.unsplit_host = answer_->host;
   evidence.unsplit_against_eager = answer_->against_eager;
   const auto run_again = [this](std::vector<stage::Run> runs) {
     for (auto& run : runs) run.tag = next_tag_;

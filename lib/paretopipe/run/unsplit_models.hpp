@@ -38,6 +38,7 @@ struct UnsplitAnswer {
   stage::ModelRequest model;  ///< the question's, with the archive's cuts, so that they need not be found again
   experiment::ModelDescription description;
   stage::Ends ends;
+  host::HostContext host;                        ///< on which the outputs were computed
   std::optional<UnsplitFidelity> against_eager;  ///< for an optimized model
   int distinct_inputs = 0;                       ///< batches
   std::vector<std::vector<std::byte>> outputs;   ///< of each micro-batch
@@ -77,7 +78,7 @@ class UnsplitModels {
 
     UnsplitSetup setup;
     StageClient client;
-    bool configured = false;
+    std::optional<stage::Configured> configured{};
   };
 
   template <class Reply, class Request>
