@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <ctime>
 
+#include <fmt/ranges.h>  // fmt::join, from fmt 11 on
+
 namespace paretopipe::run {
 
 void AppliedNetwork::ensure(shaping::Network& network, const experiment::NetworkProfile& profile,
@@ -90,6 +92,20 @@ bool has_little_memory(const experiment::UncutTrial& trial, std::size_t stage) {
 }
 
 }  // namespace
+
+std::string denormals_notice(const std::vector<stage::ComputeOptions>& wanted,
+                             const std::vector<stage::Configured>& applied) {
+  std::vector<std::size_t> stages;
+  for (std::size_t i = 0; i < applied.size(); ++i) {
+    if (wanted.at(i).flush_denormals && !applied[i].compute.value("flush_denormals", true)) stages.push_back(i);
+  }
+  if (stages.empty()) return "";
+  return fmt::format(
+      "stage{} {} cannot compute denormal numbers as zero, because LibTorch was built without it there; where a "
+      "model's "
+      "numbers become so small, these stages are many times slower. --no-flush-denormals makes all stages alike",
+      stages.size() == 1 ? "" : "s", fmt::join(stages, ", "));
+}
 
 PipelineExecutor::PipelineExecutor(ExecutorOptions options)
     : options_(std::move(options)), unsplit_(options_.timeout_s, options_.interrupt_descriptor, options_.watching) {}
@@ -198,6 +214,14 @@ void PipelineExecutor::ensure_pipeline(const experiment::UncutTrial& trial, bool
   devices_.emplace(trial);
   if (asks_unsplit) unsplit_.start(setup_of(trial));  // while the stages start
   pipeline_.emplace(wanted, *network_, *devices_);
+  notice_denormals();
+}
+
+void PipelineExecutor::notice_denormals() {
+  const auto notice = denormals_notice(pipeline_options_->compute, pipeline_->configured());
+  if (notice.empty() || denormals_noticed_ || !options_.watching.notice) return;
+  options_.watching.notice(notice);
+  denormals_noticed_ = true;
 }
 
 /// Computes the models of all expected trials, so that the process is not needed again between two of them.

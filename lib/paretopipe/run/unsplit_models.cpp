@@ -123,6 +123,15 @@ std::vector<std::string> list_models(const std::filesystem::path& stage_program)
   return ask_once<stage::ModelList>(stage_program, stage::ListModels{}).models;
 }
 
+stage::Configured try_configuration(const std::filesystem::path& stage_program) {
+  StageClient stage(0, {stage_program});
+  stage.send(stage::Configure{});
+  stage::Configured applied;
+  for_each_reply({&stage}, {Clock::now() + kPatience, -1},
+                 [&](StageClient& client) { applied = client.receive<stage::Configured>(); });
+  return applied;
+}
+
 experiment::ModelDescription describe_model(const std::filesystem::path& stage_program,
                                             const stage::ModelRequest& request) {
   return ask_once<stage::Described>(stage_program, stage::Describe{request}).description;

@@ -98,6 +98,10 @@ class UnsplitModels {
 /// ("synthetic:DURATION/BYTES,…"). Throws EnvironmentError if the program cannot be started.
 std::vector<std::string> list_models(const std::filesystem::path& stage_program);
 
+/// What a stage process, started for this question, makes of the default compute options. Throws StageError if it does
+/// not start or refuses them.
+stage::Configured try_configuration(const std::filesystem::path& stage_program);
+
 /// Asks a stage process, started for this question, for one model. Throws UsageError if it does not know the model.
 experiment::ModelDescription describe_model(const std::filesystem::path& stage_program,
                                             const stage::ModelRequest& request);
