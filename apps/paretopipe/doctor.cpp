@@ -3,6 +3,7 @@
 #include <paretopipe/host/host_context.hpp>
 #include <paretopipe/host/observe.hpp>
 #include <paretopipe/launch/child_process.hpp>
+#include <paretopipe/run/unsplit_models.hpp>
 #include <paretopipe/shaping/kernel/capabilities.hpp>
 
 #include <algorithm>
@@ -33,6 +34,24 @@ host::Observations examine() {
     seen.stage_program_error = error.what();
     return seen;
   }
+}
+
+/// What only a stage that runs can tell. Its other problems are among the observations.
+std::vector<host::Finding> stage_findings(const host::Observations& seen) {
+  if (!seen.stage_program || !seen.missing_libraries.empty()) return {};
+  nlohmann::json applied;
+  try {
+    applied = run::try_configuration(*seen.stage_program).compute;
+  } catch (const Error& error) {
+    return {{"stage start", host::Level::problem, error.what(), "a stage program that does not start measures nothing",
+             "start it by hand to see more"}};
+  }
+  if (!applied.contains("flush_denormals")) return {};
+  const bool flushes = applied["flush_denormals"].get<bool>();
+  return {{"denormals", flushes ? host::Level::ok : host::Level::note,
+           flushes ? "computed as zero" : "this LibTorch was built without the code to compute them as zero",
+           "arithmetic on denormal numbers is many times slower, and some models have many of them",
+           flushes ? "" : "--no-flush-denormals makes all stages of a pipeline alike; or use another LibTorch"}};
 }
 
 /// The kinds of network that this machine can put between stages. A sweep without a network needs none of them.
@@ -68,7 +87,9 @@ void print_json(const std::vector<host::Finding>& findings) {
 }
 
 ExitCode run_doctor(const DoctorOptions& options) {
-  auto findings = judge(examine());
+  const auto seen = examine();
+  auto findings = judge(seen);
+  for (auto& finding : stage_findings(seen)) findings.push_back(std::move(finding));
   for (auto& finding : shaping_findings()) findings.push_back(std::move(finding));
   if (options.format == "json") {
     print_json(findings);

@@ -1,6 +1,8 @@
 #include <paretopipe/core/text.hpp>
 #include <paretopipe/experiment/experiment.hpp>
 #include <paretopipe/experiment/model_description.hpp>
+#include <paretopipe/experiment/partitions.hpp>
+#include <paretopipe/experiment/shard.hpp>
 #include <paretopipe/experiment/trial.hpp>
 #include <paretopipe/host/cpu_set.hpp>
 #include <paretopipe/launch/interrupt.hpp>
@@ -23,12 +25,31 @@
 namespace paretopipe::cli {
 namespace {
 
-std::filesystem::path results_folder(const SweepOptions& options, const experiment::Experiment& experiment) {
-  if (!options.out.empty()) return options.out;
+bool is_part(const SweepOptions& options) {
+  return options.shard != experiment::Shard{};
+}
+
+std::filesystem::path usual_folder(const SweepOptions& options, const experiment::Experiment& experiment) {
   if (!options.experiment_file.empty()) return std::filesystem::path("results") / options.experiment_file.stem();
   const auto& model = experiment.models.front();
   if (experiment::names_archive(model)) return std::filesystem::path("results") / std::filesystem::path(model).stem();
   return std::filesystem::path("results") / model.substr(0, model.find(':'));
+}
+
+std::filesystem::path results_folder(const SweepOptions& options, const experiment::Experiment& experiment) {
+  if (!options.out.empty()) return options.out;
+  const auto folder = usual_folder(options, experiment);
+  // Shards are measured at the same time, perhaps on one file system.
+  if (!is_part(options)) return folder;
+  return folder / fmt::format("shard-{}-of-{}", options.shard.number, options.shard.count);
+}
+
+/// Refuses a plan that would be another one in every shard, and so have gaps and overlaps.
+void check_shard(const SweepOptions& options, const experiment::Experiment& experiment) {
+  if (!is_part(options) || !experiment::needs_block_times(experiment)) return;
+  throw UsageError(
+      "--shard needs a plan that is the same in every shard, and the cuts of equal-time follow from a measurement that "
+      "each shard would make anew: measure equal-time without --shard, or list its split points");
 }
 
 /// The settings that a trial's label leaves out because they seldom differ.
@@ -80,13 +101,16 @@ void print_outcome(const run::AdaptiveOutcome& outcome, const experiment::Repeat
              outcome.dominated, outcome.open, outcome.trials, outcome.planned);
 }
 
-ExitCode conclude(const run::SweepCounts& counts, int ok_before, const SweepSides& sides) {
+ExitCode conclude(const run::SweepCounts& counts, int ok_before, const SweepSides& sides, const SweepOptions& options) {
   const int ok = counts.ok + ok_before;
   const auto file = sides.file();
   fmt::print("{} of {} ok, {} failed; records in {}\n", ok,
              record::quantity(static_cast<std::size_t>(ok + counts.failed), "trial"), counts.failed, file.string());
   const auto folder = file.parent_path().string();
-  if (ok > 0 && sides.two()) {
+  if (is_part(options)) {
+    fmt::print("Next, when all {} shards are measured: paretopipe merge THEIR_FOLDERS --out FOLDER\n",
+               options.shard.count);
+  } else if (ok > 0 && sides.two()) {
     fmt::print("Next: paretopipe compare {} {}\n", sides.base_folder().string(), folder);
   } else if (ok > 0) {
     fmt::print("Next: paretopipe frontier {}\n", folder);
@@ -141,6 +165,7 @@ void warn_of_short_phases(const experiment::Experiment& experiment) {
 
 ExitCode run_sweep_command(const SweepOptions& options) {
   const auto experiment = experiment_of(options);
+  check_shard(options, experiment);
   warn_of_shared_cpus(experiment);
   warn_of_idle_devices(experiment);
   warn_of_short_phases(experiment);
@@ -149,7 +174,12 @@ ExitCode run_sweep_command(const SweepOptions& options) {
   if (!inputs.warning.empty()) print_notice("warning: {}\n", inputs.warning);
   const launch::InterruptGuard interrupt;
   SweepSides sides(options, experiment, executor_options(options, experiment, inputs, interrupt), folder);
-  const auto [models, plan] = run::prepare_sweep(experiment, inputs, sides.own(), sides.other());
+  const auto [models, whole_plan] = run::prepare_sweep(experiment, inputs, sides.own(), sides.other());
+  const auto plan = experiment::trials_of(options.shard, whole_plan);
+  if (plan.empty()) {
+    fmt::print("shard {} has no trials: the plan has fewer configurations than shards\n", to_string(options.shard));
+    return ExitCode::success;
+  }
   if (options.dry_run) {
     print_plan(run::remaining_trials(plan, sides.known(options.resume)), plan.size(), models, folder, experiment,
                sides.two());
@@ -180,7 +210,7 @@ ExitCode run_sweep_command(const SweepOptions& options) {
   progress.finish();
   print_findings(sweep.counts());
   if (experiment.repeat.adaptive) print_outcome(outcome, experiment.repeat);
-  return conclude(sweep.counts(), static_cast<int>(done_before), sides);
+  return conclude(sweep.counts(), static_cast<int>(done_before), sides, options);
 }
 
 }  // namespace

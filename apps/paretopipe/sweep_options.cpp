@@ -55,6 +55,11 @@ void add_sweep_options(CLI::App& command, SweepOptions& options) {
       .add_option("--against", options.against,
                   "Measure every trial with this stage program too, in turns, into OUT/base: did it get slower?")
       ->type_name("PROGRAM");
+  command
+      .add_option_function<std::string>(
+          "--shard", [&options](const std::string& text) { options.shard = experiment::parse_shard(text); },
+          "Measure one part of the plan, such as 3/16: the third of sixteen, which `paretopipe merge` joins")
+      ->type_name("NUMBER/COUNT");
   command.add_flag("--resume", options.resume, "Continue a sweep: run what has no ok record yet");
   command.add_flag("--dry-run", options.dry_run, "Print the plan and run nothing");
 }

@@ -1,5 +1,6 @@
 #pragma once
 #include <paretopipe/experiment/settings.hpp>
+#include <paretopipe/experiment/shard.hpp>
 
 #include <filesystem>
 #include <string>
@@ -15,6 +16,7 @@ struct SweepOptions {
   experiment::GivenFlags settings;
   std::filesystem::path out;
   std::filesystem::path against;  ///< another stage program; empty if there is none
+  experiment::Shard shard;        ///< the part of the plan to measure; 1/1 is all of it
   bool resume = false;
   bool dry_run = false;
   std::vector<std::string> command_line;

@@ -20,6 +20,10 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
   target_compile_options(paretopipe_warnings INTERFACE -Wno-stringop-overread -Wno-maybe-uninitialized)
 endif()
 
+# A processor with fused multiply-add would round a product and a sum once instead of twice, and the last digits of JSON and
+# CSV would depend on the architecture that analysed the records.
+add_compile_options(-ffp-contract=off)
+
 if(PARETOPIPE_SANITIZE)
   add_compile_options(-fsanitize=${PARETOPIPE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g1)
   add_link_options(-fsanitize=${PARETOPIPE_SANITIZE})

@@ -31,7 +31,8 @@ class FaultyBackend final : public stage::Backend {
  public:
   FaultyBackend(std::unique_ptr<stage::Backend> inner, const std::string& fault) : inner_(std::move(inner)) {
     slower_ = fault == "slower";
-    if (fault.empty() || slower_) return;
+    denormals_ = fault == "denormals";
+    if (fault.empty() || slower_ || denormals_) return;
     std::smatch match;
     if (!std::regex_match(fault, match, std::regex("([a-z]+)@([0-9]+)-([0-9]+)@([0-9]+)(?:@(.+))?"))) {
       throw UsageError("unreadable fault: " + fault);
@@ -43,7 +44,11 @@ class FaultyBackend final : public stage::Backend {
   }
 
   std::vector<std::string> models() const override { return inner_->models(); }
-  nlohmann::json configure(const stage::ComputeOptions& options) override { return inner_->configure(options); }
+  nlohmann::json configure(const stage::ComputeOptions& options) override {
+    auto applied = inner_->configure(options);
+    if (denormals_) applied["flush_denormals"] = false;
+    return applied;
+  }
   experiment::ModelDescription describe(const stage::ModelRequest& request) override {
     auto description = inner_->describe(inner_request(request));
     description.model = request.model;
@@ -130,6 +135,7 @@ class FaultyBackend final : public stage::Backend {
 
   std::unique_ptr<stage::Backend> inner_;
   bool slower_ = false;
+  bool denormals_ = false;
   std::string action_;
   experiment::BlockRange range_;
   int call_ = 0;

@@ -236,3 +236,16 @@ TEST_CASE("a device that dies is named, its trial fails, and the sweep goes on")
   CHECK(failed.failure->stage == device);
   CHECK(contains(failed.failure->reason, "was killed by signal 9"));
 }
+
+TEST_CASE("stages that cannot compute denormals as zero are named once a sweep if that was asked for, and by doctor") {
+  const Shell shell;
+  const support::ScopedVariable fault("FAKE_STAGE_FAULT", "denormals");
+  const std::string sentence = "paretopipe: stages 0, 1 cannot compute denormal numbers as zero";
+  const auto swept = shell.run(0, kOneRepetition + "--threads-per-stage 1,2");
+  const auto at = swept.errors.find(sentence);
+  REQUIRE(at != std::string::npos);
+  CHECK(swept.errors.find(sentence, at + 1) == std::string::npos);
+  CHECK(shell.records().front().stages.front().compute.at("flush_denormals") == false);
+  CHECK_FALSE(contains(Shell().run(0, kOneRepetition + "--no-flush-denormals").errors, "denormal"));
+  CHECK(contains(shell.run("doctor").output, "without the code to compute them as zero"));
+}

@@ -4,6 +4,8 @@
 #include <random>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace paretopipe {
 
@@ -21,6 +23,15 @@ inline std::uint64_t draw_below(std::mt19937_64& random, std::uint64_t bound) {
   std::uint64_t value = random();
   while (value < biased) value = random();
   return value % bound;
+}
+
+/// Shuffles as Fisher and Yates do, in Durstenfeld's form (1964). The same random numbers give the same order
+/// everywhere.
+template <class Value>
+void shuffle(std::vector<Value>& values, std::mt19937_64& random) {
+  for (std::size_t remaining = values.size(); remaining > 1; --remaining) {
+    std::swap(values[remaining - 1], values[draw_below(random, remaining)]);
+  }
 }
 
 /// The SHA-256 (FIPS 180-4) of a file's contents, as 64 lower-case hexadecimal digits. Reads the file piece by piece.

@@ -114,7 +114,8 @@ class ObjectReader {
 std::string reason_of(const nlohmann::json::exception& error);
 
 /// True if the values are equal. Floating-point numbers may differ by 1e-9 of the larger one, because another machine's
-/// compiler may have rounded a derived number differently.
+/// compiler may have rounded a derived number differently. A whole number equals a floating-point one only if that is
+/// exactly the number, on every architecture.
 bool nearly_equal(const nlohmann::json& left, const nlohmann::json& right);
 
 /// Throws UsageError unless `json` is an object whose "schema" is the number `schema`. `what` names its kind ("record")

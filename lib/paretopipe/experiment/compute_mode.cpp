@@ -42,12 +42,17 @@ Value find(const Names<Value>& names, const char* key, const std::string& text) 
 /// 65,536 times as coarse.
 constexpr double kFloat32Tolerance = 1e-4;
 constexpr double kBfloat16Tolerance = 5e-2;
+constexpr double kBfloat16ToleranceAcrossCpus = 0.15;
 
 }  // namespace
 
 double ComputeMode::relative_tolerance() const {
   if (compute == Compute::eager) return 0;
   return dtype == Precision::float32 ? kFloat32Tolerance : kBfloat16Tolerance;
+}
+
+double ComputeMode::tolerance_across_cpus() const {
+  return dtype == Precision::float32 ? kFloat32Tolerance : kBfloat16ToleranceAcrossCpus;
 }
 
 std::string to_string(Compute compute) {

@@ -20,14 +20,6 @@ namespace paretopipe::experiment {
 
 namespace {
 
-/// The shuffle of Fisher and Yates in Durstenfeld's form (1964).
-template <class Value>
-void shuffle(std::vector<Value>& values, std::mt19937_64& random) {
-  for (std::size_t remaining = values.size(); remaining > 1; --remaining) {
-    std::swap(values[remaining - 1], values[draw_below(random, remaining)]);
-  }
-}
-
 /// The random numbers of one repetition for the purpose `what`; empty: the order of the splits. They depend on nothing
 /// else, so more models or repetitions do not change the order of the others.
 std::mt19937_64 random_of(const Experiment& experiment, const std::string& model, int repetition,

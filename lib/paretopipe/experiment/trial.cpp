@@ -101,7 +101,8 @@ int UncutTrial::threads_of(int stage) const {
   return own > 0 ? own : device_profile(stage).threads.value_or(threads_per_stage);
 }
 
-double Trial::relative_tolerance() const {
+double Trial::relative_tolerance(Cpus cpus_used) const {
+  if (cpus_used == Cpus::of_several_kinds) return compute.tolerance_across_cpus();
   auto mode = compute;
   if (!compute_devices.empty()) mode.compute = Compute::optimized;
   return mode.relative_tolerance();

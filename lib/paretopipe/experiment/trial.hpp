@@ -52,6 +52,9 @@ struct UncutTrial {
   int threads_of(int stage) const;
 };
 
+/// The CPUs that computed a trial's stages and the unsplit model (host::same_kind_of_cpu).
+enum class Cpus { of_one_kind, of_several_kinds };
+
 /// Everything that decides one run, and nothing else: two trials are the same if and only if they are equal.
 struct Trial : UncutTrial {
   int block_count = 0;              ///< N of the model
@@ -83,9 +86,10 @@ struct Trial : UncutTrial {
   bool all_local() const { return !split_points.empty() && split_points.front() == block_count; }
   bool all_remote() const;
 
-  /// The most that results may differ from the unsplit model's, as a share of its largest logit: the mode's value, and
-  /// with a GPU that of optimized, because other kernels sum in another order.
-  double relative_tolerance() const;
+  /// The most that results may differ from the unsplit model's, as a share of its largest logit. On CPUs of one kind it
+  /// is the mode's value, which is 0 in eager mode. With a GPU it is that of optimized, because other kernels sum in
+  /// another order. On CPUs of several kinds it is ComputeMode::tolerance_across_cpus().
+  double relative_tolerance(Cpus cpus_used = Cpus::of_one_kind) const;
 
   /// "mobilenet_v2 split 7/20 batch 8 micro-batch 2 over wifi (netem) repetition 3", for progress and messages.
   /// Repetitions are counted from 1 for people.

@@ -13,21 +13,24 @@ namespace paretopipe::host {
 
 namespace {
 
-/// On some boards /proc/cpuinfo names only the core (64-bit ARM); their device tree names the board.
-std::string read_cpu_model() {
-  const auto cpuinfo = read_text("/proc/cpuinfo").value_or("");
-  if (const auto named = find_field(cpuinfo, "model name"); named && !named->empty()) return *named;
-  if (const auto board = read_text("/proc/device-tree/model"); board && !board->empty()) return *board;
-  return parse_cpu_model(cpuinfo).value_or("");
+/// Boards without a BIOS are named by their device tree.
+std::optional<std::string> read_board(const std::filesystem::path& root) {
+  auto board = read_text(root / "proc/device-tree/model");
+  if (board && board->empty()) board.reset();
+  return board;
 }
 
 }  // namespace
+
+bool same_kind_of_cpu(const HostContext& a, const HostContext& b) {
+  return a.architecture == b.architecture && a.cpu_model == b.cpu_model;
+}
 
 bool share_steady_clock(const HostContext& a, const HostContext& b) {
   return !a.boot_id.empty() && a.boot_id == b.boot_id && a.time_namespace == b.time_namespace;
 }
 
-HostContext read_host_context() {
+HostContext read_host_context(const std::filesystem::path& root) {
   HostContext context;
   utsname names{};
   if (uname(&names) == 0) {
@@ -35,16 +38,17 @@ HostContext read_host_context() {
     context.kernel = fmt::format("{} {}", names.sysname, names.release);
     context.architecture = names.machine;
   }
-  context.boot_id = read_text("/proc/sys/kernel/random/boot_id").value_or("");
+  context.boot_id = read_text(root / "proc/sys/kernel/random/boot_id").value_or("");
   std::error_code unknown;
-  context.time_namespace = std::filesystem::read_symlink("/proc/self/ns/time", unknown).string();
-  for (const auto* file : {"/etc/os-release", "/usr/lib/os-release"}) {
-    if (context.os.empty()) context.os = parse_os_name(read_text(file).value_or("")).value_or("");
+  context.time_namespace = std::filesystem::read_symlink(root / "proc/self/ns/time", unknown).string();
+  for (const auto* file : {"etc/os-release", "usr/lib/os-release"}) {
+    if (context.os.empty()) context.os = parse_os_name(read_text(root / file).value_or("")).value_or("");
   }
-  context.cpu_model = read_cpu_model();
+  context.cpu_model = parse_cpu_model(read_text(root / "proc/cpuinfo").value_or("")).value_or("");
+  context.board = read_board(root);
   context.cpu_count = get_nprocs();
-  context.memory_bytes = parse_kilobyte_field(read_text("/proc/meminfo").value_or(""), "MemTotal").value_or(0);
-  context.governor = read_text("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
+  context.memory_bytes = parse_kilobyte_field(read_text(root / "proc/meminfo").value_or(""), "MemTotal").value_or(0);
+  context.governor = read_text(root / "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
   return context;
 }
 
@@ -68,6 +72,7 @@ void to_json(nlohmann::json& json, const HostContext& context) {
           {"cpu_count", context.cpu_count},
           {"memory_bytes", context.memory_bytes}};
   if (!context.time_namespace.empty()) json["time_namespace"] = context.time_namespace;
+  write_optional(json, "board", context.board);
   write_optional(json, "governor", context.governor);
 }
 
@@ -81,6 +86,7 @@ void from_json(const nlohmann::json& json, HostContext& context) {
   json.at("cpu_model").get_to(context.cpu_model);
   json.at("cpu_count").get_to(context.cpu_count);
   json.at("memory_bytes").get_to(context.memory_bytes);
+  read_optional(json, "board", context.board);
   read_optional(json, "governor", context.governor);
 }
 

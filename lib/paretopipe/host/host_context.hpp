@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 
@@ -20,6 +21,7 @@ struct HostContext {
   std::int64_t memory_bytes = 0;
   std::optional<std::string>
       governor;  ///< cpufreq governor of CPU 0; absent if the kernel shows none (virtual machines)
+  std::optional<std::string> board{};  ///< "Raspberry Pi 4 Model B Rev 1.4", as the device tree has it; absent on a PC
 
   bool operator==(const HostContext&) const = default;
 };
@@ -36,8 +38,12 @@ struct HostState {
 /// True if readings of the two processes' steady clocks can be compared directly. False if unknown.
 bool share_steady_clock(const HostContext& a, const HostContext& b);
 
-/// Reads /proc and /sys. What cannot be read stays empty or absent. Never throws.
-HostContext read_host_context();
+/// True if the same program on both computes the same numbers to the last bit: another kind of CPU may have other
+/// kernels, which sum in another order.
+bool same_kind_of_cpu(const HostContext& a, const HostContext& b);
+
+/// Reads /proc, /sys and /etc. What cannot be read stays empty or absent. Never throws. `root` is "/" except in tests.
+HostContext read_host_context(const std::filesystem::path& root = "/");
 HostState read_host_state();
 
 void to_json(nlohmann::json& json, const HostContext& context);

@@ -60,9 +60,57 @@ std::optional<bool> read_turbo(const fs::path& root) {
   return std::nullopt;
 }
 
+/// What hypervisors call the machine that they make, or themselves as its vendor. systemd-detect-virt(1) looks for the
+/// same names in the same files.
+constexpr std::array<std::string_view, 15> kHypervisors{"Amazon EC2",
+                                                        "Apple Virtualization",
+                                                        "BHYVE",
+                                                        "Bochs",
+                                                        "Google Compute Engine",
+                                                        "Hyper-V",
+                                                        "KVM",
+                                                        "KubeVirt",
+                                                        "OpenStack",
+                                                        "Parallels",
+                                                        "QEMU",
+                                                        "VMW",
+                                                        "VMware",
+                                                        "VirtualBox",
+                                                        "Xen"};
+
+/// The firmware's tables: PCs, and servers of every architecture.
+bool firmware_names_hypervisor(const fs::path& root) {
+  const auto dmi = root / "sys/class/dmi/id";
+  const auto product = read_text(dmi / "product_name").value_or("");
+  const auto vendor = read_text(dmi / "sys_vendor").value_or("");
+  if (product.ends_with(".metal") || product.find(".metal-") != std::string::npos) return false;  // a whole EC2 machine
+  if (vendor == "Microsoft Corporation" && product == "Virtual Machine") return true;
+  if (vendor == "innotek GmbH") return true;  // VirtualBox
+  const auto names = {product, vendor, read_text(dmi / "board_vendor").value_or(""),
+                      read_text(dmi / "bios_vendor").value_or("")};
+  return std::any_of(names.begin(), names.end(), [](const std::string& name) {
+    return std::any_of(kHypervisors.begin(), kHypervisors.end(),
+                       [&](std::string_view hypervisor) { return name.starts_with(hypervisor); });
+  });
+}
+
+/// What stands in for these tables on ARM and POWER: KVM, Xen and VMware add a node, and QEMU its configuration device.
+bool device_tree_names_hypervisor(const fs::path& root) {
+  const auto tree = root / "proc/device-tree";
+  if (is_there(tree / "hypervisor")) return true;
+  if (read_text(tree / "compatible").value_or("").find("qemu,") != std::string::npos) return true;
+  std::error_code none;
+  for (const auto& node : fs::directory_iterator(tree, none)) {
+    if (node.path().filename().string().starts_with("fw-cfg")) return true;
+  }
+  return read_text(tree / "model").value_or("") == "linux,dummy-virt";
+}
+
+/// x86 has a flag for it. On other architectures the hypervisor shows only in what it says of the machine.
 bool is_virtual_machine(const fs::path& root) {
   const auto flags = find_field(read_text(root / "proc/cpuinfo").value_or(""), "flags").value_or("");
-  return (" " + flags + " ").find(" hypervisor ") != std::string::npos || is_there(root / "sys/hypervisor/type");
+  return (" " + flags + " ").find(" hypervisor ") != std::string::npos || is_there(root / "sys/hypervisor/type") ||
+         firmware_names_hypervisor(root) || device_tree_names_hypervisor(root);
 }
 
 /// The median over a few batches of readings, so that an interrupted batch does not count.

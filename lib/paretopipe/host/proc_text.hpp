@@ -20,8 +20,9 @@ std::optional<std::string> find_field(std::string_view text, std::string_view ke
 /// PRETTY_NAME of os-release(5), unquoted; else NAME.
 std::optional<std::string> parse_os_name(std::string_view os_release);
 
-/// The CPU model from /proc/cpuinfo: "model name" (x86), "Model" (Raspberry Pi), "cpu" (POWER), otherwise "implementer
-/// 0x41 part 0xd0b".
+/// The CPU model from /proc/cpuinfo: "model name" (x86), the names of the cores (64-bit ARM), "cpu" (POWER). ARM's
+/// kernel writes numbers, which are named as lscpu(1) names them: "Cortex-A76", or "Cortex-A53 + Cortex-A72" where a
+/// machine has several kinds. A core without a name here is "implementer 0x41 part 0xfff".
 std::optional<std::string> parse_cpu_model(std::string_view cpuinfo);
 
 /// The value, in bytes, of a line of /proc/meminfo or /proc/PID/status ("VmHWM:   1234 kB").

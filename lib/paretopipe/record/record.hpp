@@ -162,7 +162,7 @@ struct Fidelity {
   double max_abs_difference = 0;  ///< of the logits; 0: equal bit for bit
   double top1_agreement = 1;      ///< share of images whose largest logit is the same
   int batches_compared = 0;
-  double tolerance = 0;                ///< upper limit of the difference: 0 in eager mode (experiment::ComputeMode)
+  double tolerance = 0;                ///< upper limit of the difference: see Trial::relative_tolerance
   std::optional<Accuracy> accuracy{};  ///< of the split model's own results, if there are labels
 
   /// The unsplit model in the trial's mode against eager float32; absent in eager mode, and in older records.

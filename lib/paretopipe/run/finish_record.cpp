@@ -200,9 +200,21 @@ record::TrialRecord not_ok(record::TrialRecord record, record::Status status, re
 
 }  // namespace
 
+namespace {
+
+experiment::Cpus cpus_of(const TrialEvidence& evidence) {
+  const auto& stages = evidence.configured;
+  const bool alike = std::all_of(stages.begin(), stages.end(), [&](const stage::Configured& stage) {
+    return host::same_kind_of_cpu(stage.host, evidence.unsplit_host);
+  });
+  return alike ? experiment::Cpus::of_one_kind : experiment::Cpus::of_several_kinds;
+}
+
+}  // namespace
+
 record::Fidelity fidelity_of(const experiment::Trial& trial, const TrialEvidence& evidence) {
   const auto& first = evidence.reports.front();
-  const double relative = trial.relative_tolerance();
+  const double relative = trial.relative_tolerance(cpus_of(evidence));
   record::Fidelity all{first.max_abs_difference, first.top1_agreement,
                        experiment::count(trial.phases) * (trial.warmup + trial.batches),
                        relative * first.largest_output};

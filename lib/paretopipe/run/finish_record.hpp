@@ -26,12 +26,14 @@ struct TrialEvidence {
   std::vector<stage::Configured> configured{};
   std::vector<stage::RunReport> reports{};
   std::vector<ClockAlignment> clocks{};
+  host::HostContext unsplit_host{};  ///< on which the unsplit model's outputs were computed
   std::optional<UnsplitFidelity> unsplit_against_eager{};
   std::vector<ServerEvidence> server{};                  ///< one for each rate, in the order in which they were tried
   std::optional<experiment::NetworkEvidence> network{};  ///< if the links were shaped
 };
 
-/// How far the outputs of all runs, Server phases included, are from the unsplit model's.
+/// How far the outputs of all runs, Server phases included, are from the unsplit model's, and how far they may be on
+/// the CPUs that took part.
 record::Fidelity fidelity_of(const experiment::Trial& trial, const TrialEvidence& evidence);
 
 /// Images per second in the Offline phase, as the record will have it. Requires that the trial has the phase.

@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <ctime>
 
+#include <fmt/ranges.h>  // fmt::join, from fmt 11 on
+
 namespace paretopipe::run {
 
 void AppliedNetwork::ensure(shaping::Network& network, const experiment::NetworkProfile& profile,
@@ -97,6 +99,20 @@ bool has_little_memory(const experiment::UncutTrial& trial, std::size_t stage) {
 }
 
 }  // namespace
+
+std::string denormals_notice(const std::vector<stage::ComputeOptions>& wanted,
+                             const std::vector<stage::Configured>& applied) {
+  std::vector<std::size_t> stages;
+  for (std::size_t i = 0; i < applied.size(); ++i) {
+    if (wanted.at(i).flush_denormals && !applied[i].compute.value("flush_denormals", true)) stages.push_back(i);
+  }
+  if (stages.empty()) return "";
+  return fmt::format(
+      "stage{} {} cannot compute denormal numbers as zero, because LibTorch was built without it there; where a "
+      "model's "
+      "numbers become so small, these stages are many times slower. --no-flush-denormals makes all stages alike",
+      stages.size() == 1 ? "" : "s", fmt::join(stages, ", "));
+}
 
 PipelineExecutor::PipelineExecutor(ExecutorOptions options)
     : options_(std::move(options)), unsplit_(options_.timeout_s, options_.interrupt_descriptor, options_.watching) {}
@@ -218,6 +234,14 @@ void PipelineExecutor::start_pipeline(const PipelineOptions& wanted) {
   ++failed_starts_;
   pipeline_.emplace(wanted, *network_, *devices_);
   failed_starts_ = 0;
+  notice_denormals();
+}
+
+void PipelineExecutor::notice_denormals() {
+  const auto notice = denormals_notice(pipeline_options_->compute, pipeline_->configured());
+  if (notice.empty() || denormals_noticed_ || !options_.watching.notice) return;
+  options_.watching.notice(notice);
+  denormals_noticed_ = true;
 }
 
 /// Computes the models of all expected trials, so that the process is not needed again between two of them.
@@ -296,6 +320,7 @@ void PipelineExecutor::measure(const experiment::Trial& trial, TrialEvidence& ev
     evidence.clocks.push_back(before[i] && after[i] ? ClockAlignment(*before[i], *after[i]) : ClockAlignment());
   }
   evidence.model = answer_->description;
+  evidence.unsplit_host = answer_->host;
   evidence.unsplit_against_eager = answer_->against_eager;
   const auto run_again = [this](std::vector<stage::Run> runs) {
     for (auto& run : runs) run.tag = next_tag_;

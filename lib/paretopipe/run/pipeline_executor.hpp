@@ -62,6 +62,11 @@ struct ExecutorOptions {
   record::Provenance provenance;                          ///< started_at is filled in for every trial
 };
 
+/// A sentence on stages that were to compute denormal numbers as zero and cannot: some builds of LibTorch have no code
+/// for it (Debian's for arm64). Empty if there are none. A stage that does not say counts as one that can.
+std::string denormals_notice(const std::vector<stage::ComputeOptions>& wanted,
+                             const std::vector<stage::Configured>& applied);
+
 /// The tensor that a pipeline returned.
 struct BatchResult {
   wire::TensorSpec spec;  ///< of the whole batch
@@ -100,9 +105,10 @@ class PipelineExecutor final : public TrialExecutor {
   BatchResult last_result(const experiment::Trial& trial);
 
  private:
-  /// `asks_unsplit`: questions about the unsplit model follow, whose process then starts together with the stages.
   void start_pipeline(const PipelineOptions& wanted);
+  /// `asks_unsplit`: questions about the unsplit model follow, whose process then starts together with the stages.
   void ensure_pipeline(const experiment::UncutTrial& trial, bool asks_unsplit);
+  void notice_denormals();
   void ensure_unsplit(const experiment::Trial& trial);
   void ensure_loaded(const experiment::Trial& trial);
   void ensure_source(const experiment::Trial& trial);
@@ -128,6 +134,7 @@ class PipelineExecutor final : public TrialExecutor {
   std::optional<UnsplitQuestion> source_question_;  ///< that the source has the inputs and outputs of
   std::uint32_t next_tag_ = 1;
   int failed_starts_ = 0;  ///< in a row
+  bool denormals_noticed_ = false;
 };
 
 }  // namespace paretopipe::run

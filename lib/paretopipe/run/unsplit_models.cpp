@@ -45,7 +45,7 @@ void UnsplitModels::start(const UnsplitSetup& setup) {
 template <class Reply>
 Reply UnsplitModels::wait_for() {
   Reply reply;
-  const auto* watching = process_->configured ? &watching_ : nullptr;  // it is no longer starting
+  const auto* watching = process_->configured.has_value() ? &watching_ : nullptr;  // it is no longer starting
   for_each_reply({&process_->client},
                  {Clock::now() + std::chrono::seconds(timeout_s_), interrupt_descriptor_, watching},
                  [&](StageClient& client) { reply = client.receive<Reply>(); });
@@ -54,8 +54,7 @@ Reply UnsplitModels::wait_for() {
 
 template <class Reply, class Request>
 Reply UnsplitModels::ask(const Request& request) {
-  if (!process_->configured) wait_for<stage::Configured>();
-  process_->configured = true;
+  if (!process_->configured) process_->configured = wait_for<stage::Configured>();
   process_->client.send(request);
   return wait_for<Reply>();
 }
@@ -89,6 +88,7 @@ const UnsplitAnswer& UnsplitModels::answer(const UnsplitQuestion& question) {
   const auto reply = ask<stage::ReferencesFollow>(stage::ComputeReferences{
       answer.model, answer.description.block_count(), answer.distinct_inputs, question.micro_batches});
   answer.ends = reply.ends;
+  answer.host = process_->configured->host;
   const auto bytes = static_cast<std::size_t>(wire::byte_size(reply.ends.result));
   for (int i = 0; i < answer.distinct_inputs * question.micro_batches; ++i) {
     auto& output = answer.outputs.emplace_back(bytes);
@@ -121,6 +121,15 @@ Reply ask_once(const std::filesystem::path& stage_program, const Request& reques
 
 std::vector<std::string> list_models(const std::filesystem::path& stage_program) {
   return ask_once<stage::ModelList>(stage_program, stage::ListModels{}).models;
+}
+
+stage::Configured try_configuration(const std::filesystem::path& stage_program) {
+  StageClient stage(0, {stage_program});
+  stage.send(stage::Configure{});
+  stage::Configured applied;
+  for_each_reply({&stage}, {Clock::now() + kPatience, -1},
+                 [&](StageClient& client) { applied = client.receive<stage::Configured>(); });
+  return applied;
 }
 
 experiment::ModelDescription describe_model(const std::filesystem::path& stage_program,

@@ -38,6 +38,7 @@ struct UnsplitAnswer {
   stage::ModelRequest model;  ///< the question's, with the archive's cuts, so that they need not be found again
   experiment::ModelDescription description;
   stage::Ends ends;
+  host::HostContext host;                        ///< on which the outputs were computed
   std::optional<UnsplitFidelity> against_eager;  ///< for an optimized model
   int distinct_inputs = 0;                       ///< batches
   std::vector<std::vector<std::byte>> outputs;   ///< of each micro-batch
@@ -77,7 +78,7 @@ class UnsplitModels {
 
     UnsplitSetup setup;
     StageClient client;
-    bool configured = false;
+    std::optional<stage::Configured> configured{};
   };
 
   template <class Reply, class Request>
@@ -96,6 +97,10 @@ class UnsplitModels {
 /// Asks a stage process, started for this question, which models it knows. Forms with parameters come as a pattern
 /// ("synthetic:DURATION/BYTES,…"). Throws EnvironmentError if the program cannot be started.
 std::vector<std::string> list_models(const std::filesystem::path& stage_program);
+
+/// What a stage process, started for this question, makes of the default compute options. Throws StageError if it does
+/// not start or refuses them.
+stage::Configured try_configuration(const std::filesystem::path& stage_program);
 
 /// Asks a stage process, started for this question, for one model. Throws UsageError if it does not know the model.
 experiment::ModelDescription describe_model(const std::filesystem::path& stage_program,

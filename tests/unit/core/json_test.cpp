@@ -2,6 +2,7 @@
 #include <paretopipe/core/json.hpp>
 
 #include <cstdint>
+#include <limits>
 #include <string>
 
 #include <support/catch.hpp>
@@ -144,6 +145,28 @@ TEST_CASE("numbers that were rounded differently are equal, and no others") {
   CHECK_FALSE(nearly_equal(18446744073709551615U, 18446744073709551614U));
   CHECK_FALSE(nearly_equal(1, true));
   CHECK_FALSE(nearly_equal("1", 1.0));
+}
+
+TEST_CASE("a whole number and a floating-point one are equal only if they are the same number") {
+  CHECK(nearly_equal(-0x1p63, std::numeric_limits<std::int64_t>::min()));
+  CHECK(nearly_equal(0x1p63, std::uint64_t{1} << 63));
+  CHECK_FALSE(nearly_equal(0x1p64, 18446744073709551615U));
+  CHECK_FALSE(nearly_equal(18446744073709551615U, 0x1p64));
+  CHECK_FALSE(nearly_equal(0x1p63, std::numeric_limits<std::int64_t>::max()));
+  CHECK_FALSE(nearly_equal(0x1p53 + 2, (std::int64_t{1} << 53) + 1));
+  CHECK_FALSE(nearly_equal(-0x1p64, std::numeric_limits<std::int64_t>::min()));
+  CHECK_FALSE(nearly_equal(-1, 18446744073709551615U));
+  CHECK_FALSE(nearly_equal(std::numeric_limits<double>::infinity(), 18446744073709551615U));
+  CHECK_FALSE(nearly_equal(std::numeric_limits<double>::quiet_NaN(), 0));
+}
+
+TEST_CASE("a number out of range is not read as the nearest one in range, as an ARM processor would have it") {
+  CHECK_FALSE(is_understood({{"seed", 1.8446744073709552e+19}}, {{"seed", 18446744073709551615U}}));
+  CHECK_FALSE(is_understood({{"moment", 9.223372036854775807e+18}}, {{"moment", 9223372036854775807}}));
+  CHECK_FALSE(is_understood({{"batch", 1e300}}, {{"batch", 2147483647}}));
+  CHECK_FALSE(is_understood({{"moment", 18446744073709551615U}}, {{"moment", -1}}));
+  CHECK(is_understood({{"batch", 8.0}}, {{"batch", 8}}));
+  CHECK(is_understood({{"rate", 8}}, {{"rate", 8.0}}));
 }
 
 TEST_CASE("a schema is a whole number, and the one that is read") {

@@ -131,3 +131,8 @@ TEST_CASE("counts are read with and without an SI suffix, and nothing else", "[u
     CHECK_THROWS_AS(parse_count(text), UsageError);
   }
 }
+
+TEST_CASE("a product is rounded before it is added to, so that numbers do not depend on the architecture") {
+  const volatile double factor = 1 + 0x1p-30, product = 1 + 0x1p-29;  // of which the exact one has 2^-60 more
+  CHECK(factor * factor - product == 0);
+}

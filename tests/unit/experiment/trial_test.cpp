@@ -176,6 +176,21 @@ TEST_CASE("micro-batches that no plan makes are refused, not divided by", "[tria
   CHECK_THROWS_AS(empty.get<Trial>(), UsageError);
 }
 
+TEST_CASE("on CPUs of several kinds results may differ by roundings in every mode", "[trial]") {
+  auto trial = a_trial();
+  trial.compute = {};
+  CHECK(trial.relative_tolerance(Cpus::of_one_kind) == 0);
+  CHECK(trial.relative_tolerance(Cpus::of_several_kinds) == Approx(1e-4));
+  trial.compute.dtype = Precision::bfloat16;
+  CHECK(trial.relative_tolerance(Cpus::of_one_kind) == 0);
+  CHECK(trial.relative_tolerance(Cpus::of_several_kinds) == Approx(0.15));
+  trial.compute.compute = Compute::optimized;
+  CHECK(trial.relative_tolerance(Cpus::of_one_kind) == Approx(0.05));
+  CHECK(trial.relative_tolerance(Cpus::of_several_kinds) == Approx(0.15));
+  trial.compute_devices = {"cpu", "cuda:0"};
+  CHECK(trial.relative_tolerance(Cpus::of_several_kinds) == Approx(0.15));
+}
+
 TEST_CASE("with a GPU results may differ by roundings, as optimized ones may", "[trial]") {
   auto trial = a_trial();
   CHECK(trial.relative_tolerance() == 0);

@@ -1,8 +1,13 @@
 #include <paretopipe/host/host_context.hpp>
 
+#include <filesystem>
+#include <string>
+
 #include <sys/utsname.h>
 
 #include <support/catch.hpp>
+#include <support/files.hpp>
+#include <support/temporary_folder.hpp>
 
 using namespace paretopipe::host;
 
@@ -39,11 +44,46 @@ TEST_CASE("context and state come back from JSON as they were, with and without 
   context.governor.reset();
   CHECK(nlohmann::json(context).get<HostContext>() == context);
   CHECK_FALSE(nlohmann::json(context).contains("governor"));
+  CHECK_FALSE(nlohmann::json(context).contains("board"));
+  context.board = "Raspberry Pi 4 Model B Rev 1.4";
+  CHECK(nlohmann::json(context).get<HostContext>() == context);
   HostState state{.load_average_1min = 0.25, .available_memory_bytes = 1 << 30, .cpu_frequency_hz = 2'300'000'000};
   CHECK(nlohmann::json(state).get<HostState>() == state);
   state.cpu_frequency_hz.reset();
   CHECK(nlohmann::json(state).get<HostState>() == state);
   CHECK_FALSE(nlohmann::json(state).contains("cpu_frequency_hz"));
+}
+
+TEST_CASE("an ARM board is described by its cores and its device tree", "[host]") {
+  const paretopipe::support::TemporaryFolder root;
+  const auto write = [&](const std::string& file, const std::string& text) {
+    std::filesystem::create_directories((root.path() / file).parent_path());
+    paretopipe::support::write_file(root.path() / file, text);
+  };
+  write("proc/cpuinfo", "processor\t: 0\nCPU implementer\t: 0x41\nCPU part\t: 0xd08\n");
+  write("proc/device-tree/model", std::string("Raspberry Pi 4 Model B Rev 1.4\0", 31));
+  write("usr/lib/os-release", "PRETTY_NAME=\"Debian GNU/Linux 12 (bookworm)\"\n");
+  write("proc/meminfo", "MemTotal: 8000 kB\n");
+  const auto context = read_host_context(root.path());
+  CHECK(context.cpu_model == "Cortex-A72");
+  CHECK(context.board == "Raspberry Pi 4 Model B Rev 1.4");
+  CHECK(context.os == "Debian GNU/Linux 12 (bookworm)");
+  CHECK(context.memory_bytes == 8000 * 1024);
+  CHECK_FALSE(context.governor);
+}
+
+TEST_CASE("CPUs are of one kind if architecture and model are the same", "[host]") {
+  HostContext pi;
+  pi.architecture = "aarch64";
+  pi.cpu_model = "Cortex-A72";
+  auto other = pi;
+  other.board = "Raspberry Pi 4 Model B Rev 1.4";
+  CHECK(same_kind_of_cpu(pi, other));
+  other.cpu_model = "Cortex-A76";
+  CHECK_FALSE(same_kind_of_cpu(pi, other));
+  other = pi;
+  other.architecture = "armv7l";
+  CHECK_FALSE(same_kind_of_cpu(pi, other));
 }
 
 TEST_CASE("only processes of one boot and one time namespace share a steady clock", "[host]") {

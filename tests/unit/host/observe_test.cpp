@@ -78,6 +78,42 @@ TEST_CASE("a laptop shows its governor, turbo, swap, huge pages and tools", "[ob
   CHECK(other.write("sys/devices/system/cpu/cpufreq/boost", "1").observe().turbo == true);
 }
 
+TEST_CASE("a virtual machine is known by its firmware or its device tree where there is no flag for it", "[observe]") {
+  struct Case {
+    const char* file;
+    const char* text;
+    bool virtual_machine;
+  };
+  for (const auto& [file, text, virtual_machine] :
+       std::vector<Case>{{"sys/class/dmi/id/sys_vendor", "QEMU", true},
+                         {"sys/class/dmi/id/sys_vendor", "Amazon EC2", true},
+                         {"sys/class/dmi/id/sys_vendor", "innotek GmbH", true},
+                         {"sys/class/dmi/id/sys_vendor", "Dell Inc.", false},
+                         {"sys/class/dmi/id/sys_vendor", "Microsoft Corporation", false},  // a Surface
+                         {"sys/class/dmi/id/product_name", "KVM Virtual Machine", true},
+                         {"sys/class/dmi/id/product_name", "VMware20,1", true},
+                         {"sys/class/dmi/id/product_name", "Google Compute Engine", true},
+                         {"sys/class/dmi/id/product_name", "ThinkSystem HR330A", false},
+                         {"sys/class/dmi/id/bios_vendor", "BHYVE", true},
+                         {"sys/hypervisor/type", "xen", true},
+                         {"proc/device-tree/hypervisor/compatible", "linux,kvm", true},
+                         {"proc/device-tree/fw-cfg@9020000/compatible", "qemu,fw-cfg-mmio", true},
+                         {"proc/device-tree/model", "linux,dummy-virt", true},
+                         {"proc/device-tree/compatible", "qemu,pseries", true},
+                         {"proc/device-tree/model", "Raspberry Pi 5 Model B Rev 1.0", false},
+                         {"proc/cpuinfo", "Features : fp asimd", false}}) {
+    CAPTURE(file, text);
+    FakeMachine machine;
+    CHECK(machine.write(file, text).observe().virtual_machine == virtual_machine);
+  }
+  FakeMachine azure, metal;
+  azure.write("sys/class/dmi/id/sys_vendor", "Microsoft Corporation")
+      .write("sys/class/dmi/id/product_name", "Virtual Machine");
+  CHECK(azure.observe().virtual_machine);
+  metal.write("sys/class/dmi/id/sys_vendor", "Amazon EC2").write("sys/class/dmi/id/product_name", "c7g.metal");
+  CHECK_FALSE(metal.observe().virtual_machine);
+}
+
 TEST_CASE("the tightest quota of all groups around the process counts, version 2", "[observe]") {
   FakeMachine machine;
   machine.write("proc/self/cgroup", "0::/system.slice/docker-1.scope")

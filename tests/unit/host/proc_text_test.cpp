@@ -1,5 +1,9 @@
 #include <paretopipe/host/proc_text.hpp>
 
+#include <string>
+#include <utility>
+#include <vector>
+
 #include <support/catch.hpp>
 
 using namespace paretopipe::host;
@@ -29,10 +33,18 @@ TEST_CASE("the CPU is named on x86, on a Raspberry Pi, on POWER and on bare ARM"
   CHECK(parse_cpu_model("processor\t: 0\nmodel\t\t: 207\nmodel name\t: AMD EPYC 7763\n") == "AMD EPYC 7763");
   CHECK(parse_cpu_model(
             "processor\t: 0\nCPU implementer\t: 0x41\nCPU part\t: 0xd08\nModel\t\t: Raspberry Pi 4 Model B\n") ==
-        "Raspberry Pi 4 Model B");
+        "Cortex-A72");
   CHECK(parse_cpu_model("processor\t: 0\ncpu\t\t: POWER9\n") == "POWER9");
-  CHECK(parse_cpu_model("processor\t: 0\nCPU implementer\t: 0x41\nCPU part\t: 0xd0b\n") ==
-        "implementer 0x41 part 0xd0b");
+  CHECK(parse_cpu_model("processor\t: 0\nCPU implementer\t: 0x41\nCPU part\t: 0xd0b\n") == "Cortex-A76");
+  CHECK(parse_cpu_model("CPU implementer\t: 0x41\nCPU part\t: 0xfff\n") == "implementer 0x41 part 0xfff");
+  const std::string little = "processor\t: 0\nCPU implementer\t: 0x41\nCPU part\t: 0xd03\n\n";
+  const std::string big = "processor\t: 4\nCPU implementer\t: 0x41\nCPU part\t: 0xd08\n\n";
+  CHECK(parse_cpu_model(little + little + big + big) == "Cortex-A53 + Cortex-A72");
+  CHECK(parse_cpu_model(little + "Hardware\t: BCM2835\nModel\t\t: Raspberry Pi 3\n") == "Cortex-A53");
+  for (const auto& [part, name] : std::vector<std::pair<std::string, std::string>>{
+           {"0xd07", "Cortex-A57"}, {"0xd41", "Cortex-A78"}, {"0xd0c", "Neoverse-N1"}, {"0xd40", "Neoverse-V1"}}) {
+    CHECK(parse_cpu_model("CPU implementer\t: 0x41\nCPU part\t: " + part) == name);
+  }
   for (const auto* text : {"", "CPU implementer\t: 0x41\n", "model name\t:\n"}) CHECK_FALSE(parse_cpu_model(text));
 }
 

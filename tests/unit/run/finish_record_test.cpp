@@ -104,6 +104,28 @@ TEST_CASE("optimized, a difference within the tolerance is kept and passes, and 
   CHECK(run::finish_record(trial, evidence).status == record::Status::failed);
 }
 
+TEST_CASE(
+    "on CPUs of several kinds eager outputs may differ by a tolerance, which the record keeps, and on one by nothing") {
+  const auto trial = trial_at({3});
+  host::HostContext server, board;
+  server.cpu_model = "AMD EPYC";
+  board.cpu_model = "Cortex-A72";
+  auto evidence = regular_evidence();
+  evidence.reports.front().largest_output = 20;
+  evidence.reports.front().max_abs_difference = 20 * 8.6e-7;
+  evidence.unsplit_host = evidence.configured[0].host = server;
+  evidence.configured[1].host = board;
+  const auto mixed = run::finish_record(trial, evidence);
+  CHECK(mixed.status == record::Status::ok);
+  CHECK(mixed.fidelity->tolerance == 20 * trial.relative_tolerance(experiment::Cpus::of_several_kinds));
+  evidence.configured[0].host = board;  // all stages alike, and only the unsplit model elsewhere
+  CHECK(run::finish_record(trial, evidence).status == record::Status::ok);
+  evidence.unsplit_host = board;
+  const auto alike = run::finish_record(trial, evidence);
+  CHECK(alike.status == record::Status::failed);
+  CHECK(alike.fidelity->tolerance == 0);
+}
+
 TEST_CASE("accuracy is recorded where there are labels, and missing where there are none") {
   auto evidence = regular_evidence();
   CHECK_FALSE(run::finish_record(trial_at({3}), evidence).fidelity->accuracy.has_value());

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# usage: package.sh BUILD_DIR VERSION
+# The Debian package of a build has the programs and profiles, depends on the libraries that they load, and what it unpacks
+# runs. Exit status 77, for CTest to skip it, without dpkg.
+set -euo pipefail
+build=$1 version=$2
+for tool in dpkg-deb dpkg-shlibdeps; do
+  command -v "$tool" >/dev/null || { echo "SKIPPED: $tool is not installed" >&2; exit 77; }
+done
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+
+# Only packs: what is there was built before.
+cpack -G DEB --config "$build/CPackConfig.cmake" -B "$folder" >"$folder/log" 2>&1 || { cat "$folder/log"; exit 1; }
+package=$folder/paretopipe_${version}_$(dpkg --print-architecture).deb
+test -f "$package" || { ls "$folder"; exit 1; }
+
+field() { dpkg-deb --field "$package" "$1"; }
+expect() { # TEXT PATTERN
+  grep -qE -- "$2" <<<"$1" || { printf 'no %s in:\n%s\n' "$2" "$1" >&2; exit 1; }
+}
+expect "$(field Version)" "^$version\$"
+expect "$(field Depends)" "libc6 .*libfmt[0-9]+"
+expect "$(field Recommends)" "libopenblas0-openmp.*iproute2"
+contents=$(dpkg-deb --contents "$package")
+for file in bin/paretopipe share/paretopipe/configs/quickstart.json share/paretopipe/configs/slurm/sweep-array.sh; do
+  expect "$contents" " \./usr/$file\$"
+done
+if [[ -x $build/bin/paretopipe-stage ]]; then
+  expect "$contents" " \./usr/bin/paretopipe-stage\$"
+  expect "$(field Depends)" "libtorch"
+fi
+
+dpkg-deb --extract "$package" "$folder/root"
+cd /
+expect "$("$folder/root/usr/bin/paretopipe" --version)" "^paretopipe $version "
