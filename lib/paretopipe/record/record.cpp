@@ -239,6 +239,12 @@ std::optional<std::int64_t> clock_error_ns(const TrialRecord& record, int from, 
   return sender.error_bound_ns + receiver.error_bound_ns;
 }
 
+std::optional<std::int64_t> clock_error_ns(const TrialRecord& record) {
+  std::optional<std::int64_t> largest;  // nothing is less than any number
+  for (const auto& link : record.links) largest = std::max(largest, clock_error_ns(record, link.from, link.to));
+  return largest;
+}
+
 std::string to_string(Status status) {
   switch (status) {
     case Status::ok:

@@ -205,6 +205,9 @@ bool side_by_side(const TrialRecord& one, const TrialRecord& other);
 /// again, added up, are not affected.
 std::optional<std::int64_t> clock_error_ns(const TrialRecord& record, int from, int to);
 
+/// The largest of the record's links.
+std::optional<std::int64_t> clock_error_ns(const TrialRecord& record);
+
 void to_json(nlohmann::json& json, const TrialRecord& record);
 
 /// Throws UsageError for a missing or newer schema version, for missing or mistyped fields, and for a record whose id
