@@ -80,24 +80,85 @@ TEST_CASE("a stage program that cannot be started is not a failure record of eve
   CHECK_THROWS_AS(executor.run(trial_at({1})), EnvironmentError);
 }
 
-TEST_CASE("times of stages with a clock of their own are brought to the driver's, with a bound on the error",
-          "[needs:time_namespaces]") {
-  constexpr std::int64_t kAheadSeconds = 100'000;
-  const std::string unshare = "unshare --user --map-root-user --time --monotonic ";
-  if (support::Program({"/bin/sh", "-c", unshare + "1 /bin/true"}, "/").wait().exit_code != 0) {
-    support::skip("this machine has no time namespaces for this user");
+namespace {
+
+/// A stage program whose every process lives in a time of its own, as many seconds ahead as its number says.
+class StageInOtherTime {
+ public:
+  StageInOtherTime() {
+    if (support::Program({"/bin/sh", "-c", kUnshare + "1 /bin/true"}, "/").wait().exit_code != 0) {
+      support::skip("this machine has no time namespaces for this user");
+    }
   }
-  const Script stage(fmt::format("exec {}{} {}", unshare, kAheadSeconds, kFakeStage.string()));
-  run::PipelineExecutor executor(options_with(stage.path()));
-  const auto record = executor.run(trial_at({1}));
+
+  std::filesystem::path path() const { return script_.path(); }
+
+  /// How far a stage of the record was ahead of the machine's clock.
+  std::int64_t ahead_ns(const record::StageReport& stage) const {
+    return std::stoll(support::read_file(folder_.path() / stage.host.time_namespace)) * 1'000'000'000;
+  }
+
+ private:
+  static inline const std::string kUnshare = "unshare --user --map-root-user --time --monotonic ";
+
+  support::TemporaryFolder folder_;
+  Script script_{fmt::format("exec {}$$ /bin/sh -c 'echo $$ >\"{}/$(readlink /proc/self/ns/time)\"; exec {}'", kUnshare,
+                             folder_.path().string(), kFakeStage.string())};
+};
+
+/// Requires that the truth is within the error that the record states, and returns how far off the record is.
+std::int64_t require_aligned(const record::TrialRecord& record, const StageInOtherTime& stage) {
   INFO((record.failure ? record.failure->reason : std::string()));
-  REQUIRE(record.status == record::Status::ok);
+  // A busy machine wakes an emulated link late. That invalidates the trial, and no bound.
+  REQUIRE((record.status == record::Status::ok || record.failure->phase == "network"));
   REQUIRE(record.clocks.size() == 2);
-  for (const auto& clock : record.clocks) {
-    CHECK_FALSE(clock.same_clock);
-    CHECK(clock.error_bound_ns > 0);
-    const auto ahead_ns = kAheadSeconds * 1'000'000'000;
-    CHECK(std::abs(clock.offset_before_ns + ahead_ns) <= clock.error_bound_ns);
-    CHECK(std::abs(clock.offset_after_ns + ahead_ns) <= clock.error_bound_ns);
+  CHECK(record.clocks[0].same_clock);
+  const auto& clock = record.clocks[1];
+  CHECK_FALSE(clock.same_clock);
+  const auto truth = stage.ahead_ns(record.stages[0]) - stage.ahead_ns(record.stages[1]);
+  CAPTURE(truth, clock.offset_before_ns, clock.offset_after_ns, clock.error_bound_ns);
+  CHECK(truth != 0);
+  CHECK(std::abs(clock.offset_before_ns - truth) <= clock.error_bound_ns);
+  CHECK(std::abs(clock.offset_after_ns - truth) <= clock.error_bound_ns);
+  CHECK(clock.drift_ppm.value()[0] <= 0);
+  CHECK(clock.drift_ppm.value()[1] >= 0);
+  return std::abs(clock.offset_before_ns + clock.offset_after_ns - 2 * truth) / 2;
+}
+
+}  // namespace
+
+TEST_CASE("times of stages with a clock of their own are brought to stage 0's, with a bound on the error",
+          "[needs:time_namespaces]") {
+  const StageInOtherTime stage;
+  run::PipelineExecutor executor(options_with(stage.path()));
+  for (int repetition = 0; repetition < 3; ++repetition) {
+    const auto record = executor.run(trial_at({1}, repetition));
+    require_aligned(record, stage);
+    CHECK(record.clocks[1].error_bound_ns < 50'000'000);
+    check_survives_writing(record);
+  }
+}
+
+TEST_CASE("over a network that is slower one way the bound holds, where half of the round trip would be 10 ms off",
+          "[needs:time_namespaces]") {
+  const StageInOtherTime stage;
+  run::PipelineExecutor executor(options_with(stage.path()));
+  auto trial = trial_at({1});
+  trial.shaping = experiment::Shaping::emulated;
+  trial.network.name = "uneven";
+  trial.network.forward.delay = std::chrono::milliseconds(30);
+  trial.network.backward.delay = std::chrono::milliseconds(10);
+  for (trial.repetition = 0; trial.repetition < 3; ++trial.repetition) {
+    const auto record = executor.run(trial);
+    const auto off_ns = require_aligned(record, stage);
+    CAPTURE(off_ns);
+    CHECK(record.clocks[1].error_bound_ns >= 20'000'000);
+    CHECK(off_ns > 5'000'000);
+    for (const auto& phase : {record.single_stream.value(), record.offline.value()}) {
+      for (std::size_t i = 0; i < phase.results.completed.size(); ++i) {
+        REQUIRE(phase.stages[0].send_begin[i] <= phase.stages[1].receive_begin[i]);
+        REQUIRE(phase.stages[1].send_begin[i] <= phase.results.receive_begin[i]);
+      }
+    }
   }
 }

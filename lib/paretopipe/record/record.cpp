@@ -72,7 +72,22 @@ void from_json(const nlohmann::json& json, Failure& failure) {
   read_optional(json, "stage", failure.stage);
 }
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ClockRelation, same_clock, offset_before_ns, offset_after_ns, error_bound_ns)
+void to_json(nlohmann::json& json, const ClockRelation& relation) {
+  json = {{"same_clock", relation.same_clock},
+          {"offset_before_ns", relation.offset_before_ns},
+          {"offset_after_ns", relation.offset_after_ns},
+          {"error_bound_ns", relation.error_bound_ns}};
+  write_optional(json, "drift_ppm", relation.drift_ppm);
+}
+
+void from_json(const nlohmann::json& json, ClockRelation& relation) {
+  json.at("same_clock").get_to(relation.same_clock);
+  json.at("offset_before_ns").get_to(relation.offset_before_ns);
+  json.at("offset_after_ns").get_to(relation.offset_after_ns);
+  json.at("error_bound_ns").get_to(relation.error_bound_ns);
+  read_optional(json, "drift_ppm", relation.drift_ppm);
+}
+
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Outliers, single_stream, offline)
 
 void to_json(nlohmann::json& json, const SlowDown& slow) {
@@ -213,6 +228,21 @@ bool side_by_side(const TrialRecord& one, const TrialRecord& other) {
   const auto& left = one.provenance.side_by_side;
   const auto& right = other.provenance.side_by_side;
   return left && right && left->pair == right->pair && one.trial == other.trial;
+}
+
+std::optional<std::int64_t> clock_error_ns(const TrialRecord& record, int from, int to) {
+  const auto one = static_cast<std::size_t>(from), other = static_cast<std::size_t>(to);
+  if (std::max(one, other) >= std::min(record.clocks.size(), record.stages.size())) return std::nullopt;
+  const auto &sender = record.clocks[one], &receiver = record.clocks[other];
+  if (sender.same_clock && receiver.same_clock) return std::nullopt;
+  if (host::share_steady_clock(record.stages[one].host, record.stages[other].host)) return std::nullopt;
+  return sender.error_bound_ns + receiver.error_bound_ns;
+}
+
+std::optional<std::int64_t> clock_error_ns(const TrialRecord& record) {
+  std::optional<std::int64_t> largest;  // nothing is less than any number
+  for (const auto& link : record.links) largest = std::max(largest, clock_error_ns(record, link.from, link.to));
+  return largest;
 }
 
 std::string to_string(Status status) {

@@ -9,6 +9,7 @@
 #include <paretopipe/host/process_usage.hpp>
 #include <paretopipe/record/summary.hpp>
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -44,7 +45,7 @@ std::string to_string(Status status);
 
 /// Why there is no result.
 struct Failure {
-  std::string phase;         ///< "launch", "network", "load", "run", "check", "conditions"
+  std::string phase;         ///< "launch", "network", "load", "run", "check", "clocks", "conditions"
   std::optional<int> stage;  ///< where it happened, if that is one stage
   std::string reason;        ///< a sentence
 
@@ -98,13 +99,16 @@ struct StageReport {
   bool operator==(const StageReport&) const = default;
 };
 
-/// Maps a stage's clock to the driver's, the one time base of all samples: driver's time = stage's time + offset.
+/// Maps a stage's clock to stage 0's, the one time base of all samples: stage 0's time = stage's time + offset. In
+/// older records the base is the driver's clock.
 struct ClockRelation {
-  bool same_clock = true;  ///< one host: offset and error are exactly zero
-  std::int64_t offset_before_ns = 0;
-  std::int64_t offset_after_ns = 0;
-  std::int64_t error_bound_ns =
-      0;  ///< half the round-trip time of the best exchange (RFC 5905 calls it the dispersion's delay part)
+  bool same_clock = true;             ///< one host: offset and error are exactly zero
+  std::int64_t offset_before_ns = 0;  ///< for the stage's first frame; in between it changes evenly
+  std::int64_t offset_after_ns = 0;   ///< for its last one
+  std::int64_t error_bound_ns = 0;    ///< the true offset is at most this far away (stats::ClockBounds)
+
+  /// The lowest and the highest rate at which the offset may change. Absent for the same clock, and in older records.
+  std::optional<std::array<double, 2>> drift_ppm{};
 
   bool operator==(const ClockRelation&) const = default;
 };
@@ -195,6 +199,14 @@ struct TrialRecord {
 
 /// True if two stage programs measured one trial in turns, and these are the two records.
 bool side_by_side(const TrialRecord& one, const TrialRecord& other);
+
+/// The most by which the time of a transfer from one stage to another can be wrong because each end is read on a clock
+/// of its own. Absent if the record says that both ends have one clock, or says nothing of them. Times there and back
+/// again, added up, are not affected.
+std::optional<std::int64_t> clock_error_ns(const TrialRecord& record, int from, int to);
+
+/// The largest of the record's links.
+std::optional<std::int64_t> clock_error_ns(const TrialRecord& record);
 
 void to_json(nlohmann::json& json, const TrialRecord& record);
 

@@ -23,7 +23,8 @@ std::string part_column(Part part, int stage) {
   return fmt::format("{}_stage{}_ns", nlohmann::json(part).get<std::string>(), stage);
 }
 
-std::vector<std::string> heading(int stages) {
+/// `own_clocks`: with a column on clocks, which is only there if a stage had one of its own.
+std::vector<std::string> heading(int stages, bool own_clocks) {
   std::vector<std::string> cells{"id",    "model",    "split", "repetition", "status",    "phase",
                                  "depth", "sequence", "chunk", "warmup",     "latency_ns"};
   for (int s = 0; s < stages; ++s) {
@@ -33,16 +34,18 @@ std::vector<std::string> heading(int stages) {
     for (const auto name : kStageMomentNames) cells.push_back(fmt::format("{}_stage{}_ns", name, s));
   }
   for (const auto name : kResultMomentNames) cells.push_back(fmt::format("result_{}_ns", name));
+  if (own_clocks) cells.emplace_back("clock_error_ns");
   return cells;
 }
 
 /// The rows of one phase, for a table of `columns` stages.
 class PhaseRows {
  public:
-  PhaseRows(const record::TrialRecord& record, const record::PhaseSamples& samples, int columns)
+  PhaseRows(const record::TrialRecord& record, const record::PhaseSamples& samples, int columns, bool own_clocks)
       : record_(record),
         samples_(samples),
         columns_(columns),
+        own_clocks_(own_clocks),
         breakdown_(stats::micro_batch_breakdown(samples)),
         stages_(stats::stage_count(samples)) {}
 
@@ -71,6 +74,8 @@ class PhaseRows {
                                    std::to_string(breakdown_.latency_ns[entry])};
     append_parts(cells, entry);
     append_moments(cells, entry);
+    const auto error = record::clock_error_ns(record_);
+    if (own_clocks_) cells.push_back(error ? std::to_string(*error) : "");
     return csv_line(cells);
   }
 
@@ -98,15 +103,17 @@ class PhaseRows {
   const record::TrialRecord& record_;
   const record::PhaseSamples& samples_;
   int columns_;
+  bool own_clocks_;
   stats::Breakdown breakdown_;
   int stages_;
 };
 
-std::string rows_of(const record::TrialRecord& record, int columns) {
+std::string rows_of(const record::TrialRecord& record, int columns, bool own_clocks) {
   try {
     std::string text;
-    if (record.single_stream) text += PhaseRows(record, *record.single_stream, columns).text("single_stream");
-    if (record.offline) text += PhaseRows(record, *record.offline, columns).text("offline");
+    if (record.single_stream)
+      text += PhaseRows(record, *record.single_stream, columns, own_clocks).text("single_stream");
+    if (record.offline) text += PhaseRows(record, *record.offline, columns, own_clocks).text("offline");
     return text;
   } catch (const UsageError& error) {
     throw UsageError(fmt::format("{}: {}", record::printable(record.trial.label()), error.what()));
@@ -121,16 +128,18 @@ bool has_samples(const record::TrialRecord& record) {
 
 Export export_batches(std::span<const record::TrialRecord> records) {
   int stages = 0;
+  bool own_clocks = false;
   for (const auto& record : records) {
+    own_clocks = own_clocks || record::clock_error_ns(record);
     for (const auto* samples : {&record.single_stream, &record.offline}) {
       if (*samples) stages = std::max(stages, stats::stage_count(**samples));
     }
   }
   Export result;
-  auto text = csv_line(heading(stages));
+  auto text = csv_line(heading(stages, own_clocks));
   for (const auto& record : records) {
     if (has_samples(record)) {
-      text += rows_of(record, stages);
+      text += rows_of(record, stages, own_clocks);
     } else {
       result.left_out.push_back(fmt::format("{} has no samples", record::printable(record.trial.label())));
     }

@@ -42,12 +42,20 @@ std::string without_article(const std::string& name) {
   return name.starts_with("the ") ? name.substr(4) : name;
 }
 
+/// How long a batch takes there, and how well that is known where two clocks were read.
+std::string time_taken(const diagnosis::Constraint& constraint, const diagnosis::Demands& demands) {
+  auto text = duration(constraint.period_ns);
+  if (constraint.kind != diagnosis::Kind::link && constraint.kind != diagnosis::Kind::way_back) return text;
+  const auto& error = demands.links.at(static_cast<std::size_t>(constraint.stage)).clock_error_ns;
+  return error ? fmt::format("{} ± {} (two clocks)", text, duration(*error)) : text;
+}
+
 /// One row per possible bound, slowest first. Only parts that are busy have a share of the time.
 Rows part_rows(const diagnosis::ConfigurationDiagnosis& one) {
   Rows rows;
   for (const auto& constraint : one.bounds) {
     const double ns = constraint.period_ns;
-    rows.push_back({without_article(name_of(constraint)), duration(ns),
+    rows.push_back({without_article(name_of(constraint)), time_taken(constraint, *one.demands),
                     constraint.kind == diagnosis::Kind::depth ? "" : rounded_percent(ns / one.demands->period_ns()),
                     ns > 0 ? rate(diagnosis::throughput_at(*one.demands, ns)) : "", detail(constraint, *one.demands)});
   }
@@ -164,6 +172,7 @@ Json links(const diagnosis::Demands& demands) {
               {"payload_bytes", link.payload_bytes},
               {"header_bytes", link.header_bytes}};
     append(json, link.busy);
+    if (link.clock_error_ns) json["clock_error_ns"] = *link.clock_error_ns;
     json["delay_ns"] = link.delay_ns;
     if (link.rate_bit_per_s) json["rate_bit_per_s"] = *link.rate_bit_per_s;
     list.push_back(std::move(json));

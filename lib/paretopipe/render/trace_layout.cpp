@@ -65,6 +65,7 @@ Json event_of(const char* kind, std::int64_t ns, const Span& span, const TraceTr
     event["args"]["warmup"] = span.warmup;
   }
   if (span.payload_bytes) event["args"]["payload_bytes"] = *span.payload_bytes;
+  if (span.clock_error_ns) event["args"]["clock_error_ns"] = *span.clock_error_ns;
   return event;
 }
 

@@ -104,6 +104,8 @@ class PhaseSpans {
         span.track = stage == 0 ? "link back to stage 0" : fmt::format("link to stage {}", stage);
         if (const auto link = static_cast<std::size_t>(span.stage); link < record_.links.size())
           span.payload_bytes = record_.links[link].payload_bytes / samples_.micro_batches;
+        span.clock_error_ns = record_.trial.data_parallel > 0 ? record::clock_error_ns(record_)
+                                                              : record::clock_error_ns(record_, span.stage, stage);
         break;
     }
     return span;

@@ -37,6 +37,9 @@ struct Span {
   bool warmup = false;                          ///< belongs to a batch that enters no statistic
   std::optional<std::int64_t> payload_bytes{};  ///< of a transfer, for one micro-batch
 
+  /// Of a transfer whose ends were read on two clocks: the most by which its duration can be wrong.
+  std::optional<std::int64_t> clock_error_ns{};
+
   bool operator==(const Span&) const = default;
 };
 

@@ -3,6 +3,7 @@
 #include <paretopipe/render/exports.hpp>
 #include <paretopipe/render/table.hpp>
 
+#include <algorithm>
 #include <array>
 
 #include <nlohmann/json.hpp>
@@ -11,14 +12,21 @@ namespace paretopipe::render {
 
 namespace {
 
-std::string heading(const record::TrialRecord& record) {
+/// The column on clocks is only there if a stage had one of its own.
+bool have_clocks_of_their_own(std::span<const record::TrialRecord> records) {
+  return std::any_of(records.begin(), records.end(),
+                     [](const auto& record) { return record::clock_error_ns(record).has_value(); });
+}
+
+std::string heading(const record::TrialRecord& record, bool own_clocks) {
   std::vector<std::string> cells{"id", "model", "split", "repetition", "status", "failure", "started_at", "position"};
   for (const auto& metric : record::metrics()) cells.push_back(record::column_name(metric));
   for (const auto& setting : record::settings_of(record.trial)) cells.push_back(setting.name);
+  if (own_clocks) cells.push_back("clock_error_ns");
   return csv_line(cells);
 }
 
-std::string trial_line(const record::TrialRecord& record) {
+std::string trial_line(const record::TrialRecord& record, bool own_clocks) {
   const auto& trial = record.trial;
   const auto& position = record.provenance.position;
   std::vector<std::string> cells{trial.id(),
@@ -34,6 +42,8 @@ std::string trial_line(const record::TrialRecord& record) {
     cells.push_back(value ? record::format_number(*value) : "");
   }
   for (const auto& setting : record::settings_of(trial)) cells.push_back(setting.value);
+  const auto error = record::clock_error_ns(record);
+  if (own_clocks) cells.push_back(error ? std::to_string(*error) : "");
   return csv_line(cells);
 }
 
@@ -41,8 +51,9 @@ std::string trial_line(const record::TrialRecord& record) {
 
 Export export_trials(std::span<const record::TrialRecord> records) {
   if (records.empty()) return {};
-  std::string text = heading(records.front());
-  for (const auto& record : records) text += trial_line(record);
+  const bool own_clocks = have_clocks_of_their_own(records);
+  std::string text = heading(records.front(), own_clocks);
+  for (const auto& record : records) text += trial_line(record, own_clocks);
   return {{{"trials.csv", std::move(text)}}, {}};
 }
 
@@ -63,6 +74,7 @@ Json object_of(const record::TrialRecord& record) {
   for (const auto& metric : record::metrics()) {
     if (const auto value = metric.value(record)) json[record::column_name(metric)] = record::json_number(*value);
   }
+  if (const auto error = record::clock_error_ns(record)) json["clock_error_ns"] = *error;
   json.update(record::flat_settings(trial));
   return json;
 }

@@ -5,6 +5,7 @@
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/core/timeline.hpp>
 #include <paretopipe/run/finish_record.hpp>
+#include <paretopipe/run/trial_clocks.hpp>
 #include <paretopipe/run/trial_requests.hpp>
 #include <paretopipe/wire/frame.hpp>
 
@@ -19,10 +20,11 @@ namespace paretopipe::run {
 namespace {
 
 template <class Timeline, class Moments>
-Timeline rebase(const Timeline& timeline, const Moments& members, const ClockAlignment& clock, std::int64_t origin) {
+Timeline rebase(const Timeline& timeline, const Moments& members, const stats::ClockBounds& clock,
+                std::int64_t origin) {
   Timeline rebased = timeline;
   for (const auto member : members) {
-    for (auto& moment : rebased.*member) moment = clock.to_ours(moment) - origin;
+    for (auto& moment : rebased.*member) moment = clock.to_base(moment) - origin;
   }
   return rebased;
 }
@@ -67,23 +69,34 @@ void gather_dealt(record::PhaseSamples& samples, int devices) {
   samples.stages = {std::move(dispatch), std::move(device_side)};
 }
 
-record::PhaseSamples samples_of(const experiment::Trial& trial, const TrialEvidence& evidence, int depth,
-                                StageTimeline stage::RunReport::*moments, ResultTimeline stage::RunReport::*results) {
+/// Throws if a stage reported no batch of a phase: without moments it would look like one that took no part.
+void require_batches(const experiment::Trial& trial, const TrialEvidence& evidence) {
+  for (std::size_t i = 0; i < evidence.reports.size(); ++i) {
+    const auto& report = evidence.reports[i];
+    const bool lacks = (experiment::has_single_stream(trial.phases) && report.single_stream.ready.empty()) ||
+                       (experiment::has_offline(trial.phases) && report.offline.ready.empty());
+    if (lacks) throw Error(ExitCode::internal, fmt::format("stage {} reported a run without batches", i));
+  }
+}
+
+TrialClocks clocks_of_stages(const experiment::Trial& trial, const TrialEvidence& evidence) {
+  require_batches(trial, evidence);
+  return {trial, evidence.configured, evidence.reports};
+}
+
+record::PhaseSamples samples_of(const experiment::Trial& trial, const TrialEvidence& evidence,
+                                const TrialClocks& clocks, int depth, StageTimeline stage::RunReport::*moments,
+                                ResultTimeline stage::RunReport::*results) {
   record::PhaseSamples samples;
   samples.warmup = trial.warmup;
   samples.depth = depth;
   samples.micro_batches = trial.micro_batches();
   const auto& source = evidence.reports.front();
+  const auto origin = (source.*moments).ready.front();
   for (std::size_t i = 0; i < evidence.reports.size(); ++i) {
-    // Without moments it would look like a stage that took no part.
-    if (!(evidence.reports[i].*moments).ready.empty()) continue;
-    throw Error(ExitCode::internal, fmt::format("stage {} reported a run without batches", i));
+    samples.stages.push_back(rebase(evidence.reports[i].*moments, kStageMoments, clocks.of(i), origin));
   }
-  const auto origin = evidence.clocks.front().to_ours((source.*moments).ready.front());
-  for (std::size_t i = 0; i < evidence.reports.size(); ++i) {
-    samples.stages.push_back(rebase(evidence.reports[i].*moments, kStageMoments, evidence.clocks[i], origin));
-  }
-  samples.results = rebase(source.*results, kResultMoments, evidence.clocks.front(), origin);
+  samples.results = rebase(source.*results, kResultMoments, clocks.of(0), origin);
   if (trial.data_parallel > 0) gather_dealt(samples, trial.data_parallel);
   return samples;
 }
@@ -157,22 +170,23 @@ record::StageReport stage_report(const experiment::Trial& trial, const TrialEvid
   return result;
 }
 
-record::PhaseSamples offline_samples(const experiment::Trial& trial, const TrialEvidence& evidence) {
+record::PhaseSamples offline_samples(const experiment::Trial& trial, const TrialEvidence& evidence,
+                                     const TrialClocks& clocks) {
   auto samples =
-      samples_of(trial, evidence, trial.depth, &stage::RunReport::offline, &stage::RunReport::offline_results);
+      samples_of(trial, evidence, clocks, trial.depth, &stage::RunReport::offline, &stage::RunReport::offline_results);
   samples.warmup = stats::settled_throughput_warmup(samples);
   return samples;
 }
 
 /// Adds the samples of the trial's phases, with a longer warm-up if batches were still warming up.
-void add_samples(record::TrialRecord& record, const TrialEvidence& evidence) {
+void add_samples(record::TrialRecord& record, const TrialEvidence& evidence, const TrialClocks& clocks) {
   const auto& trial = record.trial;
   if (experiment::has_single_stream(trial.phases)) {
-    record.single_stream =
-        samples_of(trial, evidence, 1, &stage::RunReport::single_stream, &stage::RunReport::single_stream_results);
+    record.single_stream = samples_of(trial, evidence, clocks, 1, &stage::RunReport::single_stream,
+                                      &stage::RunReport::single_stream_results);
     record.single_stream->warmup = stats::settled_latency_warmup(*record.single_stream);
   }
-  if (experiment::has_offline(trial.phases)) record.offline = offline_samples(trial, evidence);
+  if (experiment::has_offline(trial.phases)) record.offline = offline_samples(trial, evidence, clocks);
   auto outliers = stats::find_outliers(record.single_stream, record.offline);
   if (!outliers.empty()) record.outliers = std::move(outliers);
   record.slow_downs = stats::find_slow_downs(record.single_stream, record.offline);
@@ -233,7 +247,7 @@ record::Fidelity fidelity_of(const experiment::Trial& trial, const TrialEvidence
 }
 
 double offline_throughput(const experiment::Trial& trial, const TrialEvidence& evidence) {
-  const auto samples = offline_samples(trial, evidence);
+  const auto samples = offline_samples(trial, evidence, clocks_of_stages(trial, evidence));
   return *stats::summarise(std::nullopt, samples, trial.batch, payloads(trial, evidence.model)).throughput_image_per_s;
 }
 
@@ -242,13 +256,14 @@ record::TrialRecord finish_record(const experiment::Trial& trial, TrialEvidence 
   record.trial = trial;
   record.provenance = std::move(evidence.provenance);
   if (evidence.failure) return not_ok(std::move(record), record::Status::failed, std::move(*evidence.failure));
+  const auto clocks = clocks_of_stages(trial, evidence);
   for (std::size_t i = 0; i < evidence.reports.size(); ++i) {
     record.stages.push_back(stage_report(trial, evidence, i));
-    record.clocks.push_back(evidence.clocks[i].relation());
+    record.clocks.push_back(clocks.relation(i));
   }
   record.links = payloads(trial, evidence.model);
   record.network = std::move(evidence.network);
-  add_samples(record, evidence);
+  add_samples(record, evidence, clocks);
   record.fidelity = fidelity_of(trial, evidence);
   if (!record.fidelity->kept()) {
     auto failure = mismatch(*record.fidelity);
@@ -256,6 +271,9 @@ record::TrialRecord finish_record(const experiment::Trial& trial, TrialEvidence 
   }
   record.summary = stats::summarise(record.single_stream, record.offline, trial.batch, record.links);
   if (trial.server) record.server = server_record(*trial.server, evidence.server);
+  if (auto adjusted = clocks.adjusted()) {
+    return not_ok(std::move(record), record::Status::invalid, std::move(*adjusted));
+  }
   if (!record.network || record.network->deviations.empty()) return record;
   auto reason = fmt::format("{}", fmt::join(record.network->deviations, " "));
   return not_ok(std::move(record), record::Status::invalid, {"network", std::nullopt, std::move(reason)});

@@ -25,7 +25,6 @@ struct TrialEvidence {
   std::vector<std::optional<record::EmulatedDevice>> devices{};  ///< none: it is not emulated
   std::vector<stage::Configured> configured{};
   std::vector<stage::RunReport> reports{};
-  std::vector<ClockAlignment> clocks{};
   host::HostContext unsplit_host{};  ///< on which the unsplit model's outputs were computed
   std::optional<UnsplitFidelity> unsplit_against_eager{};
   std::vector<ServerEvidence> server{};                  ///< one for each rate, in the order in which they were tried
@@ -41,8 +40,8 @@ double offline_throughput(const experiment::Trial& trial, const TrialEvidence& e
 
 /// The record of a trial: samples in one time base, payloads, fidelity, summary. This file alone decides a record's
 /// status. Without a result, or if the output differs from the unsplit model's by more than the mode's tolerance, the
-/// trial failed, and has no summary; if the network deviated from the trial's profile, it is invalid. Throws
-/// Error(internal) if a stage reported no batch or not its share, and UsageError for damaged samples.
+/// trial failed, and has no summary; if the network deviated from the trial's profile, or a clock was adjusted, it is
+/// invalid. Throws Error(internal) if a stage reported no batch or not its share, and UsageError for damaged samples.
 record::TrialRecord finish_record(const experiment::Trial& trial, TrialEvidence evidence);
 
 /// A finished record that is to be measured again, because it fell into a slow window of the machine: it stays

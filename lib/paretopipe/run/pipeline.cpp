@@ -2,36 +2,11 @@
 #include <paretopipe/run/pipeline.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
 namespace paretopipe::run {
 
-const ClockExchange& best_exchange(std::span<const ClockExchange> exchanges) {
-  return *std::min_element(
-      exchanges.begin(), exchanges.end(),
-      [](const ClockExchange& left, const ClockExchange& right) { return left.round_trip() < right.round_trip(); });
-}
-
-ClockAlignment::ClockAlignment(const ClockExchange& before, const ClockExchange& after)
-    : peer_before_(before.midpoint() + before.offset()), peer_after_(after.midpoint() + after.offset()) {
-  relation_.same_clock = false;
-  relation_.offset_before_ns = -before.offset();
-  relation_.offset_after_ns = -after.offset();
-  relation_.error_bound_ns = std::max(before.error_bound(), after.error_bound());
-}
-
-std::int64_t ClockAlignment::to_ours(std::int64_t peer_time_ns) const {
-  if (relation_.same_clock) return peer_time_ns;
-  const double span = static_cast<double>(std::max<std::int64_t>(1, peer_after_ - peer_before_));
-  const double share = static_cast<double>(peer_time_ns - peer_before_) / span;
-  const double drift = static_cast<double>(relation_.offset_after_ns - relation_.offset_before_ns);
-  return peer_time_ns + relation_.offset_before_ns + std::llround(share * drift);
-}
-
 namespace {
-
-constexpr int kClockExchanges = 8;
 
 /// The link's purpose, which its two ends prove along with the key: no stage can be led to another's port.
 std::string link_name(int device, int from, int to) {
@@ -202,27 +177,6 @@ std::vector<std::byte> Pipeline::fetch_result(std::uint32_t tag, const wire::Ten
     stages_.front().receive_tensor(tag, i, micro_batch, std::span(result).subspan(i * bytes, bytes));
   }
   return result;
-}
-
-std::vector<std::optional<ClockExchange>> Pipeline::probe_clocks() {
-  std::vector<std::optional<ClockExchange>> best(stages_.size());
-  const auto own_host = host::read_host_context();
-  for (std::size_t i = 0; i < stages_.size(); ++i) {
-    if (host::share_steady_clock(configured_[i].host, own_host)) continue;
-    std::vector<ClockExchange> exchanges;
-    for (int round = 0; round < kClockExchanges; ++round) {
-      ClockExchange exchange;
-      exchange.sent = now_ns();
-      stages_[i].send(stage::ClockProbe{});
-      const auto reading = stages_[i].receive<stage::ClockReading>();
-      exchange.received = now_ns();
-      exchange.peer_received = reading.received_at_ns;
-      exchange.peer_sent = reading.sent_at_ns;
-      exchanges.push_back(exchange);
-    }
-    best[i] = best_exchange(exchanges);
-  }
-  return best;
 }
 
 }  // namespace paretopipe::run

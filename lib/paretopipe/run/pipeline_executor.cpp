@@ -309,15 +309,12 @@ void PipelineExecutor::measure(const experiment::Trial& trial, TrialEvidence& ev
   if (trial.compute.compute == experiment::Compute::optimized || !trial.compute_devices.empty()) {
     evidence.prepared = pipeline_->prepare(make_prepare_requests(requests, answer_->ends));
   }
-  const auto before = pipeline_->probe_clocks();
   network_->begin_trial();
   auto network = applied_.evidence();
   evidence.reports = pipeline_->run(requests);
-  const auto after = pipeline_->probe_clocks();
   for (std::size_t i = 0; i < evidence.reports.size(); ++i) {
     evidence.configured.push_back(pipeline_->configured()[i]);
     evidence.devices.push_back(devices_->describe(static_cast<int>(i)));
-    evidence.clocks.push_back(before[i] && after[i] ? ClockAlignment(*before[i], *after[i]) : ClockAlignment());
   }
   evidence.model = answer_->description;
   evidence.unsplit_host = answer_->host;

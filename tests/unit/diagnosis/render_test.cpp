@@ -37,6 +37,22 @@ TEST_CASE("JSON has the numbers behind the sentences, and only those that are kn
   CHECK(link["sequential_image_per_s"].get<double>() == Approx(8 / 50e-3).epsilon(0.01));
 }
 
+TEST_CASE("what a link took is shown with its clock error where two clocks were read, and plainly where it was one") {
+  auto records = slow_link_sweep();
+  for (auto& record : records) {
+    record.stages.resize(static_cast<std::size_t>(record.trial.stage_count()));
+    record.clocks.resize(record.stages.size());
+  }
+  CHECK_FALSE(contains(render_text(diagnose_all(records)), "two clocks"));
+  CHECK_FALSE(contains(render_json(diagnose_all(records)), "clock_error_ns"));
+  for (auto& record : records) record.clocks[1] = {false, -51, -52, 400'000};
+  const auto groups = diagnose_all(records);
+  CHECK(contains(render_text(groups), " ± 400 us (two clocks)"));
+  CHECK(contains(render_markdown(groups), " ± 400 us (two clocks)"));
+  const auto links = nlohmann::json::parse(render_json(groups))["groups"][0]["configurations"][1]["links"];
+  for (const auto& link : links) CHECK(link["clock_error_ns"] == 400'000);
+}
+
 TEST_CASE("no constraint of a pipeline that takes no time has a bound, for infinity is no number") {
   auto instant = two_stages(0, 0, 0);
   instant.link[1] = 0;

@@ -230,6 +230,26 @@ TEST_CASE("trials of one phase are exported in every layout that can say them, w
   CHECK(contains(export_as("load", {loaded}).files.at(0).content, alone ? ",unshaped,,0," : ",unshaped,1"));
 }
 
+TEST_CASE("exports have a clock error where stages had clocks of their own, and no such column where they had none") {
+  auto shared = make_record(make_trial(3), {5000, 4000, 3000, 2000}, 8000);
+  shared.clocks.resize(2);
+  auto own = make_record(make_trial(4), {5000, 4000, 3000, 2000}, 8000);
+  own.clocks = {{}, {false, -51, -52, 777}};
+  const auto text = [](const char* layout, const std::vector<record::TrialRecord>& records) {
+    return export_as(layout, records).files.at(0).content;
+  };
+  for (const auto* layout : {"trials", "batches", "jsonl", "trace"}) {
+    CAPTURE(layout);
+    CHECK_FALSE(contains(text(layout, {shared}), "clock_error_ns"));
+    CHECK(contains(text(layout, {own}), "clock_error_ns"));
+  }
+  for (const auto* layout : {"trials", "batches"}) {
+    CHECK(contains(text(layout, {shared, own}), ",clock_error_ns\n"));
+    CHECK(text(layout, {shared, own}).ends_with(",777\n"));
+  }
+  CHECK(contains(text("trace", {own}), "\"clock_error_ns\":777"));
+}
+
 TEST_CASE("records without samples make no batches' CSV, and damaged ones are named") {
   const auto failure = testing::make_failure(make_trial(3), "gone");
   CHECK(export_as("batches", {failure}).files.empty());

@@ -17,7 +17,7 @@ namespace {
 constexpr int kDealtWarmup = 2;
 constexpr int kDealtBatches = 9;
 constexpr int kPhase = kDealtWarmup + kDealtBatches;
-constexpr std::int64_t kHour = 3'600'000'000'000;
+constexpr std::int64_t kDay = 86'400'000'000'000;
 
 experiment::ModelDescription dealt_model() {
   experiment::ModelDescription model{"resnet18", 8, {8, 3, 4, 4}, 1536, {}};
@@ -54,13 +54,13 @@ StageTimeline as_source(const record::PhaseSamples& samples) {
   return timeline;
 }
 
-/// What devices would report that had seen these samples, each but the source on a clock some hours ahead.
-run::TrialEvidence evidence_of(const record::PhaseSamples& samples) {
+/// What devices would report that had seen these samples: all on one clock, or each but the source on one of its own.
+run::TrialEvidence evidence_of(const record::PhaseSamples& samples, std::int64_t ahead = 0) {
   run::TrialEvidence evidence;
   evidence.model = dealt_model();
   evidence.devices.resize(static_cast<std::size_t>(samples.devices));
   for (int device = 0; device < samples.devices; ++device) {
-    const auto offset = device * kHour;
+    const auto offset = device * ahead;
     stage::RunReport report;
     if (device == 0) {
       report.single_stream = report.offline = as_source(samples);
@@ -69,10 +69,8 @@ run::TrialEvidence evidence_of(const record::PhaseSamples& samples) {
       report.single_stream = report.offline = shifted(stats::of_device(samples, device).stages[1], offset);
     }
     evidence.reports.push_back(report);
-    evidence.configured.emplace_back();
-    const run::ClockExchange before{-10, offset, offset, 10};
-    const run::ClockExchange after{kHour - 10, kHour + offset, kHour + offset, kHour + 10};
-    evidence.clocks.push_back(device == 0 ? run::ClockAlignment() : run::ClockAlignment(before, after));
+    auto& configured = evidence.configured.emplace_back();
+    configured.host.boot_id = ahead == 0 ? "one host" : "host " + std::to_string(device);
   }
   return evidence;
 }
@@ -120,6 +118,34 @@ TEST_CASE("the record has every batch's way to its device and back in one time b
   const nlohmann::json written = record;
   CHECK(written.at("offline").at("devices") == devices);
   CHECK(nlohmann::json::parse(written.dump()).get<record::TrialRecord>() == record);
+}
+
+TEST_CASE("devices with clocks of their own are aligned by their own links, as well as the links allow") {
+  const int devices = GENERATE(2, 3, 4);
+  const auto samples = dealt_samples({.devices = devices, .batches = kPhase, .warmup = kDealtWarmup});
+  const auto record = run::finish_record(a_trial(devices), evidence_of(samples, kDay));
+  REQUIRE(record.status == record::Status::ok);
+  CHECK(record.offline->results == samples.results);
+  for (int device = 1; device < devices; ++device) {
+    const auto& clock = record.clocks[static_cast<std::size_t>(device)];
+    CHECK(clock.error_bound_ns >= 3000);  // half of there and back
+    CHECK(clock.error_bound_ns < 3200);
+    CHECK(std::abs(clock.offset_before_ns + device * kDay) <= clock.error_bound_ns);
+  }
+  for (std::size_t entry = 0; entry < samples.results.completed.size(); ++entry) {
+    REQUIRE(record.offline->stages[1].receive_begin[entry] >= record.offline->stages[0].send_begin[entry]);
+    REQUIRE(record.offline->stages[1].send_begin[entry] <= record.offline->results.receive_begin[entry]);
+  }
+}
+
+TEST_CASE("a device whose clock is stepped makes the trial invalid") {
+  const auto samples = dealt_samples({.devices = 3, .batches = kPhase, .warmup = kDealtWarmup});
+  auto evidence = evidence_of(samples, kDay);
+  auto& moments = evidence.reports[2].offline;
+  moments = shifted(moments, 30'000);
+  const auto record = run::finish_record(a_trial(3), evidence);
+  CHECK(record.status == record::Status::invalid);
+  CHECK(record.failure->stage == 2);
 }
 
 TEST_CASE("a device that reports another number of batches than it was dealt is an error, and no record") {

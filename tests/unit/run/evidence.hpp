@@ -43,27 +43,25 @@ Timeline shifted(Timeline timeline, const Moments& members, std::int64_t by) {
   return timeline;
 }
 
-/// An exchange at `time` with a peer whose clock is `offset` ahead.
-inline run::ClockExchange exchange(std::int64_t time, std::int64_t offset) {
-  return {time, time + 10 + offset, time + 15 + offset, time + 25};
-}
+inline constexpr std::int64_t kHour = 3'600'000'000'000;
 
-/// What stages would report that had seen these samples: stage i on a clock of its own, i hours ahead of the driver's,
-/// some time after the host's start. Stage 0 has the driver's.
-inline run::TrialEvidence evidence_of(const record::PhaseSamples& single_stream, const record::PhaseSamples& offline) {
+/// What stages would report that had seen these samples, some time after the host's start: all on one clock, or stage i
+/// on one of its own, i times `ahead` ahead of stage 0's.
+inline run::TrialEvidence evidence_of(const record::PhaseSamples& single_stream, const record::PhaseSamples& offline,
+                                      std::int64_t ahead = 0) {
   constexpr std::int64_t kStart = 7'000'000'000'123;
-  constexpr std::int64_t kHour = 3'600'000'000'000;
+  constexpr std::int64_t kSecond = 1'000'000'000;
   run::TrialEvidence evidence;
   evidence.model = a_model();
   evidence.devices.resize(single_stream.stages.size());
   for (std::size_t i = 0; i < single_stream.stages.size(); ++i) {
-    const auto offset = static_cast<std::int64_t>(i) * kHour;
+    const auto offset = static_cast<std::int64_t>(i) * ahead;
     stage::RunReport report;
     report.single_stream = shifted(single_stream.stages[i], kStageMoments, kStart + offset);
-    report.offline = shifted(offline.stages[i], kStageMoments, 2 * kStart + offset);
+    report.offline = shifted(offline.stages[i], kStageMoments, kStart + kSecond + offset);
     if (i == 0) {
       report.single_stream_results = shifted(single_stream.results, kResultMoments, kStart);
-      report.offline_results = shifted(offline.results, kResultMoments, 2 * kStart);
+      report.offline_results = shifted(offline.results, kResultMoments, kStart + kSecond);
     }
     report.peak_rss_bytes = i == 0 ? 0 : 1'000'000;
     if (i == 1) report.gpu = {0.25, 4};
@@ -74,16 +72,15 @@ inline run::TrialEvidence evidence_of(const record::PhaseSamples& single_stream,
     stage::Configured configured;
     configured.cpus = std::to_string(i);
     configured.compute = {{"threads", 1}};
+    configured.host.boot_id = ahead == 0 ? "one host" : "host " + std::to_string(i);
     evidence.configured.push_back(configured);
-    evidence.clocks.push_back(i == 0 ? run::ClockAlignment()
-                                     : run::ClockAlignment(exchange(kStart, offset), exchange(3 * kStart, offset)));
   }
   return evidence;
 }
 
-inline run::TrialEvidence regular_evidence() {
+inline run::TrialEvidence regular_evidence(std::int64_t ahead = 0) {
   return evidence_of(regular_samples(kAlone, kWarmup + kBatches, kWarmup, 1),
-                     regular_samples(kLoaded, kWarmup + kBatches, kWarmup, 4));
+                     regular_samples(kLoaded, kWarmup + kBatches, kWarmup, 4), ahead);
 }
 
 }  // namespace paretopipe::testing

@@ -28,14 +28,89 @@ void require_parts_to_add_up(const PhaseSamples& samples) {
 
 }  // namespace
 
-TEST_CASE("samples of several clocks come to one time base, which begins with the phase") {
+TEST_CASE("samples of one clock come to a time base that begins with the phase, and nothing else is done to them") {
   const auto record = run::finish_record(trial_at({3}), regular_evidence());
   CHECK(record.single_stream == regular_samples(kAlone, kWarmup + kBatches, kWarmup, 1));
   CHECK(record.offline == regular_samples(kLoaded, kWarmup + kBatches, kWarmup, 4));
+  CHECK(record.clocks == std::vector<record::ClockRelation>(2));
+  CHECK_FALSE(record::clock_error_ns(record, 0, 1).has_value());
+}
+
+TEST_CASE("samples of several clocks come to stage 0's, within the error that the record states") {
+  const auto ahead = GENERATE(kHour, -kHour);
+  const auto record = run::finish_record(trial_at({3}), regular_evidence(ahead));
+  CHECK(record.status == record::Status::ok);
   REQUIRE(record.clocks.size() == 2);
-  CHECK(record.clocks[0].same_clock);
-  CHECK(record.clocks[1].offset_before_ns == -3'600'000'000'000);
-  CHECK(record.clocks[1].error_bound_ns == 10);
+  CHECK(record.clocks[0] == record::ClockRelation{});
+  const auto& clock = record.clocks[1];
+  CHECK_FALSE(clock.same_clock);
+  // Headers take 1000 ns there and 500 back, but none passes at the very beginning and end.
+  CHECK(clock.error_bound_ns >= 750);
+  CHECK(clock.error_bound_ns < 800);
+  CHECK(std::abs(clock.offset_before_ns + ahead) <= clock.error_bound_ns);
+  CHECK(std::abs(clock.offset_after_ns + ahead) <= clock.error_bound_ns);
+  REQUIRE(clock.drift_ppm.has_value());
+  CHECK(clock.drift_ppm->front() < 0);
+  CHECK(clock.drift_ppm->back() > 0);
+  CHECK(record::clock_error_ns(record, 1, 0) == clock.error_bound_ns);
+  const auto truth = regular_samples(kAlone, kWarmup + kBatches, kWarmup, 1);
+  CHECK(record.single_stream->results == truth.results);
+  CHECK(record.single_stream->stages[0] == truth.stages[0]);
+  for (std::size_t i = 0; i < truth.results.completed.size(); ++i) {
+    const auto moved = record.single_stream->stages[1].ready[i] - truth.stages[1].ready[i];
+    REQUIRE(std::abs(moved) <= clock.error_bound_ns);
+    REQUIRE(record.single_stream->stages[1].receive_begin[i] >= truth.stages[0].send_begin[i]);
+    REQUIRE(record.single_stream->stages[1].send_begin[i] <= truth.results.receive_begin[i]);
+  }
+  const nlohmann::json written = record;
+  CHECK(written.at("clocks").at(1).at("drift_ppm").size() == 2);
+  CHECK(nlohmann::json::parse(written.dump()).get<record::TrialRecord>() == record);
+}
+
+TEST_CASE("stages of another host share its clock, and a transfer between them has no clock error") {
+  std::mt19937 random(12);
+  const auto samples = [&] { return random_samples(random, 4, kWarmup + kBatches, kWarmup); };
+  auto evidence = evidence_of(samples(), samples());
+  for (const std::size_t stage : {1, 2}) {
+    evidence.configured[stage].host.boot_id = "other host";
+    for (auto phase : {&stage::RunReport::single_stream, &stage::RunReport::offline}) {
+      evidence.reports[stage].*phase = shifted(evidence.reports[stage].*phase, kStageMoments, kHour);
+    }
+  }
+  const auto record = run::finish_record(trial_at({2, 4, 7}), evidence);
+  CHECK(record.status == record::Status::ok);
+  CHECK(record.clocks[3].same_clock);
+  CHECK(record::clock_error_ns(record, 0, 1) == record.clocks[1].error_bound_ns);
+  CHECK_FALSE(record::clock_error_ns(record, 1, 2).has_value());
+  CHECK_FALSE(record::clock_error_ns(record, 3, 0).has_value());
+  require_parts_to_add_up(*record.single_stream);
+}
+
+TEST_CASE("a trial in which a clock was stepped is invalid, names the stage and says what to do") {
+  auto evidence = regular_evidence(kHour);
+  evidence.reports[1].offline = shifted(evidence.reports[1].offline, kStageMoments, 5'000'000);
+  const auto record = run::finish_record(trial_at({3}), evidence);
+  CHECK(record.status == record::Status::invalid);
+  REQUIRE(record.failure.has_value());
+  CHECK(record.failure->phase == "clocks");
+  CHECK(record.failure->stage == 1);
+  CHECK(support::contains(record.failure->reason, "The clock of stage 1 was stepped"));
+  CHECK(support::contains(record.failure->reason, "repeat the trial with --resume"));
+  CHECK(record.summary.has_value());
+  CHECK(nlohmann::json::parse(nlohmann::json(record).dump()).get<record::TrialRecord>() == record);
+}
+
+TEST_CASE("of the clocks round a ring, the one is named that was stepped") {
+  std::mt19937 random(13);
+  const auto samples = [&] { return random_samples(random, 3, kWarmup + kBatches, kWarmup); };
+  const std::size_t stepped = GENERATE(1, 2);
+  auto evidence = evidence_of(samples(), samples(), kHour);
+  auto& moments = evidence.reports[stepped].offline;
+  moments = shifted(moments, kStageMoments, 2'000'000'000);
+  const auto record = run::finish_record(trial_at({2, 7}), evidence);
+  CHECK(record.status == record::Status::invalid);
+  REQUIRE(record.failure.has_value());
+  CHECK(record.failure->stage == static_cast<int>(stepped));
 }
 
 TEST_CASE("a right output is an ok record, complete and derived from its own samples") {

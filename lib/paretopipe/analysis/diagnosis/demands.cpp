@@ -95,6 +95,9 @@ std::vector<LinkDemand> links_of(const record::TrialRecord& record, std::size_t 
     const auto alone = time_alone_ns(*record.single_stream, i, back, delay_ns);
     demand.busy =
         busy_of(link_busy(moments_of(*record.offline, i, back), first, delay_ns, alone), record.offline->micro_batches);
+    if (const auto error = record::clock_error_ns(record, demand.from, demand.to)) {
+      demand.clock_error_ns = static_cast<double>(*error * record.offline->micro_batches);
+    }
     demands.push_back(demand);
   }
   return demands;
@@ -245,6 +248,11 @@ Demands median_demands(std::span<const Demands> repetitions) {
   for (std::size_t i = 0; i < result.links.size(); ++i) {
     settle([i](auto& one) { return &one.links.at(i).busy.mean_ns; });
     settle([i](auto& one) { return &one.links.at(i).busy.p90_ns; });
+    for (const auto& one : repetitions) {
+      // Nothing is less than any number.
+      auto& error = result.links[i].clock_error_ns;
+      error = std::max(error, one.links.at(i).clock_error_ns);
+    }
   }
   std::vector<double> turns;
   for (const auto& one : repetitions) {

@@ -39,6 +39,8 @@ struct LinkDemand {
   /// is alone (SingleStream's median, less the delay) or the time from the header to ready, whichever is longer. Any
   /// excess is time in a buffer while the receiver was busy, and says nothing about the link.
   Busy busy{};
+  /// The most by which `busy` can be wrong because its moments are of two clocks; absent if they are of one.
+  std::optional<double> clock_error_ns{};
 };
 
 /// The parts of the mean latency with one batch in flight; they add up to it.
@@ -87,8 +89,8 @@ struct Demands {
 Demands demands_of(const record::TrialRecord& record);
 
 /// The median of every number over the repetitions of one configuration. For an even count it is the mean of the middle
-/// two. (Medians of parts need not add up to the median of a sum.) Throws std::invalid_argument if there are no
-/// repetitions.
+/// two. (Medians of parts need not add up to the median of a sum.) Of clock errors it is the largest. Throws
+/// std::invalid_argument if there are no repetitions.
 Demands median_demands(std::span<const Demands> repetitions);
 
 }  // namespace paretopipe::diagnosis

@@ -132,6 +132,19 @@ Json metrics_data(Records records, const stats::Configuration& configuration) {
   return json;
 }
 
+/// The most by which a transfer's time can be wrong because its ends were read on two clocks, in any repetition.
+std::optional<std::int64_t> clock_error_of(const record::PartSummary& part, Records records,
+                                           const std::vector<std::size_t>& chosen) {
+  if (part.part != record::Part::transfer) return std::nullopt;
+  std::optional<std::int64_t> largest;  // nothing is less than any number
+  for (const auto index : chosen) {
+    const auto stages = static_cast<int>(records[index].stages.size());
+    if (stages < 2) continue;
+    largest = std::max(largest, record::clock_error_ns(records[index], (part.stage + stages - 1) % stages, part.stage));
+  }
+  return largest;
+}
+
 /// Means over the repetitions: unlike medians, they add up to the mean of the mean latencies.
 Json breakdown_data(Records records, const std::vector<std::size_t>& chosen) {
   std::vector<record::PartSummary> sums;
@@ -148,8 +161,9 @@ Json breakdown_data(Records records, const std::vector<std::size_t>& chosen) {
   }
   auto json = Json::array();
   for (const auto& sum : sums) {
-    json.push_back(
-        {{"part", sum.part}, {"stage", sum.stage}, {"ns", sum.mean_ns / static_cast<double>(chosen.size())}});
+    Json part{{"part", sum.part}, {"stage", sum.stage}, {"ns", sum.mean_ns / static_cast<double>(chosen.size())}};
+    if (const auto error = clock_error_of(sum, records, chosen)) part["clock_error_ns"] = *error;
+    json.push_back(std::move(part));
   }
   return json;
 }

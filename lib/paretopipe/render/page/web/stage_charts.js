@@ -35,9 +35,10 @@ function stackValue(split, name) {
 
 function hoveredBreakdown(split, colourOf) {
   const total = split.breakdown.reduce((sum, {ns}) => sum + ns, 0);
-  const rows = split.breakdown.map(({part, stage, ns}) => {
+  const rows = split.breakdown.map(({part, stage, ns, clock_error_ns: error}) => {
     const name = part === 'transfer' ? PARTS.transfer(stage) : `${PART_NAMES[part]}, stage ${stage}`;
-    return [name, `${formatValue(ns, 'ns')} (${formatShare(ns / total)})`, colourOf.get(PARTS[part](stage))];
+    const uncertain = error === undefined ? '' : ` ± ${formatValue(error, 'ns')}, two clocks`;
+    return [name, `${formatValue(ns, 'ns')}${uncertain} (${formatShare(ns / total)})`, colourOf.get(PARTS[part](stage))];
   });
   return hoverCard(`Split ${split.label}: ${formatValue(total, 'ns')}`, rows);
 }
