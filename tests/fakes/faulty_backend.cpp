@@ -11,6 +11,8 @@
 
 #include <unistd.h>
 
+#include "seen_files.hpp"
+
 namespace paretopipe::fakes {
 namespace {
 
@@ -50,7 +52,9 @@ class FaultyBackend final : public stage::Backend {
     return applied;
   }
   experiment::ModelDescription describe(const stage::ModelRequest& request) override {
-    auto description = inner_->describe(inner_request(request));
+    auto inner = inner_request(request);
+    read_data(inner);
+    auto description = inner_->describe(inner);
     description.model = request.model;
     return description;
   }
@@ -60,15 +64,21 @@ class FaultyBackend final : public stage::Backend {
   }
   void keep_only(experiment::BlockRange range) override { inner_->keep_only(range); }
   void load(const stage::ModelRequest& request, experiment::BlockRange range) override {
-    inner_->load(inner_request(request), range);
+    if (request.archive && range.empty()) return;  // a model of blocks that are not needed is not read
+    auto inner = inner_request(request);
+    if (hidden_folder() != nullptr) inner.data = "random";  // and neither are data
+    inner_->load(inner, range);
   }
   std::optional<Preparation> prepare(experiment::BlockRange range, const stage::Boundary& incoming) override {
     return inner_->prepare(range, incoming);
   }
   std::vector<stage::Activation> make_inputs(const stage::ModelRequest& request, int count) override {
-    return inner_->make_inputs(inner_request(request), count);
+    auto inner = inner_request(request);
+    read_data(inner);
+    return inner_->make_inputs(inner, count);
   }
   std::vector<std::int64_t> make_labels(const stage::ModelRequest& request, int count) override {
+    if (hidden_folder() != nullptr && !request.labels.empty()) return read_labels(request, count);
     return inner_->make_labels(request, count);
   }
   stage::Activation allocate(const wire::TensorSpec& spec) override { return inner_->allocate(spec); }
@@ -86,6 +96,7 @@ class FaultyBackend final : public stage::Backend {
   /// The synthetic model computes nothing that could be optimised; here it is computed in any mode alike.
   stage::ModelRequest inner_request(stage::ModelRequest request) const {
     request.compute = {};
+    read_model(request);
     if (slower_) request.model = a_tenth_longer(request.model);
     return request;
   }

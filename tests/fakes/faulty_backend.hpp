@@ -15,7 +15,7 @@ namespace paretopipe::fakes {
 /// anything else: once in a sweep, however often the process is started, and visible from outside. An empty `fault`
 /// changes nothing. "denormals" says that denormal numbers are not computed as zero. "slower" makes every block of a
 /// synthetic model, in whole milliseconds, take a tenth longer than its name says. The model is computed in every mode
-/// alike.
+/// alike. Models and data may be of files (seen_files.hpp).
 std::unique_ptr<stage::Backend> make_faulty_backend(std::unique_ptr<stage::Backend> inner, const std::string& fault);
 
 }  // namespace paretopipe::fakes

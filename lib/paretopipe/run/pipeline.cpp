@@ -66,7 +66,7 @@ StageCommand command_for(const PipelineOptions& options, std::size_t stage) {
 }  // namespace
 
 Pipeline::Pipeline(const PipelineOptions& options, shaping::Network& network, const EmulatedDevices& devices)
-    : options_(options), network_(network) {
+    : options_(options), network_(network), copies_([this] { return limits(); }, options.watching.notice) {
   std::vector<stage::Configure> requests;
   for (std::size_t i = 0; i < options.cpus.size(); ++i) {
     const int index = static_cast<int>(i);
@@ -147,15 +147,21 @@ void Pipeline::join_star() {
   has_star_ = true;
 }
 
+const std::string& Pipeline::place_file(int stage, const std::string& sha256, const std::filesystem::path& file) {
+  return copies_.place(stages_.at(static_cast<std::size_t>(stage)), sha256, file);
+}
+
 void Pipeline::load(const std::vector<stage::Load>& requests) {
   ask<stage::Loaded>(requests);
 }
 
-void Pipeline::take_references(const stage::TakeReferences& request,
-                               const std::vector<std::vector<std::byte>>& outputs) {
+void Pipeline::take_references(const stage::TakeReferences& request, const std::vector<std::vector<std::byte>>& outputs,
+                               const std::vector<std::vector<std::byte>>& inputs) {
   auto& source = stages_.front();
   source.send(request);
-  for (std::size_t i = 0; i < outputs.size(); ++i) source.send_tensor(0, i, request.result, outputs[i]);
+  std::uint64_t sequence = 0;
+  for (const auto& output : outputs) source.send_tensor(0, sequence++, request.ends.result, output);
+  for (const auto& input : inputs) source.send_tensor(0, sequence++, request.ends.input, input);
   for_each_reply({&source}, limits(), [](StageClient& stage) { stage.receive<stage::ReferencesTaken>(); });
 }
 

@@ -1,12 +1,15 @@
 #pragma once
 #include <paretopipe/run/data_address.hpp>
 #include <paretopipe/run/emulated_devices.hpp>
+#include <paretopipe/run/file_copies.hpp>
 #include <paretopipe/run/stage_client.hpp>
 #include <paretopipe/shaping/network.hpp>
 #include <paretopipe/wire/key.hpp>
 
 #include <cstdint>
 #include <deque>
+#include <filesystem>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -49,11 +52,17 @@ class Pipeline {
   /// Adds the star if it does not exist yet.
   void join_star();
 
+  /// The path on the stage's device of a file of this machine, which is sent there unless the device has it. The answer
+  /// is remembered. Throws as FileCopies::place does.
+  const std::string& place_file(int stage, const std::string& sha256, const std::filesystem::path& file);
+
   /// One request per stage.
   void load(const std::vector<stage::Load>& requests);
 
-  /// Makes stage 0 the source. `outputs`: the unsplit model's for each micro-batch of its inputs.
-  void take_references(const stage::TakeReferences& request, const std::vector<std::vector<std::byte>>& outputs);
+  /// Makes stage 0 the source. `outputs`: the unsplit model's for each micro-batch of its inputs. `inputs`: as many if
+  /// the request has them, and otherwise none.
+  void take_references(const stage::TakeReferences& request, const std::vector<std::vector<std::byte>>& outputs,
+                       const std::vector<std::vector<std::byte>>& inputs);
 
   /// Returns when every stage is ready. The replies are in the same order.
   std::vector<stage::Prepared> prepare(const std::vector<stage::Prepare>& requests);
@@ -83,6 +92,7 @@ class Pipeline {
   std::deque<StageClient> stages_;  // a client does not move: others hold pointers to it
   std::vector<stage::Configured> configured_;
   wire::Key key_ = wire::random_key();  ///< what proves a stage to be one of these; sent to them in `Join` only
+  FileCopies copies_;
   bool has_star_ = false;
 };
 

@@ -138,7 +138,25 @@ UnsplitSetup PipelineExecutor::setup_of(const experiment::UncutTrial& trial) con
 }
 
 UnsplitQuestion PipelineExecutor::question_of(const experiment::Trial& trial) const {
-  return {setup_of(trial), request_of(trial), trial.micro_batches(), trial.warmup + trial.batches};
+  return {setup_of(trial), request_of(trial), trial.micro_batches(), trial.warmup + trial.batches, elsewhere(trial, 0)};
+}
+
+/// True if the stage is on another machine, which has none of this one's files.
+bool PipelineExecutor::elsewhere(const experiment::UncutTrial& trial, std::size_t stage) const {
+  return !trial.on.empty() && !options_.devices.at(trial.on[stage]).local();
+}
+
+/// The request of the current trial as the stage can carry it out: with the paths of the archive and of the weights on
+/// its machine.
+stage::ModelRequest PipelineExecutor::with_files_of(std::size_t stage, const experiment::UncutTrial& trial) {
+  auto request = answer_->model;
+  if (!elsewhere(trial, stage)) return request;
+  const auto place = [&](const std::string& sha256, const std::string& file) {
+    return pipeline_->place_file(static_cast<int>(stage), sha256, file);
+  };
+  if (request.archive) request.model = place(request.archive->sha256, request.model);
+  if (!request.weights.empty()) request.weights = place(trial.weights_sha256, request.weights);
+  return request;
 }
 
 experiment::ModelDescription PipelineExecutor::describe(const experiment::UncutTrial& trial) {
@@ -289,7 +307,9 @@ void PipelineExecutor::ensure_loaded(const experiment::Trial& trial) {
   loaded_blocks_ = blocks_needed(trial);
   std::vector<stage::Load> requests;
   for (std::size_t i = 0; i < loaded_blocks_.size(); ++i) {
-    requests.push_back({answer_->model, loaded_blocks_[i], has_little_memory(trial, i)});
+    // Without blocks it needs no file.
+    const auto request = loaded_blocks_[i].empty() ? answer_->model : with_files_of(i, trial);
+    requests.push_back({request, loaded_blocks_[i], has_little_memory(trial, i)});
   }
   pipeline_->load(requests);
   loaded_request_ = answer_->model;
@@ -299,8 +319,9 @@ void PipelineExecutor::ensure_source(const experiment::Trial& trial) {
   auto question = question_of(trial);
   if (source_question_ == question) return;
   source_question_.reset();
-  pipeline_->take_references({answer_->model, answer_->distinct_inputs, trial.micro_batches(), answer_->ends.result},
-                             answer_->outputs);
+  pipeline_->take_references({answer_->model, answer_->distinct_inputs, trial.micro_batches(), answer_->ends,
+                              question.with_inputs, answer_->labels},
+                             answer_->outputs, answer_->inputs);
   source_question_ = std::move(question);
 }
 

@@ -116,6 +116,8 @@ class PipelineExecutor final : public TrialExecutor {
   stage::ModelRequest request_of(const experiment::UncutTrial& trial) const;
   UnsplitSetup setup_of(const experiment::UncutTrial& trial) const;
   UnsplitQuestion question_of(const experiment::Trial& trial) const;
+  bool elsewhere(const experiment::UncutTrial& trial, std::size_t stage) const;
+  stage::ModelRequest with_files_of(std::size_t stage, const experiment::UncutTrial& trial);
   std::vector<experiment::BlockRange> blocks_needed(const experiment::Trial& trial) const;
   bool holds_blocks_of(const experiment::Trial& trial) const;
 

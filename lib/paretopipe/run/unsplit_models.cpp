@@ -77,6 +77,14 @@ const UnsplitAnswer* UnsplitModels::known(const UnsplitQuestion& question) const
   return found == answers_.end() ? nullptr : &found->second;
 }
 
+std::vector<std::vector<std::byte>> UnsplitModels::receive(std::uint64_t first, int count,
+                                                           const wire::TensorSpec& spec) {
+  const std::vector<std::byte> empty(static_cast<std::size_t>(wire::byte_size(spec)));
+  std::vector<std::vector<std::byte>> tensors(static_cast<std::size_t>(count), empty);
+  for (auto& tensor : tensors) process_->client.receive_tensor(0, first++, spec, tensor);
+  return tensors;
+}
+
 const UnsplitAnswer& UnsplitModels::answer(const UnsplitQuestion& question) {
   if (const auto* answer = known(question)) return *answer;
   start(question.setup);
@@ -85,14 +93,16 @@ const UnsplitAnswer& UnsplitModels::answer(const UnsplitQuestion& question) {
   answer.description = describe(question.model);
   answer.model.cut_positions = answer.description.cut_positions;
   answer.distinct_inputs = distinct_inputs(question, answer.description);
-  const auto reply = ask<stage::ReferencesFollow>(stage::ComputeReferences{
-      answer.model, answer.description.block_count(), answer.distinct_inputs, question.micro_batches});
+  const auto reply = ask<stage::ReferencesFollow>(
+      stage::ComputeReferences{answer.model, answer.description.block_count(), answer.distinct_inputs,
+                               question.micro_batches, question.with_inputs});
   answer.ends = reply.ends;
   answer.host = process_->configured->host;
-  const auto bytes = static_cast<std::size_t>(wire::byte_size(reply.ends.result));
-  for (int i = 0; i < answer.distinct_inputs * question.micro_batches; ++i) {
-    auto& output = answer.outputs.emplace_back(bytes);
-    process_->client.receive_tensor(0, static_cast<std::uint64_t>(i), reply.ends.result, output);
+  const int count = answer.distinct_inputs * question.micro_batches;
+  answer.outputs = receive(0, count, reply.ends.result);
+  if (question.with_inputs) {
+    answer.inputs = receive(answer.outputs.size(), count, reply.ends.input);
+    answer.labels = reply.labels;
   }
   if (reply.against_eager.images > 0) {
     check(reply.against_eager, question.model);

@@ -4,6 +4,7 @@
 #include <paretopipe/stage/backend.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <filesystem>
 #include <optional>
@@ -29,6 +30,7 @@ struct UnsplitQuestion {
   stage::ModelRequest model;
   int micro_batches = 1;
   int batches = 1;
+  bool with_inputs = false;  ///< for a source that cannot make them itself
 
   bool operator==(const UnsplitQuestion&) const = default;
 };
@@ -42,6 +44,8 @@ struct UnsplitAnswer {
   std::optional<UnsplitFidelity> against_eager;  ///< for an optimized model
   int distinct_inputs = 0;                       ///< batches
   std::vector<std::vector<std::byte>> outputs;   ///< of each micro-batch
+  std::vector<std::vector<std::byte>> inputs;    ///< as many, and their labels if there are any, if they were asked for
+  std::vector<std::int64_t> labels;
 };
 
 /// Everything that needs a whole model: a stage process of the driver's own, outside every emulated device. It starts
@@ -85,6 +89,7 @@ class UnsplitModels {
   Reply ask(const Request& request);
   template <class Reply>
   Reply wait_for();
+  std::vector<std::vector<std::byte>> receive(std::uint64_t first, int count, const wire::TensorSpec& spec);
 
   int timeout_s_;
   int interrupt_descriptor_;

@@ -1,4 +1,5 @@
 #include <paretopipe/core/clock.hpp>
+#include <paretopipe/stage/file_cache.hpp>
 #include <paretopipe/stage/front_desk.hpp>
 #include <paretopipe/stage/messages.hpp>
 #include <paretopipe/stage/references.hpp>
@@ -53,6 +54,39 @@ void FrontDesk::listen() {
   changed_.notify_one();
 }
 
+namespace {
+
+std::vector<wire::TensorSpec> announced_by(const nlohmann::json& request) {
+  if (const auto message = unwrap<TakeReferences>(request)) return tensors_of(*message);
+  if (const auto message = unwrap<TakeChunk>(request)) return {tensor_of(*message)};
+  return {};
+}
+
+/// Memory for the tensors that follow a request. None follow an invalid one, which its handler reports.
+std::vector<Activation> room_after(const nlohmann::json& request) {
+  std::vector<Activation> room;
+  try {
+    for (const auto& spec : announced_by(request)) {
+      const auto bytes = static_cast<std::size_t>(wire::byte_size(spec));
+      std::shared_ptr<std::byte[]> memory(new std::byte[bytes]);
+      room.push_back({spec, {memory.get(), bytes}, memory});
+    }
+  } catch (const std::exception&) {
+    return {};
+  }
+  return room;
+}
+
+std::vector<Activation> receive_tensors_after(const nlohmann::json& request, wire::Link& control) {
+  auto tensors = room_after(request);
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    control.receive_tensor(0, i, tensors[i].spec, tensors[i].bytes);
+  }
+  return tensors;
+}
+
+}  // namespace
+
 void FrontDesk::take_requests() {
   for (;;) {
     Request request{control_.receive_message(), now_ns()};
@@ -60,7 +94,7 @@ void FrontDesk::take_requests() {
       reply(wrap(progress_.where()), 0, {});
       continue;
     }
-    request.tensors = receive_tensors_of(request.message, control_);
+    request.tensors = receive_tensors_after(request.message, control_);
     {
       const std::lock_guard lock(mutex_);
       requests_.push_back(std::move(request));

@@ -90,7 +90,7 @@ struct Whereabouts {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Whereabouts, at_ns, cpu_time_ns, longest_compute_ns, lanes)
 
 /// Grows whenever a message changes its meaning. The driver refuses a stage of another version.
-inline constexpr int kControlProtocolVersion = 12;
+inline constexpr int kControlProtocolVersion = 13;
 
 /// The request failed; the stage goes on listening. After a failed `Run` its links are gone.
 struct Fault {
@@ -203,6 +203,36 @@ inline void to_json(nlohmann::json& json, const Joined&) {
 }
 inline void from_json(const nlohmann::json&, Joined&) {}
 
+/// Asks for a file that another driver, or this one, sent to the stage's device before (file_cache.hpp).
+struct FindFile {
+  static constexpr std::string_view kType = "find_file";
+  std::string sha256;  ///< of its contents, 64 hexadecimal digits in lower case
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FindFile, sha256)
+
+struct FileFound {
+  static constexpr std::string_view kType = "file_found";
+  std::string path;  ///< there; empty: the device does not have it
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FileFound, path)
+
+/// Sends a piece of a file to the stage's device. The pieces of a file come in order. Followed by one tensor frame,
+/// with tag 0 and number 0, that holds the bytes (tensor_of in file_cache.hpp).
+struct TakeChunk {
+  static constexpr std::string_view kType = "take_chunk";
+  std::string sha256;  ///< of the whole file
+  std::int64_t offset = 0;
+  std::int64_t bytes = 0;
+  std::int64_t total = 0;  ///< bytes of the whole file
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TakeChunk, sha256, offset, bytes, total)
+
+struct ChunkTaken {
+  static constexpr std::string_view kType = "chunk_taken";
+  std::string path;  ///< of the file on the device; empty before the last piece
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ChunkTaken, path)
+
 /// Makes blocks ready. The driver must have the model's description.
 struct Load {
   static constexpr std::string_view kType = "load";
@@ -230,33 +260,39 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Ends, input, result)
 /// Asks for the unsplit model's outputs on the inputs of the coming trials; loads the whole model for that. The inputs
 /// are those of whole batches, cut into micro-batches of `model.batch` images each, and the unsplit model computes
 /// these micro-batches. So the expected result of a micro-batch does not depend on how a library computes a larger
-/// batch. The reply is followed by one tensor frame for each micro-batch, with tag 0 and numbered from 0.
+/// batch. The reply is followed by one tensor frame for each micro-batch, with tag 0 and numbered from 0, and
+/// then by as many with the inputs if these are wanted, too.
 struct ComputeReferences {
   static constexpr std::string_view kType = "compute_references";
   ModelRequest model;
   int block_count = 0;
   int distinct_inputs = 1;  ///< batches
   int micro_batches = 1;    ///< in a batch
+  bool with_inputs = false;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ComputeReferences, model, block_count, distinct_inputs, micro_batches)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ComputeReferences, model, block_count, distinct_inputs, micro_batches, with_inputs)
 
 struct ReferencesFollow {
   static constexpr std::string_view kType = "references_follow";
   Ends ends;
-  UnsplitFidelity against_eager;  ///< of no images if the request is eager
+  UnsplitFidelity against_eager;     ///< of no images if the request is eager
+  std::vector<std::int64_t> labels;  ///< of the inputs, if these follow: Backend::make_labels
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ReferencesFollow, ends, against_eager)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ReferencesFollow, ends, against_eager, labels)
 
-/// Makes this stage the source: it makes the same inputs and compares the results with the unsplit model's outputs.
-/// These follow this request, as the frames that followed the reply to ComputeReferences.
+/// Makes this stage the source, which compares the results with the unsplit model's outputs. These follow this request,
+/// as the frames that followed the reply to ComputeReferences. A source on another machine, where the data need not be,
+/// gets its inputs and labels in the same way; any other one makes the same itself.
 struct TakeReferences {
   static constexpr std::string_view kType = "take_references";
   ModelRequest model;
   int distinct_inputs = 1;
   int micro_batches = 1;
-  wire::TensorSpec result;  ///< of each frame
+  Ends ends;                           ///< of each frame
+  bool with_inputs = false;            ///< they follow the outputs
+  std::vector<std::int64_t> labels{};  ///< of inputs that follow
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TakeReferences, model, distinct_inputs, micro_batches, result)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TakeReferences, model, distinct_inputs, micro_batches, ends, with_inputs, labels)
 
 struct ReferencesTaken {
   static constexpr std::string_view kType = "references_taken";

@@ -2,7 +2,6 @@
 #include <paretopipe/stage/crossing.hpp>
 #include <paretopipe/stage/references.hpp>
 #include <paretopipe/wire/frame.hpp>
-#include <paretopipe/wire/link.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -137,21 +136,16 @@ UnsplitFidelity compare(std::span<const Activation> outputs, std::span<const Act
           mode.relative_tolerance() * largest_magnitude(eager)};
 }
 
-std::vector<Activation> room_for_outputs(const nlohmann::json& request) {
-  std::vector<Activation> outputs;
-  try {
-    const auto announcing = unwrap<TakeReferences>(request);
-    if (!announcing) return outputs;
-    for_whole_batches(announcing->model, announcing->distinct_inputs, announcing->micro_batches);
-    const auto bytes = static_cast<std::size_t>(wire::byte_size(announcing->result));
-    for (int i = 0; i < announcing->distinct_inputs * announcing->micro_batches; ++i) {
-      std::shared_ptr<std::byte[]> memory(new std::byte[bytes]);
-      outputs.push_back({announcing->result, {memory.get(), bytes}, memory});
-    }
-  } catch (const std::exception&) {
-    return {};
+/// Copies of inputs that came over the control link, in memory of the backend like those that it makes. They are freed
+/// one after the other: all of them may be a gibibyte.
+std::vector<Activation> copy_inputs(std::span<Activation> received, Backend& backend) {
+  std::vector<Activation> inputs;
+  for (auto& tensor : received) {
+    inputs.push_back(backend.allocate(tensor.spec));
+    std::ranges::copy(tensor.bytes, inputs.back().bytes.begin());
+    tensor = {};
   }
-  return outputs;
+  return inputs;
 }
 
 /// The first micro-batches, up to a limited number of images.
@@ -172,32 +166,45 @@ ComputedReferences compute_references(const ComputeReferences& request, Backend&
     eager = compute_unsplit(model, request.block_count, first_few(inputs, request.model.batch), backend);
   }
   ComputedReferences computed;
-  computed.outputs = compute_unsplit(request.model, request.block_count, inputs, backend);
-  check_finite(computed.outputs);
-  computed.reply.ends = {inputs.front().spec, computed.outputs.front().spec};
-  if (!eager.empty()) computed.reply.against_eager = compare(computed.outputs, eager, request.model.compute);
+  computed.tensors = compute_unsplit(request.model, request.block_count, inputs, backend);
+  check_finite(computed.tensors);
+  computed.reply.ends = {inputs.front().spec, computed.tensors.front().spec};
+  if (!eager.empty()) computed.reply.against_eager = compare(computed.tensors, eager, request.model.compute);
+  if (!request.with_inputs) return computed;
+  computed.reply.labels = backend.make_labels(whole, request.distinct_inputs);
+  computed.tensors.insert(computed.tensors.end(), inputs.begin(), inputs.end());
   return computed;
 }
 
-std::vector<Activation> receive_tensors_of(const nlohmann::json& request, wire::Link& control) {
-  auto outputs = room_for_outputs(request);
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    control.receive_tensor(0, i, outputs[i].spec, outputs[i].bytes);
-  }
-  return outputs;
+std::vector<wire::TensorSpec> tensors_of(const TakeReferences& request) {
+  for_whole_batches(request.model, request.distinct_inputs, request.micro_batches);
+  static_cast<void>(wire::byte_size(request.ends.result));  // refuses an invalid spec
+  const auto count = static_cast<std::size_t>(request.distinct_inputs * request.micro_batches);
+  std::vector<wire::TensorSpec> specs(count, request.ends.result);
+  if (!request.with_inputs) return specs;
+  static_cast<void>(wire::byte_size(request.ends.input));
+  specs.insert(specs.end(), count, request.ends.input);
+  return specs;
 }
 
-ReferenceSet take_references(const TakeReferences& request, std::vector<Activation> outputs, Backend& backend) {
-  const auto whole = for_whole_batches(request.model, request.distinct_inputs, request.micro_batches);
-  const auto expected = static_cast<std::size_t>(request.distinct_inputs * request.micro_batches);
-  if (wire::byte_size(request.result) < 1 || outputs.size() != expected) {
-    throw wire::ProtocolError(fmt::format("the driver sent {} outputs for {} micro-batches", outputs.size(), expected));
+ReferenceSet take_references(const TakeReferences& request, std::vector<Activation> tensors, Backend& backend) {
+  const auto expected = tensors_of(request).size();
+  if (tensors.size() != expected) {
+    throw wire::ProtocolError(fmt::format("the driver sent {} tensors where {} were due", tensors.size(), expected));
   }
+  const auto whole = for_whole_batches(request.model, request.distinct_inputs, request.micro_batches);
+  const auto count = static_cast<std::size_t>(request.distinct_inputs * request.micro_batches);
   ReferenceSet references;
-  references.outputs = std::move(outputs);
-  references.labels = backend.make_labels(whole, request.distinct_inputs);
+  if (request.with_inputs) {
+    references.labels = request.labels;
+    references.inputs = copy_inputs(std::span(tensors).subspan(count), backend);
+    tensors.resize(count);
+  } else {
+    references.labels = backend.make_labels(whole, request.distinct_inputs);
+    references.inputs = make_micro_batches(whole, request.distinct_inputs, request.micro_batches, backend);
+  }
+  references.outputs = std::move(tensors);
   check_labels(references);
-  references.inputs = make_micro_batches(whole, request.distinct_inputs, request.micro_batches, backend);
   return references;
 }
 

@@ -7,10 +7,6 @@
 #include <span>
 #include <vector>
 
-namespace paretopipe::wire {
-class Link;
-}
-
 /// The reference outputs of every trial. One process computes them with the whole model and passes them to the source,
 /// which then needs only its own blocks of the model.
 namespace paretopipe::stage {
@@ -53,7 +49,7 @@ struct ReferenceSet {
 
 struct ComputedReferences {
   ReferencesFollow reply;
-  std::vector<Activation> outputs;
+  std::vector<Activation> tensors;  ///< the outputs; then the inputs if they are wanted
 };
 
 /// Loads the whole model, which stays loaded, and computes the request's micro-batches. First compares an optimized
@@ -61,12 +57,11 @@ struct ComputedReferences {
 /// wire::ProtocolError for impossible numbers, and what the backend throws.
 ComputedReferences compute_references(const ComputeReferences& request, Backend& backend);
 
-/// Receives the tensors that follow a request on the control link: the outputs after TakeReferences, nothing after any
-/// other request or an invalid one, which its handler reports. Throws what wire::Link throws.
-std::vector<Activation> receive_tensors_of(const nlohmann::json& request, wire::Link& control);
+/// The tensors that follow the request. Throws wire::ProtocolError for impossible numbers.
+std::vector<wire::TensorSpec> tensors_of(const TakeReferences& request);
 
-/// Makes the inputs that belong to these outputs. Throws UsageError for labels that are not classes of the model, and
-/// what the backend throws.
-ReferenceSet take_references(const TakeReferences& request, std::vector<Activation> outputs, Backend& backend);
+/// Joins the outputs, `tensors`, with the inputs that belong to them: those that follow, or else the same made anew.
+/// Throws UsageError for labels that are not classes of the model, and what the backend throws.
+ReferenceSet take_references(const TakeReferences& request, std::vector<Activation> tensors, Backend& backend);
 
 }  // namespace paretopipe::stage

@@ -3,6 +3,7 @@
 #include <paretopipe/host/control_groups.hpp>
 #include <paretopipe/host/cpu_set.hpp>
 #include <paretopipe/stage/dealer.hpp>
+#include <paretopipe/stage/file_cache.hpp>
 #include <paretopipe/stage/front_desk.hpp>
 #include <paretopipe/stage/messages.hpp>
 #include <paretopipe/stage/progress.hpp>
@@ -17,6 +18,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <span>
 #include <utility>
 
 namespace paretopipe::stage {
@@ -98,6 +100,8 @@ class Session {
     if (const auto message = unwrap<Describe>(request)) return wrap(Described{backend_.describe(message->model)});
     if (const auto message = unwrap<Listen>(request)) return wrap(listen(*message));
     if (const auto message = unwrap<Join>(request)) return wrap(join(*message));
+    if (const auto message = unwrap<FindFile>(request)) return wrap(FileFound{files().find(message->sha256).string()});
+    if (const auto message = unwrap<TakeChunk>(request)) return wrap(take_chunk(*message, received.tensors));
     if (const auto message = unwrap<Load>(request)) return wrap(load(*message));
     if (const auto message = unwrap<ComputeReferences>(request)) return compute_references(*message);
     if (const auto message = unwrap<TakeReferences>(request)) {
@@ -141,6 +145,17 @@ class Session {
     return {};
   }
 
+  /// A login without a cache folder matters only where files are needed.
+  FileCache& files() {
+    if (!files_) files_.emplace(users_file_cache());
+    return *files_;
+  }
+
+  ChunkTaken take_chunk(const TakeChunk& request, const std::vector<Activation>& tensors) {
+    const auto bytes = tensors.empty() ? std::span<std::byte>() : tensors.front().bytes;
+    return {files().take(request, bytes).string()};
+  }
+
   Loaded load(const Load& request) {
     last_batch_.clear();
     if (request.alone) backend_.keep_only(request.blocks);
@@ -151,13 +166,13 @@ class Session {
   Reply compute_references(const ComputeReferences& request) {
     auto computed = stage::compute_references(request, backend_);
     Reply reply(wrap(computed.reply));
-    reply.tensors = std::move(computed.outputs);
+    reply.tensors = std::move(computed.tensors);
     return reply;
   }
 
-  ReferencesTaken take_references(const TakeReferences& request, std::vector<Activation> outputs) {
+  ReferencesTaken take_references(const TakeReferences& request, std::vector<Activation> tensors) {
     references_.reset();
-    references_ = stage::take_references(request, std::move(outputs), backend_);
+    references_ = stage::take_references(request, std::move(tensors), backend_);
     return {};
   }
 
@@ -213,6 +228,7 @@ class Session {
   std::optional<wire::Listener> listener_;
   std::map<int, wire::RingLinks>
       links_;  ///< at 0 those of the ring; otherwise, by device, those between it and the source
+  std::optional<FileCache> files_;
   std::optional<ReferenceSet> references_;
   std::vector<Activation> last_batch_;  ///< of the last run
 };

@@ -66,11 +66,15 @@ TEST_CASE("every request and every reply crosses with all of its fields, as the 
   messages.add(Listening{5001});
   messages.add(Join{"127.0.0.1", 5002, a_key(), 7, 3, "stage 0 to 1", "stage 1 to 2", true});
   messages.add(Joined{});
+  messages.add(FindFile{"ab12"});
+  messages.add(FileFound{"/c/ab12"});
+  messages.add(TakeChunk{"ab12", 4194304, 9, 9007199254740993});
+  messages.add(ChunkTaken{"/c/ab12"});
   messages.add(Load{kRequest, {2, 5}, true});
   messages.add(Loaded{12});
-  messages.add(ComputeReferences{kRequest, 5, 8, 3});
-  messages.add(ReferencesFollow{{kSpec, kSpec}, {0.5, 0.75, 8, 0.25}});
-  messages.add(TakeReferences{kRequest, 8, 3, kSpec});
+  messages.add(ComputeReferences{kRequest, 5, 8, 3, true});
+  messages.add(ReferencesFollow{{kSpec, kSpec}, {0.5, 0.75, 8, 0.25}, {9, 0}});
+  messages.add(TakeReferences{kRequest, 8, 3, {kSpec, kSpec}, true, {9, 0}});
   messages.add(ReferencesTaken{});
   messages.add(Run{4294967295U,
                    3,

@@ -50,7 +50,7 @@ class ServedStage {
     const auto follow = unsplit.ask<stage::ReferencesFollow>(
         stage::ComputeReferences{a_model(), kBlocks, distinct_inputs, micro_batches});
     ask<stage::Loaded>(stage::Load{a_model(), {0, kBlocks}});
-    send(stage::TakeReferences{a_model(), distinct_inputs, micro_batches, follow.ends.result});
+    send(stage::TakeReferences{a_model(), distinct_inputs, micro_batches, follow.ends});
     std::vector<std::byte> output(static_cast<std::size_t>(wire::byte_size(follow.ends.result)));
     for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(distinct_inputs * micro_batches); ++i) {
       unsplit.control().receive_tensor(0, i, follow.ends.result, output);

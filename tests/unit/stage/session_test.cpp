@@ -1,6 +1,8 @@
 #include <paretopipe/core/clock.hpp>
 #include <paretopipe/core/error.hpp>
+#include <paretopipe/core/hash.hpp>
 #include <paretopipe/host/cpu_set.hpp>
+#include <paretopipe/stage/file_cache.hpp>
 #include <paretopipe/wire/frame.hpp>
 
 #include <algorithm>
@@ -11,7 +13,10 @@
 #include <unistd.h>
 
 #include <support/catch.hpp>
+#include <support/files.hpp>
 #include <support/message_of.hpp>
+#include <support/scoped_variable.hpp>
+#include <support/temporary_folder.hpp>
 
 #include "served_stage.hpp"
 
@@ -61,7 +66,7 @@ TEST_CASE("CPUs, stages, models and tensors that cannot be are faults with the r
   CHECK(stage.ask<Fault>(load).exit_code == kUsage);
   CHECK(stage.ask<Fault>(Describe{load.model}).exit_code == kUsage);
   const wire::TensorSpec negative{wire::DType::float32, wire::MemoryFormat::contiguous, {-1, 10}};
-  CHECK_FALSE(stage.ask<Fault>(TakeReferences{a_model(), 1, 1, negative}).reason.empty());
+  CHECK_FALSE(stage.ask<Fault>(TakeReferences{a_model(), 1, 1, {{}, negative}}).reason.empty());
   CHECK(stage.ask<ModelList>(ListModels{}).models.size() == 1);
   ServedStage broken("nan@0-3@2");  // nothing could be checked against such an output
   CHECK(contains(broken.ask<Fault>(references_of(a_model())).reason, "not finite"));
@@ -218,10 +223,111 @@ TEST_CASE("a source compares with the outputs that it was sent, whoever computed
   const auto result = make_references(1).outputs.front();
   std::vector<std::byte> altered(result.bytes.begin(), result.bytes.end());
   altered.front() ^= std::byte{1};
-  stage.send(TakeReferences{a_model(), 1, 1, result.spec});
+  stage.send(TakeReferences{a_model(), 1, 1, {{}, result.spec}});
   stage.control().send_tensor(0, 0, result.spec, altered);
   stage.receive<ReferencesTaken>();
   CHECK(stage.ask<RunReport>(lone_run()).max_abs_difference > 0);
+}
+
+TEST_CASE("a source may be sent its inputs, too, and then computes what another one makes of its own") {
+  constexpr int kInputs = 3;
+  constexpr int kMicroBatches = 2;
+  ServedStage unsplit;
+  ComputeReferences wanted{a_model(), kBlocks, kInputs, kMicroBatches, true};
+  const auto follow = unsplit.ask<ReferencesFollow>(wanted);
+  CHECK(follow.labels.empty());
+  ServedStage source;
+  source.ask<Loaded>(load_all());
+  auto elsewhere = a_model();
+  elsewhere.data = "images:/nowhere";
+  source.send(TakeReferences{elsewhere, kInputs, kMicroBatches, follow.ends, true, {}});
+  for (std::uint64_t i = 0; i < 2 * kInputs * kMicroBatches; ++i) {
+    const auto& spec = i < kInputs * kMicroBatches ? follow.ends.result : follow.ends.input;
+    std::vector<std::byte> tensor(static_cast<std::size_t>(wire::byte_size(spec)));
+    unsplit.control().receive_tensor(0, i, spec, tensor);
+    source.control().send_tensor(0, i, spec, tensor);
+  }
+  source.receive<ReferencesTaken>();
+  auto run = lone_run();
+  run.micro_batches = kMicroBatches;
+  CHECK(source.ask<RunReport>(run).max_abs_difference == 0);
+}
+
+TEST_CASE("labels that come with the inputs are what accuracy is of, and must be classes of the model") {
+  const auto references = make_references(1);
+  const auto& [input, output] = std::pair(references.inputs.front(), references.outputs.front());
+  const auto row = as_floats(output).first(as_floats(output).size() / kBatch);
+  for (const std::int64_t label : {static_cast<std::int64_t>(argmax(row)), std::int64_t{10}}) {
+    ServedStage source;
+    source.ask<Loaded>(load_all());
+    source.send(TakeReferences{a_model(), 1, 1, {input.spec, output.spec}, true, {label}});
+    source.control().send_tensor(0, 0, output.spec, output.bytes);
+    source.control().send_tensor(0, 1, input.spec, input.bytes);
+    if (label == 10) {
+      CHECK(contains(source.receive<Fault>().reason, "has 10 classes"));
+      continue;
+    }
+    source.receive<ReferencesTaken>();
+    const auto accuracy = source.ask<RunReport>(lone_run()).accuracy;
+    CHECK(accuracy.images == 1);
+    CHECK(accuracy.top1 == 1);
+  }
+}
+
+namespace {
+
+/// A request and what follows it.
+ChunkTaken send_chunk(ServedStage& stage, const TakeChunk& chunk, std::string bytes) {
+  const auto spec = tensor_of(chunk);
+  bytes.resize(static_cast<std::size_t>(wire::byte_size(spec)));
+  stage.send(chunk);
+  stage.control().send_tensor(0, 0, spec, std::as_bytes(std::span(bytes)));
+  return stage.receive<ChunkTaken>();
+}
+
+}  // namespace
+
+TEST_CASE("a file that was sent is found by its SHA-256, by other stages of the device, too") {
+  const support::TemporaryFolder cache;
+  const support::ScopedVariable there("XDG_CACHE_HOME", cache.path().string());
+  const std::string text = "eleven byte";
+  const auto sha256 = sha256_of_text(text);
+  ServedStage stage;
+  CHECK(stage.ask<FileFound>(FindFile{sha256}).path.empty());
+  CHECK(send_chunk(stage, {sha256, 0, 8, 11}, text.substr(0, 8)).path.empty());
+  CHECK(stage.ask<FileFound>(FindFile{sha256}).path.empty());
+  const auto path = send_chunk(stage, {sha256, 8, 3, 11}, text.substr(8)).path;
+  CHECK(path == cache.path() / "paretopipe" / "files" / sha256);
+  CHECK(support::read_file(path) == text);
+  ServedStage other;
+  CHECK(other.ask<FileFound>(FindFile{sha256}).path == path);
+}
+
+TEST_CASE("a file that cannot be is a fault, nothing follows it, and the stage goes on listening") {
+  ServedStage stage;
+  const auto sha256 = sha256_of_text("");
+  for (const auto& chunk : std::vector<TakeChunk>{{"../../.ssh/authorized_keys", 0, 1, 1},
+                                                  {sha256, 0, 0, 1},
+                                                  {sha256, 0, 2, 1},
+                                                  {sha256, -1, 1, 1},
+                                                  {sha256, 1, 1, 1},
+                                                  {sha256, 9'223'372'036'854'775'807, 8, 9},
+                                                  {sha256, 0, kChunkBytes + 1, kChunkBytes + 1},
+                                                  {sha256, 0, 1, kLargestFileBytes + 1}}) {
+    CAPTURE(chunk.sha256, chunk.offset, chunk.bytes, chunk.total);
+    CHECK(contains(stage.ask<Fault>(chunk).reason, "the driver"));
+  }
+  CHECK(contains(stage.ask<Fault>(FindFile{"../" + sha256}).reason, "SHA-256"));
+  CHECK(stage.ask<ModelList>(ListModels{}).models.size() == 1);
+}
+
+TEST_CASE("a login without a cache folder is a fault that says what to set") {
+  const support::ScopedVariable no_cache("XDG_CACHE_HOME", "");
+  const support::ScopedVariable no_home("HOME", "");
+  ServedStage stage;
+  const auto fault = stage.ask<Fault>(FindFile{sha256_of_text("")});
+  CHECK(contains(fault.reason, "set HOME or XDG_CACHE_HOME"));
+  CHECK(fault.exit_code == static_cast<int>(ExitCode::environment));
 }
 
 TEST_CASE("every run has a report of its own, and what its tensors took at most, whatever lives beside them") {

@@ -1,0 +1,37 @@
+#pragma once
+#include <paretopipe/run/stage_client.hpp>
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+
+namespace paretopipe::run {
+
+/// The copies of this machine's files on the devices of stages (stage/file_cache.hpp). A device keeps them from sweep
+/// to sweep, so a file is sent once. Nothing is asked twice of a stage.
+class FileCopies {
+ public:
+  using Limits = std::function<WaitLimits()>;
+
+  /// `limits` gives those of the wait that begins now; every question and every piece of a file is a wait of its own.
+  /// `notice` (may be empty) is told which file is sent, because that may take long.
+  FileCopies(Limits limits, Notice notice) : limits_(std::move(limits)), notice_(std::move(notice)) {}
+
+  /// The path on the stage's device of the file, which has these contents and is sent if the device does not have it.
+  /// Throws UsageError if the file cannot be read; StageError if the device cannot keep it; Interrupted.
+  const std::string& place(StageClient& stage, const std::string& sha256, const std::filesystem::path& file);
+
+ private:
+  template <class Reply>
+  Reply wait_for(StageClient& stage);
+  std::string find_or_send(StageClient& stage, const std::string& sha256, const std::filesystem::path& file);
+  std::string send(StageClient& stage, const std::string& sha256, const std::filesystem::path& file);
+
+  Limits limits_;
+  Notice notice_;
+  std::map<std::pair<int, std::string>, std::string> known_;  ///< paths, by stage and SHA-256
+};
+
+}  // namespace paretopipe::run

@@ -1,0 +1,157 @@
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/core/file_descriptor.hpp>
+#include <paretopipe/core/hash.hpp>
+#include <paretopipe/stage/file_cache.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <utility>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+namespace paretopipe::stage {
+
+namespace {
+
+constexpr std::int64_t kElementBytes = 8;
+
+void check_sha256(const std::string& text) {
+  const auto digit = [](char letter) { return (letter >= '0' && letter <= '9') || (letter >= 'a' && letter <= 'f'); };
+  if (text.size() == 64 && std::all_of(text.begin(), text.end(), digit)) return;
+  throw wire::ProtocolError("the driver named a file by something else than a SHA-256");
+}
+
+EnvironmentError cannot_keep(const std::filesystem::path& folder, int reason) {
+  return system_error(fmt::format("keep a file in {}", folder.string()), reason);
+}
+
+std::filesystem::path folder_of(const char* variable) {
+  const char* value = std::getenv(variable);
+  return value == nullptr ? "" : value;
+}
+
+}  // namespace
+
+wire::TensorSpec tensor_of(const TakeChunk& chunk) {
+  check_sha256(chunk.sha256);
+  if (chunk.bytes < 1 || chunk.bytes > kChunkBytes || chunk.total < chunk.bytes || chunk.total > kLargestFileBytes ||
+      chunk.offset < 0 || chunk.offset > chunk.total - chunk.bytes) {
+    throw wire::ProtocolError(fmt::format("the driver sent a piece of a file that cannot be: {} bytes at {} of {}",
+                                          chunk.bytes, chunk.offset, chunk.total));
+  }
+  const auto elements = (chunk.bytes + kElementBytes - 1) / kElementBytes;
+  return {wire::DType::int64, wire::MemoryFormat::contiguous, {elements}};
+}
+
+std::filesystem::path users_file_cache() {
+  auto folder = folder_of("XDG_CACHE_HOME");
+  if (folder.empty() && !folder_of("HOME").empty()) folder = folder_of("HOME") / ".cache";
+  if (!folder.empty()) return folder / "paretopipe" / "files";
+  throw EnvironmentError(
+      "keep a file in $HOME/.cache/paretopipe/files: the login has no HOME; set HOME or XDG_CACHE_HOME there");
+}
+
+/// A file of which not everything is there yet. It has another name until then, and is gone at the end of life unless
+/// it was kept.
+class FileCache::Incoming {
+ public:
+  Incoming(const std::filesystem::path& folder, const TakeChunk& first)
+      : folder_(folder), sha256_(first.sha256), total_(first.total) {
+    std::error_code error;
+    std::filesystem::create_directories(folder_, error);
+    if (error) throw cannot_keep(folder_, error.value());
+    name_ = (folder_ / (sha256_ + ".XXXXXX")).string();
+    file_ = FileDescriptor(::mkostemp(name_.data(), O_CLOEXEC));
+    if (file_.get() < 0) throw cannot_keep(folder_, errno);
+    try {
+      reserve();
+    } catch (...) {
+      ::unlink(name_.c_str());
+      throw;
+    }
+  }
+  ~Incoming() {
+    if (!name_.empty()) ::unlink(name_.c_str());
+  }
+  Incoming(const Incoming&) = delete;
+  Incoming& operator=(const Incoming&) = delete;
+
+  bool continues_with(const TakeChunk& chunk) const {
+    return chunk.sha256 == sha256_ && chunk.total == total_ && chunk.offset == written_;
+  }
+
+  void add(std::span<const std::byte> bytes) {
+    while (!bytes.empty()) {
+      const auto written = ::write(file_.get(), bytes.data(), bytes.size());
+      if (written < 0 && errno == EINTR) continue;
+      if (written < 0) throw cannot_keep(folder_, errno);
+      bytes = bytes.subspan(static_cast<std::size_t>(written));
+      written_ += written;
+    }
+  }
+
+  bool complete() const { return written_ == total_; }
+
+  /// Verifies what the disk has, and gives it its name.
+  std::filesystem::path keep() {
+    if (::fsync(file_.get()) != 0 || ::close(file_.release()) != 0) throw cannot_keep(folder_, errno);
+    if (const auto found = sha256_of_file(name_); found != sha256_) {
+      throw EnvironmentError(
+          fmt::format("keep a file in {}: what arrived has the SHA-256 {} rather than {}; the file was changed while "
+                      "it was sent, or damaged",
+                      folder_.string(), found, sha256_));
+    }
+    const auto path = folder_ / sha256_;
+    if (::rename(name_.c_str(), path.c_str()) != 0) throw cannot_keep(folder_, errno);
+    name_.clear();
+    return path;
+  }
+
+ private:
+  /// A file that does not fit is refused at once rather than minutes later. Not every file system can tell.
+  void reserve() {
+    if (::fallocate(file_.get(), FALLOC_FL_KEEP_SIZE, 0, total_) == 0) return;
+    if (errno == ENOSPC || errno == EDQUOT || errno == EFBIG) throw cannot_keep(folder_, errno);
+  }
+
+  std::filesystem::path folder_;
+  std::string sha256_;
+  std::int64_t total_;
+  std::int64_t written_ = 0;
+  std::string name_;
+  FileDescriptor file_;
+};
+
+FileCache::FileCache(std::filesystem::path folder) : folder_(std::move(folder)) {}
+
+FileCache::~FileCache() = default;
+
+std::filesystem::path FileCache::find(const std::string& sha256) const {
+  check_sha256(sha256);
+  const auto path = folder_ / sha256;
+  std::error_code unknown;
+  return std::filesystem::is_regular_file(path, unknown) ? path : std::filesystem::path();
+}
+
+std::filesystem::path FileCache::take(const TakeChunk& chunk, std::span<const std::byte> bytes) {
+  auto incoming = std::exchange(incoming_, nullptr);  // an error leaves nothing behind
+  const auto announced = static_cast<std::size_t>(wire::byte_size(tensor_of(chunk)));
+  if (chunk.offset == 0) {
+    incoming.reset();  // its room may be needed
+    incoming = std::make_unique<Incoming>(folder_, chunk);
+  }
+  if (!incoming || !incoming->continues_with(chunk) || bytes.size() != announced) {
+    throw wire::ProtocolError(fmt::format("the driver sent bytes {} to {} of a file of {} out of order", chunk.offset,
+                                          chunk.offset + chunk.bytes, chunk.total));
+  }
+  incoming->add(bytes.first(static_cast<std::size_t>(chunk.bytes)));
+  if (incoming->complete()) return incoming->keep();
+  incoming_ = std::move(incoming);
+  return {};
+}
+
+}  // namespace paretopipe::stage

@@ -1,0 +1,182 @@
+// Stages on another "host": started by a launcher, with a cache folder of its own and without this one's files.
+#include <paretopipe/core/hash.hpp>
+#include <paretopipe/run/file_copies.hpp>
+#include <paretopipe/stage/file_cache.hpp>
+
+#include <algorithm>
+#include <numeric>
+
+#include <support/files.hpp>
+#include <support/scoped_variable.hpp>
+#include <support/thrown.hpp>
+
+#include "executor_fixture.hpp"
+
+using namespace paretopipe;
+using namespace paretopipe::testing;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::string_view kWeights = "weights that nobody reads";
+constexpr std::string_view kData = "data that decide the inputs";
+
+/// This machine with an archive, weights, data and labels, and a host "pi" that sees none of them.
+class TwoHosts {
+ public:
+  TwoHosts() {
+    fs::create_directory(own());
+    for (const auto& [name, text] : {std::pair<const char*, std::string_view>{"net.pt", kModel},
+                                     {"weights", kWeights},
+                                     {"data", kData},
+                                     {"labels", "0 1 2 3 4 5 6 7"}}) {
+      support::write_file(own() / name, text);
+    }
+    use(cache());
+  }
+
+  fs::path own() const { return folder_.path() / "own"; }
+  fs::path cache() const { return folder_.path() / "pi"; }
+  fs::path copy_of(std::string_view text) const { return cache() / "paretopipe" / "files" / sha256_of_text(text); }
+
+  /// Makes `cache` the cache folder of the host.
+  void use(const fs::path& cache) {
+    auto& pi = options_.devices["pi"];
+    pi.name = "pi";
+    pi.launch = {"env", "XDG_CACHE_HOME=" + cache.string(), "FAKE_STAGE_HIDES=" + own().string()};
+    pi.program = kFakeStage.string();
+    pi.address = "127.0.0.1";
+  }
+
+  run::ExecutorOptions options() {
+    options_.devices["local"].address = "127.0.0.1";
+    options_.archives[sha256_of_text(kModel)] = own() / "net.pt";
+    options_.weights = (own() / "weights").string();
+    options_.data.request = "tensor:" + (own() / "data").string();
+    options_.data.labels = (own() / "labels").string();
+    options_.watching.notice = [this](const std::string& sentence) { notices.push_back(sentence); };
+    return options_;
+  }
+
+  std::vector<std::string> notices;
+
+ private:
+  support::TemporaryFolder folder_;
+  support::ScopedVariable hides_{"FAKE_STAGE_HIDES", ""};
+  run::ExecutorOptions options_ = options_with();
+};
+
+experiment::Trial of_archive(experiment::Trial trial) {
+  trial.model = "net.pt";
+  trial.archive = experiment::Archive{sha256_of_text(kModel), {3, 32, 32}, "unit"};
+  return trial;
+}
+
+experiment::Trial with_data(experiment::Trial trial) {
+  trial.data = "tensor:data";
+  trial.data_identity = {sha256_of_text(kData), sha256_of_text("0 1 2 3 4 5 6 7")};
+  return trial;
+}
+
+experiment::Trial placed_on(std::vector<std::string> devices, experiment::Trial trial) {
+  std::vector<std::string> seen;
+  experiment::Placement placement;
+  for (const auto& device : devices) {
+    const auto known = std::find(seen.begin(), seen.end(), device);
+    placement.push_back(static_cast<int>(known - seen.begin()));
+    if (known == seen.end()) seen.push_back(device);
+  }
+  trial.placement = experiment::simplified(placement);
+  trial.on = std::move(devices);
+  return trial;
+}
+
+void require_right(const record::TrialRecord& record) {
+  REQUIRE(record.status == record::Status::ok);
+  REQUIRE(record.fidelity->max_abs_difference == 0);
+}
+
+}  // namespace
+
+TEST_CASE("archives and weights are sent to a host once, verified, and found there by the next sweep") {
+  TwoHosts hosts;
+  auto trial = placed_on({"local", "pi"}, of_archive(trial_at({1})));
+  trial.weights_sha256 = sha256_of_text(kWeights);
+  {
+    run::PipelineExecutor executor(hosts.options());
+    require_right(executor.run(trial));
+    CHECK(support::read_file(hosts.copy_of(kModel)) == kModel);
+    CHECK(support::read_file(hosts.copy_of(kWeights)) == kWeights);
+    REQUIRE(hosts.notices.size() == 2);
+    CHECK(contains(hosts.notices[0], "net.pt"));
+    CHECK(contains(hosts.notices[0], "stage 1 on pi"));
+    trial.split_points = {0};  // other blocks are loaded
+    require_right(executor.run(trial));
+  }
+  run::PipelineExecutor next_sweep(hosts.options());
+  require_right(next_sweep.run(trial));
+  CHECK(hosts.notices.size() == 2);
+}
+
+TEST_CASE("two stages of one host share its copy, and one without blocks needs none") {
+  TwoHosts hosts;
+  run::PipelineExecutor executor(hosts.options());
+  require_right(executor.run(placed_on({"local", "pi"}, of_archive(trial_at({3})))));
+  CHECK(hosts.notices.empty());
+  require_right(executor.run(placed_on({"local", "pi", "pi"}, of_archive(trial_at({1, 2})))));
+  CHECK(hosts.notices.size() == 1);
+}
+
+TEST_CASE("a source on another host has the inputs and labels of data that are here, bit for bit") {
+  TwoHosts hosts;
+  run::PipelineExecutor executor(hosts.options());
+  const int micro_batch = GENERATE(4, 2);
+  const auto trial = of_archive(with_data(trial_in_micro_batches({1}, 4, micro_batch)));
+  const auto here = executor.run(trial);
+  require_right(here);
+  const auto result = executor.last_result(trial).bytes;
+  for (const auto& devices : std::vector<std::vector<std::string>>{{"pi", "local"}, {"pi", "pi"}, {"local", "pi"}}) {
+    CAPTURE(devices);
+    const auto placed = placed_on(devices, trial);
+    const auto there = executor.run(placed);
+    require_right(there);
+    CHECK(executor.last_result(placed).bytes == result);
+    CHECK(there.fidelity->accuracy == here.fidelity->accuracy);
+    CHECK(there.fidelity->accuracy->images == 8);
+  }
+  auto random = trial_in_micro_batches({1}, 4, micro_batch);
+  require_right(executor.run(random));
+  CHECK(executor.last_result(random).bytes != result);
+}
+
+TEST_CASE("a host that cannot keep a file is named, with its folder and the reason") {
+  TwoHosts hosts;
+  hosts.use(hosts.own() / "net.pt");
+  run::PipelineExecutor executor(hosts.options());
+  support::check_throws<Error>(
+      [&] {
+        executor.run(placed_on({"local", "pi"}, of_archive(trial_at({1}))));
+      },
+      {"stage 1 on pi cannot take", "net.pt", "keep a file in", "paretopipe/files", "Not a directory"});
+}
+
+TEST_CASE("a file of many pieces arrives as it is, and one that is not what it should be leaves nothing") {
+  const support::TemporaryFolder folder;
+  const support::ScopedVariable cache("XDG_CACHE_HOME", folder.path().string());
+  std::string text(static_cast<std::size_t>(2 * stage::kChunkBytes + 13), '\0');
+  std::iota(text.begin(), text.end(), '\0');
+  const auto file = folder.path() / "file";
+  support::write_file(file, text);
+  run::StageClient stage(0, {kFakeStage});
+  const auto limits = [] { return run::WaitLimits{Clock::now() + std::chrono::seconds(60)}; };
+  run::FileCopies copies(limits, {});
+  const auto path = copies.place(stage, sha256_of_text(text), file);
+  CHECK(fs::path(path).parent_path() == folder.path() / "paretopipe" / "files");
+  CHECK(support::read_file(path) == text);
+  support::check_throws<run::StageError>([&] { copies.place(stage, sha256_of_text("other"), file); },
+                                         {"stage 0 cannot take", "changed while it was sent"});
+  support::check_throws<UsageError>([&] { copies.place(stage, sha256_of_text("other"), folder.path() / "none"); },
+                                    {"none: No such file"});
+  CHECK(copies.place(stage, sha256_of_text(text), "/nowhere/file") == path);
+  CHECK(std::distance(fs::directory_iterator(fs::path(path).parent_path()), {}) == 1);
+}
