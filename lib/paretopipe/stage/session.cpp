@@ -2,8 +2,10 @@
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/host/control_groups.hpp>
 #include <paretopipe/host/cpu_set.hpp>
+#include <paretopipe/host/observe.hpp>
 #include <paretopipe/stage/dealer.hpp>
 #include <paretopipe/stage/front_desk.hpp>
+#include <paretopipe/stage/link_probe.hpp>
 #include <paretopipe/stage/messages.hpp>
 #include <paretopipe/stage/progress.hpp>
 #include <paretopipe/stage/references.hpp>
@@ -15,6 +17,7 @@
 #include <paretopipe/wire/rendezvous.hpp>
 
 #include <algorithm>
+#include <filesystem>
 #include <future>
 #include <map>
 #include <optional>
@@ -104,6 +107,9 @@ class Session {
     if (const auto message = unwrap<Describe>(request)) return wrap(Described{backend_.describe(message->model)});
     if (const auto message = unwrap<Listen>(request)) return wrap(listen(*message));
     if (const auto message = unwrap<Join>(request)) return wrap(join(*message));
+    if (const auto message = unwrap<ProbeLink>(request)) return wrap(probe_link(*message));
+    if (const auto message = unwrap<AnswerProbe>(request)) return wrap(answer_probe(*message));
+    if (unwrap<CheckHealth>(request)) return wrap(check_health());
     if (const auto message = unwrap<Load>(request)) return wrap(load(*message));
     if (const auto message = unwrap<ComputeReferences>(request)) return compute_references(*message);
     if (const auto message = unwrap<TakeReferences>(request)) {
@@ -143,6 +149,20 @@ class Session {
     links_.try_emplace(request.device, Links{std::move(previous), std::move(next)});
     listener_.reset();
     return {};
+  }
+
+  ProbeAnswered answer_probe(const AnswerProbe& request) {
+    if (!listener_) throw wire::ProtocolError("the driver sent answer_probe before listen");
+    auto listener = *std::exchange(listener_, std::nullopt);
+    stage::answer_probe(listener, request);
+    return {};
+  }
+
+  static Health check_health() {
+    std::error_code unknown;
+    const auto program = std::filesystem::read_symlink("/proc/self/exe", unknown);
+    const auto seen = host::observe(unknown ? std::nullopt : std::optional(program));
+    return {host::judge(seen), seen.thermal};
   }
 
   Loaded load(const Load& request) {

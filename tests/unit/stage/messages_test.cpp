@@ -60,6 +60,12 @@ TEST_CASE("every request and every reply crosses with all of its fields, as the 
   messages.add(Listening{5001});
   messages.add(Join{"127.0.0.1", 5002, 18446744073709551615U, 7, 3});
   messages.add(Joined{});
+  messages.add(ProbeLink{"10.0.0.2", 5003, 18446744073709551615U, 6});
+  messages.add(LinkProbed{9007199254740993, 8, 9});
+  messages.add(AnswerProbe{18446744073709551615U, 6});
+  messages.add(ProbeAnswered{});
+  messages.add(CheckHealth{});
+  messages.add(Health{{{"load", host::Level::warning, "2.00", "others", "wait"}}, {48.5, 0x50000U, 600, 1800}});
   messages.add(Load{kRequest, {2, 5}, true});
   messages.add(Loaded{12});
   messages.add(ComputeReferences{kRequest, 5, 8, 3});
