@@ -159,7 +159,8 @@ std::string device_table(const std::vector<run::CheckedDevice>& devices) {
   for (const auto& property : properties()) {
     std::vector<std::string> row{property.name};
     for (const auto& device : devices) row.push_back(property.needs_host && !device.host ? "-" : property.text(device));
-    table.add_row(std::move(row));
+    const bool anybody_tells = std::any_of(row.begin() + 1, row.end(), [](const auto& text) { return text != "-"; });
+    if (anybody_tells) table.add_row(std::move(row));
   }
   return table.to_text(text_style(""));
 }

@@ -146,10 +146,14 @@ LinkProbed probe_link(const ProbeLink& request) {
   Side side(wire::connect_peer(request.host, request.port, request.token, deadline_of(request.timeout_s)));
   LinkProbed found;
   found.round_trip_ns = measure_round_trip(side);
-  for (std::optional next = kFirstTransfer; next; next = next_transfer(found.bytes, found.took_ns)) {
-    found.bytes = *next;
-    side.send(std::vector<std::byte>(static_cast<std::size_t>(found.bytes)));
-    found.took_ns = side.receive_number();
+  for (std::optional next = kFirstTransfer; next;) {
+    const std::vector<std::byte> bytes(static_cast<std::size_t>(*next));
+    const auto begin = now_ns();
+    side.send(bytes);
+    next = next_transfer(*next, side.receive_number());
+    // The receiver's own time would leave out what the kernel had taken before the receiver came to read.
+    found.took_ns = std::max<std::int64_t>(1, now_ns() - begin - found.round_trip_ns);
+    found.bytes = std::ssize(bytes);
   }
   return found;
 }

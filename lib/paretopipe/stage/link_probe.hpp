@@ -19,8 +19,8 @@ void answer_probe(wire::Listener& listener, const AnswerProbe& request);
 /// The bytes of the first transfer. No transfer has more than 8 MiB, and all together have less than 16.
 inline constexpr std::int64_t kFirstTransfer = std::int64_t{64} << 10;
 
-/// The bytes of the transfer after one of `bytes` that took `took_ns`; none if that one tells the rate. Both sides
-/// decide by it.
+/// The bytes of the transfer after one of `bytes` that came in within `took_ns`; none if that one tells the rate. Both
+/// sides decide by it.
 std::optional<std::int64_t> next_transfer(std::int64_t bytes, std::int64_t took_ns);
 
 }  // namespace paretopipe::stage

@@ -206,7 +206,7 @@ struct LinkProbed {
   static constexpr std::string_view kType = "link_probed";
   std::int64_t round_trip_ns = 0;  ///< median of small messages, with nothing else under way
   std::int64_t bytes = 0;          ///< of the longest transfer towards the listening stage
-  std::int64_t took_ns = 0;        ///< from its header's arrival there to its last byte; at least 1
+  std::int64_t took_ns = 0;        ///< until its receipt came back, less the round trip; at least 1
 
   bool operator==(const LinkProbed&) const = default;
   double bit_per_s() const { return static_cast<double>(bytes) * 8e9 / static_cast<double>(took_ns); }
