@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::int64_t kLongestTransfer = std::int64_t{8} << 20;
 /// Long enough that neither a burst nor the machine's own hiccups decide the rate.
-constexpr std::int64_t kTellingNs = 250'000'000;
+constexpr std::int64_t kTellingNs = 500'000'000;
 constexpr int kRoundTrips = 31;
 /// Even the first transfer takes less at 60 kbit/s.
 constexpr auto kPatience = std::chrono::seconds(10);

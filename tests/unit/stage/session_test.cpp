@@ -100,7 +100,7 @@ TEST_CASE("a way that does not exist is a fault that says so, and no end") {
 }
 
 TEST_CASE("transfers grow until one tells the rate, and have an end on any network") {
-  constexpr std::int64_t kLong = 250'000'000;
+  constexpr std::int64_t kLong = 500'000'000;
   CHECK(next_transfer(kFirstTransfer, 1) == 2 * kFirstTransfer);
   CHECK_FALSE(next_transfer(kFirstTransfer, kLong));
   std::int64_t sum = 0;
