@@ -19,6 +19,7 @@ using Command = std::function<ExitCode()>;
 
 void add_calibrate(CLI::App& app, Command& chosen, std::vector<std::string> command_line);
 void add_compare(CLI::App& app, Command& chosen);
+void add_devices(CLI::App& app, Command& chosen);
 void add_doctor(CLI::App& app, Command& chosen);
 void add_explain(CLI::App& app, Command& chosen);
 void add_export(CLI::App& app, Command& chosen);

@@ -54,6 +54,7 @@ ExitCode run(int argc, char** argv) {
   cli::add_export(app, chosen);
   cli::add_net(app, chosen);
   cli::add_calibrate(app, chosen, {argv, argv + argc});
+  cli::add_devices(app, chosen);
   cli::add_doctor(app, chosen);
 
   refuse_unknown_command(app, argc, argv);

@@ -140,12 +140,31 @@ std::filesystem::path users_devices_file() {
   return folder.empty() ? folder : folder / "paretopipe" / "devices.json";
 }
 
-std::vector<Device> find_devices(const std::vector<std::string>& names, const std::filesystem::path& file) {
-  const auto source = file.empty() ? users_devices_file() : file;
+namespace {
+
+std::filesystem::path devices_source(const std::filesystem::path& file) {
+  return file.empty() ? users_devices_file() : file;
+}
+
+}  // namespace
+
+std::vector<Device> known_devices(const std::filesystem::path& file) {
+  const auto source = devices_source(file);
   std::error_code unknown;
   std::vector<Device> known;
   if (!file.empty() || std::filesystem::exists(source, unknown)) known = load_devices(source);
-  if (std::none_of(known.begin(), known.end(), [](const auto& device) { return device.local(); })) known.emplace_back();
+  const auto local = std::find_if(known.begin(), known.end(), [](const auto& device) { return device.local(); });
+  if (local == known.end()) {
+    known.insert(known.begin(), Device{});
+  } else {
+    std::rotate(known.begin(), local, local + 1);
+  }
+  return known;
+}
+
+std::vector<Device> find_devices(const std::vector<std::string>& names, const std::filesystem::path& file) {
+  const auto source = devices_source(file);
+  const auto known = known_devices(file);
   std::vector<Device> found;
   for (const auto& name : names) {
     const auto device = std::find_if(known.begin(), known.end(), [&](const auto& one) { return one.name == name; });

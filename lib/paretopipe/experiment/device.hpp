@@ -43,6 +43,9 @@ std::vector<Device> load_devices(const std::filesystem::path& file);
 /// devices.json in the user's configuration folder (XDG Base Directory Specification); empty without a home.
 std::filesystem::path users_devices_file();
 
+/// All devices of `file` (empty: of the user's file, if there is one), and this machine, first.
+std::vector<Device> known_devices(const std::filesystem::path& file);
+
 /// The devices that a person named, one for each name: a device of `file` (empty: of the user's file, if there is one),
 /// "local", "ssh:DESTINATION" or "ssh://USER@HOST:PORT". Throws UsageError, which lists the known names for an unknown
 /// one.

@@ -11,7 +11,7 @@ namespace paretopipe::host {
 
 std::vector<Finding> judge(const Observations& seen) {
   std::vector<Finding> findings;
-  for (auto&& part : {judge_installation(seen), judge_cpus(seen), judge_memory(seen)}) {
+  for (auto&& part : {judge_installation(seen), judge_cpus(seen), judge_thermal(seen.thermal), judge_memory(seen)}) {
     findings.insert(findings.end(), part.begin(), part.end());
   }
   return findings;
@@ -264,6 +264,40 @@ std::vector<Finding> judge_installation(const Observations& seen) {
   if (seen.blas) findings.push_back(judge_blas(*seen.blas));
   findings.push_back(judge_data_set(seen.fashion_mnist));
   findings.push_back(judge_network_tools(seen.missing_programs));
+  return findings;
+}
+
+namespace {
+
+/// Where a Raspberry Pi begins to slow down; laptops and servers do so somewhat above.
+constexpr double kHotCelsius = 80;
+
+Finding judge_temperature(double celsius) {
+  const bool hot = celsius >= kHotCelsius;
+  return {.name = "temperature",
+          .level = hot ? Level::warning : Level::ok,
+          .observed = fmt::format("{:.0f} degrees Celsius", celsius),
+          .why = "a hot CPU lowers its clock, so that later trials are slower than earlier ones",
+          .remedy = hot ? "cool it with a fan or a heat sink, or let it rest between trials (--rest)" : ""};
+}
+
+Finding judge_throttling(std::uint32_t bits) {
+  const bool now = is_throttled_now(bits);
+  return {.name = "throttling",
+          .level = now         ? Level::warning
+                   : bits != 0 ? Level::note
+                               : Level::ok,
+          .observed = bits == 0 ? "none since boot" : fmt::format("{}", fmt::join(describe_throttling(bits), ", ")),
+          .why = "the board lowers its clock when its power supply is weak or when it is hot",
+          .remedy = bits == 0 ? "" : "use the board's own power supply and a short cable, and cool it"};
+}
+
+}  // namespace
+
+std::vector<Finding> judge_thermal(const ThermalState& state) {
+  std::vector<Finding> findings;
+  if (state.temperature_celsius) findings.push_back(judge_temperature(*state.temperature_celsius));
+  if (state.throttled) findings.push_back(judge_throttling(*state.throttled));
   return findings;
 }
 

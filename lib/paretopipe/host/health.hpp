@@ -1,5 +1,6 @@
 #pragma once
 #include <paretopipe/host/cpu_set.hpp>
+#include <paretopipe/host/thermal.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -35,6 +36,8 @@ struct Observations {
   bool virtual_machine = false;
   std::optional<double> steal;  ///< share of the CPU time wanted since boot that the hypervisor gave to others
   double load_average_1min = 0;
+
+  ThermalState thermal{};
 
   std::string clocksource;
   std::int64_t clock_read_ns = 0;  ///< duration of one reading of the steady clock
@@ -78,5 +81,6 @@ void from_json(const nlohmann::json& json, Finding& finding);
 std::vector<Finding> judge_installation(const Observations& seen);  ///< programs, libraries, data
 std::vector<Finding> judge_cpus(const Observations& seen);          ///< how many, how steady, how shared; the clock
 std::vector<Finding> judge_memory(const Observations& seen);
+std::vector<Finding> judge_thermal(const ThermalState& state);
 
 }  // namespace paretopipe::host

@@ -146,6 +146,7 @@ void observe_cpus(Observations& seen, const fs::path& root) {
   seen.turbo = read_turbo(root);
   seen.virtual_machine = is_virtual_machine(root);
   seen.steal = parse_steal(read_text(root / "proc/stat").value_or(""));
+  seen.thermal = read_thermal_state(current_affinity(), root);
   seen.load_average_1min = parse_load_average(read_text(root / "proc/loadavg").value_or("")).value_or(0);
   seen.clocksource = read_text(root / "sys/devices/system/clocksource/clocksource0/current_clocksource").value_or("");
   seen.clock_read_ns = measure_clock_read();

@@ -1,3 +1,4 @@
+#include <paretopipe/launch/child_process.hpp>
 #include <paretopipe/launch/launcher.hpp>
 
 #include <filesystem>
@@ -28,8 +29,20 @@ std::vector<std::string> command_over(std::vector<std::string> launcher, const s
   return launcher;
 }
 
+std::vector<std::string> with_found_program(std::vector<std::string> command) {
+  auto& program = command.front();
+  if (program.find('/') == std::string::npos) {
+    program = find_program(program, program == "ssh" ? "openssh-client" : program).string();
+  }
+  return command;
+}
+
+std::string cache_folder() {
+  return "${XDG_CACHE_HOME:-$HOME/.cache}/paretopipe";
+}
+
 std::string program_folder(const std::string& sha256) {
-  return fmt::format("${{XDG_CACHE_HOME:-$HOME/.cache}}/paretopipe/programs/{}", sha256);
+  return fmt::format("{}/programs/{}", cache_folder(), sha256);
 }
 
 std::vector<std::string> guard_command(const std::string& program, const std::string& sha256) {

@@ -16,7 +16,13 @@ std::vector<std::string> command_over(std::vector<std::string> launcher, const s
 /// One word of the shell that means `text`, whatever is in it (POSIX, Shell Command Language, 2.2.2).
 std::string quoted_for_shell(const std::string& text);
 
-/// The folder of a device's cache for the stage program whose SHA-256 is `sha256`, as the shell there writes it.
+/// `command` with the path of its program, which is looked for as find_program does it. Throws EnvironmentError.
+std::vector<std::string> with_found_program(std::vector<std::string> command);
+
+/// The folder of a device's cache, as the shell there writes it.
+std::string cache_folder();
+
+/// The folder in it for the stage program whose SHA-256 is `sha256`.
 std::string program_folder(const std::string& sha256);
 
 /// The command that starts the guard of a stage (guard.hpp) on a device: `program`, or, if that is empty, the program

@@ -1,4 +1,5 @@
 #include <paretopipe/core/error.hpp>
+#include <paretopipe/launch/launcher.hpp>
 #include <paretopipe/run/data_address.hpp>
 #include <paretopipe/shaping/network.hpp>
 
@@ -22,6 +23,10 @@ SshConnection parse(const std::string& text) {
 }
 
 }  // namespace
+
+std::vector<std::string> launcher_of(const experiment::Device& device) {
+  return device.ssh.empty() ? device.launch : launch::ssh_to(device.ssh);
+}
 
 std::string data_address(const ReachedDevice& from, const ReachedDevice& to) {
   if (from.device.name == to.device.name) return shaping::kLoopback;

@@ -2,6 +2,7 @@
 #include <paretopipe/experiment/device.hpp>
 
 #include <string>
+#include <vector>
 
 namespace paretopipe::run {
 
@@ -10,6 +11,9 @@ struct ReachedDevice {
   experiment::Device device{};
   std::string ssh_connection{};  ///< sshd's SSH_CONNECTION there: "client port server port"; empty without SSH
 };
+
+/// The command whose stdin and stdout reach a device: ssh, or the one of the devices file. Empty for this machine.
+std::vector<std::string> launcher_of(const experiment::Device& device);
 
 /// The address at which `to` has to listen for `from`. That is the one that the devices file says, or else one that SSH
 /// has just used: where it reached the device, or where it came from, if `to` is this machine. What a host takes for

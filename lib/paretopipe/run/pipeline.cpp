@@ -58,8 +58,8 @@ StageCommand command_for(const PipelineOptions& options, std::size_t stage) {
   const auto& device = options.on[stage];
   command.name = fmt::format("stage {} on {}", stage, device.name);
   if (device.local()) return command;
-  command.launcher = launch::command_over(device.ssh.empty() ? device.launch : launch::ssh_to(device.ssh),
-                                          launch::guard_command(device.program, options.program_sha256));
+  command.launcher =
+      launch::command_over(launcher_of(device), launch::guard_command(device.program, options.program_sha256));
   return command;
 }
 

@@ -1,5 +1,6 @@
 #include <paretopipe/core/version.hpp>
 #include <paretopipe/launch/interrupt.hpp>
+#include <paretopipe/launch/launcher.hpp>
 #include <paretopipe/run/stage_client.hpp>
 #include <paretopipe/wire/frame.hpp>
 
@@ -24,12 +25,7 @@ constexpr int kLaunchedEndTimeoutMs = 4000;
 
 launch::ChildCommand child_command(const StageCommand& command) {
   if (!command.launcher.empty()) {
-    auto argv = command.launcher;
-    if (argv.front().find('/') == std::string::npos) {
-      argv.front() =
-          launch::find_program(argv.front(), argv.front() == "ssh" ? "openssh-client" : argv.front()).string();
-    }
-    return {.argv = std::move(argv), .control_is_stdio = true};
+    return {.argv = launch::with_found_program(command.launcher), .control_is_stdio = true};
   }
   return {{command.program.string(), "serve"}, command.environment, command.namespaces, command.cgroups};
 }

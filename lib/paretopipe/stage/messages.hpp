@@ -6,8 +6,10 @@
 #include <paretopipe/experiment/scenario.hpp>
 #include <paretopipe/host/cpu_conditions.hpp>
 #include <paretopipe/host/gpu_watch.hpp>
+#include <paretopipe/host/health.hpp>
 #include <paretopipe/host/host_context.hpp>
 #include <paretopipe/host/process_usage.hpp>
+#include <paretopipe/host/thermal.hpp>
 #include <paretopipe/stage/backend.hpp>
 #include <paretopipe/wire/frame.hpp>
 #include <paretopipe/wire/key.hpp>
@@ -232,6 +234,60 @@ struct ChunkTaken {
   std::string path;  ///< of the file on the device; empty before the last piece
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ChunkTaken, path)
+
+/// Measures the way to a stage that listens, over a link of its own (link_probe.hpp). That stage gets AnswerProbe at
+/// the same time.
+struct ProbeLink {
+  static constexpr std::string_view kType = "probe_link";
+  std::string host;
+  std::uint16_t port = 0;
+  wire::Key key;      ///< known only to the two
+  int timeout_s = 5;  ///< until the connection is made
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProbeLink, host, port, key, timeout_s)
+
+struct LinkProbed {
+  static constexpr std::string_view kType = "link_probed";
+  std::int64_t round_trip_ns = 0;  ///< median of small messages, with nothing else under way
+  std::int64_t bytes = 0;          ///< of the longest transfer towards the listening stage
+  std::int64_t took_ns = 0;        ///< until its receipt came back, less the round trip; at least 1
+
+  bool operator==(const LinkProbed&) const = default;
+  double bit_per_s() const { return static_cast<double>(bytes) * 8e9 / static_cast<double>(took_ns); }
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LinkProbed, round_trip_ns, bytes, took_ns)
+
+/// Waits for a ProbeLink at the port that the last Listen opened, and answers it. The port closes, however this ends.
+struct AnswerProbe {
+  static constexpr std::string_view kType = "answer_probe";
+  wire::Key key;
+  int timeout_s = 5;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AnswerProbe, key, timeout_s)
+
+struct ProbeAnswered {
+  static constexpr std::string_view kType = "probe_answered";
+};
+inline void to_json(nlohmann::json& json, const ProbeAnswered&) {
+  json = nlohmann::json::object();
+}
+inline void from_json(const nlohmann::json&, ProbeAnswered&) {}
+
+/// Asks what would spoil or prevent a measurement on the stage's machine.
+struct CheckHealth {
+  static constexpr std::string_view kType = "check_health";
+};
+inline void to_json(nlohmann::json& json, const CheckHealth&) {
+  json = nlohmann::json::object();
+}
+inline void from_json(const nlohmann::json&, CheckHealth&) {}
+
+struct Health {
+  static constexpr std::string_view kType = "health";
+  std::vector<host::Finding> findings;
+  host::ThermalState thermal{};
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Health, findings, thermal)
 
 /// Makes blocks ready. The driver must have the model's description.
 struct Load {

@@ -2,9 +2,11 @@
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/host/control_groups.hpp>
 #include <paretopipe/host/cpu_set.hpp>
+#include <paretopipe/host/observe.hpp>
 #include <paretopipe/stage/dealer.hpp>
 #include <paretopipe/stage/file_cache.hpp>
 #include <paretopipe/stage/front_desk.hpp>
+#include <paretopipe/stage/link_probe.hpp>
 #include <paretopipe/stage/messages.hpp>
 #include <paretopipe/stage/progress.hpp>
 #include <paretopipe/stage/references.hpp>
@@ -16,6 +18,7 @@
 #include <paretopipe/wire/rendezvous.hpp>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <span>
@@ -102,6 +105,9 @@ class Session {
     if (const auto message = unwrap<Join>(request)) return wrap(join(*message));
     if (const auto message = unwrap<FindFile>(request)) return wrap(FileFound{files().find(message->sha256).string()});
     if (const auto message = unwrap<TakeChunk>(request)) return wrap(take_chunk(*message, received.tensors));
+    if (const auto message = unwrap<ProbeLink>(request)) return wrap(probe_link(*message));
+    if (const auto message = unwrap<AnswerProbe>(request)) return wrap(answer_probe(*message));
+    if (unwrap<CheckHealth>(request)) return wrap(check_health());
     if (const auto message = unwrap<Load>(request)) return wrap(load(*message));
     if (const auto message = unwrap<ComputeReferences>(request)) return compute_references(*message);
     if (const auto message = unwrap<TakeReferences>(request)) {
@@ -154,6 +160,20 @@ class Session {
   ChunkTaken take_chunk(const TakeChunk& request, const std::vector<Activation>& tensors) {
     const auto bytes = tensors.empty() ? std::span<std::byte>() : tensors.front().bytes;
     return {files().take(request, bytes).string()};
+  }
+
+  ProbeAnswered answer_probe(const AnswerProbe& request) {
+    if (!listener_) throw wire::ProtocolError("the driver sent answer_probe before listen");
+    auto listener = *std::exchange(listener_, std::nullopt);
+    stage::answer_probe(listener, request);
+    return {};
+  }
+
+  static Health check_health() {
+    std::error_code unknown;
+    const auto program = std::filesystem::read_symlink("/proc/self/exe", unknown);
+    const auto seen = host::observe(unknown ? std::nullopt : std::optional(program));
+    return {host::judge(seen), seen.thermal};
   }
 
   Loaded load(const Load& request) {

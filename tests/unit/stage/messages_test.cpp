@@ -70,6 +70,12 @@ TEST_CASE("every request and every reply crosses with all of its fields, as the 
   messages.add(FileFound{"/c/ab12"});
   messages.add(TakeChunk{"ab12", 4194304, 9, 9007199254740993});
   messages.add(ChunkTaken{"/c/ab12"});
+  messages.add(ProbeLink{"10.0.0.2", 5003, a_key(), 6});
+  messages.add(LinkProbed{9007199254740993, 8, 9});
+  messages.add(AnswerProbe{a_key(), 6});
+  messages.add(ProbeAnswered{});
+  messages.add(CheckHealth{});
+  messages.add(Health{{{"load", host::Level::warning, "2.00", "others", "wait"}}, {48.5, 0x50000U, 600, 1800}});
   messages.add(Load{kRequest, {2, 5}, true});
   messages.add(Loaded{12});
   messages.add(ComputeReferences{kRequest, 5, 8, 3, true});

@@ -3,6 +3,7 @@
 #include <paretopipe/core/hash.hpp>
 #include <paretopipe/host/cpu_set.hpp>
 #include <paretopipe/stage/file_cache.hpp>
+#include <paretopipe/stage/link_probe.hpp>
 #include <paretopipe/wire/frame.hpp>
 
 #include <algorithm>
@@ -70,6 +71,47 @@ TEST_CASE("CPUs, stages, models and tensors that cannot be are faults with the r
   CHECK(stage.ask<ModelList>(ListModels{}).models.size() == 1);
   ServedStage broken("nan@0-3@2");  // nothing could be checked against such an output
   CHECK(contains(broken.ask<Fault>(references_of(a_model())).reason, "not finite"));
+}
+
+TEST_CASE("a stage says what is wrong with its machine") {
+  ServedStage stage;
+  const auto health = stage.ask<Health>(CheckHealth{});
+  const auto found = std::find_if(health.findings.begin(), health.findings.end(),
+                                  [](const auto& finding) { return finding.name == "stage program"; });
+  REQUIRE(found != health.findings.end());
+  CHECK(found->level == host::Level::ok);
+}
+
+TEST_CASE("two stages measure the way from one to the other, and can do it again") {
+  ServedStage from;
+  ServedStage to;
+  for (int time = 0; time < 2; ++time) {
+    const auto key = wire::random_key();
+    const auto port = to.ask<Listening>(Listen{"127.0.0.1", 0}).port;
+    to.send(AnswerProbe{key});
+    const auto probed = from.ask<LinkProbed>(ProbeLink{"127.0.0.1", port, key});
+    to.receive<ProbeAnswered>();
+    CHECK(probed.round_trip_ns > 0);
+    CHECK(probed.bytes >= kFirstTransfer);
+    CHECK(probed.bit_per_s() > 0);
+  }
+}
+
+TEST_CASE("a way that does not exist is a fault that says so, and no end") {
+  ServedStage stage;
+  const auto port = stage.ask<Listening>(Listen{"127.0.0.1", 0}).port;
+  CHECK(contains(stage.ask<Fault>(AnswerProbe{{}, 0}).reason, std::to_string(port)));
+  CHECK(contains(stage.ask<Fault>(ProbeLink{"127.0.0.1", port, {}, 0}).reason, "onnect"));
+  CHECK(contains(stage.ask<Fault>(AnswerProbe{{}, 0}).reason, "before listen"));
+}
+
+TEST_CASE("transfers grow until one tells the rate, and have an end on any network") {
+  constexpr std::int64_t kLong = 500'000'000;
+  CHECK(next_transfer(kFirstTransfer, 1) == 2 * kFirstTransfer);
+  CHECK_FALSE(next_transfer(kFirstTransfer, kLong));
+  std::int64_t sum = 0;
+  for (std::optional next = kFirstTransfer; next; next = next_transfer(*next, 1)) sum += *next;
+  CHECK(sum < std::int64_t{16} << 20);
 }
 
 TEST_CASE("the times of a clock reading lie between the question and the answer") {

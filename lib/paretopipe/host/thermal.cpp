@@ -1,0 +1,110 @@
+#include <paretopipe/core/json.hpp>
+#include <paretopipe/host/cpu_conditions.hpp>
+#include <paretopipe/host/proc_text.hpp>
+#include <paretopipe/host/thermal.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <system_error>
+
+namespace paretopipe::host {
+
+namespace fs = std::filesystem;
+namespace {
+
+/// A sensor that is off or absent shows 0 K, 0 °C or some large number.
+constexpr double kColdest = -40;
+constexpr double kHottest = 150;
+
+/// Such as "cpu-thermal" (Raspberry Pi), "x86_pkg_temp", "soc-thermal", "bigcore0-thermal" (Rockchip), "CPU-therm"
+/// (Jetson, whose "PMIC-Die" always says 100 °C).
+bool is_of_the_cpu(std::string type) {
+  std::transform(type.begin(), type.end(), type.begin(), [](unsigned char letter) { return std::tolower(letter); });
+  const std::array parts{"cpu", "pkg", "package", "core", "soc"};
+  return std::any_of(parts.begin(), parts.end(),
+                     [&](const char* part) { return type.find(part) != std::string::npos; });
+}
+
+std::optional<double> read_temperature(const fs::path& root) {
+  std::optional<double> of_cpu;
+  std::optional<double> of_any;
+  std::error_code unreadable;
+  for (const auto& zone : fs::directory_iterator(root / "sys/class/thermal", unreadable)) {
+    if (!zone.path().filename().string().starts_with("thermal_zone")) continue;
+    const auto millidegrees = parse_integer(read_text(zone.path() / "temp").value_or(""));
+    if (!millidegrees) continue;
+    const double celsius = static_cast<double>(*millidegrees) / 1000;
+    if (celsius <= kColdest || celsius == 0 || celsius >= kHottest) continue;
+    of_any = std::max(of_any.value_or(celsius), celsius);
+    if (is_of_the_cpu(read_text(zone.path() / "type").value_or("")))
+      of_cpu = std::max(of_cpu.value_or(celsius), celsius);
+  }
+  return of_cpu ? of_cpu : of_any;
+}
+
+/// The kernel writes the bits as a hexadecimal number without a prefix.
+std::optional<std::uint32_t> read_throttled(const fs::path& root) {
+  const auto text = read_text(root / "sys/devices/platform/soc/soc:firmware/get_throttled").value_or("");
+  std::uint32_t bits = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bits, 16);
+  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return bits;
+}
+
+std::optional<std::int64_t> read_max_frequency_hz(const CpuSet& cpus, const fs::path& root) {
+  if (cpus.empty()) return std::nullopt;
+  std::int64_t sum_hz = 0;
+  for (const int cpu : cpus) {
+    const auto file = root / fmt::format("sys/devices/system/cpu/cpu{}/cpufreq/cpuinfo_max_freq", cpu);
+    const auto kilohertz = parse_integer(read_text(file).value_or(""));
+    if (!kilohertz || *kilohertz <= 0) return std::nullopt;
+    sum_hz += *kilohertz * 1000;
+  }
+  return sum_hz / static_cast<std::int64_t>(cpus.size());
+}
+
+constexpr std::array kLimits{"under-voltage", "clock capped", "throttled", "soft temperature limit"};
+constexpr unsigned kSinceBoot = 16;  ///< the bit of the first limit that was reached since boot
+
+}  // namespace
+
+ThermalState read_thermal_state(const CpuSet& cpus, const fs::path& root) {
+  return {.temperature_celsius = read_temperature(root),
+          .throttled = read_throttled(root),
+          .frequency_hz = read_cpu_frequency_hz(cpus, root),
+          .max_frequency_hz = read_max_frequency_hz(cpus, root)};
+}
+
+std::vector<std::string> describe_throttling(std::uint32_t bits) {
+  std::vector<std::string> words;
+  for (unsigned limit = 0; limit < kLimits.size(); ++limit) {
+    const bool now = (bits >> limit & 1U) != 0;
+    const bool before = (bits >> (limit + kSinceBoot) & 1U) != 0;
+    if (now) words.emplace_back(kLimits.at(limit));
+    if (before && !now) words.push_back(fmt::format("{} since boot", kLimits.at(limit)));
+  }
+  return words;
+}
+
+bool is_throttled_now(std::uint32_t bits) {
+  return (bits & ((1U << kLimits.size()) - 1)) != 0;
+}
+
+void to_json(nlohmann::json& json, const ThermalState& state) {
+  json = nlohmann::json::object();
+  write_optional(json, "temperature_celsius", state.temperature_celsius);
+  write_optional(json, "throttled", state.throttled);
+  write_optional(json, "frequency_hz", state.frequency_hz);
+  write_optional(json, "max_frequency_hz", state.max_frequency_hz);
+}
+
+void from_json(const nlohmann::json& json, ThermalState& state) {
+  read_optional(json, "temperature_celsius", state.temperature_celsius);
+  read_optional(json, "throttled", state.throttled);
+  read_optional(json, "frequency_hz", state.frequency_hz);
+  read_optional(json, "max_frequency_hz", state.max_frequency_hz);
+}
+
+}  // namespace paretopipe::host

@@ -1,0 +1,37 @@
+#pragma once
+#include <paretopipe/host/cpu_set.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+namespace paretopipe::host {
+
+/// How warm a machine is, and what heat and power make of its clock rate. What the machine does not tell is absent.
+struct ThermalState {
+  std::optional<double> temperature_celsius{};     ///< of the CPU, or of the hottest zone if none is the CPU's
+  std::optional<std::uint32_t> throttled{};        ///< a Raspberry Pi's bits (describe_throttling)
+  std::optional<std::int64_t> frequency_hz{};      ///< current mean clock rate of the CPUs
+  std::optional<std::int64_t> max_frequency_hz{};  ///< the mean of the highest that they can run at
+
+  bool operator==(const ThermalState&) const = default;
+};
+
+/// Reads /sys. `root` is "/" except in tests.
+ThermalState read_thermal_state(const CpuSet& cpus, const std::filesystem::path& root = "/");
+
+/// What the bits of a Raspberry Pi's get_throttled mean (Raspberry Pi documentation, vcgencmd): "under-voltage" for
+/// what is so now, "under-voltage since boot" for what was so before. Empty if nothing was.
+std::vector<std::string> describe_throttling(std::uint32_t bits);
+
+/// True if heat or the power supply limits a Raspberry Pi at this moment.
+bool is_throttled_now(std::uint32_t bits);
+
+void to_json(nlohmann::json& json, const ThermalState& state);
+void from_json(const nlohmann::json& json, ThermalState& state);
+
+}  // namespace paretopipe::host

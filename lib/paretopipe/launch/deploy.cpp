@@ -1,0 +1,272 @@
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/core/file_descriptor.hpp>
+#include <paretopipe/core/hash.hpp>
+#include <paretopipe/launch/child_process.hpp>
+#include <paretopipe/launch/deploy.hpp>
+#include <paretopipe/launch/interrupt.hpp>
+#include <paretopipe/launch/launcher.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <fstream>
+#include <map>
+#include <optional>
+#include <span>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace paretopipe::launch {
+
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::string_view kMark = "PARETOPIPE ";
+/// A device that takes no byte and says none for so long is gone.
+constexpr auto kPatience = std::chrono::seconds(60);
+constexpr int kEndTimeoutMs = 4000;
+
+using Answers = std::vector<std::pair<std::string, std::string>>;
+
+/// A script that runs on a device. Its stdin is a file of ours, and its stdout comes back.
+class RemoteScript {
+ public:
+  RemoteScript(const Reach& reach, const std::string& script) : reach_(reach) {
+    std::array<int, 2> ends{};
+    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
+      throw system_error("make a link to a device", errno);
+    }
+    stream_ = FileDescriptor(ends[0]);
+    FileDescriptor theirs(ends[1]);
+    const std::vector<std::string> command{"sh", "-c", script};
+    child_.emplace(ChildCommand{.argv = with_found_program(
+                                    reach.launcher.empty() ? command : command_over(reach.launcher, command)),
+                                .control_is_stdio = true},
+                   std::move(theirs));
+  }
+
+  /// A script that was interrupted sees the end of its input and clears away.
+  ~RemoteScript() {
+    ::shutdown(stream_.get(), SHUT_WR);
+    child_->end(kEndTimeoutMs);
+  }
+  RemoteScript(const RemoteScript&) = delete;
+  RemoteScript& operator=(const RemoteScript&) = delete;
+
+  /// As much as the script takes: one that has given up says why.
+  void feed(const fs::path& file) {
+    const FileDescriptor source(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+    if (source.get() < 0) throw system_error(fmt::format("read {}", file.string()), errno);
+    std::vector<char> buffer(std::size_t{1} << 18);
+    for (;;) {
+      const auto got = ::read(source.get(), buffer.data(), buffer.size());
+      if (got < 0) throw system_error(fmt::format("read {}", file.string()), errno);
+      if (got == 0 || !write_all({buffer.data(), static_cast<std::size_t>(got)})) return;
+    }
+  }
+
+  /// What the script said. Throws EnvironmentError if it did not end with status 0.
+  Answers finish() {
+    ::shutdown(stream_.get(), SHUT_WR);
+    std::string output;
+    std::array<char, 4096> piece{};
+    for (;;) {
+      wait_for(POLLIN);
+      const auto got = ::read(stream_.get(), piece.data(), piece.size());
+      if (got <= 0) break;
+      output.append(piece.data(), static_cast<std::size_t>(got));
+    }
+    const auto how = child_->end(kEndTimeoutMs);
+    if (!child_->succeeded()) fail("cannot be reached", how);
+    return parse_answers(output);
+  }
+
+  /// `how`: more about it.
+  [[noreturn]] void fail(const std::string& what, const std::string& how = "") const {
+    const auto printed = child_->last_output();
+    throw EnvironmentError(fmt::format("{} {}{}{}", reach_.name, what,
+                                       how.empty() ? "" : fmt::format(": {} {}", program(), how),
+                                       printed.empty() ? "" : fmt::format("; its last output: {}", printed)));
+  }
+
+ private:
+  std::string program() const {
+    return reach_.launcher.empty() ? "sh" : fs::path(reach_.launcher.front()).filename().string();
+  }
+
+  bool write_all(std::span<const char> bytes) {
+    while (!bytes.empty()) {
+      wait_for(POLLOUT);
+      const auto sent = ::send(stream_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+      if (sent < 0 && (errno == EAGAIN || errno == EINTR)) continue;
+      if (sent < 0) return false;
+      bytes = bytes.subspan(static_cast<std::size_t>(sent));
+    }
+    return true;
+  }
+
+  void wait_for(short event) {
+    std::array events{pollfd{stream_.get(), event, 0}};
+    const auto deadline = Clock::now() + kPatience;
+    if (poll_interruptibly(events, deadline, reach_.interrupt_descriptor, "wait for " + reach_.name) > 0) return;
+    fail(fmt::format("did not answer for {} s", kPatience.count()));
+  }
+
+  const Reach& reach_;
+  FileDescriptor stream_;
+  std::optional<ChildProcess> child_;
+};
+
+/// The value of the first such answer; none without one.
+std::optional<std::string> find(const Answers& answers, std::string_view key) {
+  const auto found = std::find_if(answers.begin(), answers.end(), [&](const auto& one) { return one.first == key; });
+  return found == answers.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::string own_architecture() {
+  utsname names{};
+  return ::uname(&names) == 0 ? names.machine : "";
+}
+
+/// Answers: architecture, folder, and "has" with the name of every program that is there as it should be.
+Answers ask_what_is_there(const Reach& reach, const std::vector<Deployed>& programs) {
+  auto script = fmt::format("d=\"{}\"; echo \"{}architecture $(uname -m)\"; echo \"{}folder $d\"",
+                            program_folder(programs.front().sha256), kMark, kMark);
+  for (const auto& program : programs) {
+    script += fmt::format(
+        "; if [ -x \"$d/{0}\" ]; then s=$(sha256sum <\"$d/{0}\"); [ \"${{s%% *}}\" != {1} ] || echo \"{2}has {0}\"; fi",
+        program.name, program.sha256, kMark);
+  }
+  RemoteScript remote(reach, script);
+  auto answers = remote.finish();
+  if (!find(answers, "architecture")) remote.fail("did not say what it is; its login must allow commands");
+  return answers;
+}
+
+/// The file comes in under a name of its own, which only a file that is whole and finds its libraries loses again. The
+/// trap removes it in every other case, along with folders that are empty then.
+std::string copy_script(const std::string& sha256_of_folder, const Deployed& program) {
+  return fmt::format(
+      "d=\"{0}\"; t=\"$d/.{1}.$$\"; "
+      "trap 'rm -f \"$t\"; rmdir \"$d\" \"${{d%/*}}\" \"${{d%/*/*}}\" 2>/dev/null; exit 0' EXIT; "
+      "trap 'exit 1' HUP INT PIPE TERM; "
+      "if mkdir -p \"$d\" && cat >\"$t\"; then :; else echo \"{2}unwritable $d\"; exit; fi; "
+      "s=$(sha256sum <\"$t\"); if [ \"${{s%% *}}\" != {3} ]; then echo \"{2}damaged $t\"; exit; fi; "
+      "chmod 755 \"$t\"; l=$(ldd \"$t\" 2>&1 | grep \"not found\"); "
+      "if [ -n \"$l\" ]; then echo \"$l\" | sed \"s/^/{2}missing /\"; exit; fi; "
+      "mv -f \"$t\" \"$d/{1}\" && echo \"{2}done $d\"",
+      program_folder(sha256_of_folder), program.name, kMark, program.sha256);
+}
+
+/// "libfmt.so.9 (Debian's package libfmt9)", of ldd's line "	libfmt.so.9 => not found". Other lines, such as those
+/// about versions of the C library, say it themselves.
+std::string describe_missing(const std::string& line) {
+  const auto begin = line.find_first_not_of(" \t");
+  const auto arrow = line.find(" => ");
+  if (begin == std::string::npos || arrow == std::string::npos) return line;
+  const auto library = line.substr(begin, arrow - begin);
+  const auto package = debian_package_of(library);
+  return package.empty() ? library : fmt::format("{} (Debian's package {})", library, package);
+}
+
+void copy(const Reach& reach, const std::string& sha256_of_folder, const Deployed& program) {
+  RemoteScript remote(reach, copy_script(sha256_of_folder, program));
+  remote.feed(program.file);
+  const auto answers = remote.finish();
+  if (find(answers, "done")) return;
+  if (const auto folder = find(answers, "unwritable"))
+    remote.fail(fmt::format("has no room or no right to write in {}", *folder));
+  std::vector<std::string> missing;
+  for (const auto& [key, value] : answers) {
+    if (key == "missing") missing.push_back(describe_missing(value));
+  }
+  if (missing.empty()) remote.fail(fmt::format("did not get {} whole; try again", program.name));
+  throw EnvironmentError(fmt::format(
+      "{} lacks what {} needs: {}; install it there (the copy was removed), or build paretopipe on a device "
+      "with the same release of the system",
+      reach.name, program.name, fmt::join(missing, ", ")));
+}
+
+}  // namespace
+
+std::vector<Deployed> programs_to_deploy(const fs::path& stage_program) {
+  std::vector<Deployed> programs{{stage_program, "paretopipe-stage", sha256_of_file(stage_program)}};
+  const auto driver = stage_program.parent_path() / "paretopipe";
+  std::error_code unknown;
+  if (fs::is_regular_file(driver, unknown)) programs.push_back({driver, "paretopipe", sha256_of_file(driver)});
+  return programs;
+}
+
+Deployment deploy(const Reach& reach, const std::vector<Deployed>& programs) {
+  const auto answers = ask_what_is_there(reach, programs);
+  const auto architecture = *find(answers, "architecture");
+  if (architecture != own_architecture()) {
+    throw EnvironmentError(fmt::format(
+        "{} is of architecture {}, and the programs here are for {}; install a paretopipe that was built for {} there",
+        reach.name, architecture, own_architecture(), architecture));
+  }
+  Deployment deployment{find(answers, "folder").value_or(""), {}};
+  for (const auto& program : programs) {
+    const std::pair<std::string, std::string> there{"has", program.name};
+    if (std::find(answers.begin(), answers.end(), there) != answers.end()) continue;
+    copy(reach, programs.front().sha256, program);
+    deployment.copied.push_back(program.name);
+  }
+  return deployment;
+}
+
+std::int64_t clean_cache(const Reach& reach) {
+  RemoteScript remote(
+      reach, fmt::format("d=\"{}\"; [ ! -d \"$d\" ] || find \"$d\" -type f -exec stat -c \"{}bytes %s\" {{}} +; "
+                         "if rm -rf \"$d\"; then echo \"{}done $d\"; fi",
+                         cache_folder(), kMark, kMark));
+  const auto answers = remote.finish();
+  if (!find(answers, "done")) remote.fail("does not let its cache be removed");
+  std::int64_t sum = 0;
+  for (const auto& [key, value] : answers) {
+    std::int64_t bytes = 0;
+    std::from_chars(value.data(), value.data() + value.size(), bytes);
+    if (key == "bytes") sum += bytes;
+  }
+  return sum;
+}
+
+std::string debian_package_of(std::string_view library) {
+  // Packages that are not named after their library.
+  static const std::map<std::string, std::string, std::less<>> kOthers{
+      {"libcrypto.so.3", "libssl3"}, {"libjpeg.so.62", "libjpeg62-turbo"}, {"libz.so.1", "zlib1g"}};
+  if (const auto other = kOthers.find(library); other != kOthers.end()) return other->second;
+  constexpr std::string_view kVersion = ".so.";
+  const auto at = library.find(kVersion);
+  if (at == std::string_view::npos || at == 0) return "";
+  const auto name = library.substr(0, at);
+  const auto version = library.substr(at + kVersion.size());
+  if (name == "libc10" || name.starts_with("libtorch")) return fmt::format("libtorch{}", version);
+  const bool ends_in_digit = name.back() >= '0' && name.back() <= '9';
+  return fmt::format("{}{}{}", name, ends_in_digit ? "-" : "", version);
+}
+
+std::vector<std::pair<std::string, std::string>> parse_answers(std::string_view output) {
+  Answers answers;
+  while (!output.empty()) {
+    auto line = output.substr(0, output.find('\n'));
+    output.remove_prefix(std::min(output.size(), line.size() + 1));
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (!line.starts_with(kMark)) continue;
+    line.remove_prefix(kMark.size());
+    const auto key = line.substr(0, line.find(' '));
+    line.remove_prefix(std::min(line.size(), key.size() + 1));
+    answers.emplace_back(key, line);
+  }
+  return answers;
+}
+
+}  // namespace paretopipe::launch

@@ -1,0 +1,176 @@
+#include <paretopipe/core/clock.hpp>
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/stage/link_probe.hpp>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <span>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace paretopipe::stage {
+
+namespace {
+
+constexpr std::int64_t kLongestTransfer = std::int64_t{8} << 20;
+/// Long enough that neither a burst nor the machine's own hiccups decide the rate.
+constexpr std::int64_t kTellingNs = 500'000'000;
+constexpr int kRoundTrips = 31;
+/// Even the first transfer takes less at 60 kbit/s.
+constexpr auto kPatience = std::chrono::seconds(10);
+
+wire::TensorSpec spec_of(std::int64_t bytes) {
+  return {wire::DType::float32, wire::MemoryFormat::contiguous, {bytes / 4}};
+}
+
+const wire::TensorSpec kMoment{wire::DType::int64, wire::MemoryFormat::contiguous, {}};
+
+/// Ends a link on which nothing happens for too long: a receive has no limit of its own.
+class Watchdog {
+ public:
+  explicit Watchdog(wire::Link& link) : link_(link), thread_([this] { watch(); }) {}
+  ~Watchdog() {
+    {
+      const std::lock_guard lock(mutex_);
+      done_ = true;
+    }
+    changed_.notify_one();
+    thread_.join();
+  }
+  Watchdog(const Watchdog&) = delete;
+  Watchdog& operator=(const Watchdog&) = delete;
+
+  /// Something has happened.
+  void pat() {
+    const std::lock_guard lock(mutex_);
+    deadline_ = Clock::now() + kPatience;
+  }
+
+  bool has_bitten() const { return bitten_; }
+
+ private:
+  void watch() {
+    std::unique_lock lock(mutex_);
+    while (!done_ && Clock::now() < deadline_) changed_.wait_until(lock, Clock::time_point(deadline_));
+    if (done_) return;
+    bitten_ = true;
+    link_.shutdown();
+  }
+
+  wire::Link& link_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  Clock::time_point deadline_ = Clock::now() + kPatience;
+  bool done_ = false;
+  std::atomic<bool> bitten_ = false;
+  std::thread thread_;
+};
+
+/// One side of the probe: numbered messages over a link that is watched.
+class Side {
+ public:
+  explicit Side(wire::Link link) : link_(std::move(link)), watchdog_(link_) {}
+
+  void send(std::span<const std::byte> bytes) {
+    attempt([&] { link_.send_tensor(0, sent_++, spec_of(std::ssize(bytes)), bytes); });
+  }
+
+  /// How long the bytes took to come in.
+  std::int64_t receive(std::span<std::byte> bytes) {
+    wire::ReceiveTimes times;
+    attempt([&] { times = link_.receive_tensor(0, received_++, spec_of(std::ssize(bytes)), bytes); });
+    return times.end_ns - times.begin_ns;
+  }
+
+  void send_number(std::int64_t number) {
+    attempt([&] { link_.send_tensor(0, sent_++, kMoment, std::as_bytes(std::span(&number, 1))); });
+  }
+
+  std::int64_t receive_number() {
+    std::int64_t number = 0;
+    attempt([&] { link_.receive_tensor(0, received_++, kMoment, std::as_writable_bytes(std::span(&number, 1))); });
+    return number;
+  }
+
+ private:
+  template <class Action>
+  void attempt(const Action& action) {
+    try {
+      action();
+    } catch (const wire::ProtocolError&) {
+      if (!watchdog_.has_bitten()) throw;
+      throw EnvironmentError(fmt::format(
+          "nothing came for {} s over the connection with {}, though it was made; packets of full size may be lost on "
+          "the way: compare the MTU of the interfaces, or ping -M do -s 1472",
+          kPatience.count(), link_.peer_name()));
+    }
+    watchdog_.pat();
+  }
+
+  wire::Link link_;
+  Watchdog watchdog_;
+  std::uint64_t sent_ = 0;
+  std::uint64_t received_ = 0;
+};
+
+Clock::time_point deadline_of(int timeout_s) {
+  return Clock::now() + std::chrono::seconds(timeout_s);
+}
+
+std::int64_t measure_round_trip(Side& side) {
+  std::array<std::byte, 4> ping{};
+  std::vector<std::int64_t> round_trips;
+  for (int i = 0; i < kRoundTrips; ++i) {
+    const auto begin = now_ns();
+    side.send(ping);
+    side.receive(ping);
+    round_trips.push_back(now_ns() - begin);
+  }
+  const auto middle = round_trips.begin() + kRoundTrips / 2;
+  std::nth_element(round_trips.begin(), middle, round_trips.end());
+  return *middle;
+}
+
+}  // namespace
+
+std::optional<std::int64_t> next_transfer(std::int64_t bytes, std::int64_t took_ns) {
+  if (took_ns >= kTellingNs || bytes >= kLongestTransfer) return std::nullopt;
+  return 2 * bytes;
+}
+
+LinkProbed probe_link(const ProbeLink& request) {
+  Side side(wire::connect_peer(request.host, request.port, {request.key}, deadline_of(request.timeout_s)));
+  LinkProbed found;
+  found.round_trip_ns = measure_round_trip(side);
+  for (std::optional next = kFirstTransfer; next;) {
+    const std::vector<std::byte> bytes(static_cast<std::size_t>(*next));
+    const auto begin = now_ns();
+    side.send(bytes);
+    next = next_transfer(*next, side.receive_number());
+    // The receiver's own time would leave out what the kernel had taken before the receiver came to read.
+    found.took_ns = std::max<std::int64_t>(1, now_ns() - begin - found.round_trip_ns);
+    found.bytes = std::ssize(bytes);
+  }
+  return found;
+}
+
+void answer_probe(wire::Listener& listener, const AnswerProbe& request) {
+  Side side(wire::accept_peer(listener, {request.key}, deadline_of(request.timeout_s)));
+  std::array<std::byte, 4> ping{};
+  for (int i = 0; i < kRoundTrips; ++i) {
+    side.receive(ping);
+    side.send(ping);
+  }
+  for (std::optional next = kFirstTransfer; next;) {
+    std::vector<std::byte> bytes(static_cast<std::size_t>(*next));
+    const auto took_ns = std::max<std::int64_t>(1, side.receive(bytes));
+    side.send_number(took_ns);
+    next = next_transfer(*next, took_ns);
+  }
+}
+
+}  // namespace paretopipe::stage

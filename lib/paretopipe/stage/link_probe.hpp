@@ -1,0 +1,26 @@
+#pragma once
+#include <paretopipe/stage/messages.hpp>
+#include <paretopipe/wire/rendezvous.hpp>
+
+#include <cstdint>
+#include <optional>
+
+// What the way from one stage to another can do, over a link of its own: one stage connects, measures and says what it
+// found; the other listens and answers. Small messages first, with nothing else under way, then transfers, each twice
+// as long as the one before it, until one took long enough to tell the rate.
+namespace paretopipe::stage {
+
+/// The connecting side. Throws EnvironmentError if the other cannot be reached, or nothing more comes from it.
+LinkProbed probe_link(const ProbeLink& request);
+
+/// The other side, until the probe has ended. Throws likewise.
+void answer_probe(wire::Listener& listener, const AnswerProbe& request);
+
+/// The bytes of the first transfer. No transfer has more than 8 MiB, and all together have less than 16.
+inline constexpr std::int64_t kFirstTransfer = std::int64_t{64} << 10;
+
+/// The bytes of the transfer after one of `bytes` that came in within `took_ns`; none if that one tells the rate. Both
+/// sides decide by it.
+std::optional<std::int64_t> next_transfer(std::int64_t bytes, std::int64_t took_ns);
+
+}  // namespace paretopipe::stage

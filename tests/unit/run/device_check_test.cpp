@@ -1,0 +1,40 @@
+#include <paretopipe/run/device_check.hpp>
+
+#include <vector>
+
+#include <support/catch.hpp>
+
+using namespace paretopipe;
+using namespace paretopipe::run;
+
+TEST_CASE("all is well if every device and every way can be used, and no finding forbids it", "[device_check]") {
+  DeviceCheck check{.devices = {{}, {}}, .links = {{}}};
+  CHECK(check.well());
+  check.devices[0].findings = {
+      {.name = "load", .level = host::Level::warning, .observed = "", .why = "", .remedy = ""}};
+  CHECK(check.well());
+  SECTION("a problem of the machine") {
+    check.devices[0].findings[0].level = host::Level::problem;
+  }
+  SECTION("a device without a stage") {
+    check.devices[1].problem = "gone";
+  }
+  SECTION("a way that does not exist") {
+    check.links[0].problem = "no route";
+  }
+  CHECK_FALSE(check.well());
+}
+
+TEST_CASE("the JSON of a check has what is known, and nothing that is not", "[device_check]") {
+  CheckedDevice device;
+  device.device.name = "pi";
+  device.clock_offset = stats::OffsetInterval{-5, 7};
+  const nlohmann::json known = device;
+  CHECK(known["clock_offset_ns"] == nlohmann::json{{"low", -5}, {"high", 7}});
+  CHECK_FALSE(known.contains("problem"));
+  device.problem = "gone";
+  CHECK(nlohmann::json(device) == nlohmann::json{{"name", "pi"}, {"well", false}, {"problem", "gone"}});
+  const nlohmann::json link = CheckedLink{"pi", "local", {}, stage::LinkProbed{100, 1'000'000, 8'000'000}};
+  CHECK(link["rate_bit_per_s"] == 1e9);
+  CHECK(link["round_trip_ns"] == 100);
+}
