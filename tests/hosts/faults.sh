@@ -22,7 +22,7 @@ sweep() { # OUT [ARGUMENT ...]
 nothing_runs() {
   local i
   for ((i = 0; i < 200; ++i)); do
-    if ! pgrep -f 'fake-stage|^ssh .*ssh_config' >left 2>/dev/null; then return 0; fi
+    if ! pgrep -f 'fake-stage|ssh -F .*ssh_config' >left 2>/dev/null; then return 0; fi
     sleep 0.05
   done
   fail "$1: still running: $(ps -o pid,stat,args -p "$(paste -sd, left)")"
@@ -84,14 +84,15 @@ for ((round = 0; round < ${ROUNDS:-12}; ++round)); do
   sleep "0.$((RANDOM % 10))$((RANDOM % 10))"
   case $victim in
     driver) pid=$(pgrep -f 'paretopipe sweep' | head -n 1) ;;
-    ssh) pid=$(pgrep -f '^ssh .*ssh_config|/ssh -F' | head -n 1) ;;
+    ssh) pid=$(pgrep -f 'ssh -F .*ssh_config' | head -n 1) ;;
     guard) pid=$(pgrep -f 'fake-stage guard$' | head -n 1) ;;
     stage) pid=$(pgrep -f 'fake-stage serve$' | shuf -n 1) ;;
   esac || true
   if [[ -n "${pid:-}" ]]; then kill -9 "$pid" 2>/dev/null || true; fi
   wait "$driver" || true
   nothing_runs "round $round: $victim killed"
-  before=$(cat killed/records.jsonl 2>/dev/null | wc -l)
+  before=0
+  if [[ -e killed/records.jsonl ]]; then before=$(wc -l <killed/records.jsonl); fi
   sweep killed --repeat 3 --resume >output 2>&1 || fail "round $round: $victim killed: --resume: $(cat output)"
   after=$(wc -l <killed/records.jsonl)
   ((after >= before)) || fail "round $round: $victim killed: $before records became $after"
