@@ -46,6 +46,9 @@ grep -q '"on":\["local","pi"\]' there/records.jsonl || fail "records do not name
 paretopipe frontier there | grep -q 'on local | pi' || fail "tables do not name the devices"
 nothing_runs "after a sweep"
 
+paretopipe sweep --model synthetic:1ms/40kB,1ms --data random --on pi --on local --split 1 --batches 6 --warmup 1 --repeat 1 \
+  --repeat-slow 0 --link tls --out encrypted >/dev/null
+
 echo "== a login that prints"
 echo 'echo "Welcome to pi"; echo "and to stderr" >&2' >home/.bashrc
 sweep noisy --repeat 1 >/dev/null

@@ -111,9 +111,9 @@ std::optional<Device> device_of_destination(const std::string& name) {
   constexpr std::string_view kPrefix = "ssh:";
   if (!name.starts_with(kPrefix)) return std::nullopt;
   Device device;
+  device.name = name;
   device.ssh = name.starts_with("ssh://") ? name : name.substr(kPrefix.size());
   check_destination(device.ssh, "--on " + name);
-  device.name = device.ssh.substr(device.ssh.starts_with("ssh://") ? 6 : 0);
   return device;
 }
 

@@ -31,7 +31,8 @@ struct Device {
   bool local() const { return ssh.empty() && launch.empty(); }
 };
 
-/// Reads the devices of a file, an object with the device's name as key (apps/paretopipe/README.md, "On other machines"):
+/// Reads the devices of a file, an object with the device's name as key (apps/paretopipe/README.md, "On other
+/// machines"):
 ///
 ///   {"pi": {"ssh": "pi@10.0.0.7", "cpus": "0-3", "threads": 4},
 ///    "n1": {"launch": "srun -N1 -n1 -w {node} --unbuffered --input=all", "address": "10.0.0.21"}}

@@ -92,10 +92,10 @@ TEST_CASE("a device is found in the user's file, in the file that is named, or b
   const auto found = find_devices({"local", "ssh:me@10.0.0.7", "ssh://me@host:2222", "pi", "pi"}, {});
   REQUIRE(found.size() == 5);
   CHECK(found[0].local());
-  CHECK((found[1].name == "me@10.0.0.7" && found[1].ssh == "me@10.0.0.7"));
-  CHECK((found[2].name == "me@host:2222" && found[2].ssh == "ssh://me@host:2222"));
+  CHECK((found[1].name == "ssh:me@10.0.0.7" && found[1].ssh == "me@10.0.0.7"));
+  CHECK((found[2].name == "ssh://me@host:2222" && found[2].ssh == "ssh://me@host:2222"));
   CHECK(found[3] == found[4]);
-  CHECK(refusal_of_name("pie").find("; known: pi, local, or ssh:USER@HOST; did you mean \"pi\"?") != std::string::npos);
+  CHECK(refusal_of_name("pie").find("; known: local, pi, or ssh:USER@HOST; did you mean \"pi\"?") != std::string::npos);
   CHECK(support::message_of<UsageError>([&] { find_devices({"pi"}, home.path() / "none.json"); }) != kNothing);
 }
 
