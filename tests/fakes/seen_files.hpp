@@ -38,7 +38,7 @@ inline void read_model(stage::ModelRequest& request) {
   request.weights.clear();
 }
 
-/// Of a tensor file the contents are the seed of the inputs.
+/// The contents of a tensor file are the seed of the inputs.
 inline void read_data(stage::ModelRequest& request) {
   const auto choice = experiment::parse_data(request.data);
   if (hidden_folder() == nullptr || choice.kind != "tensor") return;

@@ -99,7 +99,7 @@ void refuse_both(const std::vector<std::string>& of_devices, const Experiment& e
   }
 }
 
-/// Of a device on another machine, whose CPUs are not known here.
+/// Stands for the CPUs of a device on another machine, which are not known here.
 constexpr const char* kAllCpus = "all";
 
 /// The CPUs that no profile names; all CPUs if profiles name every one.

@@ -140,7 +140,7 @@ void check_links(const Experiment& experiment, const Networks& networks) {
 
 namespace {
 
-/// Of each stage's device, 0 where it says none; empty if none of them says any.
+/// The threads of each stage's device, 0 where it says none; empty if no device says any.
 std::vector<int> threads_of(const std::vector<Device>& devices) {
   std::vector<int> threads;
   for (const auto& device : devices) threads.push_back(device.threads.value_or(0));

@@ -253,6 +253,11 @@ std::vector<Setting> how_stages_compute() {
        .meaning = "Compute threads of each stage, or a list",
        .value = number_axis(&Experiment::threads_per_stage, 1024),
        .trial = one_of(&Experiment::threads_per_stage, &Trial::threads_per_stage, "threads_per_stage")},
+  };
+}
+
+std::vector<Setting> where_stages_run() {
+  return {
       {.key = "compute_devices",
        .flag = "--device",
        .meaning = "What a stage computes on: cpu, or a GPU as `cuda:0`; once for all stages, or once a stage",
@@ -331,6 +336,7 @@ std::vector<Setting> make_settings() {
   append(all, "How often it is measured", how_often_it_is_measured());
   append(all, "What lies between the stages", what_lies_between());
   append(all, "How stages compute", how_stages_compute());
+  append(all, "How stages compute", where_stages_run());
   append(all, "How stages are run", how_a_stage_is_run());
   return all;
 }

@@ -37,7 +37,7 @@ struct Span {
   bool warmup = false;                          ///< belongs to a batch that enters no statistic
   std::optional<std::int64_t> payload_bytes{};  ///< of a transfer, for one micro-batch
 
-  /// Of a transfer whose ends were read on two clocks: the most by which its duration can be wrong.
+  /// The most by which the duration of a transfer can be wrong whose ends were read on two clocks.
   std::optional<std::int64_t> clock_error_ns{};
 
   bool operator==(const Span&) const = default;

@@ -17,7 +17,7 @@
 
 #include <nlohmann/json.hpp>
 
-// Whether stages can run on devices, before hours are spent on a sweep: one is started on each and asked about its
+// Checks devices before hours are spent on a sweep: a stage is started on each and asked about its
 // machine and its clock, and any two measure the ways between them.
 namespace paretopipe::run {
 

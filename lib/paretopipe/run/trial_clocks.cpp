@@ -43,7 +43,7 @@ std::vector<stats::LinkFrames> ring_frames(std::span<const stage::RunReport> rep
   return links;
 }
 
-/// Of a series of all batches, the entries that a device was dealt.
+/// The entries of a series of all batches that a device was dealt.
 ClockMoments dealt_to(std::size_t device, const ClockMoments& all, const Deal& deal, std::size_t micro_batches) {
   ClockMoments own;
   for (std::size_t i = 0; i < all.size(); ++i) {

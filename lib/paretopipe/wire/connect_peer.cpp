@@ -60,7 +60,7 @@ int send_frame(int fd, const FrameHeader& frame) {
   return static_cast<std::size_t>(sent) == bytes.size() ? 0 : EAGAIN;
 }
 
-/// Whether the bytes can still become a frame. Another program often says less than 64 bytes, and then waits.
+/// True if the bytes can still become a frame. Another program often says less than 64 bytes, and then waits.
 bool begins_like_a_frame(std::span<const std::byte> bytes) {
   const HeaderBytes one = encode(Challenge{});
   const auto preamble = std::min<std::size_t>(bytes.size(), 4);

@@ -38,7 +38,7 @@ Challenge new_challenge();
 /// What `side` must show to prove that it has the key of `security`.
 Proof proof_of(Side side, const LinkSecurity& security, const Challenges& challenges);
 
-/// Whether `claimed` is that proof. Takes equally long for every wrong one.
+/// True if `claimed` is that proof. Takes equally long for every wrong one.
 bool proves(const Proof& claimed, Side side, const LinkSecurity& security, const Challenges& challenges);
 
 /// A key for this connection alone, which only those can derive who have the key of `security`.
