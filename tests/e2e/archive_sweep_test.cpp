@@ -147,7 +147,9 @@ TEST_CASE("--resume knows an archive by its contents: the same elsewhere is done
   std::filesystem::rename(shell.folder() / "net.pt", shell.folder() / "moved" / "net.pt");
   shell.run(0, sweep_of_archive("moved/net.pt", "--resume"));
   CHECK(shell.records().size() == known);
-  archive::write_archive(shell.folder() / "moved", archive::kClassifier);  // other random weights
+  constexpr std::uint64_t kOtherWeights = 1;
+  archive::write_archive(shell.folder() / "moved", archive::kClassifier, "net.pt", archive::Numbers::attributes,
+                         kOtherWeights);
   shell.run(0, sweep_of_archive("moved/net.pt", "--resume"));
   CHECK(shell.records().size() == 2 * known);
 }

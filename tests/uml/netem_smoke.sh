@@ -20,15 +20,16 @@ coproc ECHO { exec ip netns exec far perl -MIO::Socket::INET -e '
   my $peer = $server->accept or die; while (sysread($peer, my $byte, 1)) { syswrite($peer, $byte) }'; }
 read -r -u "${ECHO[0]}" _
 
-# The middle one of nine round trips, in microseconds.
+# The shortest of nine round trips, in microseconds: a busy machine makes any of them longer.
 # shellcheck disable=SC2016  # the inner shell expands it
 rtt=$(ip netns exec near bash -c '
   exec 3<>/dev/tcp/10.7.0.2/5000
   for _ in {1..9}; do
     before=${EPOCHREALTIME/[.,]/}; printf x >&3; read -r -N 1 -u 3 _; echo $((${EPOCHREALTIME/[.,]/} - before))
-  done' | sort -n | sed -n 5p)
+  done' | sort -n | head -n 1)
 echo "round trip over 10 ms + 10 ms: $rtt us"
-((rtt >= 20000 && rtt <= 23000)) || { echo "that is not 20 to 23 ms" >&2; exit 1; }
+# A third delay would make it 30.
+((rtt >= 20000 && rtt < 30000)) || { echo "that is not 20 ms" >&2; exit 1; }
 
 setpriv --reuid 1000 --regid 1000 --clear-groups unshare --user --map-root-user --net bash -c '
   ip link add v0 type veth peer name v1 && tc qdisc add dev v0 root netem delay 3ms && tc qdisc show dev v0'

@@ -89,8 +89,8 @@ Module frozen(Module module, Numbers where) {
 }  // namespace
 
 std::filesystem::path write_archive(const std::filesystem::path& folder, const std::string& forward,
-                                    const std::string& name, Numbers where) {
-  at::manual_seed(0);  // or its numbers would depend on which tests ran before
+                                    const std::string& name, Numbers where, std::uint64_t seed) {
+  at::manual_seed(seed);
   auto net = make_module("Net");
   net.register_parameter("scale", at::randn({4, 1, 1}), false);
   net.register_buffer("order", at::tensor({2, 0, 3, 1}, at::kLong));
