@@ -1,9 +1,12 @@
 #pragma once
+#include <paretopipe/experiment/network_profile.hpp>
+#include <paretopipe/shaping/emulated/schedule.hpp>
 #include <paretopipe/wire/key.hpp>
 
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -68,29 +71,32 @@ struct ProbeLink {
   static constexpr std::string_view kType = "probe_link";
   std::string host;
   std::uint16_t port = 0;
-  wire::Key key;      ///< known only to the two
-  int timeout_s = 5;  ///< until the connection is made
+  wire::Key key;                                    ///< known only to the two
+  int timeout_s = 5;                                ///< until the connection is made
+  std::int64_t most_bytes = std::int64_t{8} << 20;  ///< of a transfer; both sides get the same
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProbeLink, host, port, key, timeout_s)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProbeLink, host, port, key, timeout_s, most_bytes)
 
 struct LinkProbed {
   static constexpr std::string_view kType = "link_probed";
-  std::int64_t round_trip_ns = 0;  ///< median of small messages, with nothing else under way
-  std::int64_t bytes = 0;          ///< of the longest transfer towards the listening stage
-  std::int64_t took_ns = 0;        ///< until its receipt came back, less the round trip; at least 1
+  std::int64_t round_trip_ns = 0;      ///< median of small messages, with nothing else under way
+  std::int64_t round_trip_min_ns = 0;  ///< the smallest of them
+  std::int64_t bytes = 0;              ///< of the longest transfer towards the listening stage
+  std::int64_t took_ns = 0;            ///< until its receipt came back, less the round trip; at least 1
 
   bool operator==(const LinkProbed&) const = default;
   double bit_per_s() const { return static_cast<double>(bytes) * 8e9 / static_cast<double>(took_ns); }
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LinkProbed, round_trip_ns, bytes, took_ns)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LinkProbed, round_trip_ns, round_trip_min_ns, bytes, took_ns)
 
 /// Waits for a ProbeLink at the port that the last Listen opened, and answers it. The port closes, however this ends.
 struct AnswerProbe {
   static constexpr std::string_view kType = "answer_probe";
   wire::Key key;
   int timeout_s = 5;
+  std::int64_t most_bytes = std::int64_t{8} << 20;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AnswerProbe, key, timeout_s)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AnswerProbe, key, timeout_s, most_bytes)
 
 struct ProbeAnswered {
   static constexpr std::string_view kType = "probe_answered";
@@ -99,5 +105,79 @@ inline void to_json(nlohmann::json& json, const ProbeAnswered&) {
   json = nlohmann::json::object();
 }
 inline void from_json(const nlohmann::json&, ProbeAnswered&) {}
+
+/// Asks for a relay on this stage's machine towards stage `to`, which listens at `host` and `port`: the next connection
+/// to the relay leads there. The first of these requests starts the process of the relays (relays.hpp). A relay shapes
+/// nothing until ShapeRelay.
+struct OpenRelay {
+  static constexpr std::string_view kType = "open_relay";
+  int to = 0;
+  std::string host;
+  std::uint16_t port = 0;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(OpenRelay, to, host, port)
+
+/// Where the relay listens; nobody but this machine's processes can reach it.
+struct RelayOpened {
+  static constexpr std::string_view kType = "relay_opened";
+  std::string host;
+  std::uint16_t port = 0;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RelayOpened, host, port)
+
+/// Sets what the relay towards stage `to` does to everything that it reads from now on. `forward` leads there.
+struct ShapeRelay {
+  static constexpr std::string_view kType = "shape_relay";
+  int to = 0;
+  experiment::LinkConditions forward;
+  experiment::LinkConditions backward;
+  std::uint64_t seed = 0;  ///< of the jitter
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ShapeRelay, to, forward, backward, seed)
+
+struct RelayShaped {
+  static constexpr std::string_view kType = "relay_shaped";
+};
+inline void to_json(nlohmann::json& json, const RelayShaped&) {
+  json = nlohmann::json::object();
+}
+inline void from_json(const nlohmann::json&, RelayShaped&) {}
+
+/// Restarts the count of every relay's lateness.
+struct WatchRelays {
+  static constexpr std::string_view kType = "watch_relays";
+  std::int64_t tolerance_ns = 0;  ///< more than this is late
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(WatchRelays, tolerance_ns)
+
+struct RelaysWatched {
+  static constexpr std::string_view kType = "relays_watched";
+};
+inline void to_json(nlohmann::json& json, const RelaysWatched&) {
+  json = nlohmann::json::object();
+}
+inline void from_json(const nlohmann::json&, RelaysWatched&) {}
+
+/// Asks how late the relays were since WatchRelays.
+struct ReadRelays {
+  static constexpr std::string_view kType = "read_relays";
+};
+inline void to_json(nlohmann::json& json, const ReadRelays&) {
+  json = nlohmann::json::object();
+}
+inline void from_json(const nlohmann::json&, ReadRelays&) {}
+
+struct RelayReading {
+  int to = 0;
+  shaping::LatenessMeter lateness{Nanoseconds(0)};
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RelayReading, to, lateness)
+
+struct RelaysRead {
+  static constexpr std::string_view kType = "relays_read";
+  std::vector<RelayReading> relays;
+  std::string problem;  ///< the last one with a connection, as a sentence; empty if there was none
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RelaysRead, relays, problem)
 
 }  // namespace paretopipe::stage

@@ -16,7 +16,6 @@ namespace paretopipe::stage {
 
 namespace {
 
-constexpr std::int64_t kLongestTransfer = std::int64_t{8} << 20;
 /// Long enough that neither a burst nor the machine's own hiccups decide the rate.
 constexpr std::int64_t kTellingNs = 500'000'000;
 constexpr int kRoundTrips = 31;
@@ -121,7 +120,7 @@ Clock::time_point deadline_of(int timeout_s) {
   return Clock::now() + std::chrono::seconds(timeout_s);
 }
 
-std::int64_t measure_round_trip(Side& side) {
+void measure_round_trip(Side& side, LinkProbed& found) {
   std::array<std::byte, 4> ping{};
   std::vector<std::int64_t> round_trips;
   for (int i = 0; i < kRoundTrips; ++i) {
@@ -132,25 +131,26 @@ std::int64_t measure_round_trip(Side& side) {
   }
   const auto middle = round_trips.begin() + kRoundTrips / 2;
   std::nth_element(round_trips.begin(), middle, round_trips.end());
-  return *middle;
+  found.round_trip_ns = *middle;
+  found.round_trip_min_ns = *std::min_element(round_trips.begin(), middle + 1);
 }
 
 }  // namespace
 
-std::optional<std::int64_t> next_transfer(std::int64_t bytes, std::int64_t took_ns) {
-  if (took_ns >= kTellingNs || bytes >= kLongestTransfer) return std::nullopt;
+std::optional<std::int64_t> next_transfer(std::int64_t bytes, std::int64_t took_ns, std::int64_t most) {
+  if (took_ns >= kTellingNs || bytes >= most) return std::nullopt;
   return 2 * bytes;
 }
 
 LinkProbed probe_link(const ProbeLink& request) {
   Side side(wire::connect_peer(request.host, request.port, {request.key}, deadline_of(request.timeout_s)));
   LinkProbed found;
-  found.round_trip_ns = measure_round_trip(side);
+  measure_round_trip(side, found);
   for (std::optional next = kFirstTransfer; next;) {
     const std::vector<std::byte> bytes(static_cast<std::size_t>(*next));
     const auto begin = now_ns();
     side.send(bytes);
-    next = next_transfer(*next, side.receive_number());
+    next = next_transfer(*next, side.receive_number(), request.most_bytes);
     // The receiver's own time would leave out what the kernel had taken before the receiver came to read.
     found.took_ns = std::max<std::int64_t>(1, now_ns() - begin - found.round_trip_ns);
     found.bytes = std::ssize(bytes);
@@ -169,7 +169,7 @@ void answer_probe(wire::Listener& listener, const AnswerProbe& request) {
     std::vector<std::byte> bytes(static_cast<std::size_t>(*next));
     const auto took_ns = std::max<std::int64_t>(1, side.receive(bytes));
     side.send_number(took_ns);
-    next = next_transfer(*next, took_ns);
+    next = next_transfer(*next, took_ns, request.most_bytes);
   }
 }
 

@@ -12,6 +12,7 @@
 #include <paretopipe/host/thermal.hpp>
 #include <paretopipe/stage/backend.hpp>
 #include <paretopipe/stage/envelope.hpp>
+#include <paretopipe/stage/fault.hpp>
 #include <paretopipe/stage/link_messages.hpp>
 #include <paretopipe/stage/whereabouts.hpp>
 #include <paretopipe/wire/frame.hpp>
@@ -39,16 +40,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TensorSpec, dtype, memory_format, shape)
 namespace paretopipe::stage {
 
 /// Grows whenever a message changes its meaning. The driver refuses a stage of another version.
-inline constexpr int kControlProtocolVersion = 13;
-
-/// The request failed; the stage goes on listening. After a failed `Run` its links are gone.
-struct Fault {
-  static constexpr std::string_view kType = "fault";
-  std::string reason;      ///< a sentence
-  int exit_code = 0;       ///< who is at fault, as paretopipe::ExitCode: the request, the machine or us
-  bool peer_lost = false;  ///< a neighbour ended the link: an effect; the neighbour is or knows the cause
-};
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Fault, reason, exit_code, peer_lost)
+inline constexpr int kControlProtocolVersion = 14;
 
 /// First request: where and how to compute.
 struct Configure {
