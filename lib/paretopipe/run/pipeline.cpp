@@ -144,15 +144,15 @@ constexpr int kTimeToConnect_s = 60;
 
 }  // namespace
 
-stage::LinkProbed Pipeline::probe_relay(int from, int to, std::int64_t most_bytes) {
+stage::LinkProbed Pipeline::probe_relay(int from, int to, const stage::ProbeExtent& extent) {
   const auto key = wire::random_key();
   const auto port = ask_of<stage::Listening>({to}, std::vector{listener_for(from, to)}).front().port;
   const auto way = endpoint_of(from, to, port);
   const auto relay = open_relays({from}, {{to, way.host, way.port}}).front();
   auto& listening = stages_.at(static_cast<std::size_t>(to));
   auto& connecting = stages_.at(static_cast<std::size_t>(from));
-  listening.send(stage::AnswerProbe{key, kTimeToConnect_s, most_bytes});
-  connecting.send(stage::ProbeLink{relay.host, relay.port, key, kTimeToConnect_s, most_bytes});
+  listening.send(stage::AnswerProbe{key, kTimeToConnect_s, extent});
+  connecting.send(stage::ProbeLink{relay.host, relay.port, key, kTimeToConnect_s, extent});
   stage::LinkProbed probed;
   for_each_reply({&connecting, &listening}, limits(), [&](StageClient& stage) {
     if (&stage == &connecting) {

@@ -59,9 +59,8 @@ class Pipeline {
   /// The links that lead through relays, as pairs of the sending and the receiving stage.
   const std::set<std::pair<int, int>>& relayed_links() const { return relayed_links_; }
 
-  /// Measures the way through the relay from one stage to another, over a connection of its own. No transfer has more
-  /// than `most_bytes`.
-  stage::LinkProbed probe_relay(int from, int to, std::int64_t most_bytes);
+  /// Measures the way through the relay from one stage to another, over a connection of its own.
+  stage::LinkProbed probe_relay(int from, int to, const stage::ProbeExtent& extent);
 
   /// Sends requests[i] to stages[i], each of them another one, and returns their replies in the same order.
   template <class Reply, class Request>

@@ -56,7 +56,12 @@ experiment::Shaping shaping_between_devices(const experiment::Experiment& experi
   const auto& profiles = inputs.networks.profiles;
   const bool shaped = std::any_of(profiles.begin(), profiles.end(), [](const auto& one) { return one.shaped(); });
   if (!shaped && asked != experiment::Shaping::emulated) return experiment::Shaping::none;
-  return shaping::choose_shaping(experiment::Shaping::emulated, profiles).kind;
+  try {
+    return shaping::choose_shaping(experiment::Shaping::emulated, profiles).kind;
+  } catch (const UsageError& error) {
+    throw UsageError(
+        fmt::format("{} Between devices, netem is what `paretopipe net apply` uses on their machines.", error.what()));
+  }
 }
 
 /// A limit is one of a cgroup on this machine, and relays would be in it together with their stage.

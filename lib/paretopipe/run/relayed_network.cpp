@@ -1,6 +1,7 @@
 #include <paretopipe/core/clock.hpp>
 #include <paretopipe/run/relayed_network.hpp>
 #include <paretopipe/shaping/emulated/schedule.hpp>
+#include <paretopipe/stage/link_probe.hpp>
 
 #include <algorithm>
 
@@ -10,8 +11,24 @@ namespace {
 
 /// A quarter of a second at 1 Gbit/s, so that a few milliseconds more or less do not decide the rate.
 constexpr std::int64_t kTellingBytes = std::int64_t{32} << 20;
-/// Enough for the round trip, which is all that is asked of a link without the profile.
-constexpr std::int64_t kNoRateBytes = 1;
+/// Only the round trip is asked of a link without the profile.
+constexpr stage::ProbeExtent kRoundTripsOnly{.most_bytes = 1};
+
+/// No longer than a person would wait between two trials, where the network allows that.
+stage::ProbeExtent extent_for(const experiment::NetworkProfile& profile) {
+  constexpr double kPatience_s = 2;
+  stage::ProbeExtent extent;
+  extent.most_bytes = kTellingBytes;
+  double first_transfer_s = 0;
+  for (const auto* conditions : {&profile.forward, &profile.backward}) {
+    const auto rate = conditions->rate_bit_per_s;
+    if (rate) first_transfer_s += 8.0 * static_cast<double>(stage::kFirstTransfer) / static_cast<double>(*rate);
+  }
+  const double round_trip_s = 1e-9 * static_cast<double>(shaping::expectation(profile).round_trip_most.count());
+  extent.round_trips = std::clamp(static_cast<int>(kPatience_s / std::max(round_trip_s, 1e-3)), 5, extent.round_trips);
+  extent.patience_s += static_cast<int>(2 * (first_transfer_s + round_trip_s));
+  return extent;
+}
 
 constexpr std::uint64_t kJitterSeed = 1;
 
@@ -69,7 +86,7 @@ experiment::NetworkEvidence RelayedNetwork::apply(const experiment::NetworkProfi
   shape({});
   std::vector<experiment::EmulatedLinkSite> sites;
   for (const auto& [from, to] : links) {
-    const auto own = pipeline_->probe_relay(from, to, kNoRateBytes);
+    const auto own = pipeline_->probe_relay(from, to, kRoundTripsOnly);
     sites.push_back({from, to, devices_.at(static_cast<std::size_t>(from)), own.round_trip_min_ns});
   }
   shape(profile);
@@ -86,7 +103,7 @@ RelayedNetwork::Measurements RelayedNetwork::measure(const experiment::NetworkPr
   for (const auto& link : pipeline_->relayed_links()) {
     auto& found = measured[link];
     found.began_at_ns = now_ns();
-    found.probed = pipeline_->probe_relay(link.first, link.second, kTellingBytes);
+    found.probed = pipeline_->probe_relay(link.first, link.second, extent_for(profile));
     found.ended_at_ns = now_ns();
     found.bit_per_s = rate_of(found.probed, profile_along(link, profile).forward);
   }

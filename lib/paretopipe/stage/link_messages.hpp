@@ -65,17 +65,27 @@ inline void to_json(nlohmann::json& json, const Joined&) {
 }
 inline void from_json(const nlohmann::json&, Joined&) {}
 
+/// How much a probe of a link measures. Both sides get the same. The defaults suit a link of which nothing is known.
+struct ProbeExtent {
+  int round_trips = 31;
+  std::int64_t most_bytes = std::int64_t{8} << 20;  ///< of a transfer
+  int patience_s = 10;                              ///< without any message; the first transfer takes less at 60 kbit/s
+
+  bool operator==(const ProbeExtent&) const = default;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProbeExtent, round_trips, most_bytes, patience_s)
+
 /// Measures the way to a stage that listens, over a link of its own (link_probe.hpp). That stage gets AnswerProbe at
 /// the same time.
 struct ProbeLink {
   static constexpr std::string_view kType = "probe_link";
   std::string host;
   std::uint16_t port = 0;
-  wire::Key key;                                    ///< known only to the two
-  int timeout_s = 5;                                ///< until the connection is made
-  std::int64_t most_bytes = std::int64_t{8} << 20;  ///< of a transfer; both sides get the same
+  wire::Key key;      ///< known only to the two
+  int timeout_s = 5;  ///< until the connection is made
+  ProbeExtent extent{};
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProbeLink, host, port, key, timeout_s, most_bytes)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProbeLink, host, port, key, timeout_s, extent)
 
 struct LinkProbed {
   static constexpr std::string_view kType = "link_probed";
@@ -94,9 +104,9 @@ struct AnswerProbe {
   static constexpr std::string_view kType = "answer_probe";
   wire::Key key;
   int timeout_s = 5;
-  std::int64_t most_bytes = std::int64_t{8} << 20;
+  ProbeExtent extent{};
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AnswerProbe, key, timeout_s, most_bytes)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AnswerProbe, key, timeout_s, extent)
 
 struct ProbeAnswered {
   static constexpr std::string_view kType = "probe_answered";

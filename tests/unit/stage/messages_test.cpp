@@ -70,9 +70,9 @@ TEST_CASE("every request and every reply crosses with all of its fields, as the 
   messages.add(FileFound{"/c/ab12"});
   messages.add(TakeChunk{"ab12", 4194304, 9, 9007199254740993});
   messages.add(ChunkTaken{"/c/ab12"});
-  messages.add(ProbeLink{"10.0.0.2", 5003, a_key(), 6, 9007199254740993});
+  messages.add(ProbeLink{"10.0.0.2", 5003, a_key(), 6, {3, 9007199254740993, 4}});
   messages.add(LinkProbed{9007199254740993, 7, 8, 9});
-  messages.add(AnswerProbe{a_key(), 6, 9007199254740993});
+  messages.add(AnswerProbe{a_key(), 6, {3, 9007199254740993, 4}});
   messages.add(ProbeAnswered{});
   messages.add(OpenRelay{2, "10.0.0.2", 5004});
   messages.add(RelayOpened{"127.0.0.1", 5005});

@@ -103,6 +103,7 @@ TEST_CASE("a way that does not exist is a fault that says so, and no end") {
   const auto port = stage.ask<Listening>(Listen{"127.0.0.1", 0}).port;
   CHECK(contains(stage.ask<Fault>(AnswerProbe{{}, 0}).reason, std::to_string(port)));
   CHECK(contains(stage.ask<Fault>(ProbeLink{"127.0.0.1", port, {}, 0}).reason, "onnect"));
+  CHECK(contains(stage.ask<Fault>(ProbeLink{"127.0.0.1", port, {}, 0, {0}}).reason, "0 round trips"));
   CHECK(contains(stage.ask<Fault>(AnswerProbe{{}, 0}).reason, "before listen"));
 }
 
