@@ -5,6 +5,7 @@
 #include <paretopipe/core/text.hpp>
 #include <paretopipe/core/version.hpp>
 #include <paretopipe/launch/guard.hpp>
+#include <paretopipe/stage/relays.hpp>
 #include <paretopipe/stage/session.hpp>
 #include <paretopipe/wire/link.hpp>
 
@@ -25,6 +26,8 @@ ExitCode run(int argc, char** argv) {
   app.add_subcommand("serve", "Serve the driver at the other end of the control link (file descriptor 3)");
   const auto* guard = app.add_subcommand(
       "guard", "Start a stage for a driver on another host, at the other end of stdin and stdout, and watch over it");
+  const auto* relay =
+      app.add_subcommand("relay", "Emulate the network of a stage's links, for the stage at file descriptor 3");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -32,6 +35,10 @@ ExitCode run(int argc, char** argv) {
   }
   if (guard->parsed()) return static_cast<ExitCode>(launch::guard_stage(launch::guarded_program()));
   wire::Link control(kControlDescriptor);
+  if (relay->parsed()) {
+    stage::serve_relays(control);
+    return ExitCode::success;
+  }
   const auto backend =
       make_model_router(zoo::make_model_backend(), archive::make_script_backend(), synthetic::make_synthetic_backend());
   stage::serve(control, *backend);

@@ -5,6 +5,7 @@
 #include <paretopipe/core/control_descriptor.hpp>
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/launch/guard.hpp>
+#include <paretopipe/stage/relays.hpp>
 #include <paretopipe/stage/session.hpp>
 #include <paretopipe/wire/link.hpp>
 
@@ -33,6 +34,10 @@ int main(int argc, char** argv) {
     if (argc > 1 && argv[1] == std::string_view("guard")) return launch::guard_stage(launch::guarded_program());
     const char* fault = std::getenv("FAKE_STAGE_FAULT");
     wire::Link control(kControlDescriptor);
+    if (argc > 1 && argv[1] == std::string_view("relay")) {
+      stage::serve_relays(control);
+      return 0;
+    }
     if (fault != nullptr && fault == std::string_view("older")) {
       answer_as_an_older_release(control);
       return 0;

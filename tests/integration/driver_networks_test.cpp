@@ -98,6 +98,40 @@ TEST_CASE("a network that cannot be had is a sentence, and nothing is made") {
                  {"wifi --shaping magic", "magic"}});
 }
 
+TEST_CASE("a network between devices that cannot be had is a sentence that says what can") {
+  const Shell shell;
+  check_refused(shell, kSweep + "--on local --on ssh:nowhere.invalid --network",
+                {{"wifi --shaping netem", "paretopipe net apply"},
+                 {"wifi --shaping none", "wifi"},
+                 {"lossy", "lose packets"},
+                 {"lossy --shaping emulated", "paretopipe net apply"}});
+}
+
+TEST_CASE("a sweep between devices runs over every network, and resumes over another") {
+  const Shell shell;
+  shell.write("slow.json", R"({"both": {"delay": "3 ms", "rate": "100 Mbit/s"}})");
+  shell.write("devices.json", R"({"pi": {"launch": "env", "address": "127.0.0.1", "program": ")" +
+                                  std::string(PARETOPIPE_BIN_DIR) +
+                                  R"(/fake-stage"}, "local": {"address": "127.0.0.1"}})");
+  const auto sweep = kSweep + "--devices devices.json --on local --on pi --network ./slow.json";
+  check_contains(shell.run(0, sweep + "--dry-run").output,
+                 {"8 trials would be run", "on local, pi", "over slow (emulated"});
+  REQUIRE(shell.run(sweep).exit_code <= 1);
+  REQUIRE(shell.run(sweep + "--network unshaped --resume").exit_code <= 1);
+  const auto records = shell.records();
+  REQUIRE(records.size() == 2 * kTrials);
+  for (const auto& record : records) {
+    INFO(record.trial.label());
+    REQUIRE(record.network.has_value());
+    REQUIRE(record.network->links.size() == 2);
+    CHECK(record.network->links.front().emulated_on == "local");
+    CHECK(record.network->links.back().emulated_on == "pi");
+    if (record.trial.network.name != "slow") continue;
+    CHECK(*record.network->round_trip_ns >= 6'000'000);
+    if (!record.trial.all_local() && record.summary) CHECK(record.summary->latency->min_ns >= 6e6);
+  }
+}
+
 TEST_CASE("where nothing is shaped, nothing lies between the stages but the loopback") {
   const Shell shell;
   shell.run(0, kSweep + "--network unshaped");

@@ -101,6 +101,17 @@ struct LinkProbe {
   bool operator==(const LinkProbe&) const = default;
 };
 
+/// How the link from one stage to another, on different devices, got its profile.
+struct EmulatedLinkSite {
+  int from = 0;
+  int to = 0;
+  std::string emulated_on;             ///< the device whose clock timed it: that of the sending stage
+  std::int64_t own_round_trip_ns = 0;  ///< of the real network below it, measured without the profile
+  std::optional<Lateness> lateness{};  ///< of this link, if it carried something during the trial
+
+  bool operator==(const EmulatedLinkSite&) const = default;
+};
+
 /// What a network really did to a pipeline's links: the settings as the kernel reports them, and the measurements of a
 /// probe over these links. Absent numbers were not measured.
 struct NetworkEvidence {
@@ -108,9 +119,10 @@ struct NetworkEvidence {
   std::optional<std::int64_t> round_trip_ns;  ///< this and the next two are the first probe's
   std::optional<double> forward_bit_per_s;
   std::optional<double> backward_bit_per_s;
-  std::vector<LinkProbe> probes{};      ///< together they cover every direction of every link that tensors cross
-  std::optional<Lateness> lateness;     ///< of an emulated link that carried something during the trial
-  std::vector<std::string> deviations;  ///< sentences; if any, nothing was measured under these conditions
+  std::vector<LinkProbe> probes{};        ///< together they cover every direction of every link that tensors cross
+  std::vector<EmulatedLinkSite> links{};  ///< those between devices (--on); empty if this machine has all stages
+  std::optional<Lateness> lateness;       ///< of an emulated link that carried something during the trial
+  std::vector<std::string> deviations;    ///< sentences; if any, nothing was measured under these conditions
 
   bool operator==(const NetworkEvidence&) const = default;
 };
@@ -126,6 +138,8 @@ void to_json(nlohmann::json& json, const Lateness& lateness);
 void from_json(const nlohmann::json& json, Lateness& lateness);
 void to_json(nlohmann::json& json, const LinkProbe& probe);
 void from_json(const nlohmann::json& json, LinkProbe& probe);
+void to_json(nlohmann::json& json, const EmulatedLinkSite& link);
+void from_json(const nlohmann::json& json, EmulatedLinkSite& link);
 void to_json(nlohmann::json& json, const NetworkEvidence& evidence);
 void from_json(const nlohmann::json& json, NetworkEvidence& evidence);
 

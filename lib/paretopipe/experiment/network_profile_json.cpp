@@ -133,12 +133,29 @@ void from_json(const nlohmann::json& json, LinkProbe& probe) {
   json.at("backward_bit_per_s").get_to(probe.backward_bit_per_s);
 }
 
+void to_json(nlohmann::json& json, const EmulatedLinkSite& link) {
+  json = {{"from", link.from},
+          {"to", link.to},
+          {"emulated_on", link.emulated_on},
+          {"own_round_trip_ns", link.own_round_trip_ns}};
+  write_optional(json, "lateness", link.lateness);
+}
+
+void from_json(const nlohmann::json& json, EmulatedLinkSite& link) {
+  json.at("from").get_to(link.from);
+  json.at("to").get_to(link.to);
+  json.at("emulated_on").get_to(link.emulated_on);
+  json.at("own_round_trip_ns").get_to(link.own_round_trip_ns);
+  read_optional(json, "lateness", link.lateness);
+}
+
 void to_json(nlohmann::json& json, const NetworkEvidence& evidence) {
   json = {{"read_back", evidence.read_back}, {"deviations", evidence.deviations}};
   write_optional(json, "round_trip_ns", evidence.round_trip_ns);
   write_optional(json, "forward_bit_per_s", evidence.forward_bit_per_s);
   write_optional(json, "backward_bit_per_s", evidence.backward_bit_per_s);
   if (!evidence.probes.empty()) json["probes"] = evidence.probes;
+  if (!evidence.links.empty()) json["links"] = evidence.links;
   write_optional(json, "lateness", evidence.lateness);
 }
 
@@ -149,6 +166,7 @@ void from_json(const nlohmann::json& json, NetworkEvidence& evidence) {
   read_optional(json, "forward_bit_per_s", evidence.forward_bit_per_s);
   read_optional(json, "backward_bit_per_s", evidence.backward_bit_per_s);
   evidence.probes = json.value("probes", std::vector<LinkProbe>{});
+  evidence.links = json.value("links", std::vector<EmulatedLinkSite>{});
   read_optional(json, "lateness", evidence.lateness);
 }
 

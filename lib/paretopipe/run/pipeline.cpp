@@ -20,25 +20,6 @@ WaitLimits Pipeline::limits(Nanoseconds busy) const {
           configured_.empty() ? nullptr : &options_.watching};  // they are no longer starting
 }
 
-/// Sends `requests` to `stages`; the replies are in the same order.
-template <class Reply, class Request>
-std::vector<Reply> Pipeline::ask_of(const std::vector<int>& stages, const std::vector<Request>& requests,
-                                    Nanoseconds busy) {
-  std::vector<StageClient*> asked;
-  std::vector<std::size_t> places(stages_.size());
-  for (std::size_t i = 0; i < stages.size(); ++i) {
-    const auto stage = static_cast<std::size_t>(stages[i]);
-    places[stage] = i;
-    stages_[stage].send(requests[i]);
-    asked.push_back(&stages_[stage]);
-  }
-  std::vector<Reply> replies(requests.size());
-  for_each_reply(asked, limits(busy), [&](StageClient& stage) {
-    replies[places[static_cast<std::size_t>(stage.index())]] = stage.receive<Reply>();
-  });
-  return replies;
-}
-
 /// Asks the first `requests.size()` stages.
 template <class Reply, class Request>
 std::vector<Reply> Pipeline::ask(const std::vector<Request>& requests, Nanoseconds busy) {
@@ -117,20 +98,85 @@ shaping::Endpoint Pipeline::endpoint_of(int from, int to, std::uint16_t port) {
   return {data_address(reached(from), reached(to)), port};
 }
 
+/// On one device there is no network.
+bool Pipeline::through_relay(int from, int to) const {
+  return options_.relayed && experiment::way_between(options_.placement, from, to) != experiment::Way::within;
+}
+
+/// A stage says why it has no relay, but does not know its own name.
+std::vector<stage::RelayOpened> Pipeline::open_relays(const std::vector<int>& senders,
+                                                      const std::vector<stage::OpenRelay>& requests) {
+  try {
+    return ask_of<stage::RelayOpened>(senders, requests);
+  } catch (const StageError& error) {
+    if (error.kind() != StageError::Kind::refused || !error.stage()) throw;
+    const auto& name = stages_.at(static_cast<std::size_t>(*error.stage())).name();
+    throw StageError(error.stage(), error.kind(), error.code(),
+                     fmt::format("{} cannot emulate the network of its links: {}", name, error.what()));
+  }
+}
+
+/// What each stage of the ring has to connect to in order to reach the next one.
+std::vector<shaping::Endpoint> Pipeline::ways_round(const std::vector<int>& ring,
+                                                    const std::vector<stage::Listening>& ports) {
+  std::vector<shaping::Endpoint> ways;
+  std::vector<std::size_t> places;
+  std::vector<int> senders;
+  std::vector<stage::OpenRelay> requests;
+  for (std::size_t place = 0; place < ring.size(); ++place) {
+    const auto next = (place + 1) % ring.size();
+    const auto& way = ways.emplace_back(endpoint_of(ring[place], ring[next], ports[next].port));
+    if (!through_relay(ring[place], ring[next])) continue;
+    places.push_back(place);
+    senders.push_back(ring[place]);
+    requests.push_back({ring[next], way.host, way.port});
+    relayed_links_.emplace(ring[place], ring[next]);
+  }
+  const auto relays = open_relays(senders, requests);
+  for (std::size_t i = 0; i < relays.size(); ++i) ways[places[i]] = {relays[i].host, relays[i].port};
+  return ways;
+}
+
+namespace {
+
+/// A relay may delay the two ways of the handshake by as much as a profile can ask for.
+constexpr int kTimeToConnect_s = 60;
+
+}  // namespace
+
+stage::LinkProbed Pipeline::probe_relay(int from, int to, const stage::ProbeExtent& extent) {
+  const auto key = wire::random_key();
+  const auto port = ask_of<stage::Listening>({to}, std::vector{listener_for(from, to)}).front().port;
+  const auto way = endpoint_of(from, to, port);
+  const auto relay = open_relays({from}, {{to, way.host, way.port}}).front();
+  auto& listening = stages_.at(static_cast<std::size_t>(to));
+  auto& connecting = stages_.at(static_cast<std::size_t>(from));
+  listening.send(stage::AnswerProbe{key, kTimeToConnect_s, extent});
+  connecting.send(stage::ProbeLink{relay.host, relay.port, key, kTimeToConnect_s, extent});
+  stage::LinkProbed probed;
+  for_each_reply({&connecting, &listening}, limits(), [&](StageClient& stage) {
+    if (&stage == &connecting) {
+      probed = stage.receive<stage::LinkProbed>();
+    } else {
+      stage.receive<stage::ProbeAnswered>();
+    }
+  });
+  return probed;
+}
+
 void Pipeline::join(const std::vector<int>& ring, int device) {
   std::vector<stage::Listen> listeners;
   for (std::size_t place = 0; place < ring.size(); ++place) {
     listeners.push_back(listener_for(ring[(place + ring.size() - 1) % ring.size()], ring[place]));
   }
-  const auto ports = ask_of<stage::Listening>(ring, listeners);
+  const auto ways = ways_round(ring, ask_of<stage::Listening>(ring, listeners));
   std::vector<stage::Join> requests;
   for (std::size_t place = 0; place < ring.size(); ++place) {
     const auto next = (place + 1) % ring.size();
     const auto previous = (place + ring.size() - 1) % ring.size();
-    const auto way = endpoint_of(ring[place], ring[next], ports[next].port);
     stage::Join request;
-    request.next_host = way.host;
-    request.next_port = way.port;
+    request.next_host = ways[place].host;
+    request.next_port = ways[place].port;
     request.key = key_;
     request.tls = options_.tls;
     request.device = device;

@@ -9,8 +9,10 @@
 #include <cstdint>
 #include <deque>
 #include <filesystem>
+#include <set>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace paretopipe::run {
@@ -27,11 +29,13 @@ struct PipelineOptions {
   int timeout_s = 600;
   int interrupt_descriptor = -1;
   StallWatching watching{};
-  bool tls = false;  ///< encrypt what crosses between the stages
+  bool tls = false;      ///< encrypt what crosses between the stages
+  bool relayed = false;  ///< links between devices lead through relays on the senders' machines (stage/relays.hpp)
 
   bool same_processes(const PipelineOptions& other) const {
     return cpus == other.cpus && placement == other.placement && devices == other.devices && on == other.on &&
-           compute == other.compute && command.environment == other.command.environment && tls == other.tls;
+           compute == other.compute && command.environment == other.command.environment && tls == other.tls &&
+           relayed == other.relayed;
   }
 };
 
@@ -51,6 +55,17 @@ class Pipeline {
 
   /// Adds the star if it does not exist yet.
   void join_star();
+
+  /// The links that lead through relays, as pairs of the sending and the receiving stage.
+  const std::set<std::pair<int, int>>& relayed_links() const { return relayed_links_; }
+
+  /// Measures the way through the relay from one stage to another, over a connection of its own.
+  stage::LinkProbed probe_relay(int from, int to, const stage::ProbeExtent& extent);
+
+  /// Sends requests[i] to stages[i], each of them another one, and returns their replies in the same order.
+  template <class Reply, class Request>
+  std::vector<Reply> ask_of(const std::vector<int>& stages, const std::vector<Request>& requests,
+                            Nanoseconds busy = {});
 
   /// The path on the stage's device of a file of this machine, which is sent there unless the device has it. The answer
   /// is remembered. Throws as FileCopies::place does.
@@ -77,14 +92,15 @@ class Pipeline {
  private:
   template <class Reply, class Request>
   std::vector<Reply> ask(const std::vector<Request>& requests, Nanoseconds busy = {});
-  template <class Reply, class Request>
-  std::vector<Reply> ask_of(const std::vector<int>& stages, const std::vector<Request>& requests,
-                            Nanoseconds busy = {});
   WaitLimits limits(Nanoseconds busy = {}) const;
   void meet_guards();
   void join(const std::vector<int>& ring, int device);
   stage::Listen listener_for(int from, int to) const;
   shaping::Endpoint endpoint_of(int from, int to, std::uint16_t port);
+  bool through_relay(int from, int to) const;
+  std::vector<stage::RelayOpened> open_relays(const std::vector<int>& senders,
+                                              const std::vector<stage::OpenRelay>& requests);
+  std::vector<shaping::Endpoint> ways_round(const std::vector<int>& ring, const std::vector<stage::Listening>& ports);
   ReachedDevice reached(int stage) const;
 
   PipelineOptions options_;
@@ -93,7 +109,26 @@ class Pipeline {
   std::vector<stage::Configured> configured_;
   wire::Key key_ = wire::random_key();  ///< what proves a stage to be one of these; sent to them in `Join` only
   FileCopies copies_;
+  std::set<std::pair<int, int>> relayed_links_;
   bool has_star_ = false;
 };
+
+template <class Reply, class Request>
+std::vector<Reply> Pipeline::ask_of(const std::vector<int>& stages, const std::vector<Request>& requests,
+                                    Nanoseconds busy) {
+  std::vector<StageClient*> asked;
+  std::vector<std::size_t> places(stages_.size());
+  for (std::size_t i = 0; i < stages.size(); ++i) {
+    const auto stage = static_cast<std::size_t>(stages[i]);
+    places[stage] = i;
+    stages_[stage].send(requests[i]);
+    asked.push_back(&stages_[stage]);
+  }
+  std::vector<Reply> replies(requests.size());
+  for_each_reply(asked, limits(busy), [&](StageClient& stage) {
+    replies[places[static_cast<std::size_t>(stage.index())]] = stage.receive<Reply>();
+  });
+  return replies;
+}
 
 }  // namespace paretopipe::run

@@ -62,6 +62,11 @@ std::vector<std::pair<std::string, std::string>> stage_environment(const experim
   return result;
 }
 
+/// True if links between devices have a profile.
+bool relayed(const experiment::UncutTrial& trial) {
+  return !trial.on.empty() && trial.shaping == experiment::Shaping::emulated;
+}
+
 PipelineOptions pipeline_options(const ExecutorOptions& options, const experiment::UncutTrial& trial) {
   PipelineOptions result;
   result.command.program = options.stage_program;
@@ -74,6 +79,7 @@ PipelineOptions pipeline_options(const ExecutorOptions& options, const experimen
   result.placement = trial.placement;
   result.devices = trial.devices;
   result.tls = trial.encryption == experiment::Encryption::tls;
+  result.relayed = relayed(trial);
   for (const auto& name : trial.on) result.on.push_back(options.devices.at(name));
   if (!trial.on.empty()) result.program_sha256 = options.provenance.stage_program_sha256;
   result.timeout_s = options.timeout_s;
@@ -228,18 +234,27 @@ void PipelineExecutor::ensure_pipeline(const experiment::UncutTrial& trial, bool
   pipeline_.reset();
   loaded_request_.reset();
   source_question_.reset();
-  if (!same_network) {
-    applied_.forget();
-    networked_.reset();
-    network_ = shaping::make_network(trial.shaping, static_cast<int>(trial.cpus.size()), trial.placement);
-    networked_ = trial;
-  }
+  if (!same_network || relayed(trial)) make_network(trial);
   pipeline_options_ = wanted;
   unsplit_.end();    // it is in the driver's cgroup, whose siblings the devices' may have to be
   devices_.reset();  // the next ones have the same cgroup names
   devices_.emplace(trial);
   if (asks_unsplit) unsplit_.start(setup_of(trial));  // while the stages start
   start_pipeline(wanted);
+}
+
+void PipelineExecutor::make_network(const experiment::UncutTrial& trial) {
+  applied_.forget();
+  networked_.reset();
+  relayed_ = nullptr;
+  if (relayed(trial)) {
+    auto network = std::make_unique<RelayedNetwork>(trial.placement, trial.on);
+    relayed_ = network.get();
+    network_ = std::move(network);
+  } else {
+    network_ = shaping::make_network(trial.shaping, static_cast<int>(trial.cpus.size()), trial.placement);
+  }
+  networked_ = trial;
 }
 
 /// A host that does not answer may be starting anew: pauses grow, so that neither it nor the network is flooded.
@@ -251,6 +266,7 @@ void PipelineExecutor::start_pipeline(const PipelineOptions& wanted) {
                              "wait before stages are started again");
   ++failed_starts_;
   pipeline_.emplace(wanted, *network_, *devices_);
+  if (relayed_ != nullptr) relayed_->use(*pipeline_);
   failed_starts_ = 0;
   notice_denormals();
 }

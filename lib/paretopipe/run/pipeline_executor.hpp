@@ -2,6 +2,7 @@
 #include <paretopipe/core/clock.hpp>
 #include <paretopipe/run/finish_record.hpp>
 #include <paretopipe/run/pipeline.hpp>
+#include <paretopipe/run/relayed_network.hpp>
 #include <paretopipe/run/sweep.hpp>
 #include <paretopipe/run/unsplit_models.hpp>
 #include <paretopipe/shaping/network.hpp>
@@ -109,6 +110,7 @@ class PipelineExecutor final : public TrialExecutor {
   /// `asks_unsplit`: questions about the unsplit model follow, whose process then starts together with the stages.
   void ensure_pipeline(const experiment::UncutTrial& trial, bool asks_unsplit);
   void notice_denormals();
+  void make_network(const experiment::UncutTrial& trial);
   void ensure_unsplit(const experiment::Trial& trial);
   void ensure_loaded(const experiment::Trial& trial);
   void ensure_source(const experiment::Trial& trial);
@@ -125,6 +127,7 @@ class PipelineExecutor final : public TrialExecutor {
   std::vector<experiment::Trial> expected_;
   std::optional<experiment::UncutTrial> networked_;  ///< whose stages the network is for
   std::unique_ptr<shaping::Network> network_;        // outlives the pipeline
+  RelayedNetwork* relayed_ = nullptr;                ///< the network, if it is one
   AppliedNetwork applied_;
   std::optional<EmulatedDevices> devices_;  // so do they
   std::optional<PipelineOptions> pipeline_options_;

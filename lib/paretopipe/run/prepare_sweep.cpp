@@ -44,25 +44,37 @@ bool any_elsewhere(const std::vector<experiment::Device>& devices) {
   return std::any_of(devices.begin(), devices.end(), [](const auto& device) { return !device.local(); });
 }
 
-/// Between machines there is the network that there is.
-SweepInputs with_real_network(SweepInputs inputs) {
-  for (const auto& profile : inputs.networks.profiles) {
-    if (!profile.shaped()) continue;
+/// Between devices there is the network that there is, and above it what relays make of it.
+experiment::Shaping shaping_between_devices(const experiment::Experiment& experiment, const SweepInputs& inputs) {
+  const auto asked = experiment::parse_shaping(experiment.shaping);
+  if (asked == experiment::Shaping::netem) {
     throw UsageError(
-        fmt::format("the network {} shapes links within this machine, and the stages are on others; leave --network "
-                    "out, or shape the "
-                    "real interfaces first with `paretopipe net apply`",
-                    profile.name));
+        "--shaping netem makes namespaces on this machine, and --on says where the stages are; leave --shaping out, so "
+        "that relays on the senders' machines emulate the network, or shape the interfaces there with `paretopipe net "
+        "apply` and leave --network out, too");
   }
+  const auto& profiles = inputs.networks.profiles;
+  const bool shaped = std::any_of(profiles.begin(), profiles.end(), [](const auto& one) { return one.shaped(); });
+  if (!shaped && asked != experiment::Shaping::emulated) return experiment::Shaping::none;
+  try {
+    return shaping::choose_shaping(experiment::Shaping::emulated, profiles).kind;
+  } catch (const UsageError& error) {
+    throw UsageError(
+        fmt::format("{} Between devices, netem is what `paretopipe net apply` uses on their machines.", error.what()));
+  }
+}
+
+/// A limit is one of a cgroup on this machine, and relays would be in it together with their stage.
+void check_limits(const SweepInputs& inputs) {
+  const bool elsewhere = any_elsewhere(inputs.plan.on);
+  if (!elsewhere && inputs.networks.shaping == experiment::Shaping::none) return;
   for (const auto& profile : inputs.plan.devices) {
     if (!profile.limited()) continue;
-    throw UsageError(
-        fmt::format("the device profile {} restricts processes of this machine, and the stages are on others; leave "
-                    "one of --device-profile and --on out",
-                    profile.name));
+    throw UsageError(fmt::format(
+        "the device profile {} restricts processes of this machine, and {}; leave one of --device-profile and {} out",
+        profile.name, elsewhere ? "the stages are on others" : "the relays of --network would be among them",
+        elsewhere ? "--on" : "--network"));
   }
-  inputs.networks.shaping = experiment::Shaping::none;
-  return inputs;
 }
 
 }  // namespace
@@ -78,7 +90,11 @@ SweepInputs find_inputs(const experiment::Experiment& experiment) {
   auto& profiles = inputs.networks.profiles;
   profiles.clear();
   for (const auto& name : experiment.networks) profiles.push_back(experiment::load_network_profile(name));
-  if (any_elsewhere(inputs.plan.on)) return with_real_network(std::move(inputs));
+  if (!inputs.plan.on.empty()) {
+    inputs.networks.shaping = shaping_between_devices(experiment, inputs);
+    check_limits(inputs);
+    return inputs;
+  }
   auto choice = shaping::choose_shaping(experiment::parse_shaping(experiment.shaping), profiles);
   inputs.networks.shaping = choice.kind;
   inputs.warning = std::move(choice.warning);

@@ -1,6 +1,7 @@
 #include <paretopipe/core/clock.hpp>
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/stage/link_probe.hpp>
+#include <paretopipe/wire/frame.hpp>
 
 #include <algorithm>
 #include <array>
@@ -16,12 +17,8 @@ namespace paretopipe::stage {
 
 namespace {
 
-constexpr std::int64_t kLongestTransfer = std::int64_t{8} << 20;
 /// Long enough that neither a burst nor the machine's own hiccups decide the rate.
 constexpr std::int64_t kTellingNs = 500'000'000;
-constexpr int kRoundTrips = 31;
-/// Even the first transfer takes less at 60 kbit/s.
-constexpr auto kPatience = std::chrono::seconds(10);
 
 wire::TensorSpec spec_of(std::int64_t bytes) {
   return {wire::DType::float32, wire::MemoryFormat::contiguous, {bytes / 4}};
@@ -32,7 +29,8 @@ const wire::TensorSpec kMoment{wire::DType::int64, wire::MemoryFormat::contiguou
 /// Ends a link on which nothing happens for too long: a receive has no limit of its own.
 class Watchdog {
  public:
-  explicit Watchdog(wire::Link& link) : link_(link), thread_([this] { watch(); }) {}
+  Watchdog(wire::Link& link, std::chrono::seconds patience)
+      : link_(link), patience_(patience), thread_([this] { watch(); }) {}
   ~Watchdog() {
     {
       const std::lock_guard lock(mutex_);
@@ -47,7 +45,7 @@ class Watchdog {
   /// Something has happened.
   void pat() {
     const std::lock_guard lock(mutex_);
-    deadline_ = Clock::now() + kPatience;
+    deadline_ = Clock::now() + patience_;
   }
 
   bool has_bitten() const { return bitten_; }
@@ -62,9 +60,10 @@ class Watchdog {
   }
 
   wire::Link& link_;
+  const std::chrono::seconds patience_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  Clock::time_point deadline_ = Clock::now() + kPatience;
+  Clock::time_point deadline_ = Clock::now() + patience_;
   bool done_ = false;
   std::atomic<bool> bitten_ = false;
   std::thread thread_;
@@ -73,7 +72,8 @@ class Watchdog {
 /// One side of the probe: numbered messages over a link that is watched.
 class Side {
  public:
-  explicit Side(wire::Link link) : link_(std::move(link)), watchdog_(link_) {}
+  Side(wire::Link link, const ProbeExtent& extent)
+      : link_(std::move(link)), patience_(extent.patience_s), watchdog_(link_, patience_) {}
 
   void send(std::span<const std::byte> bytes) {
     attempt([&] { link_.send_tensor(0, sent_++, spec_of(std::ssize(bytes)), bytes); });
@@ -106,51 +106,71 @@ class Side {
       throw EnvironmentError(fmt::format(
           "nothing came for {} s over the connection with {}, though it was made; packets of full size may be lost on "
           "the way: compare the MTU of the interfaces, or ping -M do -s 1472",
-          kPatience.count(), link_.peer_name()));
+          patience_.count(), link_.peer_name()));
     }
     watchdog_.pat();
   }
 
   wire::Link link_;
+  const std::chrono::seconds patience_;
   Watchdog watchdog_;
   std::uint64_t sent_ = 0;
   std::uint64_t received_ = 0;
 };
 
+/// More than any network needs.
+constexpr int kMostRoundTrips = 1000;
+constexpr std::int64_t kMostBytes = std::int64_t{1} << 30;
+constexpr int kMostPatience_s = 86'400;
+
+void check(const ProbeExtent& extent) {
+  if (extent.round_trips >= 1 && extent.round_trips <= kMostRoundTrips && extent.most_bytes <= kMostBytes &&
+      extent.patience_s >= 1 && extent.patience_s <= kMostPatience_s) {
+    return;
+  }
+  throw wire::ProtocolError(
+      fmt::format("the driver asked for a probe that cannot be: {} round trips, transfers of up to {} bytes, {} s of "
+                  "patience",
+                  extent.round_trips, extent.most_bytes, extent.patience_s));
+}
+
 Clock::time_point deadline_of(int timeout_s) {
   return Clock::now() + std::chrono::seconds(timeout_s);
 }
 
-std::int64_t measure_round_trip(Side& side) {
+void measure_round_trip(Side& side, int count, LinkProbed& found) {
   std::array<std::byte, 4> ping{};
   std::vector<std::int64_t> round_trips;
-  for (int i = 0; i < kRoundTrips; ++i) {
+  for (int i = 0; i < count; ++i) {
     const auto begin = now_ns();
     side.send(ping);
     side.receive(ping);
     round_trips.push_back(now_ns() - begin);
   }
-  const auto middle = round_trips.begin() + kRoundTrips / 2;
+  const auto middle = round_trips.begin() + count / 2;
   std::nth_element(round_trips.begin(), middle, round_trips.end());
-  return *middle;
+  found.round_trip_ns = *middle;
+  found.round_trip_min_ns = *std::min_element(round_trips.begin(), middle + 1);
 }
 
 }  // namespace
 
-std::optional<std::int64_t> next_transfer(std::int64_t bytes, std::int64_t took_ns) {
-  if (took_ns >= kTellingNs || bytes >= kLongestTransfer) return std::nullopt;
+std::optional<std::int64_t> next_transfer(std::int64_t bytes, std::int64_t took_ns, std::int64_t most) {
+  if (took_ns >= kTellingNs || bytes >= most) return std::nullopt;
   return 2 * bytes;
 }
 
 LinkProbed probe_link(const ProbeLink& request) {
-  Side side(wire::connect_peer(request.host, request.port, {request.key}, deadline_of(request.timeout_s)));
+  check(request.extent);
+  Side side(wire::connect_peer(request.host, request.port, {request.key}, deadline_of(request.timeout_s)),
+            request.extent);
   LinkProbed found;
-  found.round_trip_ns = measure_round_trip(side);
+  measure_round_trip(side, request.extent.round_trips, found);
   for (std::optional next = kFirstTransfer; next;) {
     const std::vector<std::byte> bytes(static_cast<std::size_t>(*next));
     const auto begin = now_ns();
     side.send(bytes);
-    next = next_transfer(*next, side.receive_number());
+    next = next_transfer(*next, side.receive_number(), request.extent.most_bytes);
     // The receiver's own time would leave out what the kernel had taken before the receiver came to read.
     found.took_ns = std::max<std::int64_t>(1, now_ns() - begin - found.round_trip_ns);
     found.bytes = std::ssize(bytes);
@@ -159,9 +179,10 @@ LinkProbed probe_link(const ProbeLink& request) {
 }
 
 void answer_probe(wire::Listener& listener, const AnswerProbe& request) {
-  Side side(wire::accept_peer(listener, {request.key}, deadline_of(request.timeout_s)));
+  check(request.extent);
+  Side side(wire::accept_peer(listener, {request.key}, deadline_of(request.timeout_s)), request.extent);
   std::array<std::byte, 4> ping{};
-  for (int i = 0; i < kRoundTrips; ++i) {
+  for (int i = 0; i < request.extent.round_trips; ++i) {
     side.receive(ping);
     side.send(ping);
   }
@@ -169,7 +190,7 @@ void answer_probe(wire::Listener& listener, const AnswerProbe& request) {
     std::vector<std::byte> bytes(static_cast<std::size_t>(*next));
     const auto took_ns = std::max<std::int64_t>(1, side.receive(bytes));
     side.send_number(took_ns);
-    next = next_transfer(*next, took_ns);
+    next = next_transfer(*next, took_ns, request.extent.most_bytes);
   }
 }
 

@@ -16,11 +16,11 @@ LinkProbed probe_link(const ProbeLink& request);
 /// The other side, until the probe has ended. Throws likewise.
 void answer_probe(wire::Listener& listener, const AnswerProbe& request);
 
-/// The bytes of the first transfer. No transfer has more than 8 MiB, and all together have less than 16.
+/// The bytes of the first transfer.
 inline constexpr std::int64_t kFirstTransfer = std::int64_t{64} << 10;
 
-/// The bytes of the transfer after one of `bytes` that came in within `took_ns`; none if that one tells the rate. Both
-/// sides decide by it.
-std::optional<std::int64_t> next_transfer(std::int64_t bytes, std::int64_t took_ns);
+/// The bytes of the transfer after one of `bytes` that came in within `took_ns`; none if that one tells the rate, or
+/// has `most` bytes or more. Both sides decide by it.
+std::optional<std::int64_t> next_transfer(std::int64_t bytes, std::int64_t took_ns, std::int64_t most);
 
 }  // namespace paretopipe::stage

@@ -11,8 +11,11 @@
 #include <paretopipe/host/process_usage.hpp>
 #include <paretopipe/host/thermal.hpp>
 #include <paretopipe/stage/backend.hpp>
+#include <paretopipe/stage/envelope.hpp>
+#include <paretopipe/stage/fault.hpp>
+#include <paretopipe/stage/link_messages.hpp>
+#include <paretopipe/stage/whereabouts.hpp>
 #include <paretopipe/wire/frame.hpp>
-#include <paretopipe/wire/key.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -32,76 +35,12 @@ NLOHMANN_JSON_SERIALIZE_ENUM(DType,
 NLOHMANN_JSON_SERIALIZE_ENUM(MemoryFormat,
                              {{MemoryFormat::contiguous, "contiguous"}, {MemoryFormat::channels_last, "channels_last"}})
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TensorSpec, dtype, memory_format, shape)
-
-inline void to_json(nlohmann::json& json, const Key& key) {
-  json = to_hex(key);
-}
-inline void from_json(const nlohmann::json& json, Key& key) {
-  key = key_from_hex(json.get_ref<const std::string&>());
-}
-
 }  // namespace paretopipe::wire
 
 namespace paretopipe::stage {
 
-/// The role of a thread in a run.
-enum class Role { compute, receive, send };
-NLOHMANN_JSON_SERIALIZE_ENUM(Role, {{Role::compute, "compute"}, {Role::receive, "receive"}, {Role::send, "send"}})
-
-/// The current activity of a thread.
-enum class Doing {
-  waiting,  ///< for the next micro-batch: from the link, the source, or the thread before it
-  working,  ///< on a micro-batch: computes or decodes it, or compares a result
-  sending,  ///< hands bytes to the kernel
-  held_up,  ///< by the next thread, which has not taken the finished micro-batch
-};
-NLOHMANN_JSON_SERIALIZE_ENUM(Doing, {{Doing::waiting, "waiting"},
-                                     {Doing::working, "working"},
-                                     {Doing::sending, "sending"},
-                                     {Doing::held_up, "held_up"}})
-
-/// The state of one thread of a run at one moment.
-struct LaneReport {
-  Role role = Role::compute;
-  int peer = -1;  ///< the stage at the other end of its link; -1: it serves no link
-  Doing doing = Doing::waiting;
-  std::int64_t done = 0;   ///< finished micro-batches
-  std::int64_t bytes = 0;  ///< that crossed its end of the link since the link was made
-
-  bool operator==(const LaneReport&) const = default;
-};
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LaneReport, role, peer, doing, done, bytes)
-
-/// Asks a stage where it is. This is the only request that may be sent while another one is being carried out. A
-/// dedicated thread answers it at once, so its answer may come before the other's.
-struct WhereAreYou {
-  static constexpr std::string_view kType = "where_are_you";
-};
-inline void to_json(nlohmann::json& json, const WhereAreYou&) {
-  json = nlohmann::json::object();
-}
-inline void from_json(const nlohmann::json&, WhereAreYou&) {}
-
-struct Whereabouts {
-  static constexpr std::string_view kType = "whereabouts";
-  std::int64_t at_ns = 0;               ///< of the stage's steady clock
-  std::int64_t cpu_time_ns = 0;         ///< of the process so far, without the answering thread
-  std::int64_t longest_compute_ns = 0;  ///< of any micro-batch of this run; 0: none has been computed yet
-  std::vector<LaneReport> lanes;        ///< of the current run; empty if there is none
-};
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Whereabouts, at_ns, cpu_time_ns, longest_compute_ns, lanes)
-
 /// Grows whenever a message changes its meaning. The driver refuses a stage of another version.
-inline constexpr int kControlProtocolVersion = 13;
-
-/// The request failed; the stage goes on listening. After a failed `Run` its links are gone.
-struct Fault {
-  static constexpr std::string_view kType = "fault";
-  std::string reason;      ///< a sentence
-  int exit_code = 0;       ///< who is at fault, as paretopipe::ExitCode: the request, the machine or us
-  bool peer_lost = false;  ///< a neighbour ended the link: an effect; the neighbour is or knows the cause
-};
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Fault, reason, exit_code, peer_lost)
+inline constexpr int kControlProtocolVersion = 14;
 
 /// First request: where and how to compute.
 struct Configure {
@@ -164,47 +103,6 @@ struct Described {
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Described, description)
 
-/// Opens a port at which the previous stage of the ring will knock: the first free one from `first_port` to
-/// `last_port`. 0 to 0: whichever the kernel chooses.
-struct Listen {
-  static constexpr std::string_view kType = "listen";
-  std::string address;
-  std::uint16_t first_port = 0;
-  std::uint16_t last_port = 0;
-};
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Listen, address, first_port, last_port)
-
-struct Listening {
-  static constexpr std::string_view kType = "listening";
-  std::uint16_t port = 0;
-};
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Listening, port)
-
-/// Connects to the next stage and accepts the previous one's connection, at the same time. Must be sent to all stages
-/// before waiting for any. The only message with a secret in it: the key has no other way to a stage. A device that
-/// batches are dealt out to joins the source in the same way, as its only neighbour; both keep these links beside those
-/// of the ring.
-struct Join {
-  static constexpr std::string_view kType = "join";
-  std::string next_host;
-  std::uint16_t next_port = 0;
-  wire::Key key;  ///< known only to this pipeline's stages; strangers at the port are turned away
-  int timeout_s = 10;
-  int device = 0;          ///< which shares these links with the source; 0: the ring
-  std::string incoming{};  ///< the name of the link from the previous stage, which that stage has as `outgoing`
-  std::string outgoing{};  ///< the name of the link to the next stage
-  bool tls = false;        ///< encrypt both links
-};
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Join, next_host, next_port, key, timeout_s, device, incoming, outgoing, tls)
-
-struct Joined {
-  static constexpr std::string_view kType = "joined";
-};
-inline void to_json(nlohmann::json& json, const Joined&) {
-  json = nlohmann::json::object();
-}
-inline void from_json(const nlohmann::json&, Joined&) {}
-
 /// Asks for a file that another driver, or this one, sent to the stage's device before (file_cache.hpp).
 struct FindFile {
   static constexpr std::string_view kType = "find_file";
@@ -234,44 +132,6 @@ struct ChunkTaken {
   std::string path;  ///< of the file on the device; empty before the last piece
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ChunkTaken, path)
-
-/// Measures the way to a stage that listens, over a link of its own (link_probe.hpp). That stage gets AnswerProbe at
-/// the same time.
-struct ProbeLink {
-  static constexpr std::string_view kType = "probe_link";
-  std::string host;
-  std::uint16_t port = 0;
-  wire::Key key;      ///< known only to the two
-  int timeout_s = 5;  ///< until the connection is made
-};
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProbeLink, host, port, key, timeout_s)
-
-struct LinkProbed {
-  static constexpr std::string_view kType = "link_probed";
-  std::int64_t round_trip_ns = 0;  ///< median of small messages, with nothing else under way
-  std::int64_t bytes = 0;          ///< of the longest transfer towards the listening stage
-  std::int64_t took_ns = 0;        ///< until its receipt came back, less the round trip; at least 1
-
-  bool operator==(const LinkProbed&) const = default;
-  double bit_per_s() const { return static_cast<double>(bytes) * 8e9 / static_cast<double>(took_ns); }
-};
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LinkProbed, round_trip_ns, bytes, took_ns)
-
-/// Waits for a ProbeLink at the port that the last Listen opened, and answers it. The port closes, however this ends.
-struct AnswerProbe {
-  static constexpr std::string_view kType = "answer_probe";
-  wire::Key key;
-  int timeout_s = 5;
-};
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AnswerProbe, key, timeout_s)
-
-struct ProbeAnswered {
-  static constexpr std::string_view kType = "probe_answered";
-};
-inline void to_json(nlohmann::json& json, const ProbeAnswered&) {
-  json = nlohmann::json::object();
-}
-inline void from_json(const nlohmann::json&, ProbeAnswered&) {}
 
 /// Asks what would spoil or prevent a measurement on the stage's machine.
 struct CheckHealth {
@@ -488,24 +348,5 @@ struct ClockReading {
   std::int64_t sent_at_ns = 0;
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ClockReading, received_at_ns, sent_at_ns)
-
-/// {"type": ..., "body": ...}
-template <class Message>
-nlohmann::json wrap(const Message& message) {
-  return {{"type", Message::kType}, {"body", message}};
-}
-
-/// True if the envelope says that it holds a Message. Throws nothing, whatever the JSON contains.
-template <class Message>
-bool holds(const nlohmann::json& envelope) {
-  return envelope.is_object() && envelope.contains("type") && envelope.at("type") == Message::kType;
-}
-
-/// The body, if the envelope holds a Message.
-template <class Message>
-std::optional<Message> unwrap(const nlohmann::json& envelope) {
-  if (!envelope.is_object() || envelope.value("type", "") != Message::kType) return std::nullopt;
-  return envelope.at("body").template get<Message>();
-}
 
 }  // namespace paretopipe::stage

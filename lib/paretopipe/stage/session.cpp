@@ -10,6 +10,7 @@
 #include <paretopipe/stage/messages.hpp>
 #include <paretopipe/stage/progress.hpp>
 #include <paretopipe/stage/references.hpp>
+#include <paretopipe/stage/relays.hpp>
 #include <paretopipe/stage/run_outcome.hpp>
 #include <paretopipe/stage/session.hpp>
 #include <paretopipe/stage/stage_loops.hpp>
@@ -107,6 +108,7 @@ class Session {
     if (const auto message = unwrap<TakeChunk>(request)) return wrap(take_chunk(*message, received.tensors));
     if (const auto message = unwrap<ProbeLink>(request)) return wrap(probe_link(*message));
     if (const auto message = unwrap<AnswerProbe>(request)) return wrap(answer_probe(*message));
+    if (is_for_relays(request)) return ask_relays(request);
     if (unwrap<CheckHealth>(request)) return wrap(check_health());
     if (const auto message = unwrap<Load>(request)) return wrap(load(*message));
     if (const auto message = unwrap<ComputeReferences>(request)) return compute_references(*message);
@@ -147,8 +149,26 @@ class Session {
                                 request.next_host,
                                 request.next_port,
                                 {request.key, request.tls, request.outgoing}};
-    links_.try_emplace(request.device, wire::join_ring(listener, place, deadline));
+    try {
+      links_.try_emplace(request.device, wire::join_ring(listener, place, deadline));
+    } catch (const EnvironmentError& error) {
+      throw EnvironmentError(error.what() + problem_of_relays());
+    }
     return {};
+  }
+
+  nlohmann::json ask_relays(const nlohmann::json& request) {
+    if (!relays_) {
+      if (!holds<OpenRelay>(request)) throw wire::ProtocolError("the driver sent another request before open_relay");
+      relays_.emplace(unbound_);
+    }
+    return relays_->ask(request);
+  }
+
+  /// A connection through a relay fails at the stage's end of it; the reason is at the other.
+  std::string problem_of_relays() {
+    const auto problem = relays_ ? relays_->last_problem() : std::string();
+    return problem.empty() ? "" : "; " + problem;
   }
 
   /// A login without a cache folder matters only where files are needed.
@@ -245,6 +265,8 @@ class Session {
 
   Backend& backend_;
   Progress& progress_;
+  const host::CpuSet unbound_ = host::current_affinity();  ///< before the stage is bound to its CPUs
+  std::optional<RelayProcess> relays_;
   std::optional<wire::Listener> listener_;
   std::map<int, wire::RingLinks>
       links_;  ///< at 0 those of the ring; otherwise, by device, those between it and the source
@@ -252,13 +274,6 @@ class Session {
   std::optional<ReferenceSet> references_;
   std::vector<Activation> last_batch_;  ///< of the last run
 };
-
-Fault fault_of(const std::exception& exception) {
-  const auto* error = dynamic_cast<const Error*>(&exception);
-  const bool peer_lost = dynamic_cast<const wire::Closed*>(&exception) != nullptr ||
-                         dynamic_cast<const wire::ConnectionLost*>(&exception) != nullptr;
-  return {exception.what(), static_cast<int>(error != nullptr ? error->code() : ExitCode::internal), peer_lost};
-}
 
 }  // namespace
 

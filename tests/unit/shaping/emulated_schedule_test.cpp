@@ -358,3 +358,14 @@ TEST_CASE("a trial is touched from a share of late deliveries on, or by one paus
   CHECK(support::contains(sentences[0], "1.00 ms at worst"));
   CHECK(support::contains(sentences[0], "leave a core free"));
 }
+
+TEST_CASE("what a meter has counted reaches another process whole") {
+  LatenessMeter meter(1ms);
+  for (const auto lateness : {0ns, 15ns, 16ns, 999'999ns, 1'000'001ns, 3'600'000'000'000ns}) meter.add(lateness);
+  LatenessMeter read(0ns);
+  nlohmann::json::parse(nlohmann::json(meter).dump()).get_to(read);
+  CHECK(read.summary() == meter.summary());
+  auto more = nlohmann::json(meter);
+  more["classes"].push_back({100'000, 1});
+  CHECK_THROWS_AS(more.get_to(read), std::out_of_range);
+}

@@ -91,7 +91,8 @@ TEST_CASE("two stages measure the way from one to the other, and can do it again
     to.send(AnswerProbe{key});
     const auto probed = from.ask<LinkProbed>(ProbeLink{"127.0.0.1", port, key});
     to.receive<ProbeAnswered>();
-    CHECK(probed.round_trip_ns > 0);
+    CHECK(probed.round_trip_min_ns > 0);
+    CHECK(probed.round_trip_ns >= probed.round_trip_min_ns);
     CHECK(probed.bytes >= kFirstTransfer);
     CHECK(probed.bit_per_s() > 0);
   }
@@ -102,15 +103,17 @@ TEST_CASE("a way that does not exist is a fault that says so, and no end") {
   const auto port = stage.ask<Listening>(Listen{"127.0.0.1", 0}).port;
   CHECK(contains(stage.ask<Fault>(AnswerProbe{{}, 0}).reason, std::to_string(port)));
   CHECK(contains(stage.ask<Fault>(ProbeLink{"127.0.0.1", port, {}, 0}).reason, "onnect"));
+  CHECK(contains(stage.ask<Fault>(ProbeLink{"127.0.0.1", port, {}, 0, {0}}).reason, "0 round trips"));
   CHECK(contains(stage.ask<Fault>(AnswerProbe{{}, 0}).reason, "before listen"));
 }
 
 TEST_CASE("transfers grow until one tells the rate, and have an end on any network") {
   constexpr std::int64_t kLong = 500'000'000;
-  CHECK(next_transfer(kFirstTransfer, 1) == 2 * kFirstTransfer);
-  CHECK_FALSE(next_transfer(kFirstTransfer, kLong));
+  constexpr std::int64_t kMost = std::int64_t{8} << 20;
+  CHECK(next_transfer(kFirstTransfer, 1, kMost) == 2 * kFirstTransfer);
+  CHECK_FALSE(next_transfer(kFirstTransfer, kLong, kMost));
   std::int64_t sum = 0;
-  for (std::optional next = kFirstTransfer; next; next = next_transfer(*next, 1)) sum += *next;
+  for (std::optional next = kFirstTransfer; next; next = next_transfer(*next, 1, kMost)) sum += *next;
   CHECK(sum < std::int64_t{16} << 20);
 }
 

@@ -207,6 +207,30 @@ std::optional<experiment::Lateness> LatenessMeter::summary() const {
                               .max_ns = max_.count()};
 }
 
+void to_json(nlohmann::json& json, const LatenessMeter& meter) {
+  auto classes = nlohmann::json::array();
+  for (std::size_t i = 0; i < LatenessMeter::kClasses; ++i) {
+    if (meter.counts_[i] > 0) classes.push_back({i, meter.counts_[i]});
+  }
+  json = {{"tolerance_ns", meter.tolerance_.count()},
+          {"deliveries", meter.deliveries_},
+          {"late", meter.late_},
+          {"sum_ns", meter.sum_.count()},
+          {"max_ns", meter.max_.count()},
+          {"classes", std::move(classes)}};
+}
+
+void from_json(const nlohmann::json& json, LatenessMeter& meter) {
+  meter = LatenessMeter(Nanoseconds(json.at("tolerance_ns").get<std::int64_t>()));
+  json.at("deliveries").get_to(meter.deliveries_);
+  json.at("late").get_to(meter.late_);
+  meter.sum_ = Nanoseconds(json.at("sum_ns").get<std::int64_t>());
+  meter.max_ = Nanoseconds(json.at("max_ns").get<std::int64_t>());
+  for (const auto& [index, count] : json.at("classes").get<std::vector<std::pair<std::size_t, std::int64_t>>>()) {
+    meter.counts_.at(index) = count;
+  }
+}
+
 std::vector<std::string> judge(const experiment::Lateness& lateness) {
   const double share = static_cast<double>(lateness.late) / static_cast<double>(lateness.deliveries);
   if (share <= kLateShare && lateness.mean_ns <= lateness.tolerance_ns) return {};

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 namespace paretopipe::shaping {
 
 /// The deviations of delays from their mean, in units of the jitter, as in tc-netem(8): the kernel's uniform
@@ -99,6 +101,11 @@ class LatenessMeter {
 
   /// None if nothing was passed on.
   std::optional<experiment::Lateness> summary() const;
+
+  /// All that was counted, for another process; empty classes are left out. Reading throws nlohmann::json::exception,
+  /// or std::out_of_range for a class that does not exist.
+  friend void to_json(nlohmann::json& json, const LatenessMeter& meter);
+  friend void from_json(const nlohmann::json& json, LatenessMeter& meter);
 
  private:
   /// Each nanosecond below 16 ns has its own class; above, each power of two has 16 classes of equal width. The values

@@ -1,0 +1,28 @@
+#pragma once
+#include <optional>
+
+#include <nlohmann/json.hpp>
+
+/// How every control message travels: {"type": name, "body": {...}}.
+namespace paretopipe::stage {
+
+/// {"type": ..., "body": ...}
+template <class Message>
+nlohmann::json wrap(const Message& message) {
+  return {{"type", Message::kType}, {"body", message}};
+}
+
+/// True if the envelope says that it holds a Message. Throws nothing, whatever the JSON contains.
+template <class Message>
+bool holds(const nlohmann::json& envelope) {
+  return envelope.is_object() && envelope.contains("type") && envelope.at("type") == Message::kType;
+}
+
+/// The body, if the envelope holds a Message.
+template <class Message>
+std::optional<Message> unwrap(const nlohmann::json& envelope) {
+  if (!envelope.is_object() || envelope.value("type", "") != Message::kType) return std::nullopt;
+  return envelope.at("body").template get<Message>();
+}
+
+}  // namespace paretopipe::stage

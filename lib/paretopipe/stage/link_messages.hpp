@@ -1,0 +1,193 @@
+#pragma once
+#include <paretopipe/experiment/network_profile.hpp>
+#include <paretopipe/shaping/emulated/schedule.hpp>
+#include <paretopipe/wire/key.hpp>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+namespace paretopipe::wire {
+
+inline void to_json(nlohmann::json& json, const Key& key) {
+  json = to_hex(key);
+}
+inline void from_json(const nlohmann::json& json, Key& key) {
+  key = key_from_hex(json.get_ref<const std::string&>());
+}
+
+}  // namespace paretopipe::wire
+
+/// The control messages about the links between stages: how these are made, and what they can do.
+namespace paretopipe::stage {
+
+/// Opens a port at which the previous stage of the ring will knock: the first free one from `first_port` to
+/// `last_port`. 0 to 0: whichever the kernel chooses.
+struct Listen {
+  static constexpr std::string_view kType = "listen";
+  std::string address;
+  std::uint16_t first_port = 0;
+  std::uint16_t last_port = 0;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Listen, address, first_port, last_port)
+
+struct Listening {
+  static constexpr std::string_view kType = "listening";
+  std::uint16_t port = 0;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Listening, port)
+
+/// Connects to the next stage and accepts the previous one's connection, at the same time. Must be sent to all stages
+/// before waiting for any. The only message with a secret in it: the key has no other way to a stage. A device that
+/// batches are dealt out to joins the source in the same way, as its only neighbour; both keep these links beside those
+/// of the ring.
+struct Join {
+  static constexpr std::string_view kType = "join";
+  std::string next_host;
+  std::uint16_t next_port = 0;
+  wire::Key key;  ///< known only to this pipeline's stages; strangers at the port are turned away
+  int timeout_s = 10;
+  int device = 0;          ///< which shares these links with the source; 0: the ring
+  std::string incoming{};  ///< the name of the link from the previous stage, which that stage has as `outgoing`
+  std::string outgoing{};  ///< the name of the link to the next stage
+  bool tls = false;        ///< encrypt both links
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Join, next_host, next_port, key, timeout_s, device, incoming, outgoing, tls)
+
+struct Joined {
+  static constexpr std::string_view kType = "joined";
+};
+inline void to_json(nlohmann::json& json, const Joined&) {
+  json = nlohmann::json::object();
+}
+inline void from_json(const nlohmann::json&, Joined&) {}
+
+/// How much a probe of a link measures. Both sides get the same. The defaults suit a link of which nothing is known.
+struct ProbeExtent {
+  int round_trips = 31;
+  std::int64_t most_bytes = std::int64_t{8} << 20;  ///< of a transfer
+  int patience_s = 10;                              ///< without any message; the first transfer takes less at 60 kbit/s
+
+  bool operator==(const ProbeExtent&) const = default;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProbeExtent, round_trips, most_bytes, patience_s)
+
+/// Measures the way to a stage that listens, over a link of its own (link_probe.hpp). That stage gets AnswerProbe at
+/// the same time.
+struct ProbeLink {
+  static constexpr std::string_view kType = "probe_link";
+  std::string host;
+  std::uint16_t port = 0;
+  wire::Key key;      ///< known only to the two
+  int timeout_s = 5;  ///< until the connection is made
+  ProbeExtent extent{};
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProbeLink, host, port, key, timeout_s, extent)
+
+struct LinkProbed {
+  static constexpr std::string_view kType = "link_probed";
+  std::int64_t round_trip_ns = 0;      ///< median of small messages, with nothing else under way
+  std::int64_t round_trip_min_ns = 0;  ///< the smallest of them
+  std::int64_t bytes = 0;              ///< of the longest transfer towards the listening stage
+  std::int64_t took_ns = 0;            ///< until its receipt came back, less the round trip; at least 1
+
+  bool operator==(const LinkProbed&) const = default;
+  double bit_per_s() const { return static_cast<double>(bytes) * 8e9 / static_cast<double>(took_ns); }
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LinkProbed, round_trip_ns, round_trip_min_ns, bytes, took_ns)
+
+/// Waits for a ProbeLink at the port that the last Listen opened, and answers it. The port closes, however this ends.
+struct AnswerProbe {
+  static constexpr std::string_view kType = "answer_probe";
+  wire::Key key;
+  int timeout_s = 5;
+  ProbeExtent extent{};
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AnswerProbe, key, timeout_s, extent)
+
+struct ProbeAnswered {
+  static constexpr std::string_view kType = "probe_answered";
+};
+inline void to_json(nlohmann::json& json, const ProbeAnswered&) {
+  json = nlohmann::json::object();
+}
+inline void from_json(const nlohmann::json&, ProbeAnswered&) {}
+
+/// Asks for a relay on this stage's machine towards stage `to`, which listens at `host` and `port`: the next connection
+/// to the relay leads there. The first of these requests starts the process of the relays (relays.hpp). A relay shapes
+/// nothing until ShapeRelay.
+struct OpenRelay {
+  static constexpr std::string_view kType = "open_relay";
+  int to = 0;
+  std::string host;
+  std::uint16_t port = 0;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(OpenRelay, to, host, port)
+
+/// Where the relay listens; nobody but this machine's processes can reach it.
+struct RelayOpened {
+  static constexpr std::string_view kType = "relay_opened";
+  std::string host;
+  std::uint16_t port = 0;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RelayOpened, host, port)
+
+/// Sets what the relay towards stage `to` does to everything that it reads from now on. `forward` leads there.
+struct ShapeRelay {
+  static constexpr std::string_view kType = "shape_relay";
+  int to = 0;
+  experiment::LinkConditions forward;
+  experiment::LinkConditions backward;
+  std::uint64_t seed = 0;  ///< of the jitter
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ShapeRelay, to, forward, backward, seed)
+
+struct RelayShaped {
+  static constexpr std::string_view kType = "relay_shaped";
+};
+inline void to_json(nlohmann::json& json, const RelayShaped&) {
+  json = nlohmann::json::object();
+}
+inline void from_json(const nlohmann::json&, RelayShaped&) {}
+
+/// Restarts the count of every relay's lateness.
+struct WatchRelays {
+  static constexpr std::string_view kType = "watch_relays";
+  std::int64_t tolerance_ns = 0;  ///< more than this is late
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(WatchRelays, tolerance_ns)
+
+struct RelaysWatched {
+  static constexpr std::string_view kType = "relays_watched";
+};
+inline void to_json(nlohmann::json& json, const RelaysWatched&) {
+  json = nlohmann::json::object();
+}
+inline void from_json(const nlohmann::json&, RelaysWatched&) {}
+
+/// Asks how late the relays were since WatchRelays.
+struct ReadRelays {
+  static constexpr std::string_view kType = "read_relays";
+};
+inline void to_json(nlohmann::json& json, const ReadRelays&) {
+  json = nlohmann::json::object();
+}
+inline void from_json(const nlohmann::json&, ReadRelays&) {}
+
+struct RelayReading {
+  int to = 0;
+  shaping::LatenessMeter lateness{Nanoseconds(0)};
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RelayReading, to, lateness)
+
+struct RelaysRead {
+  static constexpr std::string_view kType = "relays_read";
+  std::vector<RelayReading> relays;
+  std::string problem;  ///< the last one with a connection, as a sentence; empty if there was none
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RelaysRead, relays, problem)
+
+}  // namespace paretopipe::stage
