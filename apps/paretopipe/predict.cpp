@@ -25,6 +25,8 @@ struct PredictOptions {
   int depth = 4;
   std::vector<std::string> memory;
   std::string objective;
+  std::string check;
+  std::string within = "5 %";
   std::string format = "table";
   std::string out;
 };
@@ -63,7 +65,28 @@ std::string render_prediction(const predict::Prediction& prediction, const Predi
   return render::render_text(prediction, text_style(options.out));
 }
 
+std::string render_verification(const predict::Verification& verification, double tolerance,
+                                const PredictOptions& options) {
+  if (options.format == "csv") return render::render_csv(verification);
+  if (options.format == "json") return render::render_json(verification, tolerance);
+  return render::render_text(verification, tolerance, text_style(options.out));
+}
+
+/// Holds the profiles against records.
+ExitCode check_profiles(const PredictOptions& options) {
+  const auto tolerance = parse_probability(options.within);
+  if (!options.objective.empty())
+    throw UsageError(
+        "--check holds every measured split against its prediction; leave "
+        "--objective out");
+  check_not_replaced(options.check, options.out);
+  const auto verification = predict::verify(question_of(options), load_records(options.check).records);
+  deliver(render_verification(verification, tolerance, options), options.out);
+  return verification.median_error <= tolerance ? ExitCode::success : ExitCode::negative;
+}
+
 ExitCode run_predict(const PredictOptions& options) {
+  if (!options.check.empty()) return check_profiles(options);
   const auto end = end_of(options.objective);
   auto prediction = predict::predict(question_of(options));
   auto& frontier = prediction.frontier;
@@ -98,6 +121,11 @@ void add_predict(CLI::App& app, Command& chosen) {
       ->type_name("BYTES")
       ->allow_extra_args(false);
   command->add_option("--objective", options->objective, "Only the best of latency_p50 or throughput (the frontier)");
+  command->add_option("--check", options->check,
+                      "Hold the profiles against this results folder, or records file, instead");
+  command->add_option("--within", options->within, "With --check: median error up to which the profiles hold")
+      ->type_name("SHARE")
+      ->capture_default_str();
   command->add_option("--format", options->format, "table, csv or json")
       ->check(CLI::IsMember({"table", "csv", "json"}))
       ->capture_default_str();

@@ -160,6 +160,34 @@ TEST_CASE("predict prints the frontier as a table, CSV or JSON, each of which sa
   CHECK(contains(shell.run(1, "predict p.json --memory 1").output, "No split is possible"));
 }
 
+TEST_CASE("a profile holds against the sweep of its devices, and one of slower devices is found to be wrong") {
+  const Shell shell;
+  shell.run(0, Words("profile --out p.json --rounds 3") + kModel);
+  shell.run(0, Words("sweep --data random --out out --repeat-slow 0 --repeat 1 --batches 8") + kModel);
+  // A third is far more than what others on this machine cost.
+  const auto holds = shell.run(0, "predict p.json --check out --within 33%").output;
+  check_contains(holds, {"latency predicted", "the profiles hold within 33 %"});
+  auto profile = predict::load_profile(shell.folder() / "p.json");
+  for (auto& device : profile.devices) {
+    for (auto& run : device.runs) {
+      for (auto& ns : run.compute_ns) ns *= 3;
+    }
+  }
+  shell.write("wrong.json", nlohmann::json(profile).dump());
+  check_contains(shell.run(1, "predict wrong.json --check out --within 33%").output, {"the profiles do not hold"});
+  const auto json = nlohmann::json::parse(shell.run(1, "predict wrong.json --check out --format json").output);
+  CHECK(json.at("holds") == false);
+  CHECK(json.at("splits").size() == 5);
+  CHECK(contains(shell.run(1, "predict wrong.json --check out --format csv").output, "split,repetitions,"));
+  check_refused(shell, "predict p.json --check",
+                {{"out --depth 3", "none of the 5 trials"},
+                 {"out --network wifi", "over wifi"},
+                 {"none", "none"},
+                 {"out --any-order --network unshaped", "leave --any-order out"},
+                 {"out --objective throughput", "leave --objective out"},
+                 {"out --within lots", "lots"}});
+}
+
 TEST_CASE("what cannot be predicted is refused in a sentence") {
   profiled().write("lossy.json", R"({"both": {"loss": "1 %"}})");
   profiled().write("damaged.json", R"({"schema": 1})");

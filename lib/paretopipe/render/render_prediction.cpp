@@ -13,6 +13,7 @@ using predict::Band;
 using predict::Bottleneck;
 using predict::PredictedSplit;
 using predict::Prediction;
+using predict::Verification;
 
 std::string split_text(const PredictedSplit& split) {
   if (split.all_local()) return "all local";
@@ -125,6 +126,77 @@ std::string render_json(const Prediction& prediction) {
                       {"stages", prediction.stages}, {"depth", prediction.depth}, {"devices", prediction.devices},
                       {"frontier", frontier}};
   if (!prediction.network.empty()) json["network"] = prediction.network;
+  return json.dump(2) + "\n";
+}
+
+namespace {
+
+std::string signed_percent(double share) {
+  return fmt::format("{:+.1f} %", 100 * share);
+}
+
+std::string split_text(const predict::VerifiedSplit& split) {
+  return fmt::format("{}", fmt::join(split.split_points, ","));
+}
+
+}  // namespace
+
+std::string render_text(const Verification& verification, double tolerance, const TextStyle& style) {
+  Table table({{"split", Align::left},
+               {"latency predicted", Align::right},
+               {"measured", Align::right},
+               {"error", Align::right},
+               {"image/s predicted", Align::right},
+               {"measured", Align::right},
+               {"error", Align::right}});
+  for (const auto& split : verification.splits) {
+    const auto& predicted = split.predicted;
+    table.add_row({split_text(split), format_duration(predicted.latency_ns.value), format_duration(split.latency_ns),
+                   signed_percent(split.latency_error()), fmt::format("{:.4g}", predicted.throughput_image_per_s.value),
+                   fmt::format("{:.4g}", split.throughput_image_per_s), signed_percent(split.throughput_error())});
+  }
+  const auto found = fmt::format("The median error is {:.1f} %, the worst {:.1f} %", 100 * verification.median_error,
+                                 100 * verification.worst_error);
+  if (verification.median_error <= tolerance) {
+    return fmt::format("{}\n{}: the profiles hold within {:g} %.\n", table.to_text(style), found, 100 * tolerance);
+  }
+  return fmt::format(
+      "{}\n{}, more than {:g} %: the profiles do not hold. They are of other devices, or something has\nchanged since: "
+      "make them again with `paretopipe profile`, and believe no prediction from these.\n",
+      table.to_text(style), found, 100 * tolerance);
+}
+
+std::string render_csv(const Verification& verification) {
+  auto text = csv_line({"split", "repetitions", "predicted_latency_ns", "measured_latency_ns", "latency_error",
+                        "predicted_throughput_image_per_s", "measured_throughput_image_per_s", "throughput_error"});
+  for (const auto& split : verification.splits) {
+    text += csv_line(
+        {split_text(split), std::to_string(split.repetitions), record::format_number(split.predicted.latency_ns.value),
+         record::format_number(split.latency_ns), record::format_number(split.latency_error()),
+         record::format_number(split.predicted.throughput_image_per_s.value),
+         record::format_number(split.throughput_image_per_s), record::format_number(split.throughput_error())});
+  }
+  return text;
+}
+
+std::string render_json(const Verification& verification, double tolerance) {
+  auto splits = nlohmann::json::array();
+  for (const auto& split : verification.splits) {
+    splits.push_back(
+        {{"split_points", split.split_points},
+         {"repetitions", split.repetitions},
+         {"predicted",
+          {{"latency_ns", json_of(split.predicted.latency_ns)},
+           {"throughput_image_per_s", json_of(split.predicted.throughput_image_per_s)}}},
+         {"measured", {{"latency_ns", split.latency_ns}, {"throughput_image_per_s", split.throughput_image_per_s}}},
+         {"latency_error", split.latency_error()},
+         {"throughput_error", split.throughput_error()}});
+  }
+  const nlohmann::json json{{"median_error", verification.median_error},
+                            {"worst_error", verification.worst_error},
+                            {"tolerance", tolerance},
+                            {"holds", verification.median_error <= tolerance},
+                            {"splits", splits}};
   return json.dump(2) + "\n";
 }
 

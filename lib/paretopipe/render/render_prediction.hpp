@@ -1,5 +1,5 @@
 #pragma once
-#include <paretopipe/analysis/predict/prediction.hpp>
+#include <paretopipe/analysis/predict/verification.hpp>
 #include <paretopipe/render/table.hpp>
 
 #include <string>
@@ -18,5 +18,12 @@ std::string render_csv(const predict::Prediction& prediction);
 /// "stages": [{"device", "begin", "end", "compute_ns"}], "payload_bytes", "latency_ns", "throughput_image_per_s",
 /// "bottleneck"}]}, where a band is {"low", "value", "high"}.
 std::string render_json(const predict::Prediction& prediction);
+
+/// The same three of predictions beside measurements. As text: a row for each split, and whether the profiles hold,
+/// which is a median error of at most `tolerance`. The JSON is {"median_error", "worst_error", "tolerance", "holds",
+/// "splits"}.
+std::string render_text(const predict::Verification& verification, double tolerance, const TextStyle& style);
+std::string render_csv(const predict::Verification& verification);
+std::string render_json(const predict::Verification& verification, double tolerance);
 
 }  // namespace paretopipe::render

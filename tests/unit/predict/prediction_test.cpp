@@ -18,8 +18,6 @@ using support::contains;
 
 namespace {
 
-constexpr double kMs = 1e6;
-
 /// 100 kB at 80 Mbit/s.
 constexpr double kBlockMs = 10;
 /// Half of the round trip of 2 ms.

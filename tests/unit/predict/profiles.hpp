@@ -6,6 +6,9 @@
 
 namespace paretopipe::testing {
 
+/// In nanoseconds.
+inline constexpr double kMs = 1e6;
+
 /// A profile of devices that compute each block in so many milliseconds (by device and block), always within 1 % (a
 /// run's samples are 0.99, 1 and 1.01 of it), and of which every next one is 2 ms of round trip and 80 Mbit/s away.
 /// Every block puts out 100 kB; the input has 200 kB, the result 40 bytes.

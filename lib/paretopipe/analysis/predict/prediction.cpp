@@ -7,7 +7,7 @@
 #include <limits>
 #include <utility>
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>  // fmt::join, from fmt 11 on
 
 namespace paretopipe::predict {
 
@@ -77,10 +77,26 @@ class Predictor {
       : question_(question), model_(question.profiles.at(0).model), blocks_(model_.block_count()) {
     check_profiles();
     for (std::size_t profile = 0; profile < question.profiles.size(); ++profile) add_devices_of(profile);
-    stages_ = question.stages == 0 ? static_cast<int>(candidates_.size()) : question.stages;
+    stages_ = stages_of(question);
     check_devices();
     find_ways();
   }
+
+  PredictedSplit of(const std::vector<int>& split_points) const {
+    std::vector<PlacedStage> stages;
+    int begin = 0;
+    for (int stage = 0; stage < stages_; ++stage) {
+      const auto last = stage == static_cast<int>(split_points.size());
+      const int end = last ? blocks_ : split_points.at(at(stage));
+      stages.push_back({stage, begin, end});
+      begin = end;
+    }
+    if (stages.front().end == blocks_) stages.resize(1);  // all local: nothing crosses a link
+    return judge(stages);
+  }
+
+  int stages() const { return stages_; }
+  int blocks() const { return blocks_; }
 
   Prediction run() const {
     Prediction prediction;
@@ -312,13 +328,45 @@ std::vector<int> PredictedSplit::split_points() const {
   return points;
 }
 
-Prediction predict(const Question& question) {
+int stages_of(const Question& question) {
+  if (question.stages > 0) return question.stages;
+  std::size_t devices = 0;
+  for (const auto& profile : question.profiles) devices += profile.devices.size();
+  return static_cast<int>(devices);
+}
+
+namespace {
+
+void check(const Question& question) {
   if (question.profiles.empty()) throw UsageError("predict: name at least one profile that `paretopipe profile` made");
   if (question.depth < 1 || question.stages < 0) {
     throw UsageError(fmt::format("predict {} stages with {} batches in flight: both must be at least 1",
                                  question.stages, question.depth));
   }
+}
+
+}  // namespace
+
+Prediction predict(const Question& question) {
+  check(question);
   return Predictor(question).run();
+}
+
+std::vector<PredictedSplit> predict_splits(const Question& question, const std::vector<std::vector<int>>& splits) {
+  check(question);
+  const Predictor predictor(question);
+  std::vector<PredictedSplit> predicted;
+  for (const auto& points : splits) {
+    const bool fits = static_cast<int>(points.size()) + 1 == predictor.stages() &&
+                      std::is_sorted(points.begin(), points.end()) &&
+                      (points.empty() || (points.front() >= 0 && points.back() <= predictor.blocks()));
+    if (!fits) {
+      throw UsageError(fmt::format("predict the split {}: a model of {} blocks has none such in {} stages",
+                                   fmt::join(points, ","), predictor.blocks(), predictor.stages()));
+    }
+    predicted.push_back(predictor.of(points));
+  }
+  return predicted;
 }
 
 }  // namespace paretopipe::predict

@@ -78,4 +78,11 @@ struct Prediction {
 /// predicted.
 Prediction predict(const Question& question);
 
+/// The same model's word on some partitions, on the frontier or not, by their split points. The devices are in their
+/// order, whatever the question says. Throws UsageError for split points that the model or the pipeline does not have.
+std::vector<PredictedSplit> predict_splits(const Question& question, const std::vector<std::vector<int>>& splits);
+
+/// The stages of the pipeline that is asked for.
+int stages_of(const Question& question);
+
 }  // namespace paretopipe::predict
