@@ -28,6 +28,8 @@ void add_merge(CLI::App& app, Command& chosen);
 void add_models(CLI::App& app, Command& chosen);
 void add_net(CLI::App& app, Command& chosen);
 void add_plot(CLI::App& app, Command& chosen);
+void add_predict(CLI::App& app, Command& chosen);
+void add_profile(CLI::App& app, Command& chosen, std::vector<std::string> command_line);
 void add_report(CLI::App& app, Command& chosen);
 void add_run(CLI::App& app, Command& chosen, std::vector<std::string> command_line);
 void add_sweep(CLI::App& app, Command& chosen, std::vector<std::string> command_line);

@@ -45,6 +45,8 @@ ExitCode run(int argc, char** argv) {
   cli::add_models(app, chosen);
   cli::add_sweep(app, chosen, {argv, argv + argc});
   cli::add_run(app, chosen, {argv, argv + argc});
+  cli::add_profile(app, chosen, {argv, argv + argc});
+  cli::add_predict(app, chosen);
   cli::add_frontier(app, chosen);
   cli::add_explain(app, chosen);
   cli::add_report(app, chosen);

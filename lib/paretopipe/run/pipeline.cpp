@@ -215,6 +215,29 @@ std::vector<stage::Prepared> Pipeline::prepare(const std::vector<stage::Prepare>
   return ask<stage::Prepared>(requests);
 }
 
+stage::RunTimes Pipeline::time_runs(int stage, const stage::TimeRuns& request) {
+  return std::move(ask_of<stage::RunTimes>({stage}, std::vector{request}).front());
+}
+
+stage::LinkProbed Pipeline::probe_link(int from, int to) {
+  const std::vector<stage::Listen> listener{listener_for(from, to)};
+  const auto way = endpoint_of(from, to, ask_of<stage::Listening>({to}, listener).front().port);
+  const auto key = wire::random_key();
+  auto& sender = stages_.at(static_cast<std::size_t>(from));
+  auto& receiver = stages_.at(static_cast<std::size_t>(to));
+  receiver.send(stage::AnswerProbe{.key = key});
+  sender.send(stage::ProbeLink{.host = way.host, .port = way.port, .key = key});
+  stage::LinkProbed probed;
+  for_each_reply({&sender, &receiver}, limits(), [&](StageClient& stage) {
+    if (&stage == &sender) {
+      probed = stage.receive<stage::LinkProbed>();
+    } else {
+      stage.receive<stage::ProbeAnswered>();
+    }
+  });
+  return probed;
+}
+
 std::vector<stage::RunReport> Pipeline::run(const std::vector<stage::Run>& requests) {
   const auto& schedule = requests.front().arrivals;
   return ask<stage::RunReport>(requests, Nanoseconds(schedule.empty() ? 0 : schedule.back()));

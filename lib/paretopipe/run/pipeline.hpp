@@ -82,6 +82,12 @@ class Pipeline {
   /// Returns when every stage is ready. The replies are in the same order.
   std::vector<stage::Prepared> prepare(const std::vector<stage::Prepare>& requests);
 
+  /// How long one stage takes for runs of blocks, while the others sleep.
+  stage::RunTimes time_runs(int stage, const stage::TimeRuns& request);
+
+  /// Measures the way from a stage to the next one, over a connection of its own.
+  stage::LinkProbed probe_link(int from, int to);
+
   /// The reports of the stages that take part, the first `requests.size()`. The time until the last query of a Server
   /// phase arrives is added to the timeout.
   std::vector<stage::RunReport> run(const std::vector<stage::Run>& requests);

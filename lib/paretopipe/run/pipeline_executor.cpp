@@ -123,6 +123,12 @@ std::string denormals_notice(const std::vector<stage::ComputeOptions>& wanted,
 PipelineExecutor::PipelineExecutor(ExecutorOptions options)
     : options_(std::move(options)), unsplit_(options_.timeout_s, options_.interrupt_descriptor, options_.watching) {}
 
+record::Provenance PipelineExecutor::provenance_now() const {
+  auto provenance = options_.provenance;
+  provenance.started_at = utc_now();
+  return provenance;
+}
+
 stage::ModelRequest PipelineExecutor::request_of(const experiment::UncutTrial& trial) const {
   const auto weights = trial.weights_sha256.empty() ? std::string() : options_.weights;
   const auto model = trial.archive ? options_.archives.at(trial.archive->sha256).string() : trial.model;
@@ -152,10 +158,9 @@ bool PipelineExecutor::elsewhere(const experiment::UncutTrial& trial, std::size_
   return !trial.on.empty() && !options_.devices.at(trial.on[stage]).local();
 }
 
-/// The request of the current trial as the stage can carry it out: with the paths of the archive and of the weights on
-/// its machine.
-stage::ModelRequest PipelineExecutor::with_files_of(std::size_t stage, const experiment::UncutTrial& trial) {
-  auto request = answer_->model;
+/// The request as the stage can carry it out: with the paths of the archive and of the weights on its machine.
+stage::ModelRequest PipelineExecutor::with_files_of(std::size_t stage, const experiment::UncutTrial& trial,
+                                                    stage::ModelRequest request) {
   if (!elsewhere(trial, stage)) return request;
   const auto place = [&](const std::string& sha256, const std::string& file) {
     return pipeline_->place_file(static_cast<int>(stage), sha256, file);
@@ -180,10 +185,64 @@ std::vector<double> PipelineExecutor::time_blocks(const experiment::UncutTrial& 
   return {times.begin(), times.end()};
 }
 
+std::vector<predict::ProfiledRun> PipelineExecutor::time_runs(int stage, const experiment::UncutTrial& trial,
+                                                              stage::TimeRuns request) {
+  request.model = with_files_of(static_cast<std::size_t>(stage), trial, request.model);
+  std::vector<predict::ProfiledRun> runs;
+  for (request.begin = 0; request.begin < request.block_count; ++request.begin) {
+    request.ends.clear();
+    for (int end = request.begin + 1; end <= request.block_count; ++end) request.ends.push_back(end);
+    for (auto& run : pipeline_->time_runs(stage, request).runs) {
+      runs.push_back({request.begin, run.end, std::move(run.compute_ns), run.memory_bytes});
+    }
+  }
+  return runs;
+}
+
+std::vector<predict::ProfiledDevice> PipelineExecutor::profile(
+    const experiment::UncutTrial& trial, const experiment::ModelDescription& model, int rounds,
+    const std::function<void(const std::string&)>& progress) {
+  ensure_pipeline(trial, false);
+  unsplit_.end();  // it would compete with the stages
+  stage::TimeRuns request{.model = request_of(trial), .block_count = model.block_count(), .ends = {}, .rounds = rounds};
+  request.model.cut_positions = model.cut_positions;
+  request.model.data = "random";  // of inputs only the shape matters, and another machine has no data
+  request.model.labels.clear();
+  request.prepared =
+      trial.compute.compute == experiment::Compute::optimized || !trial.compute_devices.empty();  // as for trials
+  std::vector<predict::ProfiledDevice> devices;
+  for (int stage = 0; stage < pipeline_->stage_count(); ++stage) {
+    const auto emulated = trial.device_profile(stage);
+    predict::ProfiledDevice device;
+    device.name = !trial.on.empty()     ? trial.on[static_cast<std::size_t>(stage)]
+                  : emulated.emulated() ? emulated.name
+                                        : fmt::format("stage {}", stage);
+    if (progress) progress(device.name);
+    const auto& configured = pipeline_->configured()[static_cast<std::size_t>(stage)];
+    device.host = configured.host;
+    device.cpus = configured.cpus;
+    device.compute = configured.compute;
+    if (emulated.emulated()) device.profile = emulated.name;
+    device.runs = time_runs(stage, trial, request);
+    devices.push_back(std::move(device));
+  }
+  return devices;
+}
+
+std::vector<predict::ProfiledLink> PipelineExecutor::probe_links() {
+  std::vector<predict::ProfiledLink> links;
+  const int stages = pipeline_->stage_count();
+  for (int from = 0; from < stages; ++from) {
+    const int to = (from + 1) % stages;
+    const auto probed = pipeline_->probe_link(from, to);
+    links.push_back({from, to, probed.round_trip_ns, probed.bit_per_s()});
+  }
+  return links;
+}
+
 record::TrialRecord PipelineExecutor::run(const experiment::Trial& trial) {
   TrialEvidence evidence;
-  evidence.provenance = options_.provenance;
-  evidence.provenance.started_at = utc_now();
+  evidence.provenance = provenance_now();
   const char* phase = "launch";
   try {
     ensure_pipeline(trial, unsplit_.known(question_of(trial)) == nullptr);
@@ -324,7 +383,7 @@ void PipelineExecutor::ensure_loaded(const experiment::Trial& trial) {
   std::vector<stage::Load> requests;
   for (std::size_t i = 0; i < loaded_blocks_.size(); ++i) {
     // Without blocks it needs no file.
-    const auto request = loaded_blocks_[i].empty() ? answer_->model : with_files_of(i, trial);
+    const auto request = loaded_blocks_[i].empty() ? answer_->model : with_files_of(i, trial, answer_->model);
     requests.push_back({request, loaded_blocks_[i], has_little_memory(trial, i)});
   }
   pipeline_->load(requests);

@@ -1,4 +1,5 @@
 #pragma once
+#include <paretopipe/analysis/predict/profile.hpp>
 #include <paretopipe/core/clock.hpp>
 #include <paretopipe/run/finish_record.hpp>
 #include <paretopipe/run/pipeline.hpp>
@@ -84,12 +85,24 @@ class PipelineExecutor final : public TrialExecutor {
 
   const std::filesystem::path& program() const { return options_.stage_program; }
 
+  /// That of a measurement which begins now.
+  record::Provenance provenance_now() const;
+
   /// The trial's model. Starts the stages, so that their problems show before anything is measured.
   experiment::ModelDescription describe(const experiment::UncutTrial& trial);
 
   /// The compute time of each block on stage 0 without emulation, in nanoseconds, for the model that describe()
   /// returned.
   std::vector<double> time_blocks(const experiment::UncutTrial& trial, const experiment::ModelDescription& model);
+
+  /// Times every run of the model's blocks on each stage, one stage after the other, and probes the ways between them,
+  /// for the model that describe() returned. `rounds`: how often each run is timed. `progress` is told what begins; it
+  /// may be empty. Throws StageError, Interrupted, and UsageError for a device whose memory cannot hold the whole
+  /// model.
+  std::vector<predict::ProfiledDevice> profile(const experiment::UncutTrial& trial,
+                                               const experiment::ModelDescription& model, int rounds,
+                                               const std::function<void(const std::string&)>& progress);
+  std::vector<predict::ProfiledLink> probe_links();
 
   /// Announces the trials. Before the first of them, the unsplit models of all are computed, and every stage prepares
   /// once all blocks of a model that it will need, unless the memory of its device is limited.
@@ -119,7 +132,9 @@ class PipelineExecutor final : public TrialExecutor {
   UnsplitSetup setup_of(const experiment::UncutTrial& trial) const;
   UnsplitQuestion question_of(const experiment::Trial& trial) const;
   bool elsewhere(const experiment::UncutTrial& trial, std::size_t stage) const;
-  stage::ModelRequest with_files_of(std::size_t stage, const experiment::UncutTrial& trial);
+  stage::ModelRequest with_files_of(std::size_t stage, const experiment::UncutTrial& trial,
+                                    stage::ModelRequest request);
+  std::vector<predict::ProfiledRun> time_runs(int stage, const experiment::UncutTrial& trial, stage::TimeRuns request);
   std::vector<experiment::BlockRange> blocks_needed(const experiment::Trial& trial) const;
   bool holds_blocks_of(const experiment::Trial& trial) const;
 

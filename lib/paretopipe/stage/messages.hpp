@@ -253,6 +253,40 @@ struct BlockTimes {
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(BlockTimes, compute_ns)
 
+/// Asks for the time of some runs of consecutive blocks that begin with the same one (time_runs.hpp). Loads the whole
+/// model for that.
+struct TimeRuns {
+  static constexpr std::string_view kType = "time_runs";
+  ModelRequest model;
+  int block_count = 0;
+  int begin = 0;
+  std::vector<int> ends;  ///< of each run, not included in it; ascending
+  int rounds = 1;
+  bool prepared = false;  ///< prepare each run first, as for trials in optimized mode
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TimeRuns, model, block_count, begin, ends, rounds, prepared)
+
+struct RunTime {
+  int end = 0;
+  std::vector<std::int64_t> compute_ns{};      ///< of each round, with encode
+  std::optional<std::int64_t> memory_bytes{};  ///< that a stage of these blocks needs; nothing if it is not counted
+};
+inline void to_json(nlohmann::json& json, const RunTime& run) {
+  json = {{"end", run.end}, {"compute_ns", run.compute_ns}};
+  write_optional(json, "memory_bytes", run.memory_bytes);
+}
+inline void from_json(const nlohmann::json& json, RunTime& run) {
+  json.at("end").get_to(run.end);
+  json.at("compute_ns").get_to(run.compute_ns);
+  read_optional(json, "memory_bytes", run.memory_bytes);
+}
+
+struct RunTimes {
+  static constexpr std::string_view kType = "run_times";
+  std::vector<RunTime> runs;  ///< in the order of the request
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RunTimes, runs)
+
 /// Runs a SingleStream phase and then an Offline phase, or one of them, or a Server phase alone, each of warmup +
 /// batches batches. A batch travels as `micro-batches` micro-batches, numbered from 0 through all phases, and a
 /// micro-batch as one frame for each tensor of `incoming` (crossing.hpp). Goes to all stages that take part; they then

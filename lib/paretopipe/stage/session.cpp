@@ -14,6 +14,7 @@
 #include <paretopipe/stage/run_outcome.hpp>
 #include <paretopipe/stage/session.hpp>
 #include <paretopipe/stage/stage_loops.hpp>
+#include <paretopipe/stage/time_runs.hpp>
 #include <paretopipe/wire/frame.hpp>
 #include <paretopipe/wire/link.hpp>
 #include <paretopipe/wire/rendezvous.hpp>
@@ -116,6 +117,7 @@ class Session {
       return wrap(take_references(*message, std::move(received.tensors)));
     }
     if (const auto message = unwrap<TimeBlocks>(request)) return wrap(BlockTimes{time_blocks(*message, backend_)});
+    if (const auto message = unwrap<TimeRuns>(request)) return wrap(time_runs(*message, backend_));
     if (const auto message = unwrap<Prepare>(request)) return wrap(prepare(*message));
     if (const auto message = unwrap<Run>(request)) return wrap(run(*message));
     if (const auto message = unwrap<FetchResult>(request)) return fetch_result(*message);

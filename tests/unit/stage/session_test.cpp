@@ -172,6 +172,43 @@ TEST_CASE("a stage says how long each block of a model computes, and is then as 
   CHECK_NOTHROW(stage.ask<RunReport>(lone_run()));
 }
 
+TEST_CASE("a stage says how long each run of blocks takes, and a run is the sum of its blocks where these only wait") {
+  ServedStage stage;
+  TimeRuns request{a_model(), 3, 1, {2, 3}, 4};
+  request.model.model = "synthetic:9ms/4kB,4ms/4kB,2ms";
+  const auto runs = stage.ask<RunTimes>(request).runs;
+  REQUIRE(runs.size() == 2);
+  for (const auto& run : runs) {
+    const std::int64_t expected_ns = run.end == 2 ? 4'000'000 : 6'000'000;
+    CHECK(run.compute_ns.size() == 4);
+    const auto least = *std::min_element(run.compute_ns.begin(), run.compute_ns.end());
+    CHECK(least >= expected_ns);
+    CHECK(least < 9'000'000);  // the block before is not part of it
+    CHECK(run.memory_bytes.value_or(0) >= 8'000);
+  }
+  request.prepared = true;
+  CHECK(stage.ask<RunTimes>(request).runs.size() == 2);
+}
+
+TEST_CASE("runs of blocks that do not exist are a fault, and the stage goes on") {
+  ServedStage stage;
+  const TimeRuns good{a_model(), kBlocks, 1, {2, 3}, 1};
+  const auto damaged = [&](const auto& damage) {
+    auto request = good;
+    damage(request);
+    return contains(stage.ask<Fault>(request).reason, "the driver asked for the times of");
+  };
+  CHECK(damaged([](auto& request) { request.rounds = 0; }));
+  CHECK(damaged([](auto& request) { request.rounds = 1001; }));
+  CHECK(damaged([](auto& request) { request.begin = -1; }));
+  CHECK(damaged([](auto& request) { request.begin = 2; }));
+  CHECK(damaged([](auto& request) { request.ends = {}; }));
+  CHECK(damaged([](auto& request) { request.ends = {3, 2}; }));
+  CHECK(damaged([](auto& request) { request.ends = {2, 2}; }));
+  CHECK(damaged([](auto& request) { request.ends = {2, 4}; }));
+  CHECK(stage.ask<RunTimes>(good).runs.size() == 2);
+}
+
 TEST_CASE("a run whose numbers cannot be is a fault before anything is allocated") {
   ServedStage stage;
   stage.make_source(1);

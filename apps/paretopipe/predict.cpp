@@ -1,0 +1,136 @@
+#include <paretopipe/analysis/frontier/objective.hpp>
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/core/units.hpp>
+#include <paretopipe/render/render_prediction.hpp>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "commands.hpp"
+#include "load_records.hpp"
+#include "terminal.hpp"
+
+namespace paretopipe::cli {
+namespace {
+
+struct PredictOptions {
+  std::vector<std::string> profiles;
+  int stages = 0;
+  std::string network;
+  std::string shaping = "netem";
+  bool any_order = false;
+  int depth = 4;
+  std::vector<std::string> memory;
+  std::string objective;
+  std::string check;
+  std::string within = "5 %";
+  std::string format = "table";
+  std::string out;
+};
+
+predict::Question question_of(const PredictOptions& options) {
+  predict::Question question;
+  for (const auto& file : options.profiles) {
+    check_not_replaced(file, options.out);
+    question.profiles.push_back(predict::load_profile(file));
+  }
+  question.stages = options.stages;
+  if (!options.network.empty()) question.network = experiment::load_network_profile(options.network);
+  if (options.shaping == "emulated") question.shaping = experiment::Shaping::emulated;
+  question.any_order = options.any_order;
+  question.depth = options.depth;
+  for (const auto& limit : options.memory) question.memory_bytes.push_back(parse_bytes(limit));
+  return question;
+}
+
+enum class End { whole, lowest_latency, highest_throughput };
+
+/// The end of the frontier that a person asks for.
+End end_of(const std::string& objective) {
+  if (objective.empty()) return End::whole;
+  const auto label = frontier::parse_objective(objective).label();
+  if (label == "latency_p50:min") return End::lowest_latency;
+  if (label == "throughput:max") return End::highest_throughput;
+  throw UsageError(fmt::format(
+      "--objective {}: only latency_p50 and throughput are predicted; measure the others with `paretopipe sweep`",
+      objective));
+}
+
+std::string render_prediction(const predict::Prediction& prediction, const PredictOptions& options) {
+  if (options.format == "csv") return render::render_csv(prediction);
+  if (options.format == "json") return render::render_json(prediction);
+  return render::render_text(prediction, text_style(options.out));
+}
+
+std::string render_verification(const predict::Verification& verification, double tolerance,
+                                const PredictOptions& options) {
+  if (options.format == "csv") return render::render_csv(verification);
+  if (options.format == "json") return render::render_json(verification, tolerance);
+  return render::render_text(verification, tolerance, text_style(options.out));
+}
+
+/// Holds the profiles against records.
+ExitCode check_profiles(const PredictOptions& options) {
+  const auto tolerance = parse_probability(options.within);
+  if (!options.objective.empty())
+    throw UsageError(
+        "--check holds every measured split against its prediction; leave "
+        "--objective out");
+  check_not_replaced(options.check, options.out);
+  const auto verification = predict::verify(question_of(options), load_records(options.check).records);
+  deliver(render_verification(verification, tolerance, options), options.out);
+  return verification.median_error <= tolerance ? ExitCode::success : ExitCode::negative;
+}
+
+ExitCode run_predict(const PredictOptions& options) {
+  if (!options.check.empty()) return check_profiles(options);
+  const auto end = end_of(options.objective);
+  auto prediction = predict::predict(question_of(options));
+  auto& frontier = prediction.frontier;
+  if (end == End::lowest_latency && !frontier.empty()) frontier.erase(frontier.begin() + 1, frontier.end());
+  if (end == End::highest_throughput && !frontier.empty()) frontier.erase(frontier.begin(), frontier.end() - 1);
+  deliver(render_prediction(prediction, options), options.out);
+  return frontier.empty() ? ExitCode::negative : ExitCode::success;
+}
+
+}  // namespace
+
+void add_predict(CLI::App& app, Command& chosen) {
+  auto* command = app.add_subcommand("predict", "Predict the splits that nothing beats, from profiles");
+  const auto options = std::make_shared<PredictOptions>();
+  command->add_option("profiles", options->profiles, "Files that `paretopipe profile` wrote; their devices in order")
+      ->required();
+  command->add_option("--stages", options->stages, "Stages of the pipeline (as many as devices)")
+      ->check(CLI::Range(1, experiment::kMostStages));
+  command->add_option("--network", options->network, "Network of every link: a profile, or a file (as probed)");
+  command
+      ->add_option("--shaping", options->shaping,
+                   "What keeps that network's rate: netem, or a real one, with the headers of frames; or emulated")
+      ->check(CLI::IsMember({"netem", "emulated"}))
+      ->capture_default_str();
+  command->add_flag("--any-order", options->any_order, "Choose the devices and their order, too, of up to 12");
+  command->add_option("--depth", options->depth, "Batches in flight")
+      ->check(CLI::Range(1, 10'000))
+      ->capture_default_str();
+  command
+      ->add_option("--memory", options->memory,
+                   "Memory that a stage may need, such as 512MiB: once for all devices, or once for each (any)")
+      ->type_name("BYTES")
+      ->allow_extra_args(false);
+  command->add_option("--objective", options->objective, "Only the best of latency_p50 or throughput (the frontier)");
+  command->add_option("--check", options->check,
+                      "Hold the profiles against this results folder, or records file, instead");
+  command->add_option("--within", options->within, "With --check: median error up to which the profiles hold")
+      ->type_name("SHARE")
+      ->capture_default_str();
+  command->add_option("--format", options->format, "table, csv or json")
+      ->check(CLI::IsMember({"table", "csv", "json"}))
+      ->capture_default_str();
+  command->add_option("--out", options->out, "Write to a file, whole or not at all")->type_name("FILE");
+  command->callback([options, &chosen] { chosen = [options] { return run_predict(*options); }; });
+}
+
+}  // namespace paretopipe::cli

@@ -1,0 +1,78 @@
+#pragma once
+#include <paretopipe/experiment/compute_mode.hpp>
+#include <paretopipe/experiment/model_description.hpp>
+#include <paretopipe/host/host_context.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+namespace paretopipe::predict {
+
+/// The largest model of which every run of blocks is profiled: 2080 of them.
+inline constexpr int kMostProfiledBlocks = 64;
+
+/// Consecutive blocks that a device computed several times.
+struct ProfiledRun {
+  int begin = 0;
+  int end = 0;                                 ///< not included
+  std::vector<std::int64_t> compute_ns{};      ///< raw samples, in their order; at least one
+  std::optional<std::int64_t> memory_bytes{};  ///< that a stage of these blocks needs; absent if it was not counted
+
+  bool operator==(const ProfiledRun&) const = default;
+};
+
+struct ProfiledDevice {
+  std::string name;
+  host::HostContext host;
+  std::string cpus;                 ///< of its stage
+  nlohmann::json compute;           ///< the settings that the stage applied
+  std::string profile{};            ///< the device profile that it was emulated with; empty: not emulated
+  std::vector<ProfiledRun> runs{};  ///< every one, by its begin and then by its end
+
+  bool operator==(const ProfiledDevice&) const = default;
+};
+
+/// What a probe measured from one device of a profile to another.
+struct ProfiledLink {
+  int from = 0;
+  int to = 0;
+  std::int64_t round_trip_ns = 0;
+  double rate_bit_per_s = 0;
+
+  bool operator==(const ProfiledLink&) const = default;
+};
+
+/// What was measured to predict from: a model in one mode and batch, on one or more devices.
+struct Profile {
+  std::string made_at;               ///< UTC
+  std::string release;               ///< of the driver
+  std::string stage_program_sha256;  ///< of this machine
+  experiment::ModelDescription model;
+  experiment::ComputeMode mode{};
+  int num_classes = 10;
+  std::uint64_t seed = 1;
+  std::string weights_sha256{};  ///< empty: weights made from the seed
+  std::vector<ProfiledDevice> devices{};
+  std::vector<ProfiledLink> links{};  ///< from each device to the next
+
+  bool operator==(const Profile&) const = default;
+};
+
+void to_json(nlohmann::json& json, const Profile& profile);
+/// Throws UsageError for what paretopipe cannot have written: another schema, a missing or unknown value, a run that is
+/// missing or has no sample.
+void from_json(const nlohmann::json& json, Profile& profile);
+
+/// Throws UsageError that names the file.
+Profile load_profile(const std::filesystem::path& file);
+
+/// Why two profiles are of different things, so that nothing can be predicted from both: a clause such as "their
+/// batches are 1 and 8". Empty if they go together.
+std::string difference(const Profile& one, const Profile& other);
+
+}  // namespace paretopipe::predict

@@ -1,0 +1,18 @@
+#pragma once
+#include <paretopipe/analysis/predict/profile.hpp>
+#include <paretopipe/run/prepare_sweep.hpp>
+
+#include <functional>
+#include <string>
+
+namespace paretopipe::run {
+
+/// Profiles the only model of an experiment on the devices of its stages, under the conditions of its trials (CPUs,
+/// threads, mode, limits), on whose links nothing is shaped. Throws UsageError for an experiment of several models,
+/// batches or numbers of threads, for a shaped network, for a model of more than predict::kMostProfiledBlocks blocks,
+/// and for a device whose memory cannot hold the whole model; otherwise what PipelineExecutor::profile does.
+predict::Profile profile_devices(const experiment::Experiment& experiment, const SweepInputs& inputs, int rounds,
+                                 PipelineExecutor& executor,
+                                 const std::function<void(const std::string&)>& progress = {});
+
+}  // namespace paretopipe::run

@@ -1,0 +1,12 @@
+#pragma once
+#include <paretopipe/stage/messages.hpp>
+
+namespace paretopipe::stage {
+
+/// How long this stage computes and encodes each of the requested runs of blocks, of an input that the blocks before
+/// have made once. The whole model is loaded, and stays so. Where asked for, each run is prepared as for a trial. A
+/// first round of each is run and dropped. Throws what the backend throws, and wire::ProtocolError for an invalid
+/// request.
+RunTimes time_runs(const TimeRuns& request, Backend& backend);
+
+}  // namespace paretopipe::stage

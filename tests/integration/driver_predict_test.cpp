@@ -1,0 +1,207 @@
+#include <paretopipe/analysis/predict/profile.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include <nlohmann/json.hpp>
+
+#include "driver_fixture.hpp"
+
+using namespace paretopipe;
+using namespace paretopipe::testing;
+
+namespace {
+
+/// 18 ms on any device; what crosses is small, then large, then small.
+const Words kModel = "--model synthetic:5ms/200kB,3ms/2MB,8ms/40kB,2ms";
+
+/// Long enough that this machine's own microseconds are far below 1 %.
+const Words kLongModel = "--model synthetic:20ms/200kB,15ms/400kB,30ms/40kB,10ms";
+
+/// Latency in nanoseconds and images per second, by the split point.
+using Speeds = std::map<int, std::pair<double, double>>;
+
+/// Of the frontier of two stages; all local is split point 4.
+Speeds predicted(const Shell& shell, const std::string& options) {
+  const auto prediction = nlohmann::json::parse(shell.run(0, Words("predict p.json --format json") + options).output);
+  CHECK(prediction.at("predicted") == true);
+  Speeds speeds;
+  for (const auto& split : prediction.at("frontier")) {
+    const auto& points = split.at("split_points");
+    speeds[points.empty() ? 4 : points.front().get<int>()] = {split.at("latency_ns").at("value"),
+                                                              split.at("throughput_image_per_s").at("value")};
+  }
+  return speeds;
+}
+
+Speeds measured(const Shell& shell, const Words& network) {
+  std::filesystem::remove_all(shell.folder() / "out");
+  shell.run(0, Words("sweep --data random --out out --repeat-slow 0 --repeat 1 --batches 16 --warmup 4") + kLongModel +
+                   network);
+  Speeds speeds;
+  for (const auto& record : shell.records()) {
+    speeds[record.trial.split_points.front()] = {record.summary->latency.value().p50_ns,
+                                                 record.summary->throughput_image_per_s.value()};
+  }
+  return speeds;
+}
+
+/// The largest error as a share of what was measured.
+double worst_error(const Speeds& predictions, const Speeds& measurements) {
+  double worst = 0;
+  for (const auto& [split, speed] : predictions) {
+    const auto& [latency, throughput] = measurements.at(split);
+    UNSCOPED_INFO("split " << split << ": predicted " << speed.first << " ns, " << speed.second << " image/s; measured "
+                           << latency << " ns, " << throughput << " image/s");
+    worst = std::max({worst, std::abs(speed.first / latency - 1), std::abs(speed.second / throughput - 1)});
+  }
+  return worst;
+}
+
+/// Others on this machine may spoil an attempt, but a wrong prediction is wrong each time.
+void check_within_a_percent(const std::string& asked, const Words& network) {
+  const Shell shell;
+  shell.write("slow.json", R"({"both": {"delay": "3 ms", "rate": "100 Mbit/s"}})");
+  double worst = 1;
+  for (int attempt = 0; attempt < 3 && worst > 0.01; ++attempt) {
+    shell.run(0, Words("profile --out p.json --rounds 5") + kLongModel);
+    const auto predictions = predicted(shell, asked);
+    REQUIRE(predictions.size() > 1);
+    worst = worst_error(predictions, measured(shell, network));
+  }
+  CHECK(worst <= 0.01);
+}
+
+/// A folder in which p.json holds a profile, for all tests.
+const Shell& profiled() {
+  static const Shell shell;
+  static const auto outcome = shell.run(Words("profile --out p.json --rounds 5") + kModel);
+  if (outcome.exit_code != 0) throw std::runtime_error("profile failed: " + outcome.errors);
+  return shell;
+}
+
+}  // namespace
+
+TEST_CASE("profile times every run of blocks on each device, and the links between them") {
+  const auto profile = predict::load_profile(profiled().folder() / "p.json");
+  CHECK(profile.model.block_count() == 4);
+  REQUIRE(profile.devices.size() == 2);
+  CHECK(profile.devices[0].cpus != "");
+  const std::int64_t block_ms[] = {5, 3, 8, 2};
+  for (const auto& device : profile.devices) {
+    REQUIRE(device.runs.size() == 10);
+    for (const auto& run : device.runs) {
+      std::int64_t expected_ns = 0;
+      for (int block = run.begin; block < run.end; ++block) expected_ns += block_ms[block] * 1'000'000;
+      const auto least = *std::min_element(run.compute_ns.begin(), run.compute_ns.end());
+      CAPTURE(device.name, run.begin, run.end);
+      CHECK(run.compute_ns.size() == 5);
+      CHECK(least >= expected_ns);
+      CHECK(least < expected_ns + 1'000'000);
+      CHECK(run.memory_bytes.has_value());
+    }
+  }
+  REQUIRE(profile.links.size() == 2);
+  CHECK(profile.links[1].from == 1);
+  CHECK(profile.links[1].to == 0);
+  CHECK(profile.links[0].rate_bit_per_s > 1e8);  // loopback
+}
+
+TEST_CASE("a device that has a name keeps it in its profile, with the memory that its runs need") {
+  const Shell shell;
+  shell.write("devices.json", R"({"pi": {"launch": ["env"], "address": "127.0.0.1", "program": ")" +
+                                  std::string(PARETOPIPE_BIN_DIR) +
+                                  R"(/fake-stage", "cpus": "0"}, "local": {"address": "127.0.0.1"}})");
+  shell.run(0, Words("profile --out p.json --rounds 1 --on pi --on local --devices devices.json") +
+                   "--model synthetic:0ms/200kB,0ms");
+  const auto profile = predict::load_profile(shell.folder() / "p.json");
+  CHECK(profile.devices.front().name == "pi");
+  CHECK(profile.devices.front().cpus == "0");
+  CHECK(profile.devices.front().runs.front().memory_bytes.value_or(0) >= 200'000);
+}
+
+TEST_CASE("what cannot be profiled is refused in a sentence") {
+  std::string many = "synthetic:";
+  for (int i = 0; i < 64; ++i) many += "0ms/4kB,";
+  check_refused(profiled(), "profile --out no.json",
+                {{"--model synthetic:0ms/4kB,0ms --batch 1 --batch 2", "--batch"},
+                 {"--model synthetic:0ms/4kB,0ms --batch 1,2", "one model, at one batch"},
+                 {"--model synthetic:0ms/4kB,0ms --model synthetic:0ms", "one model, at one batch"},
+                 {"--model synthetic:0ms/4kB,0ms --rounds 0", "--rounds"},
+                 {Words("--model") + Words(many + "0ms"), "has 65 blocks"}});
+  check_refused(profiled(), "profile", {{"--model synthetic:0ms/4kB,0ms", "--out"}});
+}
+
+TEST_CASE("what is predicted of a synthetic model over loopback is what a sweep measures, within 1 %") {
+  check_within_a_percent("", "--shaping none");
+}
+
+TEST_CASE("what is predicted of a network that was not profiled is what a sweep over it measures, within 1 %") {
+  check_within_a_percent("--network ./slow.json --shaping emulated", "--network ./slow.json --shaping emulated");
+}
+
+TEST_CASE("predict prints the frontier as a table, CSV or JSON, each of which says that it is predicted") {
+  const auto& shell = profiled();
+  const auto table = shell.run(0, "predict p.json").output;
+  check_contains(table, {"PREDICTED, not measured", "all local", "0-1 on stage 0 | 2-3 on stage 1"});
+  const auto csv = shell.run(0, "predict p.json --format csv").output;
+  CHECK(csv.starts_with("kind,model,"));
+  CHECK(contains(csv, "\npredicted,"));
+  const auto fastest =
+      nlohmann::json::parse(shell.run(0, "predict p.json --objective throughput --format json").output);
+  REQUIRE(fastest.at("frontier").size() == 1);
+  CHECK(fastest.at("frontier")[0].at("split_points") == std::vector<int>{2});
+  CHECK(contains(shell.run(0, "predict p.json --objective latency_p50").output, "all local"));
+  const auto chosen = nlohmann::json::parse(
+      shell.run(0, "predict p.json p.json --any-order --stages 3 --network unshaped --format json").output);
+  CHECK(chosen.at("devices").size() == 4);
+  CHECK(chosen.at("frontier").back().at("stages").size() == 3);
+  CHECK(contains(shell.run(1, "predict p.json --memory 1").output, "No split is possible"));
+}
+
+TEST_CASE("a profile holds against the sweep of its devices, and one of slower devices is found to be wrong") {
+  const Shell shell;
+  shell.run(0, Words("profile --out p.json --rounds 3") + kModel);
+  shell.run(0, Words("sweep --data random --out out --repeat-slow 0 --repeat 1 --batches 8") + kModel);
+  // A third is far more than what others on this machine cost.
+  const auto holds = shell.run(0, "predict p.json --check out --within 33%").output;
+  check_contains(holds, {"latency predicted", "the profiles hold within 33 %"});
+  auto profile = predict::load_profile(shell.folder() / "p.json");
+  for (auto& device : profile.devices) {
+    for (auto& run : device.runs) {
+      for (auto& ns : run.compute_ns) ns *= 3;
+    }
+  }
+  shell.write("wrong.json", nlohmann::json(profile).dump());
+  check_contains(shell.run(1, "predict wrong.json --check out --within 33%").output, {"the profiles do not hold"});
+  const auto json = nlohmann::json::parse(shell.run(1, "predict wrong.json --check out --format json").output);
+  CHECK(json.at("holds") == false);
+  CHECK(json.at("splits").size() == 5);
+  CHECK(contains(shell.run(1, "predict wrong.json --check out --format csv").output, "split,repetitions,"));
+  check_refused(shell, "predict p.json --check",
+                {{"out --depth 3", "none of the 5 trials"},
+                 {"out --network wifi", "over wifi"},
+                 {"none", "none"},
+                 {"out --any-order --network unshaped", "leave --any-order out"},
+                 {"out --objective throughput", "leave --objective out"},
+                 {"out --within lots", "lots"}});
+}
+
+TEST_CASE("what cannot be predicted is refused in a sentence") {
+  profiled().write("lossy.json", R"({"both": {"loss": "1 %"}})");
+  profiled().write("damaged.json", R"({"schema": 1})");
+  check_refused(
+      profiled(), "predict",
+      {{"", "profiles"},
+       {"none.json", "none.json"},
+       {"damaged.json", "profile is damaged"},
+       {"p.json --stages 5", "hold 2 devices, and the pipeline has 5 stages"},
+       {"p.json p.json", "nothing says how fast the way"},
+       {"p.json --any-order", "--network"},
+       {"p.json --network ./lossy.json", "has to be measured"},
+       {"p.json --objective payload", "only latency_p50 and throughput"},
+       {"p.json --memory lots", "lots"},
+       {"p.json --out p.json", "p.json"},
+       {"p.json p.json p.json p.json p.json p.json p.json --any-order --stages 2 --network unshaped", "NP-hard"}});
+}

@@ -1,0 +1,91 @@
+#include <paretopipe/analysis/predict/verification.hpp>
+#include <paretopipe/core/error.hpp>
+
+#include <support/catch.hpp>
+#include <support/message_of.hpp>
+
+#include "profiles.hpp"
+
+using namespace paretopipe;
+using namespace paretopipe::testing;
+using predict::Question;
+using record::TrialRecord;
+using support::contains;
+
+namespace {
+
+TrialRecord measured(int split, double latency_ms, double image_per_s) {
+  TrialRecord record;
+  record.trial.model = "m";
+  record.trial.batch = 2;
+  record.trial.block_count = 2;
+  record.trial.split_points = {split};
+  record.trial.depth = 4;
+  record.status = record::Status::ok;
+  record.summary.emplace();
+  record.summary->latency.emplace();
+  record.summary->latency->p50_ns = latency_ms * kMs;
+  record.summary->throughput_image_per_s = image_per_s;
+  return record;
+}
+
+/// Of two devices that take 50 ms for each of two blocks; the links add 12.004 ms to a cut.
+Question question() {
+  return {.profiles = {a_profile({{50, 50}, {50, 50}})}};
+}
+
+}  // namespace
+
+TEST_CASE("predictions are held against the medians of what was measured, on the frontier or not") {
+  const std::vector<TrialRecord> records{measured(1, 112.004, 40), measured(1, 500, 10), measured(1, 100, 40),
+                                         measured(2, 80, 20)};
+  const auto verification = predict::verify(question(), records);
+  REQUIRE(verification.splits.size() == 2);
+  const auto& cut = verification.splits.front();
+  CHECK(cut.repetitions == 3);
+  CHECK(cut.latency_error() == Approx(0).margin(1e-9));
+  CHECK(cut.throughput_error() == Approx(0).margin(1e-9));
+  const auto& local = verification.splits.back();
+  CHECK(local.predicted.all_local());
+  CHECK(local.latency_error() == Approx(0.25));
+  CHECK(verification.worst_error == Approx(0.25));
+  CHECK(verification.median_error == Approx(0).margin(1e-9));
+}
+
+TEST_CASE("all remote is predicted, too: the input crosses, and nothing is computed on the first device") {
+  const auto split = predict::predict_splits(question(), {{0}}).front();
+  CHECK(split.payload_bytes == std::vector<std::int64_t>{200'000, 40});
+  CHECK(split.latency_ns.value == Approx((100 + 20 + 2 + 0.004) * kMs));
+}
+
+TEST_CASE("records of anything else are left out, and it is an error if none is left") {
+  const auto good = measured(1, 112, 40);
+  const auto refused = [&](const auto& change) {
+    auto other = good;
+    change(other);
+    const auto said = support::message_of<UsageError>([&] { predict::verify(question(), std::vector{other}); });
+    return contains(said, "none of the 1 trials");
+  };
+  CHECK_FALSE(refused([](auto&) {}));
+  CHECK(refused([](auto& it) { it.status = record::Status::failed; }));
+  CHECK(refused([](auto& it) { it.summary->latency.reset(); }));
+  CHECK(refused([](auto& it) { it.summary->throughput_image_per_s.reset(); }));
+  CHECK(refused([](auto& it) { it.trial.model = "n"; }));
+  CHECK(refused([](auto& it) { it.trial.batch = 4; }));
+  CHECK(refused([](auto& it) { it.trial.micro_batch = 1; }));
+  CHECK(refused([](auto& it) { it.trial.depth = 2; }));
+  CHECK(refused([](auto& it) { it.trial.data_parallel = 2; }));
+  CHECK(refused([](auto& it) { it.trial.split_points = {0, 1}; }));
+  CHECK(refused([](auto& it) { it.trial.compute.compute = experiment::Compute::optimized; }));
+  CHECK(refused([](auto& it) { it.trial.network.forward.delay = std::chrono::milliseconds(1); }));
+}
+
+TEST_CASE("splits that the model or the pipeline does not have are refused") {
+  const auto refusal = [](const std::vector<int>& split) {
+    return support::message_of<UsageError>([&] { predict::predict_splits(question(), {split}); });
+  };
+  CHECK(contains(refusal({3}), "has none such in 2 stages"));
+  CHECK(contains(refusal({-1}), "has none such"));
+  CHECK(contains(refusal({0, 1}), "has none such"));
+  CHECK(contains(refusal({}), "has none such"));
+}
