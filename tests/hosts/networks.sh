@@ -14,8 +14,8 @@ fail() { printf '%s\n' "$*" >&2; exit 1; }
 sweep() { # OUT [ARGUMENT ...]
   local out=$1 status=0
   shift
-  paretopipe sweep --model synthetic:1ms/40kB,1ms --data random --on local --on pi --split 1 --batches "${BATCHES:-6}" --warmup 1 --repeat 1 \
-    --repeat-slow 0 --out "$out" "$@" >"$out.txt" 2>&1 || status=$?
+  paretopipe sweep --model synthetic:1ms/40kB,1ms --data random --on local --on pi --split 1 --batches "${BATCHES:-6}" --warmup 1 \
+    --repeat "${REPEAT:-1}" --repeat-slow 0 --out "$out" "$@" >"$out.txt" 2>&1 || status=$?
   # A busy machine may make a relay late: the trial says so, and the exit code is 1.
   ((status <= 1)) || fail "$out: exit code $status: $(cat "$out.txt")"
 }
@@ -75,6 +75,20 @@ done
 kill -9 "$(pgrep -f 'paretopipe sweep .*--out killed')"
 wait "$driver" || true
 nothing_runs "after kill -9 of the driver"
+
+echo "== a relay that is killed fails its trial by name, and the sweep goes on"
+BATCHES=200 REPEAT=3 sweep broken --network ./slow.json &
+driver=$!
+for ((i = 0; i < 1200; ++i)); do
+  if [[ -s broken/records.jsonl ]]; then break; fi
+  sleep 0.05
+done
+sleep 1
+kill -9 "$(pgrep -f 'fake-stage relay' | shuf -n 1)"
+wait "$driver"
+grep -q 'emulates the network of this stage.s links was killed by signal 9' broken/records.jsonl || fail "no record says how: $(cat broken.txt)"
+[[ "$(wc -l <broken/records.jsonl)" == 3 ]] || fail "not every trial has a record: $(cat broken.txt)"
+nothing_runs "after a relay was killed"
 
 echo "== what cannot be had is refused before anything starts"
 refused() { # TEXT ARGUMENT ...
