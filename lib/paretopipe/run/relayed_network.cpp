@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 namespace paretopipe::run {
 
 namespace {
@@ -158,8 +160,12 @@ void RelayedNetwork::end_trial(experiment::NetworkEvidence& evidence) const {
     }
   }
   evidence.lateness = all.summary();
-  if (!evidence.lateness) return;
-  for (auto& sentence : shaping::judge(*evidence.lateness)) evidence.deviations.push_back(std::move(sentence));
+  for (const auto& link : evidence.links) {
+    if (!link.lateness) continue;
+    for (const auto& sentence : shaping::judge(*link.lateness, link.emulated_on)) {
+      evidence.deviations.push_back(fmt::format("link {} to {}: {}", link.from, link.to, sentence));
+    }
+  }
 }
 
 }  // namespace paretopipe::run
