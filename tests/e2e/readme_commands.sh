@@ -6,7 +6,8 @@
 #   sh            nothing; every command must succeed
 #   sh measured   a busy machine may spoil what it measures: a command may exit with 1, if the output says why
 #   sh python     a Python that has torchvision, else the block is skipped; my.py, photos and weights are made here beforehand
-#   sh hosts      namespaces and sshd, else the block is skipped; another host is `ssh pi` (tests/hosts/with_two_hosts.sh)
+#   sh hosts      namespaces and sshd, else the block is skipped; another host is `ssh pi` (tests/hosts/with_two_hosts.sh);
+#                 otherwise as measured
 #   sh cgroups    the right to limit processes, else the block is skipped: exit status 3; otherwise as measured
 # A ```console block is not run, and a comment before it says why, or this fails: <!-- not run by the tests: REASON -->.
 # The commands in the README's table of tasks are not run here but are parts of the manual's, which this checks.
@@ -56,10 +57,11 @@ run() { # BLOCK
   local status=0
   rm -f spoiled
   # shellcheck disable=SC2016  # the inner shell expands it
+  local spoilable='trap "case \$? in 1) touch spoiled ;; *) exit \$? ;; esac" ERR; . "./$1"; true'
   if [[ $1 == *-measured.sh || $1 == *-cgroups.sh ]]; then
-    bash -uo pipefail -c 'trap "case \$? in 1) touch spoiled ;; *) exit \$? ;; esac" ERR; . "./$1"; true' bash "$1" </dev/null
+    bash -uo pipefail -c "$spoilable" bash "$1" </dev/null
   elif [[ $1 == *-hosts.sh ]]; then
-    "$source_dir/tests/hosts/with_two_hosts.sh" bash -euo pipefail "$1" </dev/null
+    "$source_dir/tests/hosts/with_two_hosts.sh" bash -uo pipefail -c "$spoilable" bash "$1" </dev/null
   else
     bash -euo pipefail "$1" </dev/null
   fi >output 2>&1 || status=$?

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 namespace paretopipe::run {
 
 namespace {
@@ -41,12 +43,12 @@ double rate_of(const stage::LinkProbed& probed, const experiment::LinkConditions
 }
 
 /// Sentences. The rate of the way back is that of another link, which is judged by itself.
-std::vector<std::string> deviations_of(const stage::LinkProbed& probed, double bit_per_s, Nanoseconds own_round_trip,
+std::vector<std::string> deviations_of(const stage::LinkProbed& own, const stage::LinkProbed& probed, double bit_per_s,
                                        experiment::NetworkProfile asked) {
   asked.backward.rate_bit_per_s.reset();
   shaping::Probe probe;
-  probe.round_trip_min = Nanoseconds(probed.round_trip_min_ns) - own_round_trip;
-  probe.round_trip_median = Nanoseconds(probed.round_trip_ns) - own_round_trip;
+  probe.round_trip_min = Nanoseconds(probed.round_trip_min_ns - own.round_trip_min_ns);
+  probe.round_trip_median = Nanoseconds(probed.round_trip_ns - own.round_trip_ns);
   probe.forward_bit_per_s = bit_per_s;
   return shaping::judge(asked, probe, 1);  // the relay counts the stream's bytes: the whole rate is payload
 }
@@ -70,7 +72,8 @@ void RelayedNetwork::shape(const experiment::NetworkProfile& profile) {
   }
 }
 
-/// The link that brings back what crossed `link`: the same two stages', or else the first that leads the other way.
+/// The link that brings back what crossed `link`: the same two stages', or else the first that leads the other way. A
+/// ring that leaves a device comes back to it, so there is one.
 RelayedNetwork::LinkEnds RelayedNetwork::way_back_of(const LinkEnds& link) const {
   const auto& links = pipeline_->relayed_links();
   if (links.contains({link.second, link.first})) return {link.second, link.first};
@@ -81,18 +84,15 @@ RelayedNetwork::LinkEnds RelayedNetwork::way_back_of(const LinkEnds& link) const
 }
 
 experiment::NetworkEvidence RelayedNetwork::apply(const experiment::NetworkProfile& profile, int) {
-  const auto& links = pipeline_->relayed_links();
   tolerance_ = shaping::lateness_tolerance(profile);
-  shape({});
-  std::vector<experiment::EmulatedLinkSite> sites;
-  for (const auto& [from, to] : links) {
-    const auto own = pipeline_->probe_relay(from, to, kRoundTripsOnly);
-    sites.push_back({from, to, devices_.at(static_cast<std::size_t>(from)), own.round_trip_min_ns});
-  }
-  shape(profile);
   const auto measured = measure(profile);
   std::vector<shaping::FoundLink> found;
-  for (const auto& site : sites) found.push_back(finding(site, measured, profile));
+  std::vector<experiment::EmulatedLinkSite> sites;
+  for (const auto& [link, measurement] : measured) {
+    found.push_back(finding(link, measured, profile));
+    sites.push_back({link.first, link.second, devices_.at(static_cast<std::size_t>(link.first)),
+                     measurement.own.round_trip_min_ns});
+  }
   auto evidence = shaping::evidence_of_links(profile, found);
   evidence.links = std::move(sites);
   return evidence;
@@ -100,8 +100,12 @@ experiment::NetworkEvidence RelayedNetwork::apply(const experiment::NetworkProfi
 
 RelayedNetwork::Measurements RelayedNetwork::measure(const experiment::NetworkProfile& profile) {
   Measurements measured;
+  shape({});
   for (const auto& link : pipeline_->relayed_links()) {
-    auto& found = measured[link];
+    measured[link].own = pipeline_->probe_relay(link.first, link.second, kRoundTripsOnly);
+  }
+  shape(profile);
+  for (auto& [link, found] : measured) {
     found.began_at_ns = now_ns();
     found.probed = pipeline_->probe_relay(link.first, link.second, extent_for(profile));
     found.ended_at_ns = now_ns();
@@ -110,14 +114,13 @@ RelayedNetwork::Measurements RelayedNetwork::measure(const experiment::NetworkPr
   return measured;
 }
 
-shaping::FoundLink RelayedNetwork::finding(const experiment::EmulatedLinkSite& site, const Measurements& measured,
+shaping::FoundLink RelayedNetwork::finding(const LinkEnds& link, const Measurements& measured,
                                            const experiment::NetworkProfile& profile) const {
-  const LinkEnds ends{site.from, site.to};
-  const auto back = way_back_of(ends);
-  const auto& there = measured.at(ends);
+  const auto back = way_back_of(link);
+  const auto& there = measured.at(link);
   shaping::FoundLink found;
-  found.probe = {.from = site.from,
-                 .to = site.to,
+  found.probe = {.from = link.first,
+                 .to = link.second,
                  .back_from = back.first,
                  .back_to = back.second,
                  .took_ns = there.ended_at_ns - there.began_at_ns,
@@ -125,8 +128,8 @@ shaping::FoundLink RelayedNetwork::finding(const experiment::EmulatedLinkSite& s
                  .forward_bit_per_s = there.bit_per_s,
                  .backward_bit_per_s = measured.at(back).bit_per_s};
   found.ended_at_ns = there.ended_at_ns;
-  found.read_back = profile_along(ends, profile);
-  found.deviations = deviations_of(there.probed, there.bit_per_s, Nanoseconds(site.own_round_trip_ns), found.read_back);
+  found.read_back = profile_along(link, profile);
+  found.deviations = deviations_of(there.own, there.probed, there.bit_per_s, found.read_back);
   return found;
 }
 
@@ -157,8 +160,12 @@ void RelayedNetwork::end_trial(experiment::NetworkEvidence& evidence) const {
     }
   }
   evidence.lateness = all.summary();
-  if (!evidence.lateness) return;
-  for (auto& sentence : shaping::judge(*evidence.lateness)) evidence.deviations.push_back(std::move(sentence));
+  for (const auto& link : evidence.links) {
+    if (!link.lateness) continue;
+    for (const auto& sentence : shaping::judge(*link.lateness, link.emulated_on)) {
+      evidence.deviations.push_back(fmt::format("link {} to {}: {}", link.from, link.to, sentence));
+    }
+  }
 }
 
 }  // namespace paretopipe::run

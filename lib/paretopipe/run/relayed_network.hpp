@@ -32,8 +32,9 @@ class RelayedNetwork final : public shaping::Network {
  private:
   using LinkEnds = std::pair<int, int>;
 
-  /// A probe of one link, and when it took place.
+  /// The probes of one link, and when the one with the profile took place.
   struct Measured {
+    stage::LinkProbed own{};  ///< without the profile
     stage::LinkProbed probed{};
     double bit_per_s = 0;
     std::int64_t began_at_ns = 0;
@@ -44,7 +45,7 @@ class RelayedNetwork final : public shaping::Network {
   void shape(const experiment::NetworkProfile& profile);
   experiment::NetworkProfile profile_along(const LinkEnds& link, const experiment::NetworkProfile& profile) const;
   Measurements measure(const experiment::NetworkProfile& profile);
-  shaping::FoundLink finding(const experiment::EmulatedLinkSite& site, const Measurements& measured,
+  shaping::FoundLink finding(const LinkEnds& link, const Measurements& measured,
                              const experiment::NetworkProfile& profile) const;
   LinkEnds way_back_of(const LinkEnds& link) const;
   std::vector<int> senders() const;

@@ -4,6 +4,7 @@
 #include <paretopipe/wire/link.hpp>
 
 #include <string>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 

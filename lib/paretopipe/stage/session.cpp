@@ -232,11 +232,20 @@ class Session {
     check_schedule(request, references != nullptr);
     check(request.incoming, references != nullptr);
     last_batch_.clear();
-    auto outcome = request.devices > 1 && references != nullptr
-                       ? run_dealer(request, backend_, neighbours_of_dealer(request.devices), *references, &progress_)
-                       : run_pipeline(request, backend_, neighbours_of(request), references, &progress_);
+    auto outcome = run_over_links(request, references);
     last_batch_ = std::move(outcome.last_batch);
     return std::move(outcome.report);
+  }
+
+  RunOutcome run_over_links(const Run& request, const ReferenceSet* references) {
+    try {
+      return request.devices > 1 && references != nullptr
+                 ? run_dealer(request, backend_, neighbours_of_dealer(request.devices), *references, &progress_)
+                 : run_pipeline(request, backend_, neighbours_of(request), references, &progress_);
+    } catch (const wire::ProtocolError&) {
+      if (relays_) relays_->last_problem();  // it may have no problem but be dead, which this says
+      throw;
+    }
   }
 
   Neighbours neighbours_over(int device) {

@@ -34,7 +34,7 @@ TEST_CASE("the JSON of a check has what is known, and nothing that is not", "[de
   CHECK_FALSE(known.contains("problem"));
   device.problem = "gone";
   CHECK(nlohmann::json(device) == nlohmann::json{{"name", "pi"}, {"well", false}, {"problem", "gone"}});
-  const nlohmann::json link = CheckedLink{"pi", "local", {}, stage::LinkProbed{100, 1'000'000, 8'000'000}};
+  const nlohmann::json link = CheckedLink{"pi", "local", {}, stage::LinkProbed{100, 90, 1'000'000, 8'000'000}};
   CHECK(link["rate_bit_per_s"] == 1e9);
   CHECK(link["round_trip_ns"] == 100);
 }

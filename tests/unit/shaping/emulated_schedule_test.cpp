@@ -357,6 +357,11 @@ TEST_CASE("a trial is touched from a share of late deliveries on, or by one paus
   CHECK(support::contains(sentences[0], "6 % of what passed it during the trial came more than 1.00 ms late"));
   CHECK(support::contains(sentences[0], "1.00 ms at worst"));
   CHECK(support::contains(sentences[0], "leave a core free"));
+  CHECK(support::contains(sentences[0], "by others on this machine"));
+  const auto elsewhere = judge(measured({{94, 60us}, {6, 1001us}}), "pi");
+  REQUIRE(elsewhere.size() == 1);
+  CHECK(support::contains(elsewhere[0], "by others on pi: "));
+  CHECK_FALSE(support::contains(elsewhere[0], "netem"));  // which cannot be had there
 }
 
 TEST_CASE("what a meter has counted reaches another process whole") {

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 #include <numbers>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -231,13 +232,14 @@ void from_json(const nlohmann::json& json, LatenessMeter& meter) {
   }
 }
 
-std::vector<std::string> judge(const experiment::Lateness& lateness) {
+std::vector<std::string> judge(const experiment::Lateness& lateness, const std::string& device) {
   const double share = static_cast<double>(lateness.late) / static_cast<double>(lateness.deliveries);
   if (share <= kLateShare && lateness.mean_ns <= lateness.tolerance_ns) return {};
   return {fmt::format(
-      "the emulated link was kept from its work by others on this machine: {:.2g} % of what passed it during the trial "
-      "came more than {} late, by {} on average and {} at worst; leave a core free for it, or use --shaping netem",
-      100 * share, text(lateness.tolerance_ns), text(lateness.mean_ns), text(lateness.max_ns))};
+      "the emulated link was kept from its work by others on {}: {:.2g} % of what passed it during the trial "
+      "came more than {} late, by {} on average and {} at worst; leave a core free for it{}",
+      device.empty() ? "this machine" : device, 100 * share, text(lateness.tolerance_ns), text(lateness.mean_ns),
+      text(lateness.max_ns), device.empty() ? ", or use --shaping netem" : "")};
 }
 
 }  // namespace paretopipe::shaping

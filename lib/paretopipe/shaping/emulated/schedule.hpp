@@ -129,6 +129,7 @@ class LatenessMeter {
 /// late: a median of few batches and every high quantile may then be from late ones. It also did if the mean lateness
 /// exceeds the tolerance: one pause was then long enough to shift means and throughput. One late delivery among many on
 /// time shifts neither, because lateness does not add up: the following deliveries keep their moments.
-std::vector<std::string> judge(const experiment::Lateness& lateness);
+/// `device`: where the relay is; empty: on this machine.
+std::vector<std::string> judge(const experiment::Lateness& lateness, const std::string& device = {});
 
 }  // namespace paretopipe::shaping
