@@ -9,6 +9,7 @@
 #include <paretopipe/record/labels.hpp>
 #include <paretopipe/record/store.hpp>
 #include <paretopipe/run/adaptive_sweep.hpp>
+#include <paretopipe/run/guided_sweep.hpp>
 #include <paretopipe/run/prepare_sweep.hpp>
 #include <paretopipe/run/sweep.hpp>
 
@@ -62,7 +63,7 @@ std::string axes_of(const experiment::Trial& trial, const experiment::Experiment
 
 void print_plan(const std::vector<experiment::Trial>& trials, std::size_t planned,
                 const std::vector<experiment::ModelDescription>& models, const std::filesystem::path& folder,
-                const experiment::Experiment& experiment, bool two) {
+                const experiment::Experiment& experiment, bool two, bool at_most) {
   for (const auto& model : models) {
     fmt::print("{}: {} blocks, input of a batch of {}: {} bytes\n", model.model, model.block_count(), model.batch,
                model.input_bytes);
@@ -70,8 +71,8 @@ void print_plan(const std::vector<experiment::Trial>& trials, std::size_t planne
   for (std::size_t i = 0; i < trials.size(); ++i)
     fmt::print("{:4}  {}  {}{}\n", i + 1, trials[i].id(), trials[i].label(), axes_of(trials[i], experiment));
   const auto file = folder / record::kRecordsFileName;
-  fmt::print("{}{} would be run and written to {}", experiment.repeat.adaptive ? "at most " : "",
-             record::quantity(trials.size(), "trial"), file.string());
+  fmt::print("{}{} would be run and written to {}", at_most ? "at most " : "", record::quantity(trials.size(), "trial"),
+             file.string());
   if (two) fmt::print(", each with both stage programs");
   if (planned > trials.size()) fmt::print("; {} of {} are there already", planned - trials.size(), planned);
   fmt::print("\n");
@@ -99,6 +100,43 @@ void print_outcome(const run::AdaptiveOutcome& outcome, const experiment::Repeat
   fmt::print("{} measured to within {:g} %, {} dominated and left early, {} undecided; {} of at most {} trials run\n",
              record::quantity(static_cast<std::size_t>(outcome.settled), "split"), 100 * repeat.precision,
              outcome.dominated, outcome.open, outcome.trials, outcome.planned);
+}
+
+void print_outcome(const run::GuidedOutcome& outcome) {
+  fmt::print("{} of {} measured", outcome.measured,
+             record::quantity(static_cast<std::size_t>(outcome.splits), "split"));
+  if (!outcome.margin) {
+    fmt::print(", none of them with a result: nothing is known of the frontier\n");
+    return;
+  }
+  fmt::print(", whose predictions were off by {:.1f} % in the median and {:.1f} % at worst.\n",
+             100 * outcome.median_error, 100 * outcome.worst_error);
+  if (outcome.without_result > 0) {
+    fmt::print("{} of these failed in every trial and may be on the frontier; --resume tries again.\n",
+               outcome.without_result);
+  }
+  if (outcome.measured == outcome.splits) return;
+  fmt::print(
+      "No other split is on the frontier of latency and throughput unless its prediction is off by more than "
+      "{:.1f} %.\n",
+      100 * *outcome.margin);
+  if (outcome.worst_error > run::kLeastMargin) {
+    fmt::print("The profiles are less exact than they should be: `paretopipe profile` makes them again.\n");
+  }
+}
+
+/// The question to the profiles that guide the sweep; nothing without --guided.
+std::optional<predict::Question> guide_of(const SweepOptions& options, const experiment::Experiment& experiment,
+                                          const std::vector<experiment::Trial>& plan) {
+  if (options.guided.empty()) return std::nullopt;
+  if (experiment.repeat.adaptive || is_part(options) || !options.against.empty()) {
+    throw UsageError(
+        "--guided decides after each round what to measure next: leave out --repeat auto, --shard and "
+        "--against");
+  }
+  std::vector<predict::Profile> profiles;
+  for (const auto& file : options.guided) profiles.push_back(predict::load_profile(file));
+  return run::guiding_question(std::move(profiles), plan);
 }
 
 ExitCode conclude(const run::SweepCounts& counts, int ok_before, const SweepSides& sides, const SweepOptions& options) {
@@ -180,9 +218,11 @@ ExitCode run_sweep_command(const SweepOptions& options) {
     fmt::print("shard {} has no trials: the plan has fewer configurations than shards\n", to_string(options.shard));
     return ExitCode::success;
   }
+  const auto guide = guide_of(options, experiment, plan);
+  const bool not_all = experiment.repeat.adaptive || guide.has_value();
   if (options.dry_run) {
     print_plan(run::remaining_trials(plan, sides.known(options.resume)), plan.size(), models, folder, experiment,
-               sides.two());
+               sides.two(), not_all);
     return ExitCode::success;
   }
 
@@ -191,13 +231,16 @@ ExitCode run_sweep_command(const SweepOptions& options) {
   const auto known = sides.known(options.resume);
   const auto trials = run::remaining_trials(plan, known);
   const auto done_before = sides.count() * (plan.size() - trials.size());
-  Progress progress(sides.count() * trials.size(), done_before, experiment.repeat.adaptive);
+  Progress progress(sides.count() * trials.size(), done_before, not_all);
   sides.expect(trials);
   run::Sweep sweep(sides.for_sweep(), progress.observer(), trials.size(), {.per_trial = experiment.repeat_slow});
   run::AdaptiveOutcome outcome;
+  run::GuidedOutcome guided;
   try {
     if (experiment.repeat.adaptive) {
       outcome = run::run_adaptive_sweep(plan, known, sweep, experiment.repeat);
+    } else if (guide) {
+      guided = run::run_guided_sweep(plan, known, sweep, *guide);
     } else {
       for (const auto& trial : trials) sweep.run(trial);
     }
@@ -210,6 +253,7 @@ ExitCode run_sweep_command(const SweepOptions& options) {
   progress.finish();
   print_findings(sweep.counts());
   if (experiment.repeat.adaptive) print_outcome(outcome, experiment.repeat);
+  if (guide) print_outcome(guided);
   return conclude(sweep.counts(), static_cast<int>(done_before), sides, options);
 }
 

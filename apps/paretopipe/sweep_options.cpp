@@ -60,6 +60,11 @@ void add_sweep_options(CLI::App& command, SweepOptions& options) {
           "--shard", [&options](const std::string& text) { options.shard = experiment::parse_shard(text); },
           "Measure one part of the plan, such as 3/16: the third of sixteen, which `paretopipe merge` joins")
       ->type_name("NUMBER/COUNT");
+  command
+      .add_option("--guided", options.guided,
+                  "Measure only what could be on the frontier by this file of `paretopipe profile`; repeatable")
+      ->type_name("PROFILE")
+      ->allow_extra_args(false);
   command.add_flag("--resume", options.resume, "Continue a sweep: run what has no ok record yet");
   command.add_flag("--dry-run", options.dry_run, "Print the plan and run nothing");
 }

@@ -15,8 +15,9 @@ struct SweepOptions {
   std::filesystem::path experiment_file;
   experiment::GivenFlags settings;
   std::filesystem::path out;
-  std::filesystem::path against;  ///< another stage program; empty if there is none
-  experiment::Shard shard;        ///< the part of the plan to measure; 1/1 is all of it
+  std::filesystem::path against;              ///< another stage program; empty if there is none
+  std::vector<std::filesystem::path> guided;  ///< profiles that say which splits to measure; empty: all
+  experiment::Shard shard;                    ///< the part of the plan to measure; 1/1 is all of it
   bool resume = false;
   bool dry_run = false;
   std::vector<std::string> command_line;

@@ -1,0 +1,143 @@
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/run/guided_sweep.hpp>
+
+#include <functional>
+#include <map>
+#include <set>
+
+#include <support/catch.hpp>
+#include <support/message_of.hpp>
+
+#include "../predict/profiles.hpp"
+
+using namespace paretopipe;
+using namespace paretopipe::testing;
+using record::TrialRecord;
+using support::contains;
+
+namespace {
+
+constexpr int kGuidedBlocks = 12;
+
+std::vector<experiment::Trial> plan_of_every_split(int repetitions) {
+  std::vector<experiment::Trial> plan;
+  for (int repetition = 0; repetition < repetitions; ++repetition) {
+    for (int split = 0; split <= kGuidedBlocks; ++split) {
+      experiment::Trial trial;
+      trial.model = "m";
+      trial.batch = 2;
+      trial.block_count = kGuidedBlocks;
+      trial.split_points = {split};
+      trial.depth = 100;
+      trial.repetition = repetition;
+      plan.push_back(trial);
+    }
+  }
+  return plan;
+}
+
+/// Two devices; the second one is three times as fast.
+std::vector<predict::Profile> guiding_profiles() {
+  return {a_profile({std::vector<int>(kGuidedBlocks, 30), std::vector<int>(kGuidedBlocks, 10)})};
+}
+
+/// Answers with what was predicted, changed by `change`, and counts the trials of each split.
+class PredictedExecutor final : public run::TrialExecutor {
+ public:
+  using Change = std::function<void(TrialRecord&)>;
+  PredictedExecutor(predict::Question question, Change change)
+      : question_(std::move(question)), change_(std::move(change)) {}
+
+  TrialRecord run(const experiment::Trial& trial) override {
+    ++runs[trial.split_points.front()];
+    const auto predicted = predict::predict_splits(question_, {trial.split_points}).front();
+    TrialRecord record;
+    record.trial = trial;
+    record.status = record::Status::ok;
+    record.summary.emplace();
+    record.summary->latency.emplace().p50_ns = predicted.latency_ns.value;
+    record.summary->throughput_image_per_s = predicted.throughput_image_per_s.value;
+    change_(record);
+    return record;
+  }
+
+  std::map<int, int> runs;
+
+ private:
+  predict::Question question_;
+  Change change_;
+};
+
+struct GuidedRun {
+  std::vector<experiment::Trial> plan = plan_of_every_split(2);
+  predict::Question question = run::guiding_question(guiding_profiles(), plan);
+  PredictedExecutor executor;
+  std::vector<TrialRecord> kept;
+  run::GuidedOutcome outcome;
+
+  explicit GuidedRun(PredictedExecutor::Change change, const std::vector<TrialRecord>& known = {})
+      : executor(question, std::move(change)) {
+    run::Sweep sweep(
+        executor, [this](const TrialRecord& record) { kept.push_back(record); }, {}, plan.size());
+    outcome = run::run_guided_sweep(plan, known, sweep, question);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a guided sweep measures the predicted frontier, every repetition of it, and two splits more as a check") {
+  const GuidedRun sweep([](auto&) {});
+  for (const auto& split : predict::predict(sweep.question).frontier) {
+    const auto points = split.split_points();
+    CHECK(sweep.executor.runs.at(points.empty() ? kGuidedBlocks : points.front()) == 2);
+  }
+  CHECK(sweep.executor.runs.size() >= 3);
+  CHECK(sweep.executor.runs.size() < 8);
+  CHECK(sweep.outcome.splits == 13);
+  CHECK(sweep.outcome.measured == static_cast<int>(sweep.executor.runs.size()));
+  CHECK(sweep.outcome.margin == run::kLeastMargin);
+  CHECK(sweep.outcome.worst_error == Approx(0).margin(1e-9));
+}
+
+TEST_CASE("where predictions turn out worse the margin grows, and more splits are measured") {
+  const GuidedRun exact([](auto&) {});
+  const GuidedRun slower([](TrialRecord& record) { record.summary->latency->p50_ns *= 1.25; });
+  CHECK(slower.outcome.worst_error == Approx(0.2));
+  CHECK(slower.outcome.margin.value() == Approx(0.3));
+  CHECK(slower.executor.runs.size() > exact.executor.runs.size());
+}
+
+TEST_CASE("what was measured before is not measured again, and failed trials end in no claim") {
+  const GuidedRun first([](auto&) {});
+  const GuidedRun again([](auto&) {}, first.kept);
+  CHECK(again.executor.runs.empty());
+  CHECK(again.outcome.measured == first.outcome.measured);
+  const GuidedRun failing([](TrialRecord& record) {
+    record.status = record::Status::failed;
+    record.summary.reset();
+  });
+  CHECK_FALSE(failing.outcome.margin.has_value());
+  CHECK(failing.outcome.without_result == failing.outcome.measured);
+  CHECK(first.outcome.without_result == 0);
+  CHECK_FALSE(failing.executor.runs.empty());
+}
+
+TEST_CASE("a plan of several conditions, or of another model than the profile's, cannot be guided") {
+  const auto refusal = [](const auto& change) {
+    auto plan = plan_of_every_split(1);
+    change(plan);
+    return support::message_of<UsageError>([&] { run::guiding_question(guiding_profiles(), plan); });
+  };
+  CHECK(refusal([](auto&) {}) == "(nothing was thrown)");
+  CHECK(contains(refusal([](auto& plan) { plan.back().depth = 3; }), "one set of conditions"));
+  CHECK(contains(refusal([](auto& plan) { plan.back().data_parallel = 2; }), "one set of conditions"));
+  const auto all = [](auto change) {
+    return [change](auto& plan) {
+      for (auto& trial : plan) change(trial);
+    };
+  };
+  CHECK(contains(refusal(all([](auto& trial) { trial.micro_batch = 1; })), "one set of conditions"));
+  CHECK(contains(refusal(all([](auto& trial) { trial.phases = experiment::Phases::offline; })), "both phases"));
+  CHECK(contains(refusal(all([](auto& trial) { trial.model = "n"; })), "the sweep of n"));
+  CHECK(contains(refusal(all([](auto& trial) { trial.batch = 4; })), "at batch 4"));
+}
