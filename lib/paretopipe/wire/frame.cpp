@@ -97,14 +97,14 @@ struct RawHeader {
   std::uint8_t dtype = 0;
   std::uint8_t memory_format = 0;
   std::uint8_t rank = 0;
-  std::uint8_t reserved = 0;
+  std::uint8_t codec = 0;
   std::array<std::uint32_t, kMaxRank> dims{};
 
   /// The one place that knows the order of the fields; reading and writing both go through it.
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor&& visitor) {
     visitor(self.version), visitor(self.type), visitor(self.sequence), visitor(self.body_bytes), visitor(self.tag);
-    visitor(self.dtype), visitor(self.memory_format), visitor(self.rank), visitor(self.reserved);
+    visitor(self.dtype), visitor(self.memory_format), visitor(self.rank), visitor(self.codec);
     for (auto& dim : self.dims) visitor(dim);
   }
 };
@@ -147,12 +147,11 @@ void check_preamble(const RawHeader& raw) {
   if (raw.version != kProtocolVersion) {
     refuse("expected protocol version {}, got {}: run the same release on every device", kProtocolVersion, raw.version);
   }
-  if (raw.reserved != 0) refuse("expected the reserved byte to be 0, got {}", raw.reserved);
 }
 
 void check_no_tensor_fields(const RawHeader& raw, std::string_view what) {
-  if (raw.tag != 0 || raw.dtype != 0 || raw.memory_format != 0 || raw.rank != 0) {
-    refuse("expected tag, dtype, memory format and rank of a {} to be 0, got others", what);
+  if (raw.tag != 0 || raw.dtype != 0 || raw.memory_format != 0 || raw.rank != 0 || raw.codec != 0) {
+    refuse("expected tag, dtype, memory format, rank and codec of a {} to be 0, got others", what);
   }
 }
 
@@ -182,6 +181,13 @@ Bytes32 decode_bytes(const RawHeader& raw, std::string_view what) {
   return bytes;
 }
 
+void check(const Encoding& encoding) {
+  constexpr auto kMostBytes = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  if (encoding.codec == 0) refuse("expected a codec of 1 ... 255, got 0");
+  if (encoding.body_bytes >= 1 && encoding.body_bytes <= kMostBytes) return;
+  refuse("expected 1 ... {} bytes of an encoded tensor, got {}", kMostBytes, encoding.body_bytes);
+}
+
 TensorFrame decode_tensor(const RawHeader& raw) {
   if (raw.rank > kMaxRank) refuse("expected a rank of 0 ... {}, got {}", kMaxRank, raw.rank);
   const auto unused = raw.dims.begin() + raw.rank;
@@ -192,6 +198,11 @@ TensorFrame decode_tensor(const RawHeader& raw) {
       static_cast<DType>(raw.dtype), static_cast<MemoryFormat>(raw.memory_format), {raw.dims.begin(), unused}};
   // byte_size throws for an invalid spec; its result is positive and converts without loss.
   const auto expected = static_cast<std::uint64_t>(byte_size(spec));
+  if (raw.codec != 0) {
+    const Encoding encoding{raw.codec, raw.body_bytes};
+    check(encoding);
+    return {raw.tag, raw.sequence, std::move(spec), encoding};
+  }
   if (raw.body_bytes != expected) {
     refuse("expected a body of {} bytes for {}, got {}", expected, to_string(spec), raw.body_bytes);
   }
@@ -228,6 +239,11 @@ RawHeader to_raw(const TensorFrame& frame) {
                 .memory_format = static_cast<std::uint8_t>(frame.spec.memory_format),
                 .rank = static_cast<std::uint8_t>(frame.spec.shape.size())};
   std::ranges::transform(frame.spec.shape, raw.dims.begin(), [](auto dim) { return static_cast<std::uint32_t>(dim); });
+  if (frame.encoding) {
+    check(*frame.encoding);
+    raw.codec = frame.encoding->codec;
+    raw.body_bytes = frame.encoding->body_bytes;
+  }
   return raw;
 }
 
@@ -244,7 +260,9 @@ std::string describe(const Proof&) {
 }
 
 std::string describe(const TensorFrame& frame) {
-  return fmt::format("tensor {} (tag {}, sequence {})", to_string(frame.spec), frame.tag, frame.sequence);
+  auto text = fmt::format("tensor {} (tag {}, sequence {})", to_string(frame.spec), frame.tag, frame.sequence);
+  if (frame.encoding) text += fmt::format(", {} bytes of codec {}", frame.encoding->body_bytes, frame.encoding->codec);
+  return text;
 }
 
 }  // namespace

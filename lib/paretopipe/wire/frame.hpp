@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <variant>
@@ -62,7 +63,7 @@ std::string to_string(const TensorSpec& spec);
 // byte by byte. A field that follows from others (a tensor's body length) is not stored, so no contradictory header can
 // be made; one from a peer is refused.
 
-inline constexpr std::uint16_t kProtocolVersion = 2;
+inline constexpr std::uint16_t kProtocolVersion = 3;
 inline constexpr std::size_t kHeaderBytes = 64;
 inline constexpr std::uint64_t kMaxControlBytes = std::uint64_t{64} << 20;
 
@@ -72,11 +73,19 @@ struct ControlFrame {
   bool operator==(const ControlFrame&) const = default;
 };
 
-/// A body of exactly byte_size(spec) bytes.
+/// What crosses in place of a tensor's elements: what a codec made of them.
+struct Encoding {
+  std::uint8_t codec = 1;        ///< 1 … 255: a number of codec/codec.hpp, which this layer only passes on
+  std::uint64_t body_bytes = 1;  ///< 1 … 2^63 - 1
+  bool operator==(const Encoding&) const = default;
+};
+
+/// A body of exactly byte_size(spec) bytes, or of those that a codec made of them.
 struct TensorFrame {
   std::uint32_t tag = 0;       ///< the plan or trial it belongs to, so that a stale frame is recognised
   std::uint64_t sequence = 0;  ///< the number of the tensor in it, in the order in which they cross the link
-  TensorSpec spec;
+  TensorSpec spec;             ///< of the tensor itself
+  std::optional<Encoding> encoding{};
   bool operator==(const TensorFrame&) const = default;
 };
 
@@ -104,8 +113,8 @@ HeaderBytes encode(const FrameHeader& header);
 /// encode(decode(bytes)) == bytes for all accepted bytes. Allocates only the shape.
 FrameHeader decode(std::span<const std::byte, kHeaderBytes> bytes);
 
-/// "tensor float32[1x10] (tag 3, sequence 7)", "control message of 120 bytes", "challenge", "proof". For error
-/// messages.
+/// "tensor float32[1x10] (tag 3, sequence 7)", with ", 12 bytes of codec 4" if it is encoded, "control message of 120
+/// bytes", "challenge", "proof". For error messages.
 std::string to_string(const FrameHeader& header);
 
 }  // namespace paretopipe::wire

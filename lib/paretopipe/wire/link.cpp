@@ -207,6 +207,29 @@ ReceiveTimes Link::receive_tensor(std::uint32_t tag, std::uint64_t sequence, con
   return times;
 }
 
+SendTimes Link::send_encoded(std::uint32_t tag, std::uint64_t sequence, const TensorSpec& spec, std::uint8_t codec,
+                             std::span<const std::byte> body) {
+  return impl_->send(encode(TensorFrame{tag, sequence, spec, Encoding{codec, body.size()}}), body);
+}
+
+Encoded Link::receive_encoded(std::uint32_t tag, std::uint64_t sequence, const TensorSpec& announced,
+                              std::uint8_t codec, std::span<std::byte> into) {
+  const FrameHeader header = impl_->receive_header();
+  const ReceiveTimes begin{.begin_ns = now_ns()};
+  const auto* frame = std::get_if<TensorFrame>(&header);
+  TensorFrame expected{tag, sequence, announced, Encoding{codec, into.size()}};
+  if (frame != nullptr && frame->encoding && frame->encoding->body_bytes <= into.size()) {
+    expected.encoding->body_bytes = frame->encoding->body_bytes;
+  }
+  if (frame == nullptr || *frame != expected) {
+    throw ProtocolError(
+        impl_->sentence(fmt::format("expected at most {}, got {}", to_string(expected), to_string(header))));
+  }
+  const auto body = into.first(expected.encoding->body_bytes);
+  impl_->receive(body, header);
+  return {{begin.begin_ns, now_ns()}, body};
+}
+
 void Link::send_message(const nlohmann::json& message) {
   const std::string text = encode_control_body(message);
   impl_->send(encode(ControlFrame{text.size()}), as_bytes(text));

@@ -26,6 +26,12 @@ struct ReceiveTimes {
   std::int64_t end_ns = 0;    ///< the last byte was in the tensor
 };
 
+/// An encoded tensor that came.
+struct Encoded {
+  ReceiveTimes times;
+  std::span<const std::byte> body;  ///< the first part of the receiver's memory
+};
+
 /// Bytes of all frames that have crossed one end of a link so far, including headers, as the kernel takes and delivers
 /// them, without what encryption adds. Any thread may read them at any time.
 struct Traffic {
@@ -69,6 +75,15 @@ class Link {
   /// peer claims never decides how much is read or allocated.
   ReceiveTimes receive_tensor(std::uint32_t tag, std::uint64_t sequence, const TensorSpec& announced,
                               std::span<std::byte> into);
+
+  /// The same for what a codec made of a tensor of this spec. `codec` is its number in the frame.
+  SendTimes send_encoded(std::uint32_t tag, std::uint64_t sequence, const TensorSpec& spec, std::uint8_t codec,
+                         std::span<const std::byte> body);
+
+  /// Receives what this codec made of the announced tensor. `into` has room for the most bytes that it can make; a
+  /// header that claims more throws ProtocolError like any other that was not announced.
+  Encoded receive_encoded(std::uint32_t tag, std::uint64_t sequence, const TensorSpec& announced, std::uint8_t codec,
+                          std::span<std::byte> into);
 
   /// Limits and treatment of unusual values: see encode_control_body and decode_control_body.
   void send_message(const nlohmann::json& message);

@@ -21,6 +21,7 @@ using paretopipe::support::message_of;
 namespace {
 
 const FrameHeader kTensor = TensorFrame{3, 7, {DType::float32, MemoryFormat::contiguous, {2, 5}}};
+const FrameHeader kEncoded = TensorFrame{3, 7, {DType::float32, MemoryFormat::contiguous, {2, 5}}, Encoding{4, 18}};
 const FrameHeader kControl = ControlFrame{120};
 
 /// The 32 bytes from `first` on, one more each.
@@ -50,7 +51,7 @@ TEST_CASE("a header that is not ours, of another version or type, or that descri
   };
   for (const auto& [offset, value, words] :
        {Change{0, 'G', "expected the bytes 50504950 (\"PPIP\") first, got 47504950"},
-        Change{4, 1, "expected protocol version 2, got 1"}, Change{5, 1, "expected protocol version 2, got 258"},
+        Change{4, 1, "expected protocol version 3, got 1"}, Change{5, 1, "expected protocol version 3, got 259"},
         Change{6, 0, "expected type 1 (control), 2 (tensor), 3 (challenge) or 4 (proof), got 0"}, Change{6, 5, "got 5"},
         Change{7, 1, "got 258"}, Change{16, 41, "expected a body of 40 bytes for float32[2x5], got 41"},
         Change{16, 39, "got 39"}, Change{21, 2, "got 2199023255592"},
@@ -59,7 +60,6 @@ TEST_CASE("a header that is not ours, of another version or type, or that descri
         Change{30, 9, "expected a rank of 0 ... 8, got 9"},
         Change{30, 1, "expected the dimensions after rank 1 to be 0"},
         Change{30, 3, "every dimension must be 1 ... 4294967295"},
-        Change{31, 1, "expected the reserved byte to be 0, got 1"},
         Change{32, 0, "every dimension must be 1 ... 4294967295"},
         Change{63, 1, "expected the dimensions after rank 2 to be 0"}}) {
     CAPTURE(offset, value);
@@ -83,7 +83,7 @@ TEST_CASE("a control message beyond the cap, or without a body, is refused") {
 
 TEST_CASE("a control message, a challenge or a proof with a field that only others have is refused") {
   const auto frame = GENERATE(kControl, kChallenge, kProof);
-  const auto offset = GENERATE(24, 27, 28, 29, 30);
+  const auto offset = GENERATE(24, 27, 28, 29, 30, 31);
   CAPTURE(to_string(frame), offset);
   CHECK(contains(refusal(frame, static_cast<std::size_t>(offset), 1), "to be 0, got others"));
   for (const std::size_t of_dimensions : {32, 63}) {
@@ -92,6 +92,14 @@ TEST_CASE("a control message, a challenge or a proof with a field that only othe
   CHECK(contains(refusal(kControl, 8, 1), "expected sequence 0 in a control message, got 1"));
   CHECK(contains(refusal(kChallenge, 8, 1), "expected sequence 0 in a challenge, got 1"));
   CHECK(contains(refusal(kProof, 16, 1), "expected a proof without a body, got 1 bytes"));
+}
+
+TEST_CASE("an encoded tensor has a body of any length but none") {
+  CHECK(decode(encode(kEncoded)) == kEncoded);
+  CHECK(contains(refusal(kEncoded, 16, 0), "expected 1 ... 9223372036854775807 bytes of an encoded tensor, got 0"));
+  CHECK(contains(refusal(kEncoded, 23, 0x80), "got 9223372036854775826"));
+  CHECK(contains(refusal(kEncoded, 30, 9), "expected a rank of 0 ... 8, got 9"));
+  CHECK_THROWS_AS(encode(TensorFrame{3, 7, {}, Encoding{0, 18}}), ProtocolError);
 }
 
 TEST_CASE("a header that no peer would accept cannot be encoded") {
@@ -105,6 +113,7 @@ TEST_CASE("a header that no peer would accept cannot be encoded") {
 
 TEST_CASE("a frame reads as its kind and what tells it from others, without a greeting's token") {
   CHECK(to_string(kTensor) == "tensor float32[2x5] (tag 3, sequence 7)");
+  CHECK(to_string(kEncoded) == "tensor float32[2x5] (tag 3, sequence 7), 18 bytes of codec 4");
   CHECK(to_string(kControl) == "control message of 120 bytes");
   CHECK(to_string(kChallenge) == "challenge");
   CHECK(to_string(kProof) == "proof");
@@ -179,6 +188,9 @@ FrameHeader random_frame(Random& random) {
     frame.spec.shape.push_back(static_cast<std::int64_t>(1 + below(random, 128)));
   }
   if (frame.spec.shape.size() == 4 && below(random, 2) == 0) frame.spec.memory_format = MemoryFormat::channels_last;
+  if (below(random, 2) == 0) {
+    frame.encoding = {static_cast<std::uint8_t>(1 + below(random, 255)), 1 + below(random, std::uint64_t{1} << 40)};
+  }
   return frame;
 }
 
@@ -223,11 +235,12 @@ TEST_CASE("flipping any single bit of a valid header gives one that is refused o
   SUCCEED();
 }
 
-TEST_CASE("a flipped bit in anything but tag, sequence, a secret or a control message's length never goes unnoticed") {
+TEST_CASE(
+    "a flipped bit in anything but tag, sequence, codec, a secret or a control message's length never goes unnoticed") {
   const FrameHeader frame = TensorFrame{3, 7, {DType::float32, MemoryFormat::contiguous, {2, 5, 3}}};
   for (std::size_t bit = 0; bit < 8 * kHeaderBytes; ++bit) {
     const auto byte = bit / 8;
-    const bool free = (byte >= 8 && byte < 16) || (byte >= 24 && byte < 28);
+    const bool free = (byte >= 8 && byte < 16) || (byte >= 24 && byte < 28) || byte == 31;
     HeaderBytes bytes = encode(frame);
     flip(bytes, bit);
     CAPTURE(bit);
@@ -282,6 +295,9 @@ TEST_CASE("the golden frames decode to what the protocol's description says, and
   for (const auto& [name, header, body] : std::initializer_list<std::tuple<const char*, FrameHeader, std::string>>{
            {"tensor", TensorFrame{3, 7, {DType::float32, MemoryFormat::channels_last, {1, 2, 1, 1}}},
             std::string(reinterpret_cast<const char*>(values), sizeof(values))},
+           {"encoded",
+            TensorFrame{3, 7, {DType::float32, MemoryFormat::channels_last, {1, 2, 1, 1}}, Encoding{4, 5}},
+            {"\0\0\x80\x3f\x07", 5}},
            {"control", ControlFrame{16}, encode_control_body(message)},
            {"challenge", kChallenge, ""},
            {"proof", kProof, ""}}) {
@@ -295,7 +311,7 @@ TEST_CASE("the golden frames decode to what the protocol's description says, and
 }
 
 TEST_CASE("the protocol's description and the fuzzer's seeds quote the golden frames") {
-  const std::string name = GENERATE(as<std::string>{}, "tensor", "control", "challenge", "proof");
+  const std::string name = GENERATE(as<std::string>{}, "tensor", "encoded", "control", "challenge", "proof");
   CAPTURE(name);
   const auto frame = golden_bytes(name);
   const std::string seed = read_source_file("tests/fuzz/corpus/wire/" + name + ".bin");

@@ -72,9 +72,25 @@ TEMPLATE_TEST_CASE("a tensor of another trial, batch, shape, type or order is re
   auto other = GENERATE(TensorFrame{2, 7, kTwoMegabytes}, TensorFrame{3, 8, kTwoMegabytes},
                         TensorFrame{3, 7, {DType::float32, MemoryFormat::contiguous, {1000, 500}}},
                         TensorFrame{3, 7, {DType::int64, MemoryFormat::contiguous, {250, 1000}}},
-                        TensorFrame{3, 7, {DType::float32, MemoryFormat::channels_last, {500, 1000, 1, 1}}});
+                        TensorFrame{3, 7, {DType::float32, MemoryFormat::channels_last, {500, 1000, 1, 1}}},
+                        TensorFrame{3, 7, kTwoMegabytes, Encoding{4, 2'000'000}});
   raw.send(encode(other));
   CHECK(contains(refusal_of_tensor<ProtocolError>(link), "got " + to_string(FrameHeader(other))));
+}
+
+TEMPLATE_TEST_CASE("an encoded tensor that is longer than it can be, of another codec or plain is refused unread", "",
+                   TcpLoopback, Socketpair) {
+  auto [link, raw] = make_link_and_raw<TestType>();
+  const auto other =
+      GENERATE(TensorFrame{3, 7, kTwoMegabytes, Encoding{4, 101}}, TensorFrame{3, 7, kTwoMegabytes, Encoding{5, 100}},
+               TensorFrame{3, 7, kTwoMegabytes}, TensorFrame{3, 8, kTwoMegabytes, Encoding{4, 100}});
+  raw.send(frame(other, "body"));
+  std::vector<std::byte> memory(100);
+  const auto text =
+      message_of<ProtocolError>([&, &used = link] { used.receive_encoded(3, 7, kTwoMegabytes, 4, memory); });
+  CHECK(contains(text, "expected at most tensor"));
+  CHECK(contains(text, "got " + to_string(FrameHeader(other))));
+  CHECK(unread_bytes(link) == 4);
 }
 
 TEMPLATE_TEST_CASE("a frame of another kind than expected, or of another protocol, is refused", "", TcpLoopback,

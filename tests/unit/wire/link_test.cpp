@@ -123,6 +123,20 @@ TEMPLATE_TEST_CASE("a golden frame that arrives a byte at a time is received", "
   CHECK(values[1] == -2.0F);
 }
 
+TEMPLATE_TEST_CASE("an encoded tensor arrives in the first bytes of memory for the longest one", "", TcpLoopback,
+                   Socketpair) {
+  auto [a, b] = make_links<TestType>();
+  std::vector<std::byte> memory(1000);
+  for (const std::size_t length : {std::size_t{1}, std::size_t{999}, std::size_t{1000}}) {
+    a.send_encoded(1, length, bytes_spec(8), 4, pattern(length, 3));
+    const auto encoded = b.receive_encoded(1, length, bytes_spec(8), 4, memory);
+    CHECK(encoded.body.data() == memory.data());
+    CHECK(std::vector<std::byte>(encoded.body.begin(), encoded.body.end()) == pattern(length, 3));
+    CHECK(encoded.times.begin_ns <= encoded.times.end_ns);
+  }
+  CHECK(a.traffic()->sent == b.traffic()->received);
+}
+
 TEMPLATE_TEST_CASE("messages and tensors share a link in order", "", TcpLoopback, Socketpair) {
   auto [a, b] = make_links<TestType>();
   const json message = {{"type", "plan"}, {"cuts", {3}}};

@@ -370,10 +370,10 @@ TEST_CASE("a port where another program answers is refused at once, with what it
                  "got 5353482d: the peer is not paretopipe"));
   CHECK(contains(refusal_of_answer([](const auto&) {
                    auto newer = golden_bytes("challenge");
-                   newer[4] = std::byte{3};
+                   newer[4] = std::byte{4};
                    return newer;
                  }),
-                 "expected protocol version 2, got 3"));
+                 "expected protocol version 3, got 4"));
 }
 
 TEST_CASE("of more silent strangers than are kept waiting the oldest go, and the peer is still found") {
@@ -426,7 +426,7 @@ TEST_CASE("the deadline's report says how many strangers were turned away, and w
   auto challenge = encode(new_challenge());
   challenge[4] = std::byte{1};
   older.send(challenge);
-  CHECK(contains(wait(), "expected protocol version 2, got 1"));
+  CHECK(contains(wait(), "expected protocol version 3, got 1"));
 }
 
 TEST_CASE("a caller who has not spoken by the end of one call is heard in the next") {
