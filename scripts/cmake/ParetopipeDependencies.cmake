@@ -8,6 +8,17 @@ find_package(CLI11 2.1 REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(OpenSSL 3.0 REQUIRED COMPONENTS Crypto SSL)
 
+# Neither has a CMake package in every Debian.
+function(paretopipe_find_compressor name header)
+  find_path(PARETOPIPE_${name}_INCLUDE_DIR ${header} REQUIRED)
+  find_library(PARETOPIPE_${name}_LIBRARY ${name} REQUIRED)
+  add_library(paretopipe_${name} INTERFACE)
+  target_include_directories(paretopipe_${name} SYSTEM INTERFACE ${PARETOPIPE_${name}_INCLUDE_DIR})
+  target_link_libraries(paretopipe_${name} INTERFACE ${PARETOPIPE_${name}_LIBRARY})
+endfunction()
+paretopipe_find_compressor(zstd zstd.h)
+paretopipe_find_compressor(lz4 lz4.h)
+
 # Header-only Asio: newer Boosts ship only the CMake package, older ones only what FindBoost knows.
 find_package(Boost 1.74 CONFIG QUIET)
 if(NOT Boost_FOUND)

@@ -1,0 +1,121 @@
+#pragma once
+#include <paretopipe/core/error.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// What crosses a cut in fewer bytes. Pure: no input or output, no state but scratch memory.
+namespace paretopipe::codec {
+
+/// The name of the codec that leaves a tensor as it is.
+inline constexpr const char* kNone = "none";
+
+/// How values become codes of fewer bits. The numbers are part of the wire protocol. README.md says what each does.
+enum class Quantiser : std::uint8_t {
+  none = 0,
+  float16 = 1,
+  bfloat16 = 2,
+  uniform8 = 3,
+  channel8 = 4,
+  channel4 = 5,
+  sort16 = 6,
+  sort12 = 7,
+  sort12_wide = 8,
+  sort8 = 9,
+  sort4 = 10,
+  sort4_wide = 11
+};
+
+/// How bytes become fewer bytes without loss. The numbers are part of the wire protocol.
+enum class Compressor : std::uint8_t { none = 0, zstd = 1, lz4 = 2 };
+
+/// A codec as a person names it: one of the two, or a quantiser whose codes a compressor takes ("channel8+zstd").
+struct Codec {
+  Quantiser quantiser = Quantiser::none;
+  Compressor compressor = Compressor::none;
+
+  bool operator==(const Codec&) const = default;
+
+  bool encodes() const { return *this != Codec{}; }
+  bool lossy() const { return quantiser != Quantiser::none; }
+  /// For wire::Encoding: 16 × the compressor's number + the quantiser's; 0 if it does not encode.
+  std::uint8_t number() const;
+};
+
+/// What `paretopipe codecs` says of a part of a codec's name.
+struct Row {
+  std::string_view name;
+  std::string_view meaning;
+  double bits_per_value = 0;  ///< of float32, without the few bytes beside the codes; 0: depends on the values
+  bool lossy = false;
+};
+/// All quantisers, `none` first, and then all compressors.
+const std::vector<Row>& catalogue();
+
+/// Throws UsageError, which names the codecs that there are, for another name.
+Codec parse(std::string_view name);
+std::string to_string(const Codec& codec);
+
+/// A tensor cannot be encoded: it holds NaN or an infinity, which no quantiser keeps. The text says which and where.
+class NotFinite : public Error {
+ public:
+  explicit NotFinite(const std::string& message) : Error(ExitCode::environment, message) {}
+};
+
+/// What came is not what the codec makes of such a tensor.
+class Damaged : public Error {
+ public:
+  explicit Damaged(const std::string& message) : Error(ExitCode::environment, message) {}
+};
+
+/// What a tensor's elements are. Integers, such as token ids, pass a quantiser as they are.
+enum class Element { float32, bfloat16, int64 };
+
+/// A dense tensor as a codec sees it: value i belongs to channel i / stride mod channels. Activations of shape [N, C,
+/// H, W] have C channels, of stride H · W or, in the order channels_last, 1; any other tensor those of its last
+/// dimension.
+struct Layout {
+  Element element = Element::float32;
+  std::size_t values = 0;
+  std::size_t channels = 1;  ///< channels · stride divides `values`
+  std::size_t stride = 1;
+
+  std::size_t bytes() const {
+    return values * (element == Element::float32 ? 4 : element == Element::bfloat16 ? 2 : 8);
+  }
+  bool operator==(const Layout&) const = default;
+};
+
+/// The most bytes that a codec makes of a tensor: all of them without a compressor, whatever the values are.
+std::size_t most_bytes(const Codec& codec, const Layout& layout);
+
+/// Memory that encoding and decoding need beside their input and output. Kept from one tensor to the next, so that only
+/// the first one allocates. For one thread at a time.
+struct Scratch {
+  std::vector<float> values;        ///< of a tensor of bfloat16
+  std::vector<std::uint8_t> codes;  ///< one a byte, before they are packed
+  std::vector<std::uint16_t> wide_codes;
+  std::vector<std::byte> body;  ///< between a quantiser and a compressor
+  std::vector<std::byte> shuffled;
+  std::vector<float> selected;
+  std::vector<float> table;
+  std::shared_ptr<void> compressing;  ///< the state of libzstd
+  std::shared_ptr<void> decompressing;
+};
+
+/// Encodes a tensor of `layout.bytes()` bytes into `into`, which has room for most_bytes(), and returns how many bytes
+/// of it were filled. Throws NotFinite.
+std::size_t encode(const Codec& codec, const Layout& layout, std::span<const std::byte> values,
+                   std::span<std::byte> into, Scratch& scratch);
+
+/// Decodes a body into a tensor of `layout.bytes()` bytes. Throws Damaged for a body that encode() cannot have made;
+/// reads and writes nothing beyond the two spans, and allocates no more than the tensor's size, whatever the body says.
+void decode(const Codec& codec, const Layout& layout, std::span<const std::byte> body, std::span<std::byte> into,
+            Scratch& scratch);
+
+}  // namespace paretopipe::codec

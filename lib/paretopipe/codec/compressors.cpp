@@ -1,0 +1,100 @@
+#include "compressors.hpp"
+
+#include <limits>
+#include <string>
+
+#include <fmt/format.h>
+#include <lz4.h>
+#include <zstd.h>
+
+#include "kernels.hpp"
+
+namespace paretopipe::codec {
+
+namespace {
+
+constexpr int kZstdLevel = 1;  // a link that is worth a higher one is slower than any that we know
+
+const char* chars(std::span<const std::byte> bytes) {
+  return reinterpret_cast<const char*>(bytes.data());
+}
+
+char* chars(std::span<std::byte> bytes) {
+  return reinterpret_cast<char*>(bytes.data());
+}
+
+/// liblz4 counts in int.
+int lz4_size(std::size_t bytes) {
+  if (bytes <= LZ4_MAX_INPUT_SIZE) return static_cast<int>(bytes);
+  throw UsageError(
+      fmt::format("lz4 takes at most {} bytes, and the tensor has {}; use zstd", LZ4_MAX_INPUT_SIZE, bytes));
+}
+
+ZSTD_CCtx* compressing(Scratch& scratch) {
+  if (!scratch.compressing) {
+    scratch.compressing = {ZSTD_createCCtx(), [](void* state) { ZSTD_freeCCtx(static_cast<ZSTD_CCtx*>(state)); }};
+  }
+  return static_cast<ZSTD_CCtx*>(scratch.compressing.get());
+}
+
+ZSTD_DCtx* decompressing(Scratch& scratch) {
+  if (!scratch.decompressing) {
+    scratch.decompressing = {ZSTD_createDCtx(), [](void* state) { ZSTD_freeDCtx(static_cast<ZSTD_DCtx*>(state)); }};
+  }
+  return static_cast<ZSTD_DCtx*>(scratch.decompressing.get());
+}
+
+std::size_t compress_zstd(std::span<const std::byte> bytes, std::span<std::byte> into, Scratch& scratch) {
+  const auto size =
+      ZSTD_compressCCtx(compressing(scratch), into.data(), into.size(), bytes.data(), bytes.size(), kZstdLevel);
+  if (ZSTD_isError(size) == 0) return size;
+  throw Error(ExitCode::internal, fmt::format("libzstd: {}", ZSTD_getErrorName(size)));
+}
+
+std::size_t compress_lz4(std::span<const std::byte> bytes, std::span<std::byte> into) {
+  const int room = static_cast<int>(std::min<std::size_t>(into.size(), std::numeric_limits<int>::max()));
+  const int size = LZ4_compress_default(chars(bytes), chars(into), lz4_size(bytes.size()), room);
+  if (size > 0) return static_cast<std::size_t>(size);
+  throw Error(ExitCode::internal, "liblz4 had no room for what it bounds itself");
+}
+
+void decompress_plain(Compressor compressor, std::span<const std::byte> body, std::span<std::byte> into,
+                      Scratch& scratch) {
+  if (compressor == Compressor::zstd) {
+    const auto size = ZSTD_decompressDCtx(decompressing(scratch), into.data(), into.size(), body.data(), body.size());
+    if (ZSTD_isError(size) != 0) throw Damaged(fmt::format("libzstd: {}", ZSTD_getErrorName(size)));
+    if (size != into.size()) throw Damaged(fmt::format("{} bytes instead of {}", size, into.size()));
+    return;
+  }
+  const int size = LZ4_decompress_safe(chars(body), chars(into), lz4_size(body.size()), lz4_size(into.size()));
+  if (size < 0) throw Damaged("liblz4 cannot read it");
+  if (static_cast<std::size_t>(size) != into.size())
+    throw Damaged(fmt::format("{} bytes instead of {}", size, into.size()));
+}
+
+}  // namespace
+
+std::size_t most_compressed(Compressor compressor, std::size_t bytes) {
+  if (compressor == Compressor::zstd) return ZSTD_compressBound(bytes);
+  return static_cast<std::size_t>(LZ4_compressBound(lz4_size(bytes)));
+}
+
+std::size_t compress(Compressor compressor, std::span<const std::byte> bytes, std::size_t width,
+                     std::span<std::byte> into, Scratch& scratch) {
+  if (width > 1) {
+    scratch.shuffled.resize(bytes.size());
+    shuffle(bytes, width, scratch.shuffled.data());
+    bytes = scratch.shuffled;
+  }
+  return compressor == Compressor::zstd ? compress_zstd(bytes, into, scratch) : compress_lz4(bytes, into);
+}
+
+void decompress(Compressor compressor, std::span<const std::byte> body, std::size_t width, std::span<std::byte> into,
+                Scratch& scratch) {
+  if (width <= 1) return decompress_plain(compressor, body, into, scratch);
+  scratch.shuffled.resize(into.size());
+  decompress_plain(compressor, body, scratch.shuffled, scratch);
+  unshuffle(scratch.shuffled, width, into.data());
+}
+
+}  // namespace paretopipe::codec

@@ -1,0 +1,77 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+// Internal: the loops over values, compiled for what the CPU has. Each takes time in proportion to the memory that it
+// reads and writes.
+namespace paretopipe::codec {
+
+/// The levels of some values: code c stands for min + c · step.
+struct Levels {
+  float min = 0;
+  float step = 0;
+
+  bool operator==(const Levels&) const = default;
+};
+
+struct Extremes {
+  float min = 0;
+  float max = 0;
+};
+
+/// Of consecutive values. Sets `finite` to false if one is NaN or infinite; the extremes then mean nothing.
+Extremes extremes_of(std::span<const float> values, bool& finite);
+
+/// The same of each channel of rows of one value a channel.
+void extremes_of_rows(std::span<const float> values, std::span<Extremes> channels, bool& finite);
+
+/// Two of the values, and how many are below the lower one, at most the lower one, and at most the higher one.
+struct Bracket {
+  float low = 0;
+  float high = 0;
+  std::size_t below = 0;
+  std::size_t up_to_low = 0;
+  std::size_t up_to_high = 0;
+};
+
+/// Counts for each bracket, and copies every value that is strictly within one to `selected`, which has room for all of
+/// them and one more. Returns how many these are.
+std::size_t select(std::span<const float> values, std::span<Bracket> brackets, float* selected);
+
+/// `levels` levels from min to max: step = (max − min) / (levels − 1). Where that is too small to divide by, 0.
+Levels levels_of(const Extremes& extremes, int levels);
+
+/// code = (value − min) / step, rounded to the nearest integer and halves to the even one; 0 if the step is 0.
+void quantise(std::span<const float> values, const Levels& levels, int count, std::uint8_t* codes);
+void quantise_rows(std::span<const float> values, std::span<const Levels> channels, int count, std::uint8_t* codes);
+void restore(const std::uint8_t* codes, const Levels& levels, std::span<float> values);
+void restore_rows(const std::uint8_t* codes, std::span<const Levels> channels, std::span<float> values);
+
+/// Groups in ascending order: a value is in the last one whose border is at most the value, and has the code group ·
+/// levels + its code within the group. `borders` are the minima of all groups.
+void quantise_groups(std::span<const float> values, std::span<const Levels> groups, int levels, std::uint16_t* codes);
+void quantise_groups(std::span<const float> values, std::span<const Levels> groups, int levels, std::uint8_t* codes);
+
+/// Looks codes up.
+void restore(const std::uint8_t* codes, std::span<const float> table, std::span<float> values);
+void restore(const std::uint16_t* codes, std::span<const float> table, std::span<float> values);
+
+/// Two codes of 4 bits in a byte, the first in the lower half; four bytes of 12 bits in three.
+void pack4(std::span<const std::uint8_t> codes, std::uint8_t* packed);
+void unpack4(const std::uint8_t* packed, std::span<std::uint8_t> codes);
+void pack12(std::span<const std::uint16_t> codes, std::uint8_t* packed);
+void unpack12(const std::uint8_t* packed, std::span<std::uint16_t> codes);
+
+/// Rounded to nearest even. Sets `fits` to false if a value is NaN or infinite, or becomes so.
+void to_float16(std::span<const float> values, std::uint16_t* codes, bool& fits);
+void from_float16(const std::uint16_t* codes, std::span<float> values);
+void to_bfloat16(std::span<const float> values, std::uint16_t* codes, bool& fits);
+void from_bfloat16(const std::uint16_t* codes, std::span<float> values);
+
+/// All first bytes of elements of `width` bytes, then all second ones, and so on; and back.
+void shuffle(std::span<const std::byte> bytes, std::size_t width, std::byte* shuffled);
+void unshuffle(std::span<const std::byte> shuffled, std::size_t width, std::byte* bytes);
+
+}  // namespace paretopipe::codec

@@ -1,0 +1,101 @@
+#include "order_statistics.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+
+#include "kernels.hpp"
+
+namespace paretopipe::codec {
+
+namespace {
+
+/// Fewer values are sorted.
+constexpr std::size_t kFew = 4096;
+constexpr std::size_t kSample = 8192;
+/// Standard deviations of a sample's rank that a bracket allows for to either side.
+constexpr double kWidth = 4;
+
+/// Values at positions that follow no pattern of the tensor's, in the same order every time.
+std::vector<float> sorted_sample(std::span<const float> values) {
+  std::vector<float> sample(std::min(kSample, values.size() / 4));
+  std::uint64_t state = 1;
+  for (auto& value : sample) {
+    state = state * 6364136223846793005U + 1442695040888963407U;  // Knuth, TAOCP 2, 3.3.4
+    value = values[static_cast<std::size_t>(state >> 32) * values.size() >> 32];
+  }
+  std::sort(sample.begin(), sample.end());
+  return sample;
+}
+
+Bracket bracket_of(const std::vector<float>& sample, double quantile) {
+  const auto count = static_cast<double>(sample.size());
+  const auto place = quantile * count, width = kWidth * std::sqrt(count * quantile * (1 - quantile)) + 1;
+  const auto at = [&](double rank) { return sample[static_cast<std::size_t>(std::clamp(rank, 0.0, count - 1))]; };
+  return {at(place - width), at(place + width)};
+}
+
+/// The value at this rank, if it is in the bracket.
+std::optional<float> find(const Bracket& bracket, std::size_t rank, std::vector<float>& between) {
+  if (rank < bracket.below) return std::nullopt;
+  if (rank < bracket.up_to_low) return bracket.low;
+  const auto place = rank - bracket.up_to_low;
+  if (place < between.size()) {
+    const auto found = between.begin() + static_cast<std::ptrdiff_t>(place);
+    std::nth_element(between.begin(), found, between.end());
+    return *found;
+  }
+  if (rank < bracket.up_to_high) return bracket.high;
+  return std::nullopt;
+}
+
+float search(std::span<const float> values, std::size_t rank) {
+  std::vector<float> copy(values.begin(), values.end());
+  const auto found = copy.begin() + static_cast<std::ptrdiff_t>(rank);
+  std::nth_element(copy.begin(), found, copy.end());
+  return *found;
+}
+
+/// Neighbouring ranks lie in one bracket.
+bool shares_bracket(std::size_t rank, std::size_t with) {
+  return rank <= with + 1;
+}
+
+std::vector<float> sorted_statistics(std::span<const float> values, std::span<const std::size_t> ranks) {
+  std::vector<float> sorted(values.begin(), values.end()), found;
+  std::sort(sorted.begin(), sorted.end());
+  for (const auto rank : ranks) found.push_back(sorted[rank]);
+  return found;
+}
+
+}  // namespace
+
+std::vector<float> order_statistics(std::span<const float> values, std::span<const std::size_t> ranks,
+                                    Scratch& scratch) {
+  if (values.size() <= kFew) return sorted_statistics(values, ranks);
+  const auto sample = sorted_sample(values);
+  std::vector<Bracket> brackets;
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    if (i > 0 && shares_bracket(ranks[i], ranks[i - 1])) continue;
+    brackets.push_back(bracket_of(sample, static_cast<double>(ranks[i]) / static_cast<double>(values.size())));
+  }
+  scratch.selected.resize(values.size() + 1);
+  const std::span selected(scratch.selected.data(), select(values, brackets, scratch.selected.data()));
+
+  std::vector<float> found, between;
+  auto bracket = brackets.begin() - 1;
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    if (i == 0 || !shares_bracket(ranks[i], ranks[i - 1])) {
+      ++bracket;
+      between.clear();
+      std::copy_if(selected.begin(), selected.end(), std::back_inserter(between),
+                   [&](float value) { return value > bracket->low && value < bracket->high; });
+    }
+    const auto value = find(*bracket, ranks[i], between);
+    found.push_back(value ? *value : search(values, ranks[i]));
+  }
+  return found;
+}
+
+}  // namespace paretopipe::codec

@@ -1,0 +1,296 @@
+#include "quantisers.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "kernels.hpp"
+#include "order_statistics.hpp"
+
+namespace paretopipe::codec {
+
+namespace {
+
+constexpr int kLevels8 = 256, kLevels4 = 16;
+
+std::uint8_t* bytes_of(std::span<std::byte> into) {
+  return reinterpret_cast<std::uint8_t*>(into.data());
+}
+
+const std::uint8_t* bytes_of(std::span<const std::byte> body) {
+  return reinterpret_cast<const std::uint8_t*>(body.data());
+}
+
+std::size_t packed_bytes(std::size_t values, int bits) {
+  return (values * static_cast<std::size_t>(bits) + 7) / 8;
+}
+
+/// Names the first value that no quantiser keeps, which is searched only once there is one.
+[[noreturn]] void refuse(std::span<const float> values, float most) {
+  const auto found = std::find_if(values.begin(), values.end(),
+                                  [most](float value) { return !std::isfinite(value) || std::abs(value) > most; });
+  if (found == values.end()) throw NotFinite("its values span more than a float32 can say");
+  throw NotFinite(fmt::format("value {} of {} is {}{}", found - values.begin(), values.size(), *found,
+                              std::isfinite(*found) ? ", which is too large" : ""));
+}
+
+void require(bool kept, std::span<const float> values, float most) {
+  if (!kept) refuse(values, most);
+}
+
+constexpr float kAny = std::numeric_limits<float>::max();
+
+void write(std::span<const Levels> levels, std::span<std::byte> into) {
+  std::memcpy(into.data(), levels.data(), levels.size_bytes());
+}
+
+std::vector<Levels> read_levels(std::span<const std::byte> body, std::size_t count) {
+  std::vector<Levels> levels(count);
+  std::memcpy(levels.data(), body.data(), count * sizeof(Levels));
+  return levels;
+}
+
+std::vector<Levels> levels_of(std::span<const Extremes> extremes, int levels, std::span<const float> values) {
+  std::vector<Levels> result;
+  for (const auto& of : extremes) {
+    require(std::isfinite(of.max - of.min), values, kAny);
+    result.push_back(codec::levels_of(of, levels));
+  }
+  return result;
+}
+
+// One channel has consecutive values, or every row has one value of each channel.
+
+std::vector<Extremes> extremes_of_channels(const Layout& layout, std::span<const float> values) {
+  std::vector<Extremes> extremes(layout.channels);
+  bool finite = true;
+  if (layout.stride == 1 && layout.channels > 1) {
+    extremes_of_rows(values, extremes, finite);
+  } else {
+    for (std::size_t begin = 0; begin < values.size(); begin += layout.stride) {
+      const auto channel = begin / layout.stride % layout.channels;
+      const auto found = extremes_of(values.subspan(begin, layout.stride), finite);
+      auto& all = extremes[channel];
+      const bool first = begin / layout.stride < layout.channels;
+      all = first ? found : Extremes{std::min(all.min, found.min), std::max(all.max, found.max)};
+    }
+  }
+  require(finite, values, kAny);
+  return extremes;
+}
+
+void quantise_channels(const Layout& layout, std::span<const float> values, std::span<const Levels> levels, int count,
+                       std::uint8_t* codes) {
+  if (layout.stride == 1 && layout.channels > 1) return quantise_rows(values, levels, count, codes);
+  for (std::size_t begin = 0; begin < values.size(); begin += layout.stride) {
+    quantise(values.subspan(begin, layout.stride), levels[begin / layout.stride % layout.channels], count,
+             codes + begin);
+  }
+}
+
+void restore_channels(const Layout& layout, const std::uint8_t* codes, std::span<const Levels> levels,
+                      std::span<float> values) {
+  if (layout.stride == 1 && layout.channels > 1) return restore_rows(codes, levels, values);
+  for (std::size_t begin = 0; begin < values.size(); begin += layout.stride) {
+    restore(codes + begin, levels[begin / layout.stride % layout.channels], values.subspan(begin, layout.stride));
+  }
+}
+
+/// The whole tensor as one channel.
+Layout as_one_channel(const Layout& layout) {
+  return {layout.element, layout.values, 1, layout.values};
+}
+
+void quantise_affine(const Layout& layout, int bits, std::span<const float> values, std::span<std::byte> into,
+                     Scratch& scratch) {
+  const int count = bits == 4 ? kLevels4 : kLevels8;
+  const auto levels = levels_of(extremes_of_channels(layout, values), count, values);
+  write(levels, into);
+  auto* codes = bytes_of(into.subspan(levels.size() * sizeof(Levels)));
+  if (bits == 8) return quantise_channels(layout, values, levels, count, codes);
+  scratch.codes.resize(values.size());
+  quantise_channels(layout, values, levels, count, scratch.codes.data());
+  pack4(scratch.codes, codes);
+}
+
+void restore_affine(const Layout& layout, int bits, std::span<const std::byte> body, std::span<float> values,
+                    Scratch& scratch) {
+  const auto levels = read_levels(body, layout.channels);
+  const auto* codes = bytes_of(body.subspan(levels.size() * sizeof(Levels)));
+  if (bits == 8) return restore_channels(layout, codes, levels, values);
+  scratch.codes.resize(values.size());
+  unpack4(codes, scratch.codes);
+  restore_channels(layout, scratch.codes.data(), levels, values);
+}
+
+/// Group g has the sorted values from rank ⌊g · n / G⌋ on; one without values has the border of the next, or of the
+/// last.
+std::vector<Levels> groups_of(const SortBits& bits, std::span<const float> values, const Extremes& all,
+                              Scratch& scratch) {
+  const auto groups = static_cast<std::size_t>(bits.groups());
+  std::vector<std::size_t> ranks;
+  for (std::size_t group = 1; group < groups; ++group) {  // the last rank of the one before, and its own first one
+    const auto begin = group * values.size() / groups;
+    ranks.push_back(std::max(begin, std::size_t{1}) - 1);
+    ranks.push_back(begin);
+  }
+  const auto found = order_statistics(values, ranks, scratch);
+  std::vector<Extremes> extremes(groups, all);
+  for (std::size_t group = 1; group < groups; ++group) {
+    extremes[group - 1].max = found[2 * group - 2];
+    extremes[group].min = found[2 * group - 1];
+  }
+  for (auto& group : extremes) group.max = std::max(group.min, group.max);  // one without values
+  return levels_of(extremes, bits.levels(), values);
+}
+
+void quantise_sorted(const SortBits& bits, std::span<const float> values, std::span<std::byte> into, Scratch& scratch) {
+  bool finite = true;
+  const auto extremes = extremes_of(values, finite);
+  require(finite, values, kAny);
+  const auto groups = groups_of(bits, values, extremes, scratch);
+  write(groups, into);
+  auto* codes = bytes_of(into.subspan(groups.size() * sizeof(Levels)));
+  if (bits.carried == 8) return quantise_groups(values, groups, bits.levels(), codes);
+  if (bits.carried == 4) {
+    scratch.codes.resize(values.size());
+    quantise_groups(values, groups, bits.levels(), scratch.codes.data());
+    return pack4(scratch.codes, codes);
+  }
+  scratch.wide_codes.resize(values.size());
+  quantise_groups(values, groups, bits.levels(), scratch.wide_codes.data());
+  if (bits.carried == 12) return pack12(scratch.wide_codes, codes);
+  std::memcpy(codes, scratch.wide_codes.data(), values.size() * sizeof(std::uint16_t));
+}
+
+/// The value of every code, also of those that no sender makes of so many bits.
+std::span<const float> make_table(const SortBits& bits, std::span<const Levels> groups, Scratch& scratch) {
+  const auto per_group = static_cast<std::size_t>(bits.levels());
+  const auto size = std::size_t{1} << bits.carried;
+  scratch.table.assign(size, 0);
+  for (std::size_t code = 0; code < std::min(size, groups.size() * per_group); ++code) {
+    const auto& group = groups[code / per_group];
+    scratch.table[code] = group.min + static_cast<float>(code % per_group) * group.step;
+  }
+  return scratch.table;
+}
+
+void restore_sorted(const SortBits& bits, std::span<const std::byte> body, std::span<float> values, Scratch& scratch) {
+  const auto groups = read_levels(body, static_cast<std::size_t>(bits.groups()));
+  const auto table = make_table(bits, groups, scratch);
+  const auto* codes = bytes_of(body.subspan(groups.size() * sizeof(Levels)));
+  if (bits.carried == 8) return restore(codes, table, values);
+  if (bits.carried == 4) {
+    scratch.codes.resize(values.size());
+    unpack4(codes, scratch.codes);
+    return restore(scratch.codes.data(), table, values);
+  }
+  scratch.wide_codes.resize(values.size());
+  if (bits.carried == 12) {
+    unpack12(codes, scratch.wide_codes);
+  } else {
+    std::memcpy(scratch.wide_codes.data(), codes, values.size() * sizeof(std::uint16_t));
+  }
+  restore(scratch.wide_codes.data(), table, values);
+}
+
+void quantise_half(Quantiser quantiser, std::span<const float> values, std::span<std::byte> into, Scratch& scratch) {
+  scratch.wide_codes.resize(values.size());
+  bool fits = true;
+  if (quantiser == Quantiser::float16) {
+    to_float16(values, scratch.wide_codes.data(), fits);
+    require(fits, values, 65504);
+  } else {
+    to_bfloat16(values, scratch.wide_codes.data(), fits);
+    require(fits, values, kAny / 1.002F);
+  }
+  std::memcpy(into.data(), scratch.wide_codes.data(), into.size());
+}
+
+void restore_half(Quantiser quantiser, std::span<const std::byte> body, std::span<float> values, Scratch& scratch) {
+  scratch.wide_codes.resize(values.size());
+  std::memcpy(scratch.wide_codes.data(), body.data(), body.size());
+  if (quantiser == Quantiser::float16) return from_float16(scratch.wide_codes.data(), values);
+  from_bfloat16(scratch.wide_codes.data(), values);
+}
+
+}  // namespace
+
+bool sorts(Quantiser quantiser) {
+  return quantiser >= Quantiser::sort16;
+}
+
+SortBits sort_bits(Quantiser quantiser) {
+  switch (quantiser) {
+    case Quantiser::sort16:
+      return {4, 12, 16};
+    case Quantiser::sort12:
+      return {3, 9, 12};
+    case Quantiser::sort12_wide:
+      return {3, 9, 16};
+    case Quantiser::sort8:
+      return {2, 6, 8};
+    case Quantiser::sort4:
+      return {1, 3, 4};
+    case Quantiser::sort4_wide:
+      return {1, 3, 8};
+    default:
+      throw Error(ExitCode::internal, "this quantiser does not sort");
+  }
+}
+
+std::size_t quantised_bytes(Quantiser quantiser, const Layout& layout) {
+  switch (quantiser) {
+    case Quantiser::float16:
+    case Quantiser::bfloat16:
+      return 2 * layout.values;
+    case Quantiser::uniform8:
+      return sizeof(Levels) + layout.values;
+    case Quantiser::channel8:
+      return layout.channels * sizeof(Levels) + layout.values;
+    case Quantiser::channel4:
+      return layout.channels * sizeof(Levels) + packed_bytes(layout.values, 4);
+    default:
+      break;
+  }
+  const auto bits = sort_bits(quantiser);
+  return static_cast<std::size_t>(bits.groups()) * sizeof(Levels) + packed_bytes(layout.values, bits.carried);
+}
+
+void quantise(Quantiser quantiser, const Layout& layout, std::span<const float> values, std::span<std::byte> into,
+              Scratch& scratch) {
+  switch (quantiser) {
+    case Quantiser::float16:
+    case Quantiser::bfloat16:
+      return quantise_half(quantiser, values, into, scratch);
+    case Quantiser::uniform8:
+      return quantise_affine(as_one_channel(layout), 8, values, into, scratch);
+    case Quantiser::channel8:
+      return quantise_affine(layout, 8, values, into, scratch);
+    case Quantiser::channel4:
+      return quantise_affine(layout, 4, values, into, scratch);
+    default:
+      return quantise_sorted(sort_bits(quantiser), values, into, scratch);
+  }
+}
+
+void restore(Quantiser quantiser, const Layout& layout, std::span<const std::byte> body, std::span<float> values,
+             Scratch& scratch) {
+  switch (quantiser) {
+    case Quantiser::float16:
+    case Quantiser::bfloat16:
+      return restore_half(quantiser, body, values, scratch);
+    case Quantiser::uniform8:
+      return restore_affine(as_one_channel(layout), 8, body, values, scratch);
+    case Quantiser::channel8:
+      return restore_affine(layout, 8, body, values, scratch);
+    case Quantiser::channel4:
+      return restore_affine(layout, 4, body, values, scratch);
+    default:
+      return restore_sorted(sort_bits(quantiser), body, values, scratch);
+  }
+}
+
+}  // namespace paretopipe::codec
