@@ -18,6 +18,7 @@ using Command = std::function<ExitCode()>;
 // The records of `calibrate`, `run` and `sweep` contain `command_line`.
 
 void add_calibrate(CLI::App& app, Command& chosen, std::vector<std::string> command_line);
+void add_codecs(CLI::App& app, Command& chosen);
 void add_compare(CLI::App& app, Command& chosen);
 void add_devices(CLI::App& app, Command& chosen);
 void add_doctor(CLI::App& app, Command& chosen);

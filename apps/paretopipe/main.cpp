@@ -43,6 +43,7 @@ ExitCode run(int argc, char** argv) {
 
   cli::Command chosen;
   cli::add_models(app, chosen);
+  cli::add_codecs(app, chosen);
   cli::add_sweep(app, chosen, {argv, argv + argc});
   cli::add_run(app, chosen, {argv, argv + argc});
   cli::add_profile(app, chosen, {argv, argv + argc});

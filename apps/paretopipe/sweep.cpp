@@ -134,6 +134,9 @@ std::optional<predict::Question> guide_of(const SweepOptions& options, const exp
         "--guided decides after each round what to measure next: leave out --repeat auto, --shard and "
         "--against");
   }
+  if (experiment.codecs != experiment::Experiment{}.codecs) {
+    throw UsageError("--guided: profiles do not know how long codecs take; leave --codec out");
+  }
   std::vector<predict::Profile> profiles;
   for (const auto& file : options.guided) profiles.push_back(predict::load_profile(file));
   return run::guiding_question(std::move(profiles), plan);

@@ -1,4 +1,5 @@
 #pragma once
+#include <paretopipe/codec/codec.hpp>
 #include <paretopipe/experiment/compute_mode.hpp>
 #include <paretopipe/experiment/partition.hpp>
 #include <paretopipe/experiment/placement.hpp>
@@ -57,6 +58,8 @@ struct Experiment {
   int stages = 2;                         ///< 2 … kMostStages
   std::vector<std::string> partitions{};  ///< see parse_partition; empty: `splits` of two stages, "all" of more
   int max_partitions = 0;                 ///< how many of "all" to draw at random, besides the endpoints; 0: all
+  std::vector<std::string> codecs{codec::kNone};  ///< measured in turn, canonical (canonical_codecs)
+  std::optional<double> max_flips{};              ///< share of images whose class a lossy codec may change
   int num_classes = 10;
   std::vector<std::string> baselines{};  ///< measured besides the partitions (parse_baseline)
   Axis batch = 1;                        ///< images per batch

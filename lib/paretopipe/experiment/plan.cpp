@@ -115,11 +115,26 @@ class Tour {
   std::vector<std::optional<std::size_t>> current_;  ///< the last value of each axis
 };
 
-/// A trial without split points deals its batches out.
-void append_splits(std::vector<Trial>& trials, Trial trial, const std::vector<SplitPoints>& order, int devices) {
-  for (const auto& points : order) {
-    trial.split_points = points;
-    trial.data_parallel = points.empty() ? devices : 0;
+/// Each partition with each codec. Without split points batches are dealt out as they are; where all is local nothing
+/// crosses a cut. Both are measured once, without a codec.
+std::vector<Cut> cuts_of(const Experiment& experiment, const ModelDescription& model,
+                         const std::vector<SplitPoints>& partitions) {
+  std::vector<Cut> cuts;
+  for (const auto& points : partitions) {
+    if (points.empty() || points.front() == model.block_count()) {
+      cuts.push_back({points});
+    } else {
+      for (const auto& codec : experiment.codecs) cuts.push_back({points, codec});
+    }
+  }
+  return cuts;
+}
+
+void append_cuts(std::vector<Trial>& trials, Trial trial, const std::vector<Cut>& order, int devices) {
+  for (const auto& cut : order) {
+    trial.split_points = cut.split_points;
+    trial.codec = cut.codec;
+    trial.data_parallel = cut.split_points.empty() ? devices : 0;
     trials.push_back(trial);
   }
 }
@@ -179,14 +194,15 @@ std::vector<Trial> plan_trials(const Experiment& experiment, const std::vector<M
     const auto& times = inputs.block_times;
     const auto partitions =
         times.empty() ? partitions_of(experiment, model) : partitions_of(experiment, model, times.at(i));
+    const auto cuts = cuts_of(experiment, model, partitions);
     auto trial = make_trial(experiment, model, networks.shaping, inputs);
     Tour tour(axes_of(experiment, networks));
     for (trial.repetition = 0; trial.repetition < experiment.repeat.trials; ++trial.repetition) {
-      auto order = partitions;
+      auto order = cuts;
       auto random = random_of(experiment, model.model, trial.repetition);
       shuffle(order, random);
       const auto settings = tour.repetition(trial, random_of(experiment, model.model, trial.repetition, "/settings"));
-      for (const auto& setting : settings) append_splits(trials, setting, order, experiment.stages);
+      for (const auto& setting : settings) append_cuts(trials, setting, order, experiment.stages);
     }
   }
   return trials;

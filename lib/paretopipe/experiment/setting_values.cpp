@@ -1,5 +1,6 @@
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/core/text.hpp>
+#include <paretopipe/experiment/codecs.hpp>
 #include <paretopipe/experiment/setting_values.hpp>
 
 #include <chrono>
@@ -91,6 +92,64 @@ void apply_splits(Experiment& experiment, const Texts& texts) {
 void apply_partitions(Experiment& experiment, const Texts& texts) {
   experiment.partitions = texts;
   experiment.splits = {};
+}
+
+SettingValue codecs() {
+  SettingValue value{.type = "LIST", .allowed = "`\"none\"`, another name, or a list: `[\"none\", \"sort8\"]`"};
+  value.write = [](const Experiment& experiment) {
+    const auto& all = experiment.codecs;
+    return all.size() == 1 ? nlohmann::json(all.front()) : nlohmann::json(all);
+  };
+  value.read = [](Experiment& experiment, const nlohmann::json& json, const std::string& path) {
+    Texts texts;
+    for (const auto& item : json.is_array() ? json : nlohmann::json::array({json})) {
+      read_as(texts.emplace_back(), item, path);
+    }
+    experiment.codecs = canonical_codecs(texts, path);
+  };
+  value.parse = [](const Texts& texts, const std::string&) {
+    const auto names = split_at_commas(texts.front());
+    return nlohmann::json(Texts(names.begin(), names.end()));
+  };
+  return value;
+}
+
+TrialValue codec_of_trial() {
+  return {nullptr,
+          [](const Trial& trial, nlohmann::json& json) {
+            if (trial.codec != codec::kNone) json["codec"] = trial.codec;
+          },
+          [](const nlohmann::json& json, Trial& trial) { trial.codec = json.value("codec", codec::kNone); }};
+}
+
+SettingValue max_flips() {
+  SettingValue value{.type = "SHARE", .allowed = "from 0 to 1"};
+  value.write = [](const Experiment& experiment) {
+    return experiment.max_flips ? nlohmann::json(*experiment.max_flips) : nlohmann::json();
+  };
+  value.read = [](Experiment& experiment, const nlohmann::json& json, const std::string& path) {
+    experiment.max_flips.reset();
+    if (!json.is_null()) read_as(experiment.max_flips.emplace(), json, path);
+  };
+  value.parse = [](const Texts& texts, const std::string& flag) {
+    try {
+      return nlohmann::json(parse_probability(texts.front()));
+    } catch (const UsageError& error) {
+      throw UsageError(fmt::format("{}: {}", flag, error.what()));
+    }
+  };
+  value.check = [](const Experiment& experiment, const std::string& path) {
+    const auto share = experiment.max_flips.value_or(0);
+    if (share >= 0 && share <= 1) return;
+    throw UsageError(fmt::format("{} is {}; it must be from 0 to 1, such as 0.01 for 1 %", path, share));
+  };
+  return value;
+}
+
+TrialValue max_flips_of_trial() {
+  return {[](const Experiment& experiment, Trial& trial) { trial.max_flips = experiment.max_flips; },
+          [](const Trial& trial, nlohmann::json& json) { write_optional(json, "max_flips", trial.max_flips); },
+          [](const nlohmann::json& json, Trial& trial) { read_optional(json, "max_flips", trial.max_flips); }};
 }
 
 SettingValue repeats() {

@@ -159,6 +159,13 @@ SettingValue selection_of_splits();
 /// Split points and partitions are two ways to say the same: a flag for one replaces both from a file.
 void apply_splits(Experiment& experiment, const std::vector<std::string>& texts);
 void apply_partitions(Experiment& experiment, const std::vector<std::string>& texts);
+/// One codec, or a list.
+SettingValue codecs();
+/// The plan chooses one for each cut.
+TrialValue codec_of_trial();
+/// A share; none is not written.
+SettingValue max_flips();
+TrialValue max_flips_of_trial();
 /// Divisors of the batch.
 SettingValue micro_batches();
 SettingValue seed();

@@ -111,12 +111,13 @@ double Trial::relative_tolerance(Cpus cpus_used) const {
 std::string Trial::label() const {
   const auto over = shaping == Shaping::none ? "" : fmt::format(" over {} ({})", network.name, to_string(shaping));
   const auto cut = micro_batch == 0 ? "" : fmt::format(" micro-batch {}", micro_batch);
+  const auto encoded = codec == codec::kNone ? "" : fmt::format(" codec {}", codec);
   const auto how = describe(compute);
   const auto only = phases == Phases::both ? "" : fmt::format(" {}", describe(phases));
   const auto load = server ? fmt::format(" ({})", to_string(*server)) : "";
   const auto where = data_parallel > 0 ? fmt::format("data-parallel on {} devices", data_parallel)
                                        : fmt::format("split {}/{}", fmt::join(split_points, ","), block_count);
-  return fmt::format("{} {} batch {}{}{}{}{}{}{} repetition {}", model, where, batch, cut,
+  return fmt::format("{} {} batch {}{}{}{}{}{}{}{} repetition {}", model, where, batch, cut, encoded,
                      how.empty() ? how : " " + how, place_of(*this), over, only, load, repetition + 1);
 }
 
@@ -137,6 +138,7 @@ Trial Trial::without_split() const {
   trial.repetition = 0;
   trial.split_points.assign(static_cast<std::size_t>(stage_count()) - 1, 0);
   trial.data_parallel = 0;
+  trial.codec = codec::kNone;
   return trial;
 }
 

@@ -1,4 +1,5 @@
 #pragma once
+#include <paretopipe/codec/codec.hpp>
 #include <paretopipe/experiment/compute_mode.hpp>
 #include <paretopipe/experiment/data_source.hpp>
 #include <paretopipe/experiment/device_profile.hpp>
@@ -55,10 +56,21 @@ struct UncutTrial {
 /// The CPUs that computed a trial's stages and the unsplit model (host::same_kind_of_cpu).
 enum class Cpus { of_one_kind, of_several_kinds };
 
+/// What tells the measured ways to cut a model apart. Those of one model under the same settings are compared with each
+/// other.
+struct Cut {
+  std::vector<int> split_points;
+  std::string codec = codec::kNone;
+
+  auto operator<=>(const Cut&) const = default;
+};
+
 /// Everything that decides one run, and nothing else: two trials are the same if and only if they are equal.
 struct Trial : UncutTrial {
   int block_count = 0;              ///< N of the model
   std::vector<int> split_points{};  ///< one per cut, ascending. {k}: the first k blocks on stage 0, the rest on stage 1
+  std::optional<double> max_flips{};  ///< share of images whose class a lossy codec may change; absent: any
+  std::string codec = codec::kNone;   ///< that the activations cross the cuts with (codec_of_cut)
   int batches = 1;
   int warmup = 0;
   int depth = 1;
@@ -78,6 +90,8 @@ struct Trial : UncutTrial {
   /// The blocks of each stage, in the order of the stages. Empty ranges at the endpoints; all blocks on every stage if
   /// the model is not split.
   std::vector<BlockRange> stage_blocks() const;
+
+  Cut cut() const { return {split_points, codec}; }
 
   int micro_batches() const { return batch / images_per_micro_batch(); }  ///< of a batch
 
@@ -102,10 +116,11 @@ struct Trial : UncutTrial {
   /// The identity of the trial without its repetition. Medians are over trials that share it.
   std::string configuration_id() const;
 
-  /// The trial without its repetition and split points, which are 0 and empty: the same for all trials of a group.
+  /// The trial without its repetition, split points and codec, which are 0, empty and none: the same for all trials of
+  /// a group.
   Trial without_split() const;
 
-  /// The identity of the trial without its repetition and split points. Trials that share it have a frontier and
+  /// The identity of the trial without its repetition, split points and codec. Trials that share it have a frontier and
   /// baselines in common.
   std::string group_id() const;
 };

@@ -1,5 +1,6 @@
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/core/text.hpp>
+#include <paretopipe/experiment/codecs.hpp>
 #include <paretopipe/experiment/data_source.hpp>
 #include <paretopipe/experiment/devices.hpp>
 #include <paretopipe/experiment/experiment.hpp>
@@ -139,6 +140,16 @@ void check_partitions(const Experiment& experiment) {
   }
 }
 
+void check_codecs(const Experiment& experiment) {
+  const auto cuts = static_cast<std::size_t>(experiment.stages) - 1;
+  for (const auto& codec : experiment.codecs) {
+    const auto count = codec_count(codec);
+    if (count == 1 || count == cuts) continue;
+    throw UsageError(fmt::format("experiment.codec holds {}, which names {} codecs, and {} stages have {} cut{}", codec,
+                                 count, experiment.stages, cuts, cuts == 1 ? "" : "s"));
+  }
+}
+
 void check_baselines(const std::vector<std::string>& baselines) {
   for (auto baseline = baselines.begin(); baseline != baselines.end(); ++baseline) {
     check_text("baselines", *baseline);
@@ -241,6 +252,7 @@ void validate(const Experiment& experiment) {
   for (const int batch : experiment.batch) validate(experiment.server, experiment.warmup, batch);
   check_micro_batches(experiment);
   check_partitions(experiment);
+  check_codecs(experiment);
   check_baselines(experiment.baselines);
   check_data_parallel(experiment);
   check_phases(experiment);

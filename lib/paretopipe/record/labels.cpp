@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdint>
+#include <map>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -93,10 +94,23 @@ std::string split_number(const experiment::Trial& trial) {
   return fmt::format("{}", fmt::join(trial.split_points, ","));
 }
 
+namespace {
+
+/// " sort8"; empty without a codec.
+std::string codec_suffix(const experiment::Trial& trial) {
+  return trial.codec == codec::kNone ? "" : fmt::format(" {}", printable(trial.codec));
+}
+
+}  // namespace
+
+std::string cut_name(const experiment::Trial& trial) {
+  return split_number(trial) + codec_suffix(trial);
+}
+
 std::string split_label(const experiment::Trial& trial) {
   if (trial.data_parallel > 0) return fmt::format("data-parallel on {} devices", trial.data_parallel);
   const auto* place = trial.all_remote() ? " all remote" : trial.all_local() ? " all local" : "";
-  return fmt::format("{}/{}{}", split_number(trial), trial.block_count, place);
+  return fmt::format("{}/{}{}{}", split_number(trial), trial.block_count, place, codec_suffix(trial));
 }
 
 std::string split_name(const experiment::Trial& trial) {
@@ -168,6 +182,8 @@ nlohmann::ordered_json flat_settings(const experiment::Trial& trial) {
                      {"forward", text(trial.network.forward)},
                      {"backward", text(trial.network.backward)}};
   json["shaping"] = trial.shaping;
+  json["codec"] = trial.codec;
+  json["max_flips"] = trial.max_flips ? nlohmann::json(*trial.max_flips) : nlohmann::json("");
   json["micro_batch"] = trial.images_per_micro_batch();
   json["phases"] = trial.phases;
   json["weights_sha256"] = trial.weights_sha256;
@@ -206,16 +222,15 @@ std::string group_title(const experiment::Trial& trial) {
   if (!trial.devices.empty()) title += fmt::format(", {}", devices_text(trial));
   if (trial.server) title += fmt::format(", {}", to_string(*trial.server));
   if (!trial.weights_sha256.empty()) title += fmt::format(", weights {}", trial.weights_sha256.substr(0, 12));
-  const auto settings = settings_of(trial);
-  const auto defaults = settings_of(experiment::Trial{});
-  for (std::size_t i = 0; i < settings.size(); ++i) {
-    const auto& [name, value] = settings[i];
-    if (name == "shaping" || name == "weights_sha256" || name == "data_sha256" || name == "labels" ||
+  std::map<std::string, std::string> defaults;
+  for (auto& [name, value] : settings_of(experiment::Trial{})) defaults.emplace(name, value);
+  for (const auto& [name, value] : settings_of(trial)) {
+    if (name == "codec" || name == "shaping" || name == "weights_sha256" || name == "data_sha256" || name == "labels" ||
         name == "devices" || name.starts_with("network_"))
       continue;
     if (name.starts_with("archive_") || name.starts_with("server_") || value.empty()) continue;
     const auto shown = {"batch", "block_count", "data", "depth", "micro_batch", "phases", "threads_per_stage"};
-    if (std::find(shown.begin(), shown.end(), name) != shown.end() || value == defaults.at(i).value) continue;
+    if (std::find(shown.begin(), shown.end(), name) != shown.end() || value == defaults[name]) continue;
     title += fmt::format(", {} {}", name, value);
   }
   return title;

@@ -106,13 +106,27 @@ void from_json(const nlohmann::json& json, SlowDown& slow) {
   json.at("after_ns").get_to(slow.after_ns);
 }
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LinkPayload, from, to, payload_bytes, header_bytes)
+void to_json(nlohmann::json& json, const LinkPayload& link) {
+  json = {
+      {"from", link.from}, {"to", link.to}, {"payload_bytes", link.payload_bytes}, {"header_bytes", link.header_bytes}};
+  write_optional(json, "unencoded_bytes", link.unencoded_bytes);
+}
+
+void from_json(const nlohmann::json& json, LinkPayload& link) {
+  json.at("from").get_to(link.from);
+  json.at("to").get_to(link.to);
+  json.at("payload_bytes").get_to(link.payload_bytes);
+  json.at("header_bytes").get_to(link.header_bytes);
+  read_optional(json, "unencoded_bytes", link.unencoded_bytes);
+}
 
 void to_json(nlohmann::json& json, const Fidelity& fidelity) {
   json = {{"max_abs_difference", fidelity.max_abs_difference},
           {"top1_agreement", fidelity.top1_agreement},
           {"batches_compared", fidelity.batches_compared}};
   if (fidelity.tolerance != 0) json["tolerance"] = fidelity.tolerance;
+  if (fidelity.lossy_codec) json["lossy_codec"] = true;
+  write_optional(json, "max_flips", fidelity.max_flips);
   write_optional(json, "accuracy", fidelity.accuracy);
   write_optional(json, "unsplit_against_eager", fidelity.unsplit_against_eager);
 }
@@ -122,6 +136,8 @@ void from_json(const nlohmann::json& json, Fidelity& fidelity) {
   json.at("top1_agreement").get_to(fidelity.top1_agreement);
   json.at("batches_compared").get_to(fidelity.batches_compared);
   fidelity.tolerance = json.value("tolerance", 0.0);
+  fidelity.lossy_codec = json.value("lossy_codec", false);
+  read_optional(json, "max_flips", fidelity.max_flips);
   read_optional(json, "accuracy", fidelity.accuracy);
   read_optional(json, "unsplit_against_eager", fidelity.unsplit_against_eager);
 }

@@ -155,8 +155,11 @@ struct SlowDown {
 struct LinkPayload {
   int from = 0;
   int to = 0;
-  std::int64_t payload_bytes = 0;  ///< tensor bytes per batch, over all its micro-batches
+  std::int64_t payload_bytes = 0;  ///< tensor bytes per batch, over all its micro-batches, as they cross the link
   std::int64_t header_bytes = 0;   ///< framing per batch
+  /// Of the same tensors before a codec encoded them; absent without one. The payload is then the mean over all
+  /// batches.
+  std::optional<std::int64_t> unencoded_bytes{};
 
   bool operator==(const LinkPayload&) const = default;
 };
@@ -169,10 +172,15 @@ struct Fidelity {
   double tolerance = 0;                ///< upper limit of the difference: see Trial::relative_tolerance
   std::optional<Accuracy> accuracy{};  ///< of the split model's own results, if there are labels
 
+  /// A codec changed what crossed: no difference is refused, only more changed classes than the trial's `max_flips`.
+  bool lossy_codec = false;
+  std::optional<double> max_flips{};
+
   /// The unsplit model in the trial's mode against eager float32; absent in eager mode, and in older records.
   std::optional<UnsplitFidelity> unsplit_against_eager{};
 
-  bool kept() const { return max_abs_difference <= tolerance; }
+  double flips() const { return 1 - top1_agreement; }
+  bool kept() const { return lossy_codec ? !max_flips || flips() <= *max_flips : max_abs_difference <= tolerance; }
   bool operator==(const Fidelity&) const = default;
 };
 

@@ -20,7 +20,11 @@ Json to_json(const experiment::Trial& trial) {
   settings.erase("split_points");
   settings.erase("repetition");
   settings.erase("data_parallel");
-  return {{"settings", Json(settings)}, {"split_points", trial.split_points}, {"label", record::split_label(trial)}};
+  settings.erase("codec");
+  Json json{{"settings", Json(settings)}, {"split_points", trial.split_points}};
+  if (trial.codec != codec::kNone) json["codec"] = trial.codec;
+  json["label"] = record::split_label(trial);
+  return json;
 }
 
 Json to_json(const compare::Repetitions& repetitions) {

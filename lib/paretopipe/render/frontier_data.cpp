@@ -58,9 +58,9 @@ std::string line(const frontier::FrontierReport& report, const frontier::Frontie
   cells.emplace_back(!row.compared() ? "" : row.on_frontier ? "true" : "false");
   cells.push_back(cell(row.frontier_probability));
   cells.push_back(cell(row.balanced_probability));
-  cells.push_back(row.dominated_by ? record::split_number(group.rows[*row.dominated_by].configuration.trial) : "");
+  cells.push_back(row.dominated_by ? record::cut_name(group.rows[*row.dominated_by].configuration.trial) : "");
   std::vector<std::string> alike;
-  for (const auto other : row.alike) alike.push_back(record::split_number(group.rows[other].configuration.trial));
+  for (const auto other : row.alike) alike.push_back(record::cut_name(group.rows[other].configuration.trial));
   cells.push_back(fmt::format("{}", fmt::join(alike, " | ")));
   cells.push_back(fmt::format("{}", fmt::join(recommended_for(report, group, index), " | ")));
   cells.push_back(group.hypervolume ? record::format_number(group.hypervolume->volume) : "");
@@ -96,14 +96,36 @@ Json to_json(const frontier::Objective& objective) {
           {"direction", objective.direction == record::Direction::min ? "min" : "max"}};
 }
 
-Json split_points(const frontier::FrontierRow& row) {
-  return row.configuration.trial.split_points;
+/// A cut without a codec is its split points alone.
+Json cut(const frontier::FrontierRow& row) {
+  const auto& trial = row.configuration.trial;
+  Json json{{"split_points", trial.split_points}};
+  if (trial.codec != codec::kNone) json["codec"] = trial.codec;
+  return json;
 }
 
-Json split_points(const frontier::FrontierGroup& group, const std::vector<std::size_t>& rows) {
-  Json json = Json::array();
-  for (const auto row : rows) json.push_back(split_points(group.rows[row]));
-  return json;
+Json cut(Json description, const frontier::FrontierRow& row) {
+  description.update(cut(row));
+  return description;
+}
+
+/// A reference to other rows: `name` has their split points, and `name`_codec their codecs if there are any.
+void refer(Json& json, const std::string& name, const frontier::FrontierRow& row) {
+  const auto of_row = cut(row);
+  json[name] = of_row["split_points"];
+  if (of_row.contains("codec")) json[name + "_codec"] = of_row["codec"];
+}
+
+void refer(Json& json, const std::string& name, const frontier::FrontierGroup& group,
+           const std::vector<std::size_t>& rows) {
+  auto points = Json::array(), codecs = Json::array();
+  for (const auto row : rows) {
+    points.push_back(group.rows[row].configuration.trial.split_points);
+    codecs.push_back(group.rows[row].configuration.trial.codec);
+  }
+  json[name] = std::move(points);
+  const bool any = std::any_of(codecs.begin(), codecs.end(), [](const Json& codec) { return codec != codec::kNone; });
+  if (any) json[name + "_codec"] = std::move(codecs);
 }
 
 /// All that a row says about its objectives: medians under their own names, then further values by objective.
@@ -129,17 +151,18 @@ void append_objectives(Json& json, const frontier::FrontierReport& report, const
   if (row.frontier_probability) json["frontier_probability"] = *row.frontier_probability;
   if (row.balanced_probability) json["balanced_probability"] = *row.balanced_probability;
   if (row.dominated_by) {
-    json["dominated_by"] = split_points(group.rows[*row.dominated_by]);
+    refer(json, "dominated_by", group.rows[*row.dominated_by]);
     json["behind"] = std::move(behind);
   }
 }
 
 Json to_json(const frontier::FrontierReport& report, const frontier::FrontierGroup& group, std::size_t index) {
   const auto& row = group.rows[index];
-  Json json{{"split_points", split_points(row)}, {"label", record::split_label(row.configuration.trial)}};
+  auto json = cut(row);
+  json["label"] = record::split_label(row.configuration.trial);
   if (!row.is_split()) json["devices"] = row.configuration.trial.data_parallel;
   append_objectives(json, report, group, row);
-  if (!row.alike.empty()) json["indistinguishable_from"] = split_points(group, row.alike);
+  if (!row.alike.empty()) refer(json, "indistinguishable_from", group, row.alike);
   const auto purposes = recommended_for(report, group, index);
   if (!purposes.empty()) json["recommended_for"] = purposes;
   if (!row.violations.empty()) json["excluded_by"] = row.violations;
@@ -155,23 +178,21 @@ Json recommendations(const frontier::FrontierReport& report, const frontier::Fro
   const auto& recommendation = *group.recommendation;
   Json json = Json::array();
   for (std::size_t i = 0; i < report.objectives.size(); ++i) {
-    json.push_back({{"for", superlative(report.objectives[i])},
-                    {"split_points", split_points(group.rows[recommendation.best[i]])}});
+    json.push_back(cut({{"for", superlative(report.objectives[i])}}, group.rows[recommendation.best[i]]));
   }
-  json.push_back({{"for", "balanced"},
-                  {"split_points", split_points(group.rows[recommendation.balanced.option])},
-                  {"worst_regret", recommendation.balanced.worst_regret},
-                  {"worst_in", report.objectives[recommendation.balanced.worst_case].metric->name}});
-  if (recommendation.knee) {
-    json.push_back({{"for", "knee"}, {"split_points", split_points(group.rows[*recommendation.knee])}});
-  }
+  auto balanced = cut({{"for", "balanced"}}, group.rows[recommendation.balanced.option]);
+  balanced["worst_regret"] = recommendation.balanced.worst_regret;
+  balanced["worst_in"] = report.objectives[recommendation.balanced.worst_case].metric->name;
+  json.push_back(std::move(balanced));
+  if (recommendation.knee) json.push_back(cut({{"for", "knee"}}, group.rows[*recommendation.knee]));
   return json;
 }
 
 Json to_json(const frontier::Incident& incident) {
-  Json json{{"split_points", incident.split_points},
-            {"repetition", incident.repetition},
-            {"happened", frontier::what_happened(incident)}};
+  Json json{{"split_points", incident.cut.split_points}};
+  if (incident.cut.codec != codec::kNone) json["codec"] = incident.cut.codec;
+  json["repetition"] = incident.repetition;
+  json["happened"] = frontier::what_happened(incident);
   const auto& outliers = incident.outliers;
   if (!outliers.single_stream.empty()) json["outliers_single_stream"] = outliers.single_stream;
   if (!outliers.offline.empty()) json["outliers_offline"] = outliers.offline;
@@ -186,6 +207,7 @@ Json to_json(const frontier::FrontierReport& report, const frontier::FrontierGro
   settings.erase("split_points");
   settings.erase("repetition");
   settings.erase("data_parallel");
+  settings.erase("codec");
   Json json{{"settings", Json(settings)}, {"conclusion", headline(report, group)}, {"splits", Json::array()}};
   for (std::size_t row = 0; row < group.rows.size(); ++row) json["splits"].push_back(to_json(report, group, row));
   if (group.recommendation) json["recommendations"] = recommendations(report, group);
@@ -203,13 +225,14 @@ Json to_json(const frontier::FrontierReport& report, const frontier::NetworkFami
   for (const auto index : family.groups) networks.push_back(report.groups[index].settings().network.name);
   const auto& first = report.groups[family.groups.front()];
   for (const auto& candidate : family.candidates) {
-    candidates.push_back({{"split_points", split_points(first.rows[candidate.rows.front()])},
-                          {"worst_regret", candidate.worst_regret},
-                          {"worst_in", report.objectives[candidate.worst_objective].metric->name},
-                          {"worst_network", networks[candidate.worst_group]}});
+    auto json = cut(first.rows[candidate.rows.front()]);
+    json["worst_regret"] = candidate.worst_regret;
+    json["worst_in"] = report.objectives[candidate.worst_objective].metric->name;
+    json["worst_network"] = networks[candidate.worst_group];
+    candidates.push_back(std::move(json));
   }
   Json json{{"groups", family.groups}, {"networks", networks}, {"conclusion", robust_headline(report, family)}};
-  if (family.robust) json["robust"] = candidates[*family.robust]["split_points"];
+  if (family.robust) refer(json, "robust", first.rows[family.candidates[*family.robust].rows.front()]);
   json["candidates"] = std::move(candidates);
   return json;
 }

@@ -21,7 +21,7 @@ PlotSeries series_of(const frontier::FrontierGroup& group) {
   for (const auto& row : group.rows) {
     if (!row.values[0] || !row.values[1] || !row.is_split()) continue;
     series.points.push_back({*row.values[0], *row.values[1], row.intervals[0], row.intervals[1],
-                             record::split_number(row.configuration.trial), row.on_frontier});
+                             record::cut_name(row.configuration.trial), row.on_frontier});
   }
   return series;
 }

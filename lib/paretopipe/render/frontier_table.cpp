@@ -55,7 +55,7 @@ std::string standing(const frontier::FrontierReport& report, const frontier::Fro
                      const frontier::FrontierRow& row, const TableMarks& marks) {
   if (row.on_frontier) return marks.unbeaten;
   if (row.dominated_by) {
-    return fmt::format("{} {}", record::split_number(group.rows[*row.dominated_by].configuration.trial),
+    return fmt::format("{} {}", record::cut_name(group.rows[*row.dominated_by].configuration.trial),
                        shortfall(report, group, row));
   }
   if (!row.violations.empty()) return "excluded";
@@ -159,7 +159,7 @@ std::string best_split(const frontier::FrontierReport& report, const frontier::F
                        std::size_t objective, const std::string& missing_mark) {
   if (!group.recommendation) return missing_mark;
   const auto& best = group.rows[group.recommendation->best[objective]];
-  return fmt::format("{}: {}", record::split_number(best.configuration.trial),
+  return fmt::format("{}: {}", record::cut_name(best.configuration.trial),
                      record::format_value(*best.values[objective], report.objectives[objective].metric->unit));
 }
 

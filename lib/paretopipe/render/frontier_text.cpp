@@ -87,7 +87,7 @@ std::string render_plot(const frontier::FrontierReport& report, const frontier::
   std::vector<ScatterPoint> points;
   for (const auto& row : group.rows) {
     if (!row.complete() || !row.is_split()) continue;
-    points.push_back({*row.values[0], *row.values[1], record::split_number(row.configuration.trial), row.on_frontier});
+    points.push_back({*row.values[0], *row.values[1], record::cut_name(row.configuration.trial), row.on_frontier});
   }
   if (points.size() < 2) return "";
   return '\n' + render_scatter(points, axis(report.objectives[0]), axis(report.objectives[1]), style);

@@ -57,18 +57,19 @@ std::string format_interval(const stats::Interval& interval, double beside, std:
 
 std::string short_label(const frontier::FrontierRow& row) {
   const auto& trial = row.configuration.trial;
-  return record::split_number(trial) + (trial.all_remote() ? " remote" : trial.all_local() ? " local" : "");
+  return record::cut_name(trial) + (trial.all_remote() ? " remote" : trial.all_local() ? " local" : "");
 }
 
 std::string verdict(const experiment::Trial& trial) {
   if (trial.all_local()) return "Do not split (all local)";
   if (trial.all_remote()) return "Do not split (all remote)";
   const auto& cuts = trial.split_points;
-  return fmt::format("Cut after block{} {}", cuts.size() == 1 ? "" : "s", fmt::join(cuts, " and "));
+  const auto with = trial.codec == codec::kNone ? "" : fmt::format(" with {}", record::printable(trial.codec));
+  return fmt::format("Cut after block{} {}{}", cuts.size() == 1 ? "" : "s", fmt::join(cuts, " and "), with);
 }
 
 std::string split_list(const frontier::FrontierGroup& group, const std::vector<std::size_t>& rows) {
-  const auto name = [&](std::size_t row) { return record::split_number(group.rows[row].configuration.trial); };
+  const auto name = [&](std::size_t row) { return record::cut_name(group.rows[row].configuration.trial); };
   std::vector<std::string> items;
   for (std::size_t i = 0; i < rows.size();) {
     std::size_t last = i;
@@ -117,10 +118,9 @@ std::string values_with_best(const frontier::FrontierReport& report, const front
   std::vector<std::string> items;
   for (std::size_t i = 0; i < report.objectives.size(); ++i) {
     const auto& best = group.rows[group.recommendation->best[i]];
-    const auto comparison =
-        best.values[i] == row.values[i]
-            ? std::string("the best")
-            : fmt::format("best {}, at {}", value_of(report, best, i), record::split_number(best.configuration.trial));
+    const auto comparison = best.values[i] == row.values[i] ? std::string("the best")
+                                                            : fmt::format("best {}, at {}", value_of(report, best, i),
+                                                                          record::cut_name(best.configuration.trial));
     items.push_back(fmt::format("{} {} ({})", report.objectives[i].metric->name, value_of(report, row, i), comparison));
   }
   return fmt::format("{}", fmt::join(items, " and "));
@@ -140,7 +140,7 @@ std::string alternative_clause(const frontier::FrontierReport& report, const fro
   const auto& other = group.rows[*alternative];
   const auto& trial = other.configuration.trial;
   const auto values = bare_values(report, other);
-  if (!other.is_endpoint()) return fmt::format("; the best cut, {}, gives {}", record::split_number(trial), values);
+  if (!other.is_endpoint()) return fmt::format("; the best cut, {}, gives {}", record::cut_name(trial), values);
   return fmt::format("; not splitting ({}) gives {}", trial.all_local() ? "all local" : "all remote", values);
 }
 
@@ -174,7 +174,7 @@ std::string hedge(const frontier::FrontierGroup& group, const frontier::Frontier
   if (rival != nullptr && *chosen.balanced_probability < kSure) {
     text +=
         fmt::format("; not sure: {} of the resamples pick it, {} pick {}", probability(*chosen.balanced_probability),
-                    probability(*rival->balanced_probability), record::split_number(rival->configuration.trial));
+                    probability(*rival->balanced_probability), record::cut_name(rival->configuration.trial));
   }
   if (!chosen.alike.empty()) {
     text += fmt::format("; the repetitions cannot tell it from {}", split_list(group, chosen.alike));

@@ -82,6 +82,7 @@ std::optional<std::string> obstacle(const stats::Configuration& configuration) {
   if (trial.data_parallel > 0) return "is not split, and the layout knows two parts";
   if (trial.stage_count() != 2) return "has more than two stages, and the layout knows two parts";
   if (trial.micro_batches() > 1) return "has batches that are cut into micro-batches, and the layout knows whole ones";
+  if (trial.codec != codec::kNone) return "crossed the cut with a codec, which the layout cannot say";
   if (trial.all_local()) return "has no network and no part 2, which the layout cannot say";
   return std::nullopt;
 }

@@ -201,7 +201,9 @@ void append(Json& json, const diagnosis::ConfigurationDiagnosis& one) {
 }
 
 Json to_json(const diagnosis::GroupDiagnosis& group, const diagnosis::ConfigurationDiagnosis& one) {
-  Json json{{"split_points", one.trial().split_points}, {"label", record::split_label(one.trial())}};
+  Json json{{"split_points", one.trial().split_points}};
+  if (one.trial().codec != codec::kNone) json["codec"] = one.trial().codec;
+  json["label"] = record::split_label(one.trial());
   const auto& configuration = one.configuration;
   json["repetitions_ok"] = configuration.ok.size();
   json["repetitions_failed"] = configuration.failed.size();

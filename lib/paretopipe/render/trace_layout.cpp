@@ -152,7 +152,7 @@ Export export_trace(std::span<const record::TrialRecord> records) {
   }
   const auto name =
       fmt::format("{}_split_{}_repetition_{}_{}.trace.json", record::file_name(trial.model).substr(0, kModelCharacters),
-                  record::file_name(record::split_number(trial)), trial.repetition + 1, trial.id().substr(0, 8));
+                  record::file_name(record::cut_name(trial)), trial.repetition + 1, trial.id().substr(0, 8));
   try {
     return {{{name, trace_of(record)}}, {}};
   } catch (const UsageError& error) {

@@ -25,13 +25,13 @@ struct Split {
   std::size_t repetitions() const { return values.front().size(); }
 };
 
-using Splits = std::map<experiment::SplitPoints, Split>;
+using Splits = std::map<experiment::Cut, Split>;
 
 Splits splits_of(std::span<const record::TrialRecord> group, const Objectives& objectives) {
   Splits splits;
   for (const auto& record : group) {
     if (record.status != record::Status::ok) continue;
-    auto& split = splits[record.trial.split_points];
+    auto& split = splits[record.trial.cut()];
     for (std::size_t i = 0; i < objectives.size(); ++i) {
       split.values[i].push_back(objectives[i]->value(record).value());
     }
@@ -49,8 +49,8 @@ bool narrow(const Split& split, std::size_t objective, double precision) {
 }
 
 /// A baseline that is no split is measured until it is settled, and beats nothing.
-bool is_split(const experiment::SplitPoints& points) {
-  return !points.empty();
+bool is_split(const experiment::Cut& cut) {
+  return !cut.split_points.empty();
 }
 
 /// Whether, in resample `b`, the other split is at least as good as `own` after improving `own` by `precision` in
@@ -147,7 +147,7 @@ struct Group {
   Verdicts verdicts;
 
   Verdict verdict_of(const experiment::Trial& trial) const {
-    const auto found = verdicts.find(trial.split_points);
+    const auto found = verdicts.find(trial.cut());
     return found == verdicts.end() ? Verdict::open : found->second;
   }
 

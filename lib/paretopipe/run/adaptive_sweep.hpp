@@ -21,7 +21,7 @@ enum class Verdict {
 };
 
 /// By split points.
-using Verdicts = std::map<experiment::SplitPoints, Verdict>;
+using Verdicts = std::map<experiment::Cut, Verdict>;
 
 /// The repetitions that a split needs before a verdict. With three, no split is settled by chance alone: settling needs
 /// the intervals of five, which cover 93.75 % at most (stats::coverage_bound).

@@ -113,7 +113,19 @@ std::vector<record::LinkPayload> dealt_payloads(const experiment::Trial& trial,
   return links;
 }
 
-std::vector<record::LinkPayload> payloads(const experiment::Trial& trial, const experiment::ModelDescription& model) {
+/// The mean over all batches of the trial: what a compressor makes depends on the values.
+std::int64_t encoded_bytes_per_batch(const experiment::Trial& trial, const TrialEvidence& evidence, std::size_t stage) {
+  std::int64_t bytes = evidence.reports[stage].encoded_bytes;
+  std::int64_t batches = std::int64_t{experiment::count(trial.phases)} * (trial.warmup + trial.batches);
+  for (const auto& run : evidence.server) {
+    bytes += run.reports[stage].encoded_bytes;
+    batches += trial.warmup + trial.server->queries;
+  }
+  return (bytes + batches / 2) / batches;
+}
+
+std::vector<record::LinkPayload> payloads(const experiment::Trial& trial, const TrialEvidence& evidence) {
+  const auto& model = evidence.model;
   if (trial.data_parallel > 0) return dealt_payloads(trial, model);
   std::vector<record::LinkPayload> links;
   const int stages = participants(trial);
@@ -123,8 +135,19 @@ std::vector<record::LinkPayload> payloads(const experiment::Trial& trial, const 
     const auto frames = trial.micro_batches() * static_cast<std::int64_t>(model.shapes_at(split).size());
     links.push_back({from, back ? 0 : from + 1, trial.micro_batches() * model.bytes_at(split),
                      frames * static_cast<std::int64_t>(wire::kHeaderBytes)});
+    if (!codec_of_link(trial, from).encodes()) continue;
+    auto& link = links.back();
+    link.unencoded_bytes =
+        std::exchange(link.payload_bytes, encoded_bytes_per_batch(trial, evidence, static_cast<std::size_t>(from)));
   }
   return links;
+}
+
+bool has_lossy_codec(const experiment::Trial& trial) {
+  for (int from = 0; from + 1 < participants(trial); ++from) {
+    if (codec_of_link(trial, from).lossy()) return true;
+  }
+  return false;
 }
 
 /// Adds the report of a further run to a stage's.
@@ -200,6 +223,11 @@ record::ServerRecord server_record(const experiment::ServerLoad& load, const std
 }
 
 record::Failure mismatch(const record::Fidelity& found) {
+  if (found.lossy_codec) {
+    return {"check", std::nullopt,
+            fmt::format("the codec changed the class of {:.1f} % of the images, more than the {:.1f} % allowed",
+                        100 * found.flips(), 100 * *found.max_flips)};
+  }
   const auto allowed = found.tolerance == 0 ? "" : fmt::format(", more than the {:g} allowed", found.tolerance);
   return {"check", std::nullopt,
           fmt::format("the output differs from the unsplit model's by up to {:g}{} (top-1 agreement {:.1f} %)",
@@ -235,6 +263,8 @@ record::Fidelity fidelity_of(const experiment::Trial& trial, const TrialEvidence
   // That of the other runs is the same: so are their inputs and results.
   if (first.accuracy.images > 0) all.accuracy = first.accuracy;
   all.unsplit_against_eager = evidence.unsplit_against_eager;
+  all.lossy_codec = has_lossy_codec(trial);
+  if (all.lossy_codec) all.max_flips = trial.max_flips;
   for (const auto& run : evidence.server) {
     const auto& source = run.reports.front();
     const int batches = trial.warmup + trial.server->queries, before = all.batches_compared;
@@ -248,7 +278,7 @@ record::Fidelity fidelity_of(const experiment::Trial& trial, const TrialEvidence
 
 double offline_throughput(const experiment::Trial& trial, const TrialEvidence& evidence) {
   const auto samples = offline_samples(trial, evidence, clocks_of_stages(trial, evidence));
-  return *stats::summarise(std::nullopt, samples, trial.batch, payloads(trial, evidence.model)).throughput_image_per_s;
+  return *stats::summarise(std::nullopt, samples, trial.batch, payloads(trial, evidence)).throughput_image_per_s;
 }
 
 record::TrialRecord finish_record(const experiment::Trial& trial, TrialEvidence evidence) {
@@ -261,7 +291,7 @@ record::TrialRecord finish_record(const experiment::Trial& trial, TrialEvidence 
     record.stages.push_back(stage_report(trial, evidence, i));
     record.clocks.push_back(clocks.relation(i));
   }
-  record.links = payloads(trial, evidence.model);
+  record.links = payloads(trial, evidence);
   record.network = std::move(evidence.network);
   add_samples(record, evidence, clocks);
   record.fidelity = fidelity_of(trial, evidence);

@@ -1,8 +1,14 @@
+#include <paretopipe/experiment/codecs.hpp>
 #include <paretopipe/run/trial_requests.hpp>
 
 #include <utility>
 
 namespace paretopipe::run {
+
+codec::Codec codec_of_link(const experiment::Trial& trial, int from) {
+  if (trial.data_parallel > 0 || from + 1 >= trial.stage_count()) return {};
+  return experiment::codec_of_cut(trial.codec, static_cast<std::size_t>(from));
+}
 
 int participants(const experiment::Trial& trial) {
   return trial.all_local() ? 1 : trial.stage_count();
@@ -58,6 +64,8 @@ std::vector<stage::Run> make_run_requests(const experiment::Trial& trial, const 
     request.stage_count = participants(trial);
     request.blocks = blocks[static_cast<std::size_t>(stage)];
     request.incoming = incoming_of(trial, model, ends, stage);
+    if (stage > 0) request.incoming_codec = codec_of_link(trial, stage - 1);
+    if (stage + 1 < participants(trial)) request.outgoing_codec = codec_of_link(trial, stage);
     request.warmup = trial.warmup;
     request.batches = trial.batches;
     request.depth = trial.depth;

@@ -11,6 +11,10 @@ namespace paretopipe::run {
 /// The stages that take part in a trial: stage 0 alone if all is local.
 int participants(const experiment::Trial& trial);
 
+/// The codec of what goes from stage `from` to the next one; none on the way back of the results, and where batches are
+/// dealt out.
+codec::Codec codec_of_link(const experiment::Trial& trial, int from);
+
 /// Requests for one trial, one per participating stage. Split points may leave a middle stage without blocks: it passes
 /// on its input. `model` and `ends` describe one micro-batch, which is the whole batch if that is not cut.
 std::vector<stage::Run> make_run_requests(const experiment::Trial& trial, const experiment::ModelDescription& model,

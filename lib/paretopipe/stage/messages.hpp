@@ -1,4 +1,5 @@
 #pragma once
+#include <paretopipe/codec/codec.hpp>
 #include <paretopipe/core/fidelity.hpp>
 #include <paretopipe/core/json.hpp>
 #include <paretopipe/core/timeline.hpp>
@@ -37,10 +38,19 @@ NLOHMANN_JSON_SERIALIZE_ENUM(MemoryFormat,
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TensorSpec, dtype, memory_format, shape)
 }  // namespace paretopipe::wire
 
+namespace paretopipe::codec {
+inline void to_json(nlohmann::json& json, const Codec& codec) {
+  json = to_string(codec);
+}
+inline void from_json(const nlohmann::json& json, Codec& codec) {
+  codec = parse(json.get<std::string>());
+}
+}  // namespace paretopipe::codec
+
 namespace paretopipe::stage {
 
 /// Grows whenever a message changes its meaning. The driver refuses a stage of another version.
-inline constexpr int kControlProtocolVersion = 14;
+inline constexpr int kControlProtocolVersion = 15;
 
 /// First request: where and how to compute.
 struct Configure {
@@ -301,6 +311,8 @@ struct Run {
   int stage_count = 1;    ///< stages that take part; 1: nothing crosses a link
   experiment::BlockRange blocks;
   Boundary incoming;  ///< a micro-batch from the previous stage (at the source: one of results); ignored when alone
+  codec::Codec incoming_codec{};  ///< of these tensors
+  codec::Codec outgoing_codec{};  ///< of what goes to the next stage
   int warmup = 0;
   int batches = 1;
   int depth = 1;          ///< batches in flight in the Offline phase, and at most in a Server phase
@@ -324,8 +336,8 @@ struct Run {
   std::size_t micro_batches_in_flight() const { return static_cast<std::size_t>(depth) * micro_batches_of_batch(); }
   std::size_t micro_batches_of_batch() const { return static_cast<std::size_t>(micro_batches); }
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Run, tag, stage_count, blocks, incoming, warmup, batches, depth, micro_batches,
-                                   phases, server, arrivals, devices, device)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Run, tag, stage_count, blocks, incoming, incoming_codec, outgoing_codec, warmup,
+                                   batches, depth, micro_batches, phases, server, arrivals, devices, device)
 
 /// The moments that one stage saw, as absolute times of its own steady clock. A skipped phase has none.
 struct RunReport {
@@ -342,14 +354,15 @@ struct RunReport {
   host::ProcessUsage usage;
   std::int64_t peak_rss_bytes = 0;  ///< 0 if unreadable
   std::int64_t held_parameter_bytes = 0;
-  host::StageMemory memory;  ///< nothing if the backend does not count it
+  std::int64_t encoded_bytes = 0;  ///< that a codec made of all that went to the next stage; 0 without one
+  host::StageMemory memory;        ///< nothing if the backend does not count it
   host::HostState state;
   host::CpuConditions conditions;
   host::GpuUsage gpu;  ///< of no samples on a CPU or if it cannot be read
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RunReport, single_stream, offline, single_stream_results, offline_results, server,
                                    max_abs_difference, top1_agreement, largest_output, accuracy, usage, peak_rss_bytes,
-                                   held_parameter_bytes, memory, state, conditions, gpu)
+                                   held_parameter_bytes, encoded_bytes, memory, state, conditions, gpu)
 
 /// Asks the source for the result of the last batch of the last run. The reply is followed by one tensor frame for each
 /// micro-batch of the batch, with the run's tag and numbered from 0.

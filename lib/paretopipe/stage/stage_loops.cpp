@@ -1,5 +1,6 @@
 #include <paretopipe/core/clock.hpp>
 #include <paretopipe/stage/crossing.hpp>
+#include <paretopipe/stage/encoding.hpp>
 #include <paretopipe/stage/progress.hpp>
 #include <paretopipe/stage/stage_loops.hpp>
 #include <paretopipe/wire/link.hpp>
@@ -9,6 +10,8 @@
 
 #include <sys/prctl.h>
 
+#include <fmt/format.h>
+
 namespace paretopipe::stage {
 
 namespace {
@@ -17,6 +20,12 @@ namespace {
 constexpr std::size_t kReceiveBuffers = 3;
 /// Results waiting for the send thread. A longer queue would hide what credits should bound.
 constexpr std::size_t kSendQueue = 2;
+
+/// A result on its way to the next stage.
+struct Outgoing {
+  Job job;
+  std::optional<EncodedTensors> encoded{};  ///< what crosses in its place
+};
 
 /// The loops of a stage and their shared state.
 class StageRun {
@@ -36,6 +45,8 @@ class StageRun {
     if (references != nullptr) source_.emplace(run, *references);
     if (neighbours_.next != nullptr) needs_.waiting = std::min(kSendQueue + 1, run.micro_batches_in_flight() - 1);
     if (neighbours_.previous != nullptr) allocate_buffers();
+    if (run.outgoing_codec.encodes()) encoder_.emplace(run.outgoing_codec, kSendQueue + 2);
+    if (run.incoming_codec.encodes()) decoder_.emplace(run.incoming_codec, run.incoming);
   }
 
   void execute() {
@@ -46,6 +57,12 @@ class StageRun {
   }
 
   void fill(RunOutcome& outcome) {
+    if (encoder_) {
+      needs_.buffers += encoder_->held_bytes();
+      needs_.waiting = 0;  // in the encoder's memory
+      outcome.report.encoded_bytes = encoder_->payload_bytes();
+    }
+    if (decoder_) needs_.buffers += decoder_->held_bytes();
     outcome.report.memory = needs_.with(backend_.memory_of(run_.blocks));
     stage::fill(outcome, run_, std::move(timeline_), source_ ? &*source_ : nullptr);
   }
@@ -71,6 +88,7 @@ class StageRun {
     if (source_) source_->close();
     outgoing_.close();
     free_buffers_.close();
+    if (encoder_) encoder_->close();
     if (neighbours_.previous != nullptr) neighbours_.previous->shutdown();
     if (neighbours_.next != nullptr) neighbours_.next->shutdown();
   }
@@ -92,8 +110,11 @@ class StageRun {
       auto buffer = free_buffers_.pop();
       if (!buffer) return;
       lane.now(Doing::waiting);
-      const auto times = receive(*neighbours_.previous, run_.tag, sequence, *buffer);
+      auto& link = *neighbours_.previous;
+      const auto times =
+          decoder_ ? decoder_->receive(link, run_.tag, sequence) : receive(link, run_.tag, sequence, *buffer);
       lane.now(Doing::working);
+      if (decoder_) decoder_->decode(*buffer);
       auto decoded = backend_.decode(*buffer);
       timeline_.receive_begin[sequence] = times.begin_ns;
       timeline_.receive_end[sequence] = times.end_ns;
@@ -129,36 +150,51 @@ class StageRun {
       auto output = backend_.forward(run_.blocks, std::move(job->activation));
       timeline_.compute_end[sequence] = now_ns();
       output = backend_.encode(std::move(output));
+      std::optional<EncodedTensors> encoded;
+      if (encoder_ && !(encoded = encoder_->encode(output, what_is_sent()))) return;
       timeline_.encoded[sequence] = now_ns();
       needs_.computed(watch);
       progress_.computed(timeline_.encoded[sequence] - timeline_.compute_begin[sequence]);
       lane.next(Doing::held_up);
-      if (!input.overlaps(output)) job->lease.reset();
-      if (!hand_on({sequence, std::move(output), std::move(job->lease)})) return;
+      if (encoded) output = {};
+      if (encoded || !input.overlaps(output)) job->lease.reset();
+      if (!hand_on({{sequence, std::move(output), std::move(job->lease)}, std::move(encoded)})) return;
       lane.now(Doing::waiting);
     }
   }
 
-  bool hand_on(Job job) {
-    if (neighbours_.next != nullptr) return outgoing_.push(std::move(job));
-    const auto sequence = job.sequence;
+  bool hand_on(Outgoing result) {
+    if (neighbours_.next != nullptr) return outgoing_.push(std::move(result));
+    const auto sequence = result.job.sequence;
     const auto moment = timeline_.encoded[sequence];
     timeline_.send_begin[sequence] = timeline_.send_end[sequence] = moment;
-    source_->complete(sequence, moment, moment, job.activation);
+    source_->complete(sequence, moment, moment, result.job.activation);
     return true;
+  }
+
+  std::string what_is_sent() const {
+    return run_.blocks.end == 0 ? "the model's input" : fmt::format("the output of block {}", run_.blocks.end);
   }
 
   void send() {
     auto& lane = progress_.send();
     for (std::size_t sequence = 0; sequence < total_; ++sequence) {
-      const auto job = outgoing_.pop();
-      if (!job) return;
+      auto result = outgoing_.pop();
+      if (!result) return;
       lane.now(Doing::sending);
-      const auto times = stage::send(*neighbours_.next, run_.tag, sequence, job->activation);
+      const auto times = send(sequence, *result);
       timeline_.send_begin[sequence] = times.begin_ns;
       timeline_.send_end[sequence] = times.end_ns;
       lane.next(Doing::waiting);
     }
+  }
+
+  wire::SendTimes send(std::size_t sequence, Outgoing& result) {
+    auto& link = *neighbours_.next;
+    if (!result.encoded) return stage::send(link, run_.tag, sequence, result.job.activation);
+    const auto times = stage::send(link, run_.tag, sequence, encoder_->number(), *result.encoded);
+    encoder_->give_back(std::move(*result.encoded));
+    return times;
   }
 
   /// Returns the buffer when the last holder releases it. After an error the queue is closed and the buffer is just
@@ -178,7 +214,9 @@ class StageRun {
   std::vector<Activation> result_micro_batches_;  // the parts of one batch's result, at the source
   BoundedQueue<Activation> free_buffers_;  // outlives the queues, whose jobs give their buffers back when they go
   BoundedQueue<Job> incoming_;
-  BoundedQueue<Job> outgoing_;
+  BoundedQueue<Outgoing> outgoing_;
+  std::optional<Encoder> encoder_;
+  std::optional<Decoder> decoder_;
   Loops loops_;
 };
 

@@ -22,9 +22,9 @@ TEST_CASE("a group knows its baseline, its fastest split, and every split with a
   CHECK(group.all_local()->trial().all_local());
   REQUIRE(group.fastest() != nullptr);
   CHECK(group.fastest()->trial().split_points == std::vector{5});
-  CHECK(group.measured({8}) != nullptr);
-  CHECK(group.measured({3}) == nullptr);
-  CHECK(group.measured({4}) == nullptr);
+  CHECK(group.measured({{8}}) != nullptr);
+  CHECK(group.measured({{3}}) == nullptr);
+  CHECK(group.measured({{4}}) == nullptr);
   const auto failed = diagnose_all({make_failure(make_trial(3), "a\x1b[31m"), make_failure(make_trial(10), "b")});
   REQUIRE(failed.size() == 1);
   CHECK(failed.front().all_local() == nullptr);
@@ -56,12 +56,12 @@ TEST_CASE("what is wanted of a configuration alone enters its numbers, and the r
   records.push_back(elsewhere);
   const auto groups = diagnose(records, {records[5].trial.id()});
   REQUIRE(groups.size() == 1);
-  const auto* one = groups.front().measured({2});
+  const auto* one = groups.front().measured({{2}});
   REQUIRE(one != nullptr);
   CHECK(one->wanted);
   CHECK(one->configuration.count() == 1);
   CHECK(one->demands->links[0].busy.mean_ns == Approx(12e6));
-  CHECK_FALSE(groups.front().measured({5})->wanted);
+  CHECK_FALSE(groups.front().measured({{5}})->wanted);
   CHECK_FALSE(groups.front().all_wanted());
   CHECK(diagnose(records, {}).empty());
   CHECK(diagnose({}, {"0123456789abcdef"}).empty());

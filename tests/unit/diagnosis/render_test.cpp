@@ -90,7 +90,7 @@ TEST_CASE("text has the headline and at most five remarks of a split, JSON all t
     CHECK(json[i]["sentences"][0] == headline(group, group.configurations[i]));
     CHECK(json[i]["sentences"].back() == all.back());
   }
-  CHECK_FALSE(contains(text, remarks(group, *group.measured({2})).back()));
+  CHECK_FALSE(contains(text, remarks(group, *group.measured({{2}})).back()));
   CHECK(render_text({}).empty());
 }
 

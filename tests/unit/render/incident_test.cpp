@@ -94,7 +94,7 @@ TEST_CASE("a group has its incidents in the order of splits and repetitions, wha
   REQUIRE(report.groups.size() == 2);
   std::string order;
   for (const auto& incident : report.groups[0].incidents) {
-    order += fmt::format("{}/{}{} ", incident.split_points[0], incident.repetition,
+    order += fmt::format("{}/{}{} ", incident.cut.split_points[0], incident.repetition,
                          incident.consequence == frontier::Consequence::measured_again ? " again" : "");
   }
   CHECK(order == "3/0 again 3/0 3/1 again 3/1 3/2 5/0 ");

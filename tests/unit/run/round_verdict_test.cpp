@@ -47,7 +47,8 @@ std::vector<record::TrialRecord> group_of(const std::vector<Repetitions>& splits
 
 SplitVerdicts judge(const std::vector<record::TrialRecord>& group) {
   SplitVerdicts verdicts;
-  for (const auto& [points, verdict] : run::judge_round(group, kPrecision, 1)) verdicts[points.front()] = verdict;
+  for (const auto& [cut, verdict] : run::judge_round(group, kPrecision, 1))
+    verdicts[cut.split_points.front()] = verdict;
   return verdicts;
 }
 
@@ -97,8 +98,8 @@ TEST_CASE("data parallelism, which is no split, drops none, and is measured unti
     record.trial.data_parallel = 2;
   }
   const auto verdicts = run::judge_round(group, kPrecision, 1);
-  CHECK(verdicts.at({1}) == Verdict::settled);
-  CHECK(verdicts.at({}) == Verdict::settled);
+  CHECK(verdicts.at({{1}}) == Verdict::settled);
+  CHECK(verdicts.at({{}}) == Verdict::settled);
 }
 
 TEST_CASE("trials of one phase are judged by its number and the payload: what carries less is not dropped") {

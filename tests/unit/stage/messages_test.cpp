@@ -99,6 +99,8 @@ TEST_CASE("every request and every reply crosses with all of its fields, as the 
                    3,
                    {1, 2},
                    {kSpec, kSpec},
+                   {codec::Quantiser::sort8, codec::Compressor::none},
+                   {codec::Quantiser::channel8, codec::Compressor::zstd},
                    5,
                    6,
                    7,

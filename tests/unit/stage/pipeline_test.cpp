@@ -1,4 +1,6 @@
 #include <paretopipe/core/error.hpp>
+#include <paretopipe/stage/crossing.hpp>
+#include <paretopipe/stage/encoding.hpp>
 #include <paretopipe/wire/frame.hpp>
 
 #include <algorithm>
@@ -116,6 +118,60 @@ TEST_CASE(
       }
     }
   }
+}
+
+TEMPLATE_TEST_CASE("codecs without loss carry every bit through rings of two to four stages", "", TcpLoopback,
+                   Socketpair) {
+  for (const char* codec : {"zstd", "lz4"}) {
+    for (const auto& splits : std::vector<std::vector<int>>{{0}, {1}, {3}, {1, 2}, {0, 1, 3}}) {
+      for (const int micro_batches : {1, 3}) {
+        CAPTURE(codec, splits, micro_batches);
+        require_ring({.splits = splits, .batches = 10, .micro_batches = micro_batches, .codec = codec},
+                     TestType::connect);
+      }
+    }
+  }
+}
+
+TEST_CASE("what a codec encodes is counted at the stage that sends it, and only the codec's loss changes results") {
+  const RingSetup setup{.splits = {1, 2}, .warmup = 1, .batches = 6, .micro_batches = 2, .codec = "sort8"};
+  const auto runs = make_runs(setup);
+  const auto reports = Ring(setup, Socketpair::connect).run();
+  for (std::size_t i = 0; i < 2; ++i) {
+    const auto values = wire::byte_size(runs[i + 1].incoming.front()) / 4;
+    CHECK(reports[i].encoded_bytes == 2 * 7 * 2 * (values + 4 * 8));
+  }
+  CHECK(reports[2].encoded_bytes == 0);  // results cross as they are
+  CHECK(reports[0].max_abs_difference > 0);
+  for (const auto& report : reports) require_order(report.offline, 14);
+}
+
+TEST_CASE("an activation that is not finite ends the stage that encodes it with its own words") {
+  RingSetup setup{.splits = {1, 2}, .codec = "uniform8"};
+  setup.faults = {"", "nan@1-2@3", ""};
+  Ring ring(setup, Socketpair::connect);
+  auto reports = ring.start();
+  const auto complaint = message_of<EnvironmentError>([&] { reports[1].get(); });
+  CHECK(contains(complaint, "encode the output of block 2 with uniform8: value 0 of"));
+  CHECK(contains(complaint, "is nan; leave the codec out"));
+  CHECK_THROWS_AS(reports[0].get(), wire::ProtocolError);
+  CHECK_THROWS_AS(reports[2].get(), wire::ProtocolError);
+}
+
+TEST_CASE("an encoded tensor of another codec than announced is refused, and so is one that no encoder made") {
+  const auto codec = codec::parse("uniform8");
+  const auto run = make_runs({.codec = "uniform8"}).at(1);
+  auto [sender, receiver] = wire::make_link_pair();
+  stage::Decoder decoder(codec, run.incoming);
+  const auto backend = make_backend();
+  const auto into = stage::allocate(run.incoming, *backend);
+  const std::vector<std::byte> damaged(10);
+  sender.send_encoded(run.tag, 0, run.incoming.front(), codec.number(), damaged);
+  decoder.receive(receiver, run.tag, 0);
+  CHECK(contains(message_of<wire::ProtocolError>([&] { decoder.decode(into); }), "with uniform8: a body of 10 bytes"));
+  sender.send_encoded(run.tag, 1, run.incoming.front(), codec::parse("zstd").number(), damaged);
+  CHECK(contains(message_of<wire::ProtocolError>([&, &link = receiver] { decoder.receive(link, run.tag, 1); }),
+                 "10 bytes of codec 16"));
 }
 
 TEST_CASE("of a run of one phase nothing of the other one is reported, by any stage") {

@@ -37,6 +37,8 @@ std::vector<stage::Run> make_runs(const RingSetup& setup) {
     run.blocks = {begin, end};
     run.incoming = {{wire::DType::float32, wire::MemoryFormat::contiguous, model.shape_at(begin)}};
     if (i == 0) run.incoming = {references.outputs.front().spec};
+    if (i > 0) run.incoming_codec = codec::parse(setup.codec);
+    if (i + 1 < runs.size()) run.outgoing_codec = codec::parse(setup.codec);
     run.warmup = setup.warmup;
     run.batches = setup.batches;
     run.depth = setup.depth;

@@ -35,6 +35,7 @@ struct RingSetup {
   int micro_batches = 1;
   std::vector<std::string> faults{};  ///< of the stages' backends
   experiment::Phases phases = experiment::Phases::both;
+  std::string codec = codec::kNone;      ///< of all cuts
   std::vector<std::int64_t> arrivals{};  ///< of a Server phase, as many as there are batches; none: `phases`
 };
 

@@ -110,10 +110,9 @@ const ConfigurationDiagnosis* GroupDiagnosis::fastest() const {
   return best;
 }
 
-const ConfigurationDiagnosis* GroupDiagnosis::measured(const std::vector<int>& split_points) const {
-  const auto found = std::find_if(configurations.begin(), configurations.end(), [&](const auto& one) {
-    return one.demands && one.trial().split_points == split_points;
-  });
+const ConfigurationDiagnosis* GroupDiagnosis::measured(const experiment::Cut& cut) const {
+  const auto found = std::find_if(configurations.begin(), configurations.end(),
+                                  [&](const auto& one) { return one.demands && one.trial().cut() == cut; });
   return found == configurations.end() ? nullptr : &*found;
 }
 
@@ -147,12 +146,12 @@ double throughput_of(const ConfigurationDiagnosis& one) {
   return one.demands->throughput_image_per_s;
 }
 
-/// The bytes that cross at each split point of the group's measured configurations. All-local and all-remote
-/// configurations are left out, because no partition moves one of several of their cuts.
-std::map<int, std::int64_t> bytes_at_cuts(const GroupDiagnosis& group) {
+/// The bytes that cross with this codec at each split point of the group's measured configurations. All-local and
+/// all-remote configurations are left out, because no partition moves one of several of their cuts.
+std::map<int, std::int64_t> bytes_at_cuts(const GroupDiagnosis& group, const std::string& codec) {
   std::map<int, std::int64_t> result;
   for (const auto& one : group.configurations) {
-    if (!one.demands || one.trial().all_local() || one.trial().all_remote()) continue;
+    if (!one.demands || one.trial().all_local() || one.trial().all_remote() || one.trial().codec != codec) continue;
     const auto& cuts = one.trial().split_points;
     for (std::size_t i = 0; i < cuts.size() && i < one.demands->links.size(); ++i) {
       result[cuts[i]] = one.demands->links[i].payload_bytes;
@@ -175,11 +174,11 @@ std::optional<LighterCut> lighter_cut(const GroupDiagnosis& group, const Configu
   const int before = index + 1 < cuts.size() ? cuts[index + 1] : one.trial().block_count;
   const auto payload = static_cast<double>(one.demands->links[index].payload_bytes);
   std::optional<LighterCut> best;
-  for (const auto& [block, bytes] : bytes_at_cuts(group)) {
+  for (const auto& [block, bytes] : bytes_at_cuts(group, one.trial().codec)) {
     if (block <= after || block >= before || static_cast<double>(bytes) >= kLighter * payload) continue;
     auto moved = cuts;
     moved[index] = block;
-    const LighterCut candidate{block, bytes, group.measured(moved)};
+    const LighterCut candidate{block, bytes, group.measured({moved, one.trial().codec})};
     if (!best || better(candidate, *best)) best = candidate;
   }
   return best;

@@ -54,7 +54,7 @@ struct GroupDiagnosis {
   const ConfigurationDiagnosis* fastest() const;
 
   /// The configuration with these split points; null if it has no result.
-  const ConfigurationDiagnosis* measured(const std::vector<int>& split_points) const;
+  const ConfigurationDiagnosis* measured(const experiment::Cut& cut) const;
 };
 
 /// Diagnoses the trials whose ids are in `wanted`, together with all other configurations of their groups for

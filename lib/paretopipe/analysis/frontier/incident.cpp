@@ -53,9 +53,8 @@ void add_count(std::vector<std::string>& phrases, std::ptrdiff_t count, std::str
 }  // namespace
 
 std::optional<Incident> incident_of(const record::TrialRecord& record, bool again) {
-  Incident incident{.split_points = record.trial.split_points,
-                    .split = record::split_label(record.trial),
-                    .repetition = record.trial.repetition};
+  Incident incident{
+      .cut = record.trial.cut(), .split = record::split_label(record.trial), .repetition = record.trial.repetition};
   if (again || record.status == record::Status::invalid) {
     incident.consequence = again ? Consequence::measured_again : Consequence::not_counted;
     if (record.failure) incident.reason = record.failure->reason;
@@ -73,7 +72,7 @@ std::optional<Incident> incident_of(const record::TrialRecord& record, bool agai
 }
 
 bool comes_before(const Incident& left, const Incident& right) {
-  return std::tie(left.split_points, left.repetition) < std::tie(right.split_points, right.repetition);
+  return std::tie(left.cut, left.repetition) < std::tie(right.cut, right.repetition);
 }
 
 std::string what_happened(const Incident& incident) {

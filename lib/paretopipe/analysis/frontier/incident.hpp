@@ -18,7 +18,7 @@ enum class Consequence {
 
 /// One measurement of a trial that did not go smoothly.
 struct Incident {
-  std::vector<int> split_points;
+  experiment::Cut cut;
   std::string split;   ///< for people (split_label)
   int repetition = 0;  ///< from 0
   Consequence consequence = Consequence::counted;

@@ -40,13 +40,13 @@ std::size_t best_row(const std::vector<std::size_t>& members, const Points& poin
   });
 }
 
-/// The rows with the same split points, if compared in every group of the family.
+/// The rows with the same cut, if compared in every group of the family.
 std::vector<std::vector<std::size_t>> common_rows(const FrontierReport& report,
                                                   const std::vector<std::size_t>& family) {
-  std::map<std::vector<int>, std::vector<std::size_t>> found;
+  std::map<experiment::Cut, std::vector<std::size_t>> found;
   for (const auto index : family) {
     const auto& group = report.groups[index];
-    for (const auto row : compared_rows(group)) found[group.rows[row].configuration.trial.split_points].push_back(row);
+    for (const auto row : compared_rows(group)) found[group.rows[row].configuration.trial.cut()].push_back(row);
   }
   std::vector<std::vector<std::size_t>> common;
   for (auto& [split, rows] : found) {

@@ -26,7 +26,7 @@ bool answers(const Question& question, const record::TrialRecord& record) {
   const auto conditions = [](const auto& of) { return std::pair(of.forward, of.backward); };
   return record.status == record::Status::ok && record.summary && record.summary->latency &&
          record.summary->throughput_image_per_s && trial.data_parallel == 0 && trial.micro_batches() == 1 &&
-         trial.model == profile.model.model && trial.archive == profile.model.archive &&
+         trial.codec == codec::kNone && trial.model == profile.model.model && trial.archive == profile.model.archive &&
          trial.batch == profile.model.batch && trial.compute == profile.mode &&
          trial.block_count == profile.model.block_count() && trial.stage_count() == stages_of(question) &&
          trial.depth == question.depth && conditions(trial.network) == conditions(network);

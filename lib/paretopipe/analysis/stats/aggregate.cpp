@@ -31,8 +31,8 @@ std::vector<std::size_t>& records_of(Configuration& configuration, record::Statu
 }
 
 /// Data parallelism, which is no split, comes last.
-std::pair<int, std::vector<int>> place_of(const experiment::Trial& trial) {
-  return {trial.data_parallel, trial.split_points};
+std::pair<int, experiment::Cut> place_of(const experiment::Trial& trial) {
+  return {trial.data_parallel, trial.cut()};
 }
 
 std::vector<std::optional<double>> medians_of(std::span<const record::TrialRecord> records,

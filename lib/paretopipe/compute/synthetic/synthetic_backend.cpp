@@ -47,25 +47,40 @@ Activation make_activation(const wire::TensorSpec& spec) {
   return {spec, {memory.get(), bytes}, memory};
 }
 
-/// Elements are treated as words of 32 bits, and every step is a bijection of each word: unlike in floating point, no
-/// rounding can hide a difference.
+// Elements are treated as words of 23 bits, the fractions of numbers in [1, 2), which every codec can take. Every step
+// is a bijection of each word: unlike in floating point, no rounding can hide a difference.
+
+constexpr int kWordBits = 23;
+constexpr std::uint32_t kWordMask = (1U << kWordBits) - 1;
+
+/// Of an input's number, sign and exponent count as well.
 std::uint32_t word(float element) {
-  return std::bit_cast<std::uint32_t>(element);
+  const auto bits = std::bit_cast<std::uint32_t>(element);
+  constexpr auto kOnes = std::bit_cast<std::uint32_t>(1.0F) >> kWordBits;
+  return (bits ^ (bits >> kWordBits) ^ kOnes) & kWordMask;
+}
+
+float element(std::uint32_t word) {
+  return std::bit_cast<float>(std::bit_cast<std::uint32_t>(1.0F) | (word & kWordMask));
+}
+
+std::uint32_t rotate(std::uint32_t word, int bits) {
+  return ((word << bits) | (word >> (kWordBits - bits))) & kWordMask;
 }
 
 /// Every input element reaches exactly one output element, so no copy of itself can cancel a difference. A larger
 /// output takes each element once and is padded; a smaller one takes them in turn.
 void transform(std::span<const float> input, std::span<float> output, std::uint32_t key) {
   if (output.size() >= input.size()) {
-    for (std::size_t i = 0; i < input.size(); ++i) output[i] = std::bit_cast<float>(std::rotl(word(input[i]), 7) ^ key);
-    std::fill(output.begin() + static_cast<std::ptrdiff_t>(input.size()), output.end(), std::bit_cast<float>(key));
+    for (std::size_t i = 0; i < input.size(); ++i) output[i] = element(rotate(word(input[i]), 7) ^ key);
+    std::fill(output.begin() + static_cast<std::ptrdiff_t>(input.size()), output.end(), element(key));
     return;
   }
-  std::fill(output.begin(), output.end(), std::bit_cast<float>(key));
+  std::fill(output.begin(), output.end(), element(key));
   for (std::size_t begin = 0; begin < input.size(); begin += output.size()) {
     const auto count = std::min(output.size(), input.size() - begin);
     for (std::size_t i = 0; i < count; ++i) {
-      output[i] = std::bit_cast<float>(std::rotl(word(output[i]), 5) ^ word(input[begin + i]));
+      output[i] = element(rotate(word(output[i]), 5) ^ word(input[begin + i]));
     }
   }
 }
@@ -77,12 +92,12 @@ std::uint32_t key_of(int block) {
 
 /// Maps any word to a number in [0, 1): MurmurHash3's finaliser spreads each bit over the 24 bits of a float.
 void make_logits(std::span<float> words) {
-  for (auto& element : words) {
-    auto hash = word(element);
+  for (auto& number : words) {
+    auto hash = word(number);
     hash = (hash ^ (hash >> 16)) * 0x85ebca6bU;
     hash = (hash ^ (hash >> 13)) * 0xc2b2ae35U;
     hash ^= hash >> 16;
-    element = static_cast<float>(hash >> 8) * 0x1p-24F;
+    number = static_cast<float>(hash >> 8) * 0x1p-24F;
   }
 }
 

@@ -72,12 +72,12 @@ Json curve_data(Curve curve) {
 /// In ascending order of split points.
 Json curves_data(Records records, const std::vector<frontier::FrontierGroup>& groups,
                  const std::vector<std::size_t>& family) {
-  std::map<std::vector<int>, Curve> curves;
+  std::map<experiment::Cut, Curve> curves;
   for (const auto index : family) {
     for (const auto& row : groups[index].rows) {
       const auto& trial = row.configuration.trial;
-      const Json heading{{"split", record::split_number(trial)}, {"label", record::split_label(trial)}};
-      add_runs(curves.try_emplace(trial.split_points, Curve{heading}).first->second, records, row.configuration);
+      const Json heading{{"split", record::cut_name(trial)}, {"label", record::split_label(trial)}};
+      add_runs(curves.try_emplace(trial.cut(), Curve{heading}).first->second, records, row.configuration);
     }
   }
   auto json = Json::array();

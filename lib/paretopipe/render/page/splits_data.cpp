@@ -187,14 +187,14 @@ Json utilisation_data(Records records, const std::vector<std::size_t>& chosen) {
 
 Json split_data(Records records, const frontier::FrontierGroup& group, const frontier::FrontierRow& row) {
   const auto& configuration = row.configuration;
-  Json json{{"split", record::split_number(configuration.trial)},
+  Json json{{"split", record::cut_name(configuration.trial)},
             {"label", record::split_label(configuration.trial)},
             {"ok", configuration.ok.size()},
             {"failed", configuration.failed.size()},
             {"invalid", configuration.invalid.size()}};
   if (row.is_split() && row.complete()) json["on_frontier"] = row.on_frontier;
   if (row.frontier_probability) json["frontier_probability"] = *row.frontier_probability;
-  if (row.dominated_by) json["dominated_by"] = record::split_number(group.rows[*row.dominated_by].configuration.trial);
+  if (row.dominated_by) json["dominated_by"] = record::cut_name(group.rows[*row.dominated_by].configuration.trial);
   auto reasons = row.failures;
   reasons.insert(reasons.end(), row.deviations.begin(), row.deviations.end());
   json["reasons"] = std::move(reasons);

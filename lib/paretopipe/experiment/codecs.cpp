@@ -1,0 +1,63 @@
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/experiment/codecs.hpp>
+
+#include <algorithm>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace paretopipe::experiment {
+
+namespace {
+
+constexpr char kBetweenCuts = '/';
+
+std::vector<std::string> of_each_cut(std::string_view text) {
+  std::vector<std::string> parts;
+  for (std::size_t end = 0; end != std::string_view::npos;) {
+    end = text.find(kBetweenCuts);
+    parts.emplace_back(text.substr(0, end));
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  }
+  return parts;
+}
+
+/// The same codec for every cut is written once.
+std::string canonical(const std::string& text) {
+  std::vector<std::string> codecs;
+  for (const auto& part : of_each_cut(text)) codecs.push_back(to_string(codec::parse(part)));
+  if (std::equal(codecs.begin() + 1, codecs.end(), codecs.begin())) return codecs.front();
+  return fmt::format("{}", fmt::join(codecs, "/"));
+}
+
+}  // namespace
+
+std::vector<std::string> canonical_codecs(const std::vector<std::string>& texts, const std::string& path) {
+  if (texts.empty()) throw UsageError(fmt::format("{} is empty; name at least one codec, such as none", path));
+  std::vector<std::string> codecs;
+  for (const auto& text : texts) {
+    try {
+      codecs.push_back(canonical(text));
+    } catch (const UsageError& error) {
+      throw UsageError(fmt::format("{}: {}", path, error.what()));
+    }
+    if (std::find(codecs.begin(), codecs.end() - 1, codecs.back()) != codecs.end() - 1) {
+      throw UsageError(fmt::format("{} holds {} twice", path, codecs.back()));
+    }
+  }
+  return codecs;
+}
+
+std::size_t codec_count(const std::string& codec) {
+  return of_each_cut(codec).size();
+}
+
+codec::Codec codec_of_cut(const std::string& codec, std::size_t cut) {
+  const auto codecs = of_each_cut(codec);
+  if (codecs.size() == 1) return codec::parse(codecs.front());
+  if (cut < codecs.size()) return codec::parse(codecs[cut]);
+  throw UsageError(fmt::format("codec {} has none for cut {}", codec, cut + 1));
+}
+
+}  // namespace paretopipe::experiment

@@ -1,0 +1,20 @@
+#pragma once
+#include <paretopipe/codec/codec.hpp>
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace paretopipe::experiment {
+
+/// The codecs that `texts` name, each as one text: "sort8+zstd", or "none/sort8" if every cut has its own. Throws
+/// UsageError that begins with `path` if a text is no codec, or names the same as another.
+std::vector<std::string> canonical_codecs(const std::vector<std::string>& texts, const std::string& path);
+
+/// How many cuts a codec's text names a codec for; 1: the same for all.
+std::size_t codec_count(const std::string& codec);
+
+/// The codec of the cut between stages `cut` and `cut` + 1. Throws UsageError if the text names none for it.
+codec::Codec codec_of_cut(const std::string& codec, std::size_t cut);
+
+}  // namespace paretopipe::experiment

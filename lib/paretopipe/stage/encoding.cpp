@@ -1,0 +1,129 @@
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/stage/encoding.hpp>
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace paretopipe::stage {
+
+namespace {
+
+codec::Element element_of(wire::DType dtype) {
+  switch (dtype) {
+    case wire::DType::float32:
+      return codec::Element::float32;
+    case wire::DType::bfloat16:
+      return codec::Element::bfloat16;
+    case wire::DType::int64:
+      break;
+  }
+  return codec::Element::int64;
+}
+
+}  // namespace
+
+codec::Layout layout_of(const wire::TensorSpec& spec) {
+  codec::Layout layout{.element = element_of(spec.dtype)};
+  layout.values = static_cast<std::size_t>(wire::byte_size(spec) / wire::element_size(spec.dtype));
+  const auto& shape = spec.shape;
+  if (shape.size() == 4) {
+    layout.channels = static_cast<std::size_t>(shape[1]);
+    if (spec.memory_format == wire::MemoryFormat::contiguous)
+      layout.stride = static_cast<std::size_t>(shape[2] * shape[3]);
+  } else if (!shape.empty()) {
+    layout.channels = static_cast<std::size_t>(shape.back());
+  }
+  return layout;
+}
+
+std::int64_t EncodedTensors::payload_bytes() const {
+  std::size_t sum = 0;
+  for (const auto& tensor : tensors) sum += tensor.bytes;
+  return static_cast<std::int64_t>(sum);
+}
+
+Encoder::Encoder(const codec::Codec& codec, std::size_t most_waiting) : codec_(codec), free_(most_waiting) {
+  for (std::size_t i = 0; i < most_waiting; ++i) free_.push({});
+}
+
+std::optional<EncodedTensors> Encoder::encode(const Activation& activation, const std::string& what) {
+  auto encoded = free_.pop();
+  if (!encoded) return std::nullopt;
+  encoded->tensors.resize(activation.tensors());
+  for (std::size_t i = 0; i < activation.tensors(); ++i) {
+    const auto& tensor = activation.tensor(i);
+    auto& [spec, layout, memory, bytes] = encoded->tensors[i];
+    if (memory.empty() || spec != tensor.spec) {
+      spec = tensor.spec;
+      layout = layout_of(spec);
+      memory.resize(codec::most_bytes(codec_, layout));
+      held_bytes_ += static_cast<std::int64_t>(memory.size());
+    }
+    try {
+      bytes = codec::encode(codec_, layout, tensor.bytes, memory, scratch_);
+    } catch (const codec::NotFinite& error) {
+      throw EnvironmentError(fmt::format("encode {} with {}: {}; leave the codec out, or cut elsewhere", what,
+                                         to_string(codec_), error.what()));
+    }
+  }
+  payload_bytes_ += encoded->payload_bytes();
+  return encoded;
+}
+
+void Encoder::give_back(EncodedTensors tensors) {
+  free_.push(std::move(tensors));
+}
+
+Decoder::Decoder(const codec::Codec& codec, const Boundary& incoming)
+    : codec_(codec), incoming_(incoming), bodies_(incoming.size()) {
+  for (const auto& spec : incoming_) {
+    layouts_.push_back(layout_of(spec));
+    memory_.emplace_back(codec::most_bytes(codec_, layouts_.back()));
+  }
+}
+
+wire::ReceiveTimes Decoder::receive(wire::Link& link, std::uint32_t tag, std::size_t micro_batch) {
+  const auto count = incoming_.size();
+  wire::ReceiveTimes all;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto encoded = link.receive_encoded(tag, count * micro_batch + i, incoming_[i], codec_.number(), memory_[i]);
+    if (i == 0) all.begin_ns = encoded.times.begin_ns;
+    all.end_ns = encoded.times.end_ns;
+    bodies_[i] = encoded.body;
+  }
+  return all;
+}
+
+void Decoder::decode(const Activation& into) {
+  for (std::size_t i = 0; i < incoming_.size(); ++i) {
+    try {
+      codec::decode(codec_, layouts_[i], bodies_[i], into.tensor(i).bytes, scratch_);
+    } catch (const codec::Damaged& error) {
+      throw wire::ProtocolError(fmt::format("decode {} of the previous stage with {}: {}",
+                                            wire::to_string(incoming_[i]), to_string(codec_), error.what()));
+    }
+  }
+}
+
+std::int64_t Decoder::held_bytes() const {
+  std::size_t sum = 0;
+  for (const auto& memory : memory_) sum += memory.size();
+  return static_cast<std::int64_t>(sum);
+}
+
+wire::SendTimes send(wire::Link& link, std::uint32_t tag, std::size_t micro_batch, std::uint8_t codec,
+                     const EncodedTensors& encoded) {
+  const auto count = encoded.tensors.size();
+  wire::SendTimes all;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto& tensor = encoded.tensors[i];
+    const auto times = link.send_encoded(tag, count * micro_batch + i, tensor.spec, codec, tensor.body());
+    if (i == 0) all.begin_ns = times.begin_ns;
+    all.end_ns = times.end_ns;
+  }
+  return all;
+}
+
+}  // namespace paretopipe::stage

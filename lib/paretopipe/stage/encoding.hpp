@@ -1,0 +1,94 @@
+#pragma once
+#include <paretopipe/codec/codec.hpp>
+#include <paretopipe/stage/backend.hpp>
+#include <paretopipe/stage/bounded_queue.hpp>
+#include <paretopipe/wire/link.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace paretopipe::stage {
+
+// What crosses a cut with a codec. Encoding is part of the computing thread's work and decoding part of the receiving
+// thread's, as a backend's own `encode` and `decode` are: a stage's CPUs are those that its trial measures, and on a
+// stage with one core a thread of its own would only delay the next batch unseen. A queue holds what is ready to be
+// sent, so that sending never waits for an encoder.
+
+/// How a codec sees a tensor of this spec.
+codec::Layout layout_of(const wire::TensorSpec& spec);
+
+/// What a codec made of a micro-batch's tensors. The memory is used again for later micro-batches.
+struct EncodedTensors {
+  struct Tensor {
+    wire::TensorSpec spec;
+    codec::Layout layout;
+    std::vector<std::byte> memory;  ///< room for the most bytes
+    std::size_t bytes = 0;          ///< that were filled
+
+    std::span<const std::byte> body() const { return std::span(memory).first(bytes); }
+  };
+  std::vector<Tensor> tensors;
+
+  std::int64_t payload_bytes() const;
+};
+
+/// Encodes what a stage sends. `encode` is called by one thread, and `give_back` by any.
+class Encoder {
+ public:
+  /// `codec` must encode. At most `most_waiting` encoded micro-batches exist at a time.
+  Encoder(const codec::Codec& codec, std::size_t most_waiting);
+
+  /// Waits for memory while all of it is in use; nothing after close(). Throws EnvironmentError, which says that it was
+  /// the output of `what`, for NaN and infinities.
+  std::optional<EncodedTensors> encode(const Activation& activation, const std::string& what);
+
+  void give_back(EncodedTensors tensors);
+  void close() { free_.close(); }
+
+  std::uint8_t number() const { return codec_.number(); }
+  /// Of all micro-batches so far.
+  std::int64_t payload_bytes() const { return payload_bytes_; }
+  /// Memory that is held; call it when the threads are done.
+  std::int64_t held_bytes() const { return held_bytes_; }
+
+ private:
+  codec::Codec codec_;
+  codec::Scratch scratch_;
+  BoundedQueue<EncodedTensors> free_;
+  std::int64_t payload_bytes_ = 0;
+  std::int64_t held_bytes_ = 0;
+};
+
+/// Receives and decodes what a stage is sent. For one thread.
+class Decoder {
+ public:
+  /// `codec` must encode. Allocates for micro-batches of these tensors.
+  Decoder(const codec::Codec& codec, const Boundary& incoming);
+
+  /// Receives an encoded micro-batch. The times run from the first tensor's header to the last byte of the last tensor.
+  /// Throws what wire::Link throws.
+  wire::ReceiveTimes receive(wire::Link& link, std::uint32_t tag, std::size_t micro_batch);
+
+  /// Decodes it into memory of exactly its size. Throws wire::ProtocolError for what the codec cannot have made.
+  void decode(const Activation& into);
+
+  std::int64_t held_bytes() const;
+
+ private:
+  codec::Codec codec_;
+  codec::Scratch scratch_;
+  Boundary incoming_;
+  std::vector<codec::Layout> layouts_;
+  std::vector<std::vector<std::byte>> memory_;
+  std::vector<std::span<const std::byte>> bodies_;
+};
+
+/// Sends an encoded micro-batch. The times run from before the first byte of the first tensor's header to the last byte
+/// of the last tensor. Throws what wire::Link throws.
+wire::SendTimes send(wire::Link& link, std::uint32_t tag, std::size_t micro_batch, std::uint8_t codec,
+                     const EncodedTensors& encoded);
+
+}  // namespace paretopipe::stage

@@ -1,0 +1,145 @@
+// Codecs as an axis of a sweep, as from a shell.
+#include <paretopipe/analysis/stats/summarise.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include <nlohmann/json.hpp>
+
+#include "driver_fixture.hpp"
+
+using namespace paretopipe;
+using namespace paretopipe::testing;
+
+namespace {
+
+/// 1000 values cross after the first block and 250 after the second.
+const Words kModelOfCodecs = "--model synthetic:1ms/4kB,1ms/1kB,1ms --data random";
+const Words kOptions = Words("--out out --batches 6 --warmup 1 --repeat 1 --repeat-slow 0") + kModelOfCodecs;
+const Words kSweepOfCodecs = Words("sweep") + kOptions;
+
+/// Bytes on the first link, by split point and codec.
+std::map<std::pair<int, std::string>, record::LinkPayload> first_links(const Shell& shell) {
+  std::map<std::pair<int, std::string>, record::LinkPayload> links;
+  for (const auto& record : shell.records()) {
+    if (record.links.empty()) continue;
+    links[{record.trial.split_points.front(), record.trial.codec}] = record.links.front();
+  }
+  return links;
+}
+
+}  // namespace
+
+TEST_CASE("every codec is measured at every cut that something crosses, with the bytes that it states") {
+  const Shell shell;
+  shell.run(0, kSweepOfCodecs +
+                   "--codec none,float16,bfloat16,uniform8,channel8,channel4,sort16,sort12,sort12-wide,sort8,sort4,"
+                   "sort4-wide,zstd,lz4,sort8+zstd");
+  CHECK(shell.records().size() == 3 * 15 + 1);  // where all is local nothing crosses
+  const auto links = first_links(shell);
+  for (const auto& [codec, bytes] : std::initializer_list<std::pair<const char*, std::int64_t>>{{"float16", 2000},
+                                                                                                {"bfloat16", 2000},
+                                                                                                {"uniform8", 1008},
+                                                                                                {"sort16", 2128},
+                                                                                                {"sort12", 1564},
+                                                                                                {"sort12-wide", 2064},
+                                                                                                {"sort8", 1032},
+                                                                                                {"sort4", 516},
+                                                                                                {"sort4-wide", 1016}}) {
+    CAPTURE(codec);
+    CHECK(links.at({1, codec}).payload_bytes == bytes);
+    CHECK(links.at({1, codec}).unencoded_bytes == 4000);
+  }
+  CHECK(links.at({1, "none"}).payload_bytes == 4000);
+  CHECK_FALSE(links.at({1, "none"}).unencoded_bytes);
+  CHECK(links.at({1, "zstd"}).payload_bytes > 0);
+  for (const auto& record : shell.records()) {
+    INFO(record.trial.label());
+    CHECK(record.status == record::Status::ok);
+    CHECK_NOTHROW(stats::check_summary(record));
+    const auto& codec = record.trial.codec;
+    const bool lossy = codec != "none" && codec != "zstd" && codec != "lz4";
+    CHECK(record.fidelity->lossy_codec == lossy);
+    if (!lossy) CHECK(record.fidelity->max_abs_difference == 0);
+  }
+}
+
+TEST_CASE("cuts with different codecs share a frontier, which says which, and so do exports and comparisons") {
+  const Shell shell;
+  shell.run(0, kSweepOfCodecs + "--codec none,sort8");
+  const auto frontier = nlohmann::json::parse(shell.run(0, "frontier out --format json").output);
+  REQUIRE(frontier.at("groups").size() == 1);
+  std::set<std::pair<int, std::string>> rows;
+  for (const auto& split : frontier.at("groups")[0].at("splits")) {
+    rows.emplace(split.at("split_points")[0], split.value("codec", "none"));
+  }
+  CHECK(rows.size() == 7);
+  CHECK(rows.contains({1, "sort8"}));
+  check_contains(shell.run(0, "frontier out").output, {"1 sort8"});
+  check_contains(shell.run(0, "explain out").output, {"1/3 sort8: "});
+  shell.run(0, "export out --out exported --layout trials");
+  check_contains(shell.text("exported/trials.csv"), {",codec,", ",sort8,"});
+  CHECK(contains(shell.run("export out --layout python --out exported").errors, "with a codec"));
+  const auto same = shell.run("compare out out");
+  CHECK_FALSE(contains(same.output + same.errors, "only in"));
+  shell.run(0, "report out -o report.html");
+  CHECK(contains(shell.text("report.html"), "1 sort8"));
+}
+
+TEST_CASE("a list of codecs is resumed, planned and found in an experiment file like any other axis") {
+  const Shell shell;
+  shell.write("e.json", R"({"codec": ["none", "channel8+lz4"]})");
+  check_contains(shell.run(0, Words("sweep e.json") + kOptions + "--dry-run").output,
+                 {"codec channel8+lz4", "7 trials"});
+  shell.run(0, Words("sweep e.json") + kOptions);
+  shell.run(0, Words("sweep e.json") + kOptions + "--codec none,channel8+lz4,bfloat16 --resume");
+  CHECK(shell.records().size() == 10);
+}
+
+TEST_CASE("each of several cuts may have a codec of its own") {
+  const Shell shell;
+  shell.run(0, kSweepOfCodecs + "--stages 3 --partitions 1,2 --codec none/sort8,float16/float16");
+  const auto records = shell.records();
+  REQUIRE(records.size() == 2);
+  for (const auto& record : records) {
+    INFO(record.trial.label());
+    const bool same = record.trial.codec == "float16";
+    CHECK((same || record.trial.codec == "none/sort8"));
+    CHECK(record.links.at(0).payload_bytes == (same ? 2000 : 4000));
+    CHECK(record.links.at(1).payload_bytes == (same ? 500 : 250 + 32));
+    CHECK(record.links.at(2).payload_bytes == 40);  // results cross as they are
+  }
+}
+
+TEST_CASE("batches that are cut, and stages at any depth, are encoded micro-batch by micro-batch") {
+  const Shell shell;
+  shell.run(0, kSweepOfCodecs + "--batch 4 --micro-batch 1,2 --depth 1,8 --split 1 --codec uniform8");
+  const auto records = shell.records();
+  CHECK(records.size() == 4);
+  for (const auto& record : records) {
+    CHECK(record.status == record::Status::ok);
+    CHECK(record.links.at(0).unencoded_bytes == 16'000);
+    CHECK(record.links.at(0).payload_bytes == 4000 + 8 * record.trial.micro_batches());
+  }
+}
+
+TEST_CASE("a codec that changes more classes than are allowed fails its trials, which say so") {
+  const Shell shell;
+  // The synthetic model's output has nothing in common with that of any other input.
+  const auto outcome = shell.run(1, kSweepOfCodecs + "--split 1 --codec none,sort4 --max-flips 10%");
+  CHECK(contains(outcome.output + outcome.errors, "the codec changed the class of"));
+  for (const auto& record : shell.records()) {
+    CHECK((record.status == record::Status::failed) == (record.trial.codec == "sort4"));
+  }
+}
+
+TEST_CASE("codecs that there are not, or that nothing could use, are refused in a sentence") {
+  check_refused(Shell(), std::string("sweep --model synthetic:1ms/4kB,1ms --data random --out no"),
+                {{"--codec sort7", "\"sort7\" is no codec; there are none, float16"},
+                 {"--codec none,none", "experiment.codec holds none twice"},
+                 {"--codec sort8/sort8/none", "experiment.codec holds sort8/sort8/none, which names 3 codecs"},
+                 {"--codec zstd+lz4", "is no codec"},
+                 {"--max-flips 2", "--max-flips"}});
+}

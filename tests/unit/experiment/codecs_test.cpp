@@ -1,0 +1,40 @@
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/experiment/codecs.hpp>
+#include <paretopipe/experiment/experiment.hpp>
+
+#include "support/catch.hpp"
+#include "support/message_of.hpp"
+
+using namespace paretopipe;
+using namespace paretopipe::experiment;
+using paretopipe::support::contains;
+using paretopipe::support::message_of;
+
+namespace {
+
+using Texts = std::vector<std::string>;
+
+std::string refusal_of_codecs(const Texts& texts) {
+  return message_of<UsageError>([&] { canonical_codecs(texts, "experiment.codec"); });
+}
+
+}  // namespace
+
+TEST_CASE("the same codec for every cut is written once, and another one for each cut as it is") {
+  CHECK(canonical_codecs({"none", "sort8/sort8", "none/sort8+zstd"}, "codec") ==
+        Texts{"none", "sort8", "none/sort8+zstd"});
+  CHECK(codec_count("sort8") == 1);
+  CHECK(codec_count("none/sort8/lz4") == 3);
+  CHECK(to_string(codec_of_cut("none/sort8", 0)) == "none");
+  CHECK(to_string(codec_of_cut("none/sort8", 1)) == "sort8");
+  CHECK(to_string(codec_of_cut("sort8", 5)) == "sort8");
+  CHECK(contains(message_of<UsageError>([] { codec_of_cut("none/sort8", 2); }), "has none for cut 3"));
+}
+
+TEST_CASE("a list of codecs that is empty, holds one twice, or what is none, is refused") {
+  CHECK(contains(refusal_of_codecs({}), "experiment.codec is empty"));
+  CHECK(contains(refusal_of_codecs({"sort8", "sort8/sort8"}), "experiment.codec holds sort8 twice"));
+  CHECK(contains(refusal_of_codecs({"none/"}), "experiment.codec: \"\" is no codec"));
+  CHECK(contains(refusal_of_codecs({"/"}), "\"\" is no codec"));
+  CHECK(contains(refusal_of_codecs({"a/b"}), "\"a\" is no codec"));
+}
