@@ -120,8 +120,8 @@ TEST_CASE("batches that are cut, and stages at any depth, are encoded micro-batc
   CHECK(records.size() == 4);
   for (const auto& record : records) {
     CHECK(record.status == record::Status::ok);
-    CHECK(record.links.at(0).unencoded_bytes == 16'000);
-    CHECK(record.links.at(0).payload_bytes == 4000 + 8 * record.trial.micro_batches());
+    CHECK(record.links.at(0).unencoded_bytes == 4000 * record.trial.micro_batches());
+    CHECK(record.links.at(0).payload_bytes == 1008 * record.trial.micro_batches());
   }
 }
 
@@ -133,6 +133,33 @@ TEST_CASE("a codec that changes more classes than are allowed fails its trials, 
   for (const auto& record : shell.records()) {
     CHECK((record.status == record::Status::failed) == (record.trial.codec == "sort4"));
   }
+}
+
+TEST_CASE("one activation crosses with each codec, with the bytes, the loss, and the rate below which it pays") {
+  const Shell shell;
+  const auto command = Words("codecs synthetic:1ms/400kB,1ms --data random --batches 4 --warmup 1");
+  const auto all = nlohmann::json::parse(shell.run(0, command + "--split 1 --format json").output);
+  CHECK(all.size() == codec::catalogue().size() + 1);
+  CHECK(all[0].at("codec") == "none");
+  for (const auto& one : all) {
+    INFO(one.dump());
+    CHECK(one.at("status") == "ok");
+    if (one.at("codec") == "sort8") {
+      CHECK(one.at("payload_bytes") == 100'000 + 32 + 40);  // and the results
+      CHECK(one.at("coding_ns").get<double>() > 0);
+      CHECK(one.at("break_even_bit_per_s").get<double>() ==
+            Approx(8 * (400'000 - 100'032) / (one.at("coding_ns").get<double>() * 1e-9)));
+    }
+  }
+  const auto table = shell.run(0, command + "--split 1 --codec float16").output;
+  check_contains(table, {"split 1/2", "float16", "50.0 %", "pays below"});
+  CHECK_FALSE(contains(table, "sort8"));
+  check_contains(shell.run(0, "codecs").output, {"sort12-wide", "bits a value"});
+  CHECK(nlohmann::json::parse(shell.run(0, "codecs --format json").output).size() == codec::catalogue().size());
+  check_refused(shell, "codecs",
+                {{"--split 1", "name the model"},
+                 {"synthetic:1ms/4kB,1ms --data random", "--split 5"},
+                 {"synthetic:1ms/4kB,1ms --data random --split 2", "one cut that something crosses"}});
 }
 
 TEST_CASE("codecs that there are not, or that nothing could use, are refused in a sentence") {

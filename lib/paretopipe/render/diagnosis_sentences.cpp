@@ -1,3 +1,5 @@
+#include <paretopipe/analysis/diagnosis/codec_effect.hpp>
+#include <paretopipe/core/units.hpp>
 #include <paretopipe/record/labels.hpp>
 #include <paretopipe/render/diagnosis_sentences.hpp>
 
@@ -88,6 +90,31 @@ std::string another_cut(const diagnosis::GroupDiagnosis& group, const diagnosis:
       break;
   }
   return "";
+}
+
+/// What the codec saves and costs, and at which rates of a link that is worth it.
+std::string about_codec(const diagnosis::GroupDiagnosis& group, const diagnosis::ConfigurationDiagnosis& one) {
+  const auto effect = diagnosis::codec_effect(group, one);
+  if (!effect) return "";
+  const auto codec = record::printable(one.trial().codec);
+  if (effect->plain == nullptr) {
+    return fmt::format("This cut was not measured without a codec, so what {} brings is unknown.", codec);
+  }
+  if (effect->saved_bytes <= 0) return fmt::format("{} saves no bytes here, and takes time.", codec);
+  const auto cost = fmt::format("{} saves {} a batch and takes {} to encode and decode", codec,
+                                bytes(effect->saved_bytes), duration(std::max(0.0, effect->added_ns)));
+  if (!effect->break_even_bit_per_s) return fmt::format("{}: it shortens the latency over every link.", cost);
+  return fmt::format("{}: it shortens the latency over links of less than {}.", cost,
+                     format_count(*effect->break_even_bit_per_s) + "bit/s");
+}
+
+std::string about_encoder(const diagnosis::GroupDiagnosis& group, const diagnosis::ConfigurationDiagnosis& one) {
+  const auto effect = diagnosis::codec_effect(group, one);
+  if (!effect || !effect->encoder_bounds) return "";
+  const double before = effect->plain->demands->throughput_image_per_s;
+  return fmt::format(
+      "Stage {} encodes and has no time to spare: the throughput falls by {} although the link is relieved.",
+      one.bounds.front().stage, rounded_percent(1 - one.demands->throughput_image_per_s / before));
 }
 
 std::string fastest_split(const diagnosis::GroupDiagnosis& group, const diagnosis::ConfigurationDiagnosis& one,
@@ -216,6 +243,8 @@ std::vector<std::string> remarks(const diagnosis::GroupDiagnosis& group, const d
   std::vector<std::string> all{agreement(one),
                                too_short(one),
                                disturbance(one),
+                               about_codec(group, one),
+                               about_encoder(group, one),
                                next_bound(one, advice),
                                another_cut(group, one, advice),
                                fastest_split(group, one, advice),

@@ -138,7 +138,7 @@ std::string latency(const diagnosis::GroupDiagnosis& group, const diagnosis::Con
   };
   add(split.transfer_ns - local.transfer_ns, "transfer");
   add(split.compute_ns - local.compute_ns, "compute");
-  add(split.other_ns - local.other_ns, "waiting and coding");
+  add(split.other_ns + split.coding_ns - local.other_ns - local.coding_ns, "waiting and coding");
   return fmt::format("Its mean latency with one batch in flight is {} against {}{}{}.", duration(split.total_ns()),
                      duration(local.total_ns()), parts.empty() ? "" : ": ", fmt::join(parts, ", "));
 }

@@ -1,3 +1,4 @@
+#include <paretopipe/analysis/diagnosis/codec_effect.hpp>
 #include <paretopipe/core/units.hpp>
 #include <paretopipe/record/labels.hpp>
 #include <paretopipe/render/diagnosis_sentences.hpp>
@@ -200,6 +201,14 @@ void append(Json& json, const diagnosis::ConfigurationDiagnosis& one) {
   json["links"] = links(demands);
 }
 
+void append(Json& json, const diagnosis::CodecEffect& effect) {
+  if (effect.plain == nullptr) return;
+  Json codec{{"saved_bytes", effect.saved_bytes}, {"added_ns", effect.added_ns}};
+  if (effect.break_even_bit_per_s) codec["break_even_bit_per_s"] = *effect.break_even_bit_per_s;
+  codec["encoder_bounds"] = effect.encoder_bounds;
+  json["codec_effect"] = std::move(codec);
+}
+
 Json to_json(const diagnosis::GroupDiagnosis& group, const diagnosis::ConfigurationDiagnosis& one) {
   Json json{{"split_points", one.trial().split_points}};
   if (one.trial().codec != codec::kNone) json["codec"] = one.trial().codec;
@@ -209,6 +218,7 @@ Json to_json(const diagnosis::GroupDiagnosis& group, const diagnosis::Configurat
   json["repetitions_failed"] = configuration.failed.size();
   json["repetitions_invalid"] = configuration.invalid.size();
   if (one.demands) append(json, one);
+  if (const auto effect = diagnosis::codec_effect(group, one)) append(json, *effect);
   if (const auto* single = group.all_local(); single != nullptr && one.demands) {
     json["speed_up_single"] = one.demands->throughput_image_per_s / single->demands->throughput_image_per_s;
   }

@@ -134,12 +134,20 @@ std::optional<double> source_ns(const record::PhaseSamples& offline, std::size_t
 
 IdleLatency idle_latency(const record::Summary& summary) {
   IdleLatency latency;
-  for (const auto& part : summary.breakdown) {
-    auto& place = part.part == record::Part::compute    ? latency.compute_ns
-                  : part.part == record::Part::transfer ? latency.transfer_ns
-                                                        : latency.other_ns;
-    place += part.mean_ns;
-  }
+  const auto place_of = [&](record::Part part) -> double& {
+    switch (part) {
+      case record::Part::compute:
+        return latency.compute_ns;
+      case record::Part::transfer:
+        return latency.transfer_ns;
+      case record::Part::encode:
+      case record::Part::decode:
+        return latency.coding_ns;
+      default:
+        return latency.other_ns;
+    }
+  };
+  for (const auto& part : summary.breakdown) place_of(part.part) += part.mean_ns;
   return latency;
 }
 
@@ -237,6 +245,7 @@ Demands median_demands(std::span<const Demands> repetitions) {
   settle([](auto& one) { return &one.throughput_image_per_s; });
   settle([](auto& one) { return &one.idle.compute_ns; });
   settle([](auto& one) { return &one.idle.transfer_ns; });
+  settle([](auto& one) { return &one.idle.coding_ns; });
   settle([](auto& one) { return &one.idle.other_ns; });
   for (std::size_t s = 0; s < result.stages.size(); ++s) {
     settle([s](auto& one) { return &one.stages.at(s).busy.mean_ns; });

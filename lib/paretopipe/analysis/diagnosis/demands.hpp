@@ -47,9 +47,10 @@ struct LinkDemand {
 struct IdleLatency {
   double compute_ns = 0;
   double transfer_ns = 0;
-  double other_ns = 0;  ///< queues, encode, decode
+  double coding_ns = 0;  ///< encode and decode
+  double other_ns = 0;   ///< queues
 
-  double total_ns() const { return compute_ns + transfer_ns + other_ns; }
+  double total_ns() const { return compute_ns + transfer_ns + coding_ns + other_ns; }
 };
 
 /// The demands of all parts of the pipeline for one batch of the Offline phase, as means over the batches that
