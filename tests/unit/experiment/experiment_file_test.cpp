@@ -107,7 +107,9 @@ TEST_CASE("every experiment that ships is valid", "[file][shipped]") {
     CHECK_NOTHROW(load_experiment(entry.path()));
     loaded.insert(entry.path().filename());
   }
-  CHECK(loaded == std::set<std::string>{"all-models.json", "four-stages.json", "quickstart.json", "synthetic.json"});
+  CHECK(loaded == std::set<std::string>{"all-models.json", "four-stages.json", "quickstart.json",
+                                        "sort-quantisation-mobilenet.json", "sort-quantisation-roberta.json",
+                                        "synthetic.json"});
 }
 
 TEST_CASE("the four-stage experiment has the six schemes, several batches, and five repetitions of one thread a stage",
