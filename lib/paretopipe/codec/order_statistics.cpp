@@ -84,10 +84,11 @@ std::vector<float> order_statistics(std::span<const float> values, std::span<con
   const std::span selected(scratch.selected.data(), select(values, brackets, scratch.selected.data()));
 
   std::vector<float> found, between;
-  auto bracket = brackets.begin() - 1;
+  auto next = brackets.begin();
+  const Bracket* bracket = nullptr;
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     if (i == 0 || !shares_bracket(ranks[i], ranks[i - 1])) {
-      ++bracket;
+      bracket = &*next++;
       between.clear();
       std::copy_if(selected.begin(), selected.end(), std::back_inserter(between),
                    [&](float value) { return value > bracket->low && value < bracket->high; });
