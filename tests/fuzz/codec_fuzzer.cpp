@@ -1,12 +1,24 @@
 // libFuzzer entry point: a body that a hostile peer sends for an encoded tensor. The first bytes choose the codec and
-// the tensor, as the driver would have announced them.
+// the tensor, as the driver would have announced them. Whatever is accepted as codes of levels becomes finite values.
 #include <paretopipe/codec/codec.hpp>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <span>
 #include <vector>
 
 using namespace paretopipe::codec;
+
+namespace {
+
+void require_finite(std::span<const std::byte> tensor) {
+  const std::span values(reinterpret_cast<const float*>(tensor.data()), tensor.size() / sizeof(float));
+  if (!std::all_of(values.begin(), values.end(), [](float value) { return std::isfinite(value); })) std::abort();
+}
+
+}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   constexpr std::size_t kChoices = 5;
@@ -19,6 +31,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   Scratch scratch;
   try {
     decode(codec, layout, body, tensor, scratch);
+    if (codec.quantiser >= Quantiser::uniform8 && layout.element == Element::float32) require_finite(tensor);
   } catch (const Damaged&) {
   }
   return 0;

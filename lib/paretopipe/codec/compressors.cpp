@@ -1,5 +1,6 @@
 #include "compressors.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <string>
 
@@ -24,6 +25,8 @@ char* chars(std::span<std::byte> bytes) {
 }
 
 /// liblz4 counts in int.
+constexpr std::size_t kIntMost = std::numeric_limits<int>::max();
+
 int lz4_size(std::size_t bytes) {
   if (bytes <= LZ4_MAX_INPUT_SIZE) return static_cast<int>(bytes);
   throw UsageError(
@@ -52,7 +55,7 @@ std::size_t compress_zstd(std::span<const std::byte> bytes, std::span<std::byte>
 }
 
 std::size_t compress_lz4(std::span<const std::byte> bytes, std::span<std::byte> into) {
-  const int room = static_cast<int>(std::min<std::size_t>(into.size(), std::numeric_limits<int>::max()));
+  const int room = static_cast<int>(std::min(into.size(), kIntMost));
   const int size = LZ4_compress_default(chars(bytes), chars(into), lz4_size(bytes.size()), room);
   if (size > 0) return static_cast<std::size_t>(size);
   throw Error(ExitCode::internal, "liblz4 had no room for what it bounds itself");
@@ -66,7 +69,9 @@ void decompress_plain(Compressor compressor, std::span<const std::byte> body, st
     if (size != into.size()) throw Damaged(fmt::format("{} bytes instead of {}", size, into.size()));
     return;
   }
-  const int size = LZ4_decompress_safe(chars(body), chars(into), lz4_size(body.size()), lz4_size(into.size()));
+  // A tensor that does not get smaller gets a little larger, so that its body may have more than lz4 takes of a tensor.
+  if (body.size() > kIntMost) throw Damaged(fmt::format("lz4 makes no body of {} bytes", body.size()));
+  const int size = LZ4_decompress_safe(chars(body), chars(into), static_cast<int>(body.size()), lz4_size(into.size()));
   if (size < 0) throw Damaged("liblz4 cannot read it");
   if (static_cast<std::size_t>(size) != into.size())
     throw Damaged(fmt::format("{} bytes instead of {}", size, into.size()));

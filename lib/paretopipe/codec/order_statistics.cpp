@@ -36,16 +36,44 @@ Bracket bracket_of(const std::vector<float>& sample, double quantile) {
   return {at(place - width), at(place + width)};
 }
 
+/// The values strictly within a bracket, of which those before `placed` are where a sort would put them.
+struct Within {
+  std::vector<float> values;
+  std::size_t placed = 0;
+};
+
+/// Takes them from what was selected for all brackets. Written in any case and kept if it is within: a branch would
+/// often be guessed wrong.
+void take(std::span<const float> selected, const Bracket& bracket, Within& within) {
+  within.values.resize(selected.size() + 1);
+  std::size_t count = 0;
+  for (const float value : selected) {
+    within.values[count] = value;
+    count += static_cast<std::size_t>((value > bracket.low ? 1 : 0) & (value < bracket.high ? 1 : 0));
+  }
+  within.values.resize(count);
+  within.placed = 0;
+}
+
+/// The value that a sort would put at `place`. Places ascend from call to call; the next one costs a look at the rest.
+float at(Within& within, std::size_t place) {
+  const auto rest = within.values.begin() + static_cast<std::ptrdiff_t>(within.placed);
+  const auto found = within.values.begin() + static_cast<std::ptrdiff_t>(place);
+  if (place == within.placed) {
+    std::iter_swap(rest, std::min_element(rest, within.values.end()));
+  } else if (place > within.placed) {
+    std::nth_element(rest, found, within.values.end());
+  }
+  within.placed = std::max(within.placed, place + 1);
+  return *found;
+}
+
 /// The value at this rank, if it is in the bracket.
-std::optional<float> find(const Bracket& bracket, std::size_t rank, std::vector<float>& between) {
+std::optional<float> find(const Bracket& bracket, std::size_t rank, Within& within) {
   if (rank < bracket.below) return std::nullopt;
   if (rank < bracket.up_to_low) return bracket.low;
   const auto place = rank - bracket.up_to_low;
-  if (place < between.size()) {
-    const auto found = between.begin() + static_cast<std::ptrdiff_t>(place);
-    std::nth_element(between.begin(), found, between.end());
-    return *found;
-  }
+  if (place < within.values.size()) return at(within, place);
   if (rank < bracket.up_to_high) return bracket.high;
   return std::nullopt;
 }
@@ -83,16 +111,16 @@ std::vector<float> order_statistics(std::span<const float> values, std::span<con
   scratch.selected.resize(values.size() + 1);
   const std::span selected(scratch.selected.data(), select(values, brackets, scratch.selected.data()));
 
-  std::vector<float> found, between;
-  auto bracket = brackets.begin() - 1;
+  std::vector<float> found;
+  Within within;
+  auto next = brackets.begin();
+  const Bracket* bracket = nullptr;
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     if (i == 0 || !shares_bracket(ranks[i], ranks[i - 1])) {
-      ++bracket;
-      between.clear();
-      std::copy_if(selected.begin(), selected.end(), std::back_inserter(between),
-                   [&](float value) { return value > bracket->low && value < bracket->high; });
+      bracket = &*next++;
+      take(selected, *bracket, within);
     }
-    const auto value = find(*bracket, ranks[i], between);
+    const auto value = find(*bracket, ranks[i], within);
     found.push_back(value ? *value : search(values, ranks[i]));
   }
   return found;

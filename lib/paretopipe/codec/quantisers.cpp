@@ -46,17 +46,28 @@ void write(std::span<const Levels> levels, std::span<std::byte> into) {
   std::memcpy(into.data(), levels.data(), levels.size_bytes());
 }
 
-std::vector<Levels> read_levels(std::span<const std::byte> body, std::size_t count) {
-  std::vector<Levels> levels(count);
-  std::memcpy(levels.data(), body.data(), count * sizeof(Levels));
+/// True if all of so many levels are finite and ascend. Encoders keep to it, so that decoders can ask for it.
+bool usable(const Levels& levels, int count) {
+  return levels.step >= 0 && std::isfinite(levels.min + static_cast<float>(count - 1) * levels.step);
+}
+
+/// The pairs before the codes, `count` levels each. A peer may have written anything there.
+std::vector<Levels> read_levels(std::span<const std::byte> body, std::size_t pairs, int count) {
+  std::vector<Levels> levels(pairs);
+  std::memcpy(levels.data(), body.data(), pairs * sizeof(Levels));
+  for (const auto& of : levels) {
+    if (usable(of, count)) continue;
+    throw Damaged(fmt::format("levels that begin at {} and are {} apart, which no encoder makes", of.min, of.step));
+  }
   return levels;
 }
 
-std::vector<Levels> levels_of(std::span<const Extremes> extremes, int levels, std::span<const float> values) {
+std::vector<Levels> levels_of(std::span<const Extremes> extremes, int count, std::span<const float> values) {
   std::vector<Levels> result;
   for (const auto& of : extremes) {
-    require(std::isfinite(of.max - of.min), values, kAny);
-    result.push_back(codec::levels_of(of, levels));
+    result.push_back(codec::levels_of(of, count));
+    // The step of a span beyond float32 becomes 0, which alone would look like that of equal values.
+    require(std::isfinite(of.max - of.min) && usable(result.back(), count), values, kAny);
   }
   return result;
 }
@@ -117,7 +128,7 @@ void quantise_affine(const Layout& layout, int bits, std::span<const float> valu
 
 void restore_affine(const Layout& layout, int bits, std::span<const std::byte> body, std::span<float> values,
                     Scratch& scratch) {
-  const auto levels = read_levels(body, layout.channels);
+  const auto levels = read_levels(body, layout.channels, bits == 4 ? kLevels4 : kLevels8);
   const auto* codes = bytes_of(body.subspan(levels.size() * sizeof(Levels)));
   if (bits == 8) return restore_channels(layout, codes, levels, values);
   scratch.codes.resize(values.size());
@@ -178,7 +189,7 @@ std::span<const float> make_table(const SortBits& bits, std::span<const Levels> 
 }
 
 void restore_sorted(const SortBits& bits, std::span<const std::byte> body, std::span<float> values, Scratch& scratch) {
-  const auto groups = read_levels(body, static_cast<std::size_t>(bits.groups()));
+  const auto groups = read_levels(body, static_cast<std::size_t>(bits.groups()), bits.levels());
   const auto table = make_table(bits, groups, scratch);
   const auto* codes = bytes_of(body.subspan(groups.size() * sizeof(Levels)));
   if (bits.carried == 8) return restore(codes, table, values);

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include <sys/mman.h>
+
 #include <fmt/format.h>
 
 #include "support/catch.hpp"
@@ -293,6 +295,21 @@ TEST_CASE("a body that no encoder made is refused, whatever it is") {
       refused(damaged);
     }
   }
+}
+
+TEST_CASE("a body of more bytes than liblz4 can count is damaged, and no mistake of the user's") {
+  constexpr std::size_t kBytes = std::size_t{1} << 31;  // none of which takes memory until it is read
+  auto* memory = ::mmap(nullptr, kBytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  REQUIRE(memory != MAP_FAILED);
+  const std::span body(static_cast<const std::byte*>(memory), kBytes);
+  std::vector<float> back(10);
+  Scratch scratch;
+  for (const auto& hostile : {body, body.first(kBytes - 1), body.first(0x7E000001)}) {
+    CAPTURE(hostile.size());
+    CHECK_THROWS_AS(decode(parse("lz4"), layout_of(10), hostile, std::as_writable_bytes(std::span(back)), scratch),
+                    Damaged);
+  }
+  ::munmap(memory, kBytes);
 }
 
 TEST_CASE("one scratch serves tensors and codecs of all kinds in turn") {
