@@ -60,9 +60,9 @@ double print(const char* name, const codec::Layout& layout, const std::vector<fl
   const auto rate = [&](const std::vector<double>& seconds) {
     return static_cast<double>(layout.bytes()) * 1e-9 / *stats::median(seconds);
   };
-  bench::print_row(fmt::format("{}, {:.1f} MB: encode, decode", name, static_cast<double>(layout.bytes()) * 1e-6),
-                   fmt::format("{:.2f}, {:.2f} GB/s", rate(times.encode), rate(times.decode)),
-                   fmt::format("copy: {:.1f} GB/s", rate(times.copy)), true);
+  bench::print_row(
+      fmt::format("{}, {:.1f} MB: encode, decode, copy", name, static_cast<double>(layout.bytes()) * 1e-6),
+      fmt::format("{:.2f}, {:.2f}, {:.1f} GB/s", rate(times.encode), rate(times.decode), rate(times.copy)));
   return *stats::median(times.encode);
 }
 
