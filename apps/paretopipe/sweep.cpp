@@ -204,6 +204,23 @@ void warn_of_short_phases(const experiment::Experiment& experiment) {
   }
 }
 
+/// What a sweep that decides for itself what to measure concludes beside its records.
+struct Decided {
+  std::optional<run::AdaptiveOutcome> adaptive{};
+  std::optional<run::GuidedOutcome> guided{};
+};
+
+Decided measure(const experiment::Experiment& experiment, const std::vector<experiment::Trial>& plan,
+                const std::vector<record::TrialRecord>& known, const std::optional<predict::Question>& guide,
+                run::Sweep& sweep) {
+  if (experiment.repeat.adaptive) {
+    return {.adaptive = run::run_adaptive_sweep(plan, known, sweep, experiment.repeat)};
+  }
+  if (guide) return {.guided = run::run_guided_sweep(plan, known, sweep, *guide)};
+  for (const auto& trial : run::remaining_trials(plan, known)) sweep.run(trial);
+  return {};
+}
+
 ExitCode run_sweep_command(const SweepOptions& options) {
   const auto experiment = experiment_of(options);
   check_shard(options, experiment);
@@ -237,16 +254,9 @@ ExitCode run_sweep_command(const SweepOptions& options) {
   Progress progress(sides.count() * trials.size(), done_before, not_all);
   sides.expect(trials);
   run::Sweep sweep(sides.for_sweep(), progress.observer(), trials.size(), {.per_trial = experiment.repeat_slow});
-  run::AdaptiveOutcome outcome;
-  run::GuidedOutcome guided;
+  Decided decided;
   try {
-    if (experiment.repeat.adaptive) {
-      outcome = run::run_adaptive_sweep(plan, known, sweep, experiment.repeat);
-    } else if (guide) {
-      guided = run::run_guided_sweep(plan, known, sweep, *guide);
-    } else {
-      for (const auto& trial : trials) sweep.run(trial);
-    }
+    decided = measure(experiment, plan, known, guide, sweep);
   } catch (const Interrupted&) {
     progress.finish();
     print_notice("paretopipe: interrupted; what was measured is in {}, and --resume continues\n",
@@ -255,8 +265,8 @@ ExitCode run_sweep_command(const SweepOptions& options) {
   }
   progress.finish();
   print_findings(sweep.counts());
-  if (experiment.repeat.adaptive) print_outcome(outcome, experiment.repeat);
-  if (guide) print_outcome(guided);
+  if (decided.adaptive) print_outcome(*decided.adaptive, experiment.repeat);
+  if (decided.guided) print_outcome(*decided.guided);
   return conclude(sweep.counts(), static_cast<int>(done_before), sides, options);
 }
 

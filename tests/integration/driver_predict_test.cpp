@@ -25,7 +25,7 @@ using Speeds = std::map<int, std::pair<double, double>>;
 
 constexpr int kAllLocal = 4;
 
-/// Of the frontier of two stages.
+/// Predictions for the splits on the frontier of two stages.
 Speeds predicted(const Shell& shell, const std::string& options) {
   const auto prediction = nlohmann::json::parse(shell.run(0, Words("predict p.json --format json") + options).output);
   CHECK(prediction.at("predicted") == true);

@@ -22,7 +22,7 @@ std::size_t plain_bytes(const Codec& codec, const Layout& layout) {
   return quantises(codec, layout) ? quantised_bytes(codec.quantiser, layout) : layout.bytes();
 }
 
-/// Of the elements that a compressor takes, where all have one.
+/// Bytes of an element of what a compressor takes; 1 where not all elements have the same width.
 std::size_t element_width(const Codec& codec, const Layout& layout) {
   if (!quantises(codec, layout)) return layout.bytes() / std::max(layout.values, std::size_t{1});
   return codec.quantiser == Quantiser::float16 || codec.quantiser == Quantiser::bfloat16 ? 2 : 1;

@@ -24,7 +24,7 @@ struct Extremes {
 /// Of consecutive values. Sets `finite` to false if one is NaN or infinite; the extremes then mean nothing.
 Extremes extremes_of(std::span<const float> values, bool& finite);
 
-/// The same of each channel of rows of one value a channel.
+/// Extremes of each channel, where every row has one value of each. `finite` as above.
 void extremes_of_rows(std::span<const float> values, std::span<Extremes> channels, bool& finite);
 
 /// Two of the values, and how many are below the lower one, at most the lower one, and at most the higher one.

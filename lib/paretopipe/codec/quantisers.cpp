@@ -229,10 +229,6 @@ void restore_half(Quantiser quantiser, std::span<const std::byte> body, std::spa
 
 }  // namespace
 
-bool sorts(Quantiser quantiser) {
-  return quantiser >= Quantiser::sort16;
-}
-
 SortBits sort_bits(Quantiser quantiser) {
   switch (quantiser) {
     case Quantiser::sort16:

@@ -14,7 +14,6 @@ struct SortBits {
   int levels() const { return 1 << level_bits; }
 };
 
-bool sorts(Quantiser quantiser);
 /// Throws Error(internal) for one that does not sort.
 SortBits sort_bits(Quantiser quantiser);
 

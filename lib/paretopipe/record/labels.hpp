@@ -30,7 +30,8 @@ std::string column_name(const Metric& metric);
 /// The cut alone: "7", or "3,7" for two cuts; "data-parallel" where the model is not split.
 std::string split_number(const experiment::Trial& trial);
 
-/// The same with its codec, unless that is none: "7 sort8". Different for all rows that are compared with each other.
+/// The cut with its codec, unless that is none: "7 sort8". It is different for all rows that are compared with each
+/// other.
 std::string cut_name(const experiment::Trial& trial);
 
 /// The cut for people: "7/20", "7/20 sort8", "0/20 all remote", "20/20 all local", "data-parallel on 3 devices".

@@ -157,8 +157,8 @@ struct LinkPayload {
   int to = 0;
   std::int64_t payload_bytes = 0;  ///< tensor bytes per batch, over all its micro-batches, as they cross the link
   std::int64_t header_bytes = 0;   ///< framing per batch
-  /// Of the same tensors before a codec encoded them; absent without one. The payload is then the mean over all
-  /// batches.
+  /// Bytes of the same tensors before a codec encoded them; absent without one. With one, the payload is the mean over
+  /// all batches.
   std::optional<std::int64_t> unencoded_bytes{};
 
   bool operator==(const LinkPayload&) const = default;

@@ -49,7 +49,7 @@ class Encoder {
   void close() { free_.close(); }
 
   std::uint8_t number() const { return codec_.number(); }
-  /// Of all micro-batches so far.
+  /// Sum over all micro-batches so far.
   std::int64_t payload_bytes() const { return payload_bytes_; }
   /// Memory that is held; call it when the threads are done.
   std::int64_t held_bytes() const { return held_bytes_; }

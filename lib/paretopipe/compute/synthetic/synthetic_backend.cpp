@@ -53,7 +53,7 @@ Activation make_activation(const wire::TensorSpec& spec) {
 constexpr int kWordBits = 23;
 constexpr std::uint32_t kWordMask = (1U << kWordBits) - 1;
 
-/// Of an input's number, sign and exponent count as well.
+/// Sign and exponent count as well: an input may be any number.
 std::uint32_t word(float element) {
   const auto bits = std::bit_cast<std::uint32_t>(element);
   constexpr auto kOnes = std::bit_cast<std::uint32_t>(1.0F) >> kWordBits;
