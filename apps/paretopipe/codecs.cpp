@@ -125,13 +125,14 @@ void print_table(const std::vector<Found>& found) {
                        {"of it", render::Align::right},
                        {"encode + decode", render::Align::right},
                        {"largest error", render::Align::right},
+                       {"mean error", render::Align::right},
                        {"top-1 kept", render::Align::right},
                        {"pays below", render::Align::right}});
   const auto whole = payload_of(found.front().record);
   for (const auto& one : found) {
     const auto& record = one.record;
     if (record.status != record::Status::ok) {
-      table.add_row({record.trial.codec, "failed", "", "", "", "", ""});
+      table.add_row({record.trial.codec, "failed", "", "", "", "", "", ""});
       continue;
     }
     const bool plain = record.trial.codec == codec::kNone;
@@ -139,12 +140,13 @@ void print_table(const std::vector<Found>& found) {
                    fmt::format("{:.1f} %", 100 * payload_of(record) / whole),
                    plain ? "" : format_duration(std::max(0.0, one.coding_ns)),
                    fmt::format("{:.3g}", record.fidelity->max_abs_difference),
+                   fmt::format("{:.3g}", *record.fidelity->mean_abs_difference),
                    fmt::format("{:.1f} %", 100 * record.fidelity->top1_agreement), pays_below(one, whole)});
   }
   const auto& trial = found.front().record.trial;
   fmt::print("{} at {}, batch {}\n\n{}\n", trial.model, record::split_name(trial), trial.batch, table.to_text());
   fmt::print(
-      "Means of {} batches with one in flight; the error is that of the logits. \"pays below\": over a slower link\n"
+      "Means of {} batches with one in flight; the errors are those of the logits. \"pays below\": over a slower link\n"
       "the bytes that are saved take longer than encode and decode.\n",
       trial.batches);
   for (const auto& one : found) {
@@ -160,6 +162,7 @@ nlohmann::ordered_json to_json(const Found& found) {
   json["payload_bytes"] = payload_of(record);
   json["coding_ns"] = found.coding_ns;
   json["max_abs_difference"] = record.fidelity->max_abs_difference;
+  json["mean_abs_difference"] = *record.fidelity->mean_abs_difference;
   json["top1_agreement"] = record.fidelity->top1_agreement;
   if (found.break_even_bit_per_s) json["break_even_bit_per_s"] = *found.break_even_bit_per_s;
   return json;

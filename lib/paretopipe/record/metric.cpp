@@ -162,6 +162,10 @@ Value max_abs_difference(const TrialRecord& record) {
   return record.fidelity ? Value{record.fidelity->max_abs_difference} : Value{};
 }
 
+Value mean_abs_difference(const TrialRecord& record) {
+  return record.fidelity ? record.fidelity->mean_abs_difference : Value{};
+}
+
 Value top1_agreement(const TrialRecord& record) {
   return record.fidelity ? Value{record.fidelity->top1_agreement} : Value{};
 }
@@ -277,6 +281,8 @@ constexpr std::array kMetrics{
     metric<peak_rss>("peak_rss", "B", kMin, "largest resident memory of any stage's process"),
     metric<max_abs_difference>("max_abs_difference", "", kMin,
                                "largest difference of a logit from the unsplit model's"),
+    metric<mean_abs_difference>("mean_abs_difference", "", kMin,
+                                "mean difference of all logits from the unsplit model's"),
     metric<top1_agreement>("top1_agreement", "", kMax, "share of images whose class is the unsplit model's"),
     metric<top1_accuracy>("top1_accuracy", "", kMax, "share of labelled images whose class is the label's"),
 };

@@ -126,6 +126,7 @@ void to_json(nlohmann::json& json, const Fidelity& fidelity) {
           {"batches_compared", fidelity.batches_compared}};
   if (fidelity.tolerance != 0) json["tolerance"] = fidelity.tolerance;
   if (fidelity.lossy_codec) json["lossy_codec"] = true;
+  write_optional(json, "mean_abs_difference", fidelity.mean_abs_difference);
   write_optional(json, "max_flips", fidelity.max_flips);
   write_optional(json, "accuracy", fidelity.accuracy);
   write_optional(json, "unsplit_against_eager", fidelity.unsplit_against_eager);
@@ -137,6 +138,7 @@ void from_json(const nlohmann::json& json, Fidelity& fidelity) {
   json.at("batches_compared").get_to(fidelity.batches_compared);
   fidelity.tolerance = json.value("tolerance", 0.0);
   fidelity.lossy_codec = json.value("lossy_codec", false);
+  read_optional(json, "mean_abs_difference", fidelity.mean_abs_difference);
   read_optional(json, "max_flips", fidelity.max_flips);
   read_optional(json, "accuracy", fidelity.accuracy);
   read_optional(json, "unsplit_against_eager", fidelity.unsplit_against_eager);

@@ -169,8 +169,9 @@ struct Fidelity {
   double max_abs_difference = 0;  ///< of the logits; 0: equal bit for bit
   double top1_agreement = 1;      ///< share of images whose largest logit is the same
   int batches_compared = 0;
-  double tolerance = 0;                ///< upper limit of the difference: see Trial::relative_tolerance
-  std::optional<Accuracy> accuracy{};  ///< of the split model's own results, if there are labels
+  double tolerance = 0;                         ///< upper limit of the difference: see Trial::relative_tolerance
+  std::optional<Accuracy> accuracy{};           ///< of the split model's own results, if there are labels
+  std::optional<double> mean_abs_difference{};  ///< over all logits of all batches; absent in older records
 
   /// A codec changed what crossed: no difference is refused, only more changed classes than the trial's `max_flips`.
   bool lossy_codec = false;

@@ -260,6 +260,7 @@ record::Fidelity fidelity_of(const experiment::Trial& trial, const TrialEvidence
   record::Fidelity all{first.max_abs_difference, first.top1_agreement,
                        experiment::count(trial.phases) * (trial.warmup + trial.batches),
                        relative * first.largest_output};
+  all.mean_abs_difference = first.mean_abs_difference;
   // That of the other runs is the same: so are their inputs and results.
   if (first.accuracy.images > 0) all.accuracy = first.accuracy;
   all.unsplit_against_eager = evidence.unsplit_against_eager;
@@ -271,7 +272,9 @@ record::Fidelity fidelity_of(const experiment::Trial& trial, const TrialEvidence
     all.batches_compared += batches;
     all.max_abs_difference = std::max(all.max_abs_difference, source.max_abs_difference);
     all.tolerance = std::max(all.tolerance, relative * source.largest_output);
-    all.top1_agreement = (all.top1_agreement * before + source.top1_agreement * batches) / all.batches_compared;
+    const auto pooled = [&](double mean, double own) { return (mean * before + own * batches) / all.batches_compared; };
+    all.mean_abs_difference = pooled(*all.mean_abs_difference, source.mean_abs_difference);
+    all.top1_agreement = pooled(all.top1_agreement, source.top1_agreement);
   }
   return all;
 }

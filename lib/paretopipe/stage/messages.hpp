@@ -50,7 +50,7 @@ inline void from_json(const nlohmann::json& json, Codec& codec) {
 namespace paretopipe::stage {
 
 /// Grows whenever a message changes its meaning. The driver refuses a stage of another version.
-inline constexpr int kControlProtocolVersion = 15;
+inline constexpr int kControlProtocolVersion = 16;
 
 /// First request: where and how to compute.
 struct Configure {
@@ -348,6 +348,7 @@ struct RunReport {
   ResultTimeline offline_results;        ///< only from the source
   ServerTimeline server;                 ///< only from the source
   double max_abs_difference = 0;         ///< only from the source
+  double mean_abs_difference = 0;        ///< only from the source
   double top1_agreement = 1;             ///< only from the source
   double largest_output = 0;             ///< largest magnitude of the unsplit model's outputs; only from the source
   Accuracy accuracy;                     ///< only from the source; of no images without labels
@@ -361,8 +362,9 @@ struct RunReport {
   host::GpuUsage gpu;  ///< of no samples on a CPU or if it cannot be read
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RunReport, single_stream, offline, single_stream_results, offline_results, server,
-                                   max_abs_difference, top1_agreement, largest_output, accuracy, usage, peak_rss_bytes,
-                                   held_parameter_bytes, encoded_bytes, memory, state, conditions, gpu)
+                                   max_abs_difference, mean_abs_difference, top1_agreement, largest_output, accuracy,
+                                   usage, peak_rss_bytes, held_parameter_bytes, encoded_bytes, memory, state,
+                                   conditions, gpu)
 
 /// Asks the source for the result of the last batch of the last run. The reply is followed by one tensor frame for each
 /// micro-batch of the batch, with the run's tag and numbered from 0.

@@ -15,14 +15,24 @@ namespace paretopipe::stage {
 
 namespace {
 
-/// NaN and infinity count as infinitely different. JSON has neither.
-double max_difference(std::span<const float> left, std::span<const float> right) {
+/// Stands for an infinite difference: JSON has no infinity.
+constexpr auto kLargest = std::numeric_limits<double>::max();
+
+struct Differences {
   double largest = 0;
+  double sum = 0;  ///< may be infinite
+};
+
+/// NaN and infinity count as infinitely different.
+Differences differences(std::span<const float> left, std::span<const float> right) {
+  Differences found;
   for (std::size_t i = 0; i < left.size(); ++i) {
-    const double difference = std::abs(double{left[i]} - double{right[i]});
-    largest = std::max(largest, std::isfinite(difference) ? difference : std::numeric_limits<double>::max());
+    const double exact = std::abs(double{left[i]} - double{right[i]});
+    const double difference = std::isfinite(exact) ? exact : kLargest;
+    found.largest = std::max(found.largest, difference);
+    found.sum += difference;
   }
-  return largest;
+  return found;
 }
 
 }  // namespace
@@ -50,19 +60,26 @@ void Comparison::add(const Activation& result, const Activation& expected) {
   }
   const auto images = expected.spec.shape.front();
   images_ += images;
+  values_ += as_floats(expected).size();
   if (std::memcmp(result.bytes.data(), expected.bytes.data(), expected.bytes.size()) == 0) {
     agreeing_ += images;
     return;
   }
   const auto got = as_floats(result);
   const auto wanted = as_floats(expected);
+  const auto found = differences(got, wanted);
   // Different bits of equal value (-0 and 0) also count as a difference: the smallest one that is not zero.
   max_abs_difference_ =
-      std::max({max_abs_difference_, max_difference(got, wanted), double{std::numeric_limits<float>::denorm_min()}});
+      std::max({max_abs_difference_, found.largest, double{std::numeric_limits<float>::denorm_min()}});
+  sum_of_differences_ += found.sum;
   const auto classes = wanted.size() / static_cast<std::size_t>(images);
   for (std::size_t i = 0; i < wanted.size(); i += classes) {
     agreeing_ += argmax(got.subspan(i, classes)) == argmax(wanted.subspan(i, classes));
   }
+}
+
+double Comparison::mean_abs_difference() const {
+  return values_ == 0 ? 0 : std::min(sum_of_differences_ / static_cast<double>(values_), kLargest);
 }
 
 double Comparison::top1_agreement() const {

@@ -29,6 +29,9 @@ class Comparison {
 
   double max_abs_difference() const { return max_abs_difference_; }
 
+  /// Over all numbers of all outputs, those that are equal included; 0 if there are none.
+  double mean_abs_difference() const;
+
   /// The share of images whose class is the expected one; 0 if there are no images.
   double top1_agreement() const;
 
@@ -36,6 +39,8 @@ class Comparison {
 
  private:
   double max_abs_difference_ = 0;
+  double sum_of_differences_ = 0;
+  std::size_t values_ = 0;
   std::int64_t images_ = 0;
   std::int64_t agreeing_ = 0;
 };

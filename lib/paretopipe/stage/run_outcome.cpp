@@ -28,6 +28,7 @@ void fill_findings(RunOutcome& outcome, const Source& source) {
   outcome.last_batch = source.last_batch();
   auto& report = outcome.report;
   report.max_abs_difference = source.comparison().max_abs_difference();
+  report.mean_abs_difference = source.comparison().mean_abs_difference();
   report.top1_agreement = source.comparison().top1_agreement();
   report.largest_output = source.largest_output();
   report.accuracy = source.accuracy();

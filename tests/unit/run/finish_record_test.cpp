@@ -119,7 +119,7 @@ TEST_CASE("a right output is an ok record, complete and derived from its own sam
   CHECK(record.status == record::Status::ok);
   CHECK_FALSE(record.failure.has_value());
   CHECK(record.trial == trial);
-  CHECK(record.fidelity == record::Fidelity{0, 1, 2 * (kWarmup + kBatches)});
+  CHECK(record.fidelity == record::Fidelity{0, 1, 2 * (kWarmup + kBatches), 0, {}, 0.0});
   CHECK(record.summary == stats::summarise(*record.single_stream, *record.offline, trial.batch, record.links));
   CHECK(record.summary->latency->count == kBatches);
   const nlohmann::json written = record;
@@ -167,7 +167,7 @@ TEST_CASE("optimized, a difference within the tolerance is kept and passes, and 
   source.max_abs_difference = tolerance;
   const auto kept = run::finish_record(trial, evidence);
   CHECK(kept.status == record::Status::ok);
-  CHECK(kept.fidelity == record::Fidelity{tolerance, 1, 2 * (kWarmup + kBatches), tolerance});
+  CHECK(kept.fidelity == record::Fidelity{tolerance, 1, 2 * (kWarmup + kBatches), tolerance, {}, 0.0});
   CHECK(nlohmann::json::parse(nlohmann::json(kept).dump()).get<record::TrialRecord>() == kept);
   source.max_abs_difference = 1.01 * tolerance;
   const auto failed = run::finish_record(trial, evidence);

@@ -55,6 +55,7 @@ class Simulation {
       report.conditions = {1, 2, host::CpuTime{3, 4, 5}};
     }
     reports.front().max_abs_difference = difference_;
+    reports.front().mean_abs_difference = difference_ / 2;
     reports.front().top1_agreement = difference_ == 0 ? 1 : 0.5;
     return reports;
   }
@@ -205,5 +206,7 @@ TEST_CASE("a wrong output under load fails the trial, ends the search, and leave
   CHECK_FALSE(record.server);
   CHECK_FALSE(record.summary);
   CHECK(record.fidelity->top1_agreement < 1);
+  // 0 in the phases before, 0.125 in this one, and top-1 agreement 1 and 0.5: pooled alike.
+  CHECK(*record.fidelity->mean_abs_difference == Approx(0.25 * (1 - record.fidelity->top1_agreement)));
   CHECK(nlohmann::json(record).get<TrialRecord>() == record);
 }

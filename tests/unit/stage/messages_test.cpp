@@ -131,6 +131,7 @@ TEST_CASE("every request and every reply crosses with all of its fields, as the 
   report.offline_results = {{40}, {41}, {42}};
   report.server = {{50}, {51}, {52}};
   report.max_abs_difference = 0.5;
+  report.mean_abs_difference = 0.125;
   report.top1_agreement = 0.25;
   report.largest_output = 0.75;
   report.accuracy = {0.75, 4};

@@ -69,6 +69,7 @@ Accuracy accuracy_of(std::vector<std::int64_t> labels, int batches, const std::v
 
 struct Comparison {
   double difference;
+  double mean;
   double agreement;
 };
 
@@ -82,7 +83,8 @@ Comparison compare(const std::vector<float>& values, const std::vector<float>& r
   source.complete(0, 1, 1, logits(values));
   source.jobs().pop();
   source.complete(1, 1, 1, set.outputs.front());
-  return {source.comparison().max_abs_difference(), source.comparison().top1_agreement()};
+  const auto& found = source.comparison();
+  return {found.max_abs_difference(), found.mean_abs_difference(), found.top1_agreement()};
 }
 
 }  // namespace
@@ -201,12 +203,16 @@ TEST_CASE("a micro-batch is compared with what the unsplit model made of it, and
   CHECK(difference(0, 0) == 5);
 }
 
-TEST_CASE("the largest difference counts, be it of one bit or beyond any number, and every image whose class differs") {
+TEST_CASE(
+    "the largest and the mean difference count, be it of one bit or beyond any number, and every image whose class "
+    "differs") {
   const auto equal = compare(kRight);
   CHECK(equal.difference == 0);
+  CHECK(equal.mean == 0);
   CHECK(equal.agreement == 1);
   const auto other = compare({1, 2, 3.5F, 6, 6.25F, 4});
   CHECK(other.difference == 1.25);
+  CHECK(other.mean == 1.75 / 12);  // of both batches, of which one is equal
   CHECK(other.agreement == 0.75);  // one of four images
   auto almost = kRight;
   almost[0] = std::nextafter(almost[0], 2.0F);
@@ -220,7 +226,9 @@ TEST_CASE("the largest difference counts, be it of one bit or beyond any number,
     const auto comparison = compare(broken);
     CAPTURE(value);
     CHECK(comparison.difference > 1e38);
+    CHECK(comparison.mean > 1e38);
     CHECK(std::isfinite(comparison.difference));  // a number that JSON has
+    CHECK(std::isfinite(comparison.mean));
   }
   const auto message = support::message_of<Error>([] { compare({1, 2, 3}); });
   CHECK(support::contains(message, "[1x3]"));
