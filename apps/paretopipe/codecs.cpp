@@ -66,12 +66,15 @@ experiment::Experiment experiment_of(const CodecsOptions& options) {
   experiment.repeat.trials = 1;
   experiment.shaping = "none";
   experiment.codecs.clear();
-  for (const auto& row : codec::catalogue()) experiment.codecs.emplace_back(row.name);
+  for (const auto& row : codec::catalogue()) {
+    if (!row.of_images) experiment.codecs.emplace_back(row.name);
+  }
   experiment.codecs.emplace_back("channel8+zstd");
   experiment::apply_flags(experiment, given);
-  auto& codecs = experiment.codecs;
-  if (std::find(codecs.begin(), codecs.end(), codec::kNone) == codecs.end())
-    codecs.insert(codecs.begin(), codec::kNone);
+  for (auto* codecs : {&experiment.codecs, &experiment.codec_inputs}) {
+    const bool compared = codecs->empty() || std::find(codecs->begin(), codecs->end(), codec::kNone) != codecs->end();
+    if (!compared) codecs->insert(codecs->begin(), codec::kNone);
+  }
   return completed(std::move(experiment));
 }
 
@@ -93,13 +96,15 @@ std::vector<Found> measure(const experiment::Experiment& experiment, const Codec
   const launch::InterruptGuard interrupt;
   run::PipelineExecutor executor(executor_options(options.sweep, experiment, inputs, interrupt));
   const auto trials = run::prepare_sweep(experiment, inputs, executor).trials;
+  const bool of_input = !experiment.codec_inputs.empty() && trials.front().split_points.front() == 0;
+  const auto& codecs = of_input ? experiment.codec_inputs : experiment.codecs;
   std::vector<Found> found;
-  for (const auto& codec : experiment.codecs) {
+  for (const auto& codec : codecs) {
     for (const auto& trial : trials) {
       if (trial.codec == codec) found.push_back({executor.run(trial)});
     }
   }
-  if (found.size() != experiment.codecs.size()) {
+  if (found.size() != codecs.size()) {
     throw UsageError(fmt::format("codecs looks at one cut that something crosses, and {} of {} trials are of none",
                                  trials.size() - found.size() + 1, trials.size()));
   }
@@ -199,10 +204,10 @@ void add_codecs(CLI::App& app, Command& chosen) {
   auto options = std::make_shared<CodecsOptions>();
   auto* command = app.add_subcommand("codecs", "List what activations can cross a cut with, or try it on one");
   command->add_option("model", options->model, "The model whose activation is encoded; without it, codecs are listed");
-  add_setting_flags(
-      *command, options->sweep.settings,
-      {"splits", "stages", "partitions", "codec", "batch", "batches", "warmup", "input", "cuts", "max_crossing",
-       "num_classes", "weights", "data", "seed", "compute", "dtype", "memory_format", "threads_per_stage", "cpus"});
+  add_setting_flags(*command, options->sweep.settings,
+                    {"splits", "stages",  "partitions", "codec",         "codec_input",       "batch",   "batches",
+                     "warmup", "input",   "cuts",       "max_crossing",  "num_classes",       "weights", "data",
+                     "seed",   "compute", "dtype",      "memory_format", "threads_per_stage", "cpus"});
   command->add_option("--format", options->format, "table or json")
       ->check(CLI::IsMember({"table", "json"}))
       ->capture_default_str();

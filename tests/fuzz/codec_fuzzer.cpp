@@ -23,7 +23,7 @@ void require_finite(std::span<const std::byte> tensor) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   constexpr std::size_t kChoices = 5;
   if (size < kChoices) return 0;
-  const Codec codec{static_cast<Quantiser>(data[0] % 12), static_cast<Compressor>(data[1] % 3)};
+  const Codec codec{static_cast<Quantiser>(data[0] % 13), static_cast<Compressor>(data[1] % 3)};
   const std::size_t channels = 1 + data[3] % 16, stride = 1 + data[4] % 16;
   const Layout layout{static_cast<Element>(data[2] % 3), channels * stride * (1 + data[3] / 16), channels, stride};
   const auto body = std::as_bytes(std::span(data, size)).subspan(kChoices);

@@ -28,7 +28,8 @@ enum class Quantiser : std::uint8_t {
   sort12_wide = 8,
   sort8 = 9,
   sort4 = 10,
-  sort4_wide = 11
+  sort4_wide = 11,
+  uint8 = 12
 };
 
 /// How bytes become fewer bytes without loss. The numbers are part of the wire protocol.
@@ -43,6 +44,8 @@ struct Codec {
 
   bool encodes() const { return *this != Codec{}; }
   bool lossy() const { return quantiser != Quantiser::none; }
+  /// Encodes images that were normalised (pixels.hpp), and nothing else.
+  bool of_images() const { return quantiser == Quantiser::uint8; }
   /// For wire::Encoding: 16 × the compressor's number + the quantiser's; 0 if it does not encode.
   std::uint8_t number() const;
 };
@@ -53,6 +56,7 @@ struct Row {
   std::string_view meaning;
   double bits_per_value = 0;  ///< of float32, without the few bytes beside the codes; 0: depends on the values
   bool lossy = false;
+  bool of_images = false;  ///< only for a model's input
 };
 /// All quantisers, `none` first, and then all compressors.
 const std::vector<Row>& catalogue();
@@ -61,10 +65,11 @@ const std::vector<Row>& catalogue();
 Codec parse(std::string_view name);
 std::string to_string(const Codec& codec);
 
-/// A tensor cannot be encoded: it holds NaN or an infinity, which no quantiser keeps. The text says which and where.
-class NotFinite : public Error {
+/// A tensor cannot be encoded: it holds NaN or an infinity, which no quantiser keeps, or should be an image and is
+/// none. The text says which value, and where.
+class CannotEncode : public Error {
  public:
-  explicit NotFinite(const std::string& message) : Error(ExitCode::environment, message) {}
+  explicit CannotEncode(const std::string& message) : Error(ExitCode::environment, message) {}
 };
 
 /// What came is not what the codec makes of such a tensor.
@@ -109,7 +114,7 @@ struct Scratch {
 };
 
 /// Encodes a tensor of `layout.bytes()` bytes into `into`, which has room for most_bytes(), and returns how many bytes
-/// of it were filled. Throws NotFinite.
+/// of it were filled. Throws CannotEncode.
 std::size_t encode(const Codec& codec, const Layout& layout, std::span<const std::byte> values,
                    std::span<std::byte> into, Scratch& scratch);
 

@@ -90,17 +90,13 @@ constexpr std::size_t kBlock = 2048;
 inline __attribute__((always_inline)) void hold_against(const float* value, std::size_t count, Bracket& bracket,
                                                         std::int32_t* within) {
   const float low = bracket.low, high = bracket.high;
-  std::int32_t below = 0, up_to_low = 0, up_to_high = 0;
+  std::int32_t up_to_low = 0;
   for (std::size_t i = 0; i < count; ++i) {
     const float x = value[i];
-    below += x < low ? 1 : 0;
     up_to_low += x <= low ? 1 : 0;
-    up_to_high += x <= high ? 1 : 0;
     within[i] |= (x > low ? 1 : 0) & (x < high ? 1 : 0);
   }
-  bracket.below += static_cast<std::size_t>(below);
   bracket.up_to_low += static_cast<std::size_t>(up_to_low);
-  bracket.up_to_high += static_cast<std::size_t>(up_to_high);
 }
 
 }  // namespace
@@ -118,6 +114,18 @@ PARETOPIPE_CLONES std::size_t select(std::span<const float> values, std::span<Br
       selected[count] = value[i];
       count += static_cast<std::size_t>(within[i]);
     }
+  }
+  return count;
+}
+
+PARETOPIPE_CLONES std::size_t count_equal(std::span<const float> values, float to) {
+  std::size_t count = 0;
+  for (std::size_t begin = 0; begin < values.size(); begin += kBlock) {
+    const auto* value = values.data() + begin;
+    const auto in_block = std::min(kBlock, values.size() - begin);
+    std::int32_t equal = 0;
+    for (std::size_t i = 0; i < in_block; ++i) equal += value[i] == to ? 1 : 0;
+    count += static_cast<std::size_t>(equal);
   }
   return count;
 }

@@ -27,18 +27,19 @@ Extremes extremes_of(std::span<const float> values, bool& finite);
 /// Extremes of each channel, where every row has one value of each. `finite` as above.
 void extremes_of_rows(std::span<const float> values, std::span<Extremes> channels, bool& finite);
 
-/// Two of the values, and how many are below the lower one, at most the lower one, and at most the higher one.
+/// Two of the values, and how many are at most the lower one.
 struct Bracket {
   float low = 0;
   float high = 0;
-  std::size_t below = 0;
   std::size_t up_to_low = 0;
-  std::size_t up_to_high = 0;
 };
 
 /// Counts for each bracket, and copies every value that is strictly within one to `selected`, which has room for all of
 /// them and one more. Returns how many these are.
 std::size_t select(std::span<const float> values, std::span<Bracket> brackets, float* selected);
+
+/// How many values are equal to one.
+std::size_t count_equal(std::span<const float> values, float to);
 
 /// `levels` levels from min to max: step = (max − min) / (levels − 1). Where that is too small to divide by, 0.
 Levels levels_of(const Extremes& extremes, int levels);

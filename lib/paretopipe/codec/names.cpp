@@ -24,6 +24,7 @@ const std::array kQuantisers{
     Row{"sort8", "sort quantisation: 4 groups of equal count, 64 levels in each", 8, true},
     Row{"sort4", "sort quantisation: 2 groups of equal count, 8 levels in each; packed", 4, true},
     Row{"sort4-wide", "sort4 as published, a code in 8 bits", 8, true},
+    Row{"uint8", "an image's pixels in 8 bits, as a camera has them; only for --codec-input", 8, true, true},
 };
 
 const std::array kCompressors{

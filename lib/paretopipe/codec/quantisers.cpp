@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "images.hpp"
 #include "kernels.hpp"
 #include "order_statistics.hpp"
 
@@ -31,9 +32,9 @@ std::size_t packed_bytes(std::size_t values, int bits) {
 [[noreturn]] void refuse(std::span<const float> values, float most) {
   const auto found = std::find_if(values.begin(), values.end(),
                                   [most](float value) { return !std::isfinite(value) || std::abs(value) > most; });
-  if (found == values.end()) throw NotFinite("its values span more than a float32 can say");
-  throw NotFinite(fmt::format("value {} of {} is {}{}", found - values.begin(), values.size(), *found,
-                              std::isfinite(*found) ? ", which is too large" : ""));
+  if (found == values.end()) throw CannotEncode("its values span more than a float32 can say");
+  throw CannotEncode(fmt::format("value {} of {} is {}{}", found - values.begin(), values.size(), *found,
+                                 std::isfinite(*found) ? ", which is too large" : ""));
 }
 
 void require(bool kept, std::span<const float> values, float most) {
@@ -253,6 +254,8 @@ std::size_t quantised_bytes(Quantiser quantiser, const Layout& layout) {
     case Quantiser::float16:
     case Quantiser::bfloat16:
       return 2 * layout.values;
+    case Quantiser::uint8:
+      return layout.values;
     case Quantiser::uniform8:
       return sizeof(Levels) + layout.values;
     case Quantiser::channel8:
@@ -272,6 +275,8 @@ void quantise(Quantiser quantiser, const Layout& layout, std::span<const float> 
     case Quantiser::float16:
     case Quantiser::bfloat16:
       return quantise_half(quantiser, values, into, scratch);
+    case Quantiser::uint8:
+      return to_pixels(layout, values, bytes_of(into));
     case Quantiser::uniform8:
       return quantise_affine(as_one_channel(layout), 8, values, into, scratch);
     case Quantiser::channel8:
@@ -289,6 +294,8 @@ void restore(Quantiser quantiser, const Layout& layout, std::span<const std::byt
     case Quantiser::float16:
     case Quantiser::bfloat16:
       return restore_half(quantiser, body, values, scratch);
+    case Quantiser::uint8:
+      return from_pixels(layout, bytes_of(body), values);
     case Quantiser::uniform8:
       return restore_affine(as_one_channel(layout), 8, body, values, scratch);
     case Quantiser::channel8:

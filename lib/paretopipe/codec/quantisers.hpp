@@ -20,7 +20,7 @@ SortBits sort_bits(Quantiser quantiser);
 /// Bytes that the quantiser makes of `layout`, whatever the values are. It must not be none.
 std::size_t quantised_bytes(Quantiser quantiser, const Layout& layout);
 
-/// Fills `into`, which has exactly that many bytes. Throws NotFinite.
+/// Fills `into`, which has exactly that many bytes. Throws CannotEncode.
 void quantise(Quantiser quantiser, const Layout& layout, std::span<const float> values, std::span<std::byte> into,
               Scratch& scratch);
 

@@ -24,16 +24,29 @@ std::vector<std::string> of_each_cut(std::string_view text) {
 }
 
 /// The same codec for every cut is written once.
-std::string canonical(const std::string& text) {
-  std::vector<std::string> codecs;
-  for (const auto& part : of_each_cut(text)) codecs.push_back(to_string(codec::parse(part)));
+std::string joined(const std::vector<std::string>& codecs) {
   if (std::equal(codecs.begin() + 1, codecs.end(), codecs.begin())) return codecs.front();
   return fmt::format("{}", fmt::join(codecs, "/"));
 }
 
-}  // namespace
+std::string canonical(const std::string& text) {
+  std::vector<std::string> codecs;
+  for (const auto& part : of_each_cut(text)) {
+    const auto codec = codec::parse(part);
+    if (codec.of_images()) {
+      throw UsageError(fmt::format("{} is for a model's input; name it in --codec-input", to_string(codec)));
+    }
+    codecs.push_back(to_string(codec));
+  }
+  return joined(codecs);
+}
 
-std::vector<std::string> canonical_codecs(const std::vector<std::string>& texts, const std::string& path) {
+std::string canonical_input(const std::string& text) {
+  return to_string(codec::parse(text));
+}
+
+std::vector<std::string> canonical_list(const std::vector<std::string>& texts, const std::string& path,
+                                        std::string (*canonical)(const std::string&)) {
   if (texts.empty()) throw UsageError(fmt::format("{} is empty; name at least one codec, such as none", path));
   std::vector<std::string> codecs;
   for (const auto& text : texts) {
@@ -47,6 +60,25 @@ std::vector<std::string> canonical_codecs(const std::vector<std::string>& texts,
     }
   }
   return codecs;
+}
+
+}  // namespace
+
+std::vector<std::string> canonical_codecs(const std::vector<std::string>& texts, const std::string& path) {
+  return canonical_list(texts, path, canonical);
+}
+
+std::vector<std::string> canonical_input_codecs(const std::vector<std::string>& texts, const std::string& path) {
+  return canonical_list(texts, path, canonical_input);
+}
+
+std::string with_input_codec(const std::string& codec, const std::string& input, const SplitPoints& points) {
+  auto codecs = of_each_cut(codec);
+  if (codecs.size() == 1) codecs.resize(points.size(), codecs.front());
+  for (std::size_t cut = 0; cut < points.size(); ++cut) {
+    if (points[cut] == 0) codecs.at(cut) = input;
+  }
+  return joined(codecs);
 }
 
 std::size_t codec_count(const std::string& codec) {

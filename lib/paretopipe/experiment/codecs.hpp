@@ -1,5 +1,6 @@
 #pragma once
 #include <paretopipe/codec/codec.hpp>
+#include <paretopipe/experiment/partition.hpp>
 
 #include <cstddef>
 #include <string>
@@ -10,6 +11,12 @@ namespace paretopipe::experiment {
 /// The codecs that `texts` name, each as one text: "sort8+zstd", or "none/sort8" if every cut has its own. Throws
 /// UsageError that begins with `path` if a text is no codec, or names the same as another.
 std::vector<std::string> canonical_codecs(const std::vector<std::string>& texts, const std::string& path);
+
+/// The same for a model's input, where it crosses a cut; each is one codec.
+std::vector<std::string> canonical_input_codecs(const std::vector<std::string>& texts, const std::string& path);
+
+/// `codec` with `input` for the cuts before the first block, which the model's input crosses.
+std::string with_input_codec(const std::string& codec, const std::string& input, const SplitPoints& points);
 
 /// How many cuts a codec's text names a codec for; 1: the same for all.
 std::size_t codec_count(const std::string& codec);

@@ -59,6 +59,7 @@ struct Experiment {
   std::vector<std::string> partitions{};  ///< see parse_partition; empty: `splits` of two stages, "all" of more
   int max_partitions = 0;                 ///< how many of "all" to draw at random, besides the endpoints; 0: all
   std::vector<std::string> codecs{codec::kNone};  ///< measured in turn, canonical (canonical_codecs)
+  std::vector<std::string> codec_inputs{};        ///< of a model's input where it crosses; empty: as `codecs`
   std::optional<double> max_flips{};              ///< share of images whose class a lossy codec may change
   int num_classes = 10;
   std::vector<std::string> baselines{};  ///< measured besides the partitions (parse_baseline)

@@ -1,5 +1,6 @@
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/core/hash.hpp>
+#include <paretopipe/experiment/codecs.hpp>
 #include <paretopipe/experiment/partitions.hpp>
 #include <paretopipe/experiment/plan.hpp>
 #include <paretopipe/experiment/scenario.hpp>
@@ -115,6 +116,19 @@ class Tour {
   std::vector<std::optional<std::size_t>> current_;  ///< the last value of each axis
 };
 
+/// The codecs that a partition is measured with: of its activations, and of the input where that crosses a cut.
+std::vector<std::string> codecs_of(const Experiment& experiment, const SplitPoints& points) {
+  if (points.front() > 0 || experiment.codec_inputs.empty()) return experiment.codecs;
+  std::vector<std::string> codecs;
+  for (const auto& codec : experiment.codecs) {
+    for (const auto& input : experiment.codec_inputs) {
+      auto both = with_input_codec(codec, input, points);
+      if (std::find(codecs.begin(), codecs.end(), both) == codecs.end()) codecs.push_back(std::move(both));
+    }
+  }
+  return codecs;
+}
+
 /// Each partition with each codec. Without split points batches are dealt out as they are; where all is local nothing
 /// crosses a cut. Both are measured once, without a codec.
 std::vector<Cut> cuts_of(const Experiment& experiment, const ModelDescription& model,
@@ -124,7 +138,7 @@ std::vector<Cut> cuts_of(const Experiment& experiment, const ModelDescription& m
     if (points.empty() || points.front() == model.block_count()) {
       cuts.push_back({points});
     } else {
-      for (const auto& codec : experiment.codecs) cuts.push_back({points, codec});
+      for (auto& codec : codecs_of(experiment, points)) cuts.push_back({points, std::move(codec)});
     }
   }
   return cuts;

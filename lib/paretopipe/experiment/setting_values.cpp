@@ -94,24 +94,41 @@ void apply_partitions(Experiment& experiment, const Texts& texts) {
   experiment.splits = {};
 }
 
-SettingValue codecs() {
-  SettingValue value{.type = "LIST", .allowed = "`\"none\"`, another name, or a list: `[\"none\", \"sort8\"]`"};
-  value.write = [](const Experiment& experiment) {
-    const auto& all = experiment.codecs;
-    return all.size() == 1 ? nlohmann::json(all.front()) : nlohmann::json(all);
+namespace {
+
+using Canonical = std::vector<std::string> (*)(const std::vector<std::string>&, const std::string&);
+
+/// One text, or several, that `canonical` understands.
+SettingValue codec_list(std::vector<std::string> Experiment::*member, Canonical canonical, std::string allowed) {
+  SettingValue value{.type = "LIST", .allowed = std::move(allowed)};
+  value.write = [member](const Experiment& experiment) {
+    const auto& all = experiment.*member;
+    return all.empty() ? nlohmann::json() : all.size() == 1 ? nlohmann::json(all.front()) : nlohmann::json(all);
   };
-  value.read = [](Experiment& experiment, const nlohmann::json& json, const std::string& path) {
+  value.read = [member, canonical](Experiment& experiment, const nlohmann::json& json, const std::string& path) {
+    if (json.is_null() && (experiment.*member).empty()) return;
     Texts texts;
     for (const auto& item : json.is_array() ? json : nlohmann::json::array({json})) {
       read_as(texts.emplace_back(), item, path);
     }
-    experiment.codecs = canonical_codecs(texts, path);
+    experiment.*member = canonical(texts, path);
   };
   value.parse = [](const Texts& texts, const std::string&) {
     const auto names = split_at_commas(texts.front());
     return nlohmann::json(Texts(names.begin(), names.end()));
   };
   return value;
+}
+
+}  // namespace
+
+SettingValue codecs() {
+  return codec_list(&Experiment::codecs, canonical_codecs,
+                    "`\"none\"`, another name, or a list: `[\"none\", \"sort8\"]`");
+}
+
+SettingValue input_codecs() {
+  return codec_list(&Experiment::codec_inputs, canonical_input_codecs, "`\"uint8\"`, another codec, or a list");
 }
 
 TrialValue codec_of_trial() {

@@ -161,6 +161,7 @@ void apply_splits(Experiment& experiment, const std::vector<std::string>& texts)
 void apply_partitions(Experiment& experiment, const std::vector<std::string>& texts);
 /// One codec, or a list.
 SettingValue codecs();
+SettingValue input_codecs();
 /// The plan chooses one for each cut.
 TrialValue codec_of_trial();
 /// A share; none is not written.

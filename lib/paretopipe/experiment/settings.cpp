@@ -98,6 +98,12 @@ std::vector<Setting> where_it_is_cut() {
            "is measured; `none/sort8` names one for each of several cuts. `paretopipe codecs` lists them",
        .value = codecs(),
        .trial = codec_of_trial()},
+      {.key = "codec_input",
+       .flag = "--codec-input",
+       .meaning = "Codec of the model's input where that crosses a cut (split 0), in place of `--codec`, or a list: "
+                  "`uint8` is the image as a camera has it",
+       .unset = "as `codec`",
+       .value = input_codecs()},
       {.key = "max_flips",
        .flag = "--max-flips",
        .meaning = "Share of images whose top-1 class a lossy codec may change, such as 1%; a trial with more fails",

@@ -150,6 +150,18 @@ void check_codecs(const Experiment& experiment) {
   }
 }
 
+void check_codec_inputs(const Experiment& experiment) {
+  const auto kind = parse_data(experiment.data).kind;
+  if (kind == "fashion-mnist" || kind == "cifar10" || kind == "images") return;
+  for (const auto& codec : experiment.codec_inputs) {
+    if (!codec::parse(codec).of_images()) continue;
+    throw UsageError(
+        fmt::format("experiment.codec_input is {}, which encodes images, and the data are {}; use data "
+                    "fashion-mnist, cifar10 or images:DIR",
+                    codec, kind));
+  }
+}
+
 void check_baselines(const std::vector<std::string>& baselines) {
   for (auto baseline = baselines.begin(); baseline != baselines.end(); ++baseline) {
     check_text("baselines", *baseline);
@@ -253,6 +265,7 @@ void validate(const Experiment& experiment) {
   check_micro_batches(experiment);
   check_partitions(experiment);
   check_codecs(experiment);
+  check_codec_inputs(experiment);
   check_baselines(experiment.baselines);
   check_data_parallel(experiment);
   check_phases(experiment);

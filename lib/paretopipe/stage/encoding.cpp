@@ -63,7 +63,7 @@ std::optional<EncodedTensors> Encoder::encode(const Activation& activation, cons
     }
     try {
       bytes = codec::encode(codec_, layout, tensor.bytes, memory, scratch_);
-    } catch (const codec::NotFinite& error) {
+    } catch (const codec::CannotEncode& error) {
       throw EnvironmentError(fmt::format("encode {} with {}: {}; leave the codec out, or cut elsewhere", what,
                                          to_string(codec_), error.what()));
     }

@@ -78,6 +78,25 @@ def upper_half(values):
     return packed(codes, 16), [struct.unpack("<f", struct.pack("<I", number << 16))[0] for number in codes]
 
 
+IMAGE = "an image"
+MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
+
+
+def normalised(pixel, colour):
+    """As torchvision's Normalize does it, of pixels between 0 and 255."""
+    share = f32(f32(pixel) / 255)
+    return f32(f32(share - f32(MEAN[colour])) / f32(DEVIATION[colour]))
+
+
+def pixels(values, colour_of):
+    """The nearest of the 256 levels of each colour."""
+    codes = []
+    for i, value in enumerate(values):
+        levels = [normalised(pixel, colour_of(i)) for pixel in range(256)]
+        codes.append(min(range(256), key=lambda pixel: abs(levels[pixel] - value)))
+    return bytes(codes), [normalised(number, colour_of(i)) for i, number in enumerate(codes)]
+
+
 def tensors():
     draw = random.Random(1)
     normal = [f32(draw.gauss(0, 1)) for _ in range(4 * 6 * 5)]
@@ -88,6 +107,7 @@ def tensors():
     yield "rows of channels", normal, 6, 1
     yield "all equal", [f32(0.1)] * 30, 3, 5
     yield "an odd number", normal[:101], 1, 101
+    yield IMAGE, [normalised(draw.uniform(0, 255), i // 5 % 3) for i in range(2 * 3 * 5)], 3, 5
     yield "more than are sorted at once", [f32(draw.gauss(0, 1)) for _ in range(5001)], 1, 5001
 
 
@@ -109,6 +129,8 @@ def main():
             "sort4": sort_quantised(values, 1, 3, 4),
             "sort4-wide": sort_quantised(values, 1, 3, 8),
         }
+        if name == IMAGE:
+            made["uint8"] = pixels(values, by_channel)
         if len(values) > 1000:
             made = {name: made[name] for name in ("sort8",)}
         hexed = lambda floats: b"".join(struct.pack("<f", v) for v in floats).hex()

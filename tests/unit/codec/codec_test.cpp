@@ -1,4 +1,5 @@
 #include <paretopipe/codec/codec.hpp>
+#include <paretopipe/codec/pixels.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -25,6 +26,7 @@ namespace {
 std::vector<std::string> all_codecs() {
   std::vector<std::string> names;
   for (const auto& row : catalogue()) {
+    if (row.of_images) continue;
     names.emplace_back(row.name);
     if (row.lossy) names.insert(names.end(), {fmt::format("{}+zstd", row.name), fmt::format("{}+lz4", row.name)});
   }
@@ -244,11 +246,11 @@ TEST_CASE("NaN, infinity, and what is too large are refused with their place") {
   std::vector<std::byte> body(4096);
   Scratch scratch;
   const auto refusal = [&](const std::string& name) {
-    return message_of<NotFinite>(
+    return message_of<CannotEncode>(
         [&] { encode(parse(name), layout_of(100, 10, 10), std::as_bytes(std::span(values)), body, scratch); });
   };
   for (const auto& row : catalogue()) {
-    if (!row.lossy) continue;
+    if (!row.lossy || row.of_images) continue;
     const std::string name(row.name);
     CAPTURE(name);
     values[37] = std::numeric_limits<float>::quiet_NaN();
@@ -263,6 +265,49 @@ TEST_CASE("NaN, infinity, and what is too large are refused with their place") {
   CHECK(contains(refusal("bfloat16"), "which is too large"));
   values[43] = std::numeric_limits<float>::lowest();
   CHECK(contains(refusal("uniform8"), "span more than a float32 can say"));
+}
+
+namespace {
+
+/// The normalised values of pixels, red, green and blue planes in turn.
+std::vector<float> normalised(const std::vector<float>& pixels, std::size_t plane) {
+  std::vector<float> values;
+  for (std::size_t i = 0; i < pixels.size(); ++i) {
+    const auto colour = i / plane % 3;
+    values.push_back((pixels[i] / 255.0F - kPixelMean.at(colour)) / kPixelDeviation.at(colour));
+  }
+  return values;
+}
+
+}  // namespace
+
+TEST_CASE("the pixels of images come back with every bit, and what lies between them as the nearest one") {
+  constexpr std::size_t kPlane = 256;
+  std::vector<float> pixels(2 * 3 * kPlane);
+  for (std::size_t i = 0; i < pixels.size(); ++i) pixels[i] = static_cast<float>(i % kPlane);
+  const auto layout = layout_of(pixels.size(), 3, kPlane);
+  const auto exact = normalised(pixels, kPlane);
+  CHECK(there_and_back("uint8", layout, exact) == exact);
+  CHECK(there_and_back("uint8+zstd", layout, exact) == exact);
+  auto between = pixels;
+  for (auto& pixel : between) pixel += 0.45F;
+  CHECK(there_and_back("uint8", layout, normalised(between, kPlane)) == exact);
+}
+
+TEST_CASE("what is no image is refused as one, with the value and its place") {
+  const auto codec = parse("uint8");
+  Scratch scratch;
+  std::vector<std::byte> into(12);
+  const auto reason = [&](const Layout& layout, const std::vector<float>& values) {
+    return message_of<CannotEncode>([&] { encode(codec, layout, std::as_bytes(std::span(values)), into, scratch); });
+  };
+  for (const float value :
+       {2.7F, -2.2F, std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN()}) {
+    std::vector<float> values(12, 0.0F);
+    values[5] = value;
+    CHECK(contains(reason(layout_of(12, 3, 2), values), "value 5 of 12"));
+  }
+  CHECK(contains(reason(layout_of(12, 4, 3), std::vector<float>(12, 0.0F)), "3 channels, and this tensor 4"));
 }
 
 TEST_CASE("a body that no encoder made is refused, whatever it is") {

@@ -164,7 +164,7 @@ TEST_CASE("activations of bfloat16 become the body of the float32 values that th
     same.push_back(widened(values.back()));
   }
   for (const auto& row : catalogue()) {
-    if (!row.lossy) continue;
+    if (!row.lossy || row.of_images) continue;
     const std::string name(row.name);
     for (const std::size_t stride : {1UL, 13UL}) {
       CAPTURE(name, stride);

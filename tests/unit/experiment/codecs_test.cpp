@@ -38,3 +38,32 @@ TEST_CASE("a list of codecs that is empty, holds one twice, or what is none, is 
   CHECK(contains(refusal_of_codecs({"/"}), "\"\" is no codec"));
   CHECK(contains(refusal_of_codecs({"a/b"}), "\"a\" is no codec"));
 }
+
+TEST_CASE("a model's input has codecs of its own, where it crosses a cut and nowhere else") {
+  CHECK(canonical_input_codecs({"none", "uint8+zstd"}, "codec_input") == Texts{"none", "uint8+zstd"});
+  CHECK(
+      contains(message_of<UsageError>([] { canonical_input_codecs({"uint8/sort8"}, "codec_input"); }), "is no codec"));
+  CHECK(contains(refusal_of_codecs({"none/uint8"}), "uint8 is for a model's input; name it in --codec-input"));
+  CHECK(with_input_codec("sort8", "uint8", {0}) == "uint8");
+  CHECK(with_input_codec("sort8", "uint8", {0, 4}) == "uint8/sort8");
+  CHECK(with_input_codec("none/sort8", "uint8", {0, 0}) == "uint8");
+  CHECK(with_input_codec("none/sort8/lz4", "none", {0, 0, 3}) == "none/none/lz4");
+}
+
+TEST_CASE("an experiment with a codec of images names images as its data") {
+  const auto refusal = [](const char* data) {
+    Experiment experiment;
+    experiment.codec_inputs = {"none", "uint8"};
+    experiment.data = data;
+    return message_of<UsageError>([&] { validate(experiment); });
+  };
+  CHECK(contains(refusal("random"), "experiment.codec_input is uint8, which encodes images, and the data are random"));
+  CHECK(contains(refusal("tokens:t.txt"), "the data are tokens"));
+  Experiment experiment;
+  experiment.codec_inputs = {"float16"};
+  experiment.data = "random";
+  CHECK_NOTHROW(validate(experiment));
+  experiment.codec_inputs = {"uint8"};
+  experiment.data = "images:photos";
+  CHECK_NOTHROW(validate(experiment));
+}

@@ -17,6 +17,7 @@ Experiment unusual_experiment() {
   return {.models = {"resnet18"},
           .splits = {.all = false, .points = {0, 2, 3}},
           .codecs = {"none", "channel8+zstd"},
+          .codec_inputs = {"uint8"},
           .max_flips = 0.25,
           .num_classes = 1000,
           .baselines = {"single"},
@@ -88,7 +89,7 @@ TEST_CASE("repetitions are a number, auto, or auto with other bounds", "[experim
 TEST_CASE("every field of an experiment has a key, and every key changes something", "[experiment]") {
   const auto usual = json(Experiment{});
   const auto unusual = json(unusual_experiment());
-  REQUIRE(usual.size() == 41);
+  REQUIRE(usual.size() == 42);
   for (const auto& item : unusual.items()) {
     if (item.key() == "stages" || item.key().ends_with("partitions")) continue;  // partition_test.cpp
     if (item.key() == "input" || item.key() == "cuts" || item.key() == "max_crossing")

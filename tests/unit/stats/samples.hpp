@@ -129,7 +129,7 @@ inline record::TrialRecord make_record(const experiment::Trial& trial, Durations
     stage.parameter_bytes = 1000;
     stage.peak_rss_bytes = 50'000'000;
   }
-  record.fidelity = record::Fidelity{};
+  record.fidelity = record::Fidelity{.mean_abs_difference = 0};
   const auto batches = trial.warmup + trial.batches;
   auto offline = durations;
   offline.interval = std::max({durations.compute0, durations.transfer, durations.compute1}) + kWait;

@@ -1,5 +1,6 @@
 #include "images.hpp"
 
+#include <paretopipe/codec/pixels.hpp>
 #include <paretopipe/compute/torch/decode_image.hpp>
 #include <paretopipe/compute/torch/image_files.hpp>
 #include <paretopipe/core/error.hpp>
@@ -20,8 +21,8 @@
 namespace paretopipe::compute {
 
 at::Tensor normalise(const at::Tensor& images) {
-  const auto mean = at::tensor({0.485F, 0.456F, 0.406F}).view({1, 3, 1, 1});
-  const auto deviation = at::tensor({0.229F, 0.224F, 0.225F}).view({1, 3, 1, 1});
+  const auto mean = at::tensor(codec::kPixelMean).view({1, 3, 1, 1});
+  const auto deviation = at::tensor(codec::kPixelDeviation).view({1, 3, 1, 1});
   return images.sub(mean).div_(deviation);  // a single grey channel broadcasts to three
 }
 
