@@ -134,8 +134,8 @@ std::optional<predict::Question> guide_of(const SweepOptions& options, const exp
         "--guided decides after each round what to measure next: leave out --repeat auto, --shard and "
         "--against");
   }
-  if (experiment.codecs != experiment::Experiment{}.codecs) {
-    throw UsageError("--guided: profiles do not know how long codecs take; leave --codec out");
+  if (experiment.codecs != experiment::Experiment{}.codecs || !experiment.codec_inputs.empty()) {
+    throw UsageError("--guided: profiles do not know how long codecs take; leave --codec and --codec-input out");
   }
   std::vector<predict::Profile> profiles;
   for (const auto& file : options.guided) profiles.push_back(predict::load_profile(file));

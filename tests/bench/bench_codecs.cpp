@@ -1,14 +1,18 @@
-// How fast codecs encode and decode on one thread, beside a plain copy of the same tensor.
+// How fast codecs encode and decode on one thread, beside a plain copy of the same tensor, as a table in
+// Markdown.
 #include <paretopipe/analysis/stats/quantile.hpp>
 #include <paretopipe/codec/codec.hpp>
 #include <paretopipe/core/clock.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <map>
 #include <random>
+#include <string>
 #include <vector>
 
-#include "report.hpp"
+#include <fmt/format.h>
 
 namespace {
 
@@ -54,34 +58,66 @@ Times time_codec(const codec::Codec& codec, const codec::Layout& layout, const s
   return times;
 }
 
-/// Returns the median time of encoding.
-double print(const char* name, const codec::Layout& layout, const std::vector<float>& values) {
+/// Medians of one codec on one tensor.
+struct Medians {
+  double copy, encode, decode;
+};
+
+Medians medians_of(const char* name, const codec::Layout& layout, const std::vector<float>& values) {
   const auto times = time_codec(codec::parse(name), layout, values);
-  const auto rate = [&](const std::vector<double>& seconds) {
-    return static_cast<double>(layout.bytes()) * 1e-9 / *stats::median(seconds);
-  };
-  bench::print_row(
-      fmt::format("{}, {:.1f} MB: encode, decode, copy", name, static_cast<double>(layout.bytes()) * 1e-6),
-      fmt::format("{:.2f}, {:.2f}, {:.1f} GB/s", rate(times.encode), rate(times.decode), rate(times.copy)));
-  return *stats::median(times.encode);
+  return {*stats::median(times.copy), *stats::median(times.encode), *stats::median(times.decode)};
 }
 
-void bench_all(const codec::Layout& layout, double most_times_uniform) {
-  const auto values = draw_activation(layout.values);
-  double uniform = 0;
-  for (const char* name : {"float16", "bfloat16", "uniform8", "channel8", "channel4", "sort16", "sort12", "sort8",
-                           "sort4", "zstd", "lz4", "channel8+zstd"}) {
-    const auto seconds = print(name, layout, values);
-    if (name == std::string_view("uniform8")) uniform = seconds;
-    if (name != std::string_view("sort8")) continue;
-    bench::print_row("sort8's time to encode, over uniform8's", fmt::format("{:.2f}", seconds / uniform),
-                     fmt::format("at most {:.0f}", most_times_uniform), seconds <= most_times_uniform * uniform);
-  }
+constexpr std::array kCodecs{"float16", "bfloat16", "uniform8", "channel8", "channel4", "sort16",
+                             "sort12",  "sort8",    "sort4",    "zstd",     "lz4",      "channel8+zstd"};
+
+/// An activation, and how many times as long as uniform8 sort8 may take to encode it.
+struct Tensor {
+  const char* shape;
+  codec::Layout layout;
+  double promised;
+};
+const std::array kTensors{
+    Tensor{"[32, 32, 112, 112]", {codec::Element::float32, 32UL * 32 * 112 * 112, 32, 112 * 112}, 6},
+    Tensor{"[8, 128, 768]", {codec::Element::float32, 8UL * 128 * 768, 768, 1}, 3}};
+
+std::map<std::string, Medians> measure(const Tensor& tensor) {
+  const auto values = draw_activation(tensor.layout.values);
+  std::map<std::string, Medians> found;
+  for (const char* name : kCodecs) found[name] = medians_of(name, tensor.layout, values);
+  return found;
+}
+
+std::string rate(const Tensor& tensor, double seconds) {
+  return fmt::format("{:.2f}", static_cast<double>(tensor.layout.bytes()) * 1e-9 / seconds);
+}
+
+std::string copies(const Tensor& tensor, const std::map<std::string, Medians>& found) {
+  std::vector<double> seconds;
+  for (const auto& [name, medians] : found) seconds.push_back(medians.copy);
+  return rate(tensor, *stats::median(seconds));
 }
 
 }  // namespace
 
 int main() {
-  bench_all({codec::Element::float32, 32UL * 32 * 112 * 112, 32, 112 * 112}, 6);
-  bench_all({codec::Element::float32, 8UL * 128 * 768, 768, 1}, 3);
+  std::vector<std::map<std::string, Medians>> found;
+  for (const auto& tensor : kTensors) found.push_back(measure(tensor));
+  fmt::print("| GB/s | {}: encode | decode | {}: encode | decode |\n| --- | ---: | ---: | ---: | ---: |\n",
+             kTensors[0].shape, kTensors[1].shape);
+  for (const char* name : kCodecs) {
+    fmt::print("| `{}` |", name);
+    for (std::size_t i = 0; i < kTensors.size(); ++i) {
+      const auto& medians = found[i].at(name);
+      fmt::print(" {} | {} |", rate(kTensors[i], medians.encode), rate(kTensors[i], medians.decode));
+    }
+    fmt::print("\n");
+  }
+  fmt::print("| copy | {} | | {} | |\n\n", copies(kTensors[0], found[0]), copies(kTensors[1], found[1]));
+  for (std::size_t i = 0; i < kTensors.size(); ++i) {
+    const auto times = found[i].at("sort8").encode / found[i].at("uniform8").encode;
+    fmt::print(
+        "Encoding {} with `sort8` takes {:.1f} times as long as with `uniform8`; at most {:.0f} are promised: {}.\n",
+        kTensors[i].shape, times, kTensors[i].promised, times <= kTensors[i].promised ? "kept" : "**missed**");
+  }
 }
