@@ -1,6 +1,7 @@
 #include "model_router.hpp"
 
 #include <paretopipe/experiment/model_description.hpp>
+#include <paretopipe/stage/training_part.hpp>
 
 namespace paretopipe {
 namespace {
@@ -44,13 +45,15 @@ class ModelRouter final : public stage::Backend {
   void keep_only(experiment::BlockRange range) override { loaded_->keep_only(range); }
 
   void load(const stage::ModelRequest& request, experiment::BlockRange range) override {
-    auto& chosen = choose(request);
-    if (&chosen != loaded_) {
-      loaded_->keep_prepared(0);
-      chosen.keep_prepared(kept_bytes_);
-      loaded_ = &chosen;
-    }
+    use(choose(request));
     loaded_->load(request, range);
+  }
+
+  std::unique_ptr<stage::TrainingPart> make_training_part(const stage::ModelRequest& request,
+                                                          experiment::BlockRange range,
+                                                          const experiment::Training& training) override {
+    use(choose(request));  // which allocates what the part receives
+    return loaded_->make_training_part(request, range, training);
   }
 
   /// Gives all of it to the loaded backend.
@@ -81,6 +84,13 @@ class ModelRouter final : public stage::Backend {
   stage::Activation decode(stage::Activation received) override { return loaded_->decode(std::move(received)); }
 
  private:
+  void use(stage::Backend& chosen) {
+    if (&chosen == loaded_) return;
+    loaded_->keep_prepared(0);
+    chosen.keep_prepared(kept_bytes_);
+    loaded_ = &chosen;
+  }
+
   stage::Backend& choose(const stage::ModelRequest& request) {
     if (request.archive) return *archives_;
     return experiment::is_synthetic(request.model) ? *synthetic_ : *networks_;

@@ -21,7 +21,7 @@ std::string help_of(const experiment::Setting& setting) {
 
 void add_setting_flag(CLI::App& command, experiment::GivenFlags& given, const experiment::Setting& setting) {
   const auto take = [&given, key = setting.key](const std::vector<std::string>& texts) { given[key] = texts; };
-  if (setting.kind == experiment::FlagKind::off) {
+  if (setting.kind == experiment::FlagKind::off || setting.kind == experiment::FlagKind::on) {
     command
         .add_flag_callback(
             setting.flag, [take] { take({""}); }, help_of(setting))

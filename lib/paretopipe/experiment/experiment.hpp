@@ -5,6 +5,7 @@
 #include <paretopipe/experiment/placement.hpp>
 #include <paretopipe/experiment/scenario.hpp>
 #include <paretopipe/experiment/server_load.hpp>
+#include <paretopipe/experiment/training.hpp>
 
 #include <cstdint>
 #include <filesystem>
@@ -53,6 +54,8 @@ inline constexpr int kMaxBatches = 50'000;
 
 /// What to measure, as read from a file or flags. Every field has a default; `validate` refuses values out of range.
 struct Experiment {
+  Task task = Task::infer;
+  TrainingSettings training{};  ///< if the task is to train
   std::vector<std::string> models{"mobilenet_v2"};
   SplitSelection splits;                  ///< of two stages
   int stages = 2;                         ///< 2 … kMostStages
@@ -66,7 +69,7 @@ struct Experiment {
   Axis batch = 1;                        ///< images per batch
   std::vector<int>
       micro_batches{};  ///< images per micro-batch that a batch is cut into (micro_batch_sizes); empty: `batch`
-  int batches = 32;     ///< measured batches of each phase
+  int batches = 32;     ///< measured batches of each phase; of training, steps
   int warmup = 4;       ///< batches run and discarded before each phase
   Repeat repeat;
   Axis depth = 4;          ///< batches in flight in the Offline phase

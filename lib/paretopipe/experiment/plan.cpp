@@ -54,6 +54,22 @@ Choices batch_axis(const Experiment& experiment) {
   return axis;
 }
 
+/// How the trials train, one choice a schedule; without training, one that changes nothing.
+Choices training_axis(const Experiment& experiment) {
+  Choices axis;
+  const auto& asked = experiment.training;
+  for (const auto& schedule : asked.schedules) {
+    if (experiment.task != Task::train) break;
+    const Training training{parse_schedule(schedule), asked.optimizer, asked.recompute};
+    axis.emplace_back([=](Trial& trial) {
+      trial.phases = Phases::training;
+      trial.training = training;
+    });
+  }
+  if (axis.empty()) axis.emplace_back([](Trial&) {});
+  return axis;
+}
+
 /// The axes in descending cost of a change: other threads need other processes, another network has to be applied and
 /// probed, other batches and micro-batches need other inputs; another depth or load needs nothing.
 std::vector<Choices> axes_of(const Experiment& experiment, const Networks& networks) {
@@ -68,12 +84,13 @@ std::vector<Choices> axes_of(const Experiment& experiment, const Networks& netwo
     loads.emplace_back([=](Trial& trial) { trial.server = load; });
   }
   // With one batch in flight all the time, trials of different depths would be the same.
-  const bool alone = !has_offline(experiment.phases) && loads.empty();
+  const bool alone = (experiment.task == Task::train || !has_offline(experiment.phases)) && loads.empty();
   for (const int depth : experiment.depth) {
     depths.emplace_back([=](Trial& trial) { trial.depth = alone ? 1 : depth; });
   }
   if (loads.empty()) loads.emplace_back([](Trial&) {});  // no Server phase
-  return {std::move(threads), std::move(profiles), batch_axis(experiment), std::move(depths), std::move(loads)};
+  return {std::move(threads),        std::move(profiles), batch_axis(experiment),
+          training_axis(experiment), std::move(depths),   std::move(loads)};
 }
 
 /// Runs through every combination of the axes, one repetition after the other.
@@ -153,8 +170,14 @@ void append_cuts(std::vector<Trial>& trials, Trial trial, const std::vector<Cut>
   }
 }
 
-/// The kernel's links join only neighbours in the ring; data parallelism needs one to every device.
+/// The kernel's links join only neighbours in the ring, in one direction; data parallelism needs one to every device,
+/// and gradients one back to the previous stage.
 void check_links(const Experiment& experiment, const Networks& networks) {
+  if (experiment.task == Task::train && experiment.stages > 2 && networks.shaping == Shaping::netem) {
+    throw UsageError(
+        "gradients of more than two stages need links from each stage back to the previous one, which the kernel's "
+        "shaping does not have; use --shaping emulated, or two stages");
+  }
   const auto& baselines = experiment.baselines;
   const bool deals = std::any_of(baselines.begin(), baselines.end(),
                                  [](const auto& text) { return parse_baseline(text) == Baseline::data_parallel; });
@@ -187,7 +210,7 @@ UncutTrial uncut_trial(const Experiment& experiment, const ModelSource& model, S
   trial.data = name_of_data(experiment.data);
   trial.weights_sha256 = inputs.weights_sha256;
   trial.tuning = experiment.tuning;
-  trial.compute = mode_for(experiment.compute, model.name);
+  trial.compute = experiment.task == Task::train ? ComputeMode{} : mode_for(experiment.compute, model.name);
   trial.shaping = shaping;
   trial.archive = model.archive;
   trial.data_identity = inputs.data_identity;

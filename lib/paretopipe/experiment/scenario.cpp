@@ -11,7 +11,7 @@ namespace paretopipe::experiment {
 
 namespace {
 
-constexpr std::array kPhases{Phases::both, Phases::single_stream, Phases::offline};
+constexpr std::array kPhases{Phases::both, Phases::single_stream, Phases::offline, Phases::training};
 
 }  // namespace
 
@@ -21,6 +21,8 @@ std::string to_string(Phases phases) {
       return "single-stream";
     case Phases::offline:
       return "offline";
+    case Phases::training:
+      return "training";
     case Phases::both:
       break;
   }
@@ -38,7 +40,8 @@ Phases parse_phases(const std::string& text) {
 }
 
 std::string describe(Phases phases) {
-  return phases == Phases::both ? "" : to_string(phases) + " only";
+  if (phases == Phases::both) return "";
+  return phases == Phases::training ? "training" : to_string(phases) + " only";
 }
 
 void to_json(nlohmann::json& json, Phases phases) {

@@ -27,6 +27,12 @@ nlohmann::json parse_whole_number(const std::string& text, const std::string& fl
   throw UsageError(fmt::format("{}: \"{}\" is not a whole number in decimal digits", flag, text));
 }
 
+nlohmann::json parse_amount(const std::string& text, const std::string& flag) {
+  auto number = nlohmann::json::parse(text, nullptr, false);
+  if (number.is_number()) return number;
+  throw UsageError(fmt::format("{}: \"{}\" is not a number such as 0.01", flag, text));
+}
+
 nlohmann::json parse_number_axis(const std::string& text, const std::string& flag) {
   // The largest number that any axis allows. check() knows the axis's own limit.
   if (const auto values = parse_number_list(text, kMostImages)) return nlohmann::json(Axis(*values));
@@ -96,22 +102,21 @@ void apply_partitions(Experiment& experiment, const Texts& texts) {
 
 namespace {
 
-using Canonical = std::vector<std::string> (*)(const std::vector<std::string>&, const std::string&);
-
 /// One text, or several, that `canonical` understands.
-SettingValue codec_list(std::vector<std::string> Experiment::*member, Canonical canonical, std::string allowed) {
+template <class Access, class Canonical>
+SettingValue word_list(Access access, Canonical canonical, std::string allowed) {
   SettingValue value{.type = "LIST", .allowed = std::move(allowed)};
-  value.write = [member](const Experiment& experiment) {
-    const auto& all = experiment.*member;
+  value.write = [access](const Experiment& experiment) {
+    const Texts& all = std::invoke(access, experiment);
     return all.empty() ? nlohmann::json() : all.size() == 1 ? nlohmann::json(all.front()) : nlohmann::json(all);
   };
-  value.read = [member, canonical](Experiment& experiment, const nlohmann::json& json, const std::string& path) {
-    if (json.is_null() && (experiment.*member).empty()) return;
+  value.read = [access, canonical](Experiment& experiment, const nlohmann::json& json, const std::string& path) {
+    if (json.is_null() && std::invoke(access, experiment).empty()) return;
     Texts texts;
     for (const auto& item : json.is_array() ? json : nlohmann::json::array({json})) {
       read_as(texts.emplace_back(), item, path);
     }
-    experiment.*member = canonical(texts, path);
+    std::invoke(access, experiment) = canonical(texts, path);
   };
   value.parse = [](const Texts& texts, const std::string&) {
     const auto names = split_at_commas(texts.front());
@@ -123,12 +128,12 @@ SettingValue codec_list(std::vector<std::string> Experiment::*member, Canonical 
 }  // namespace
 
 SettingValue codecs() {
-  return codec_list(&Experiment::codecs, canonical_codecs,
-                    "`\"none\"`, another name, or a list: `[\"none\", \"sort8\"]`");
+  return word_list(&Experiment::codecs, canonical_codecs,
+                   "`\"none\"`, another name, or a list: `[\"none\", \"sort8\"]`");
 }
 
 SettingValue input_codecs() {
-  return codec_list(&Experiment::codec_inputs, canonical_input_codecs, "`\"uint8\"`, another codec, or a list");
+  return word_list(&Experiment::codec_inputs, canonical_input_codecs, "`\"uint8\"`, another codec, or a list");
 }
 
 TrialValue codec_of_trial() {
@@ -266,6 +271,27 @@ void apply_scenarios(Experiment& experiment, const Texts& texts) {
   }
   experiment.phases = named[0] == named[1] ? Phases::both : named[0] ? Phases::single_stream : Phases::offline;
   if (!named[2]) experiment.server = {};
+}
+
+SettingValue schedules() {
+  constexpr auto kSchedules = [](auto& experiment) -> auto& {
+    return experiment.training.schedules;
+  };
+  const auto known = [](const Texts& texts, const std::string& path) {
+    if (texts.empty()) throw UsageError(fmt::format("{} is empty; name at least one schedule", path));
+    for (auto text = texts.begin(); text != texts.end(); ++text) {
+      try {
+        parse_schedule(*text);
+      } catch (const UsageError& error) {
+        throw UsageError(fmt::format("experiment.{}", error.what()));  // which begins with the key
+      }
+      if (std::find(texts.begin(), text, *text) != text) {
+        throw UsageError(fmt::format("{} holds {} twice", path, *text));
+      }
+    }
+    return texts;
+  };
+  return word_list(kSchedules, known, "`\"gpipe\"`, `\"1f1b\"`, `\"pipedream\"`, or a list");
 }
 
 SettingValue placement() {

@@ -24,6 +24,9 @@ void check_range(const std::string& path, int value, const Range& range, const c
 /// A flag's text as a whole number in decimal digits. Throws UsageError.
 nlohmann::json parse_whole_number(const std::string& text, const std::string& flag);
 
+/// A flag's text as a number. Throws UsageError.
+nlohmann::json parse_amount(const std::string& text, const std::string& flag);
+
 /// "1,2,4" or "2-5" as a list of numbers, one alone as a number. Throws UsageError.
 nlohmann::json parse_number_axis(const std::string& text, const std::string& flag);
 
@@ -60,6 +63,19 @@ SettingValue whole_number(Access access, Range range) {
   value.parse = [](const auto& texts, const auto& flag) { return parse_whole_number(texts.front(), flag); };
   value.check = [=](const Experiment& experiment, const std::string& path) {
     check_range(path, std::invoke(access, experiment), range);
+  };
+  return value;
+}
+
+/// A number that need not be whole, from 0 to `max`.
+template <class Access>
+SettingValue real_number(Access access, double max) {
+  auto value = plain(access, "NUMBER", fmt::format("0 … {:g}", max));
+  value.parse = [](const auto& texts, const auto& flag) { return parse_amount(texts.front(), flag); };
+  value.check = [=](const Experiment& experiment, const std::string& path) {
+    const double number = std::invoke(access, experiment);
+    if (number >= 0 && number <= max) return;
+    throw UsageError(fmt::format("{} is {}; it must be from 0 to {:g}", path, number, max));
   };
   return value;
 }
@@ -123,6 +139,14 @@ SettingValue texts(Access access, std::string allowed) {
   return value;
 }
 
+/// Something that is done if its flag turns it on.
+template <class Access>
+SettingValue disabled(Access access) {
+  auto value = plain(access, "", "`true`, `false`");
+  value.parse = [](const auto&, const auto&) { return nlohmann::json(true); };
+  return value;
+}
+
 /// Something that is done unless its flag turns it off.
 template <class Access>
 SettingValue enabled(Access access) {
@@ -181,6 +205,8 @@ void apply_search(Experiment& experiment, const std::vector<std::string>& texts)
 /// Without the scenario server, an experiment file's load is dropped. If only server is named, both other phases run
 /// before it.
 void apply_scenarios(Experiment& experiment, const std::vector<std::string>& texts);
+/// Schedules of training, each of which is measured.
+SettingValue schedules();
 SettingValue placement();
 /// An object of a file that has the keys of others.
 SettingValue object();

@@ -14,6 +14,22 @@ constexpr auto kQueries = [](auto& experiment) -> auto& {
   return experiment.server.queries;
 };
 
+constexpr auto kOptimizer = [](auto& experiment) -> auto& {
+  return experiment.training.optimizer.kind;
+};
+constexpr auto kLearningRate = [](auto& experiment) -> auto& {
+  return experiment.training.optimizer.learning_rate;
+};
+constexpr auto kMomentum = [](auto& experiment) -> auto& {
+  return experiment.training.optimizer.momentum;
+};
+constexpr auto kWeightDecay = [](auto& experiment) -> auto& {
+  return experiment.training.optimizer.weight_decay;
+};
+constexpr auto kRecompute = [](auto& experiment) -> auto& {
+  return experiment.training.recompute;
+};
+
 void append(std::vector<Setting>& all, const std::string& heading, std::vector<Setting> settings) {
   for (auto& setting : settings) {
     setting.heading = heading;
@@ -147,8 +163,8 @@ std::vector<Setting> how_much_is_measured() {
        .value = number_axis(&Experiment::depth, 256),
        .trial = one_of(&Experiment::depth, &Trial::depth, "depth")},
       {.key = "batches",
-       .flag = "--batches",
-       .meaning = "Measured batches of each phase",
+       .flag = "--batches,--steps",
+       .meaning = "Measured batches of each phase; of training, steps",
        .value = whole_number(&Experiment::batches, {2, kMaxBatches}),
        .trial = always(&Experiment::batches, &Trial::batches, "batches")},
       {.key = "warmup",
@@ -195,6 +211,35 @@ std::vector<Setting> under_which_load() {
        .flag = "--queries",
        .meaning = "Measured arrivals at every rate, of a batch each",
        .value = whole_number(kQueries, {2, kMaxBatches})},
+  };
+}
+
+std::vector<Setting> how_it_is_trained() {
+  return {
+      {.key = "task",
+       .flag = "--task",
+       .meaning = "What the stages do with the model: infer, or train it, where a trial is steps of an optimizer",
+       .value = word(&Experiment::task, parse_task, "`\"infer\"`, `\"train\"`")},
+      {.key = "schedule",
+       .flag = "--schedule",
+       .meaning = "Order in which stages train on micro-batches, or a list of gpipe, 1f1b and pipedream, each of which "
+                  "is measured",
+       .value = schedules()},
+      {.key = "optimizer",
+       .flag = "--optimizer",
+       .meaning = "How gradients change the weights",
+       .value = word(kOptimizer, parse_optimizer, "`\"sgd\"`, `\"adam\"`, `\"adamw\"`")},
+      {.key = "lr", .flag = "--lr", .meaning = "Learning rate", .value = real_number(kLearningRate, 1000)},
+      {.key = "momentum", .flag = "--momentum", .meaning = "Momentum of sgd", .value = real_number(kMomentum, 1)},
+      {.key = "weight_decay",
+       .flag = "--weight-decay",
+       .meaning = "Weight decay",
+       .value = real_number(kWeightDecay, 1)},
+      {.key = "recompute",
+       .flag = "--recompute",
+       .meaning = "Keep only a stage's inputs, and compute forward again for the backward: less memory, more time",
+       .kind = FlagKind::on,
+       .value = disabled(kRecompute)},
   };
 }
 
@@ -352,6 +397,7 @@ std::vector<Setting> make_settings() {
   append(all, "Where it is cut", where_it_is_cut());
   append(all, "How much is measured", how_much_is_measured());
   append(all, "Under which load", under_which_load());
+  append(all, "How it is trained", how_it_is_trained());
   append(all, "How often it is measured", how_often_it_is_measured());
   append(all, "What lies between the stages", what_lies_between());
   append(all, "How stages compute", how_stages_compute());

@@ -16,6 +16,7 @@ namespace paretopipe::experiment {
 enum class FlagKind {
   once,      ///< with a value
   repeated,  ///< with one value each time: the values of a list
+  on,        ///< without a value: turns the setting on
   off,       ///< without a value: turns the setting off
 };
 

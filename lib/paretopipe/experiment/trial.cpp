@@ -35,6 +35,11 @@ void check_search(const Trial& trial) {
   throw UsageError("a trial cannot search its highest rate without the phase offline, whose throughput it begins at");
 }
 
+void check_training(const Trial& trial) {
+  if (trial.training.has_value() == (trial.phases == Phases::training)) return;
+  throw UsageError("a trial's phases are training if and only if it says how it trains");
+}
+
 /// Refuses values that no plan makes and that would break look-ups.
 void check_devices(const Trial& trial) {
   check_placement(trial.placement, trial.stage_count());
@@ -114,11 +119,12 @@ std::string Trial::label() const {
   const auto encoded = codec == codec::kNone ? "" : fmt::format(" codec {}", codec);
   const auto how = describe(compute);
   const auto only = phases == Phases::both ? "" : fmt::format(" {}", describe(phases));
+  const auto trained = training ? fmt::format(" ({})", describe(*training)) : "";
   const auto load = server ? fmt::format(" ({})", to_string(*server)) : "";
   const auto where = data_parallel > 0 ? fmt::format("data-parallel on {} devices", data_parallel)
                                        : fmt::format("split {}/{}", fmt::join(split_points, ","), block_count);
-  return fmt::format("{} {} batch {}{}{}{}{}{}{}{} repetition {}", model, where, batch, cut, encoded,
-                     how.empty() ? how : " " + how, place_of(*this), over, only, load, repetition + 1);
+  return fmt::format("{} {} batch {}{}{}{}{}{}{}{}{} repetition {}", model, where, batch, cut, encoded,
+                     how.empty() ? how : " " + how, place_of(*this), over, only, trained, load, repetition + 1);
 }
 
 std::string Trial::id() const {
@@ -162,6 +168,7 @@ void to_json(nlohmann::json& json, const Trial& trial) {
   if (trial.micro_batch != 0) json["micro_batch"] = trial.micro_batch;
   if (trial.data_parallel != 0) json["data_parallel"] = trial.data_parallel;
   if (trial.server) json["server"] = *trial.server;
+  if (trial.training) json["training"] = *trial.training;
   write_compute_mode(json, trial.compute);
   if (!trial.weights_sha256.empty()) json["weights_sha256"] = trial.weights_sha256;
   if (!trial.data_identity.sha256.empty()) json["data_sha256"] = trial.data_identity.sha256;
@@ -194,6 +201,8 @@ void from_json(const nlohmann::json& json, Trial& trial) {
   trial.compute = read_compute_mode(json);
   read_optional(json, "server", trial.server);
   check_search(trial);
+  read_optional(json, "training", trial.training);
+  check_training(trial);
   trial.weights_sha256 = json.value("weights_sha256", "");
   trial.data_identity = {json.value("data_sha256", ""), json.value("labels", "")};
   trial.network = json.value("network", NetworkProfile{});

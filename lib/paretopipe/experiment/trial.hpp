@@ -9,6 +9,7 @@
 #include <paretopipe/experiment/placement.hpp>
 #include <paretopipe/experiment/scenario.hpp>
 #include <paretopipe/experiment/server_load.hpp>
+#include <paretopipe/experiment/training.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -78,6 +79,7 @@ struct Trial : UncutTrial {
   NetworkProfile network{};
   Phases phases = Phases::both;
   std::optional<ServerLoad> server{};  ///< of a Server phase after these, if there is one
+  std::optional<Training> training{};  ///< exactly if `phases` is training; `batches` and `warmup` are then steps
 
   /// A baseline: the number of devices, each with the whole model, that batches are dealt out to in turn. There are
   /// then no split points. 0: the model is split.

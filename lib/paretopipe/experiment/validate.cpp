@@ -220,6 +220,52 @@ void check_phases(const Experiment& experiment) {
   }
 }
 
+/// What training cannot be combined with, and why.
+std::string obstacle_to_training(const Experiment& experiment) {
+  const auto& compute = experiment.compute;
+  if (experiment.phases != Phases::both || !loads_of(experiment.server).empty()) {
+    return "a trial that trains has steps in place of scenarios; leave --scenario out";
+  }
+  if (experiment.codecs != Experiment{}.codecs || !experiment.codec_inputs.empty()) {
+    return "gradients cannot cross a cut with a codec yet; leave --codec and --codec-input out";
+  }
+  if (compute.compute == Compute::optimized) return "optimized graphs have no backward; leave --compute out";
+  if (compute.dtype != Precision::float32 || compute.memory_format != MemoryFormat::contiguous) {
+    return "it is measured in float32 and contiguous only; leave --dtype and --memory-format out";
+  }
+  const auto& on = experiment.compute_devices;
+  if (std::any_of(on.begin(), on.end(), [](const auto& device) { return device != kCpu; })) {
+    return "stages train on the CPU only yet; leave --device out";
+  }
+  if (!experiment.on.empty()) return "stages on other devices cannot be trained yet; leave --on out";
+  if (std::any_of(experiment.models.begin(), experiment.models.end(), names_archive)) {
+    return "archives cannot be trained yet; name built-in models";
+  }
+  for (const auto& baseline : experiment.baselines) {
+    if (baseline != "single") return fmt::format("the baseline {} cannot be trained yet; leave it out", baseline);
+  }
+  if (experiment.depth.size() > 1) return "a schedule decides how much is in flight; leave --depth out";
+  const auto& optimizer = experiment.training.optimizer;
+  if (optimizer.momentum > 0 && optimizer.kind != OptimizerKind::sgd) {
+    return fmt::format("{} has no momentum to choose; leave --momentum out", to_string(optimizer.kind));
+  }
+  return "";
+}
+
+void check_training(const Experiment& experiment) {
+  if (experiment.task == Task::infer) {
+    if (experiment.phases == Phases::training) {
+      throw UsageError("experiment.phases is \"training\"; a model is trained with experiment.task \"train\"");
+    }
+    if (experiment.training == TrainingSettings{}) return;
+    throw UsageError(
+        "schedule, optimizer, lr, momentum, weight_decay and recompute say how a model is trained; add --task train");
+  }
+  if (const auto reason = obstacle_to_training(experiment); !reason.empty()) {
+    throw UsageError(fmt::format("experiment.task is \"train\", and {}", reason));
+  }
+}
+
 void check_data(const Experiment& experiment) {
   check_text("data", experiment.data);
   check_text("labels", experiment.labels);
@@ -269,6 +315,7 @@ void validate(const Experiment& experiment) {
   check_baselines(experiment.baselines);
   check_data_parallel(experiment);
   check_phases(experiment);
+  check_training(experiment);
   check_data(experiment);
   check_weights(experiment);
   check_cpus(experiment.cpus, experiment.stages, experiment.on);

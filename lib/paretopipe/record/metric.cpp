@@ -87,11 +87,11 @@ Value sum_over_links(const TrialRecord& record, Bytes bytes) {
 }
 
 Value payload(const TrialRecord& record) {
-  return sum_over_links(record, [](const LinkPayload& link) { return link.to == 0 ? 0 : link.payload_bytes; });
+  return sum_over_links(record, [](const LinkPayload& link) { return link.to < link.from ? 0 : link.payload_bytes; });
 }
 
 Value payload_back(const TrialRecord& record) {
-  return sum_over_links(record, [](const LinkPayload& link) { return link.to == 0 ? link.payload_bytes : 0; });
+  return sum_over_links(record, [](const LinkPayload& link) { return link.to < link.from ? link.payload_bytes : 0; });
 }
 
 Value traffic(const TrialRecord& record) {
@@ -122,7 +122,20 @@ Value bottleneck_utilisation(const TrialRecord& record) {
       ->utilisation;
 }
 
+template <double TrainingSummary::*Field>
+Value of_training(const TrialRecord& record) {
+  const auto& training = record.summary->training;
+  return training ? Value{(*training).*Field} : Value{};
+}
+
+template <double Distribution::*Statistic>
+Value step_time(const TrialRecord& record) {
+  const auto& training = record.summary->training;
+  return training ? Value{training->step.*Statistic} : Value{};
+}
+
 Value bubble(const TrialRecord& record) {
+  if (record.summary->training) return record.summary->training->bubble;
   const auto& stages = record.summary->stages;
   if (stages.empty()) return std::nullopt;
   double sum = 0;
@@ -213,6 +226,8 @@ constexpr auto kMin = Direction::min;
 constexpr auto kMax = Direction::max;
 constexpr auto kAlone = MeasuredIn::single_stream;
 constexpr auto kLoaded = MeasuredIn::offline;
+constexpr auto kInference = MeasuredIn::inference;
+constexpr auto kTraining = MeasuredIn::training;
 
 constexpr std::array kMetrics{
     metric<latency<&D::min_ns>>("latency_min", "ns", kMin, "shortest latency, one batch in flight", kAlone),
@@ -273,18 +288,27 @@ constexpr std::array kMetrics{
                          kAlone),
     metric<bottleneck_utilisation>("bottleneck_utilisation", "", kMax, "busiest stage's compute time / wall time",
                                    kLoaded),
-    metric<bubble>("bubble", "", kMin, "share of the wall time without compute, mean over the stages", kLoaded),
+    metric<bubble>("bubble", "", kMin, "share of the wall time without compute, mean over the stages"),
+    metric<step_time<&D::p50_ns>>("step_time", "ns", kMin, "training: median time of a step, until all weights are new",
+                                  kTraining),
+    metric<step_time<&D::mean_ns>>("step_time_mean", "ns", kMin, "training: mean time of a step", kTraining),
+    metric<of_training<&TrainingSummary::sample_per_s>>("training_throughput", "image/s", kMax,
+                                                        "training: samples per second", kTraining),
+    metric<of_training<&TrainingSummary::expected_bubble>>(
+        "bubble_expected", "", kMin, "training: the bubble if nothing took time but computing", kTraining),
+    metric<of_training<&TrainingSummary::last_loss>>("loss", "", kMin, "training: loss of the last step", kTraining),
     metric<parameters<0>>("parameters_stage0", "B", kMin, "bytes of parameters and buffers that stage 0 needs"),
     metric<parameters<1>>("parameters_stage1", "B", kMin, "bytes of parameters and buffers that stage 1 needs"),
     metric<peak_memory>("peak_memory", "B", kMin,
                         "what the stage that needs most needs: weights, prepared graph, tensors alive at once"),
     metric<peak_rss>("peak_rss", "B", kMin, "largest resident memory of any stage's process"),
-    metric<max_abs_difference>("max_abs_difference", "", kMin,
-                               "largest difference of a logit from the unsplit model's"),
+    metric<max_abs_difference>("max_abs_difference", "", kMin, "largest difference of a logit from the unsplit model's",
+                               kInference),
     metric<mean_abs_difference>("mean_abs_difference", "", kMin,
-                                "mean difference of all logits from the unsplit model's"),
-    metric<top1_agreement>("top1_agreement", "", kMax, "share of images whose class is the unsplit model's"),
-    metric<top1_accuracy>("top1_accuracy", "", kMax, "share of labelled images whose class is the label's"),
+                                "mean difference of all logits from the unsplit model's", kInference),
+    metric<top1_agreement>("top1_agreement", "", kMax, "share of images whose class is the unsplit model's",
+                           kInference),
+    metric<top1_accuracy>("top1_accuracy", "", kMax, "share of labelled images whose class is the label's", kInference),
 };
 
 }  // namespace
@@ -299,6 +323,10 @@ bool Metric::measured_by(experiment::Phases phases) const {
       return true;
     case MeasuredIn::single_stream:
       return experiment::has_single_stream(phases);
+    case MeasuredIn::inference:
+      return phases != experiment::Phases::training;
+    case MeasuredIn::training:
+      return phases == experiment::Phases::training;
     case MeasuredIn::offline:
       break;
   }
@@ -320,6 +348,8 @@ std::array<const Metric*, 2> usual_objectives(experiment::Phases phases) {
       return {&find_metric("latency_p50"), &find_metric("payload")};
     case experiment::Phases::offline:
       return {&find_metric("throughput"), &find_metric("payload")};
+    case experiment::Phases::training:
+      return {&find_metric("step_time"), &find_metric("peak_memory")};
     case experiment::Phases::both:
       break;
   }

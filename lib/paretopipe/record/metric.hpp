@@ -12,7 +12,7 @@ namespace paretopipe::record {
 enum class Direction { min, max };
 
 /// The phase that a metric is measured in. A trial may lack one of the phases (experiment::Phases).
-enum class MeasuredIn { any_phase, single_stream, offline };
+enum class MeasuredIn { any_phase, inference, single_stream, offline, training };
 
 /// A number of a record, under its name in objectives and columns.
 struct Metric {
@@ -34,7 +34,7 @@ std::span<const Metric> metrics();
 const Metric& find_metric(std::string_view name);
 
 /// The default pair of objectives for trials of these phases: latency_p50 and throughput. If only one of them was
-/// measured, that one and payload, which is known for every cut.
+/// measured, that one and payload, which is known for every cut. Of training: step_time and peak_memory.
 std::array<const Metric*, 2> usual_objectives(experiment::Phases phases);
 
 }  // namespace paretopipe::record

@@ -38,9 +38,11 @@ bool has_phases_of_trial(const TrialRecord& record) {
   const bool single_stream = experiment::has_single_stream(record.trial.phases);
   const bool offline = experiment::has_offline(record.trial.phases);
   const auto& summary = *record.summary;
-  return record.single_stream.has_value() == single_stream && record.offline.has_value() == offline &&
-         summary.latency.has_value() == single_stream && summary.throughput_image_per_s.has_value() == offline &&
-         summary.latency_under_load.has_value() == offline;
+  const bool training = record.trial.training.has_value();
+  return record.training.has_value() == training && summary.training.has_value() == training &&
+         record.fidelity.has_value() != training && record.single_stream.has_value() == single_stream &&
+         record.offline.has_value() == offline && summary.latency.has_value() == single_stream &&
+         summary.throughput_image_per_s.has_value() == offline && summary.latency_under_load.has_value() == offline;
 }
 
 template <class T>
@@ -172,6 +174,7 @@ void to_json(nlohmann::json& json, const Summary& summary) {
     json["stages"] = summary.stages;
   }
   write_optional(json, "latency_under_load", summary.latency_under_load);
+  write_optional(json, "training", summary.training);
 }
 
 void from_json(const nlohmann::json& json, Summary& summary) {
@@ -179,6 +182,7 @@ void from_json(const nlohmann::json& json, Summary& summary) {
   read_optional(json, "latency", summary.latency);
   read_optional(json, "throughput_image_per_s", summary.throughput_image_per_s);
   read_optional(json, "latency_under_load", summary.latency_under_load);
+  read_optional(json, "training", summary.training);
   if (summary.latency) {
     json.at("breakdown").get_to(summary.breakdown);
     json.at("links").get_to(summary.links);
@@ -284,6 +288,7 @@ void to_json(nlohmann::json& json, const TrialRecord& record) {
   write_optional(json, "network", record.network);
   write_optional(json, "single_stream", record.single_stream);
   write_optional(json, "offline", record.offline);
+  write_optional(json, "training", record.training);
   write_optional(json, "outliers", record.outliers);
   if (!record.slow_downs.empty()) json["slow_downs"] = record.slow_downs;
   write_optional(json, "fidelity", record.fidelity);
@@ -305,6 +310,7 @@ void from_json(const nlohmann::json& json, TrialRecord& record) {
   read_optional_field(json, "network", record.network);
   read_optional_field(json, "single_stream", record.single_stream);
   read_optional_field(json, "offline", record.offline);
+  read_optional_field(json, "training", record.training);
   read_optional_field(json, "outliers", record.outliers);
   record.slow_downs.clear();
   if (json.contains("slow_downs")) read_field(json, "slow_downs", record.slow_downs);
@@ -316,7 +322,7 @@ void from_json(const nlohmann::json& json, TrialRecord& record) {
         fmt::format("the record's id {} does not belong to its trial (that would be {}): was it edited by hand?",
                     id.dump(), record.trial.id()));
   }
-  const bool complete = record.summary && has_phases_of_trial(record) && record.fidelity;
+  const bool complete = record.summary && has_phases_of_trial(record);
   if ((record.status == Status::failed) == complete || (record.status == Status::ok) == record.failure.has_value()) {
     throw UsageError(
         "an ok or invalid record must have samples of its trial's phases, fidelity and a summary of them, and a failed "

@@ -8,6 +8,7 @@
 #include <paretopipe/host/host_context.hpp>
 #include <paretopipe/host/process_usage.hpp>
 #include <paretopipe/record/summary.hpp>
+#include <paretopipe/record/training.hpp>
 
 #include <array>
 #include <cstdint>
@@ -197,11 +198,12 @@ struct TrialRecord {
   std::optional<experiment::NetworkEvidence> network;  ///< present exactly if the links were shaped
   std::optional<PhaseSamples> single_stream;           ///< if the trial has the phase, unless failed
   std::optional<PhaseSamples> offline;                 ///< if the trial has the phase, unless failed
+  std::optional<TrainingSamples> training{};           ///< if the trial trains, unless failed
   std::optional<Outliers> outliers;                    ///< absent if there are none, and in older records
   std::vector<SlowDown> slow_downs;                    ///< empty in older records
-  std::optional<Fidelity> fidelity;
-  std::optional<Summary> summary;      ///< derived from the samples; present unless failed
-  std::optional<ServerRecord> server;  ///< if the trial has a Server phase, unless failed
+  std::optional<Fidelity> fidelity;                    ///< absent where the trial trains
+  std::optional<Summary> summary;                      ///< derived from the samples; present unless failed
+  std::optional<ServerRecord> server;                  ///< if the trial has a Server phase, unless failed
 
   bool operator==(const TrialRecord&) const = default;
 };

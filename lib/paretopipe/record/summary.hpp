@@ -71,6 +71,32 @@ struct StageUtilisation {
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StageUtilisation, compute_p50_ns, utilisation, bubble)
 
+/// What a stage's computing thread did with a step, in nanoseconds: means over the measured steps, which add up to the
+/// time from the end of a step to the end of the next one.
+struct StepParts {
+  double forward_ns = 0;
+  double backward_ns = 0;
+  double update_ns = 0;
+  double transfer_ns = 0;  ///< it was free, and the tensor that it needed next was on its link
+  double waiting_ns = 0;   ///< it was free, and that tensor was not yet sent, or nothing was left to do
+
+  bool operator==(const StepParts&) const = default;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StepParts, forward_ns, backward_ns, update_ns, transfer_ns, waiting_ns)
+
+/// The results of a trial that trains.
+struct TrainingSummary {
+  Distribution step;              ///< stage 0 begins its first forward → all stages have updated their weights
+  double sample_per_s = 0;        ///< from the last warm-up step's end to the last step's
+  std::vector<StepParts> stages;  ///< in the same time
+  double bubble = 0;              ///< share of that time in which a stage does not compute, mean over the stages
+  double expected_bubble = 0;     ///< the same if nothing took time but computing: the schedule's own
+  double last_loss = 0;           ///< of the last step
+
+  bool operator==(const TrainingSummary&) const = default;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TrainingSummary, step, sample_per_s, stages, bubble, expected_bubble, last_loss)
+
 /// The results of a trial, derived from its raw samples. Values of a phase that the trial does not have are absent, and
 /// its lists are empty.
 struct Summary {
@@ -80,6 +106,7 @@ struct Summary {
   std::vector<PartSummary> breakdown;              ///< SingleStream, in the order in which a batch passes
   std::vector<LinkSummary> links;                  ///< SingleStream, in ring order; empty when all is local
   std::vector<StageUtilisation> stages;            ///< Offline
+  std::optional<TrainingSummary> training{};       ///< of the steps
 
   bool operator==(const Summary&) const = default;
 };

@@ -307,6 +307,10 @@ record::TrialRecord finish_record(const experiment::Trial& trial, TrialEvidence 
   if (auto adjusted = clocks.adjusted()) {
     return not_ok(std::move(record), record::Status::invalid, std::move(*adjusted));
   }
+  return judged_by_network(std::move(record));
+}
+
+record::TrialRecord judged_by_network(record::TrialRecord record) {
   if (!record.network || record.network->deviations.empty()) return record;
   auto reason = fmt::format("{}", fmt::join(record.network->deviations, " "));
   return not_ok(std::move(record), record::Status::invalid, {"network", std::nullopt, std::move(reason)});

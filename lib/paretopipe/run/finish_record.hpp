@@ -44,6 +44,9 @@ double offline_throughput(const experiment::Trial& trial, const TrialEvidence& e
 /// invalid. Throws Error(internal) if a stage reported no batch or not its share, and UsageError for damaged samples.
 record::TrialRecord finish_record(const experiment::Trial& trial, TrialEvidence evidence);
 
+/// The record as it is, or an invalid one if its network deviated from the trial's profile.
+record::TrialRecord judged_by_network(record::TrialRecord record);
+
 /// A finished record that is to be measured again, because it fell into a slow window of the machine: it stays
 /// readable, with the reasons why it does not count.
 record::TrialRecord set_aside(record::TrialRecord record, const std::vector<std::string>& reasons);

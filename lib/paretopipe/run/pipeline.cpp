@@ -10,7 +10,10 @@ namespace {
 
 /// The link's purpose, which its two ends prove along with the key: no stage can be led to another's port.
 std::string link_name(int device, int from, int to) {
-  return fmt::format("stage {} to stage {}{}", from, to, device == 0 ? "" : fmt::format(" (device {})", device));
+  const auto which = device == 0                      ? ""
+                     : device == stage::kBackwardRing ? " (gradients)"
+                                                      : fmt::format(" (device {})", device);
+  return fmt::format("stage {} to stage {}{}", from, to, which);
 }
 
 }  // namespace
@@ -193,6 +196,14 @@ void Pipeline::join_star() {
   has_star_ = true;
 }
 
+void Pipeline::join_backward_ring() {
+  if (has_backward_ring_ || stage_count() < 3) return;
+  std::vector<int> ring(static_cast<std::size_t>(stage_count()));
+  std::iota(ring.rbegin(), ring.rend(), 0);
+  join(ring, stage::kBackwardRing);
+  has_backward_ring_ = true;
+}
+
 const std::string& Pipeline::place_file(int stage, const std::string& sha256, const std::filesystem::path& file) {
   return copies_.place(stages_.at(static_cast<std::size_t>(stage)), sha256, file);
 }
@@ -241,6 +252,14 @@ stage::LinkProbed Pipeline::probe_link(int from, int to) {
 std::vector<stage::RunReport> Pipeline::run(const std::vector<stage::Run>& requests) {
   const auto& schedule = requests.front().arrivals;
   return ask<stage::RunReport>(requests, Nanoseconds(schedule.empty() ? 0 : schedule.back()));
+}
+
+void Pipeline::prepare_training(const std::vector<stage::PrepareTraining>& requests) {
+  ask<stage::TrainingPrepared>(requests);
+}
+
+std::vector<stage::TrainReport> Pipeline::train(const std::vector<stage::Train>& requests) {
+  return ask<stage::TrainReport>(requests);
 }
 
 std::vector<std::byte> Pipeline::fetch_result(std::uint32_t tag, const wire::TensorSpec& micro_batch,

@@ -4,6 +4,7 @@
 #include <paretopipe/run/file_copies.hpp>
 #include <paretopipe/run/stage_client.hpp>
 #include <paretopipe/shaping/network.hpp>
+#include <paretopipe/stage/training_messages.hpp>
 #include <paretopipe/wire/key.hpp>
 
 #include <cstdint>
@@ -56,6 +57,9 @@ class Pipeline {
   /// Adds the star if it does not exist yet.
   void join_star();
 
+  /// Adds the ring in which gradients travel if it does not exist yet. Two stages have it in their ring.
+  void join_backward_ring();
+
   /// The links that lead through relays, as pairs of the sending and the receiving stage.
   const std::set<std::pair<int, int>>& relayed_links() const { return relayed_links_; }
 
@@ -92,6 +96,10 @@ class Pipeline {
   /// phase arrives is added to the timeout.
   std::vector<stage::RunReport> run(const std::vector<stage::Run>& requests);
 
+  /// One request for each stage that takes part, the first ones.
+  void prepare_training(const std::vector<stage::PrepareTraining>& requests);
+  std::vector<stage::TrainReport> train(const std::vector<stage::Train>& requests);
+
   /// The result of the last batch of the last run, whose requests had this tag: its micro-batches, one after the other.
   std::vector<std::byte> fetch_result(std::uint32_t tag, const wire::TensorSpec& micro_batch, int micro_batches);
 
@@ -117,6 +125,7 @@ class Pipeline {
   FileCopies copies_;
   std::set<std::pair<int, int>> relayed_links_;
   bool has_star_ = false;
+  bool has_backward_ring_ = false;
 };
 
 template <class Reply, class Request>

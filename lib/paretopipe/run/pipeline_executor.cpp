@@ -240,36 +240,108 @@ std::vector<predict::ProfiledLink> PipelineExecutor::probe_links() {
   return links;
 }
 
-record::TrialRecord PipelineExecutor::run(const experiment::Trial& trial) {
-  TrialEvidence evidence;
-  evidence.provenance = provenance_now();
+/// The boundary of a trial: after an error the rest of the pipeline is ended, and the next trial gets a new one.
+std::optional<record::Failure> PipelineExecutor::attempt(
+    const std::function<std::optional<record::Failure>(const char*& phase)>& steps) {
   const char* phase = "launch";
   try {
-    ensure_pipeline(trial, unsplit_.known(question_of(trial)) == nullptr);
-    if (trial.data_parallel > 0) pipeline_->join_star();
-    phase = "load";
-    ensure_unsplit(trial);
-    evidence.failure = EmulatedDevices::too_small_for(trial, answer_->description);
-    if (!evidence.failure) {
-      ensure_loaded(trial);
-      ensure_source(trial);
-      launch::poll_interruptibly({}, Clock::now() + std::chrono::seconds(options_.rest_s),
-                                 options_.interrupt_descriptor, "rest before a trial");
-      phase = "network";
-      applied_.ensure(*network_, trial.network, options_.interrupt_descriptor);
-      phase = "run";
-      measure(trial, evidence);
-    }
+    return steps(phase);
   } catch (const StageError& error) {
-    // The boundary of a trial: the rest of the pipeline is ended, and the next trial gets a new one.
     pipeline_.reset();
     unsplit_.end();
     // What a live stage refuses before the run (no such data set, no such CPU) it would refuse in the next trial too.
     if (error.kind() == StageError::Kind::refused && phase != std::string_view("run"))
       throw Error(error.code(), error.what());
-    evidence.failure = record::Failure{phase, error.stage(), error.what()};
+    return record::Failure{phase, error.stage(), error.what()};
   }
+}
+
+record::TrialRecord PipelineExecutor::run(const experiment::Trial& trial) {
+  if (trial.training) return run_training(trial);
+  TrialEvidence evidence;
+  evidence.provenance = provenance_now();
+  evidence.failure = attempt([&](const char*& phase) {
+    ensure_pipeline(trial, unsplit_.known(question_of(trial)) == nullptr);
+    if (trial.data_parallel > 0) pipeline_->join_star();
+    phase = "load";
+    ensure_unsplit(trial);
+    auto too_small = EmulatedDevices::too_small_for(trial, answer_->description);
+    if (too_small) return too_small;
+    ensure_loaded(trial);
+    ensure_source(trial);
+    phase = "network";
+    ensure_network(trial);
+    phase = "run";
+    measure(trial, evidence);
+    return too_small;
+  });
   return finish_record(trial, std::move(evidence));
+}
+
+record::TrialRecord PipelineExecutor::run_training(const experiment::Trial& trial) {
+  TrainingEvidence evidence;
+  evidence.trial.provenance = provenance_now();
+  evidence.trial.failure = attempt([&](const char*& phase) {
+    ensure_pipeline(trial, unsplit_.known(training_question_of(trial)) == nullptr);
+    pipeline_->join_backward_ring();
+    phase = "load";
+    const auto& answer = ensure_training_known(trial);
+    auto too_small = EmulatedDevices::too_small_for(trial, answer.description);
+    if (too_small) return too_small;
+    devices_->expect(trial, answer.description);
+    loaded_request_.reset();
+    source_question_.reset();
+    pipeline_->prepare_training(training_requests(trial, training_task(trial, request_of(trial))));
+    phase = "network";
+    ensure_network(trial);
+    phase = "run";
+    return train(trial, answer, evidence);
+  });
+  return finish_training_record(trial, std::move(evidence));
+}
+
+TrainingQuestion PipelineExecutor::training_question_of(const experiment::Trial& trial) const {
+  return training_question(trial, setup_of(trial), request_of(trial));
+}
+
+const TrainingAnswer& PipelineExecutor::ensure_training_known(const experiment::Trial& trial) {
+  const auto question = training_question_of(trial);
+  if (const auto* answer = unsplit_.known(question)) return *answer;
+  const auto& answer = unsplit_.answer(question);
+  for (const auto& other : expected_) {
+    if (other.training) unsplit_.answer(training_question_of(other));
+  }
+  unsplit_.end();
+  return answer;
+}
+
+std::optional<record::Failure> PipelineExecutor::train(const experiment::Trial& trial, const TrainingAnswer& answer,
+                                                       TrainingEvidence& evidence) {
+  const auto verified = pipeline_->train(train_requests(trial, answer, next_tag_++, kVerifiedSteps));
+  if (auto failure = check_training(verified, answer.reference)) return failure;
+  network_->begin_trial();
+  auto network = applied_.evidence();
+  evidence.reports = pipeline_->train(train_requests(trial, answer, next_tag_++, trial.warmup + trial.batches));
+  evidence.trial.model = answer.description;
+  describe_stages(evidence.reports.size(), evidence.trial);
+  if (trial.shaping == experiment::Shaping::none) return std::nullopt;
+  network_->end_trial(network);
+  evidence.trial.network = std::move(network);
+  return std::nullopt;
+}
+
+/// After the rest that the person wants.
+void PipelineExecutor::ensure_network(const experiment::Trial& trial) {
+  launch::poll_interruptibly({}, Clock::now() + std::chrono::seconds(options_.rest_s), options_.interrupt_descriptor,
+                             "rest before a trial");
+  applied_.ensure(*network_, trial.network, options_.interrupt_descriptor);
+}
+
+void PipelineExecutor::describe_stages(std::size_t count, TrialEvidence& evidence) const {
+  for (std::size_t i = 0; i < count; ++i) {
+    evidence.configured.push_back(pipeline_->configured()[i]);
+    evidence.devices.push_back(devices_->describe(static_cast<int>(i)));
+  }
 }
 
 void PipelineExecutor::make_room() {
@@ -408,10 +480,7 @@ void PipelineExecutor::measure(const experiment::Trial& trial, TrialEvidence& ev
   network_->begin_trial();
   auto network = applied_.evidence();
   evidence.reports = pipeline_->run(requests);
-  for (std::size_t i = 0; i < evidence.reports.size(); ++i) {
-    evidence.configured.push_back(pipeline_->configured()[i]);
-    evidence.devices.push_back(devices_->describe(static_cast<int>(i)));
-  }
+  describe_stages(evidence.reports.size(), evidence);
   evidence.model = answer_->description;
   evidence.unsplit_host = answer_->host;
   evidence.unsplit_against_eager = answer_->against_eager;

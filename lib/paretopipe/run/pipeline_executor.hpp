@@ -5,6 +5,7 @@
 #include <paretopipe/run/pipeline.hpp>
 #include <paretopipe/run/relayed_network.hpp>
 #include <paretopipe/run/sweep.hpp>
+#include <paretopipe/run/training_trial.hpp>
 #include <paretopipe/run/unsplit_models.hpp>
 #include <paretopipe/shaping/network.hpp>
 
@@ -128,6 +129,16 @@ class PipelineExecutor final : public TrialExecutor {
   void ensure_loaded(const experiment::Trial& trial);
   void ensure_source(const experiment::Trial& trial);
   void measure(const experiment::Trial& trial, TrialEvidence& evidence);
+  /// Carries out the steps of a trial, which say what phase they are in, and returns why there is no result.
+  std::optional<record::Failure> attempt(
+      const std::function<std::optional<record::Failure>(const char*& phase)>& steps);
+  void ensure_network(const experiment::Trial& trial);
+  void describe_stages(std::size_t count, TrialEvidence& evidence) const;
+  record::TrialRecord run_training(const experiment::Trial& trial);
+  TrainingQuestion training_question_of(const experiment::Trial& trial) const;
+  const TrainingAnswer& ensure_training_known(const experiment::Trial& trial);
+  std::optional<record::Failure> train(const experiment::Trial& trial, const TrainingAnswer& answer,
+                                       TrainingEvidence& evidence);
   stage::ModelRequest request_of(const experiment::UncutTrial& trial) const;
   UnsplitSetup setup_of(const experiment::UncutTrial& trial) const;
   UnsplitQuestion question_of(const experiment::Trial& trial) const;

@@ -9,9 +9,6 @@ namespace paretopipe::run {
 
 namespace {
 
-/// Enough that no batch finds its own input still in the cache, few enough for a small device's memory.
-constexpr int kMaxDistinctInputs = 8;
-
 /// With labels, as many as a phase has batches, because accuracy is over all of them; but at most a gibibyte.
 int distinct_inputs(const UnsplitQuestion& question, const experiment::ModelDescription& model) {
   constexpr std::int64_t kMostBytes = std::int64_t{1} << 30;
@@ -71,10 +68,35 @@ std::vector<std::int64_t> UnsplitModels::time_blocks(const stage::TimeBlocks& re
   return ask<stage::BlockTimes>(request).compute_ns;
 }
 
-const UnsplitAnswer* UnsplitModels::known(const UnsplitQuestion& question) const {
+namespace {
+
+template <class Question, class Answer>
+const Answer* find_answer(const std::deque<std::pair<Question, Answer>>& answers, const Question& question) {
   const auto found =
-      std::find_if(answers_.begin(), answers_.end(), [&](const auto& known) { return known.first == question; });
-  return found == answers_.end() ? nullptr : &found->second;
+      std::find_if(answers.begin(), answers.end(), [&](const auto& known) { return known.first == question; });
+  return found == answers.end() ? nullptr : &found->second;
+}
+
+}  // namespace
+
+const UnsplitAnswer* UnsplitModels::known(const UnsplitQuestion& question) const {
+  return find_answer(answers_, question);
+}
+
+const TrainingAnswer* UnsplitModels::known(const TrainingQuestion& question) const {
+  return find_answer(training_answers_, question);
+}
+
+const TrainingAnswer& UnsplitModels::answer(const TrainingQuestion& question) {
+  if (const auto* answer = known(question)) return *answer;
+  start(question.setup);
+  TrainingAnswer answer;
+  answer.description = describe(question.task.model);
+  auto parts = question.parts;
+  if (parts.empty()) parts = {{0, answer.description.block_count()}};
+  answer.reference =
+      ask<stage::TrainingReference>(stage::ComputeTrainingReference{question.task, parts, question.steps});
+  return training_answers_.emplace_back(question, std::move(answer)).second;
 }
 
 std::vector<std::vector<std::byte>> UnsplitModels::receive(std::uint64_t first, int count,

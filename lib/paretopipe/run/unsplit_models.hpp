@@ -2,6 +2,7 @@
 #include <paretopipe/experiment/model_description.hpp>
 #include <paretopipe/run/stage_client.hpp>
 #include <paretopipe/stage/backend.hpp>
+#include <paretopipe/stage/training_messages.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -13,6 +14,9 @@
 #include <vector>
 
 namespace paretopipe::run {
+
+/// Enough that no batch finds its own input still in the cache, few enough for a small device's memory.
+inline constexpr int kMaxDistinctInputs = 8;
 
 /// How the process for whole models computes: like stage 0, whose results are compared with its.
 struct UnsplitSetup {
@@ -48,6 +52,21 @@ struct UnsplitAnswer {
   std::vector<std::int64_t> labels;
 };
 
+/// The question how one process trains.
+struct TrainingQuestion {
+  UnsplitSetup setup;
+  stage::TrainingTask task;
+  std::vector<experiment::BlockRange> parts;  ///< of the stages, where updates overlap; otherwise empty: one with all
+  int steps = 1;
+
+  bool operator==(const TrainingQuestion&) const = default;
+};
+
+struct TrainingAnswer {
+  experiment::ModelDescription description;
+  stage::TrainingReference reference;
+};
+
 /// Everything that needs a whole model: a stage process of the driver's own, outside every emulated device. It starts
 /// for the first question and ends before anything is measured; its answers stay. All calls block and throw StageError,
 /// which names no stage, and Interrupted. After either the process is useless: `end` it.
@@ -76,6 +95,10 @@ class UnsplitModels {
   /// the mode's tolerance: then no split of it is worth measuring.
   const UnsplitAnswer& answer(const UnsplitQuestion& question);
 
+  /// The same for training.
+  const TrainingAnswer* known(const TrainingQuestion& question) const;
+  const TrainingAnswer& answer(const TrainingQuestion& question);
+
  private:
   struct Process {
     Process(const UnsplitSetup& applied, const StageCommand& command) : setup(applied), client(kNoStage, command) {}
@@ -97,6 +120,7 @@ class UnsplitModels {
   std::optional<Process> process_;
   std::deque<std::pair<stage::ModelRequest, experiment::ModelDescription>> descriptions_;  // these do not move
   std::deque<std::pair<UnsplitQuestion, UnsplitAnswer>> answers_;
+  std::deque<std::pair<TrainingQuestion, TrainingAnswer>> training_answers_;
 };
 
 /// Asks a stage process, started for this question, which models it knows. Forms with parameters come as a pattern

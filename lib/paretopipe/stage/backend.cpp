@@ -1,6 +1,7 @@
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/core/json.hpp>
 #include <paretopipe/stage/backend.hpp>
+#include <paretopipe/stage/training_part.hpp>
 
 #include <fmt/format.h>
 
@@ -10,6 +11,11 @@ std::vector<std::int64_t> Backend::make_labels(const ModelRequest& request, int)
   if (request.labels.empty()) return {};
   throw UsageError(
       fmt::format("{} computes on no data that have labels; leave the labels {} out", request.model, request.labels));
+}
+
+std::unique_ptr<TrainingPart> Backend::make_training_part(const ModelRequest& request, experiment::BlockRange,
+                                                          const experiment::Training&) {
+  throw UsageError(fmt::format("{} cannot be trained: only built-in and synthetic models can", request.model));
 }
 
 void to_json(nlohmann::json& json, const ModelRequest& request) {

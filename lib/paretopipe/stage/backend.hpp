@@ -2,6 +2,7 @@
 #include <paretopipe/core/preparation.hpp>
 #include <paretopipe/experiment/compute_mode.hpp>
 #include <paretopipe/experiment/model_description.hpp>
+#include <paretopipe/experiment/training.hpp>
 #include <paretopipe/host/process_usage.hpp>
 #include <paretopipe/wire/frame.hpp>
 
@@ -96,6 +97,8 @@ void from_json(const nlohmann::json& json, ModelRequest& request);
 /// order. The input and the result of the whole model are float32 and contiguous instead.
 wire::TensorSpec activation_spec(const experiment::ComputeMode& mode, std::vector<std::int64_t> shape);
 
+class TrainingPart;
+
 /// What computes inside a stage: LibTorch (compute/zoo) or the synthetic ground truth. The pipeline around it
 /// knows nothing of models. All calls come from the thread that called `configure` first, except `decode`: it is called
 /// from the receive thread, possibly while `forward` runs. Errors are thrown as paretopipe::Error.
@@ -149,6 +152,11 @@ class Backend {
   /// `count` batches' worth if the data end earlier. Empty for a request without labels. Throws UsageError if the model
   /// cannot have labels, or if there are not as many labels as samples.
   virtual std::vector<std::int64_t> make_labels(const ModelRequest& request, int count);
+
+  /// The blocks of `range` as they are before training, held apart from those of `load`. Throws UsageError for a model
+  /// that cannot be trained, with the reason.
+  virtual std::unique_ptr<TrainingPart> make_training_part(const ModelRequest& request, experiment::BlockRange range,
+                                                           const experiment::Training& training);
 
   /// Allocates memory for one incoming tensor. The caller assembles an activation of several tensors.
   virtual Activation allocate(const wire::TensorSpec& spec) = 0;

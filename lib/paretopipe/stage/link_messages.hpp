@@ -40,6 +40,9 @@ struct Listening {
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Listening, port)
 
+/// In place of a device's index: the links of a ring in which gradients travel, from each stage to the previous one.
+inline constexpr int kBackwardRing = -1;
+
 /// Connects to the next stage and accepts the previous one's connection, at the same time. Must be sent to all stages
 /// before waiting for any. The only message with a secret in it: the key has no other way to a stage. A device that
 /// batches are dealt out to joins the source in the same way, as its only neighbour; both keep these links beside those
@@ -50,7 +53,7 @@ struct Join {
   std::uint16_t next_port = 0;
   wire::Key key;  ///< known only to this pipeline's stages; strangers at the port are turned away
   int timeout_s = 10;
-  int device = 0;          ///< which shares these links with the source; 0: the ring
+  int device = 0;          ///< which shares these links with the source; 0: the ring, or kBackwardRing
   std::string incoming{};  ///< the name of the link from the previous stage, which that stage has as `outgoing`
   std::string outgoing{};  ///< the name of the link to the next stage
   bool tls = false;        ///< encrypt both links

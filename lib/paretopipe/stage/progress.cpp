@@ -17,10 +17,11 @@ std::int64_t cpu_time_ns(clockid_t clock) {
 }
 
 /// The stage at the other end of neighbours `index` of `stage`. In a star, the source has one neighbour for each
-/// device, and a device has only the source. In a ring, `step` is -1 for the previous stage and 1 for the next.
+/// device, and a device has only the source. In a ring, `step` is -1 for the previous stage and 1 for the next; the
+/// second neighbours are those of a ring in the other direction.
 int peer_of(const Run& run, int stage, std::size_t index, int step) {
   if (run.devices > 1) return run.device == 0 ? static_cast<int>(index) + 1 : 0;
-  return (stage + step + run.stage_count) % run.stage_count;
+  return (stage + (index == 0 ? step : -step) + run.stage_count) % run.stage_count;
 }
 
 std::shared_ptr<const wire::Traffic> traffic_of(const wire::Link* link) {

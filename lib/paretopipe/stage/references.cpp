@@ -94,28 +94,6 @@ constexpr int kMostMicroBatches = 2'000'000;
 /// Enough to detect a graph that computes something else, few enough that eager mode costs seconds.
 constexpr std::int64_t kEagerImages = 8;
 
-/// The request for the inputs of whole batches; `model` is computed one micro-batch at a time.
-ModelRequest for_whole_batches(const ModelRequest& model, int distinct_inputs, int micro_batches) {
-  const auto images = std::int64_t{model.batch} * micro_batches;
-  if (micro_batches < 1 || distinct_inputs < 1 || std::int64_t{distinct_inputs} * micro_batches > kMostMicroBatches ||
-      images > std::numeric_limits<int>::max()) {
-    throw wire::ProtocolError(fmt::format("the driver asked for {} batches of {} micro-batches with {} images each",
-                                          distinct_inputs, micro_batches, model.batch));
-  }
-  auto whole = model;
-  whole.batch = static_cast<int>(images);
-  return whole;
-}
-
-std::vector<Activation> make_micro_batches(const ModelRequest& whole, int distinct_inputs, int micro_batches,
-                                           Backend& backend) {
-  std::vector<Activation> inputs;
-  for (const auto& batch : backend.make_inputs(whole, distinct_inputs)) {
-    for (auto& micro_batch : cut(batch, micro_batches, backend)) inputs.push_back(std::move(micro_batch));
-  }
-  return inputs;
-}
-
 std::vector<Activation> compute_unsplit(const ModelRequest& model, int block_count, std::span<const Activation> inputs,
                                         Backend& backend) {
   const experiment::BlockRange all{0, block_count};
@@ -172,6 +150,27 @@ std::span<const Activation> first_few(const std::vector<Activation>& micro_batch
 }
 
 }  // namespace
+
+ModelRequest for_whole_batches(const ModelRequest& model, int distinct_inputs, int micro_batches) {
+  const auto images = std::int64_t{model.batch} * micro_batches;
+  if (micro_batches < 1 || distinct_inputs < 1 || std::int64_t{distinct_inputs} * micro_batches > kMostMicroBatches ||
+      images > std::numeric_limits<int>::max()) {
+    throw wire::ProtocolError(fmt::format("the driver asked for {} batches of {} micro-batches with {} images each",
+                                          distinct_inputs, micro_batches, model.batch));
+  }
+  auto whole = model;
+  whole.batch = static_cast<int>(images);
+  return whole;
+}
+
+std::vector<Activation> make_micro_batches(const ModelRequest& whole, int distinct_inputs, int micro_batches,
+                                           Backend& backend) {
+  std::vector<Activation> inputs;
+  for (const auto& batch : backend.make_inputs(whole, distinct_inputs)) {
+    for (auto& micro_batch : cut(batch, micro_batches, backend)) inputs.push_back(std::move(micro_batch));
+  }
+  return inputs;
+}
 
 ComputedReferences compute_references(const ComputeReferences& request, Backend& backend) {
   const auto whole = for_whole_batches(request.model, request.distinct_inputs, request.micro_batches);

@@ -52,6 +52,14 @@ struct ReferenceSet {
   std::vector<std::int64_t> labels{};  ///< classes of the first images of the inputs; empty if unknown
 };
 
+/// The request for the inputs of whole batches; `model` is computed one micro-batch at a time. Throws
+/// wire::ProtocolError for impossible numbers.
+ModelRequest for_whole_batches(const ModelRequest& model, int distinct_inputs, int micro_batches);
+
+/// The inputs of these batches, cut into micro-batches.
+std::vector<Activation> make_micro_batches(const ModelRequest& whole, int distinct_inputs, int micro_batches,
+                                           Backend& backend);
+
 struct ComputedReferences {
   ReferencesFollow reply;
   std::vector<Activation> tensors;  ///< the outputs; then the inputs if they are wanted

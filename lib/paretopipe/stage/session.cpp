@@ -15,6 +15,8 @@
 #include <paretopipe/stage/session.hpp>
 #include <paretopipe/stage/stage_loops.hpp>
 #include <paretopipe/stage/time_runs.hpp>
+#include <paretopipe/stage/training_reference.hpp>
+#include <paretopipe/stage/training_run.hpp>
 #include <paretopipe/wire/frame.hpp>
 #include <paretopipe/wire/link.hpp>
 #include <paretopipe/wire/rendezvous.hpp>
@@ -121,6 +123,11 @@ class Session {
     if (const auto message = unwrap<Prepare>(request)) return wrap(prepare(*message));
     if (const auto message = unwrap<Run>(request)) return wrap(run(*message));
     if (const auto message = unwrap<FetchResult>(request)) return fetch_result(*message);
+    if (const auto message = unwrap<ComputeTrainingReference>(request)) {
+      return wrap(compute_training_reference(*message, backend_));
+    }
+    if (const auto message = unwrap<PrepareTraining>(request)) return wrap(prepare_training(*message));
+    if (const auto message = unwrap<Train>(request)) return wrap(train(*message));
     throw wire::ProtocolError(
         fmt::format("the driver sent a request that this stage does not know: {}", request.dump().substr(0, 80)));
   }
@@ -200,6 +207,7 @@ class Session {
 
   Loaded load(const Load& request) {
     last_batch_.clear();
+    training_.reset();
     if (request.alone) backend_.keep_only(request.blocks);
     backend_.load(request.model, request.blocks);
     return {backend_.held_parameter_bytes()};
@@ -248,6 +256,34 @@ class Session {
     }
   }
 
+  TrainingPrepared prepare_training(const PrepareTraining& request) {
+    last_batch_.clear();
+    references_.reset();
+    training_.reset();
+    training_ = stage::prepare_training(request, backend_);
+    return {};
+  }
+
+  /// A failed run leaves nothing to go on with.
+  TrainReport train(const Train& request) {
+    if (!training_) throw wire::ProtocolError("the driver sent train before prepare_training");
+    auto stage = *std::exchange(training_, std::nullopt);
+    auto report = run_training(request, stage, backend_, training_links(stage), &progress_);
+    training_ = std::move(stage);
+    return report;
+  }
+
+  TrainingLinks training_links(const TrainingStage& stage) {
+    const int stages = stage.asked.stage_count;
+    if (stages == 1) return {};
+    const auto ring = neighbours_over(0);
+    const auto back = stages == 2 ? ring : neighbours_over(kBackwardRing);
+    TrainingLinks links{ring, back};
+    if (stage.first()) links.activations.previous = links.gradients.next = nullptr;
+    if (stage.last()) links.activations.next = links.gradients.previous = nullptr;
+    return links;
+  }
+
   Neighbours neighbours_over(int device) {
     const auto links = links_.find(device);
     if (links == links_.end()) throw wire::ProtocolError("the driver sent run before join");
@@ -279,11 +315,12 @@ class Session {
   const host::CpuSet unbound_ = host::current_affinity();  ///< before the stage is bound to its CPUs
   std::optional<RelayProcess> relays_;
   std::optional<wire::Listener> listener_;
-  std::map<int, wire::RingLinks>
-      links_;  ///< at 0 those of the ring; otherwise, by device, those between it and the source
+  std::map<int, wire::RingLinks> links_;  ///< at 0 those of the ring, at kBackwardRing of its opposite; otherwise, by
+                                          ///< device, between it and the source
   std::optional<FileCache> files_;
   std::optional<ReferenceSet> references_;
   std::vector<Activation> last_batch_;  ///< of the last run
+  std::optional<TrainingStage> training_;
 };
 
 }  // namespace

@@ -36,14 +36,17 @@ Objective parse_objective(std::string_view text) {
 }
 
 experiment::Phases measured_phases(std::span<const record::TrialRecord> records) {
-  bool single_stream = false, offline = false;
+  bool single_stream = false, offline = false, training = false;
   for (const auto& record : records) {
     if (record.status != record::Status::ok) continue;
     if (record.trial.phases == experiment::Phases::both) return experiment::Phases::both;
-    (experiment::has_offline(record.trial.phases) ? offline : single_stream) = true;
+    single_stream |= experiment::has_single_stream(record.trial.phases);
+    offline |= experiment::has_offline(record.trial.phases);
+    training |= record.trial.phases == experiment::Phases::training;
   }
   return single_stream ? experiment::Phases::single_stream
          : offline     ? experiment::Phases::offline
+         : training    ? experiment::Phases::training
                        : experiment::Phases::both;
 }
 

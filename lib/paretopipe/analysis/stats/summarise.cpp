@@ -2,6 +2,7 @@
 #include <paretopipe/analysis/stats/quantile.hpp>
 #include <paretopipe/analysis/stats/server_summary.hpp>
 #include <paretopipe/analysis/stats/summarise.hpp>
+#include <paretopipe/analysis/stats/training_summary.hpp>
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/core/json.hpp>
 
@@ -197,6 +198,11 @@ void check_server(const record::ServerRecord& server, const experiment::Trial& t
 }  // namespace
 
 void check_summary(const record::TrialRecord& record) {
+  if (record.summary && record.training) {
+    record::Summary derived;
+    derived.training = summarise_training(*record.training, record.trial);
+    check_derived(*record.summary, derived, "summary");
+  }
   if (!record.summary || (!record.single_stream && !record.offline)) return;
   if (record.single_stream) check_batches(*record.single_stream, record.trial, "single_stream");
   if (record.offline) check_batches(*record.offline, record.trial, "offline");

@@ -3,11 +3,13 @@
 #include <paretopipe/core/clock.hpp>
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/experiment/data_source.hpp>
+#include <paretopipe/stage/training_part.hpp>
 
 #include <algorithm>
 #include <bit>
 #include <cerrno>
 #include <ctime>
+#include <map>
 #include <random>
 
 #include <sys/prctl.h>
@@ -101,6 +103,101 @@ void make_logits(std::span<float> words) {
   }
 }
 
+std::vector<wire::TensorSpec> outputs_of(const experiment::ModelDescription& model) {
+  std::vector<wire::TensorSpec> outputs;
+  for (const auto& block : model.blocks) {
+    outputs.push_back({wire::DType::float32, wire::MemoryFormat::contiguous, block.output_shape});
+  }
+  return outputs;
+}
+
+/// Sensitive to every word and to the order in which sums are made.
+std::uint32_t mixed(std::uint32_t sum, const Activation& activation) {
+  for (const float number : as_floats(activation)) sum = std::rotl(sum, 5) ^ word(number);
+  return std::rotl(sum, 11) * 0x9e3779b1U;
+}
+
+/// Blocks whose "weight" is a number that enters what they make of their inputs, and whose gradients are sums that
+/// depend on all gradients and their order. So a micro-batch that is lost, taken twice, or computed with another
+/// version of the weights shows in the digests.
+class SyntheticPart final : public stage::TrainingPart {
+ public:
+  SyntheticPart(SyntheticModel model, const experiment::ModelDescription& description, experiment::BlockRange range)
+      : model_(std::move(model)),
+        input_{wire::DType::float32, wire::MemoryFormat::contiguous, description.input_shape},
+        outputs_(outputs_of(description)),
+        range_(range),
+        weights_(outputs_.size()),
+        gradients_(outputs_.size()) {}
+
+  Activation forward(stage::MicroBatch which, Activation input) override {
+    auto& kept = kept_[which];
+    kept = {input, {}, weights_};
+    for (int block = range_.begin; block < range_.end; ++block) {
+      const auto index = static_cast<std::size_t>(block);
+      const auto deadline = now_ns() + model_.blocks[index].duration.count();
+      auto output = make_activation(outputs_[index]);
+      transform(as_floats(input), as_floats(output), key_of(block) ^ weights_[index]);
+      wait_until(deadline);
+      input = std::move(output);
+    }
+    kept.output = input;
+    return input;
+  }
+
+  double loss(stage::MicroBatch which, std::span<const std::int64_t> labels, double share) override {
+    const auto& output = kept_.at(which).output;
+    std::uint32_t sum = mixed(0, output);
+    for (const auto label : labels) sum = std::rotl(sum, 3) ^ static_cast<std::uint32_t>(label);
+    return share * static_cast<double>(sum) * 0x1p-32;
+  }
+
+  Activation backward(stage::MicroBatch which, Activation gradient) override {
+    const auto kept = std::move(kept_.extract(which).mapped());
+    if (gradient.bytes.empty()) gradient = kept.output;
+    for (int block = range_.end; block-- > range_.begin;) {
+      const auto index = static_cast<std::size_t>(block);
+      const auto deadline = now_ns() + model_.blocks[index].backward.count();
+      gradients_[index] = mixed(gradients_[index] ^ kept.weights[index], gradient);
+      auto input = make_activation(block == 0 ? input_ : outputs_[index - 1]);
+      transform(as_floats(gradient), as_floats(input), key_of(block) ^ kept.weights[index]);
+      wait_until(deadline);
+      gradient = std::move(input);
+    }
+    return range_.begin == 0 ? Activation{} : gradient;
+  }
+
+  void update() override {
+    for (std::size_t i = 0; i < weights_.size(); ++i) weights_[i] = std::rotl(weights_[i], 7) ^ gradients_[i];
+    std::fill(gradients_.begin(), gradients_.end(), 0);
+  }
+
+  std::vector<std::string> digests() const override {
+    std::vector<std::string> digests;
+    for (int block = range_.begin; block < range_.end; ++block) {
+      digests.push_back(fmt::format("{:08x}", weights_[static_cast<std::size_t>(block)]));
+    }
+    return digests;
+  }
+
+  stage::TrainingBytes bytes() const override { return {}; }
+
+ private:
+  /// Of a micro-batch between its forward and its backward.
+  struct Kept {
+    Activation input;
+    Activation output;
+    std::vector<std::uint32_t> weights;
+  };
+
+  SyntheticModel model_;
+  wire::TensorSpec input_;
+  std::vector<wire::TensorSpec> outputs_;
+  experiment::BlockRange range_;
+  std::vector<std::uint32_t> weights_, gradients_;
+  std::map<stage::MicroBatch, Kept> kept_;
+};
+
 class SyntheticBackend final : public stage::Backend {
  public:
   std::vector<std::string> models() const override { return {std::string(kPattern)}; }
@@ -134,10 +231,13 @@ class SyntheticBackend final : public stage::Backend {
 
   void load(const stage::ModelRequest& request, experiment::BlockRange) override {
     model_ = parse(request.model);
-    outputs_.clear();
-    for (const auto& block : describe(request).blocks) {
-      outputs_.push_back({wire::DType::float32, wire::MemoryFormat::contiguous, block.output_shape});
-    }
+    outputs_ = outputs_of(describe(request));
+  }
+
+  std::unique_ptr<stage::TrainingPart> make_training_part(const stage::ModelRequest& request,
+                                                          experiment::BlockRange range,
+                                                          const experiment::Training&) override {
+    return std::make_unique<SyntheticPart>(parse(request.model), describe(request), range);
   }
 
   std::vector<Activation> make_inputs(const stage::ModelRequest& request, int count) override {

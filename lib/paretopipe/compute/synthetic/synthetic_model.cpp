@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view kUsage =
     "synthetic:DURATION/BYTES,...,DURATION, one item a block and the last one without bytes (for example "
-    "synthetic:5ms/2MB,3ms)";
+    "synthetic:5ms/2MB,3ms), and for training FORWARD+BACKWARD in place of a duration";
 
 constexpr std::int64_t kFloatBytes = 4;
 /// Anything longer is a typing mistake. The largest value of 64 bits would overflow a deadline.
@@ -17,11 +17,18 @@ constexpr Nanoseconds kMaxDuration = std::chrono::hours(1);
 /// One tensor dimension of the wire protocol holds at most 2^32 - 1 elements.
 constexpr std::int64_t kMaxOutputBytes = std::int64_t{4} << 30;
 
+/// The usual share of a backward, which computes two gradients where a forward computes one product.
+constexpr int kBackwardPerForward = 2;
+
 SyntheticBlock parse_block(std::string_view item, bool last) {
   const auto slash = item.find('/');
+  const auto times = item.substr(0, slash);
+  const auto plus = times.find('+');
   SyntheticBlock block;
-  block.duration = parse_duration(item.substr(0, slash));
-  if (block.duration > kMaxDuration) {
+  block.duration = parse_duration(times.substr(0, plus));
+  block.backward =
+      plus == std::string_view::npos ? kBackwardPerForward * block.duration : parse_duration(times.substr(plus + 1));
+  if (block.duration > kMaxDuration || block.backward > kBackwardPerForward * kMaxDuration) {
     throw UsageError(fmt::format("\"{}\": a block takes at most an hour", item));
   }
   if (last != (slash == std::string_view::npos)) {

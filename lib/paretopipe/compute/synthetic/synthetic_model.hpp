@@ -13,10 +13,12 @@ namespace paretopipe::synthetic {
 /// size.
 struct SyntheticBlock {
   Nanoseconds duration{0};
+  Nanoseconds backward{0};        ///< how long its backward takes in training: twice as long where that is not said
   std::int64_t output_bytes = 0;  ///< a multiple of 4; 0 for the last block, which emits the logits
 };
 
-/// A chain of such blocks, written "synthetic:5ms/2MB,250us/100kB,3ms".
+/// A chain of such blocks, written "synthetic:5ms/2MB,250us/100kB,3ms", or with the time of the backward after that of
+/// the forward: "synthetic:5ms+8ms/2MB,3ms+1ms".
 struct SyntheticModel {
   std::string spec;
   std::vector<SyntheticBlock> blocks;

@@ -1,6 +1,7 @@
 #include "torch_backend.hpp"
 
 #include <paretopipe/core/error.hpp>
+#include <paretopipe/stage/training_part.hpp>
 
 #include <malloc.h>
 
@@ -23,6 +24,12 @@ std::string reason_of(const std::exception& error) {
   text = text.substr(0, text.find('\n'));
   while (text.ends_with('.') || text.ends_with(' ')) text.remove_suffix(1);
   return text.empty() ? "LibTorch gives no reason" : std::string(text);
+}
+
+std::unique_ptr<stage::TrainingPart> BlockSource::make_training_part(const stage::ModelRequest& request,
+                                                                     experiment::BlockRange,
+                                                                     const experiment::Training&) const {
+  throw UsageError(fmt::format("{} cannot be trained: only built-in and synthetic models can", request.model));
 }
 
 namespace {
@@ -66,6 +73,12 @@ class TorchBackend final : public stage::Backend {
       if (range.empty() || engine_.holds(range)) return;
       engine_.take(source_->open(request), range);
     });
+  }
+
+  std::unique_ptr<stage::TrainingPart> make_training_part(const stage::ModelRequest& request,
+                                                          experiment::BlockRange range,
+                                                          const experiment::Training& training) override {
+    return source_->make_training_part(request, range, training);
   }
 
   void keep_prepared(std::int64_t bytes) override { engine_.keep_at_most(bytes); }

@@ -27,7 +27,8 @@ struct OpenModel {
   std::function<HeldBlock(int block)> make_block;
 };
 
-/// Where a backend's blocks come from: the zoo, or archives. Call everything but models() under c10::InferenceMode.
+/// Where a backend's blocks come from: the zoo, or archives. Call everything but models() and make_training_part()
+/// under c10::InferenceMode.
 class BlockSource {
  public:
   virtual ~BlockSource() = default;
@@ -46,6 +47,11 @@ class BlockSource {
 
   /// May take long. Throws UsageError for a request whose blocks cannot be made.
   virtual OpenModel open(const stage::ModelRequest& request) const = 0;
+
+  /// As stage::Backend::make_training_part.
+  virtual std::unique_ptr<stage::TrainingPart> make_training_part(const stage::ModelRequest& request,
+                                                                  experiment::BlockRange range,
+                                                                  const experiment::Training& training) const;
 
   /// Makes one float32 graph of consecutive blocks, without control-flow blocks or mutation, for inputs of the shapes
   /// and types of `examples`. The caller may rewrite it.

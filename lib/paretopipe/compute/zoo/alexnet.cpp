@@ -33,10 +33,11 @@ std::vector<BlockPlan> alexnet(std::int64_t num_classes) {
     if (stage.pool) add_feature(plan, [](const Scope&) { return max_pool2d({.kernel = 3, .stride = 2}); });
   }
   plan.push_back({"avgpool", [](const Scope&) { return sequence({adaptive_avg_pool2d(6), flatten()}); }});
-  plan.push_back(
-      named_block("classifier.1", [](const Scope& s) { return linear_relu(s, 256 * 6 * 6, 4096, kAlexNetScheme); }));
-  plan.push_back(
-      named_block("classifier.4", [](const Scope& s) { return linear_relu(s, 4096, 4096, kAlexNetScheme); }));
+  const auto classifier = [](std::int64_t in) {
+    return [in](const Scope& s) { return sequence({dropout(s, 0.5), linear_relu(s, in, 4096, kAlexNetScheme)}); };
+  };
+  plan.push_back(named_block("classifier.1", classifier(256 * 6 * 6)));
+  plan.push_back(named_block("classifier.4", classifier(4096)));
   plan.push_back(
       named_block("classifier.6", [=](const Scope& s) { return linear(s, 4096, num_classes, kAlexNetScheme); }));
   return plan;

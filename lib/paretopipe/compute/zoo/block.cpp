@@ -62,18 +62,29 @@ at::Tensor Scope::parameter(std::string_view name, at::IntArrayRef shape, double
 }
 
 at::Tensor Scope::constant_parameter(std::string_view name, std::int64_t size, float value) const {
-  return add(name, at::full({size}, value, at::kFloat), true);
+  return filled(name, size, value, true);
 }
 
 at::Tensor Scope::constant_buffer(std::string_view name, std::int64_t size, float value) const {
-  return add(name, at::full({size}, value, at::kFloat), false);
+  return filled(name, size, value, false);
 }
 
-void Scope::counter_buffer(std::string_view name) const {
-  add(name, at::zeros({}, at::kLong), false);
+at::Tensor Scope::counter_buffer(std::string_view name) const {
+  return given_ != nullptr ? next_given() : add(name, at::zeros({}, at::kLong), false);
+}
+
+at::Tensor Scope::filled(std::string_view name, std::int64_t size, float value, bool learnable) const {
+  return given_ != nullptr ? next_given() : add(name, at::full({size}, value, at::kFloat), learnable);
+}
+
+at::Tensor Scope::next_given() const {
+  auto tensor = given_->front();
+  *given_ = given_->subspan(1);
+  return tensor;
 }
 
 at::Tensor Scope::uniform(std::string_view name, at::IntArrayRef shape, double bound) const {
+  if (given_ != nullptr) return next_given();
   auto tensor = at::zeros(shape, at::kFloat);
   if (seed_) {
     const std::span values(tensor.data_ptr<float>(), static_cast<std::size_t>(tensor.numel()));
@@ -115,6 +126,12 @@ Block build_block(std::string_view model, const BlockPlan& plan, std::optional<s
   Block block{plan.name, {}, {}};
   block.forward = plan.build(Scope(model, seed, mode, block.tensors));
   return block;
+}
+
+train::TrainableBlock trainable(Block block, std::string_view model, const BlockPlan& plan) {
+  return {std::move(block.tensors), [model, build = plan.build](std::span<const at::Tensor> tensors) -> train::Run {
+            return build(Scope(model, tensors));
+          }};
 }
 
 }  // namespace paretopipe::zoo

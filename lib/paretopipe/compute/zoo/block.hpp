@@ -1,10 +1,13 @@
 #pragma once
+#include <paretopipe/compute/torch/named_tensor.hpp>
 #include <paretopipe/compute/torch/program.hpp>
+#include <paretopipe/compute/train/torch_training_part.hpp>
 #include <paretopipe/experiment/compute_mode.hpp>
 
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -14,12 +17,7 @@
 
 namespace paretopipe::zoo {
 
-/// A tensor of a block with its name in the reference's state_dict, e.g. "layer1.0.conv1.weight".
-struct NamedTensor {
-  std::string name;
-  at::Tensor tensor;  ///< shared with the block's layers: writing to it changes what the block computes
-  bool learnable;     ///< true for a parameter, false for a buffer
-};
+using compute::NamedTensor;
 
 /// How the weights of a layer are scaled. All are uniform distributions with the variance of the scheme in the name.
 /// Biases are as small as PyTorch's for `pytorch_default` and zero for the others.
@@ -41,6 +39,12 @@ class Scope {
         std::vector<NamedTensor>& tensors)
       : model_(model), seed_(seed), mode_(mode), tensors_(&tensors) {}
 
+  /// The root for training: layers get these tensors, in the order in which they ask for them, and behave as in
+  /// torch.nn after train().
+  Scope(std::string_view model, std::span<const at::Tensor>& given) : model_(model), given_(&given) {}
+
+  bool training() const { return given_ != nullptr; }
+
   /// The child with that name, e.g. scope / "layer1.0" / "conv1".
   Scope operator/(std::string_view child) const;
 
@@ -58,17 +62,20 @@ class Scope {
   at::Tensor constant_buffer(std::string_view name, std::int64_t size, float value) const;
 
   /// A scalar int64 zero, such as "num_batches_tracked".
-  void counter_buffer(std::string_view name) const;
+  at::Tensor counter_buffer(std::string_view name) const;
 
  private:
   at::Tensor uniform(std::string_view name, at::IntArrayRef shape, double bound) const;
+  at::Tensor filled(std::string_view name, std::int64_t size, float value, bool learnable) const;
   at::Tensor add(std::string_view name, at::Tensor tensor, bool learnable) const;
+  at::Tensor next_given() const;
 
   std::string_view model_;
-  std::optional<std::uint64_t> seed_;
-  experiment::ComputeMode mode_;
-  std::vector<NamedTensor>* tensors_;
-  std::string prefix_;  ///< "" or ends in a dot
+  std::optional<std::uint64_t> seed_{};
+  experiment::ComputeMode mode_{};
+  std::vector<NamedTensor>* tensors_ = nullptr;
+  std::span<const at::Tensor>* given_ = nullptr;  ///< those that no layer has got yet
+  std::string prefix_;                            ///< "" or ends in a dot
 };
 
 /// A function of one tensor. May overwrite its argument.
@@ -119,5 +126,8 @@ struct Block {
 /// without a seed they are zero. They have the mode's type and memory format. Call under c10::InferenceMode.
 Block build_block(std::string_view model, const BlockPlan& plan, std::optional<std::uint64_t> seed,
                   const experiment::ComputeMode& mode = {});
+
+/// The block that was built by this plan, for training. `model` must outlive it.
+train::TrainableBlock trainable(Block block, std::string_view model, const BlockPlan& plan);
 
 }  // namespace paretopipe::zoo

@@ -105,7 +105,10 @@ std::vector<BlockPlan> inception_v3(std::int64_t num_classes) {
       named_block("Mixed_7b", [](S s) { return inception_e(s, 1280); }),
       named_block("Mixed_7c", [](S s) { return inception_e(s, 2048); }),
       {"head",
-       [=](const Scope& root) { return pooled_linear(root / "fc", 2048, num_classes, Scheme::pytorch_default); }},
+       [=](const Scope& root) {
+         return sequence({adaptive_avg_pool2d(1), flatten(), dropout(root, 0.5),
+                          linear(root / "fc", 2048, num_classes, Scheme::pytorch_default)});
+       }},
   };
 }
 

@@ -8,6 +8,7 @@
 #include <ATen/ops/batch_norm.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/conv2d.h>
+#include <ATen/ops/dropout.h>
 #include <ATen/ops/gelu.h>
 #include <ATen/ops/hardtanh.h>
 #include <ATen/ops/layer_norm.h>
@@ -47,9 +48,10 @@ Layer batch_norm2d(const Scope& scope, std::int64_t channels, double epsilon) {
   auto bias = scope.constant_parameter("bias", channels, 0);
   auto mean = scope.constant_buffer("running_mean", channels, 0);
   auto variance = scope.constant_buffer("running_var", channels, 1);
-  scope.counter_buffer("num_batches_tracked");
-  return [=](at::Tensor x) {
-    return at::batch_norm(x, weight, bias, mean, variance, /*training=*/false, /*momentum=*/0.1, epsilon,
+  auto batches = scope.counter_buffer("num_batches_tracked");
+  return [=, training = scope.training()](at::Tensor x) {
+    if (training) batches.add_(1);
+    return at::batch_norm(x, weight, bias, mean, variance, training, /*momentum=*/0.1, epsilon,
                           /*cudnn_enabled=*/false);
   };
 }
@@ -78,11 +80,16 @@ Layer adaptive_avg_pool2d(std::int64_t side) {
 }
 
 Layer relu() {
-  return [](at::Tensor x) { return x.relu_(); };
+  return [](at::Tensor x) { return x.requires_grad() && x.is_leaf() ? x.relu() : x.relu_(); };
 }
 
 Layer relu6() {
   return [](at::Tensor x) { return at::hardtanh_(x, 0.0, 6.0); };
+}
+
+Layer dropout(const Scope& scope, double probability) {
+  if (!scope.training()) return [](at::Tensor x) { return x; };
+  return [probability](at::Tensor x) { return at::dropout(x, probability, /*train=*/true); };
 }
 
 Layer flatten() {
@@ -132,7 +139,7 @@ Layer gelu() {
 }
 
 at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, std::int64_t heads,
-                     const at::Tensor& mask) {
+                     const at::Tensor& mask, const Layer& kept) {
   // N x L x D to N x heads x L x d
   const auto by_head = [heads](const at::Tensor& x) {
     return x.view({x.size(0), x.size(1), heads, x.size(2) / heads}).transpose(1, 2);
@@ -140,7 +147,9 @@ at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor&
   const auto scale = 1 / std::sqrt(static_cast<double>(q.size(2) / heads));
   auto scores = at::matmul(by_head(q).mul(scale), by_head(k).transpose(2, 3));
   if (mask.defined()) scores.add_(mask.view({mask.size(0), 1, 1, mask.size(1)}));
-  return at::matmul(at::softmax(scores, -1), by_head(v)).transpose(1, 2).flatten(2);
+  auto shares = at::softmax(scores, -1);
+  if (kept) shares = kept(std::move(shares));
+  return at::matmul(shares, by_head(v)).transpose(1, 2).flatten(2);
 }
 
 Layer self_attention(const Scope& scope, std::int64_t features, std::int64_t heads) {

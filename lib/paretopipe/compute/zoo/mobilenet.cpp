@@ -64,7 +64,8 @@ std::vector<BlockPlan> mobilenet_v2(std::int64_t num_classes) {
   }
   add_feature(plan, [channels](const Scope& s) { return conv_norm_relu6(s, {.in = channels, .out = 1280}); });
   plan.push_back({"head", [=](const Scope& root) {
-                    return pooled_linear(root / "classifier" / "1", 1280, num_classes, Scheme::small);
+                    return sequence({adaptive_avg_pool2d(1), flatten(), dropout(root, 0.2),
+                                     linear(root / "classifier" / "1", 1280, num_classes, Scheme::small)});
                   }});
   return plan;
 }

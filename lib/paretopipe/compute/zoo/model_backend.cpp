@@ -48,6 +48,20 @@ class Zoo final : public compute::BlockSource {
             }};
   }
 
+  std::unique_ptr<stage::TrainingPart> make_training_part(const stage::ModelRequest& request,
+                                                          experiment::BlockRange range,
+                                                          const experiment::Training& training) const override {
+    const auto& model = find_model(request.model);
+    const auto plan = model.plan(request.num_classes);
+    std::vector<train::TrainableBlock> blocks;
+    for (int index = range.begin; index < range.end; ++index) {
+      const auto& own = plan.at(static_cast<std::size_t>(index));
+      const c10::InferenceMode inference;
+      blocks.push_back(trainable(make_block(model, own, request), model.name, own));
+    }
+    return train::make_torch_training_part(std::move(blocks), {range.begin, request.seed, training});
+  }
+
   std::shared_ptr<torch::jit::Graph> graph_of(const std::vector<const compute::HeldBlock*>& blocks,
                                               const compute::Tensors& examples) const override {
     std::vector<Forward> forwards;

@@ -21,6 +21,7 @@ constexpr int kLayers = 12;
 constexpr std::int64_t kPositions = 514;
 constexpr double kDeviation = 0.02;  // of all initial weights, as in BERT
 constexpr double kEpsilon = 1e-5;
+constexpr double kDropped = 0.1;  // in training
 // Added to the scores of padding keys, so that their share becomes exactly 0. It is the lowest bfloat16, which is also
 // a float32. Minus infinity would turn a sequence of only padding into NaN.
 constexpr double kLowest = -0x1.fep127;
@@ -47,7 +48,7 @@ Forward embeddings(const Scope& s) {
   auto words = (s / "word_embeddings").parameter("weight", {kRobertaVocabulary, kFeatures}, kDeviation);
   auto positions = (s / "position_embeddings").parameter("weight", {kPositions, kFeatures}, kDeviation);
   auto types = (s / "token_type_embeddings").parameter("weight", {1, kFeatures}, kDeviation);
-  auto normalise = roberta_norm(s / "LayerNorm");
+  auto normalise = sequence({roberta_norm(s / "LayerNorm"), dropout(s, kDropped)});
   const Forward::OfAll forward = [=](Tensors crossing) -> Tensors {
     const auto& tokens = crossing.front();
     auto x = at::embedding(words, tokens);
@@ -63,9 +64,10 @@ std::function<at::Tensor(const at::Tensor& x, const at::Tensor& mask)> attend(co
   auto query = dense(self / "query", kFeatures, kFeatures);
   auto key = dense(self / "key", kFeatures, kFeatures);
   auto value = dense(self / "value", kFeatures, kFeatures);
-  auto output = dense(attention / "output" / "dense", kFeatures, kFeatures);
+  auto output = sequence({dense(attention / "output" / "dense", kFeatures, kFeatures), dropout(attention, kDropped)});
+  auto kept = dropout(attention, kDropped);
   return [=](const at::Tensor& x, const at::Tensor& mask) {
-    return output(zoo::attention(query(x), key(x), value(x), kHeads, mask));
+    return output(zoo::attention(query(x), key(x), value(x), kHeads, mask, kept));
   };
 }
 
@@ -74,7 +76,7 @@ Forward roberta_encoder_layer(const Scope& s, bool last) {
   auto attended = attend(s / "attention");
   auto first_norm = roberta_norm(s / "attention" / "output" / "LayerNorm");
   auto feed_forward = sequence({dense(s / "intermediate" / "dense", kFeatures, kHidden), gelu(),
-                                dense(s / "output" / "dense", kHidden, kFeatures)});
+                                dense(s / "output" / "dense", kHidden, kFeatures), dropout(s, kDropped)});
   auto last_norm = roberta_norm(s / "output" / "LayerNorm");
   const Forward::OfAll forward = [=](Tensors crossing) -> Tensors {
     const auto& x = crossing.front();
@@ -90,8 +92,8 @@ Forward roberta_encoder_layer(const Scope& s, bool last) {
 
 /// The logits, computed from the first token.
 Layer classifier(const Scope& s, std::int64_t num_classes) {
-  auto hidden = dense(s / "dense", kFeatures, kFeatures);
-  auto output = dense(s / "out_proj", kFeatures, num_classes);
+  auto hidden = sequence({dropout(s, kDropped), dense(s / "dense", kFeatures, kFeatures)});
+  auto output = sequence({dropout(s, kDropped), dense(s / "out_proj", kFeatures, num_classes)});
   return [=](at::Tensor x) { return output(hidden(x.select(1, 0)).tanh_()); };
 }
 

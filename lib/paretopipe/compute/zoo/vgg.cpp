@@ -29,10 +29,11 @@ std::vector<BlockPlan> vgg16(std::int64_t num_classes) {
     channels = out;
   }
   plan.push_back({"avgpool", [](const Scope&) { return sequence({adaptive_avg_pool2d(7), flatten()}); }});
-  plan.push_back(
-      named_block("classifier.0", [](const Scope& s) { return linear_relu(s, 512 * 7 * 7, 4096, kClassifierScheme); }));
-  plan.push_back(
-      named_block("classifier.3", [](const Scope& s) { return linear_relu(s, 4096, 4096, kClassifierScheme); }));
+  const auto classifier = [](std::int64_t in) {
+    return [in](const Scope& s) { return sequence({linear_relu(s, in, 4096, kClassifierScheme), dropout(s, 0.5)}); };
+  };
+  plan.push_back(named_block("classifier.0", classifier(512 * 7 * 7)));
+  plan.push_back(named_block("classifier.3", classifier(4096)));
   plan.push_back(
       named_block("classifier.6", [=](const Scope& s) { return linear(s, 4096, num_classes, kClassifierScheme); }));
   return plan;

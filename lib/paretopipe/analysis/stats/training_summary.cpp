@@ -1,0 +1,220 @@
+#include <paretopipe/analysis/stats/quantile.hpp>
+#include <paretopipe/analysis/stats/training_summary.hpp>
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/experiment/schedule.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace paretopipe::stats {
+
+namespace {
+
+using experiment::Action;
+using Moments = std::vector<std::int64_t>;
+
+struct Window {
+  std::int64_t begin_ns = 0;
+  std::int64_t end_ns = 0;
+
+  std::int64_t length() const { return std::max<std::int64_t>(0, end_ns - begin_ns); }
+  Window within(const Window& other) const {
+    return {std::max(begin_ns, other.begin_ns), std::min(end_ns, other.end_ns)};
+  }
+};
+
+/// The samples of a trial, and what its schedule makes of them.
+class Steps {
+ public:
+  Steps(const record::TrainingSamples& samples, const experiment::Trial& trial)
+      : samples_(samples),
+        extent_{static_cast<int>(samples.stages.size()), samples.micro_batches, trial.warmup + trial.batches} {
+    for (int stage = 0; stage < extent_.stages; ++stage) {
+      actions_.push_back(experiment::actions_of(trial.training->schedule, extent_, stage));
+    }
+    check(trial);
+  }
+
+  int measured() const { return extent_.steps - samples_.warmup; }
+  const std::vector<std::vector<Action>>& actions() const { return actions_; }
+
+  std::int64_t begin_of(int step) const {
+    return samples_.stages.front().forward.compute_begin[at(step * extent_.micro_batches)];
+  }
+
+  std::int64_t end_of(int step) const {
+    std::int64_t end = 0;
+    for (const auto& stage : samples_.stages) end = std::max(end, stage.update_end[last_update_of(stage, step)]);
+    return end;
+  }
+
+  Window window() const {
+    const int warmup = samples_.warmup;
+    return {warmup > 0 ? end_of(warmup - 1) : begin_of(0), end_of(extent_.steps - 1)};
+  }
+
+  /// When the stage's thread was at the action.
+  Window action(std::size_t stage, std::size_t index, std::size_t update) const {
+    const auto& timeline = samples_.stages[stage];
+    const auto& action = actions_[stage][index];
+    if (action.kind == Action::Kind::update) return {timeline.update_begin[update], timeline.update_end[update]};
+    const auto& pass = action.kind == Action::Kind::forward ? timeline.forward : timeline.backward;
+    return {pass.compute_begin[at(action.micro_batch)], pass.compute_end[at(action.micro_batch)]};
+  }
+
+  /// When the tensor that the action needs crossed its link; an empty window if none did.
+  Window crossing(std::size_t stage, const Action& action) const {
+    const bool forward = action.kind == Action::Kind::forward;
+    if (action.kind == Action::Kind::update || stage == (forward ? 0 : samples_.stages.size() - 1)) return {};
+    const auto& sender = samples_.stages[forward ? stage - 1 : stage + 1];
+    const auto& receiver = samples_.stages[stage];
+    return {(forward ? sender.forward : sender.backward).send_begin[at(action.micro_batch)],
+            (forward ? receiver.forward : receiver.backward).receive_end[at(action.micro_batch)]};
+  }
+
+  std::size_t last_update_of(const TrainingTimeline& stage, int step) const {
+    const auto updates = stage.update_end.size() / static_cast<std::size_t>(extent_.steps);
+    return static_cast<std::size_t>(step + 1) * updates - 1;
+  }
+
+ private:
+  static std::size_t at(int micro_batch) { return static_cast<std::size_t>(micro_batch); }
+
+  void check(const experiment::Trial& trial) const {
+    const auto total = static_cast<std::size_t>(extent_.total());
+    const auto has = [&](const Moments& begin, const Moments& end, bool due) {
+      return begin.size() == end.size() && begin.size() == (due ? total : 0);
+    };
+    bool whole = extent_.stages >= 1 && extent_.micro_batches == trial.micro_batches() && samples_.warmup >= 0 &&
+                 samples_.warmup < extent_.steps && samples_.losses.size() == static_cast<std::size_t>(extent_.steps);
+    for (int i = 0; whole && i < extent_.stages; ++i) {
+      const auto& [forward, backward, update_begin, update_end] = samples_.stages[at(i)];
+      const auto updates = std::count_if(actions_[at(i)].begin(), actions_[at(i)].end(),
+                                         [](const Action& action) { return action.kind == Action::Kind::update; });
+      const bool first = i == 0, last = i + 1 == extent_.stages;
+      whole = has(forward.compute_begin, forward.compute_end, true) &&
+              has(backward.compute_begin, backward.compute_end, true) &&
+              has(forward.receive_begin, forward.receive_end, !first) &&
+              has(backward.receive_begin, backward.receive_end, !last) &&
+              has(forward.send_begin, forward.send_end, !last) && has(backward.send_begin, backward.send_end, !first) &&
+              update_begin.size() == update_end.size() && update_end.size() == static_cast<std::size_t>(updates);
+    }
+    if (!whole) throw UsageError("the samples are damaged: they are not those of the trial's steps");
+  }
+
+  const record::TrainingSamples& samples_;
+  experiment::TrainingExtent extent_;
+  std::vector<std::vector<Action>> actions_;
+};
+
+record::Distribution distribution_of_steps(const Steps& steps, int warmup) {
+  Moments times;
+  for (int step = warmup; step < warmup + steps.measured(); ++step) {
+    times.push_back(steps.end_of(step) - steps.begin_of(step));
+  }
+  return *distribution(times);
+}
+
+record::StepParts parts_of(const Steps& steps, std::size_t stage, const Window& window) {
+  double forward = 0, backward = 0, update = 0, transfer = 0, waiting = 0;
+  const auto in_window = [&](const Window& part) { return static_cast<double>(part.within(window).length()); };
+  std::int64_t free_since = window.begin_ns;
+  std::size_t updates = 0;
+  const auto& actions = steps.actions()[stage];
+  for (std::size_t i = 0; i < actions.size(); ++i) {
+    const auto kind = actions[i].kind;
+    const auto busy = steps.action(stage, i, updates);
+    updates += kind == Action::Kind::update;
+    const Window free{free_since, busy.begin_ns};
+    const double on_link = in_window(free.within(steps.crossing(stage, actions[i])));
+    transfer += on_link;
+    waiting += in_window(free) - on_link;
+    (kind == Action::Kind::forward ? forward : kind == Action::Kind::backward ? backward : update) += in_window(busy);
+    free_since = std::max(free_since, busy.end_ns);
+  }
+  waiting += in_window({free_since, window.end_ns});
+  const double count = steps.measured();
+  return {forward / count, backward / count, update / count, transfer / count, waiting / count};
+}
+
+double bubble_of(const std::vector<record::StepParts>& stages) {
+  double bubble = 0;
+  for (const auto& stage : stages) {
+    const double busy = stage.forward_ns + stage.backward_ns + stage.update_ns;
+    bubble += 1 - busy / std::max(busy + stage.transfer_ns + stage.waiting_ns, 1.0);
+  }
+  return bubble / static_cast<double>(stages.size());
+}
+
+/// The median over all micro-batches after warm-up.
+double median_length(const Moments& begin, const Moments& end, std::size_t warmup) {
+  std::vector<double> lengths;
+  for (std::size_t i = warmup; i < begin.size(); ++i) lengths.push_back(static_cast<double>(end[i] - begin[i]));
+  return median(std::move(lengths)).value_or(0);
+}
+
+std::vector<experiment::ActionTimes> times_of(const record::TrainingSamples& samples) {
+  std::vector<experiment::ActionTimes> times;
+  const auto warmup = static_cast<std::size_t>(samples.warmup * samples.micro_batches);
+  for (const auto& stage : samples.stages) {
+    const auto per_step = stage.update_end.size() / samples.losses.size();
+    times.push_back(
+        {median_length(stage.forward.compute_begin, stage.forward.compute_end, warmup),
+         median_length(stage.backward.compute_begin, stage.backward.compute_end, warmup),
+         median_length(stage.update_begin, stage.update_end, static_cast<std::size_t>(samples.warmup) * per_step)});
+  }
+  return times;
+}
+
+/// The samples that there would be if nothing took time but computing, and that always equally long.
+record::TrainingSamples played(const record::TrainingSamples& samples, const Steps& steps) {
+  auto result = samples;
+  const auto planned = experiment::play(steps.actions(), times_of(samples));
+  for (std::size_t stage = 0; stage < planned.size(); ++stage) {
+    auto& timeline = result.stages[stage];
+    std::size_t updates = 0;
+    for (std::size_t i = 0; i < planned[stage].size(); ++i) {
+      const auto& action = steps.actions()[stage][i];
+      const auto begin = std::llround(planned[stage][i].begin_ns), end = std::llround(planned[stage][i].end_ns);
+      if (action.kind == Action::Kind::update) {
+        timeline.update_begin[updates] = begin;
+        timeline.update_end[updates++] = end;
+        continue;
+      }
+      auto& pass = action.kind == Action::Kind::forward ? timeline.forward : timeline.backward;
+      const auto place = static_cast<std::size_t>(action.micro_batch);
+      for (const auto moment : kPassMoments) {
+        if ((pass.*moment).empty()) continue;
+        const bool later = moment != &PassTimeline::compute_begin;
+        (pass.*moment)[place] = later ? end : begin;
+      }
+    }
+  }
+  return result;
+}
+
+std::vector<record::StepParts> parts_of_stages(const Steps& steps, std::size_t stages) {
+  std::vector<record::StepParts> parts;
+  for (std::size_t stage = 0; stage < stages; ++stage) parts.push_back(parts_of(steps, stage, steps.window()));
+  return parts;
+}
+
+}  // namespace
+
+record::TrainingSummary summarise_training(const record::TrainingSamples& samples, const experiment::Trial& trial) {
+  const Steps steps(samples, trial);
+  record::TrainingSummary summary;
+  summary.step = distribution_of_steps(steps, samples.warmup);
+  const auto length = std::max<std::int64_t>(1, steps.window().length());
+  summary.sample_per_s = 1e9 * static_cast<double>(trial.batch) * steps.measured() / static_cast<double>(length);
+  summary.stages = parts_of_stages(steps, samples.stages.size());
+  summary.bubble = bubble_of(summary.stages);
+  const auto ideal = played(samples, steps);
+  summary.expected_bubble = bubble_of(parts_of_stages(Steps(ideal, trial), samples.stages.size()));
+  summary.last_loss = samples.losses.back();
+  return summary;
+}
+
+}  // namespace paretopipe::stats

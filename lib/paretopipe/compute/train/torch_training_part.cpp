@@ -1,0 +1,262 @@
+#include "torch_training_part.hpp"
+
+#include <paretopipe/compute/torch/tensors.hpp>
+#include <paretopipe/compute/torch/with_libtorch.hpp>
+#include <paretopipe/core/hash.hpp>
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <ATen/Context.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/cross_entropy_loss.h>
+#include <ATen/ops/from_blob.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/zeros_like.h>
+#include <torch/csrc/autograd/engine.h>
+#include <torch/csrc/autograd/variable.h>
+
+#include "optimizer.hpp"
+
+namespace paretopipe::train {
+
+namespace {
+
+using compute::Tensors;
+using compute::with_autograd;
+using stage::Activation;
+using stage::MicroBatch;
+
+/// The tensors of all blocks, and the blocks' forwards with them. An update may make another one.
+struct Version {
+  std::vector<std::vector<at::Tensor>> tensors;  ///< of each block
+  std::vector<Run> runs;
+};
+
+/// Of a micro-batch between its forward and its backward.
+struct Kept {
+  Tensors inputs;  ///< leaves of the graph
+  std::shared_ptr<Version> version;
+  std::optional<at::Tensor> labels{};  ///< after loss()
+  double share = 1;
+  torch::autograd::edge_list edges{};  ///< of the outputs, or of the loss; empty if the forward will be recomputed
+};
+
+Activation to_activation(const Tensors& tensors) {
+  Activation activation;
+  for (const auto& tensor : tensors) {
+    auto next = compute::to_activation(tensor.detach());
+    if (activation.bytes.empty()) {
+      activation = std::move(next);
+    } else {
+      activation.others.push_back(std::move(next));
+    }
+  }
+  return activation;
+}
+
+at::Tensor loss_of(const at::Tensor& outputs, const at::Tensor& labels, double share) {
+  return at::cross_entropy_loss(outputs, labels).mul(share);
+}
+
+/// Outputs without a gradient, such as a mask, have no edge that leads anywhere.
+torch::autograd::edge_list edges_of(const Tensors& outputs) {
+  torch::autograd::edge_list edges;
+  for (const auto& output : outputs) {
+    edges.push_back(output.requires_grad() ? torch::autograd::impl::gradient_edge(output) : torch::autograd::Edge());
+  }
+  return edges;
+}
+
+class TorchTrainingPart final : public stage::TrainingPart {
+ public:
+  TorchTrainingPart(std::vector<TrainableBlock> blocks, const PartOptions& options)
+      : blocks_(std::move(blocks)), options_(options), current_(std::make_shared<Version>()) {
+    for (auto& block : blocks_) {
+      auto& tensors = current_->tensors.emplace_back();
+      states_.emplace_back(block.tensors.size());
+      for (auto& entry : block.tensors) {
+        tensors.push_back(entry.tensor.clone().set_requires_grad(entry.learnable));  // an inference tensor no longer
+        entry.tensor.reset();
+      }
+      current_->runs.push_back(block.bind(tensors));
+    }
+  }
+
+  Activation forward(MicroBatch which, Activation input) override {
+    return with_autograd("train", [&] {
+      auto& kept = kept_[which];
+      kept = Kept{compute::to_tensors(std::move(input)), current_};
+      for (auto& tensor : kept.inputs) {
+        if (options_.first_block > 0 && tensor.is_floating_point()) tensor.set_requires_grad(true);
+      }
+      const at::AutoGradMode graph(!options_.training.recompute);
+      outputs_ = run(which, kept);
+      if (!options_.training.recompute) kept.edges = edges_of(outputs_);
+      return to_activation(outputs_);
+    });
+  }
+
+  double loss(MicroBatch which, std::span<const std::int64_t> labels, double share) override {
+    return with_autograd("compute the loss", [&] {
+      auto& kept = kept_.at(which);
+      kept.labels = at::from_blob(const_cast<std::int64_t*>(labels.data()), {static_cast<std::int64_t>(labels.size())},
+                                  at::TensorOptions(at::kLong));
+      kept.share = share;
+      const at::AutoGradMode graph(!options_.training.recompute);
+      const auto loss = loss_of(std::exchange(outputs_, {}).front(), *kept.labels, share);
+      if (!options_.training.recompute) kept.edges = edges_of({loss});
+      return loss.item<double>();
+    });
+  }
+
+  Activation backward(MicroBatch which, Activation gradient) override {
+    return with_autograd("train", [&]() -> Activation {
+      outputs_.clear();
+      auto kept = std::move(kept_.extract(which).mapped());
+      if (blocks_.empty() && options_.first_block == 0) return {};
+      if (options_.training.recompute) kept.edges = recomputed(which, kept);
+      run_backward(kept, std::move(gradient));
+      if (unused_.empty() || unused_.back() != kept.version) unused_.push_back(kept.version);
+      return options_.first_block == 0 ? Activation{} : gradients_of(kept.inputs);
+    });
+  }
+
+  void update() override {
+    with_autograd("update the weights", [&] {
+      const at::NoGradGuard no_graph;
+      // What is in flight needs the parameters as they are.
+      if (!kept_.empty()) current_ = std::make_shared<Version>(*current_);
+      for (std::size_t block = 0; block < blocks_.size(); ++block) update(block);
+      unused_.clear();
+      return true;
+    });
+  }
+
+  std::vector<std::string> digests() const override {
+    std::vector<std::string> digests;
+    for (std::size_t block = 0; block < blocks_.size(); ++block) {
+      std::string text;
+      for (const auto& tensor : current_->tensors[block]) text += digest(tensor);
+      for (const auto& state : states_[block]) {
+        for (const auto& tensor : state.tensors) text += digest(tensor);
+      }
+      digests.push_back(sha256_of_text(text));
+    }
+    return digests;
+  }
+
+  stage::TrainingBytes bytes() const override {
+    stage::TrainingBytes bytes;
+    for (std::size_t block = 0; block < blocks_.size(); ++block) {
+      for (const auto& tensor : current_->tensors[block]) bytes.parameters += size_of(tensor);
+      for (const auto& state : states_[block]) {
+        for (const auto& tensor : state.tensors) bytes.optimizer += size_of(tensor);
+      }
+    }
+    return bytes;
+  }
+
+ private:
+  static std::int64_t size_of(const at::Tensor& tensor) { return static_cast<std::int64_t>(tensor.nbytes()); }
+
+  static std::string digest(const at::Tensor& tensor) {
+    const auto dense = tensor.contiguous();
+    return sha256_of_text({static_cast<const char*>(dense.data_ptr()), dense.nbytes()});
+  }
+
+  Tensors run(MicroBatch which, const Kept& kept) const {
+    auto tensors = kept.inputs;
+    for (std::size_t block = 0; block < blocks_.size(); ++block) {
+      at::manual_seed(fnv1a64(fmt::format("{}/{}/{}/{}", options_.seed, which.step, which.index,
+                                          options_.first_block + static_cast<int>(block))));
+      tensors = kept.version->runs[block](std::move(tensors));
+    }
+    return tensors;
+  }
+
+  /// The same forward once more, which must not count again in the running statistics.
+  torch::autograd::edge_list recomputed(MicroBatch which, const Kept& kept) {
+    std::vector<std::pair<at::Tensor, at::Tensor>> buffers;
+    for_each_buffer(*kept.version, [&](const at::Tensor& buffer) { buffers.emplace_back(buffer, buffer.clone()); });
+    auto outputs = run(which, kept);
+    for (auto& [buffer, before] : buffers) buffer.copy_(before);
+    if (kept.labels) outputs = {loss_of(outputs.front(), *kept.labels, kept.share)};
+    return edges_of(outputs);
+  }
+
+  template <class Action>
+  void for_each_buffer(const Version& version, Action action) const {
+    for (std::size_t block = 0; block < blocks_.size(); ++block) {
+      for (std::size_t i = 0; i < blocks_[block].tensors.size(); ++i) {
+        if (!blocks_[block].tensors[i].learnable) action(version.tensors[block][i]);
+      }
+    }
+  }
+
+  /// In the calling thread: LibTorch has others for GPUs only.
+  static void run_backward(const Kept& kept, Activation gradient) {
+    auto gradients = kept.labels ? Tensors{at::ones({})} : compute::to_tensors(std::move(gradient));
+    torch::autograd::edge_list roots;
+    torch::autograd::variable_list with;
+    for (std::size_t i = 0; i < kept.edges.size(); ++i) {
+      if (!kept.edges[i].is_valid()) continue;
+      roots.push_back(kept.edges[i]);
+      with.push_back(std::move(gradients[i]));
+    }
+    torch::autograd::Engine::get_default_engine().execute(roots, with, /*keep_graph=*/false, /*create_graph=*/false,
+                                                          /*accumulate_grad=*/true);
+  }
+
+  static Activation gradients_of(const Tensors& inputs) {
+    Tensors gradients;
+    for (const auto& input : inputs) {
+      if (!input.is_floating_point()) continue;
+      gradients.push_back(input.grad().defined() ? input.grad() : at::zeros_like(input));
+    }
+    return to_activation(gradients);
+  }
+
+  void update(std::size_t block) {
+    auto& tensors = current_->tensors[block];
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+      if (!blocks_[block].tensors[i].learnable) continue;
+      auto gradient = taken_gradient(block, i);
+      if (!kept_.empty()) tensors[i] = tensors[i].detach().clone().set_requires_grad(true);
+      if (gradient.defined()) {
+        train::update(options_.training.optimizer, tensors[i], std::move(gradient), states_[block][i]);
+      }
+    }
+    if (!kept_.empty()) current_->runs[block] = blocks_[block].bind(tensors);
+  }
+
+  /// What backwards have added since the last update, to the parameters of whichever version they were of.
+  at::Tensor taken_gradient(std::size_t block, std::size_t index) {
+    at::Tensor sum;
+    for (const auto& version : unused_) {
+      auto gradient = std::exchange(version->tensors[block][index].mutable_grad(), at::Tensor());
+      if (!gradient.defined()) continue;
+      sum = sum.defined() ? sum.add(gradient) : std::move(gradient);
+    }
+    return sum;
+  }
+
+  std::vector<TrainableBlock> blocks_;  ///< their own tensors are gone
+  PartOptions options_;
+  std::shared_ptr<Version> current_;
+  std::vector<std::vector<ParameterState>> states_;  ///< of each block and tensor
+  std::map<MicroBatch, Kept> kept_;
+  std::vector<std::shared_ptr<Version>> unused_;  ///< whose gradients no update has used yet
+  Tensors outputs_;                               ///< of the last forward, for loss()
+};
+
+}  // namespace
+
+std::unique_ptr<stage::TrainingPart> make_torch_training_part(std::vector<TrainableBlock> blocks,
+                                                              const PartOptions& options) {
+  return std::make_unique<TorchTrainingPart>(std::move(blocks), options);
+}
+
+}  // namespace paretopipe::train

@@ -1,0 +1,35 @@
+#pragma once
+#include <paretopipe/stage/backend.hpp>
+#include <paretopipe/stage/training_messages.hpp>
+#include <paretopipe/stage/training_part.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace paretopipe::stage {
+
+/// What a training learns from: some batches, which its steps take in turn.
+class TrainingData {
+ public:
+  /// Makes the inputs, the labels or both. Labels are those of the data if the request has them, which start over after
+  /// the last sample, and otherwise drawn from its seed. Throws UsageError for a label that is no class of the model,
+  /// wire::ProtocolError for impossible numbers, and what the backend throws.
+  TrainingData(const TrainingTask& task, bool with_inputs, bool with_labels, Backend& backend);
+
+  /// The micro-batch's input, whose memory stays as it is.
+  const Activation& input(MicroBatch which) const { return inputs_.at(place_of(which)); }
+  std::span<const std::int64_t> labels(MicroBatch which) const;
+
+ private:
+  std::size_t place_of(MicroBatch which) const { return which.step % batches_ * micro_batches_ + which.index; }
+
+  std::size_t batches_;
+  std::size_t micro_batches_;
+  std::size_t images_;  ///< of a micro-batch
+  std::vector<Activation> inputs_;
+  std::vector<std::int64_t> labels_;
+};
+
+}  // namespace paretopipe::stage

@@ -1,0 +1,98 @@
+#pragma once
+#include <paretopipe/core/training_timeline.hpp>
+#include <paretopipe/experiment/schedule.hpp>
+#include <paretopipe/stage/messages.hpp>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// What the driver and a stage say to each other of training.
+namespace paretopipe::stage {
+
+/// What is trained, and on what: whole batches cut into micro-batches of `model.batch` images each.
+struct TrainingTask {
+  ModelRequest model;
+  experiment::Training training{};
+  int micro_batches = 1;    ///< in a batch
+  int distinct_inputs = 1;  ///< batches, which the steps take in turn
+
+  bool operator==(const TrainingTask&) const = default;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TrainingTask, model, training, micro_batches, distinct_inputs)
+
+/// Asks how one process changes the weights: it computes the same micro-batches one after the other, in the order in
+/// which a pipeline adds their gradients. Where updates overlap (pipedream), what a pipeline computes depends on where
+/// it is cut, and the process holds the parts of all stages.
+struct ComputeTrainingReference {
+  static constexpr std::string_view kType = "compute_training_reference";
+  TrainingTask task;
+  std::vector<experiment::BlockRange> parts;  ///< one with all blocks, or those of the stages
+  int steps = 1;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ComputeTrainingReference, task, parts, steps)
+
+struct TrainingReference {
+  static constexpr std::string_view kType = "training_reference";
+  wire::TensorSpec input;            ///< of a micro-batch
+  std::vector<std::string> digests;  ///< of each block: TrainingPart::digests
+  std::vector<double> losses;        ///< of each step
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TrainingReference, input, digests, losses)
+
+/// Makes the stage's part of a model ready to be trained from its first weights. Releases all other blocks. The first
+/// stage makes the inputs, and the last one their labels: those of the data, or drawn from the seed.
+struct PrepareTraining {
+  static constexpr std::string_view kType = "prepare_training";
+  TrainingTask task;
+  experiment::BlockRange blocks;
+  int stage = 0;
+  int stage_count = 1;  ///< stages that take part
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PrepareTraining, task, blocks, stage, stage_count)
+
+struct TrainingPrepared {
+  static constexpr std::string_view kType = "training_prepared";
+};
+inline void to_json(nlohmann::json& json, const TrainingPrepared&) {
+  json = nlohmann::json::object();
+}
+inline void from_json(const nlohmann::json&, TrainingPrepared&) {}
+
+/// Trains for some steps more. Goes to all stages that take part; they then talk only to each other until they report.
+/// Activations cross the ring's links, and gradients those of a ring in the other direction: with two stages, the
+/// ring's way back. Where the previous stages have no weights, they need no gradient, and a tensor of one float takes
+/// its place, so that no stage runs ahead of the schedule.
+struct Train {
+  static constexpr std::string_view kType = "train";
+  std::uint32_t tag = 0;  ///< frames with another tag are refused
+  int steps = 1;
+  Boundary incoming;   ///< a micro-batch from the previous stage; means nothing to the first
+  Boundary gradients;  ///< of a micro-batch from the next stage; means nothing to the last
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Train, tag, steps, incoming, gradients)
+
+/// Of the tensor in place of a gradient that nobody needs.
+wire::TensorSpec no_gradient_spec();
+
+/// What a stage did and saw. Moments are absolute times of its own steady clock.
+struct TrainReport {
+  static constexpr std::string_view kType = "train_report";
+  TrainingTimeline moments;
+  std::vector<double> losses;        ///< of each step; only from the last stage
+  std::vector<std::string> digests;  ///< of each of its blocks, after the last step
+  std::int64_t bytes_forward = 0;    ///< of tensors that were sent on, all steps
+  std::int64_t bytes_backward = 0;   ///< of gradients that were sent back
+  int tensors_forward = 0;           ///< that were sent on for each micro-batch
+  int tensors_backward = 0;
+  host::ProcessUsage usage;
+  std::int64_t peak_rss_bytes = 0;  ///< 0 if unreadable
+  host::StageMemory memory;
+  host::HostState state;
+  host::CpuConditions conditions;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TrainReport, moments, losses, digests, bytes_forward, bytes_backward,
+                                   tensors_forward, tensors_backward, usage, peak_rss_bytes, memory, state, conditions)
+
+}  // namespace paretopipe::stage

@@ -1,0 +1,116 @@
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/experiment/schedule.hpp>
+#include <paretopipe/stage/training_data.hpp>
+#include <paretopipe/stage/training_reference.hpp>
+#include <paretopipe/wire/frame.hpp>
+
+#include <cmath>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace paretopipe::stage {
+
+namespace {
+
+using experiment::Action;
+
+/// The parts of all stages in one process. What crosses a cut waits here until the other part takes it.
+class TrainingInOneProcess {
+ public:
+  TrainingInOneProcess(const ComputeTrainingReference& request, Backend& backend)
+      : micro_batches_(static_cast<std::size_t>(request.task.micro_batches)), data_(request.task, true, true, backend) {
+    const auto parts = static_cast<int>(request.parts.size());
+    // All schedules with a flush add gradients in one order, and this one needs the least memory for it.
+    const auto schedule = request.task.training.schedule == experiment::Schedule::pipedream
+                              ? experiment::Schedule::pipedream
+                              : experiment::Schedule::one_f_one_b;
+    for (int part = 0; part < parts; ++part) {
+      const auto blocks = request.parts[static_cast<std::size_t>(part)];
+      parts_.push_back(backend.make_training_part(request.task.model, blocks, request.task.training));
+      const experiment::TrainingExtent extent{parts, request.task.micro_batches, request.steps};
+      actions_.push_back(experiment::actions_of(schedule, extent, part));
+    }
+    losses_.resize(static_cast<std::size_t>(request.steps));
+  }
+
+  TrainingReference run() {
+    experiment::for_each_in_order(actions_,
+                                  [this](std::size_t part, std::size_t action) { act(part, actions_[part][action]); });
+    TrainingReference reference;
+    for (std::size_t step = 0; step < losses_.size(); ++step) check_loss(losses_[step], step);
+    reference.input = data_.input({}).spec;
+    reference.losses = losses_;
+    for (const auto& part : parts_) {
+      for (auto& digest : part->digests()) reference.digests.push_back(std::move(digest));
+    }
+    return reference;
+  }
+
+ private:
+  void act(std::size_t part, const Action& action) {
+    const auto number = static_cast<std::size_t>(action.micro_batch);
+    const MicroBatch which{number / micro_batches_, number % micro_batches_};
+    auto& own = *parts_[part];
+    const bool last = part + 1 == parts_.size();
+    switch (action.kind) {
+      case Action::Kind::forward: {
+        auto output = own.forward(which, part == 0 ? data_.input(which) : take(activations_, part, which));
+        if (last) {
+          losses_[which.step] += own.loss(which, data_.labels(which), 1.0 / static_cast<double>(micro_batches_));
+        } else {
+          activations_[{part + 1, which}] = std::move(output);
+        }
+        break;
+      }
+      case Action::Kind::backward: {
+        auto gradient = own.backward(which, last ? Activation{} : take(gradients_, part, which));
+        if (part > 0) gradients_[{part - 1, which}] = std::move(gradient);
+        break;
+      }
+      case Action::Kind::update:
+        own.update();
+        break;
+    }
+  }
+
+  using Waiting = std::map<std::pair<std::size_t, MicroBatch>, Activation>;
+
+  static Activation take(Waiting& waiting, std::size_t part, MicroBatch which) {
+    return std::move(waiting.extract({part, which}).mapped());
+  }
+
+  std::size_t micro_batches_;
+  TrainingData data_;
+  std::vector<std::unique_ptr<TrainingPart>> parts_;
+  std::vector<std::vector<Action>> actions_;
+  Waiting activations_, gradients_;
+  std::vector<double> losses_;
+};
+
+constexpr int kMostSteps = 1000;
+
+void check(const ComputeTrainingReference& request) {
+  const bool possible = !request.parts.empty() && request.steps >= 1 && request.steps <= kMostSteps;
+  if (possible) return;
+  throw wire::ProtocolError(
+      fmt::format("the driver asked for {} steps of training in {} parts", request.steps, request.parts.size()));
+}
+
+}  // namespace
+
+TrainingReference compute_training_reference(const ComputeTrainingReference& request, Backend& backend) {
+  check(request);
+  backend.keep_only({});
+  return TrainingInOneProcess(request, backend).run();
+}
+
+void check_loss(double loss, std::size_t step) {
+  if (std::isfinite(loss)) return;
+  throw UsageError(
+      fmt::format("the loss of step {} is {}: the training diverges; a lower --lr may help", step + 1, loss));
+}
+
+}  // namespace paretopipe::stage
