@@ -2,6 +2,7 @@
 #include <paretopipe/experiment/experiment.hpp>
 #include <paretopipe/experiment/model_description.hpp>
 #include <paretopipe/experiment/partitions.hpp>
+#include <paretopipe/experiment/schedule.hpp>
 #include <paretopipe/experiment/shard.hpp>
 #include <paretopipe/experiment/trial.hpp>
 #include <paretopipe/host/cpu_set.hpp>
@@ -12,11 +13,13 @@
 #include <paretopipe/run/guided_sweep.hpp>
 #include <paretopipe/run/prepare_sweep.hpp>
 #include <paretopipe/run/sweep.hpp>
+#include <paretopipe/run/trial_requests.hpp>
 
 #include <algorithm>
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <set>
 
 #include "commands.hpp"
 #include "sweep_options.hpp"
@@ -61,6 +64,24 @@ std::string axes_of(const experiment::Trial& trial, const experiment::Experiment
   return fmt::format("{}{}", depth, threads);
 }
 
+/// What the stages of a trial that trains do in its first step, each distinct one once.
+void print_schedules(const std::vector<experiment::Trial>& trials) {
+  std::set<std::string> printed;
+  for (const auto& trial : trials) {
+    if (!trial.training) continue;
+    const experiment::TrainingExtent extent{run::participants(trial), trial.micro_batches(), 1};
+    std::vector<std::vector<experiment::Action>> stages;
+    auto text =
+        fmt::format("{}, {} micro-batches a step:\n", to_string(trial.training->schedule), trial.micro_batches());
+    for (int stage = 0; stage < extent.stages; ++stage) {
+      stages.push_back(experiment::actions_of(trial.training->schedule, extent, stage));
+      text += fmt::format("  stage {}: {}\n", stage, experiment::to_string(stages.back()));
+    }
+    experiment::check(stages);
+    if (printed.insert(text).second) fmt::print("{}", text);
+  }
+}
+
 void print_plan(const std::vector<experiment::Trial>& trials, std::size_t planned,
                 const std::vector<experiment::ModelDescription>& models, const std::filesystem::path& folder,
                 const experiment::Experiment& experiment, bool two, bool at_most) {
@@ -70,6 +91,7 @@ void print_plan(const std::vector<experiment::Trial>& trials, std::size_t planne
   }
   for (std::size_t i = 0; i < trials.size(); ++i)
     fmt::print("{:4}  {}  {}{}\n", i + 1, trials[i].id(), trials[i].label(), axes_of(trials[i], experiment));
+  print_schedules(trials);
   const auto file = folder / record::kRecordsFileName;
   fmt::print("{}{} would be run and written to {}", at_most ? "at most " : "", record::quantity(trials.size(), "trial"),
              file.string());
@@ -192,7 +214,7 @@ void warn_of_idle_devices(const experiment::Experiment& experiment) {
 
 /// If all batches are in flight at once, they come back in one bunch, whose rate is not a pipeline's.
 void warn_of_short_phases(const experiment::Experiment& experiment) {
-  if (!experiment::has_offline(experiment.phases)) return;
+  if (!experiment::has_offline(experiment.phases) || experiment.task == experiment::Task::train) return;
   const int batches = experiment.warmup + experiment.batches;
   for (const int depth : experiment.depth) {
     if (batches > depth) continue;

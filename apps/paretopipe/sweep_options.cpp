@@ -20,15 +20,16 @@ std::string help_of(const experiment::Setting& setting) {
 }
 
 void add_setting_flag(CLI::App& command, experiment::GivenFlags& given, const experiment::Setting& setting) {
+  const auto names = setting.alias.empty() ? setting.flag : setting.flag + "," + setting.alias;
   const auto take = [&given, key = setting.key](const std::vector<std::string>& texts) { given[key] = texts; };
   if (setting.kind == experiment::FlagKind::off || setting.kind == experiment::FlagKind::on) {
     command
         .add_flag_callback(
-            setting.flag, [take] { take({""}); }, help_of(setting))
+            names, [take] { take({""}); }, help_of(setting))
         ->group(setting.heading);
     return;
   }
-  auto* option = command.add_option_function<std::vector<std::string>>(setting.flag, take, help_of(setting))
+  auto* option = command.add_option_function<std::vector<std::string>>(names, take, help_of(setting))
                      ->type_name(setting.value.type)
                      ->group(setting.heading);
   if (setting.kind == experiment::FlagKind::repeated) {

@@ -1,6 +1,7 @@
 #include "faulty_backend.hpp"
 
 #include <paretopipe/core/error.hpp>
+#include <paretopipe/stage/training_part.hpp>
 
 #include <csignal>
 #include <ctime>
@@ -87,12 +88,51 @@ class FaultyBackend final : public stage::Backend {
 
   stage::Activation forward(experiment::BlockRange range, stage::Activation input) override {
     auto output = inner_->forward(range, std::move(input));
-    if (!action_.empty() && range == range_ && ++calls_ == call_ && first_time()) misbehave(output);
-    if (tired_ && range == range_) rest();
+    computed(range, output);
     return output;
   }
 
+  std::unique_ptr<stage::TrainingPart> make_training_part(const stage::ModelRequest& request,
+                                                          experiment::BlockRange range,
+                                                          const experiment::Training& training) override {
+    return std::make_unique<FaultyPart>(inner_->make_training_part(inner_request(request), range, training), range,
+                                        *this);
+  }
+
  private:
+  /// The same faults while a part is trained.
+  class FaultyPart final : public stage::TrainingPart {
+   public:
+    FaultyPart(std::unique_ptr<stage::TrainingPart> inner, experiment::BlockRange range, FaultyBackend& backend)
+        : inner_(std::move(inner)), range_(range), backend_(backend) {}
+
+    stage::Activation forward(stage::MicroBatch which, stage::Activation input) override {
+      auto output = inner_->forward(which, std::move(input));
+      backend_.computed(range_, output);
+      return output;
+    }
+    double loss(stage::MicroBatch which, std::span<const std::int64_t> labels, double share) override {
+      const auto loss = inner_->loss(which, labels, share);
+      return backend_.diverged_ ? std::numeric_limits<double>::quiet_NaN() : loss;
+    }
+    stage::Activation backward(stage::MicroBatch which, stage::Activation gradient) override {
+      return inner_->backward(which, std::move(gradient));
+    }
+    void update() override { inner_->update(); }
+    std::vector<std::string> digests() const override { return inner_->digests(); }
+    stage::TrainingBytes bytes() const override { return inner_->bytes(); }
+
+   private:
+    std::unique_ptr<stage::TrainingPart> inner_;
+    experiment::BlockRange range_;
+    FaultyBackend& backend_;
+  };
+
+  void computed(experiment::BlockRange range, stage::Activation& output) {
+    if (!action_.empty() && range == range_ && ++calls_ == call_ && first_time()) misbehave(output);
+    if (tired_ && range == range_) rest();
+  }
+
   /// The synthetic model computes nothing that could be optimised; here it is computed in any mode alike.
   stage::ModelRequest inner_request(stage::ModelRequest request) const {
     request.compute = {};
@@ -141,6 +181,7 @@ class FaultyBackend final : public stage::Backend {
     if (action_ == "throw") throw EnvironmentError("the block broke on purpose");
     if (action_ == "wrong") output.bytes.front() ^= std::byte{1};
     if (action_ == "off") *reinterpret_cast<float*>(output.bytes.data()) += 1;
+    diverged_ = action_ == "nan";
     if (action_ == "nan") *reinterpret_cast<float*>(output.bytes.data()) = std::numeric_limits<float>::quiet_NaN();
   }
 
@@ -152,6 +193,7 @@ class FaultyBackend final : public stage::Backend {
   int call_ = 0;
   int calls_ = 0;
   bool tired_ = false;
+  bool diverged_ = false;  ///< a loss is NaN from then on
   std::string marker_;
 };
 

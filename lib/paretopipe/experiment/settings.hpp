@@ -45,6 +45,7 @@ struct TrialValue {
 struct Setting {
   std::string key{};      ///< in an experiment file; "server.queries" is `queries` of the object `server`
   std::string flag{};     ///< "--batch"; empty: none
+  std::string alias{};    ///< of the flag, where people know it by another name
   std::string heading{};  ///< of the group of flags in --help
   std::string meaning{};  ///< Markdown, for --help and for the keys of configs/README.md
   std::string unset{};    ///< what an empty default means: "the CPUs are dealt out"

@@ -87,14 +87,16 @@ void from_json(const nlohmann::json& json, Training& training) {
   training.recompute = json.value("recompute", false);
 }
 
-std::string describe(const Training& training) {
-  const auto& optimizer = training.optimizer;
-  auto text =
-      fmt::format("{}, {} lr {:g}", to_string(training.schedule), to_string(optimizer.kind), optimizer.learning_rate);
+std::string describe(const Optimizer& optimizer) {
+  auto text = fmt::format("{} lr {:g}", to_string(optimizer.kind), optimizer.learning_rate);
   if (optimizer.momentum != 0) text += fmt::format(" momentum {:g}", optimizer.momentum);
   if (optimizer.weight_decay != 0) text += fmt::format(" weight decay {:g}", optimizer.weight_decay);
-  if (training.recompute) text += ", recomputed";
   return text;
+}
+
+std::string describe(const Training& training) {
+  return fmt::format("{}, {}{}", to_string(training.schedule), describe(training.optimizer),
+                     training.recompute ? ", recomputed" : "");
 }
 
 }  // namespace paretopipe::experiment

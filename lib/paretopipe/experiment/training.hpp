@@ -44,6 +44,9 @@ struct Optimizer {
   bool operator==(const Optimizer&) const = default;
 };
 
+/// "sgd lr 0.005 momentum 0.9", for people.
+std::string describe(const Optimizer& optimizer);
+
 /// What decides how a trial trains, besides its model, cut and batches. The loss is the cross-entropy, mean over the
 /// batch.
 struct Training {

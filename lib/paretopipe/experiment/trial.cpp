@@ -106,6 +106,12 @@ int UncutTrial::threads_of(int stage) const {
   return own > 0 ? own : device_profile(stage).threads.value_or(threads_per_stage);
 }
 
+std::string Trial::way_of_training() const {
+  if (!training) return "";
+  return fmt::format("{}/{}{}", to_string(training->schedule), images_per_micro_batch(),
+                     training->recompute ? "+recompute" : "");
+}
+
 double Trial::relative_tolerance(Cpus cpus_used) const {
   if (cpus_used == Cpus::of_several_kinds) return compute.tolerance_across_cpus();
   auto mode = compute;
@@ -145,6 +151,10 @@ Trial Trial::without_split() const {
   trial.split_points.assign(static_cast<std::size_t>(stage_count()) - 1, 0);
   trial.data_parallel = 0;
   trial.codec = codec::kNone;
+  if (trial.training) {
+    trial.training = Training{.optimizer = trial.training->optimizer};
+    trial.micro_batch = 0;
+  }
   return trial;
 }
 

@@ -62,6 +62,7 @@ enum class Cpus { of_one_kind, of_several_kinds };
 struct Cut {
   std::vector<int> split_points;
   std::string codec = codec::kNone;
+  std::string training{};  ///< Trial::way_of_training()
 
   auto operator<=>(const Cut&) const = default;
 };
@@ -93,7 +94,11 @@ struct Trial : UncutTrial {
   /// the model is not split.
   std::vector<BlockRange> stage_blocks() const;
 
-  Cut cut() const { return {split_points, codec}; }
+  Cut cut() const { return {split_points, codec, way_of_training()}; }
+
+  /// "1f1b/8": the schedule, and the images of a micro-batch; with "+recompute" where forwards are recomputed. These
+  /// are compared with each other like cuts. Empty unless the trial trains.
+  std::string way_of_training() const;
 
   int micro_batches() const { return batch / images_per_micro_batch(); }  ///< of a batch
 
@@ -118,12 +123,11 @@ struct Trial : UncutTrial {
   /// The identity of the trial without its repetition. Medians are over trials that share it.
   std::string configuration_id() const;
 
-  /// The trial without its repetition, split points and codec, which are 0, empty and none: the same for all trials of
-  /// a group.
+  /// The trial without its repetition and what its cut() holds, which are as by default: the same for all trials of a
+  /// group.
   Trial without_split() const;
 
-  /// The identity of the trial without its repetition, split points and codec. Trials that share it have a frontier and
-  /// baselines in common.
+  /// The identity of that. Trials that share it have a frontier and baselines in common.
   std::string group_id() const;
 };
 

@@ -96,21 +96,23 @@ std::string split_number(const experiment::Trial& trial) {
 
 namespace {
 
-/// " sort8"; empty without a codec.
-std::string codec_suffix(const experiment::Trial& trial) {
-  return trial.codec == codec::kNone ? "" : fmt::format(" {}", printable(trial.codec));
+/// " sort8" or " 1f1b/8": the codec if there is one, and the way of training.
+std::string suffix(const experiment::Trial& trial) {
+  auto text = trial.codec == codec::kNone ? "" : fmt::format(" {}", printable(trial.codec));
+  if (trial.training) text += fmt::format(" {}", trial.way_of_training());
+  return text;
 }
 
 }  // namespace
 
 std::string cut_name(const experiment::Trial& trial) {
-  return split_number(trial) + codec_suffix(trial);
+  return split_number(trial) + suffix(trial);
 }
 
 std::string split_label(const experiment::Trial& trial) {
   if (trial.data_parallel > 0) return fmt::format("data-parallel on {} devices", trial.data_parallel);
   const auto* place = trial.all_remote() ? " all remote" : trial.all_local() ? " all local" : "";
-  return fmt::format("{}/{}{}{}", split_number(trial), trial.block_count, place, codec_suffix(trial));
+  return fmt::format("{}/{}{}{}", split_number(trial), trial.block_count, place, suffix(trial));
 }
 
 std::string split_name(const experiment::Trial& trial) {
@@ -193,6 +195,10 @@ nlohmann::ordered_json flat_settings(const experiment::Trial& trial) {
   json["data_sha256"] = trial.data_identity.sha256;
   json["labels"] = trial.data_identity.labels;
   json["server"] = server_settings(trial);
+  json.erase("training");
+  json["schedule"] = trial.training ? to_string(trial.training->schedule) : "";
+  json["recompute"] = trial.training && trial.training->recompute;
+  json["optimizer"] = trial.training ? describe(trial.training->optimizer) : "";
   json["devices"] = devices_text(trial);
   json["placement"] = experiment::to_string(trial.placement);
   json["compute_devices"] = fmt::format("{}", fmt::join(trial.compute_devices, ","));
@@ -212,7 +218,8 @@ std::string group_title(const experiment::Trial& trial) {
   // The part that tells an archive from another of the same name; the whole SHA-256 would drown the rest.
   const auto archive =
       trial.archive ? fmt::format(" (cuts {}, SHA-256 {:.12})", cuts_text(*trial.archive), trial.archive->sha256) : "";
-  const auto cut = trial.micro_batch == 0 ? "" : fmt::format(", micro-batch {}", trial.micro_batch);
+  const bool cuts = trial.micro_batch != 0 && !trial.training;
+  const auto cut = cuts ? fmt::format(", micro-batch {}", trial.micro_batch) : "";
   auto title =
       fmt::format("{}{}, batch {}{}, {}, {} thread{} per stage, {}", trial.model, archive, trial.batch, cut,
                   load_text(trial), trial.threads_per_stage, trial.threads_per_stage == 1 ? "" : "s", data_text(trial));
@@ -225,8 +232,8 @@ std::string group_title(const experiment::Trial& trial) {
   std::map<std::string, std::string> defaults;
   for (auto& [name, value] : settings_of(experiment::Trial{})) defaults.emplace(name, value);
   for (const auto& [name, value] : settings_of(trial)) {
-    if (name == "codec" || name == "shaping" || name == "weights_sha256" || name == "data_sha256" || name == "labels" ||
-        name == "devices" || name.starts_with("network_"))
+    if (name == "codec" || name == "schedule" || name == "recompute" || name == "shaping" || name == "weights_sha256" ||
+        name == "data_sha256" || name == "labels" || name == "devices" || name.starts_with("network_"))
       continue;
     if (name.starts_with("archive_") || name.starts_with("server_") || value.empty()) continue;
     const auto shown = {"batch", "block_count", "data", "depth", "micro_batch", "phases", "threads_per_stage"};

@@ -288,7 +288,8 @@ constexpr std::array kMetrics{
                          kAlone),
     metric<bottleneck_utilisation>("bottleneck_utilisation", "", kMax, "busiest stage's compute time / wall time",
                                    kLoaded),
-    metric<bubble>("bubble", "", kMin, "share of the wall time without compute, mean over the stages"),
+    metric<bubble>("bubble", "", kMin, "share of the wall time without compute, mean over the stages",
+                   MeasuredIn::offline_or_training),
     metric<step_time<&D::p50_ns>>("step_time", "ns", kMin, "training: median time of a step, until all weights are new",
                                   kTraining),
     metric<step_time<&D::mean_ns>>("step_time_mean", "ns", kMin, "training: mean time of a step", kTraining),
@@ -327,6 +328,8 @@ bool Metric::measured_by(experiment::Phases phases) const {
       return phases != experiment::Phases::training;
     case MeasuredIn::training:
       return phases == experiment::Phases::training;
+    case MeasuredIn::offline_or_training:
+      return experiment::has_offline(phases) || phases == experiment::Phases::training;
     case MeasuredIn::offline:
       break;
   }

@@ -12,7 +12,7 @@ namespace paretopipe::record {
 enum class Direction { min, max };
 
 /// The phase that a metric is measured in. A trial may lack one of the phases (experiment::Phases).
-enum class MeasuredIn { any_phase, inference, single_stream, offline, training };
+enum class MeasuredIn { any_phase, inference, single_stream, offline, offline_or_training, training };
 
 /// A number of a record, under its name in objectives and columns.
 struct Metric {

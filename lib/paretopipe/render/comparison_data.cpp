@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "comparison_words.hpp"
+#include "cut_data.hpp"
 
 namespace paretopipe::render {
 
@@ -16,13 +17,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 Json to_json(const experiment::Trial& trial) {
-  nlohmann::json settings = trial;
-  settings.erase("split_points");
-  settings.erase("repetition");
-  settings.erase("data_parallel");
-  settings.erase("codec");
-  Json json{{"settings", Json(settings)}, {"split_points", trial.split_points}};
-  if (trial.codec != codec::kNone) json["codec"] = trial.codec;
+  Json json{{"settings", settings_of_group(trial)}};
+  append_cut(json, trial.cut());
   json["label"] = record::split_label(trial);
   return json;
 }

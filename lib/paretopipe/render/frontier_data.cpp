@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "cut_data.hpp"
 #include "frontier_notes.hpp"
 #include "frontier_words.hpp"
 
@@ -96,11 +97,9 @@ Json to_json(const frontier::Objective& objective) {
           {"direction", objective.direction == record::Direction::min ? "min" : "max"}};
 }
 
-/// A cut without a codec is its split points alone.
 Json cut(const frontier::FrontierRow& row) {
-  const auto& trial = row.configuration.trial;
-  Json json{{"split_points", trial.split_points}};
-  if (trial.codec != codec::kNone) json["codec"] = trial.codec;
+  Json json;
+  append_cut(json, row.configuration.trial.cut());
   return json;
 }
 
@@ -109,21 +108,27 @@ Json cut(Json description, const frontier::FrontierRow& row) {
   return description;
 }
 
-/// A reference to other rows: `name` has their split points, and `name`_codec their codecs if there are any.
+/// A reference to other rows: `name` has their split points, and `name`_codec and `name`_training their codecs and ways
+/// of training if there are any.
 void refer(Json& json, const std::string& name, const frontier::FrontierRow& row) {
   const auto of_row = cut(row);
   json[name] = of_row["split_points"];
-  if (of_row.contains("codec")) json[name + "_codec"] = of_row["codec"];
+  for (const std::string key : {"codec", "training"}) {
+    if (of_row.contains(key)) json[name + "_" + key] = of_row[key];
+  }
 }
 
 void refer(Json& json, const std::string& name, const frontier::FrontierGroup& group,
            const std::vector<std::size_t>& rows) {
-  auto points = Json::array(), codecs = Json::array();
+  auto points = Json::array(), codecs = Json::array(), ways = Json::array();
   for (const auto row : rows) {
-    points.push_back(group.rows[row].configuration.trial.split_points);
-    codecs.push_back(group.rows[row].configuration.trial.codec);
+    const auto& trial = group.rows[row].configuration.trial;
+    points.push_back(trial.split_points);
+    codecs.push_back(trial.codec);
+    if (trial.training) ways.push_back(trial.way_of_training());
   }
   json[name] = std::move(points);
+  if (!ways.empty()) json[name + "_training"] = std::move(ways);
   const bool any = std::any_of(codecs.begin(), codecs.end(), [](const Json& codec) { return codec != codec::kNone; });
   if (any) json[name + "_codec"] = std::move(codecs);
 }
@@ -189,8 +194,8 @@ Json recommendations(const frontier::FrontierReport& report, const frontier::Fro
 }
 
 Json to_json(const frontier::Incident& incident) {
-  Json json{{"split_points", incident.cut.split_points}};
-  if (incident.cut.codec != codec::kNone) json["codec"] = incident.cut.codec;
+  Json json;
+  append_cut(json, incident.cut);
   json["repetition"] = incident.repetition;
   json["happened"] = frontier::what_happened(incident);
   const auto& outliers = incident.outliers;
@@ -203,12 +208,9 @@ Json to_json(const frontier::Incident& incident) {
 }
 
 Json to_json(const frontier::FrontierReport& report, const frontier::FrontierGroup& group) {
-  nlohmann::json settings = group.settings();
-  settings.erase("split_points");
-  settings.erase("repetition");
-  settings.erase("data_parallel");
-  settings.erase("codec");
-  Json json{{"settings", Json(settings)}, {"conclusion", headline(report, group)}, {"splits", Json::array()}};
+  Json json{{"settings", settings_of_group(group.settings())},
+            {"conclusion", headline(report, group)},
+            {"splits", Json::array()}};
   for (std::size_t row = 0; row < group.rows.size(); ++row) json["splits"].push_back(to_json(report, group, row));
   if (group.recommendation) json["recommendations"] = recommendations(report, group);
   for (std::size_t i = 0; i < group.reference.size(); ++i) {

@@ -64,7 +64,8 @@ std::string verdict(const experiment::Trial& trial) {
   if (trial.all_local()) return "Do not split (all local)";
   if (trial.all_remote()) return "Do not split (all remote)";
   const auto& cuts = trial.split_points;
-  const auto with = trial.codec == codec::kNone ? "" : fmt::format(" with {}", record::printable(trial.codec));
+  auto with = trial.codec == codec::kNone ? "" : fmt::format(" with {}", record::printable(trial.codec));
+  if (trial.training) with += fmt::format(", trained {}", trial.way_of_training());
   return fmt::format("Cut after block{} {}{}", cuts.size() == 1 ? "" : "s", fmt::join(cuts, " and "), with);
 }
 

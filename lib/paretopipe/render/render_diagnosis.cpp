@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "cut_data.hpp"
 #include "diagnosis_words.hpp"
 
 namespace paretopipe::render {
@@ -210,8 +211,8 @@ void append(Json& json, const diagnosis::CodecEffect& effect) {
 }
 
 Json to_json(const diagnosis::GroupDiagnosis& group, const diagnosis::ConfigurationDiagnosis& one) {
-  Json json{{"split_points", one.trial().split_points}};
-  if (one.trial().codec != codec::kNone) json["codec"] = one.trial().codec;
+  Json json;
+  append_cut(json, one.trial().cut());
   json["label"] = record::split_label(one.trial());
   const auto& configuration = one.configuration;
   json["repetitions_ok"] = configuration.ok.size();

@@ -44,10 +44,36 @@ TEST_CASE("a trial of one phase has the metrics of that phase, and those that ne
   const auto record = testing::in_phases(whole, phases);
   for (const auto& metric : record::metrics()) {
     CAPTURE(metric.name, to_string(phases));
-    CHECK(metric.measured_by(experiment::Phases::both));
+    const bool training = metric.measured_in == record::MeasuredIn::training;
+    CHECK(metric.measured_by(experiment::Phases::both) != training);
     const auto expected = metric.measured_by(phases) ? metric.value(whole) : std::nullopt;
     CHECK(metric.value(record) == expected);
   }
+}
+
+TEST_CASE("a trial that trains has its own metrics, and those of what it holds and sends") {
+  auto record = split_record();
+  record.trial.phases = experiment::Phases::training;
+  record.trial.training.emplace();
+  record.fidelity.reset();
+  record.summary = record::Summary{};
+  record.summary->training = {{4, 1, 2, 3, 4, 5, 6, 7}, 8, {}, 0.25, 0.125, 0.5};
+  record.links = {{0, 1, 1000, 64, {}}, {1, 0, 500, 64, {}}, {1, 2, 100, 64, {}}, {2, 1, 10, 64, {}}};
+  for (const auto& [name, value] : std::initializer_list<std::pair<const char*, double>>{{"step_time", 3},
+                                                                                         {"step_time_mean", 2},
+                                                                                         {"training_throughput", 8},
+                                                                                         {"bubble", 0.25},
+                                                                                         {"bubble_expected", 0.125},
+                                                                                         {"loss", 0.5},
+                                                                                         {"payload", 1100},
+                                                                                         {"payload_back", 510}}) {
+    INFO(name);
+    CHECK(record::find_metric(name).measured_by(experiment::Phases::training));
+    CHECK(value_of(record, name) == value);
+  }
+  CHECK_FALSE(record::find_metric("latency_p50").value(record));
+  CHECK_FALSE(record::find_metric("throughput").measured_by(experiment::Phases::training));
+  CHECK(record::usual_objectives(experiment::Phases::training)[0]->name == "step_time");
 }
 
 TEST_CASE("an unknown metric is refused with the likely one and the list of all") {
@@ -67,6 +93,7 @@ TEST_CASE(
   loaded.fidelity->accuracy = {0.5, 4};
   for (const auto& metric : record::metrics()) {
     INFO(metric.name);
+    if (metric.measured_in == record::MeasuredIn::training) continue;
     const bool asked_for =
         metric.name.starts_with("server_") || metric.name == "max_rate" || metric.name == "top1_accuracy";
     CHECK(metric.value(split_record()).has_value() == !asked_for);

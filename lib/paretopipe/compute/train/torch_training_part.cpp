@@ -177,23 +177,20 @@ class TorchTrainingPart final : public stage::TrainingPart {
     return tensors;
   }
 
-  /// The same forward once more, which must not count again in the running statistics.
-  torch::autograd::edge_list recomputed(MicroBatch which, const Kept& kept) {
-    std::vector<std::pair<at::Tensor, at::Tensor>> buffers;
-    for_each_buffer(*kept.version, [&](const at::Tensor& buffer) { buffers.emplace_back(buffer, buffer.clone()); });
-    auto outputs = run(which, kept);
-    for (auto& [buffer, before] : buffers) buffer.copy_(before);
-    if (kept.labels) outputs = {loss_of(outputs.front(), *kept.labels, kept.share)};
-    return edges_of(outputs);
-  }
-
-  template <class Action>
-  void for_each_buffer(const Version& version, Action action) const {
+  /// The same forward once more, on copies of the buffers: it must not count again in the running statistics.
+  torch::autograd::edge_list recomputed(MicroBatch which, Kept kept) const {
+    auto copy = std::make_shared<Version>(*kept.version);
     for (std::size_t block = 0; block < blocks_.size(); ++block) {
       for (std::size_t i = 0; i < blocks_[block].tensors.size(); ++i) {
-        if (!blocks_[block].tensors[i].learnable) action(version.tensors[block][i]);
+        auto& tensor = copy->tensors[block][i];
+        if (!blocks_[block].tensors[i].learnable) tensor = tensor.clone();
       }
+      copy->runs[block] = blocks_[block].bind(copy->tensors[block]);
     }
+    kept.version = std::move(copy);
+    auto outputs = run(which, kept);
+    if (kept.labels) outputs = {loss_of(outputs.front(), *kept.labels, kept.share)};
+    return edges_of(outputs);
   }
 
   /// In the calling thread: LibTorch has others for GPUs only.

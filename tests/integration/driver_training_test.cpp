@@ -1,0 +1,114 @@
+// Training as a task of a sweep, as from a shell.
+#include <paretopipe/analysis/stats/summarise.hpp>
+#include <paretopipe/experiment/schedule.hpp>
+
+#include <csignal>
+
+#include "driver_fixture.hpp"
+
+using namespace paretopipe;
+using namespace paretopipe::testing;
+
+namespace {
+
+/// Stage 0 takes 4 + 6 ms a micro-batch if it is cut in the middle, as does stage 1.
+const std::string kEvenModel = "synthetic:4ms+6ms/4kB,4ms+6ms";
+const Words kTask = sweep_of(kEvenModel) + "--task train --batch 8 --warmup 1 --repeat 1";
+const Words kTrain = kTask + "--micro-batch 2 --steps 4";
+
+double median_step_ms(const record::TrialRecord& record) {
+  return record.summary->training->step.p50_ns / 1e6;
+}
+
+}  // namespace
+
+TEST_CASE("every split is trained with every schedule and micro-batch, checked, and its parts add up") {
+  const Shell shell;
+  shell.run(0, kTask + "--micro-batch 2,4 --steps 4 --schedule gpipe,1f1b,pipedream");
+  const auto records = shell.records();
+  CHECK(records.size() == 3 * 2 * 3);
+  for (const auto& record : records) {
+    INFO(record.trial.label());
+    REQUIRE(record.status == record::Status::ok);
+    CHECK(record.training->verified_steps == 2);
+    CHECK_NOTHROW(stats::check_summary(record));
+    const auto& summary = *record.summary->training;
+    const double interval = 1e9 * record.trial.batch / summary.sample_per_s;
+    for (const auto& stage : summary.stages) {
+      const double sum = stage.forward_ns + stage.backward_ns + stage.update_ns + stage.transfer_ns + stage.waiting_ns;
+      CHECK(sum == Approx(interval).epsilon(1e-9));
+    }
+    const bool cut = record.trial.split_points.front() == 1;
+    CHECK(record.links.size() == (record.trial.all_local() ? 0 : 2));
+    if (cut) CHECK(record.links[1].payload_bytes == record.trial.micro_batches() * 4000);
+  }
+  const auto said = shell.run(0, "frontier out").output;
+  check_contains(said, {"step_time", "peak_memory", "1 1f1b/2", "1 pipedream/4", "2 gpipe/4 local"});
+  CHECK(contains(shell.run(0, "frontier out --objective training_throughput --objective bubble").output, "1 gpipe/2"));
+}
+
+TEST_CASE("a step takes at least what its schedule takes, and less than one device needs") {
+  const Shell shell;
+  shell.run(0, kTask + "--micro-batch 2 --split 1,2 --schedule gpipe --steps 6");
+  for (const auto& record : shell.records()) {
+    const bool cut = record.trial.split_points.front() == 1;
+    CHECK(median_step_ms(record) >= (cut ? 10 * (4 + 1) : 20 * 4));
+    const double expected = cut ? 1 - 4.0 / 5 : 0;
+    CHECK(record.summary->training->expected_bubble == Approx(expected).margin(0.1));
+  }
+}
+
+TEST_CASE("one micro-batch that is computed wrong, a killed stage and a loss that is no number fail their trial only") {
+  const auto [fault, said] =
+      GENERATE(table<const char*, const char*>({{"wrong@1-2@3", "not those of one process that trained alike"},
+                                                {"kill@1-2@12", "stage 1"},
+                                                {"nan@1-2@12", "the training diverges; a lower --lr may help"}}));
+  const Shell shell;
+  const support::FaultOnce once(fault);
+  const auto outcome = shell.run(1, kTrain + "--split 1 --schedule gpipe,1f1b");
+  INFO(outcome.errors);
+  CHECK(contains(outcome.errors, said));
+  CHECK(count(shell.records(), record::Status::failed) == 1);
+  CHECK(count(shell.records(), record::Status::ok) == 1);
+  shell.run(0, kTrain + "--split 1 --schedule gpipe,1f1b --resume");
+  CHECK(count(shell.records(), record::Status::ok) == 2);
+}
+
+TEST_CASE("a training that is interrupted keeps what was measured and leaves no process") {
+  const Shell shell;
+  const support::FaultOnce fault("hang@1-2@12");
+  auto sweep = shell.start(kTrain + "--split 1 --schedule gpipe");
+  REQUIRE(support::wait_until_written(fault.marker()));
+  const auto stages = support::watch(support::children_of(sweep.pid()));
+  ::kill(sweep.pid(), SIGINT);
+  CHECK(sweep.wait().exit_code == 130);
+  CHECK(support::all_ended(stages));
+}
+
+TEST_CASE("three stages train over emulated networks, and the plan shows what each stage does") {
+  const Shell shell;
+  const auto train =
+      sweep_of("synthetic:1ms/4kB,1ms/8kB,1ms") +
+      "--task train --batch 4 --micro-batch 1 --steps 2 --warmup 1 --repeat 1 --stages 3 --partitions 1,2 "
+      "--schedule 1f1b";
+  check_contains(shell.run(0, train + "--dry-run").output,
+                 {"1f1b, 4 micro-batches a step:", "stage 0: F0 F1 F2 B0 F3 B1 B2 B3 U", "stage 2: F0 B0 F1 B1"});
+  shell.run(0, train + "--network unshaped --network wifi --shaping emulated");
+  const auto records = shell.records();
+  REQUIRE(records.size() == 2);
+  for (const auto& record : records) {
+    CHECK(record.status != record::Status::failed);
+    CHECK(record.links.size() == 4);
+  }
+}
+
+TEST_CASE("what cannot be trained yet is refused in a sentence") {
+  check_refused(Shell(), kTrain,
+                {{"--codec sort8", "leave --codec"},
+                 {"--scenario offline", "leave --scenario out"},
+                 {"--baseline data-parallel", "data-parallel cannot be trained yet"},
+                 {"--compute optimized", "have no backward"},
+                 {"--optimizer adam --momentum 0.9", "adam has no momentum"},
+                 {"--schedule gpip", "did you mean \"gpipe\"?"}});
+  check_refused(Shell(), kInstantSweep, {{"--lr 0.1", "add --task train"}});
+}

@@ -1,0 +1,177 @@
+// Stages that train, each with threads and links of its own, in one process.
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/experiment/schedule.hpp>
+#include <paretopipe/stage/training_reference.hpp>
+#include <paretopipe/stage/training_run.hpp>
+
+#include <algorithm>
+#include <deque>
+#include <future>
+
+#include <support/catch.hpp>
+#include <support/message_of.hpp>
+
+#include "ring.hpp"
+
+using namespace paretopipe;
+using namespace paretopipe::testing;
+using experiment::Schedule;
+
+namespace {
+
+constexpr int kMicroBatches = 4;
+
+stage::TrainingTask a_task(Schedule schedule) {
+  return {a_model(), experiment::Training{.schedule = schedule}, kMicroBatches, 3};
+}
+
+struct TrainedPipeline {
+  /// Stages with these blocks, joined by links both ways.
+  TrainedPipeline(Schedule schedule, std::vector<experiment::BlockRange> blocks, std::vector<std::string> faults = {}) {
+    const auto count = static_cast<int>(blocks.size());
+    for (int i = 0; i < count; ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      backends.push_back(make_backend(at < faults.size() ? faults[at] : ""));
+      stages.push_back(stage::prepare_training({a_task(schedule), blocks[at], i, count}, *backends.back()));
+      if (i + 1 < count) {
+        forward.push_back(TcpLoopback::connect());
+        backward.push_back(TcpLoopback::connect());
+      }
+    }
+  }
+
+  wire::TensorSpec spec_at(int block) {
+    const auto model = backends.front()->describe(a_model());
+    return {wire::DType::float32, wire::MemoryFormat::contiguous, model.shape_at(block)};
+  }
+
+  std::vector<std::future<stage::TrainReport>> start(int steps, std::uint32_t tag) {
+    std::vector<std::future<stage::TrainReport>> reports;
+    for (std::size_t i = 0; i < stages.size(); ++i) {
+      const auto blocks = stages[i].asked.blocks;
+      stage::Train request{tag, steps, {spec_at(blocks.begin)}, {}};
+      request.gradients = {blocks.end == 0 ? stage::no_gradient_spec() : spec_at(blocks.end)};
+      stage::TrainingLinks links;
+      if (i > 0) links = {{&forward[i - 1].second, nullptr}, {nullptr, &backward[i - 1].second}};
+      if (i + 1 < stages.size()) {
+        links.activations.next = &forward[i].first;
+        links.gradients.previous = &backward[i].first;
+      }
+      reports.push_back(std::async(std::launch::async, [this, i, request, links] {
+        return stage::run_training(request, stages[i], *backends[i], links);
+      }));
+    }
+    return reports;
+  }
+
+  std::vector<stage::TrainReport> run(int steps, std::uint32_t tag = 7) {
+    std::vector<stage::TrainReport> reports;
+    for (auto& report : start(steps, tag)) reports.push_back(report.get());
+    return reports;
+  }
+
+  std::vector<std::unique_ptr<stage::Backend>> backends;
+  std::deque<stage::TrainingStage> stages;
+  std::deque<std::pair<wire::Link, wire::Link>> forward, backward;  ///< between each stage (first) and the next one
+};
+
+std::vector<std::string> digests_of(const std::vector<stage::TrainReport>& reports) {
+  std::vector<std::string> digests;
+  for (const auto& report : reports) digests.insert(digests.end(), report.digests.begin(), report.digests.end());
+  return digests;
+}
+
+stage::TrainingReference reference_of(Schedule schedule, std::vector<experiment::BlockRange> parts, int steps) {
+  return stage::compute_training_reference({a_task(schedule), std::move(parts), steps}, *make_backend());
+}
+
+const std::vector<std::vector<experiment::BlockRange>> kCuts{{{0, 3}},
+                                                             {{0, 0}, {0, 3}},
+                                                             {{0, 1}, {1, 3}},
+                                                             {{0, 2}, {2, 3}},
+                                                             {{0, 1}, {1, 2}, {2, 3}},
+                                                             {{0, 1}, {1, 1}, {1, 3}},
+                                                             {{0, 2}, {2, 3}, {3, 3}},
+                                                             {{0, 0}, {0, 0}, {0, 3}}};
+
+}  // namespace
+
+TEST_CASE("stages that train make of every block what one process makes of it, wherever they are cut") {
+  const auto schedule = GENERATE(Schedule::gpipe, Schedule::one_f_one_b, Schedule::pipedream);
+  for (const auto& cut : kCuts) {
+    CAPTURE(to_string(schedule), cut.size(), cut.front().end);
+    const bool flushes = schedule != Schedule::pipedream;
+    const auto reference = reference_of(schedule, flushes ? std::vector<experiment::BlockRange>{{0, kBlocks}} : cut, 5);
+    TrainedPipeline pipeline(schedule, cut);
+    const auto reports = pipeline.run(5);
+    CHECK(digests_of(reports) == reference.digests);
+    CHECK(reports.back().losses == reference.losses);
+  }
+}
+
+TEST_CASE("a training goes on where it was, as if it had never paused") {
+  TrainedPipeline pipeline(Schedule::one_f_one_b, {{0, 1}, {1, 3}});
+  pipeline.run(2, 1);
+  const auto reference = reference_of(Schedule::gpipe, {{0, 3}}, 5);
+  CHECK(digests_of(pipeline.run(3, 2)) == reference.digests);
+}
+
+TEST_CASE("without flushes the weights are others, and depend on the cut") {
+  const auto flushed = reference_of(Schedule::gpipe, {{0, 3}}, 5).digests;
+  const auto one = reference_of(Schedule::pipedream, {{0, 1}, {1, 3}}, 5).digests;
+  const auto other = reference_of(Schedule::pipedream, {{0, 2}, {2, 3}}, 5).digests;
+  CHECK(flushed != one);
+  CHECK(one != other);
+}
+
+TEST_CASE("a stage does what its schedule says, in that order, and nothing before what it needs has come") {
+  TrainedPipeline pipeline(Schedule::one_f_one_b, {{0, 1}, {1, 2}, {2, 3}});
+  const auto reports = pipeline.run(3);
+  for (std::size_t i = 0; i < reports.size(); ++i) {
+    const auto& moments = reports[i].moments;
+    const auto actions = experiment::actions_of(Schedule::one_f_one_b, {3, kMicroBatches, 3}, static_cast<int>(i));
+    std::int64_t last = 0;
+    std::size_t updates = 0;
+    for (const auto& action : actions) {
+      const auto at = static_cast<std::size_t>(action.micro_batch);
+      const bool forward = action.kind == experiment::Action::Kind::forward;
+      const auto& pass = forward ? moments.forward : moments.backward;
+      const bool update = action.kind == experiment::Action::Kind::update;
+      const auto begin = update ? moments.update_begin[updates] : pass.compute_begin[at];
+      REQUIRE(begin >= last);
+      last = update ? moments.update_end[updates++] : pass.compute_end[at];
+      if (!update && !pass.receive_end.empty()) REQUIRE(begin >= pass.receive_end[at]);
+    }
+    REQUIRE(updates == moments.update_end.size());
+    if (i > 0) REQUIRE(never_before(moments.forward.receive_begin, reports[i - 1].moments.forward.send_begin));
+    if (i > 0) REQUIRE(never_before(reports[i - 1].moments.backward.receive_begin, moments.backward.send_begin));
+  }
+}
+
+TEST_CASE("what crosses a cut is counted, forward and back, and a gradient that nobody needs is one number") {
+  TrainedPipeline pipeline(Schedule::gpipe, {{0, 1}, {1, 3}});
+  const auto reports = pipeline.run(2);
+  CHECK(reports[0].bytes_forward == 2 * kMicroBatches * 4000);
+  CHECK(reports[1].bytes_backward == 2 * kMicroBatches * 4000);
+  CHECK(reports[1].bytes_forward == 0);
+  TrainedPipeline remote(Schedule::gpipe, {{0, 0}, {0, 3}});
+  CHECK(remote.run(2)[1].bytes_backward == 2 * kMicroBatches * 4);
+}
+
+TEST_CASE("1f1b holds fewer activations than gpipe") {
+  const auto held = [](Schedule schedule) {
+    TrainedPipeline pipeline(schedule, {{0, 1}, {1, 3}});
+    return pipeline.run(4)[1].memory.tensors_bytes;
+  };
+  CHECK(held(Schedule::one_f_one_b) < held(Schedule::gpipe));
+}
+
+TEST_CASE("an error of one stage, a lost stage and a loss that is no number end all stages") {
+  const auto [fault, said] =
+      GENERATE(table<const char*, const char*>({{"throw@1-3@6", "the block broke on purpose"},
+                                                {"nan@1-3@6", "the loss of step 2 is nan: the training diverges"}}));
+  TrainedPipeline pipeline(Schedule::one_f_one_b, {{0, 1}, {1, 3}}, {"", fault});
+  auto reports = pipeline.start(4, 7);
+  CHECK(support::contains(support::message_of<Error>([&] { reports[1].get(); }), said));
+  CHECK_THROWS_AS(reports[0].get(), Error);
+}

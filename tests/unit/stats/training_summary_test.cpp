@@ -1,0 +1,140 @@
+#include <paretopipe/analysis/stats/training_summary.hpp>
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/experiment/schedule.hpp>
+
+#include <cmath>
+
+#include <support/catch.hpp>
+
+using namespace paretopipe;
+using namespace paretopipe::experiment;
+
+namespace {
+
+constexpr std::int64_t kMillisecond = 1'000'000;
+constexpr std::int64_t kTransfer = 2 * kMillisecond;
+
+Trial a_trial(Schedule schedule, int micro_batches, int steps, int stages) {
+  Trial trial;
+  trial.phases = Phases::training;
+  trial.training = Training{.schedule = schedule};
+  trial.block_count = stages;
+  for (int cut = 1; cut < stages; ++cut) trial.split_points.push_back(cut);
+  trial.batch = 4 * micro_batches;
+  trial.micro_batch = micro_batches == 1 ? 0 : 4;
+  trial.warmup = 1;
+  trial.batches = steps;
+  return trial;
+}
+
+/// What stages would measure that compute 10 ms forward, 20 ms backward and 5 ms for an update, if tensors took
+/// `kTransfer` and nobody waited for them longer than the schedule says: the moments of the schedule as it is played.
+record::TrainingSamples samples_of(const Trial& trial) {
+  const TrainingExtent extent{trial.stage_count(), trial.micro_batches(), trial.warmup + trial.batches};
+  std::vector<std::vector<Action>> actions;
+  for (int stage = 0; stage < extent.stages; ++stage) {
+    actions.push_back(actions_of(trial.training->schedule, extent, stage));
+  }
+  const double ms = kMillisecond;
+  const std::vector<ActionTimes> times(actions.size(), {10 * ms, 20 * ms, 5 * ms});
+  const auto planned = play(actions, times);
+  record::TrainingSamples samples{trial.warmup, extent.micro_batches, {}, {}, 2};
+  samples.stages.resize(actions.size());
+  samples.losses.assign(static_cast<std::size_t>(extent.steps), 0.5);
+  const auto total = static_cast<std::size_t>(extent.total());
+  for (std::size_t stage = 0; stage < actions.size(); ++stage) {
+    auto& timeline = samples.stages[stage];
+    const bool first = stage == 0, last = stage + 1 == actions.size();
+    const auto shape = [&](PassTimeline& pass, bool receives, bool sends) {
+      for (const auto moment : kPassMoments) (pass.*moment).resize(total);
+      if (!receives) pass.receive_begin = pass.receive_end = {};
+      if (!sends) pass.send_begin = pass.send_end = {};
+    };
+    shape(timeline.forward, !first, !last);
+    shape(timeline.backward, !last, !first);
+    for (std::size_t i = 0; i < actions[stage].size(); ++i) {
+      const auto& action = actions[stage][i];
+      const auto begin = std::llround(planned[stage][i].begin_ns), end = std::llround(planned[stage][i].end_ns);
+      if (action.kind == Action::Kind::update) {
+        timeline.update_begin.push_back(begin);
+        timeline.update_end.push_back(end);
+        continue;
+      }
+      auto& pass = action.kind == Action::Kind::forward ? timeline.forward : timeline.backward;
+      const auto place = static_cast<std::size_t>(action.micro_batch);
+      pass.compute_begin[place] = begin;
+      pass.compute_end[place] = end;
+      if (!pass.send_begin.empty()) pass.send_begin[place] = pass.send_end[place] = end;
+    }
+  }
+  for (std::size_t stage = 0; stage < actions.size(); ++stage) {
+    auto& timeline = samples.stages[stage];
+    if (stage > 0) {
+      timeline.forward.receive_begin = timeline.forward.receive_end = samples.stages[stage - 1].forward.send_end;
+    }
+    if (stage + 1 < actions.size()) {
+      timeline.backward.receive_begin = timeline.backward.receive_end = samples.stages[stage + 1].backward.send_end;
+    }
+  }
+  return samples;
+}
+
+double sum(const record::StepParts& parts) {
+  return parts.forward_ns + parts.backward_ns + parts.update_ns + parts.transfer_ns + parts.waiting_ns;
+}
+
+}  // namespace
+
+TEST_CASE("a step of equal stages takes the time of the formula, and its parts add up to it") {
+  const auto schedule = GENERATE(Schedule::gpipe, Schedule::one_f_one_b);
+  const auto trial = a_trial(schedule, 6, 5, 3);
+  const auto summary = stats::summarise_training(samples_of(trial), trial);
+  const double step_ms = 30 * (6 + 3 - 1) + 5;
+  CHECK(summary.step.count == 5);
+  CHECK(summary.step.p50_ns == Approx(step_ms * kMillisecond));
+  CHECK(summary.sample_per_s == Approx(24 / (step_ms / 1000)));
+  for (const auto& stage : summary.stages) {
+    CHECK(stage.forward_ns == Approx(60 * kMillisecond));
+    CHECK(stage.backward_ns == Approx(120 * kMillisecond));
+    CHECK(stage.update_ns == Approx(5 * kMillisecond));
+    CHECK(sum(stage) == Approx(step_ms * kMillisecond));
+  }
+  CHECK(summary.bubble == Approx(1 - 185 / step_ms));
+  CHECK(summary.expected_bubble == Approx(summary.bubble).epsilon(1e-6));
+  CHECK(summary.last_loss == 0.5);
+}
+
+TEST_CASE("time in which a stage is free and its next tensor is on the link is the transfer's") {
+  const auto trial = a_trial(Schedule::gpipe, 1, 3, 2);
+  auto samples = samples_of(trial);
+  const auto before = stats::summarise_training(samples, trial);
+  // The last stage's inputs leave stage 0 that much earlier than they arrive, and were awaited all the time.
+  for (auto& sent : samples.stages[0].forward.send_begin) sent -= kTransfer;
+  const auto after = stats::summarise_training(samples, trial);
+  CHECK(before.stages[1].transfer_ns == 0);
+  CHECK(after.stages[1].transfer_ns == Approx(kTransfer));
+  CHECK(after.stages[1].waiting_ns == Approx(before.stages[1].waiting_ns - kTransfer));
+  CHECK(after.bubble == Approx(before.bubble));
+}
+
+TEST_CASE("without a flush steps overlap, and the rate is that of the slowest stage") {
+  const auto trial = a_trial(Schedule::pipedream, 1, 20, 2);
+  const auto summary = stats::summarise_training(samples_of(trial), trial);
+  CHECK(summary.sample_per_s == Approx(4 / 0.035).epsilon(0.01));
+  CHECK(summary.step.p50_ns > 35 * kMillisecond);  // from its own first forward to its own last update
+  CHECK(summary.bubble < 0.05);
+}
+
+TEST_CASE("samples that are not those of the trial's steps are refused") {
+  const auto trial = a_trial(Schedule::gpipe, 2, 3, 2);
+  const auto damaged = [&](auto change) {
+    auto samples = samples_of(trial);
+    change(samples);
+    CHECK_THROWS_AS(stats::summarise_training(samples, trial), UsageError);
+  };
+  damaged([](auto& samples) { samples.losses.pop_back(); });
+  damaged([](auto& samples) { samples.stages[1].update_end.pop_back(); });
+  damaged([](auto& samples) { samples.stages[0].forward.send_end.clear(); });
+  damaged([](auto& samples) { samples.warmup = 4; });
+  damaged([](auto& samples) { samples.stages.clear(); });
+}

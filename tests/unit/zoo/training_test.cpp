@@ -1,0 +1,274 @@
+// Training on LibTorch's autograd: a cut, a schedule and recomputation change no bit, and the optimisers are PyTorch's.
+#include <paretopipe/compute/train/optimizer.hpp>
+#include <paretopipe/compute/train/torch_training_part.hpp>
+#include <paretopipe/compute/zoo/block.hpp>
+#include <paretopipe/compute/zoo/layers.hpp>
+#include <paretopipe/compute/zoo/model_backend.hpp>
+#include <paretopipe/compute/zoo/zoo.hpp>
+#include <paretopipe/stage/training_data.hpp>
+#include <paretopipe/stage/training_reference.hpp>
+
+#include <cmath>
+#include <map>
+
+#include <ATen/ops/cross_entropy_loss.h>
+#include <ATen/ops/equal.h>
+#include <ATen/ops/from_blob.h>
+#include <ATen/ops/randn.h>
+#include <support/catch.hpp>
+#include <torch/csrc/autograd/variable.h>
+#include <torch/optim/adam.h>
+#include <torch/optim/adamw.h>
+#include <torch/optim/sgd.h>
+
+namespace paretopipe::zoo {
+namespace {
+
+using experiment::BlockRange;
+using experiment::OptimizerKind;
+using experiment::Schedule;
+using experiment::Training;
+
+constexpr int kImages = 2;  ///< of a micro-batch: a batch norm over one pixel needs two
+
+const experiment::Optimizer kMomentum{OptimizerKind::sgd, 0.02, 0.9, 1e-3};
+
+stage::TrainingTask task_of(const std::string& model, const Training& training) {
+  const stage::ModelRequest request{.model = model, .num_classes = 10, .batch = kImages, .seed = 3, .data = "random"};
+  return {request, training, 3, 2};
+}
+
+stage::TrainingReference trained(const std::string& model, const Training& training, std::vector<BlockRange> parts,
+                                 int steps = 2) {
+  const auto backend = make_model_backend();
+  backend->configure({});
+  return stage::compute_training_reference({task_of(model, training), std::move(parts), steps}, *backend);
+}
+
+/// The same parts, as stages of a pipeline compute them: every micro-batch of a step forward through all of them, and
+/// then backward.
+std::vector<std::string> trained_in_stages(const std::string& model, const Training& training,
+                                           const std::vector<BlockRange>& parts, int steps = 2) {
+  const auto backend = make_model_backend();
+  backend->configure({});
+  const auto task = task_of(model, training);
+  const stage::TrainingData data(task, true, true, *backend);
+  std::vector<std::unique_ptr<stage::TrainingPart>> stages;
+  for (const auto& part : parts) stages.push_back(backend->make_training_part(task.model, part, training));
+  for (std::size_t step = 0; step < static_cast<std::size_t>(steps); ++step) {
+    for (std::size_t index = 0; index < 3; ++index) {
+      auto activation = data.input({step, index});
+      for (auto& stage : stages) activation = stage->forward({step, index}, std::move(activation));
+      stages.back()->loss({step, index}, data.labels({step, index}), 1.0 / 3);
+    }
+    for (std::size_t index = 0; index < 3; ++index) {
+      stage::Activation gradient;
+      for (std::size_t i = stages.size(); i-- > 0;) gradient = stages[i]->backward({step, index}, std::move(gradient));
+    }
+    for (auto& stage : stages) stage->update();
+  }
+  std::vector<std::string> digests;
+  for (const auto& stage : stages) {
+    for (auto& digest : stage->digests()) digests.push_back(std::move(digest));
+  }
+  return digests;
+}
+
+int blocks_of(const std::string& model) {
+  return find_model(model).block_count;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "a cut changes no bit of weights, statistics and momentum, with batch norms and dropouts, for 2 to 4 stages") {
+  const auto* model = GENERATE("mobilenet_v2", "densenet_cifar", "roberta_base");
+  const Training training{.schedule = Schedule::gpipe, .optimizer = kMomentum};
+  const int end = blocks_of(model);
+  const auto whole = trained(model, training, {{0, end}});
+  CAPTURE(model);
+  CHECK(trained_in_stages(model, training, {{0, 2}, {2, end / 2}, {end / 2, end}}) == whole.digests);
+  if (model != std::string("densenet_cifar")) return;  // which is fast
+  for (int cut = 0; cut <= end; cut += 7) {
+    CAPTURE(cut);
+    CHECK(trained_in_stages(model, training, {{0, cut}, {cut, end}}) == whole.digests);
+  }
+  CHECK(trained_in_stages(model, training, {{0, 1}, {1, 3}, {3, 3}, {3, end}}) == whole.digests);
+}
+
+TEST_CASE("a stage that begins or ends at any block of AlexNet, where ReLUs are blocks, trains") {
+  const Training training{.optimizer = kMomentum};
+  const int end = blocks_of("alexnet");
+  const auto whole = trained("alexnet", training, {{0, end}}, 1);
+  for (const int cut : {1, 13}) {
+    CAPTURE(cut);
+    CHECK(trained_in_stages("alexnet", training, {{0, cut}, {cut, end}}, 1) == whole.digests);
+  }
+}
+
+TEST_CASE("recomputing forwards changes no bit, running statistics and dropped elements included") {
+  const std::string model = "mobilenet_v2";
+  const int end = blocks_of(model), cut = end / 2;
+  Training training{.optimizer = kMomentum};
+  const auto whole = trained(model, training, {{0, end}});
+  training.recompute = true;
+  CHECK(trained_in_stages(model, training, {{0, cut}, {cut, end}}) == whole.digests);
+}
+
+namespace {
+
+/// Blocks of a model as PyTorch would train them, without a part: for each version of their weights.
+class PlainBlocks {
+ public:
+  PlainBlocks(const std::string& name, BlockRange range)
+      : model_(find_model(name)), plan_(model_.plan(10)), range_(range) {
+    for (int i = range.begin; i < range.end; ++i) {
+      const c10::InferenceMode inference;
+      auto block = build_block(model_.name, plan_[static_cast<std::size_t>(i)], 3);
+      auto& own = tensors_.emplace_back();
+      for (const auto& entry : block.tensors) own.push_back({entry.name, entry.tensor, entry.learnable});
+    }
+    for (auto& block : tensors_) {
+      for (auto& entry : block) entry.tensor = entry.tensor.clone().set_requires_grad(entry.learnable);
+    }
+  }
+
+  /// A copy whose weights stay while this one's change.
+  std::vector<std::vector<at::Tensor>> copied() const {
+    std::vector<std::vector<at::Tensor>> copies;
+    for (const auto& block : tensors_) {
+      auto& own = copies.emplace_back();
+      for (const auto& entry : block) {
+        own.push_back(entry.learnable ? entry.tensor.detach().clone().set_requires_grad(true) : entry.tensor);
+      }
+    }
+    return copies;
+  }
+
+  at::Tensor forward(std::vector<std::vector<at::Tensor>>& version, at::Tensor x) const {
+    compute::Tensors crossing{std::move(x)};
+    for (std::size_t i = 0; i < version.size(); ++i) {
+      std::span<const at::Tensor> given(version[i]);
+      const auto block = plan_[static_cast<std::size_t>(range_.begin) + i].build(Scope(model_.name, given));
+      crossing = block(std::move(crossing));
+    }
+    return crossing.front();
+  }
+
+  /// w -= lr * gradient, whose gradients are of the version.
+  void descend(std::vector<std::vector<at::Tensor>>& version, double rate) {
+    const at::NoGradGuard no_graph;
+    for (std::size_t i = 0; i < version.size(); ++i) {
+      for (std::size_t j = 0; j < version[i].size(); ++j) {
+        if (tensors_[i][j].learnable) tensors_[i][j].tensor.add_(version[i][j].grad(), -rate);
+      }
+    }
+  }
+
+  const std::vector<std::vector<NamedTensor>>& tensors() const { return tensors_; }
+
+ private:
+  const Model& model_;
+  std::vector<BlockPlan> plan_;
+  BlockRange range_;
+  std::vector<std::vector<NamedTensor>> tensors_;
+};
+
+/// The digests of a part that holds these tensors and has not trained.
+std::vector<std::string> digests_of(const PlainBlocks& blocks) {
+  std::vector<train::TrainableBlock> held;
+  for (const auto& block : blocks.tensors()) {
+    std::vector<NamedTensor> tensors;
+    for (const auto& entry : block) tensors.push_back({entry.name, entry.tensor.detach(), entry.learnable});
+    held.push_back({std::move(tensors), [](std::span<const at::Tensor>) -> train::Run { return {}; }});
+  }
+  return train::make_torch_training_part(std::move(held), {})->digests();
+}
+
+}  // namespace
+
+TEST_CASE(
+    "pipedream computes each backward with the weights of its forward: two stages as PyTorch would simulate them") {
+  constexpr double kRate = 0.02;
+  const std::string model = "resnet18";
+  const int end = blocks_of(model), cut = 5, count = 6;  // micro-batches
+  const Training training{.schedule = Schedule::pipedream, .optimizer = {OptimizerKind::sgd, kRate, 0, 0}};
+  const auto piped = trained(model, training, {{0, cut}, {cut, end}});
+
+  const auto backend = make_model_backend();
+  backend->configure({});
+  const stage::TrainingData data(task_of(model, training), true, true, *backend);
+  PlainBlocks first(model, {0, cut}), second(model, {cut, end});
+  // Stage 0 is a micro-batch ahead: it computes F(m + 1) before it has updated for m, and so with the weights that it
+  // had for micro-batch m - 1's update.
+  const auto input = [&](int m) {
+    const auto& activation = data.input({static_cast<std::size_t>(m / 3), static_cast<std::size_t>(m % 3)});
+    return at::from_blob(activation.bytes.data(), activation.spec.shape, at::TensorOptions(at::kFloat)).clone();
+  };
+  std::map<int, std::vector<std::vector<at::Tensor>>> versions;
+  std::map<int, at::Tensor> outputs;
+  const auto first_forward = [&](int m) {
+    versions[m] = first.copied();
+    outputs[m] = first.forward(versions[m], input(m));
+  };
+  first_forward(0);
+  for (int m = 0; m < count; ++m) {
+    if (m + 1 < count) first_forward(m + 1);
+    auto version = second.copied();
+    auto crossing = outputs[m].detach().set_requires_grad(true);
+    const auto labels = data.labels({static_cast<std::size_t>(m / 3), static_cast<std::size_t>(m % 3)});
+    const auto classes = at::from_blob(const_cast<std::int64_t*>(labels.data()), {2}, at::TensorOptions(at::kLong));
+    at::cross_entropy_loss(second.forward(version, crossing), classes).mul(1.0 / 3).backward();
+    second.descend(version, kRate);
+    outputs[m].backward(crossing.grad());
+    first.descend(versions[m], kRate);
+  }
+  auto simulated = digests_of(first);
+  for (auto& digest : digests_of(second)) simulated.push_back(std::move(digest));
+  CHECK(piped.digests == simulated);
+}
+
+TEST_CASE("what is trained has the names of PyTorch's state_dict, learns, and is not what it was") {
+  const Training training{.optimizer = {OptimizerKind::sgd, 0.05, 0.9, 0}};
+  const int end = blocks_of("densenet_cifar");
+  const auto before = trained("densenet_cifar", {.optimizer = {OptimizerKind::sgd, 0, 0, 0}}, {{0, end}}, 1);
+  const auto after = trained("densenet_cifar", training, {{0, end}}, 12);
+  CHECK(after.digests != before.digests);
+  CHECK(after.losses[10] < 0.8 * after.losses[0]);  // of the same batch
+}
+
+namespace {
+
+/// The parameter after some steps of ours and of torch::optim's, with the same gradients.
+template <class Theirs, class Options>
+void check_optimizer(const experiment::Optimizer& optimizer, const Options& options) {
+  at::manual_seed(7);
+  auto ours = at::randn({64}), theirs = ours.clone().set_requires_grad(true);
+  Theirs reference({theirs}, options);
+  train::ParameterState state;
+  for (int step = 0; step < 20; ++step) {
+    const auto gradient = at::randn({64});
+    theirs.mutable_grad() = gradient.clone();
+    reference.step();
+    const at::NoGradGuard no_graph;
+    train::update(optimizer, ours, gradient.clone(), state);
+    REQUIRE(at::equal(ours, theirs));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("sgd, adam and adamw are torch::optim's, to the last bit") {
+  for (const double decay : {0.0, 0.01}) {
+    for (const double momentum : {0.0, 0.9}) {
+      check_optimizer<torch::optim::SGD>({OptimizerKind::sgd, 0.1, momentum, decay},
+                                         torch::optim::SGDOptions(0.1).momentum(momentum).weight_decay(decay));
+    }
+    check_optimizer<torch::optim::Adam>({OptimizerKind::adam, 0.01, 0, decay},
+                                        torch::optim::AdamOptions(0.01).weight_decay(decay));
+    check_optimizer<torch::optim::AdamW>({OptimizerKind::adamw, 0.01, 0, decay},
+                                         torch::optim::AdamWOptions(0.01).weight_decay(decay));
+  }
+}
+
+}  // namespace paretopipe::zoo
