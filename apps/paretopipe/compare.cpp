@@ -19,21 +19,30 @@ namespace {
 struct CompareOptions {
   std::string base;
   std::string now;
-  std::vector<std::string> metrics{"latency_p50", "latency_p95", "throughput"};
+  std::vector<std::string> metrics{};
   std::vector<std::string> rules;
   bool strict = false;
   std::string format = "text";
   std::string out;
 };
 
-compare::Request request_of(const CompareOptions& options) {
+/// What is looked at unless somebody says otherwise: what the trials are measured for.
+std::vector<std::string> usual_metrics(const std::vector<record::TrialRecord>& records) {
+  const bool trained =
+      std::any_of(records.begin(), records.end(), [](const auto& record) { return record.trial.training.has_value(); });
+  if (trained) return {"step_time", "training_throughput", "peak_memory"};
+  return {"latency_p50", "latency_p95", "throughput"};
+}
+
+compare::Request request_of(const CompareOptions& options, const std::vector<record::TrialRecord>& records) {
   compare::Request request;
   request.strict = options.strict;
   const auto look_at = [&](const record::Metric& metric) {
     const auto known = std::find(request.metrics.begin(), request.metrics.end(), &metric);
     if (known == request.metrics.end()) request.metrics.push_back(&metric);
   };
-  for (const auto& name : options.metrics) look_at(record::find_metric(name));
+  for (const auto& name : options.metrics.empty() ? usual_metrics(records) : options.metrics)
+    look_at(record::find_metric(name));
   for (const auto& text : options.rules) {
     request.rules.push_back(compare::parse_rule(text));
     look_at(*request.rules.back().metric);
@@ -49,7 +58,6 @@ std::string render_comparison(const compare::Comparison& comparison, const Compa
 }
 
 ExitCode run_compare(const CompareOptions& options) {
-  auto request = request_of(options);
   if (options.rules.empty() && (options.strict || options.format == "junit")) {
     throw UsageError("--format junit and --strict are about rules: give at least one --fail-on");
   }
@@ -57,6 +65,7 @@ ExitCode run_compare(const CompareOptions& options) {
   check_not_replaced(options.now, options.out);
   const auto base = load_records(options.base);
   const auto now = load_records(options.now);
+  auto request = request_of(options, now.records);
   const auto comparison =
       compare::compare({options.base, base.records}, {options.now, now.records}, std::move(request));
   deliver(render_comparison(comparison, options), options.out);
@@ -90,7 +99,10 @@ void add_compare(CLI::App& app, Command& chosen) {
       ->add_option("--fail-on", options->rules, "'METRIC < -N%' or 'METRIC > +N%': exit 1 on such a change; repeatable")
       ->type_name("RULE")
       ->allow_extra_args(false);
-  command->add_option("--metric", options->metrics, "Metric to show; repeatable (latency_p50, latency_p95, throughput)")
+  command
+      ->add_option("--metric", options->metrics,
+                   "Metric to show; repeatable (latency_p50, latency_p95 and throughput; of training step_time, "
+                   "training_throughput and peak_memory)")
       ->type_name("METRIC")
       ->allow_extra_args(false);
   command->add_flag("--strict", options->strict,

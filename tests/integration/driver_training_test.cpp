@@ -44,6 +44,18 @@ TEST_CASE("every split is trained with every schedule and micro-batch, checked, 
   }
   const auto said = shell.run(0, "frontier out").output;
   check_contains(said, {"step_time", "peak_memory", "1 1f1b/2", "1 pipedream/4", "2 gpipe/4 local"});
+  check_contains(
+      shell.run(0, "explain out").output,
+      {"A step of 8 samples takes", "its schedule could reach", "stage 1", "waiting", "Stage 0 computes longest",
+       "One device that trains alone (2/2 all local", "The most samples a second are"});
+  const auto explained = nlohmann::json::parse(shell.run(0, "explain out --format json").output);
+  for (const auto& one : explained["groups"][0]["configurations"]) CHECK(one.at("reached") > 0.3);
+  check_contains(shell.run(0, "compare out out").output, {"step_time", "training_throughput", "peak_memory"});
+  check_contains(shell.run(0, "explain out --split 1 --format markdown").output, {"| a step", "| forward"});
+  shell.run(0, "report out --out report.html");
+  CHECK(shell.has("report.html"));
+  export_in(shell, {"trials"});
+  CHECK(contains(shell.text("exported/trials.csv"), "pipedream"));
   CHECK(contains(shell.run(0, "frontier out --objective training_throughput --objective bubble").output, "1 gpipe/2"));
 }
 

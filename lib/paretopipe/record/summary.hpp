@@ -1,9 +1,11 @@
 #pragma once
 #include <paretopipe/core/timeline.hpp>
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -84,6 +86,11 @@ struct StepParts {
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StepParts, forward_ns, backward_ns, update_ns, transfer_ns, waiting_ns)
 
+inline constexpr std::array kStepParts{&StepParts::forward_ns, &StepParts::backward_ns, &StepParts::update_ns,
+                                       &StepParts::transfer_ns, &StepParts::waiting_ns};
+inline constexpr std::array<std::string_view, kStepParts.size()> kStepPartNames{"forward", "backward", "update",
+                                                                                "transfer", "waiting"};
+
 /// The results of a trial that trains.
 struct TrainingSummary {
   Distribution step;              ///< stage 0 begins its first forward → all stages have updated their weights
@@ -91,11 +98,13 @@ struct TrainingSummary {
   std::vector<StepParts> stages;  ///< in the same time
   double bubble = 0;              ///< share of that time in which a stage does not compute, mean over the stages
   double expected_bubble = 0;     ///< the same if nothing took time but computing: the schedule's own
+  double bound_sample_per_s = 0;  ///< the samples then
   double last_loss = 0;           ///< of the last step
 
   bool operator==(const TrainingSummary&) const = default;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TrainingSummary, step, sample_per_s, stages, bubble, expected_bubble, last_loss)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TrainingSummary, step, sample_per_s, stages, bubble, expected_bubble,
+                                   bound_sample_per_s, last_loss)
 
 /// The results of a trial, derived from its raw samples. Values of a phase that the trial does not have are absent, and
 /// its lists are empty.

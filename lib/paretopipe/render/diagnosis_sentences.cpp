@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "diagnosis_words.hpp"
+#include "step_words.hpp"
 
 namespace paretopipe::render {
 
@@ -222,6 +223,7 @@ std::string baseline_phrase(const diagnosis::GroupDiagnosis& group, const diagno
 std::string headline(const diagnosis::GroupDiagnosis& group, const diagnosis::ConfigurationDiagnosis& one) {
   if (one.lacks_phase() && one.has_result()) return lacking_phase(one.trial());
   if (one.trial().data_parallel > 0 && one.has_result()) return data_parallel_headline(group, one);
+  if (one.step) return step_headline(group, one);
   if (!one.demands) return nothing_to_say(one);
   const auto& demands = *one.demands;
   const auto& bottleneck = one.bounds.front();
@@ -238,6 +240,11 @@ std::string headline(const diagnosis::GroupDiagnosis& group, const diagnosis::Co
 std::vector<std::string> remarks(const diagnosis::GroupDiagnosis& group, const diagnosis::ConfigurationDiagnosis& one) {
   if (one.lacks_phase()) return {};
   if (one.trial().data_parallel > 0 && one.has_result()) return data_parallel_remarks(one);
+  if (one.step) {
+    auto all = step_remarks(group, one);
+    if (auto disturbed = disturbance(one); !disturbed.empty()) all.push_back(std::move(disturbed));
+    return all;
+  }
   if (!one.demands) return {};
   const auto advice = diagnosis::advise(group, one);
   std::vector<std::string> all{agreement(one),
@@ -260,6 +267,9 @@ std::vector<std::string> remarks(const diagnosis::GroupDiagnosis& group, const d
 }
 
 std::string conclusion(const diagnosis::GroupDiagnosis& group) {
+  if (std::ranges::any_of(group.configurations, [](const auto& one) { return one.step.has_value(); })) {
+    return step_conclusion(group);
+  }
   const auto* fastest = group.fastest();
   const auto has_result = [](const auto& one) { return one.has_result(); };
   if (fastest == nullptr && std::ranges::any_of(group.configurations, has_result) &&

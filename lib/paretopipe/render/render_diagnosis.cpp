@@ -10,6 +10,7 @@
 
 #include "cut_data.hpp"
 #include "diagnosis_words.hpp"
+#include "step_words.hpp"
 
 namespace paretopipe::render {
 
@@ -75,13 +76,16 @@ std::string title(const diagnosis::GroupDiagnosis& group) {
   return record::printable(record::group_title(group.settings()));
 }
 
+std::string plain_table(const std::vector<Table::Column>& columns, Rows rows) {
+  Table table(columns);
+  for (auto& row : rows) table.add_row(std::move(row));
+  return '\n' + table.to_text({.unicode = false}) + '\n';
+}
+
 std::string section(const diagnosis::GroupDiagnosis& group, const diagnosis::ConfigurationDiagnosis& one) {
   auto text = fmt::format("\n{}: {}\n", record::split_label(one.trial()), headline(group, one));
-  if (!one.bounds.empty()) {
-    Table table(kColumns);
-    for (auto& row : part_rows(one)) table.add_row(std::move(row));
-    text += '\n' + table.to_text({.unicode = false}) + '\n';
-  }
+  if (!one.bounds.empty()) text += plain_table(kColumns, part_rows(one));
+  if (one.step) text += plain_table(step_columns(one), step_rows(one));
   for (const auto& remark : shown_remarks(group, one)) text += fmt::format("  - {}\n", remark);
   return text;
 }
@@ -90,6 +94,7 @@ std::string markdown_section(const diagnosis::GroupDiagnosis& group, const diagn
   auto text = fmt::format("**{}**: {}\n\n", markdown_escaped(record::split_label(one.trial())),
                           markdown_escaped(headline(group, one)));
   if (!one.bounds.empty()) text += markdown_table(kColumns, part_rows(one)) + '\n';
+  if (one.step) text += markdown_table(step_columns(one), step_rows(one)) + '\n';
   const auto shown = shown_remarks(group, one);
   for (const auto& remark : shown) text += fmt::format("- {}\n", markdown_escaped(remark));
   return shown.empty() ? text : text + '\n';
@@ -202,6 +207,16 @@ void append(Json& json, const diagnosis::ConfigurationDiagnosis& one) {
   json["links"] = links(demands);
 }
 
+void append(Json& json, const diagnosis::StepDemands& step) {
+  json["sample_per_s"] = step.sample_per_s;
+  json["bound_sample_per_s"] = step.bound_sample_per_s;
+  json["reached"] = step.sample_per_s / step.bound_sample_per_s;
+  json["bubble"] = step.bubble;
+  json["bubble_expected"] = step.expected_bubble;
+  json["stages"] = Json::array();
+  for (const auto& stage : step.stages) json["stages"].push_back(Json(nlohmann::json(stage)));
+}
+
 void append(Json& json, const diagnosis::CodecEffect& effect) {
   if (effect.plain == nullptr) return;
   Json codec{{"saved_bytes", effect.saved_bytes}, {"added_ns", effect.added_ns}};
@@ -219,6 +234,7 @@ Json to_json(const diagnosis::GroupDiagnosis& group, const diagnosis::Configurat
   json["repetitions_failed"] = configuration.failed.size();
   json["repetitions_invalid"] = configuration.invalid.size();
   if (one.demands) append(json, one);
+  if (one.step) append(json, *one.step);
   if (const auto effect = diagnosis::codec_effect(group, one)) append(json, *effect);
   if (const auto* single = group.all_local(); single != nullptr && one.demands) {
     json["speed_up_single"] = one.demands->throughput_image_per_s / single->demands->throughput_image_per_s;

@@ -101,6 +101,7 @@ TEST_CASE("a step of equal stages takes the time of the formula, and its parts a
   }
   CHECK(summary.bubble == Approx(1 - 185 / step_ms));
   CHECK(summary.expected_bubble == Approx(summary.bubble).epsilon(1e-6));
+  CHECK(summary.bound_sample_per_s == Approx(summary.sample_per_s).epsilon(1e-6));
   CHECK(summary.last_loss == 0.5);
 }
 
@@ -115,6 +116,7 @@ TEST_CASE("time in which a stage is free and its next tensor is on the link is t
   CHECK(after.stages[1].transfer_ns == Approx(kTransfer));
   CHECK(after.stages[1].waiting_ns == Approx(before.stages[1].waiting_ns - kTransfer));
   CHECK(after.bubble == Approx(before.bubble));
+  CHECK(after.bound_sample_per_s == Approx(before.bound_sample_per_s));
 }
 
 TEST_CASE("without a flush steps overlap, and the rate is that of the slowest stage") {

@@ -35,8 +35,11 @@ bool same_place(const Constraint& left, const Constraint& right) {
 
 void measure(ConfigurationDiagnosis& diagnosis, Records records) {
   std::vector<Demands> repetitions;
+  std::vector<const record::TrialRecord*> trained;
   for (const auto index : diagnosis.configuration.ok) {
-    if (diagnosis.trial().data_parallel == 0 && !diagnosis.lacks_phase()) {
+    if (diagnosis.trial().training) {
+      trained.push_back(&records[index]);
+    } else if (diagnosis.trial().data_parallel == 0 && !diagnosis.lacks_phase()) {
       repetitions.push_back(demands_of(records[index]));
     }
     auto disturbances = stats::slow_down_sentences(records[index]);
@@ -46,6 +49,7 @@ void measure(ConfigurationDiagnosis& diagnosis, Records records) {
       add_once(diagnosis.disturbances, record::printable(sentence));
     }
   }
+  if (!trained.empty()) diagnosis.step = step_demands(trained);
   if (repetitions.empty()) return;
   diagnosis.demands = median_demands(repetitions);
   diagnosis.bounds = constraints(*diagnosis.demands);
@@ -178,7 +182,7 @@ std::optional<LighterCut> lighter_cut(const GroupDiagnosis& group, const Configu
     if (block <= after || block >= before || static_cast<double>(bytes) >= kLighter * payload) continue;
     auto moved = cuts;
     moved[index] = block;
-    const LighterCut candidate{block, bytes, group.measured({moved, one.trial().codec})};
+    const LighterCut candidate{block, bytes, group.measured({moved, one.trial().codec, {}})};
     if (!best || better(candidate, *best)) best = candidate;
   }
   return best;

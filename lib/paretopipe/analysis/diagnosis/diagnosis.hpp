@@ -1,5 +1,6 @@
 #pragma once
 #include <paretopipe/analysis/diagnosis/bounds.hpp>
+#include <paretopipe/analysis/diagnosis/step_demands.hpp>
 #include <paretopipe/analysis/stats/aggregate.hpp>
 
 #include <cstddef>
@@ -18,6 +19,7 @@ struct ConfigurationDiagnosis {
   stats::Configuration configuration;
   bool wanted = true;                ///< asked for; otherwise included for comparison
   std::optional<Demands> demands;    ///< medians of the counting repetitions; absent if none counts or without a phase
+  std::optional<StepDemands> step;   ///< the same of a trial that trains
   std::vector<Constraint> bounds;    ///< constraints(*demands); empty without them
   std::size_t agreeing = 0;          ///< repetitions whose own bottleneck is bounds.front()
   std::vector<std::string> reasons;  ///< each reason, once, why a repetition has no result or does not count
@@ -28,10 +30,10 @@ struct ConfigurationDiagnosis {
   const experiment::Trial& trial() const { return configuration.trial; }
   bool has_result() const { return !configuration.ok.empty(); }
   /// True if a phase is missing. Diagnosing the throughput takes both.
-  bool lacks_phase() const { return trial().phases != experiment::Phases::both; }
+  bool lacks_phase() const { return trial().phases != experiment::Phases::both && !trial().training; }
 };
 
-/// Configurations that differ only in their split points, by ascending split points. Data parallelism comes last. It
+/// Configurations that differ only in their cut, by ascending split points. Data parallelism comes last. It
 /// has no demands and is not diagnosed, because its batches do not pass through several stages.
 struct GroupDiagnosis {
   std::vector<ConfigurationDiagnosis> configurations;

@@ -205,14 +205,19 @@ std::vector<record::StepParts> parts_of_stages(const Steps& steps, std::size_t s
 
 record::TrainingSummary summarise_training(const record::TrainingSamples& samples, const experiment::Trial& trial) {
   const Steps steps(samples, trial);
+  const auto samples_per_s = [&](const Steps& of) {
+    const auto length = std::max<std::int64_t>(1, of.window().length());
+    return 1e9 * static_cast<double>(trial.batch) * of.measured() / static_cast<double>(length);
+  };
   record::TrainingSummary summary;
   summary.step = distribution_of_steps(steps, samples.warmup);
-  const auto length = std::max<std::int64_t>(1, steps.window().length());
-  summary.sample_per_s = 1e9 * static_cast<double>(trial.batch) * steps.measured() / static_cast<double>(length);
+  summary.sample_per_s = samples_per_s(steps);
   summary.stages = parts_of_stages(steps, samples.stages.size());
   summary.bubble = bubble_of(summary.stages);
   const auto ideal = played(samples, steps);
-  summary.expected_bubble = bubble_of(parts_of_stages(Steps(ideal, trial), samples.stages.size()));
+  const Steps ideal_steps(ideal, trial);
+  summary.expected_bubble = bubble_of(parts_of_stages(ideal_steps, samples.stages.size()));
+  summary.bound_sample_per_s = samples_per_s(ideal_steps);
   summary.last_loss = samples.losses.back();
   return summary;
 }
