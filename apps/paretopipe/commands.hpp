@@ -34,5 +34,6 @@ void add_profile(CLI::App& app, Command& chosen, std::vector<std::string> comman
 void add_report(CLI::App& app, Command& chosen);
 void add_run(CLI::App& app, Command& chosen, std::vector<std::string> command_line);
 void add_sweep(CLI::App& app, Command& chosen, std::vector<std::string> command_line);
+void add_train(CLI::App& app, Command& chosen, std::vector<std::string> command_line);
 
 }  // namespace paretopipe::cli

@@ -111,9 +111,10 @@ class FaultyBackend final : public stage::Backend {
       backend_.computed(range_, output);
       return output;
     }
-    double loss(stage::MicroBatch which, std::span<const std::int64_t> labels, double share) override {
-      const auto loss = inner_->loss(which, labels, share);
-      return backend_.diverged_ ? std::numeric_limits<double>::quiet_NaN() : loss;
+    stage::Learned loss(stage::MicroBatch which, std::span<const std::int64_t> labels, double share) override {
+      auto learned = inner_->loss(which, labels, share);
+      if (backend_.diverged_) learned.loss = std::numeric_limits<double>::quiet_NaN();
+      return learned;
     }
     stage::Activation backward(stage::MicroBatch which, stage::Activation gradient) override {
       return inner_->backward(which, std::move(gradient));
@@ -121,6 +122,7 @@ class FaultyBackend final : public stage::Backend {
     void update() override { inner_->update(); }
     std::vector<std::string> digests() const override { return inner_->digests(); }
     stage::TrainingBytes bytes() const override { return inner_->bytes(); }
+    std::vector<stage::NamedState> state() const override { return inner_->state(); }
 
    private:
     std::unique_ptr<stage::TrainingPart> inner_;

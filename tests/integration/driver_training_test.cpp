@@ -105,8 +105,8 @@ TEST_CASE("three stages train over emulated networks, and the plan shows what ea
       "--schedule 1f1b";
   check_contains(shell.run(0, train + "--dry-run").output,
                  {"1f1b, 4 micro-batches a step:", "stage 0: F0 F1 F2 B0 F3 B1 B2 B3 U", "stage 2: F0 B0 F1 B1"});
-  shell.run(0, train + "--network unshaped --network wifi --shaping emulated");
-  const auto records = shell.records();
+  shell.run(train + "--network unshaped --network wifi --shaping emulated");
+  const auto records = shell.records();  // on a busy machine the emulated link may come late, which is invalid
   REQUIRE(records.size() == 2);
   for (const auto& record : records) {
     CHECK(record.status != record::Status::failed);

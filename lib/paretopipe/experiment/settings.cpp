@@ -69,6 +69,7 @@ std::vector<Setting> what_is_measured() {
        .trial = classes()},
       {.key = "weights",
        .flag = "--weights",
+       .alias = "--init",
        .meaning = "File with the weights of the only model: `.safetensors`, or `.pth` as torch.save writes it",
        .unset = "made from the seed",
        .value = text(&Experiment::weights, "a file")},

@@ -262,6 +262,29 @@ std::vector<stage::TrainReport> Pipeline::train(const std::vector<stage::Train>&
   return ask<stage::TrainReport>(requests);
 }
 
+std::int64_t Pipeline::count_labels(const stage::ModelRequest& model) {
+  return ask<stage::LabelsCounted>(std::vector<stage::CountLabels>{{model}}).front().count;
+}
+
+void Pipeline::take_training_data(const stage::TrainingTask& task, int stages) {
+  std::vector<int> ends{0};
+  if (stages > 1) ends.push_back(stages - 1);
+  ask_of<stage::TrainingPrepared>(ends, std::vector<stage::TakeTrainingData>(ends.size(), {task}));
+}
+
+std::vector<TrainedTensor> Pipeline::fetch_weights(int stages) {
+  std::vector<TrainedTensor> weights;
+  for (int stage = 0; stage < stages; ++stage) {
+    const auto reply = ask_of<stage::WeightsFollow>({stage}, std::vector<stage::FetchWeights>(1)).front();
+    for (std::size_t i = 0; i < std::min(reply.names.size(), reply.specs.size()); ++i) {
+      auto& tensor = weights.emplace_back(TrainedTensor{reply.names[i], reply.specs[i], {}});
+      tensor.bytes.resize(static_cast<std::size_t>(wire::byte_size(tensor.spec)));
+      stages_[static_cast<std::size_t>(stage)].receive_tensor(0, i, tensor.spec, tensor.bytes);
+    }
+  }
+  return weights;
+}
+
 std::vector<std::byte> Pipeline::fetch_result(std::uint32_t tag, const wire::TensorSpec& micro_batch,
                                               int micro_batches) {
   ask<stage::ResultFollows>(std::vector<stage::FetchResult>{{tag}});

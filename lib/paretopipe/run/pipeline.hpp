@@ -3,6 +3,7 @@
 #include <paretopipe/run/emulated_devices.hpp>
 #include <paretopipe/run/file_copies.hpp>
 #include <paretopipe/run/stage_client.hpp>
+#include <paretopipe/run/train_epochs.hpp>
 #include <paretopipe/shaping/network.hpp>
 #include <paretopipe/stage/training_messages.hpp>
 #include <paretopipe/wire/key.hpp>
@@ -99,6 +100,15 @@ class Pipeline {
   /// One request for each stage that takes part, the first ones.
   void prepare_training(const std::vector<stage::PrepareTraining>& requests);
   std::vector<stage::TrainReport> train(const std::vector<stage::Train>& requests);
+
+  /// How many samples the first stage's data have.
+  std::int64_t count_labels(const stage::ModelRequest& model);
+
+  /// Replaces what the coming steps learn from, at the first and the last of `stages` stages.
+  void take_training_data(const stage::TrainingTask& task, int stages);
+
+  /// What the first `stages` stages hold, in the order of the model's blocks.
+  std::vector<TrainedTensor> fetch_weights(int stages);
 
   /// The result of the last batch of the last run, whose requests had this tag: its micro-batches, one after the other.
   std::vector<std::byte> fetch_result(std::uint32_t tag, const wire::TensorSpec& micro_batch, int micro_batches);

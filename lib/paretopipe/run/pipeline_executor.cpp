@@ -282,22 +282,34 @@ record::TrialRecord PipelineExecutor::run_training(const experiment::Trial& tria
   TrainingEvidence evidence;
   evidence.trial.provenance = provenance_now();
   evidence.trial.failure = attempt([&](const char*& phase) {
-    ensure_pipeline(trial, unsplit_.known(training_question_of(trial)) == nullptr);
-    pipeline_->join_backward_ring();
-    phase = "load";
-    const auto& answer = ensure_training_known(trial);
-    auto too_small = EmulatedDevices::too_small_for(trial, answer.description);
-    if (too_small) return too_small;
-    devices_->expect(trial, answer.description);
-    loaded_request_.reset();
-    source_question_.reset();
-    pipeline_->prepare_training(training_requests(trial, training_task(trial, request_of(trial))));
-    phase = "network";
-    ensure_network(trial);
-    phase = "run";
-    return train(trial, answer, evidence);
+    const auto& answer = prepare_to_train(trial, phase);
+    auto failure = EmulatedDevices::too_small_for(trial, answer.description);
+    if (!failure) failure = verify_training(trial, answer);
+    return failure ? failure : train(trial, answer, evidence);
   });
   return finish_training_record(trial, std::move(evidence));
+}
+
+/// Up to the phase "run".
+const TrainingAnswer& PipelineExecutor::prepare_to_train(const experiment::Trial& trial, const char*& phase) {
+  ensure_pipeline(trial, unsplit_.known(training_question_of(trial)) == nullptr);
+  pipeline_->join_backward_ring();
+  phase = "load";
+  const auto& answer = ensure_training_known(trial);
+  devices_->expect(trial, answer.description);
+  phase = "network";
+  ensure_network(trial);
+  phase = "run";
+  return answer;
+}
+
+/// Leaves the stages trained for these steps.
+std::optional<record::Failure> PipelineExecutor::verify_training(const experiment::Trial& trial,
+                                                                 const TrainingAnswer& answer) {
+  loaded_request_.reset();
+  source_question_.reset();
+  pipeline_->prepare_training(training_requests(trial, training_task(trial, request_of(trial))));
+  return check_training(pipeline_->train(train_requests(trial, answer, next_tag_++, kVerifiedSteps)), answer.reference);
 }
 
 TrainingQuestion PipelineExecutor::training_question_of(const experiment::Trial& trial) const {
@@ -317,8 +329,6 @@ const TrainingAnswer& PipelineExecutor::ensure_training_known(const experiment::
 
 std::optional<record::Failure> PipelineExecutor::train(const experiment::Trial& trial, const TrainingAnswer& answer,
                                                        TrainingEvidence& evidence) {
-  const auto verified = pipeline_->train(train_requests(trial, answer, next_tag_++, kVerifiedSteps));
-  if (auto failure = check_training(verified, answer.reference)) return failure;
   network_->begin_trial();
   auto network = applied_.evidence();
   evidence.reports = pipeline_->train(train_requests(trial, answer, next_tag_++, trial.warmup + trial.batches));

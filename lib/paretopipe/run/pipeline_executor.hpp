@@ -5,6 +5,7 @@
 #include <paretopipe/run/pipeline.hpp>
 #include <paretopipe/run/relayed_network.hpp>
 #include <paretopipe/run/sweep.hpp>
+#include <paretopipe/run/train_epochs.hpp>
 #include <paretopipe/run/training_trial.hpp>
 #include <paretopipe/run/unsplit_models.hpp>
 #include <paretopipe/shaping/network.hpp>
@@ -111,6 +112,12 @@ class PipelineExecutor final : public TrialExecutor {
 
   record::TrialRecord run(const experiment::Trial& trial) override;
 
+  /// Trains on all samples of the data, again and again, as the trial has it, whose batches count for nothing. Its
+  /// stages are checked as before a trial is measured. Returns why it could not, and throws Interrupted between two
+  /// steps.
+  std::optional<record::Failure> train_epochs(const experiment::Trial& trial, int epochs,
+                                              const EpochObserver& observer);
+
   /// Keeps stages, which sleep until their next trial, but ends those in cgroups: a limit belongs to one device, which
   /// exists only once.
   void make_room() override;
@@ -137,8 +144,12 @@ class PipelineExecutor final : public TrialExecutor {
   record::TrialRecord run_training(const experiment::Trial& trial);
   TrainingQuestion training_question_of(const experiment::Trial& trial) const;
   const TrainingAnswer& ensure_training_known(const experiment::Trial& trial);
+  const TrainingAnswer& prepare_to_train(const experiment::Trial& trial, const char*& phase);
+  std::optional<record::Failure> verify_training(const experiment::Trial& trial, const TrainingAnswer& answer);
   std::optional<record::Failure> train(const experiment::Trial& trial, const TrainingAnswer& answer,
                                        TrainingEvidence& evidence);
+  void train_one(const experiment::Trial& trial, const TrainingAnswer& answer, stage::TrainingTask& task, int steps,
+                 int at_a_time, Epoch& epoch);
   stage::ModelRequest request_of(const experiment::UncutTrial& trial) const;
   UnsplitSetup setup_of(const experiment::UncutTrial& trial) const;
   UnsplitQuestion question_of(const experiment::Trial& trial) const;

@@ -24,6 +24,8 @@ void to_json(nlohmann::json& json, const ModelRequest& request) {
       {"data", request.data},   {"weights", request.weights},         {"labels", request.labels}};
   write_optional(json, "archive", request.archive);
   if (!request.cut_positions.empty()) json["cut_positions"] = request.cut_positions;
+  if (request.first_batch != 0) json["first_batch"] = request.first_batch;
+  if (request.shuffle != 0) json["shuffle"] = request.shuffle;
   experiment::write_compute_mode(json, request.compute);
 }
 
@@ -37,6 +39,8 @@ void from_json(const nlohmann::json& json, ModelRequest& request) {
   json.at("labels").get_to(request.labels);
   read_optional(json, "archive", request.archive);
   request.cut_positions = json.value("cut_positions", std::vector<int>{});
+  request.first_batch = json.value("first_batch", 0);
+  request.shuffle = json.value("shuffle", std::uint64_t{0});
   request.compute = experiment::read_compute_mode(json);
 }
 

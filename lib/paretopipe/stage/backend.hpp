@@ -88,6 +88,8 @@ struct ModelRequest {
   experiment::ComputeMode compute{};
   std::string labels{};              ///< labels of the data's samples, as in DataSource::labels
   std::vector<int> cut_positions{};  ///< of an archive, as in its description; empty: not known yet
+  int first_batch = 0;               ///< of inputs and labels; those before are left out
+  std::uint64_t shuffle = 0;         ///< the order of the samples: their own, or drawn from this
   bool operator==(const ModelRequest&) const = default;
 };
 void to_json(nlohmann::json& json, const ModelRequest& request);

@@ -55,7 +55,9 @@ void RunProgress::computed(std::int64_t duration_ns) {
 
 void RunProgress::describe_in(Whereabouts& whereabouts) const {
   whereabouts.longest_compute_ns = longest_compute_ns_.load(std::memory_order_relaxed);
-  for (const auto& lane : lanes_) whereabouts.lanes.push_back(lane.report());
+  for (const auto& lane : lanes_) {
+    if (lane.exists()) whereabouts.lanes.push_back(lane.report());
+  }
 }
 
 void Progress::show(std::shared_ptr<const RunProgress> run) {

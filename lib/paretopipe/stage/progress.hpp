@@ -31,6 +31,9 @@ class Lane {
     now(doing);
   }
 
+  /// False for a thread that would serve a link which the stage does not have: it would seem to wait for ever.
+  bool exists() const { return role_ == Role::compute || traffic_ != nullptr; }
+
   LaneReport report() const;
 
  private:

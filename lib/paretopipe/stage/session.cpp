@@ -23,6 +23,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <optional>
 #include <span>
@@ -128,6 +129,9 @@ class Session {
     }
     if (const auto message = unwrap<PrepareTraining>(request)) return wrap(prepare_training(*message));
     if (const auto message = unwrap<Train>(request)) return wrap(train(*message));
+    if (const auto message = unwrap<CountLabels>(request)) return wrap(count_labels(*message));
+    if (const auto message = unwrap<TakeTrainingData>(request)) return wrap(take_training_data(*message));
+    if (unwrap<FetchWeights>(request)) return fetch_weights();
     throw wire::ProtocolError(
         fmt::format("the driver sent a request that this stage does not know: {}", request.dump().substr(0, 80)));
   }
@@ -271,6 +275,32 @@ class Session {
     auto report = run_training(request, stage, backend_, training_links(stage), &progress_);
     training_ = std::move(stage);
     return report;
+  }
+
+  LabelsCounted count_labels(const CountLabels& request) {
+    auto one_by_one = request.model;
+    one_by_one.batch = 1;
+    return {static_cast<std::int64_t>(backend_.make_labels(one_by_one, std::numeric_limits<int>::max()).size())};
+  }
+
+  TrainingPrepared take_training_data(const TakeTrainingData& request) {
+    if (!training_) throw wire::ProtocolError("the driver sent take_training_data before prepare_training");
+    take_data(request, *training_, backend_);
+    return {};
+  }
+
+  Reply fetch_weights() {
+    if (!training_) throw wire::ProtocolError("the driver sent fetch_weights before prepare_training");
+    WeightsFollow message;
+    std::vector<Activation> tensors;
+    for (auto& state : training_->part->state()) {
+      message.names.push_back(std::move(state.name));
+      message.specs.push_back(state.tensor.spec);
+      tensors.push_back(std::move(state.tensor));
+    }
+    Reply reply(wrap(message));
+    reply.tensors = std::move(tensors);
+    return reply;
   }
 
   TrainingLinks training_links(const TrainingStage& stage) {

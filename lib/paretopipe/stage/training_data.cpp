@@ -30,7 +30,9 @@ std::vector<std::int64_t> make_labels(const ModelRequest& whole, int batches, Ba
 
 }  // namespace
 
-TrainingData::TrainingData(const TrainingTask& task, bool with_inputs, bool with_labels, Backend& backend) {
+TrainingData::TrainingData(const TrainingTask& task, bool with_inputs, bool with_labels, Backend& backend,
+                           std::size_t first_step)
+    : first_step_(first_step) {
   const auto whole = for_whole_batches(task.model, task.distinct_inputs, task.micro_batches);
   batches_ = static_cast<std::size_t>(task.distinct_inputs);
   micro_batches_ = static_cast<std::size_t>(task.micro_batches);

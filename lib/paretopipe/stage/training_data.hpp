@@ -16,15 +16,20 @@ class TrainingData {
   /// Makes the inputs, the labels or both. Labels are those of the data if the request has them, which start over after
   /// the last sample, and otherwise drawn from its seed. Throws UsageError for a label that is no class of the model,
   /// wire::ProtocolError for impossible numbers, and what the backend throws.
-  TrainingData(const TrainingTask& task, bool with_inputs, bool with_labels, Backend& backend);
+  /// `first_step`: the step that takes the first of the batches.
+  TrainingData(const TrainingTask& task, bool with_inputs, bool with_labels, Backend& backend,
+               std::size_t first_step = 0);
 
   /// The micro-batch's input, whose memory stays as it is.
   const Activation& input(MicroBatch which) const { return inputs_.at(place_of(which)); }
   std::span<const std::int64_t> labels(MicroBatch which) const;
 
  private:
-  std::size_t place_of(MicroBatch which) const { return which.step % batches_ * micro_batches_ + which.index; }
+  std::size_t place_of(MicroBatch which) const {
+    return (which.step - first_step_) % batches_ * micro_batches_ + which.index;
+  }
 
+  std::size_t first_step_;
   std::size_t batches_;
   std::size_t micro_batches_;
   std::size_t images_;  ///< of a micro-batch

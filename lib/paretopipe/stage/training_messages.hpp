@@ -81,6 +81,7 @@ struct TrainReport {
   static constexpr std::string_view kType = "train_report";
   TrainingTimeline moments;
   std::vector<double> losses;        ///< of each step; only from the last stage
+  std::int64_t correct = 0;          ///< samples of all steps that were given their label's class; only from the last
   std::vector<std::string> digests;  ///< of each of its blocks, after the last step
   std::int64_t bytes_forward = 0;    ///< of tensors that were sent on, all steps
   std::int64_t bytes_backward = 0;   ///< of gradients that were sent back
@@ -92,7 +93,44 @@ struct TrainReport {
   host::HostState state;
   host::CpuConditions conditions;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TrainReport, moments, losses, digests, bytes_forward, bytes_backward,
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TrainReport, moments, losses, correct, digests, bytes_forward, bytes_backward,
                                    tensors_forward, tensors_backward, usage, peak_rss_bytes, memory, state, conditions)
+
+/// Asks how many samples the data have, each with a label.
+struct CountLabels {
+  static constexpr std::string_view kType = "count_labels";
+  ModelRequest model;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CountLabels, model)
+
+struct LabelsCounted {
+  static constexpr std::string_view kType = "labels_counted";
+  std::int64_t count = 0;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LabelsCounted, count)
+
+/// Replaces the data of a stage that was prepared, from the next step on.
+struct TakeTrainingData {
+  static constexpr std::string_view kType = "take_training_data";
+  TrainingTask task;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TakeTrainingData, task)
+
+/// Asks for the parameters and buffers of the stage's blocks. The reply is followed by one tensor frame for each of
+/// them, with tag 0 and numbered from 0.
+struct FetchWeights {
+  static constexpr std::string_view kType = "fetch_weights";
+};
+inline void to_json(nlohmann::json& json, const FetchWeights&) {
+  json = nlohmann::json::object();
+}
+inline void from_json(const nlohmann::json&, FetchWeights&) {}
+
+struct WeightsFollow {
+  static constexpr std::string_view kType = "weights_follow";
+  std::vector<std::string> names;  ///< in PyTorch's state_dict
+  std::vector<wire::TensorSpec> specs;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(WeightsFollow, names, specs)
 
 }  // namespace paretopipe::stage

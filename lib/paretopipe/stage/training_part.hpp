@@ -17,6 +17,18 @@ struct MicroBatch {
   auto operator<=>(const MicroBatch&) const = default;
 };
 
+/// The loss of a micro-batch, and how many of its samples were given their label's class.
+struct Learned {
+  double loss = 0;
+  std::int64_t correct = 0;
+};
+
+/// A parameter or buffer under its name in PyTorch's state_dict.
+struct NamedState {
+  std::string name;
+  Activation tensor;
+};
+
 /// What a training part holds besides its blocks' parameters and buffers.
 struct TrainingBytes {
   std::int64_t parameters = 0;  ///< and buffers, in one version
@@ -36,7 +48,7 @@ class TrainingPart {
 
   /// The cross-entropy of this micro-batch's outputs, for the stage of the last block: the mean over its labels times
   /// `share`, its part of the batch. Call after `forward`. From then on the loss stands for the output.
-  virtual double loss(MicroBatch which, std::span<const std::int64_t> labels, double share) = 0;
+  virtual Learned loss(MicroBatch which, std::span<const std::int64_t> labels, double share) = 0;
 
   /// Computes the micro-batch backward and adds to the gradients of the parameters. `gradient`: of the outputs that are
   /// floating-point numbers, as their Activation; without bytes after `loss`. Returns that of the inputs, or no bytes
@@ -50,6 +62,9 @@ class TrainingPart {
   virtual std::vector<std::string> digests() const = 0;
 
   virtual TrainingBytes bytes() const = 0;
+
+  /// All parameters and buffers, in the order of the blocks. They change with the next update.
+  virtual std::vector<NamedState> state() const = 0;
 };
 
 }  // namespace paretopipe::stage

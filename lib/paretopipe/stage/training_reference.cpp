@@ -59,7 +59,7 @@ class TrainingInOneProcess {
       case Action::Kind::forward: {
         auto output = own.forward(which, part == 0 ? data_.input(which) : take(activations_, part, which));
         if (last) {
-          losses_[which.step] += own.loss(which, data_.labels(which), 1.0 / static_cast<double>(micro_batches_));
+          losses_[which.step] += own.loss(which, data_.labels(which), 1.0 / static_cast<double>(micro_batches_)).loss;
         } else {
           activations_[{part + 1, which}] = std::move(output);
         }

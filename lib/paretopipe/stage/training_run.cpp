@@ -117,6 +117,7 @@ class TrainingRun {
     }
     report.moments = std::move(timeline_);
     if (stage_.last()) report.losses = std::move(losses_);
+    report.correct = correct_;
     report.digests = stage_.part->digests();
     report.bytes_forward = sent_forward_.bytes;
     report.bytes_backward = sent_backward_.bytes;
@@ -215,9 +216,10 @@ class TrainingRun {
 
   void add_loss(MicroBatch which, std::size_t number) {
     const auto share = 1.0 / static_cast<double>(micro_batches_);
-    const auto loss = stage_.part->loss(which, stage_.data.labels(which), share);
-    check_loss(loss, which.step);
-    losses_[number / micro_batches_] += loss;
+    const auto learned = stage_.part->loss(which, stage_.data.labels(which), share);
+    check_loss(learned.loss, which.step);
+    losses_[number / micro_batches_] += learned.loss;
+    correct_ += learned.correct;
   }
 
   bool backward(MicroBatch which, std::size_t number, Lane& lane) {
@@ -266,6 +268,7 @@ class TrainingRun {
   const std::size_t room_;
   TrainingTimeline timeline_;
   std::vector<double> losses_;
+  std::int64_t correct_ = 0;
   std::int64_t most_tensor_bytes_ = 0;
   Sent sent_forward_, sent_backward_;
   Crossing activations_in_, activations_out_, gradients_in_, gradients_out_;
@@ -290,6 +293,10 @@ TrainingStage prepare_training(const PrepareTraining& request, Backend& backend)
   const bool first = request.stage == 0, last = request.stage + 1 == request.stage_count;
   return {request, backend.make_training_part(request.task.model, request.blocks, request.task.training),
           TrainingData(request.task, first, last, backend)};
+}
+
+void take_data(const TakeTrainingData& request, TrainingStage& stage, Backend& backend) {
+  stage.data = TrainingData(request.task, stage.first(), stage.last(), backend, stage.steps_done);
 }
 
 TrainReport run_training(const Train& request, TrainingStage& stage, Backend& backend, TrainingLinks links,

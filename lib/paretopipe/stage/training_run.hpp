@@ -23,6 +23,9 @@ struct TrainingStage {
 /// Throws wire::ProtocolError for an impossible request, and what the backend throws. Releases the backend's blocks.
 TrainingStage prepare_training(const PrepareTraining& request, Backend& backend);
 
+/// Replaces what the coming steps learn from.
+void take_data(const TakeTrainingData& request, TrainingStage& stage, Backend& backend);
+
 /// The links of a stage: activations come from the previous stage and go to the next one; gradients the other way
 /// round, so that `gradients.previous` is a link from the next stage. Null at the ends of the pipeline.
 struct TrainingLinks {

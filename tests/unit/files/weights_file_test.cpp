@@ -133,7 +133,7 @@ TEST_CASE("a tensor that is written comes back as it was, in both formats", "[we
   const auto tensor = GENERATE(a_tensor(), a_tensor(DType::float32, {6}), a_tensor(DType::float32, {1, 2, 1, 3}),
                                a_tensor(DType::bfloat16, {12}), a_tensor(DType::int64, {3, 1}),
                                DenseTensor{DType::float32, {0, 3}, {}});
-  for (const auto& file : {torch_file_of(tensor), safetensors_file_of(tensor, "output")}) {
+  for (const auto& file : {torch_file_of(tensor), safetensors_file_of({{"output", tensor}})}) {
     const auto read = read_tensor(bytes_of(file));
     CHECK(read.dtype == tensor.dtype);
     CHECK(read.shape == tensor.shape);
@@ -147,14 +147,14 @@ TEST_CASE("the same tensor makes the same file, whose name says its format", "[w
   CHECK(torch_file_of(a_tensor()) == torch_file_of(a_tensor()));
   CHECK(tensor_file_of(a_tensor(), "a/b.pt") == torch_file_of(a_tensor()));
   CHECK(tensor_file_of(a_tensor(), "b.pth") == torch_file_of(a_tensor()));
-  CHECK(tensor_file_of(a_tensor(), "b.safetensors") == safetensors_file_of(a_tensor(), "output"));
+  CHECK(tensor_file_of(a_tensor(), "b.safetensors") == safetensors_file_of({{"output", a_tensor()}}));
   for (const auto* name : {"b.npy", "b", "pt", ".pt", "b.PT"}) {
     CAPTURE(name);
     CHECK_THROWS_AS(check_tensor_file_name(name), UsageError);
   }
   // What is no tensor of its shape is not written.
   CHECK_THROWS_AS(torch_file_of(a_tensor(DType::float32, {2, 4})), Error);
-  CHECK_THROWS_AS(safetensors_file_of(a_tensor(DType::float32, {2, -3}), "x"), Error);
+  CHECK_THROWS_AS(safetensors_file_of({{"x", a_tensor(DType::float32, {2, -3})}}), Error);
   CHECK_THROWS_AS(torch_file_of(a_tensor(DType::boolean, {24})), Error);
 }
 

@@ -1,6 +1,7 @@
 // Stages that train, each with threads and links of its own, in one process.
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/experiment/schedule.hpp>
+#include <paretopipe/stage/progress.hpp>
 #include <paretopipe/stage/training_reference.hpp>
 #include <paretopipe/stage/training_run.hpp>
 
@@ -174,4 +175,20 @@ TEST_CASE("an error of one stage, a lost stage and a loss that is no number end 
   auto reports = pipeline.start(4, 7);
   CHECK(support::contains(support::message_of<Error>([&] { reports[1].get(); }), said));
   CHECK_THROWS_AS(reports[0].get(), Error);
+}
+
+TEST_CASE("a stage that trains shows the threads that serve a link, and with whom; none that would wait for ever") {
+  auto [near, far] = Socketpair::connect();
+  stage::Run run;
+  run.stage_count = 3;
+  // The first stage: activations go to stage 1, and gradients come from it.
+  const stage::RunProgress progress(run, 0, {{nullptr, &near}, {&far, nullptr}});
+  stage::Whereabouts whereabouts;
+  progress.describe_in(whereabouts);
+  REQUIRE(whereabouts.lanes.size() == 3);
+  CHECK(whereabouts.lanes[0].role == stage::Role::compute);
+  CHECK(whereabouts.lanes[1].role == stage::Role::send);
+  CHECK(whereabouts.lanes[1].peer == 1);
+  CHECK(whereabouts.lanes[2].role == stage::Role::receive);
+  CHECK(whereabouts.lanes[2].peer == 1);
 }

@@ -202,16 +202,20 @@ std::string torch_file_of(const DenseTensor& tensor) {
   return zip.finish();
 }
 
-std::string safetensors_file_of(const DenseTensor& tensor, const std::string& name) {
-  const auto& names = names_of(tensor);
-  const nlohmann::json entry{
-      {"dtype", names.safetensors}, {"shape", tensor.shape}, {"data_offsets", {0, tensor.bytes.size()}}};
-  auto header = nlohmann::json{{name, entry}}.dump();
-  header.resize((header.size() + 7) / 8 * 8, ' ');  // aligns the numbers to 8 bytes
+std::string safetensors_file_of(const std::vector<std::pair<std::string, DenseTensor>>& tensors) {
+  auto header = nlohmann::ordered_json::object();
+  std::size_t begin = 0;
+  for (const auto& [name, tensor] : tensors) {
+    const auto end = begin + tensor.bytes.size();
+    header[name] = {{"dtype", names_of(tensor).safetensors}, {"shape", tensor.shape}, {"data_offsets", {begin, end}}};
+    begin = end;
+  }
+  auto text = header.dump();
+  text.resize((text.size() + 7) / 8 * 8, ' ');  // aligns the numbers to 8 bytes
   std::string file;
-  append(file, std::uint64_t{header.size()});
-  append(file, header);
-  append(file, text_of(tensor.bytes));
+  append(file, std::uint64_t{text.size()});
+  append(file, text);
+  for (const auto& [name, tensor] : tensors) append(file, text_of(tensor.bytes));
   return file;
 }
 
@@ -224,7 +228,7 @@ void check_tensor_file_name(const std::filesystem::path& file) {
 
 std::string tensor_file_of(const DenseTensor& tensor, const std::filesystem::path& file) {
   check_tensor_file_name(file);
-  return file.extension() == ".safetensors" ? safetensors_file_of(tensor, "output") : torch_file_of(tensor);
+  return file.extension() == ".safetensors" ? safetensors_file_of({{"output", tensor}}) : torch_file_of(tensor);
 }
 
 }  // namespace paretopipe::files

@@ -3,6 +3,8 @@
 
 #include <filesystem>
 #include <string>
+#include <utility>
+#include <vector>
 
 // One dense tensor as the bytes of a file that Python reads. Nothing here accesses the disk.
 namespace paretopipe::files {
@@ -18,8 +20,8 @@ struct DenseTensor {
 /// bfloat16 and int64. Throws UsageError for 4 GiB or more, which this zip format cannot express.
 std::string torch_file_of(const DenseTensor& tensor);
 
-/// The safetensors format, with the tensor under `name`. Supports the same types.
-std::string safetensors_file_of(const DenseTensor& tensor, const std::string& name);
+/// The safetensors format: each tensor under its name. Supports the same types.
+std::string safetensors_file_of(const std::vector<std::pair<std::string, DenseTensor>>& tensors);
 
 /// Throws UsageError for a file name that does not end in .pt, .pth or .safetensors.
 void check_tensor_file_name(const std::filesystem::path& file);

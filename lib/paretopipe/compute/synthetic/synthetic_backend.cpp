@@ -145,11 +145,11 @@ class SyntheticPart final : public stage::TrainingPart {
     return input;
   }
 
-  double loss(stage::MicroBatch which, std::span<const std::int64_t> labels, double share) override {
+  stage::Learned loss(stage::MicroBatch which, std::span<const std::int64_t> labels, double share) override {
     const auto& output = kept_.at(which).output;
     std::uint32_t sum = mixed(0, output);
     for (const auto label : labels) sum = std::rotl(sum, 3) ^ static_cast<std::uint32_t>(label);
-    return share * static_cast<double>(sum) * 0x1p-32;
+    return {share * static_cast<double>(sum) * 0x1p-32, 0};
   }
 
   Activation backward(stage::MicroBatch which, Activation gradient) override {
@@ -181,6 +181,7 @@ class SyntheticPart final : public stage::TrainingPart {
   }
 
   stage::TrainingBytes bytes() const override { return {}; }
+  std::vector<stage::NamedState> state() const override { return {}; }
 
  private:
   /// Of a micro-batch between its forward and its backward.

@@ -1,9 +1,12 @@
 #include "inputs.hpp"
 
 #include <paretopipe/core/error.hpp>
+#include <paretopipe/core/hash.hpp>
 #include <paretopipe/experiment/data_source.hpp>
 
 #include <algorithm>
+#include <numeric>
+#include <random>
 
 #include <fmt/ranges.h>
 
@@ -62,10 +65,25 @@ std::vector<std::int64_t> checked_labels(const Samples& samples, const stage::Mo
                                samples.count()));
 }
 
-at::Tensor gather(const Samples& samples, const Sample& sample, std::int64_t first, std::int64_t size) {
+/// The samples' numbers in the order of the request.
+std::vector<std::int64_t> order_of(std::int64_t count, const stage::ModelRequest& request) {
+  std::vector<std::int64_t> order(static_cast<std::size_t>(count));
+  std::iota(order.begin(), order.end(), std::int64_t{0});
+  std::mt19937_64 random(request.shuffle);
+  if (request.shuffle != 0) shuffle(order, random);
+  return order;
+}
+
+std::int64_t first_sample_of(const stage::ModelRequest& request, int batch) {
+  return (std::int64_t{request.first_batch} + batch) * request.batch;
+}
+
+at::Tensor gather(const Samples& samples, const Sample& sample, const std::vector<std::int64_t>& order,
+                  std::int64_t first, std::int64_t size) {
   auto batch = empty_batch(sample, size);
   for (std::int64_t row = 0; row < size; ++row) {
-    samples.write((first + row) % samples.count(), batch.select(0, row));
+    const auto place = static_cast<std::size_t>((first + row) % samples.count());
+    samples.write(order[place], batch.select(0, row));
   }
   return batch;
 }
@@ -83,10 +101,11 @@ std::vector<at::Tensor> make_input_batches(const Sample& sample, const stage::Mo
   if (request.batch < 1) throw UsageError(fmt::format("a batch has at least one image, not {}", request.batch));
   check_kind(sample, request);
   const auto samples = request.data == kRandom ? nullptr : open_samples(sample, request);
+  const auto order = order_of(samples ? samples->count() : 0, request);
   std::vector<at::Tensor> batches;
   for (int i = 0; i < count; ++i) {
-    batches.push_back(samples ? gather(*samples, sample, std::int64_t{i} * request.batch, request.batch)
-                              : random_input(sample, request.batch, request.seed, i));
+    batches.push_back(samples ? gather(*samples, sample, order, first_sample_of(request, i), request.batch)
+                              : random_input(sample, request.batch, request.seed, request.first_batch + i));
   }
   return batches;
 }
@@ -94,9 +113,13 @@ std::vector<at::Tensor> make_input_batches(const Sample& sample, const stage::Mo
 std::vector<std::int64_t> make_labels(const Sample& sample, const stage::ModelRequest& request, int count) {
   if (request.labels.empty()) return {};
   check_kind(sample, request);
-  auto labels = checked_labels(*open_samples(sample, request), request);
-  const auto wanted = static_cast<std::size_t>(std::int64_t{count} * request.batch);
-  labels.resize(std::min(labels.size(), wanted));
+  const auto all = checked_labels(*open_samples(sample, request), request);
+  const auto order = order_of(static_cast<std::int64_t>(all.size()), request);
+  const auto end = std::min(static_cast<std::size_t>(first_sample_of(request, count)), all.size());
+  std::vector<std::int64_t> labels;
+  for (auto i = static_cast<std::size_t>(first_sample_of(request, 0)); i < end; ++i) {
+    labels.push_back(all[static_cast<std::size_t>(order[i])]);
+  }
   return labels;
 }
 

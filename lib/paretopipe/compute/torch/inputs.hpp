@@ -22,9 +22,9 @@ namespace paretopipe::compute {
 /// that do not belong to them. Reads no data set and no image, so that a wrong request is refused early.
 void check_data(const Sample& sample, const stage::ModelRequest& request);
 
-/// Makes `count` contiguous batches. Batch j holds the samples from j * batch on, in the data's order, and starts over
-/// after the last sample. Throws UsageError as check_data does, for a batch below 1 and for a damaged file of the
-/// user's, and EnvironmentError for a data set that is missing, truncated or damaged.
+/// Makes `count` contiguous batches. Batch j holds the samples from (first_batch + j) * batch on, in the request's
+/// order, and starts over after the last sample. Throws UsageError as check_data does, for a batch below 1 and for a
+/// damaged file of the user's, and EnvironmentError for a data set that is missing, truncated or damaged.
 std::vector<at::Tensor> make_input_batches(const Sample& sample, const stage::ModelRequest& request, int count);
 
 /// See stage::Backend::make_labels.

@@ -99,16 +99,18 @@ class TorchTrainingPart final : public stage::TrainingPart {
     });
   }
 
-  double loss(MicroBatch which, std::span<const std::int64_t> labels, double share) override {
-    return with_autograd("compute the loss", [&] {
+  stage::Learned loss(MicroBatch which, std::span<const std::int64_t> labels, double share) override {
+    return with_autograd("compute the loss", [&]() -> stage::Learned {
       auto& kept = kept_.at(which);
       kept.labels = at::from_blob(const_cast<std::int64_t*>(labels.data()), {static_cast<std::int64_t>(labels.size())},
                                   at::TensorOptions(at::kLong));
       kept.share = share;
       const at::AutoGradMode graph(!options_.training.recompute);
-      const auto loss = loss_of(std::exchange(outputs_, {}).front(), *kept.labels, share);
+      const auto outputs = std::exchange(outputs_, {}).front();
+      const auto loss = loss_of(outputs, *kept.labels, share);
       if (!options_.training.recompute) kept.edges = edges_of({loss});
-      return loss.item<double>();
+      const auto correct = outputs.detach().argmax(1).eq(*kept.labels).sum();
+      return {loss.item<double>(), correct.item<std::int64_t>()};
     });
   }
 
@@ -157,6 +159,16 @@ class TorchTrainingPart final : public stage::TrainingPart {
       }
     }
     return bytes;
+  }
+
+  std::vector<stage::NamedState> state() const override {
+    std::vector<stage::NamedState> state;
+    for (std::size_t block = 0; block < blocks_.size(); ++block) {
+      for (std::size_t i = 0; i < blocks_[block].tensors.size(); ++i) {
+        state.push_back({blocks_[block].tensors[i].name, compute::to_activation(current_->tensors[block][i].detach())});
+      }
+    }
+    return state;
   }
 
  private:

@@ -1,0 +1,32 @@
+#pragma once
+#include <paretopipe/wire/frame.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace paretopipe::run {
+
+/// What an epoch brought: every sample of the data was learned from once, but for those that fill no batch.
+struct Epoch {
+  int number = 0;  ///< from 1
+  int of = 0;
+  std::int64_t samples = 0;
+  double loss = 0;      ///< mean over its steps
+  double accuracy = 0;  ///< share of samples whose class was its label's, before the step learned from it
+  double seconds = 0;   ///< with the time to make the data ready
+};
+
+/// A parameter or buffer under its name in PyTorch's state_dict.
+struct TrainedTensor {
+  std::string name;
+  wire::TensorSpec spec;
+  std::vector<std::byte> bytes;
+};
+
+/// Told of every epoch that is done, with the weights after it.
+using EpochObserver = std::function<void(const Epoch& epoch, const std::vector<TrainedTensor>& weights)>;
+
+}  // namespace paretopipe::run

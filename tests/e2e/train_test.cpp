@@ -1,0 +1,104 @@
+// A model that is trained over a pipeline, by `paretopipe train`, and what becomes of its weights.
+#include <paretopipe/compute/files/weights_file.hpp>
+#include <paretopipe/compute/files/write_tensor.hpp>
+
+#include <csignal>
+
+#include <integration/driver_fixture.hpp>
+
+using namespace paretopipe;
+using namespace paretopipe::testing;
+
+namespace {
+
+constexpr int kSamples = 24;
+
+/// With images of two kinds, bright above and bright below, and their classes.
+struct School : Shell {
+  School() : Shell(Stages::real) {
+    std::vector<float> pixels;
+    std::string classes;
+    for (int sample = 0; sample < kSamples; ++sample) {
+      const bool below = sample % 3 == 0;
+      for (int i = 0; i < 3 * 32 * 32; ++i) {
+        const bool lower_half = i / 32 % 32 >= 16;
+        pixels.push_back((lower_half == below ? 1.0F : -1.0F) + 0.01F * static_cast<float>((i + sample) % 17));
+      }
+      classes += below ? "1\n" : "0\n";
+    }
+    const files::DenseTensor images{files::DType::float32, {kSamples, 3, 32, 32}, std::as_bytes(std::span(pixels))};
+    write("images.safetensors", files::tensor_file_of(images, "images.safetensors"));
+    write("classes.txt", classes);
+  }
+};
+
+const Words kData = "--data tensor:images.safetensors --labels classes.txt";
+const Words kModel = Words("--model densenet_cifar --classes 2") + kData;
+const Words kOptimizer = "--lr 0.02 --momentum 0.9";
+const Words kTrain = Words("train") + kModel + kOptimizer + "--batch 8 --micro-batch 4";
+
+std::string weights_after(const School& school, const Words& how) {
+  school.run(0, kTrain + "--epochs 3 --save weights.safetensors" + how);
+  return school.text("weights.safetensors");
+}
+
+}  // namespace
+
+TEST_CASE(
+    "weights that a pipeline trains are those of one device, to the last bit of the file, for any cut and schedule") {
+  const School school;
+  const auto alone = weights_after(school, "--split 63");
+  CHECK(alone.size() > 500'000);
+  CHECK(weights_after(school, "--split 31") == alone);
+  CHECK(weights_after(school, "--split 5 --schedule 1f1b") == alone);
+  CHECK(weights_after(school, "--stages 3 --partitions 10,40 --schedule 1f1b --recompute") == alone);
+  CHECK(weights_after(school, "--split 31 --seed 2") != alone);
+}
+
+TEST_CASE("a model learns, its weights have PyTorch's names, and are read again to infer and to train on") {
+  const School school;
+  const auto said = school.run(0, kTrain + "--split 31 --epochs 25 --save weights.safetensors").output;
+  check_contains(said,
+                 {"epoch 1/25: loss ", "epoch 25/25: loss ", "accuracy 100.00 %", "weights: weights.safetensors"});
+  const files::WeightsFile weights(school.folder() / "weights.safetensors");
+  for (const auto* name :
+       {"conv1.weight", "dense2.0.bn1.running_mean", "dense2.0.bn1.num_batches_tracked", "linear.bias"}) {
+    CHECK(weights.tensors().contains(name));
+  }
+  const auto sweep = Words(
+                         "sweep --weights weights.safetensors --split 31 --batch 8 --batches 3 --warmup 0 --repeat 1 "
+                         "--repeat-slow 0 --compute eager --out out") +
+                     kModel;
+  school.run(0, sweep);
+  CHECK(school.records().front().fidelity->accuracy->top1 == 1);
+  const auto on = school.run(0, kTrain + "--split 31 --init weights.safetensors --epochs 1").output;
+  CHECK(contains(on, "accuracy 100.00 %"));
+}
+
+TEST_CASE("a training that is stopped or loses a stage keeps the weights of its last whole epoch") {
+  const auto signal = GENERATE(SIGINT, SIGKILL);  // of the driver, or of a stage
+  const School school;
+  auto training = school.start(kTrain + "--split 31 --epochs 100000 --save weights.safetensors");
+  REQUIRE(support::wait_until_written(school.folder() / "weights.safetensors"));
+  const auto stages = support::watch(support::children_of(training.pid()));
+  ::kill(signal == SIGINT ? training.pid() : support::children_of(training.pid()).back(), signal);
+  const auto outcome = training.wait();
+  INFO(outcome.errors);
+  CHECK(outcome.exit_code == (signal == SIGINT ? 130 : 1));
+  CHECK(contains(outcome.errors, "weights.safetensors has the weights after epoch"));
+  CHECK(support::all_ended(stages));
+  CHECK_NOTHROW(files::WeightsFile(school.folder() / "weights.safetensors"));
+}
+
+TEST_CASE("what train cannot do is said before anything is trained") {
+  const School school;
+  check_refused(school, kTrain,
+                {{"--epochs 2", "say where to cut"},
+                 {"--split 31 --schedule gpipe,1f1b", "train takes one way"},
+                 {"--split 31 --save weights.pt", "must end in .safetensors"},
+                 {"--split 31 --save nowhere/w.safetensors", "nowhere"},
+                 {"--split 31 --epochs 0", "--epochs"}});
+  check_refused(school, Words("train") + kModel,
+                {{"--split 31 --batch 64", "fewer samples than a batch of 64"},
+                 {"--split 31 --optimizer adam --momentum 0.5", "adam has no momentum"}});
+}
