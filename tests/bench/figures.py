@@ -7,6 +7,7 @@ usage: figures.py check NAMES DOCUMENT...     every marker is known and closed (
        figures.py splits CSV                  a table of splits, of what `frontier --format csv` writes
        figures.py promises [BEGINNING...]     a table of the rows on stdin, as the benches print them, or of some of them
        figures.py fidelity RECORDS...         a table of how exact the splits of each model are
+       figures.py training EXPLAINED          a table of micro-batches, of what `explain --format json` writes
        figures.py four-stages CSV SCHEMES     a table of schemes; a line of SCHEMES is MODEL SCHEME CUTS
 
 A figure stands between the lines <!-- figure NAME --> and <!-- end of figure -->.
@@ -173,6 +174,29 @@ def fidelity(*folders):
     table(["model", "splits within the tolerance", "largest difference of a split", "optimized to eager, unsplit"], rows)
 
 
+def training(explained_file):
+    with open(explained_file, encoding="utf-8") as file:
+        found = json.load(file)["groups"][0]["configurations"]
+    cut, alone = {}, {}
+    for one in found:
+        size = int(one["training"].split("/")[1])
+        (alone if "all local" in one["label"] else cut)[size] = one
+    batch = max(cut)
+
+    def milliseconds(ns):
+        return three(ns / batch / 1e6)
+
+    rows = []
+    for size in sorted(cut):
+        one, single = cut[size], alone[size]
+        busy = [sum(stage[part] for part in ("forward_ns", "backward_ns", "update_ns")) for stage in one["stages"]]
+        rows.append([str(size), three(one["sample_per_s"]), three(one["bound_sample_per_s"]), three(single["sample_per_s"]),
+                     f"{one['sample_per_s'] / single['sample_per_s']:.2f}", f"{100 * one['bubble']:.0f} %",
+                     f"{100 * one['bubble_expected']:.0f} %", *[milliseconds(ns) for ns in busy]])
+    table(["micro-batch", "two stages, sample/s", "their schedule's bound", "one device", "times", "bubble", "expected",
+           *[f"stage {i} computes, ms a sample" for i in range(len(busy))]], rows)
+
+
 def four_stages(csv_file, schemes_file):
     with open(csv_file, encoding="utf-8") as file:
         measured = {(row["model"], row["split"]): row for row in csv.DictReader(file)}
@@ -206,7 +230,7 @@ def four_stages(csv_file, schemes_file):
     print("The same number of layers for every stage gives " + ", ".join(shares) + ".")
 
 
-COMMANDS = {"check": check, "place": place, "machine": machine, "splits": splits, "promises": promises, "fidelity": fidelity,
+COMMANDS = {"check": check, "place": place, "machine": machine, "splits": splits, "promises": promises, "fidelity": fidelity, "training": training,
             "four-stages": four_stages}
 
 if __name__ == "__main__":

@@ -118,13 +118,13 @@ std::vector<stage::PrepareTraining> training_requests(const experiment::Trial& t
 }
 
 std::vector<stage::Train> train_requests(const experiment::Trial& trial, const TrainingAnswer& answer,
-                                         std::uint32_t tag, int steps) {
+                                         std::uint32_t tag, int steps, bool digests) {
   std::vector<stage::Train> requests;
   const auto blocks = trial.stage_blocks();
   const int stages = participants(trial);
   for (int stage = 0; stage < stages; ++stage) {
     const auto& own = blocks[static_cast<std::size_t>(stage)];
-    stage::Train request{tag, steps, {}, {}};
+    stage::Train request{tag, steps, digests, {}, {}};
     if (stage > 0) request.incoming = activations_at(trial, answer, own.begin);
     if (stage + 1 < stages) request.gradients = gradients_at(trial, answer, own.end);
     requests.push_back(std::move(request));

@@ -22,7 +22,7 @@ TrainingQuestion training_question(const experiment::Trial& trial, const Unsplit
 /// One request for each stage that takes part.
 std::vector<stage::PrepareTraining> training_requests(const experiment::Trial& trial, const stage::TrainingTask& task);
 std::vector<stage::Train> train_requests(const experiment::Trial& trial, const TrainingAnswer& answer,
-                                         std::uint32_t tag, int steps);
+                                         std::uint32_t tag, int steps, bool digests = false);
 
 /// Why what the stages made of the verified steps is not what one process makes of them; nothing if it is.
 std::optional<record::Failure> check_training(const std::vector<stage::TrainReport>& reports,

@@ -68,10 +68,11 @@ struct Train {
   static constexpr std::string_view kType = "train";
   std::uint32_t tag = 0;  ///< frames with another tag are refused
   int steps = 1;
-  Boundary incoming;   ///< a micro-batch from the previous stage; means nothing to the first
-  Boundary gradients;  ///< of a micro-batch from the next stage; means nothing to the last
+  bool digests = false;  ///< are wanted
+  Boundary incoming;     ///< a micro-batch from the previous stage; means nothing to the first
+  Boundary gradients;    ///< of a micro-batch from the next stage; means nothing to the last
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Train, tag, steps, incoming, gradients)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Train, tag, steps, digests, incoming, gradients)
 
 /// Of the tensor in place of a gradient that nobody needs.
 wire::TensorSpec no_gradient_spec();
@@ -82,7 +83,7 @@ struct TrainReport {
   TrainingTimeline moments;
   std::vector<double> losses;        ///< of each step; only from the last stage
   std::int64_t correct = 0;          ///< samples of all steps that were given their label's class; only from the last
-  std::vector<std::string> digests;  ///< of each of its blocks, after the last step
+  std::vector<std::string> digests;  ///< of each of its blocks after the last step, if wanted
   std::int64_t bytes_forward = 0;    ///< of tensors that were sent on, all steps
   std::int64_t bytes_backward = 0;   ///< of gradients that were sent back
   int tensors_forward = 0;           ///< that were sent on for each micro-batch

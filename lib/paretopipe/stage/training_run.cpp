@@ -118,7 +118,7 @@ class TrainingRun {
     report.moments = std::move(timeline_);
     if (stage_.last()) report.losses = std::move(losses_);
     report.correct = correct_;
-    report.digests = stage_.part->digests();
+    if (request_.digests) report.digests = stage_.part->digests();
     report.bytes_forward = sent_forward_.bytes;
     report.bytes_backward = sent_backward_.bytes;
     report.tensors_forward = sent_forward_.tensors;

@@ -50,7 +50,7 @@ struct TrainedPipeline {
     std::vector<std::future<stage::TrainReport>> reports;
     for (std::size_t i = 0; i < stages.size(); ++i) {
       const auto blocks = stages[i].asked.blocks;
-      stage::Train request{tag, steps, {spec_at(blocks.begin)}, {}};
+      stage::Train request{tag, steps, true, {spec_at(blocks.begin)}, {}};
       request.gradients = {blocks.end == 0 ? stage::no_gradient_spec() : spec_at(blocks.end)};
       stage::TrainingLinks links;
       if (i > 0) links = {{&forward[i - 1].second, nullptr}, {nullptr, &backward[i - 1].second}};

@@ -1,5 +1,7 @@
+// How an executor trains: a trial that is measured, and epochs.
 #include <paretopipe/core/hash.hpp>
 #include <paretopipe/run/pipeline_executor.hpp>
+#include <paretopipe/run/trial_requests.hpp>
 
 #include <algorithm>
 #include <numeric>
@@ -20,6 +22,69 @@ std::uint64_t order_of_epoch(const experiment::Trial& trial, int epoch) {
 }
 
 }  // namespace
+
+record::TrialRecord PipelineExecutor::run_training(const experiment::Trial& trial) {
+  TrainingEvidence evidence;
+  evidence.trial.provenance = provenance_now();
+  evidence.trial.failure = attempt([&](const char*& phase) {
+    const auto& answer = prepare_to_train(trial, phase);
+    auto failure = EmulatedDevices::too_small_for(trial, answer.description);
+    if (!failure) failure = verify_training(trial, answer);
+    return failure ? failure : train(trial, answer, evidence);
+  });
+  return finish_training_record(trial, std::move(evidence));
+}
+
+/// Up to the phase "run".
+const TrainingAnswer& PipelineExecutor::prepare_to_train(const experiment::Trial& trial, const char*& phase) {
+  ensure_pipeline(trial, unsplit_.known(training_question_of(trial)) == nullptr);
+  pipeline_->join_backward_ring();
+  phase = "load";
+  const auto& answer = ensure_training_known(trial);
+  devices_->expect(trial, answer.description);
+  phase = "network";
+  ensure_network(trial);
+  phase = "run";
+  return answer;
+}
+
+/// Leaves the stages trained for these steps.
+std::optional<record::Failure> PipelineExecutor::verify_training(const experiment::Trial& trial,
+                                                                 const TrainingAnswer& answer) {
+  loaded_request_.reset();
+  source_question_.reset();
+  pipeline_->prepare_training(training_requests(trial, training_task(trial, request_of(trial))));
+  return check_training(pipeline_->train(train_requests(trial, answer, next_tag_++, kVerifiedSteps, true)),
+                        answer.reference);
+}
+
+TrainingQuestion PipelineExecutor::training_question_of(const experiment::Trial& trial) const {
+  return training_question(trial, setup_of(trial), request_of(trial));
+}
+
+const TrainingAnswer& PipelineExecutor::ensure_training_known(const experiment::Trial& trial) {
+  const auto question = training_question_of(trial);
+  if (const auto* answer = unsplit_.known(question)) return *answer;
+  const auto& answer = unsplit_.answer(question);
+  for (const auto& other : expected_) {
+    if (other.training) unsplit_.answer(training_question_of(other));
+  }
+  unsplit_.end();
+  return answer;
+}
+
+std::optional<record::Failure> PipelineExecutor::train(const experiment::Trial& trial, const TrainingAnswer& answer,
+                                                       TrainingEvidence& evidence) {
+  network_->begin_trial();
+  auto network = applied_.evidence();
+  evidence.reports = pipeline_->train(train_requests(trial, answer, next_tag_++, trial.warmup + trial.batches));
+  evidence.trial.model = answer.description;
+  describe_stages(evidence.reports.size(), evidence.trial);
+  if (trial.shaping == experiment::Shaping::none) return std::nullopt;
+  network_->end_trial(network);
+  evidence.trial.network = std::move(network);
+  return std::nullopt;
+}
 
 std::optional<record::Failure> PipelineExecutor::train_epochs(const experiment::Trial& trial, int epochs,
                                                               const EpochObserver& observer) {
