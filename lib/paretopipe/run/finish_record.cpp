@@ -170,17 +170,9 @@ void extend(record::StageReport& stage, const stage::RunReport& report) {
 }
 
 record::StageReport stage_report(const experiment::Trial& trial, const TrialEvidence& evidence, std::size_t stage) {
-  const auto& model = evidence.model;
-  const auto& configured = evidence.configured[stage];
   const auto& report = evidence.reports[stage];
-  record::StageReport result;
-  result.host = configured.host;
+  auto result = stage_as_set_up(trial, evidence, stage);
   result.state = report.state;
-  result.compute = configured.compute;
-  result.cpus = configured.cpus;
-  result.blocks = trial.stage_blocks()[stage];
-  if (!result.blocks.empty()) result.last_block = model.blocks[static_cast<std::size_t>(result.blocks.end) - 1].name;
-  result.parameter_bytes = model.parameter_bytes(result.blocks);
   result.held_parameter_bytes = report.held_parameter_bytes;
   if (report.peak_rss_bytes > 0) result.peak_rss_bytes = report.peak_rss_bytes;
   result.usage = report.usage;
@@ -188,7 +180,6 @@ record::StageReport stage_report(const experiment::Trial& trial, const TrialEvid
   if (report.memory.total() > 0) result.memory = report.memory;
   if (report.gpu.samples > 0) result.gpu = report.gpu;
   if (!evidence.prepared.empty()) result.prepared = evidence.prepared[stage].preparation;
-  result.emulated_device = evidence.devices[stage];
   for (const auto& run : evidence.server) extend(result, run.reports[stage]);
   return result;
 }
@@ -253,6 +244,20 @@ experiment::Cpus cpus_of(const TrialEvidence& evidence) {
 }
 
 }  // namespace
+
+record::StageReport stage_as_set_up(const experiment::Trial& trial, const TrialEvidence& evidence, std::size_t stage) {
+  const auto& model = evidence.model;
+  const auto& configured = evidence.configured[stage];
+  record::StageReport result;
+  result.host = configured.host;
+  result.compute = configured.compute;
+  result.cpus = configured.cpus;
+  result.blocks = trial.stage_blocks()[stage];
+  if (!result.blocks.empty()) result.last_block = model.blocks[static_cast<std::size_t>(result.blocks.end) - 1].name;
+  result.parameter_bytes = model.parameter_bytes(result.blocks);
+  result.emulated_device = evidence.devices[stage];
+  return result;
+}
 
 record::Fidelity fidelity_of(const experiment::Trial& trial, const TrialEvidence& evidence) {
   const auto& first = evidence.reports.front();

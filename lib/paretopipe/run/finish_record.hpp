@@ -31,6 +31,9 @@ struct TrialEvidence {
   std::optional<experiment::NetworkEvidence> network{};  ///< if the links were shaped
 };
 
+/// What is known of a stage before it has run: its machine, settings and blocks. The rest of the report is empty.
+record::StageReport stage_as_set_up(const experiment::Trial& trial, const TrialEvidence& evidence, std::size_t stage);
+
 /// How far the outputs of all runs, Server phases included, are from the unsplit model's, and how far they may be on
 /// the CPUs that took part.
 record::Fidelity fidelity_of(const experiment::Trial& trial, const TrialEvidence& evidence);

@@ -45,23 +45,14 @@ std::vector<record::LinkPayload> payloads(const experiment::Trial& trial,
 }
 
 record::StageReport stage_report(const experiment::Trial& trial, const TrainingEvidence& evidence, std::size_t stage) {
-  const auto& model = evidence.trial.model;
-  const auto& configured = evidence.trial.configured[stage];
   const auto& report = evidence.reports[stage];
-  record::StageReport result;
-  result.host = configured.host;
+  auto result = stage_as_set_up(trial, evidence.trial, stage);
   result.state = report.state;
-  result.compute = configured.compute;
-  result.cpus = configured.cpus;
-  result.blocks = trial.stage_blocks()[stage];
-  if (!result.blocks.empty()) result.last_block = model.blocks[static_cast<std::size_t>(result.blocks.end) - 1].name;
-  result.parameter_bytes = model.parameter_bytes(result.blocks);
   result.held_parameter_bytes = report.memory.weights_bytes;
   if (report.peak_rss_bytes > 0) result.peak_rss_bytes = report.peak_rss_bytes;
   result.usage = report.usage;
   result.conditions = report.conditions;
   result.memory = report.memory;
-  result.emulated_device = evidence.trial.devices[stage];
   return result;
 }
 

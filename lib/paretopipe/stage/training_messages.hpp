@@ -74,7 +74,7 @@ struct Train {
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Train, tag, steps, digests, incoming, gradients)
 
-/// Of the tensor in place of a gradient that nobody needs.
+/// The spec of the tensor that takes the place of a gradient that nobody needs.
 wire::TensorSpec no_gradient_spec();
 
 /// What a stage did and saw. Moments are absolute times of its own steady clock.

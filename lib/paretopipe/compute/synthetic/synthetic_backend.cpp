@@ -184,7 +184,7 @@ class SyntheticPart final : public stage::TrainingPart {
   std::vector<stage::NamedState> state() const override { return {}; }
 
  private:
-  /// Of a micro-batch between its forward and its backward.
+  /// What a micro-batch needs between its forward and its backward.
   struct Kept {
     Activation input;
     Activation output;

@@ -35,7 +35,7 @@ struct Version {
   std::vector<Run> runs;
 };
 
-/// Of a micro-batch between its forward and its backward.
+/// What a micro-batch needs between its forward and its backward.
 struct Kept {
   Tensors inputs;  ///< leaves of the graph
   std::shared_ptr<Version> version;
