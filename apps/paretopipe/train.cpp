@@ -33,11 +33,19 @@ experiment::Experiment experiment_of_train(const TrainOptions& options) {
   }
   experiment::Experiment experiment;
   experiment.task = experiment::Task::train;
-  experiment.labels = experiment::kOwnLabels;
   experiment.repeat.trials = 1;
   experiment.warmup = 0;
   experiment::apply_flags(experiment, given);
-  if (experiment.labels.empty()) throw UsageError("training needs the class of each sample: --labels FILE, or own");
+  const auto kind = experiment::parse_data(experiment.data).kind;
+  if (experiment.labels.empty() && (kind == "fashion-mnist" || kind == "cifar10")) {
+    experiment.labels = experiment::kOwnLabels;
+  }
+  if (experiment.labels.empty()) {
+    throw UsageError(
+        fmt::format("training needs the class of each sample, and {} has none of its own: name a file of "
+                    "them with --labels, or a data set",
+                    kind));
+  }
   return completed(std::move(experiment));
 }
 

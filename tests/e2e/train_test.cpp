@@ -5,6 +5,7 @@
 #include <csignal>
 
 #include <integration/driver_fixture.hpp>
+#include <support/file_size_limit.hpp>
 
 using namespace paretopipe;
 using namespace paretopipe::testing;
@@ -90,6 +91,15 @@ TEST_CASE("a training that is stopped or loses a stage keeps the weights of its 
   CHECK_NOTHROW(files::WeightsFile(school.folder() / "weights.safetensors"));
 }
 
+TEST_CASE("a disk that is full when weights are saved ends the training in a sentence and leaves no part of a file") {
+  const School school;
+  const auto before = school.files();
+  const support::FileSizeLimit limit(200'000);
+  const auto outcome = school.run(3, kTrain + "--split 31 --epochs 1 --save weights.safetensors");
+  CHECK(contains(outcome.errors, "write weights.safetensors: "));
+  CHECK(school.files() == before);
+}
+
 TEST_CASE("what train cannot do is said before anything is trained") {
   const School school;
   check_refused(school, kTrain,
@@ -98,6 +108,8 @@ TEST_CASE("what train cannot do is said before anything is trained") {
                  {"--split 31 --save weights.pt", "must end in .safetensors"},
                  {"--split 31 --save nowhere/w.safetensors", "nowhere"},
                  {"--split 31 --epochs 0", "--epochs"}});
+  check_refused(school, Words("train --model densenet_cifar --data random"),
+                {{"--split 31", "training needs the class of each sample, and random has none of its own"}});
   check_refused(school, Words("train") + kModel,
                 {{"--split 31 --batch 64", "fewer samples than a batch of 64"},
                  {"--split 31 --optimizer adam --momentum 0.5", "adam has no momentum"}});

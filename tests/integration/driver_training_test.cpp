@@ -65,6 +65,9 @@ TEST_CASE("a step takes at least what its schedule takes") {
   for (const auto& record : shell.records()) {
     const bool cut = record.trial.split_points.front() == 1;
     CHECK(median_step_ms(record) >= (cut ? 10 * (4 + 1) : 20 * 4));
+    // One stage alone never waits; of two, each waits for the other's first or last micro-batch.
+    const auto bubble = record.summary->training->expected_bubble;
+    CHECK((cut ? bubble > 0.01 : bubble < 1e-3));
   }
 }
 
