@@ -2,7 +2,8 @@
 # tests/hosts/with_two_hosts.sh COMMAND [ARGUMENT ...]: runs a command on a machine that has two hosts: this one, 10.99.0.1, and
 # "pi", 10.99.0.2, which has a network namespace, an sshd and keys of its own and is reached as `ssh pi`. Both share the file
 # system and the clock. Everything is in namespaces of its own and ends with the command; nothing of the caller's ssh is read or
-# written. As root, or without any privilege where the kernel lets users make namespaces.
+# written. As root, or without any privilege where the kernel lets users make namespaces. The sshd is this machine's, or the one
+# that scripts/fetch-servers unpacked.
 #
 # For the command: HOSTS, a folder with ssh_config, keys and sshd.log, and PATH, whose ssh reads that ssh_config; HOME is a new
 # one for both hosts, and PI a process in pi's network, for nsenter.
@@ -11,8 +12,16 @@
 set -euo pipefail
 cannot() { printf 'SKIPPED: two hosts: %s\n' "$*"; exit 77; }
 
+servers=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)/third_party/servers
+sshd=(/usr/sbin/sshd)
+if [[ ! -x ${sshd[0]} ]]; then
+  # By its whole path: sshd starts itself again.
+  sshd=(env "LD_LIBRARY_PATH=$(echo "$servers"/usr/lib/*-linux-gnu*)" "$servers/usr/sbin/sshd")
+fi
+
 if [[ "${INSIDE:-}" != 1 ]]; then
-  [[ -x /usr/sbin/sshd ]] || cannot "sshd is not installed (the package openssh-server)"
+  [[ -x ${sshd[-1]} ]] || cannot "there is no sshd (scripts/fetch-servers fetches one, or install openssh-server)"
+  command -v ssh >/dev/null || cannot "there is no ssh (the package openssh-client)"
   unprivileged=()
   [[ "$(id -u)" == 0 ]] || unprivileged=(--user --map-root-user)
   OUTER_UID=$(id -u) OUTER_GID=$(id -g)
@@ -43,8 +52,13 @@ if ((OUTER_UID != 0)); then
   mount --bind "$HOSTS/passwd" /etc/passwd
   as_user=(unshare --user --map-user="$OUTER_UID" --map-group="$OUTER_GID")
 else
-  mount -t tmpfs -o mode=755 tmpfs /run  # sshd wants a folder there
+  # sshd wants a folder there, and a user without rights.
+  mount -t tmpfs -o mode=755 tmpfs /run
   mkdir -m 755 /run/sshd
+  if ! getent passwd sshd >/dev/null; then
+    { cat /etc/passwd; echo "sshd:x:64999:65534::/run/sshd:/usr/sbin/nologin"; } >"$HOSTS/passwd"
+    mount --bind "$HOSTS/passwd" /etc/passwd
+  fi
 fi
 
 mkdir -m 700 "$HOSTS/home"
@@ -69,6 +83,11 @@ UseDNS no
 MaxStartups 100
 MaxSessions 100
 X
+# Since version 9.8 it is several programs.
+if [[ ${#sshd[@]} -gt 1 && -e $servers/usr/lib/openssh/sshd-session ]]; then
+  echo "SshdSessionPath $servers/usr/lib/openssh/sshd-session" >>"$HOSTS/sshd_config"
+  if [[ -e $servers/usr/lib/openssh/sshd-auth ]]; then echo "SshdAuthPath $servers/usr/lib/openssh/sshd-auth" >>"$HOSTS/sshd_config"; fi
+fi
 echo "[10.99.0.2]:2222 $(cut -d' ' -f1,2 "$HOSTS/host_key.pub")" >"$HOSTS/known_hosts"
 cat >"$HOSTS/ssh_config" <<X
 Host pi
@@ -84,7 +103,7 @@ X
 mkdir "$HOSTS/bin"
 printf '#!/bin/sh\nexec %s -F %s "$@"\n' "$(command -v ssh)" "$HOSTS/ssh_config" >"$HOSTS/bin/ssh"
 chmod +x "$HOSTS/bin/ssh"
-nsenter --target "$PI" --net "${as_user[@]}" /usr/sbin/sshd -D -e -f "$HOSTS/sshd_config" 2>"$HOSTS/sshd.log" </dev/null &
+nsenter --target "$PI" --net "${as_user[@]}" "${sshd[@]}" -D -e -f "$HOSTS/sshd_config" 2>"$HOSTS/sshd.log" </dev/null &
 for ((i = 0; i < 500; ++i)); do
   if [[ -s "$HOSTS/sshd.pid" ]]; then break; fi
   sleep 0.02
