@@ -9,8 +9,6 @@
 #include <cerrno>
 
 #include <fcntl.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <sys/socket.h>
 
 #include <boost/asio/buffer.hpp>
@@ -94,12 +92,7 @@ struct Link::Impl {
 Link::Impl::Impl(FileDescriptor fd, std::unique_ptr<TlsStream> encryption) : tls(std::move(encryption)) {
   const auto protocol = protocol_of(fd.get());
   if (::fcntl(fd.get(), F_SETFD, FD_CLOEXEC) != 0) throw system_error("mark a socket close-on-exec", errno);
-  if (protocol.protocol() == IPPROTO_TCP) {
-    const int on = 1;
-    if (::setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)) != 0) {
-      throw system_error("set TCP_NODELAY", errno);
-    }
-  }
+  send_at_once(fd.get());
   const auto address = peer_address(fd.get());
   peer = address ? to_string(*address) : "a peer that has gone";
   socket.assign(protocol, fd.get());

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 
 #include <netdb.h>
 
@@ -66,6 +67,14 @@ int outcome_of_connecting(int fd) {
   const auto own = local_address(fd);
   const bool itself = peer->size == own.size && std::memcmp(&peer->storage, &own.storage, own.size) == 0;
   return itself ? ECONNREFUSED : 0;
+}
+
+void send_at_once(int fd) {
+  const int family = local_address(fd).family();
+  const int on = 1;
+  if ((family == AF_INET || family == AF_INET6) && ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)) != 0) {
+    throw system_error("set TCP_NODELAY", errno);
+  }
 }
 
 std::uint16_t port_of(const Address& address) {

@@ -51,6 +51,10 @@ std::optional<Address> peer_address(int fd);
 /// itself, which counts as refused. On loopback a few thousand tries suffice.
 int outcome_of_connecting(int fd);
 
+/// Sets TCP_NODELAY, without which a small message waits until the peer has acknowledged the one before, 40 ms at
+/// worst. Does nothing to a socket of another kind. Throws EnvironmentError if the kernel refuses.
+void send_at_once(int fd);
+
 /// 0 if the family has no ports.
 std::uint16_t port_of(const Address& address);
 

@@ -152,6 +152,7 @@ struct TlsStream::Impl {
 };
 
 TlsStream::Impl::Impl(int descriptor, const Key& shared) : socket(descriptor), key(shared) {
+  send_at_once(socket);  // the handshake's messages are small
   BIO* bio = require(BIO_new(socket_method()), "prepare TLS");
   BIO_set_data(bio, reinterpret_cast<void*>(static_cast<std::intptr_t>(socket)));
   BIO_set_init(bio, 1);

@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
 
@@ -219,7 +221,7 @@ TEST_CASE("the end of an encrypted link between frames is told from one in the m
   CHECK_THROWS_AS(send_for_ever(), ConnectionLost);
 }
 
-TEST_CASE("encryption with another key fails on both sides") {
+TEST_CASE("encryption with another key fails on both sides, which waited for no acknowledgement to find out") {
   auto [a, b] = TcpLoopback::connect();
   const int near = a.release();
   const int far = b.release();
@@ -228,6 +230,12 @@ TEST_CASE("encryption with another key fails on both sides") {
   auto accepting = std::async(std::launch::async, [&] { TlsStream::accept(far, random_key(), soon()); });
   CHECK_THROWS_AS(TlsStream::connect(near, random_key(), soon()), ProtocolError);
   CHECK_THROWS_AS(accepting.get(), ProtocolError);
+  for (const int end : {near, far}) {
+    int no_delay = 0;
+    socklen_t size = sizeof(no_delay);
+    REQUIRE(::getsockopt(end, IPPROTO_TCP, TCP_NODELAY, &no_delay, &size) == 0);
+    CHECK(no_delay != 0);
+  }
 }
 
 TEST_CASE("a peer that has a certificate and not the key is refused, whoever connects") {
