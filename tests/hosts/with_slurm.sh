@@ -17,10 +17,9 @@ libraries=$(echo "$root"/usr/lib/*-linux-gnu*/slurm-wlm)
 if [[ "${INSIDE:-}" != 1 ]]; then
   [[ -x $root/usr/sbin/slurmctld-wlm && -x $root/usr/sbin/munged ]] ||
     cannot "there is no Slurm (scripts/fetch-servers fetches one, or install slurm-wlm and munge)"
-  unprivileged=()
-  [[ "$(id -u)" == 0 ]] || unprivileged=(--user --map-root-user)
-  unshare "${unprivileged[@]}" --net --mount true 2>/dev/null || cannot "the kernel refuses namespaces to this user"
-  INSIDE=1 exec unshare "${unprivileged[@]}" --net --mount --uts --pid --fork --kill-child --mount-proc "$0" "$@"
+  [[ "$(id -u)" == 0 ]] || cannot "its daemons have to be root's"
+  unshare --net --mount true 2>/dev/null || cannot "the kernel refuses namespaces to this user"
+  INSIDE=1 exec unshare --net --mount --uts --pid --fork --kill-child --mount-proc "$0" "$@"
 fi
 unset INSIDE
 
@@ -81,8 +80,7 @@ for client in srun sbatch salloc scancel squeue sinfo scontrol; do program "$cli
 export SLURM_CONF=$CLUSTER/slurm.conf PATH="$CLUSTER/bin:$PATH" HOME="$CLUSTER/home" CLUSTER
 
 start() { "$@" >"$CLUSTER/start.log" 2>&1 || cannot "$(basename "$1") does not start: $(tail -n 1 "$CLUSTER/start.log")"; }
-# Forced: without privilege, the folders above belong to somebody else.
-start munged --force --key-file "$CLUSTER/munge.key" --socket "$CLUSTER/munge.socket" --pid-file "$CLUSTER/munged.pid" \
+start munged --key-file "$CLUSTER/munge.key" --socket "$CLUSTER/munge.socket" --pid-file "$CLUSTER/munged.pid" \
   --log-file "$CLUSTER/munged.log" --seed-file "$CLUSTER/munge.seed" --num-threads 2
 start slurmctld-wlm -f "$SLURM_CONF"
 for node in n1 n2 n3; do start slurmd-wlm -N "$node" -f "$SLURM_CONF" -d "$CLUSTER/bin/slurmstepd-wlm"; done

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# tests/uml/run.sh [--time-limit SECONDS] [--memory SIZE] COMMAND [ARGUMENT...]
+# tests/uml/run.sh [--time-limit SECONDS] [--memory SIZE] [--tap INTERFACE] COMMAND [ARGUMENT...]
 # Runs a command as root of a small virtual machine: user-mode Linux, whose kernel has what the one below may lack (netem)
 # and where root can shape, without any privilege out here. Needs Debian's package user-mode-linux.
 #
 # Inside: this machine's files, read-only, but for the project's folder and the current one, which can be written to (with
-# your rights on them); an empty /tmp of its own; veth, namespaces, tc with netem, tbf, htb, prio; no network to outside;
-# one CPU; SIZE of memory (2G). The command starts in the current folder, with your PATH and no other variable of yours
+# your rights on them); an empty /tmp of its own; veth, namespaces, tc with netem, tbf, htb, prio; no network to outside, but
+# for vec0, the other end of this machine's INTERFACE; one CPU; SIZE of memory (2G). The command starts in the current folder, with your PATH and no other variable of yours
 # (use env to give it some). Its stdin is empty; its stdout and stderr come out here while it runs. Booting takes 3 s.
 #
 # Exit status: the command's; 2 bad usage; 77 this machine cannot do it (it says why, after the word SKIPPED); 70 the virtual
@@ -15,17 +15,19 @@
 set -euo pipefail
 
 say() { printf 'tests/uml/run.sh: %s\n' "$*" >&2; }
-usage() { echo "usage: tests/uml/run.sh [--time-limit SECONDS] [--memory SIZE] COMMAND [ARGUMENT...]" >&2; exit 2; }
+usage() { echo "usage: tests/uml/run.sh [--time-limit SECONDS] [--memory SIZE] [--tap INTERFACE] COMMAND [ARGUMENT...]" >&2; exit 2; }
 cannot() { say "SKIPPED: $*"; exit 77; }
 
 limit=600
 boot_limit=120  # booting takes 3 s, and many more where other work has the processors
 memory=2G
+network=()
 while [[ "${1:-}" == --* ]]; do
   (($# >= 2)) || usage
   case "$1" in
     --time-limit) limit=$2 ;;
     --memory) memory=$2 ;;
+    --tap) network=("vec0:transport=tap,ifname=$2,gro=1") ;;  # bulk transfers hang without gro
     *) usage ;;
   esac
   shift 2
@@ -75,7 +77,7 @@ if [[ ! -w "$ram" ]] || (($(df --output=avail -B1 "$ram" | tail -n 1) < $(numfmt
 # Its own limit ends it even where this script is stopped.
 TMPDIR=$ram setpriv --pdeathsig KILL "${contained[@]}" timeout --signal=KILL $((boot_limit + limit)) \
   linux.uml mem="$memory" rootfstype=hostfs rootflags=/ ro init="$shared/init.sh" PARETOPIPE_SHARED="$shared" \
-  uml_dir="$shared/uml/" con=null con0=null,fd:1 ssl=null \
+  uml_dir="$shared/uml/" "${network[@]}" con=null con0=null,fd:1 ssl=null \
   </dev/null >"$shared/console" 2>&1 &
 machine=$!
 tail -s 0.1 --pid="$machine" -c +1 -f "$shared/stdout" & printers+=($!)
