@@ -3,6 +3,7 @@
 #include <csignal>
 #include <thread>
 
+#include <elf.h>
 #include <fmt/format.h>
 #include <support/files.hpp>
 
@@ -116,6 +117,21 @@ TEST_CASE("a device that cannot start a stage is named, with its own words and w
       "echo; echo PARETOPIPE-STAGE-CONTROL-LINK; read -r x; echo "
       "'{\"release\": \"0.0.1\", \"architecture\": \"x\", \"ssh_connection\": \"\"}'; sleep 60");
   CHECK(contains(complaint({"env"}, older.path()), "is of release 0.0.1, and this driver of "));
+  CHECK(support::own_children().empty());
+}
+
+TEST_CASE(
+    "a device whose stage program is of another architecture is refused in a sentence, without the program's bytes") {
+  const support::TemporaryFolder folder;
+  support::write_program_for(EM_M32, folder.path() / "stage");
+  const auto sentence = "stage 1 on box cannot be started: its stage program is built for another architecture";
+  for (const auto& launcher : std::vector<std::vector<std::string>>{
+           {"env"}, {"sh", "-c", "exec \"$0\" guard"}, {"bash", "-c", "exec \"$0\" guard"}}) {
+    const auto refused = complaint_of(device_over("box", launcher, (folder.path() / "stage").string()));
+    CAPTURE(launcher.front(), refused);
+    CHECK(refused.starts_with(sentence));
+    CHECK_FALSE(contains(refused, "ELF"));
+  }
   CHECK(support::own_children().empty());
 }
 

@@ -1,5 +1,6 @@
 #include <paretopipe/core/control_descriptor.hpp>
 #include <paretopipe/core/error.hpp>
+#include <paretopipe/launch/architecture.hpp>
 #include <paretopipe/launch/child_process.hpp>
 
 #include <algorithm>
@@ -146,6 +147,13 @@ int end_group(pid_t leader) {
   return reap(leader);
 }
 
+EnvironmentError cannot_start(const std::string& attempt, const std::string& program, int reason) {
+  const auto built_for = reason == ENOEXEC ? architecture_of(program) : "";
+  if (built_for.empty()) return system_error(attempt, reason);
+  return EnvironmentError(fmt::format("{}: it is built for {}, and this machine is {}; use one that was built for {}",
+                                      attempt, built_for, own_architecture(), own_architecture()));
+}
+
 std::string describe_status(int status) {
   if (WIFSIGNALED(status))
     return fmt::format("was killed by signal {} ({})", WTERMSIG(status), ::strsignal(WTERMSIG(status)));
@@ -177,7 +185,7 @@ ChildProcess::ChildProcess(const ChildCommand& command, FileDescriptor control)
   int reason = 0;
   if (read_whole(failure_read.get(), reason)) {
     reap(pid_);
-    throw system_error(attempt, reason);
+    throw cannot_start(attempt, command.argv.front(), reason);
   }
   process_ = FileDescriptor(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
 }

@@ -1,6 +1,7 @@
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/core/file_descriptor.hpp>
 #include <paretopipe/core/hash.hpp>
+#include <paretopipe/launch/architecture.hpp>
 #include <paretopipe/launch/child_process.hpp>
 #include <paretopipe/launch/deploy.hpp>
 #include <paretopipe/launch/interrupt.hpp>
@@ -18,7 +19,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -129,11 +129,6 @@ class RemoteScript {
 std::optional<std::string> find(const Answers& answers, std::string_view key) {
   const auto found = std::find_if(answers.begin(), answers.end(), [&](const auto& one) { return one.first == key; });
   return found == answers.end() ? std::nullopt : std::optional(found->second);
-}
-
-std::string own_architecture() {
-  utsname names{};
-  return ::uname(&names) == 0 ? names.machine : "";
 }
 
 /// Answers: architecture, folder, and "has" with the name of every program that is there as it should be.

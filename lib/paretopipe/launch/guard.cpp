@@ -3,6 +3,7 @@
 #include <paretopipe/core/json.hpp>
 #include <paretopipe/core/text.hpp>
 #include <paretopipe/core/version.hpp>
+#include <paretopipe/launch/architecture.hpp>
 #include <paretopipe/launch/child_process.hpp>
 #include <paretopipe/launch/guard.hpp>
 #include <paretopipe/launch/interrupt.hpp>
@@ -20,7 +21,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <termios.h>
@@ -98,11 +98,6 @@ Stream take_stream() {
   return stream;
 }
 
-std::string architecture() {
-  utsname names{};
-  return ::uname(&names) == 0 ? names.machine : "";
-}
-
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
@@ -173,7 +168,7 @@ int guard_stage(const std::filesystem::path& program) {
   nlohmann::json::parse(*line).at("environment").get_to(order.environment);
   GuardedStage stage(program, order);
   const nlohmann::json answer{
-      {"release", version()}, {"architecture", architecture()}, {"ssh_connection", variable("SSH_CONNECTION")}};
+      {"release", version()}, {"architecture", own_architecture()}, {"ssh_connection", variable("SSH_CONNECTION")}};
   write_all(stream.out.get(), answer.dump() + "\n");
   // The thread that waits for the driver needs the stage as long as this process lives.
   ::_exit(stage.serve(stream));

@@ -1,4 +1,5 @@
 #include <paretopipe/core/version.hpp>
+#include <paretopipe/launch/architecture.hpp>
 #include <paretopipe/launch/interrupt.hpp>
 #include <paretopipe/launch/launcher.hpp>
 #include <paretopipe/run/stage_client.hpp>
@@ -82,6 +83,7 @@ void StageClient::meet(Clock::time_point deadline, int interrupt_descriptor) {
     guard_ = launch::meet_guard(control_.native_handle(), order_, deadline, interrupt_descriptor);
   } catch (const EnvironmentError& error) {
     const auto how = process_.end(kReapTimeoutMs);
+    if (launch::tells_of_other_architecture(process_.last_output())) throw other_architecture();
     throw failure(fmt::format("cannot be started: {} {} ({}){}", launched_with_, error.what(), how,
                               advice_for(how, launched_with_)));
   }
@@ -166,6 +168,14 @@ StageError StageClient::failure(const std::string& what) const {
   const auto output = process_.last_output();
   return {stage(), StageError::Kind::died, ExitCode::environment,
           fmt::format("{} {}{}{}", name_, what, output.empty() ? "" : "; its last output: ", output)};
+}
+
+/// Without the last output, which is the program's bytes where a shell took it for a script.
+StageError StageClient::other_architecture() const {
+  return {stage(), StageError::Kind::died, ExitCode::environment,
+          fmt::format("{} cannot be started: its stage program is built for another architecture; install a paretopipe "
+                      "there that was built for it, or name its stage program in the devices file",
+                      name_)};
 }
 
 StageError StageClient::death() {

@@ -134,6 +134,7 @@ class StageClient {
   StageError death();
 
  private:
+  StageError other_architecture() const;
   struct Started;
   StageClient(int index, const StageCommand& command, Started started);
   void send_envelope(const nlohmann::json& envelope);
