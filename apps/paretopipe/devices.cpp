@@ -93,6 +93,13 @@ std::string blas_of(const nlohmann::json& compute) {
   return names.empty() ? "-" : fmt::format("{}", fmt::join(names, ", "));
 }
 
+/// The kernels with which oneDNN convolves there.
+std::string convolutions_of(const nlohmann::json& compute) {
+  const auto found = compute.find("convolution_kernels");
+  if (found == compute.end() || !found->is_array()) return "-";
+  return fmt::format("{}", fmt::join(found->get<std::vector<std::string>>(), ", "));
+}
+
 std::string frequency_of(const host::ThermalState& thermal) {
   if (!thermal.frequency_hz) return "-";
   const auto gigahertz = [](std::int64_t hertz) { return static_cast<double>(hertz) / 1e9; };
@@ -143,6 +150,7 @@ const std::vector<Property>& properties() {
       {"memory", [](const auto& one) { return format_bytes(static_cast<double>(one.host->memory_bytes)); }},
       {"library", [](const auto& one) { return library_of(one.compute); }},
       {"BLAS", [](const auto& one) { return blas_of(one.compute); }},
+      {"convolutions", [](const auto& one) { return convolutions_of(one.compute); }},
       {"clock rate", [](const auto& one) { return frequency_of(one.thermal); }},
       {"temperature",
        [](const auto& one) {

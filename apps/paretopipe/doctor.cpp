@@ -15,6 +15,7 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "commands.hpp"
@@ -36,6 +37,37 @@ host::Observations examine() {
   }
 }
 
+std::optional<host::Finding> judge_denormals(const nlohmann::json& applied) {
+  if (!applied.contains("flush_denormals")) return std::nullopt;
+  const bool flushes = applied["flush_denormals"].get<bool>();
+  return host::Finding{
+      "denormals", flushes ? host::Level::ok : host::Level::note,
+      flushes ? "computed as zero" : "this LibTorch was built without the code to compute them as zero",
+      "arithmetic on denormal numbers is many times slower, and some models have many of them",
+      flushes ? "" : "--no-flush-denormals makes all stages of a pipeline alike; or use another LibTorch"};
+}
+
+/// As oneDNN names them: "gemm:ref", "ref:any".
+bool is_reference(const std::string& kernel) {
+  return kernel.starts_with("ref") || kernel.ends_with(":ref");
+}
+
+/// Nothing is known of a LibTorch that does not name its kernels.
+std::optional<host::Finding> judge_kernels(const nlohmann::json& applied) {
+  const auto found = applied.find("convolution_kernels");
+  if (found == applied.end() || found->is_null()) return std::nullopt;
+  const auto kernels = found->get<std::vector<std::string>>();
+  const bool slow = std::any_of(kernels.begin(), kernels.end(), is_reference);
+  auto observed = fmt::format("{}", fmt::join(kernels, ", "));
+  if (slow) observed += ": oneDNN has only its reference kernels for this CPU";
+  return host::Finding{
+      "convolutions", slow ? host::Level::warning : host::Level::ok, std::move(observed),
+      "optimized models convolve with oneDNN, whose reference kernels are many times slower than others",
+      slow ? "measure --compute eager too, which may be faster here; or use a LibTorch whose oneDNN "
+             "knows this CPU (on ARM, one with the Arm Compute Library)"
+           : ""};
+}
+
 /// What only a stage that runs can tell. Its other problems are among the observations.
 std::vector<host::Finding> stage_findings(const host::Observations& seen) {
   if (!seen.stage_program || !seen.missing_libraries.empty()) return {};
@@ -46,12 +78,11 @@ std::vector<host::Finding> stage_findings(const host::Observations& seen) {
     return {{"stage start", host::Level::problem, error.what(), "a stage program that does not start measures nothing",
              "start it by hand to see more"}};
   }
-  if (!applied.contains("flush_denormals")) return {};
-  const bool flushes = applied["flush_denormals"].get<bool>();
-  return {{"denormals", flushes ? host::Level::ok : host::Level::note,
-           flushes ? "computed as zero" : "this LibTorch was built without the code to compute them as zero",
-           "arithmetic on denormal numbers is many times slower, and some models have many of them",
-           flushes ? "" : "--no-flush-denormals makes all stages of a pipeline alike; or use another LibTorch"}};
+  std::vector<host::Finding> findings;
+  for (auto finding : {judge_denormals(applied), judge_kernels(applied)}) {
+    if (finding) findings.push_back(std::move(*finding));
+  }
+  return findings;
 }
 
 /// The kinds of network that this machine can put between stages. A sweep without a network needs none of them.

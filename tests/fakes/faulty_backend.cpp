@@ -35,7 +35,8 @@ class FaultyBackend final : public stage::Backend {
   FaultyBackend(std::unique_ptr<stage::Backend> inner, const std::string& fault) : inner_(std::move(inner)) {
     slower_ = fault == "slower";
     denormals_ = fault == "denormals";
-    if (fault.empty() || slower_ || denormals_) return;
+    reference_kernels_ = fault == "reference kernels";
+    if (fault.empty() || slower_ || denormals_ || reference_kernels_) return;
     std::smatch match;
     if (!std::regex_match(fault, match, std::regex("([a-z]+)@([0-9]+)-([0-9]+)@([0-9]+)(?:@(.+))?"))) {
       throw UsageError("unreadable fault: " + fault);
@@ -50,6 +51,7 @@ class FaultyBackend final : public stage::Backend {
   nlohmann::json configure(const stage::ComputeOptions& options) override {
     auto applied = inner_->configure(options);
     if (denormals_) applied["flush_denormals"] = false;
+    if (reference_kernels_) applied["convolution_kernels"] = {"gemm:ref", "ref:any"};
     return applied;
   }
   experiment::ModelDescription describe(const stage::ModelRequest& request) override {
@@ -190,6 +192,7 @@ class FaultyBackend final : public stage::Backend {
   std::unique_ptr<stage::Backend> inner_;
   bool slower_ = false;
   bool denormals_ = false;
+  bool reference_kernels_ = false;
   std::string action_;
   experiment::BlockRange range_;
   int call_ = 0;

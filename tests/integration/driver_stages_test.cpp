@@ -249,3 +249,10 @@ TEST_CASE("stages that cannot compute denormals as zero are named once a sweep i
   CHECK_FALSE(contains(Shell().run(0, kOneRepetition + "--no-flush-denormals").errors, "denormal"));
   CHECK(contains(shell.run("doctor").output, "without the code to compute them as zero"));
 }
+
+TEST_CASE("doctor warns where oneDNN has only reference kernels, and names them") {
+  const Shell shell;
+  const support::ScopedVariable fault("FAKE_STAGE_FAULT", "reference kernels");
+  support::check_contains(shell.run("doctor").output, {"warning  convolutions", "gemm:ref, ref:any",
+                                                       "only its reference kernels", "--compute eager"});
+}

@@ -24,6 +24,7 @@
 #include <c10/core/InferenceMode.h>
 #include <torch/version.h>
 
+#include "convolution_kernels.hpp"
 #include "device.hpp"
 
 // In LibTorch 2, allocate() is not const and allocators also copy.
@@ -122,6 +123,11 @@ nlohmann::json environment(const char* name) {
   return value == nullptr ? nlohmann::json() : nlohmann::json(value);
 }
 
+nlohmann::json kernels_or_null() {
+  const auto kernels = convolution_kernels();
+  return kernels ? nlohmann::json(*kernels) : nlohmann::json();
+}
+
 }  // namespace
 
 nlohmann::json configure_runtime(const stage::ComputeOptions& options) {
@@ -136,6 +142,7 @@ nlohmann::json configure_runtime(const stage::ComputeOptions& options) {
           {"cpu_capability", cpu_capability()},
           {"mkl", at::hasMKL()},
           {"mkldnn", at::hasMKLDNN() && at::globalContext().userEnabledMkldnn()},
+          {"convolution_kernels", kernels_or_null()},
           {"device", device().str()},
           {"threads", at::get_num_threads()},
           {"interop_threads", at::get_num_interop_threads()},

@@ -12,6 +12,7 @@ namespace paretopipe::compute {
 ///   mkl              whether LibTorch was built with Intel's MKL, which downloaded LibTorchs contain
 ///   cpu_capability   the vector instructions that ATen's kernels use, e.g. "AVX2"; null if LibTorch does not say
 ///   mkldnn           whether oneDNN computes the convolutions
+///   convolution_kernels   the names of its kernels on this CPU (convolution_kernels.hpp); null if it does not say
 ///   device           what blocks are computed on, "cpu" or "cuda:0". On a GPU, TF32 is switched off: it would round
 ///                    float32 to 10 bits of mantissa
 ///   threads          intra-operator threads
