@@ -1,5 +1,5 @@
 # A Debian package of what is installed: cmake --build --preset release --target package. It is for the release of Debian that
-# it was built on, whose LibTorch it depends on.
+# it was built on, whose LibTorch it depends on. The preset arm64 makes one for arm64.
 set(PARETOPIPE_PACKAGE_CONTACT "paretopipe <paretopipe@example.org>" CACHE STRING "Maintainer of the package")
 mark_as_advanced(PARETOPIPE_PACKAGE_CONTACT)
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# usage: package.sh BUILD_DIR VERSION
+# usage: package.sh BUILD_DIR VERSION [ARCHITECTURE EMULATOR]
 # The Debian package of a build has the programs and profiles, depends on the libraries that they load, and what it unpacks
-# runs. Exit status 77, for CTest to skip it, without dpkg.
+# runs, for another architecture than this machine's under an emulator. Exit status 77, for CTest to skip it, without dpkg.
 set -euo pipefail
-build=$1 version=$2
+build=$1 version=$2 architecture=${3:-$(dpkg --print-architecture)} emulator=${4:-}
 for tool in dpkg-deb dpkg-shlibdeps; do
   command -v "$tool" >/dev/null || { echo "SKIPPED: $tool is not installed" >&2; exit 77; }
 done
@@ -12,13 +12,14 @@ trap 'rm -rf "$folder"' EXIT
 
 # Only packs: what is there was built before.
 cpack -G DEB --config "$build/CPackConfig.cmake" -B "$folder" >"$folder/log" 2>&1 || { cat "$folder/log"; exit 1; }
-package=$folder/paretopipe_${version}_$(dpkg --print-architecture).deb
+package=$folder/paretopipe_${version}_$architecture.deb
 test -f "$package" || { ls "$folder"; exit 1; }
 
 field() { dpkg-deb --field "$package" "$1"; }
 expect() { # TEXT PATTERN
   grep -qE -- "$2" <<<"$1" || { printf 'no %s in:\n%s\n' "$2" "$1" >&2; exit 1; }
 }
+expect "$(field Architecture)" "^$architecture\$"
 expect "$(field Version)" "^$version\$"
 expect "$(field Depends)" "libc6 .*libfmt[0-9]+"
 expect "$(field Recommends)" "libopenblas0-openmp.*iproute2"
@@ -33,4 +34,4 @@ fi
 
 dpkg-deb --extract "$package" "$folder/root"
 cd /
-expect "$("$folder/root/usr/bin/paretopipe" --version)" "^paretopipe $version "
+expect "$(${emulator:+"$emulator"} "$folder/root/usr/bin/paretopipe" --version)" "^paretopipe $version "
