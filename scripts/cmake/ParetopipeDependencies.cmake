@@ -6,6 +6,7 @@ find_package(fmt REQUIRED)
 find_package(nlohmann_json 3.10 REQUIRED)
 find_package(CLI11 2.1 REQUIRED)
 find_package(ZLIB REQUIRED)
+find_package(JPEG REQUIRED)
 find_package(OpenSSL 3.0 REQUIRED COMPONENTS Crypto SSL)
 
 # Neither has a CMake package in every Debian.
@@ -26,7 +27,6 @@ if(NOT Boost_FOUND)
 endif()
 
 if(PARETOPIPE_BUILD_STAGE)
-  find_package(JPEG REQUIRED)
   find_package(PNG REQUIRED)
   find_package(Torch 1.13 QUIET)
   if(NOT Torch_FOUND)

@@ -187,23 +187,27 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "all remote may send the pixels of an image, a quarter of the bytes, from which the model's input comes back") {
+    "all remote may send an image's pixels, from which the model's input comes back, or its JPEG, which loses a "
+    "little") {
   const Shell shell(kReal);
   shell.run(0,
             fmt::format(
                 "sweep --model resnet18 --compute eager --data images:{}/tests/golden/images --split 0,1 --codec-input "
-                "none,uint8 --batch 2 --batches 3 --warmup 1 --repeat 1 --repeat-slow 0 --out out",
+                "none,uint8,jpeg,jpeg:30 --batch 2 --batches 3 --warmup 1 --repeat 1 --repeat-slow 0 --out out",
                 PARETOPIPE_SOURCE_DIR));
   std::map<std::pair<int, std::string>, std::int64_t> payloads;
   for (const auto& record : shell.records()) {
     INFO(record.trial.label());
-    CHECK(record.fidelity->max_abs_difference == 0);  // a folder's images have whole pixels
+    const bool loses = record.trial.codec.starts_with("jpeg");
+    CHECK((record.fidelity->max_abs_difference > 0) == loses);  // a folder's images have whole pixels
     payloads[{record.trial.split_points.front(), record.trial.codec}] = record.links.front().payload_bytes;
   }
-  REQUIRE(payloads.size() == 3);
+  REQUIRE(payloads.size() == 5);
   CHECK(payloads.contains({1, "none"}));
   CHECK(payloads.at({0, "none"}) == 4 * payloads.at({0, "uint8"}));
   CHECK(payloads.at({0, "uint8"}) == 2 * 3 * 224 * 224);
+  CHECK(payloads.at({0, "jpeg"}) < payloads.at({0, "uint8"}) / 2);
+  CHECK(payloads.at({0, "jpeg:30"}) < payloads.at({0, "jpeg"}));
   // Those of a data set are enlarged, and so have none.
   const auto rounded = nlohmann::json::parse(
       shell.run(0, "codecs resnet18 --split 0 --compute eager --codec-input uint8 --batches 2 --warmup 1 --format json")

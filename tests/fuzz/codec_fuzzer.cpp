@@ -18,14 +18,21 @@ void require_finite(std::span<const std::byte> tensor) {
   if (!std::all_of(values.begin(), values.end(), [](float value) { return std::isfinite(value); })) std::abort();
 }
 
+Layout layout_of(const Codec& codec, const std::uint8_t* data) {
+  const auto element = static_cast<Element>(data[2] % 3);
+  const std::size_t first = 1 + data[3] % 16, second = 1 + data[4] % 16, third = 1 + data[3] / 16;
+  if (!codec.of_images()) return {element, first * second * third, first, second};
+  const auto pixels = first * second;
+  return {element, 3 * pixels * third, 3, data[4] < 128 ? pixels : 1, first, second};
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   constexpr std::size_t kChoices = 5;
   if (size < kChoices) return 0;
-  const Codec codec{static_cast<Quantiser>(data[0] % 13), static_cast<Compressor>(data[1] % 3)};
-  const std::size_t channels = 1 + data[3] % 16, stride = 1 + data[4] % 16;
-  const Layout layout{static_cast<Element>(data[2] % 3), channels * stride * (1 + data[3] / 16), channels, stride};
+  const Codec codec{static_cast<Quantiser>(data[0] % 14), static_cast<Compressor>(data[1] % 3)};
+  const auto layout = layout_of(codec, data);
   const auto body = std::as_bytes(std::span(data, size)).subspan(kChoices);
   std::vector<std::byte> tensor(layout.bytes());
   Scratch scratch;

@@ -73,12 +73,11 @@ std::size_t encode(const Codec& codec, const Layout& layout, std::span<const std
   if (quantises(codec, layout)) {
     if (compresses) scratch.body.resize(plain);
     const auto quantised = compresses ? std::span(scratch.body) : into.first(plain);
-    quantise(codec.quantiser, layout, floats_of(layout, values, scratch), quantised, scratch);
-    bytes = quantised;
+    bytes = quantised.first(quantise(codec, layout, floats_of(layout, values, scratch), quantised, scratch));
   } else if (!compresses) {
     std::memcpy(into.data(), values.data(), plain);
   }
-  return compresses ? compress(codec.compressor, bytes, element_width(codec, layout), into, scratch) : plain;
+  return compresses ? compress(codec, bytes, element_width(codec, layout), into, scratch) : bytes.size();
 }
 
 void decode(const Codec& codec, const Layout& layout, std::span<const std::byte> body, std::span<std::byte> into,
@@ -92,7 +91,8 @@ void decode(const Codec& codec, const Layout& layout, std::span<const std::byte>
     if (!quantised) return;
     body = plain;
   }
-  require(body.size(), plain_bytes(codec, layout), "a body");
+  const bool any_size = quantised && codec.quantiser == Quantiser::jpeg;
+  if (!any_size) require(body.size(), plain_bytes(codec, layout), "a body");
   if (quantised) return restore_into(codec, layout, body, into, scratch);
   std::memcpy(into.data(), body.data(), body.size());
 }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -29,25 +30,37 @@ enum class Quantiser : std::uint8_t {
   sort8 = 9,
   sort4 = 10,
   sort4_wide = 11,
-  uint8 = 12
+  uint8 = 12,
+  jpeg = 13
 };
 
 /// How bytes become fewer bytes without loss. The numbers are part of the wire protocol.
 enum class Compressor : std::uint8_t { none = 0, zstd = 1, lz4 = 2 };
 
-/// A codec as a person names it: one of the two, or a quantiser whose codes a compressor takes ("channel8+zstd").
+/// A codec as a person names it: one of the two, or a quantiser whose codes a compressor takes ("channel8+zstd"). A
+/// parameter follows its part's name unless it is the usual one ("jpeg:75", "channel8+zstd:9").
 struct Codec {
   Quantiser quantiser = Quantiser::none;
   Compressor compressor = Compressor::none;
+  int jpeg_quality = 90;  ///< libjpeg's, of jpeg alone; a decoder need not know it
+  int zstd_level = 1;     ///< libzstd's, of zstd alone; neither
 
   bool operator==(const Codec&) const = default;
 
   bool encodes() const { return *this != Codec{}; }
   bool lossy() const { return quantiser != Quantiser::none; }
   /// Encodes images that were normalised (pixels.hpp), and nothing else.
-  bool of_images() const { return quantiser == Quantiser::uint8; }
+  bool of_images() const { return quantiser == Quantiser::uint8 || quantiser == Quantiser::jpeg; }
   /// For wire::Encoding: 16 × the compressor's number + the quantiser's; 0 if it does not encode.
   std::uint8_t number() const;
+};
+
+/// A number that may follow a part of a codec's name.
+struct Parameter {
+  std::string_view name;
+  int least = 0;
+  int most = 0;
+  int Codec::*value = nullptr;
 };
 
 /// What `paretopipe codecs` says of a part of a codec's name.
@@ -57,6 +70,7 @@ struct Row {
   double bits_per_value = 0;  ///< of float32, without the few bytes beside the codes; 0: depends on the values
   bool lossy = false;
   bool of_images = false;  ///< only for a model's input
+  std::optional<Parameter> parameter{};
 };
 /// All quantisers, `none` first, and then all compressors.
 const std::vector<Row>& catalogue();
@@ -89,6 +103,8 @@ struct Layout {
   std::size_t values = 0;
   std::size_t channels = 1;  ///< channels · stride divides `values`
   std::size_t stride = 1;
+  std::size_t height = 1;  ///< of each image, where there are four dimensions
+  std::size_t width = 1;
 
   std::size_t bytes() const {
     return values * (element == Element::float32 ? 4 : element == Element::bfloat16 ? 2 : 8);
@@ -96,7 +112,7 @@ struct Layout {
   bool operator==(const Layout&) const = default;
 };
 
-/// The most bytes that a codec makes of a tensor: all of them without a compressor, whatever the values are.
+/// The most bytes that a codec makes of a tensor. It makes as many of any values unless it compresses.
 std::size_t most_bytes(const Codec& codec, const Layout& layout);
 
 /// Memory that encoding and decoding need beside their input and output. Kept from one tensor to the next, so that only

@@ -14,8 +14,6 @@ namespace paretopipe::codec {
 
 namespace {
 
-constexpr int kZstdLevel = 1;  // a link that is worth a higher one is slower than any that we know
-
 const char* chars(std::span<const std::byte> bytes) {
   return reinterpret_cast<const char*>(bytes.data());
 }
@@ -47,9 +45,9 @@ ZSTD_DCtx* decompressing(Scratch& scratch) {
   return static_cast<ZSTD_DCtx*>(scratch.decompressing.get());
 }
 
-std::size_t compress_zstd(std::span<const std::byte> bytes, std::span<std::byte> into, Scratch& scratch) {
+std::size_t compress_zstd(std::span<const std::byte> bytes, int level, std::span<std::byte> into, Scratch& scratch) {
   const auto size =
-      ZSTD_compressCCtx(compressing(scratch), into.data(), into.size(), bytes.data(), bytes.size(), kZstdLevel);
+      ZSTD_compressCCtx(compressing(scratch), into.data(), into.size(), bytes.data(), bytes.size(), level);
   if (ZSTD_isError(size) == 0) return size;
   throw Error(ExitCode::internal, fmt::format("libzstd: {}", ZSTD_getErrorName(size)));
 }
@@ -84,14 +82,15 @@ std::size_t most_compressed(Compressor compressor, std::size_t bytes) {
   return static_cast<std::size_t>(LZ4_compressBound(lz4_size(bytes)));
 }
 
-std::size_t compress(Compressor compressor, std::span<const std::byte> bytes, std::size_t width,
-                     std::span<std::byte> into, Scratch& scratch) {
+std::size_t compress(const Codec& codec, std::span<const std::byte> bytes, std::size_t width, std::span<std::byte> into,
+                     Scratch& scratch) {
   if (width > 1) {
     scratch.shuffled.resize(bytes.size());
     shuffle(bytes, width, scratch.shuffled.data());
     bytes = scratch.shuffled;
   }
-  return compressor == Compressor::zstd ? compress_zstd(bytes, into, scratch) : compress_lz4(bytes, into);
+  if (codec.compressor == Compressor::lz4) return compress_lz4(bytes, into);
+  return compress_zstd(bytes, codec.zstd_level, into, scratch);
 }
 
 void decompress(Compressor compressor, std::span<const std::byte> body, std::size_t width, std::span<std::byte> into,

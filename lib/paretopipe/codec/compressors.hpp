@@ -9,8 +9,8 @@ std::size_t most_compressed(Compressor compressor, std::size_t bytes);
 
 /// Compresses into `into`, which has room for most_compressed(), and returns how many bytes were filled. First puts all
 /// first bytes of elements of `width` bytes together, then all second ones, and so on: exponents resemble each other.
-std::size_t compress(Compressor compressor, std::span<const std::byte> bytes, std::size_t width,
-                     std::span<std::byte> into, Scratch& scratch);
+std::size_t compress(const Codec& codec, std::span<const std::byte> bytes, std::size_t width, std::span<std::byte> into,
+                     Scratch& scratch);
 
 /// The reverse. Throws Damaged for what does not fill `into` exactly.
 void decompress(Compressor compressor, std::span<const std::byte> body, std::size_t width, std::span<std::byte> into,

@@ -1,7 +1,7 @@
 #pragma once
 #include <paretopipe/codec/codec.hpp>
 
-// Internal: the pixels of images that were normalised for a model (pixels.hpp), in 8 bits.
+// Internal: images that were normalised for a model (pixels.hpp), as pixels of 8 bits or as JPEG.
 namespace paretopipe::codec {
 
 /// The nearest pixel of every value. Throws CannotEncode for a tensor without three channels, and for a value that no
@@ -10,5 +10,16 @@ void to_pixels(const Layout& layout, std::span<const float> values, std::uint8_t
 
 /// The reverse: the same bits as from the normalisation of these pixels.
 void from_pixels(const Layout& layout, const std::uint8_t* pixels, std::span<float> values);
+
+/// The most bytes that to_jpegs() makes of a tensor.
+std::size_t most_bytes_of_jpegs(const Layout& layout);
+
+/// A JPEG of every image's nearest pixels, each behind its length in 32 bits. Returns how many bytes were filled.
+/// Throws CannotEncode as to_pixels() does.
+std::size_t to_jpegs(const Layout& layout, std::span<const float> values, int quality, std::span<std::byte> into,
+                     Scratch& scratch);
+
+/// The reverse. Throws Damaged for what is not exactly as many JPEGs of this size.
+void from_jpegs(const Layout& layout, std::span<const std::byte> body, std::span<float> values, Scratch& scratch);
 
 }  // namespace paretopipe::codec

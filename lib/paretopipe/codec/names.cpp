@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstddef>
 
 #include <fmt/format.h>
@@ -25,11 +26,14 @@ const std::array kQuantisers{
     Row{"sort4", "sort quantisation: 2 groups of equal count, 8 levels in each; packed", 4, true},
     Row{"sort4-wide", "sort4 as published, a code in 8 bits", 8, true},
     Row{"uint8", "an image's pixels in 8 bits, as a camera has them; only for --codec-input", 8, true, true},
+    Row{"jpeg", "an image's JPEG, as a camera stores it, quality 90; jpeg:75 has another; only for --codec-input", 0,
+        true, true, Parameter{"quality", 1, 100, &Codec::jpeg_quality}},
 };
 
 const std::array kCompressors{
     Row{kNone, "", 0},
-    Row{"zstd", "libzstd at level 1, lossless; also behind a quantiser: channel8+zstd", 0},
+    Row{"zstd", "libzstd at level 1, lossless; zstd:9 has another; also behind a quantiser: channel8+zstd", 0, false,
+        false, Parameter{"level", 1, 19, &Codec::zstd_level}},
     Row{"lz4", "liblz4, lossless; also behind a quantiser: channel8+lz4", 0},
 };
 
@@ -44,6 +48,37 @@ std::size_t place_of(const std::array<Row, kSize>& rows, std::string_view name) 
   for (const auto& row : catalogue()) names += fmt::format("{}{}", names.empty() ? "" : ", ", row.name);
   throw UsageError(
       fmt::format("\"{}\" is no codec; there are {}, and combinations such as channel8+zstd", name, names));
+}
+
+/// A part of a name, before and after its colon.
+struct Part {
+  std::string_view name;
+  std::optional<std::string_view> parameter{};
+};
+
+Part part_of(std::string_view text) {
+  const auto colon = text.find(':');
+  if (colon == text.npos) return {text};
+  return {text.substr(0, colon), text.substr(colon + 1)};
+}
+
+void read_parameter(const Part& part, const Row& row, Codec& codec) {
+  if (!part.parameter) return;
+  if (!row.parameter)
+    throw UsageError(fmt::format("{} has no parameter, and this names {}", row.name, *part.parameter));
+  const auto& [name, least, most, value] = *row.parameter;
+  const auto* end = part.parameter->data() + part.parameter->size();
+  const auto read = std::from_chars(part.parameter->data(), end, codec.*value);
+  if (read.ec == std::errc{} && read.ptr == end && codec.*value >= least && codec.*value <= most) return;
+  throw UsageError(fmt::format("the {} of {} is {} to {}, such as {}:{}, and no \"{}\"", name, row.name, least, most,
+                               row.name, most / 2, *part.parameter));
+}
+
+/// With its parameter, unless that is the usual one.
+std::string text_of(const Row& row, const Codec& codec) {
+  if (!row.parameter) return std::string(row.name);
+  const auto value = row.parameter->value;
+  return codec.*value == Codec{}.*value ? std::string(row.name) : fmt::format("{}:{}", row.name, codec.*value);
 }
 
 }  // namespace
@@ -63,27 +98,32 @@ const std::vector<Row>& catalogue() {
 
 Codec parse(std::string_view name) {
   const auto plus = name.find('+');
-  const auto first = name.substr(0, plus);
+  const auto first = part_of(name.substr(0, plus));
   Codec codec;
-  if (const auto place = place_of(kQuantisers, first); place < kQuantisers.size()) {
+  if (const auto place = place_of(kQuantisers, first.name); place < kQuantisers.size()) {
     codec.quantiser = static_cast<Quantiser>(place);
-  } else if (const auto alone = place_of(kCompressors, first); alone < kCompressors.size() && plus == name.npos) {
+    read_parameter(first, kQuantisers[place], codec);
+  } else if (const auto alone = place_of(kCompressors, first.name); alone < kCompressors.size() && plus == name.npos) {
     codec.compressor = static_cast<Compressor>(alone);
+    read_parameter(first, kCompressors[alone], codec);
   } else {
     refuse(name);
   }
   if (plus == name.npos) return codec;
-  const auto place = place_of(kCompressors, name.substr(plus + 1));
+  const auto second = part_of(name.substr(plus + 1));
+  const auto place = place_of(kCompressors, second.name);
   if (place == 0 || place == kCompressors.size() || !codec.lossy()) refuse(name);
+  if (codec.quantiser == Quantiser::jpeg) throw UsageError(fmt::format("{}: a JPEG is compressed already", name));
   codec.compressor = static_cast<Compressor>(place);
+  read_parameter(second, kCompressors[place], codec);
   return codec;
 }
 
 std::string to_string(const Codec& codec) {
-  const auto quantiser = kQuantisers.at(static_cast<std::size_t>(codec.quantiser)).name;
-  const auto compressor = kCompressors.at(static_cast<std::size_t>(codec.compressor)).name;
-  if (codec.compressor == Compressor::none) return std::string(quantiser);
-  return codec.lossy() ? fmt::format("{}+{}", quantiser, compressor) : std::string(compressor);
+  const auto quantiser = text_of(kQuantisers.at(static_cast<std::size_t>(codec.quantiser)), codec);
+  const auto compressor = text_of(kCompressors.at(static_cast<std::size_t>(codec.compressor)), codec);
+  if (codec.compressor == Compressor::none) return quantiser;
+  return codec.lossy() ? fmt::format("{}+{}", quantiser, compressor) : compressor;
 }
 
 }  // namespace paretopipe::codec

@@ -256,6 +256,8 @@ std::size_t quantised_bytes(Quantiser quantiser, const Layout& layout) {
       return 2 * layout.values;
     case Quantiser::uint8:
       return layout.values;
+    case Quantiser::jpeg:
+      return most_bytes_of_jpegs(layout);
     case Quantiser::uniform8:
       return sizeof(Levels) + layout.values;
     case Quantiser::channel8:
@@ -269,8 +271,10 @@ std::size_t quantised_bytes(Quantiser quantiser, const Layout& layout) {
   return static_cast<std::size_t>(bits.groups()) * sizeof(Levels) + packed_bytes(layout.values, bits.carried);
 }
 
-void quantise(Quantiser quantiser, const Layout& layout, std::span<const float> values, std::span<std::byte> into,
-              Scratch& scratch) {
+namespace {
+
+void fill(Quantiser quantiser, const Layout& layout, std::span<const float> values, std::span<std::byte> into,
+          Scratch& scratch) {
   switch (quantiser) {
     case Quantiser::float16:
     case Quantiser::bfloat16:
@@ -288,6 +292,15 @@ void quantise(Quantiser quantiser, const Layout& layout, std::span<const float> 
   }
 }
 
+}  // namespace
+
+std::size_t quantise(const Codec& codec, const Layout& layout, std::span<const float> values, std::span<std::byte> into,
+                     Scratch& scratch) {
+  if (codec.quantiser == Quantiser::jpeg) return to_jpegs(layout, values, codec.jpeg_quality, into, scratch);
+  fill(codec.quantiser, layout, values, into, scratch);
+  return into.size();
+}
+
 void restore(Quantiser quantiser, const Layout& layout, std::span<const std::byte> body, std::span<float> values,
              Scratch& scratch) {
   switch (quantiser) {
@@ -296,6 +309,8 @@ void restore(Quantiser quantiser, const Layout& layout, std::span<const std::byt
       return restore_half(quantiser, body, values, scratch);
     case Quantiser::uint8:
       return from_pixels(layout, bytes_of(body), values);
+    case Quantiser::jpeg:
+      return from_jpegs(layout, body, values, scratch);
     case Quantiser::uniform8:
       return restore_affine(as_one_channel(layout), 8, body, values, scratch);
     case Quantiser::channel8:

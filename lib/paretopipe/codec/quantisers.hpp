@@ -17,14 +17,15 @@ struct SortBits {
 /// Throws Error(internal) for one that does not sort.
 SortBits sort_bits(Quantiser quantiser);
 
-/// Bytes that the quantiser makes of `layout`, whatever the values are. It must not be none.
+/// Bytes that the quantiser makes of `layout`, whatever the values are; of jpeg the most. It must not be none.
 std::size_t quantised_bytes(Quantiser quantiser, const Layout& layout);
 
-/// Fills `into`, which has exactly that many bytes. Throws CannotEncode.
-void quantise(Quantiser quantiser, const Layout& layout, std::span<const float> values, std::span<std::byte> into,
-              Scratch& scratch);
+/// Encodes into `into`, which has exactly that many bytes, and returns how many of them were filled. Throws
+/// CannotEncode.
+std::size_t quantise(const Codec& codec, const Layout& layout, std::span<const float> values, std::span<std::byte> into,
+                     Scratch& scratch);
 
-/// `body` has exactly that many bytes.
+/// `body` has exactly that many bytes; with jpeg it may have any number.
 void restore(Quantiser quantiser, const Layout& layout, std::span<const std::byte> body, std::span<float> values,
              Scratch& scratch);
 

@@ -118,7 +118,7 @@ std::vector<Setting> where_it_is_cut() {
       {.key = "codec_input",
        .flag = "--codec-input",
        .meaning = "Codec of the model's input where that crosses a cut (split 0), in place of `--codec`, or a list: "
-                  "`uint8` is the image as a camera has it",
+                  "`uint8` is the image as a camera has it, and `jpeg:75` its JPEG of that quality",
        .unset = "as `codec`",
        .value = input_codecs()},
       {.key = "max_flips",

@@ -30,6 +30,8 @@ codec::Layout layout_of(const wire::TensorSpec& spec) {
   const auto& shape = spec.shape;
   if (shape.size() == 4) {
     layout.channels = static_cast<std::size_t>(shape[1]);
+    layout.height = static_cast<std::size_t>(shape[2]);
+    layout.width = static_cast<std::size_t>(shape[3]);
     if (spec.memory_format == wire::MemoryFormat::contiguous)
       layout.stride = static_cast<std::size_t>(shape[2] * shape[3]);
   } else if (!shape.empty()) {

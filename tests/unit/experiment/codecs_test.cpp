@@ -41,6 +41,11 @@ TEST_CASE("a list of codecs that is empty, holds one twice, or what is none, is 
 
 TEST_CASE("a model's input has codecs of its own, where it crosses a cut and nowhere else") {
   CHECK(canonical_input_codecs({"none", "uint8+zstd"}, "codec_input") == Texts{"none", "uint8+zstd"});
+  CHECK(canonical_input_codecs({"jpeg:90", "jpeg:75"}, "codec_input") == Texts{"jpeg", "jpeg:75"});
+  CHECK(contains(message_of<UsageError>([] {
+                   canonical_input_codecs({"jpeg", "jpeg:90"}, "codec_input");
+                 }),
+                 "holds jpeg twice"));
   CHECK(
       contains(message_of<UsageError>([] { canonical_input_codecs({"uint8/sort8"}, "codec_input"); }), "is no codec"));
   CHECK(contains(refusal_of_codecs({"none/uint8"}), "uint8 is for a model's input; name it in --codec-input"));

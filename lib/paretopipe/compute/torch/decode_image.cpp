@@ -1,3 +1,5 @@
+#include <paretopipe/codec/codec.hpp>
+#include <paretopipe/codec/jpeg.hpp>
 #include <paretopipe/compute/files/bytes.hpp>
 #include <paretopipe/compute/torch/decode_image.hpp>
 #include <paretopipe/core/error.hpp>
@@ -23,6 +25,19 @@ DecodedImage make_image(std::int64_t width, std::int64_t height) {
     throw UsageError(fmt::format("its header claims {} x {} pixels; an image has 1 to {}", width, height, kMostPixels));
   }
   return {height, width, std::vector<std::uint8_t>(static_cast<std::size_t>(width * height * 3))};
+}
+
+DecodedImage decode_jpeg(std::span<const std::byte> file) {
+  DecodedImage image;
+  try {
+    codec::read_jpeg(file, [&](std::size_t width, std::size_t height) {
+      image = make_image(static_cast<std::int64_t>(width), static_cast<std::int64_t>(height));
+      return image.pixels.data();
+    });
+  } catch (const codec::Damaged& error) {
+    throw UsageError(error.what());
+  }
+  return image;
 }
 
 DecodedImage decode_image(const std::filesystem::path& file) {
