@@ -79,7 +79,9 @@ void add_frontier(CLI::App& app, Command& chosen) {
                    "Metric[:min|max]; repeatable (latency_p50 and throughput; where one was not measured, payload)")
       ->type_name("METRIC")
       ->allow_extra_args(false);  // one value per flag; otherwise it would swallow the path
-  command->add_option("--where", options->constraints, "Only splits that keep it: 'latency_p95 < 80ms'; repeatable")
+  command
+      ->add_option("--where", options->constraints,
+                   "Only splits that keep it: 'latency_p95 < 80ms', 'codec = sort8'; repeatable")
       ->type_name("CONSTRAINT")
       ->allow_extra_args(false);
   command

@@ -79,6 +79,11 @@ TEST_CASE("cuts with different codecs share a frontier, which says which, and so
   CHECK(rows.contains({1, "sort8"}));
   check_contains(shell.run(0, "frontier out").output, {"1 sort8"});
   check_contains(shell.run(0, "explain out").output, {"1/3 sort8: "});
+  const auto only = nlohmann::json::parse(shell.run(0, "frontier out --where 'codec = sort8' --format json").output);
+  for (const auto& split : only.at("groups")[0].at("splits")) {
+    CHECK(split.contains("excluded_by") ==
+          (split.value("codec", "none") == "none" && split.at("split_points")[0] != 3));
+  }
   shell.run(0, "export out --out exported --layout trials");
   check_contains(shell.text("exported/trials.csv"), {",codec,", ",sort8,"});
   CHECK(contains(shell.run("export out --layout python --out exported").errors, "with a codec"));

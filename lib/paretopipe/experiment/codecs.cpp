@@ -30,15 +30,11 @@ std::string joined(const std::vector<std::string>& codecs) {
 }
 
 std::string canonical(const std::string& text) {
-  std::vector<std::string> codecs;
   for (const auto& part : of_each_cut(text)) {
-    const auto codec = codec::parse(part);
-    if (codec.of_images()) {
-      throw UsageError(fmt::format("{} is for a model's input; name it in --codec-input", to_string(codec)));
-    }
-    codecs.push_back(to_string(codec));
+    if (!codec::parse(part).of_images()) continue;
+    throw UsageError(fmt::format("{} is for a model's input; name it in --codec-input", part));
   }
-  return joined(codecs);
+  return canonical_codec(text);
 }
 
 std::string canonical_input(const std::string& text) {
@@ -63,6 +59,12 @@ std::vector<std::string> canonical_list(const std::vector<std::string>& texts, c
 }
 
 }  // namespace
+
+std::string canonical_codec(const std::string& text) {
+  std::vector<std::string> codecs;
+  for (const auto& part : of_each_cut(text)) codecs.push_back(to_string(codec::parse(part)));
+  return joined(codecs);
+}
 
 std::vector<std::string> canonical_codecs(const std::vector<std::string>& texts, const std::string& path) {
   return canonical_list(texts, path, canonical);

@@ -8,6 +8,10 @@
 
 namespace paretopipe::experiment {
 
+/// "channel8", or "none/sort8" if every cut has its own; the same for every cut is written once. Throws UsageError if
+/// `text` is no codec.
+std::string canonical_codec(const std::string& text);
+
 /// The codecs that `texts` name, each as one text: "sort8+zstd", or "none/sort8" if every cut has its own. Throws
 /// UsageError that begins with `path` if a text is no codec, or names the same as another.
 std::vector<std::string> canonical_codecs(const std::vector<std::string>& texts, const std::string& path);

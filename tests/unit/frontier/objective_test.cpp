@@ -68,6 +68,26 @@ TEST_CASE("a constraint is a metric, a sign and a value with the metric's unit")
   CHECK(parse_constraint("max_abs_difference <= 1e-5").bound == 1e-5);
 }
 
+TEST_CASE("a constraint may ask for a codec or rule one out, and nothing crosses where all is local") {
+  const auto is = parse_constraint("codec=zstd:1"), is_not = parse_constraint(" codec != none/sort8 ");
+  CHECK(is.label() == "codec = zstd");
+  CHECK(is_not.label() == "codec != none/sort8");
+  CHECK(parse_constraint("codec = uint8").codec == "uint8");
+  experiment::Trial trial;
+  trial.block_count = 3;
+  trial.split_points = {1};
+  CHECK_FALSE(is.holds_for_codec(trial));
+  CHECK(is_not.holds_for_codec(trial));
+  trial.codec = "zstd";
+  CHECK(is.holds_for_codec(trial));
+  trial.codec = "none/sort8";
+  CHECK_FALSE(is_not.holds_for_codec(trial));
+  trial.codec = "none";
+  trial.split_points = {3};
+  CHECK(is.holds_for_codec(trial));
+  CHECK(parse_constraint("codec < 5ms").metric->name == "codec");  // the time that it takes
+}
+
 TEST_CASE("a value of every metric's unit can be read") {
   for (const auto& metric : record::metrics()) {
     const auto* text = metric.unit == "ns" ? "3ns" : metric.unit == "B" ? "3B" : metric.unit == "B/s" ? "3 B/s" : "3";
@@ -85,7 +105,12 @@ TEST_CASE("a constraint that means nothing is refused with what is wrong and wha
   CHECK(contains(refusal("peak_rss < 512 MIB"), "unit of bytes"));
   CHECK(contains(refusal("throughput > 100 fps"), "images per second"));
   CHECK(contains(refusal("goodput > 5"), "5 MiB/s"));
-  CHECK(contains(refusal("latency_p95 = 80ms"), "is not a constraint"));
+  CHECK(contains(refusal("latency_p95 = 80ms"), "= is for the codec that crosses"));
+  CHECK(contains(refusal("latency_p95 = 80ms"), "of latency_p95 write <, <=, > or >="));
+  CHECK(contains(refusal("latency_p59 != 80ms"), "did you mean \"latency_p50\""));
+  CHECK(contains(refusal("codec = sort7"), "\"sort7\" is no codec"));
+  CHECK(contains(refusal("latency_p95"), "is not a constraint"));
+  CHECK(contains(refusal("codec ! sort8"), "is not a constraint"));
   for (const auto* text : {"", "<", "latency_p95 <", "< 80ms", "latency_p95 << 80ms", "latency_p95 < -80ms",
                            "latency_p95 < nan", "throughput > inf", "throughput > 1e999", "bubble < 500 %"}) {
     CHECK_THROWS_AS(parse_constraint(text), UsageError);

@@ -66,6 +66,12 @@ std::vector<std::string> violations_of(const stats::Configuration& configuration
   std::vector<std::string> violations;
   if (configuration.ok.empty()) return violations;
   for (const auto& constraint : constraints) {
+    if (constraint.metric == nullptr) {
+      if (constraint.holds_for_codec(configuration.trial)) continue;
+      violations.push_back(
+          fmt::format("its codec is {}, and {} is asked for", configuration.trial.codec, constraint.label()));
+      continue;
+    }
     const auto& metric = *constraint.metric;
     const auto value = configuration.median(metric);
     if (value && constraint.holds(*value)) continue;

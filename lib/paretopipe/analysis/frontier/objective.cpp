@@ -2,6 +2,7 @@
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/core/text.hpp>
 #include <paretopipe/core/units.hpp>
+#include <paretopipe/experiment/codecs.hpp>
 #include <paretopipe/record/labels.hpp>
 
 #include <algorithm>
@@ -128,7 +129,7 @@ namespace {
 struct Sign {
   std::string_view text;
   Comparison comparison;
-  bool (*holds)(double, double);
+  bool (*holds)(double, double);  ///< null: metrics have none that is exactly a number
 };
 
 /// Longer signs first: "<=" begins with "<".
@@ -137,6 +138,8 @@ constexpr std::array kSigns{
     Sign{">=", Comparison::at_least, [](double value, double bound) { return value >= bound; }},
     Sign{"<", Comparison::less, [](double value, double bound) { return value < bound; }},
     Sign{">", Comparison::greater, [](double value, double bound) { return value > bound; }},
+    Sign{"!=", Comparison::unequal, nullptr},
+    Sign{"=", Comparison::equal, nullptr},
 };
 
 const Sign& sign_of(Comparison comparison) {
@@ -155,22 +158,42 @@ bool Constraint::holds(double value) const {
   return sign_of(comparison).holds(value, bound);
 }
 
+bool Constraint::holds_for_codec(const experiment::Trial& trial) const {
+  return trial.all_local() || (trial.codec == codec) == (comparison == Comparison::equal);
+}
+
 std::string Constraint::label() const {
+  if (metric == nullptr) return fmt::format("codec {} {}", sign_of(comparison).text, codec);
   return fmt::format("{} {} {}", metric->name, sign_of(comparison).text, record::format_value(bound, metric->unit));
 }
 
-Constraint parse_constraint(std::string_view text) {
-  const auto at = text.find_first_of("<>");
-  if (at == std::string_view::npos) {
-    throw UsageError(
-        fmt::format("\"{}\" is not a constraint; write it like \"latency_p95 < 80ms\" or \"throughput >= 100\"", text));
+namespace {
+
+Constraint make_constraint(std::string_view name, const Sign& sign, std::string_view value) {
+  if (sign.holds != nullptr) {
+    const auto& metric = record::find_metric(name);
+    return {&metric, sign.comparison, parse_value(value, metric.unit)};
   }
-  const auto rest = text.substr(at);
+  if (name == "codec") return {nullptr, sign.comparison, 0, experiment::canonical_codec(std::string(value))};
+  throw UsageError(
+      fmt::format("{} is for the codec that crosses, such as codec {} channel8; of {} write <, <=, > or >=", sign.text,
+                  sign.text, record::find_metric(name).name));
+}
+
+}  // namespace
+
+Constraint parse_constraint(std::string_view text) {
+  const auto at = text.find_first_of("<>=!");
+  const auto rest = at == text.npos ? "" : text.substr(at);
   const auto* sign =
       std::find_if(kSigns.begin(), kSigns.end(), [&](const Sign& known) { return rest.starts_with(known.text); });
+  if (sign == kSigns.end()) {
+    throw UsageError(fmt::format(
+        "\"{}\" is not a constraint; write it like \"latency_p95 < 80ms\", \"throughput >= 100\" or \"codec = sort8\"",
+        text));
+  }
   try {
-    const auto& metric = record::find_metric(trimmed(text.substr(0, at)));
-    return {&metric, sign->comparison, parse_value(trimmed(rest.substr(sign->text.size())), metric.unit)};
+    return make_constraint(trimmed(text.substr(0, at)), *sign, trimmed(rest.substr(sign->text.size())));
   } catch (const UsageError& error) {
     throw UsageError(fmt::format("in the constraint \"{}\": {}", text, error.what()));
   }

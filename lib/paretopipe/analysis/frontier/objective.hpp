@@ -46,21 +46,27 @@ inline std::vector<Sense> senses_of(const std::vector<Objective>& objectives) {
 /// it.
 double parse_value(std::string_view text, std::string_view unit);
 
-enum class Comparison { less, at_most, greater, at_least };
+enum class Comparison { less, at_most, greater, at_least, equal, unequal };
 
-/// A bound of a metric's median that a split must keep to be considered.
+/// A bound of a metric's median that a split must keep to be considered, or the codec that it must have or must not.
 struct Constraint {
-  const record::Metric* metric = nullptr;  ///< one of record::metrics(), never null
+  const record::Metric* metric = nullptr;  ///< one of record::metrics(); null: it is about the codec
   Comparison comparison = Comparison::less;
-  double bound = 0;  ///< in the metric's unit
+  double bound = 0;     ///< in the metric's unit
+  std::string codec{};  ///< canonical (experiment::canonical_codec)
 
+  /// Of a median; only with a metric.
   bool holds(double value) const;
 
-  /// As people write it: "latency_p95 < 80.0 ms".
+  /// Of a row's codec; only without a metric. Where all is local nothing crosses, and any codec is right.
+  bool holds_for_codec(const experiment::Trial& trial) const;
+
+  /// As people write it: "latency_p95 < 80.0 ms", "codec = channel8".
   std::string label() const;
 };
 
-/// "latency_p95 < 80ms", "peak_rss<=512MiB", "throughput > 100". Throws UsageError that lists what is known.
+/// "latency_p95 < 80ms", "peak_rss<=512MiB", "throughput > 100", "codec = channel8", "codec != sort4". Throws
+/// UsageError that lists what is known.
 Constraint parse_constraint(std::string_view text);
 
 std::vector<Constraint> parse_constraints(const std::vector<std::string>& texts);
