@@ -8,6 +8,8 @@ usage: figures.py check NAMES DOCUMENT...     every marker is known and closed (
        figures.py promises [BEGINNING...]     a table of the rows on stdin, as the benches print them, or of some of them
        figures.py fidelity RECORDS...         a table of how exact the splits of each model are
        figures.py training EXPLAINED          a table of micro-batches, of what `explain --format json` writes
+       figures.py around STATED               networks below.json and above.json, 20 % off the rate that `codecs --format json` states
+       figures.py break-even FOLDER...        a table of codecs; of a FOLDER stated.json, below.csv and above.csv are read
        figures.py four-stages CSV SCHEMES     a table of schemes; a line of SCHEMES is MODEL SCHEME CUTS
 
 A figure stands between the lines <!-- figure NAME --> and <!-- end of figure -->.
@@ -197,6 +199,38 @@ def training(explained_file):
            *[f"stage {i} computes, ms a sample" for i in range(len(busy))]], rows)
 
 
+def stated_in(file_name):
+    """What `codecs` says of the one codec beside none."""
+    with open(file_name, encoding="utf-8") as file:
+        return next(one for one in json.load(file) if one["codec"] != "none")
+
+
+def around(stated_file):
+    rate = stated_in(stated_file)["break_even_bit_per_s"]
+    for name, share in (("below", 0.8), ("above", 1.2)):
+        with open(f"{name}.json", "w", encoding="utf-8") as file:
+            json.dump({"both": {"rate": f"{round(rate * share)} bit/s"}}, file)
+
+
+def break_even(*folders):
+    rows = []
+    for folder in folders:
+        stated = stated_in(f"{folder}/stated.json")
+        cells, gains = [], []
+        for side in ("below", "above"):
+            with open(f"{folder}/{side}.csv", encoding="utf-8") as file:
+                measured = list(csv.DictReader(file))
+            plain, encoded = (next(float(row["latency_p50_ns"]) for row in measured if (row["codec"] == "none") == is_plain)
+                              for is_plain in (True, False))
+            gains.append(plain - encoded)
+            cells.append(f"{three(plain / 1e6)} ms, {three(encoded / 1e6)} ms")
+        first = measured[0]
+        title = f"{MODELS.get(first['model'], first['model'])} at split {first['split']}, batch {first['batch']}; `{stated['codec']}`"
+        holds = gains[0] > 0 > gains[1]
+        rows.append([title, f"{three(stated['break_even_bit_per_s'] / 1e6)} Mbit/s", *cells, "yes" if holds else "**no**"])
+    table(["model, codec", "break-even stated", "latency over 20 % less, without and with", "over 20 % more", "confirmed"], rows)
+
+
 def four_stages(csv_file, schemes_file):
     with open(csv_file, encoding="utf-8") as file:
         measured = {(row["model"], row["split"]): row for row in csv.DictReader(file)}
@@ -231,7 +265,7 @@ def four_stages(csv_file, schemes_file):
 
 
 COMMANDS = {"check": check, "place": place, "machine": machine, "splits": splits, "promises": promises, "fidelity": fidelity, "training": training,
-            "four-stages": four_stages}
+            "around": around, "break-even": break_even, "four-stages": four_stages}
 
 if __name__ == "__main__":
     if len(sys.argv) < 2 or sys.argv[1] not in COMMANDS:
