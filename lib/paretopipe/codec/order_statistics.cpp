@@ -1,8 +1,11 @@
 #include "order_statistics.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
+#include <iterator>
+#include <limits>
 #include <optional>
 
 #include "kernels.hpp"
@@ -67,24 +70,77 @@ std::vector<Bracket> brackets_of(std::span<const float> values, std::span<const 
   return brackets;
 }
 
-/// The values strictly within a bracket, of which those before `placed` are where a sort would put them.
-struct Within {
-  std::vector<float> values;
-  std::size_t placed = 0;
+/// Cells of equal width between the ends of a bracket. A larger value is never in an earlier cell.
+class Cells {
+ public:
+  static constexpr std::size_t kCount = 1024;
+
+  explicit Cells(const Bracket& bracket) {
+    const float scale = static_cast<float>(kCount) / (bracket.high - bracket.low);
+    if (!std::isfinite(scale) || scale == 0) return;  // too narrow or too wide to divide: all in the first
+    low_ = bracket.low;
+    scale_ = scale;
+  }
+
+  std::size_t operator()(float value) const {
+    return std::min(static_cast<std::size_t>((value - low_) * scale_), kCount - 1);
+  }
+
+ private:
+  float low_ = 0;
+  float scale_ = 0;
 };
 
-/// Takes them from what was selected for all brackets. Written in any case and kept if it is within: a branch would
-/// often be guessed wrong.
-void take(std::span<const float> selected, const Bracket& bracket, Within& within) {
-  within.values.resize(selected.size() + 1);
-  std::size_t count = 0;
-  for (const float value : selected) {
-    within.values[count] = value;
-    count += static_cast<std::size_t>((value > bracket.low ? 1 : 0) & (value < bracket.high ? 1 : 0));
+/// The values strictly within a bracket. A rank is looked for in its cell alone.
+class Within {
+ public:
+  Within(std::span<const float> selected, const Bracket& bracket) : cells_(bracket), values_(selected.size() + 1) {
+    // Written in any case and kept if it is within: a branch would often be guessed wrong.
+    std::size_t count = 0;
+    for (const float value : selected) {
+      values_[count] = value;
+      count += static_cast<std::size_t>((value > bracket.low ? 1 : 0) & (value < bracket.high ? 1 : 0));
+    }
+    values_.resize(count);
+    for (const float value : values_) ++counts_[cells_(value)];
   }
-  within.values.resize(count);
-  within.placed = 0;
-}
+
+  std::size_t size() const { return values_.size(); }
+
+  /// The value that a sort would put at `place`. Places ascend from call to call; the next one costs a look at the rest
+  /// of its cell.
+  float at(std::size_t place) {
+    if (place >= before_ + cell_.size()) take_cell(place);
+    const auto within = place - before_;
+    const auto rest = cell_.begin() + static_cast<std::ptrdiff_t>(placed_);
+    const auto found = cell_.begin() + static_cast<std::ptrdiff_t>(within);
+    if (within == placed_) {
+      std::iter_swap(rest, std::min_element(rest, cell_.end()));
+    } else if (within > placed_) {
+      std::nth_element(rest, found, cell_.end());
+    }
+    placed_ = std::max(placed_, within + 1);
+    return *found;
+  }
+
+ private:
+  void take_cell(std::size_t place) {
+    std::size_t cell = 0;
+    for (before_ = 0; before_ + counts_[cell] <= place; ++cell) before_ += counts_[cell];
+    cell_.clear();
+    std::copy_if(values_.begin(), values_.end(), std::back_inserter(cell_),
+                 [&](float value) { return cells_(value) == cell; });
+    placed_ = 0;
+  }
+
+  Cells cells_;
+  std::vector<float> values_;
+  std::array<std::size_t, Cells::kCount> counts_{};
+  std::vector<float>
+      cell_;                ///< the values of one cell, of which those before `placed_` are where a sort would put them
+  std::size_t before_ = 0;  ///< how many values are in the cells before
+  std::size_t placed_ = 0;
+};
 
 /// How many values are equal to one that brackets begin or end with. Neighbouring brackets often have the same: half of
 /// what leaves a ReLU is 0.
@@ -93,29 +149,16 @@ class EqualTo {
   explicit EqualTo(std::span<const float> values) : values_(values) {}
 
   std::size_t operator()(float value) {
-    if (!counted_ || *counted_ != value) count_ = count_equal(values_, value);
+    if (counted_ != value) count_ = count_equal(values_, value);
     counted_ = value;
     return count_;
   }
 
  private:
   std::span<const float> values_;
-  std::optional<float> counted_;
+  float counted_ = std::numeric_limits<float>::quiet_NaN();  ///< none yet
   std::size_t count_ = 0;
 };
-
-/// The value that a sort would put at `place`. Places ascend from call to call; the next one costs a look at the rest.
-float at(Within& within, std::size_t place) {
-  const auto rest = within.values.begin() + static_cast<std::ptrdiff_t>(within.placed);
-  const auto found = within.values.begin() + static_cast<std::ptrdiff_t>(place);
-  if (place == within.placed) {
-    std::iter_swap(rest, std::min_element(rest, within.values.end()));
-  } else if (place > within.placed) {
-    std::nth_element(rest, found, within.values.end());
-  }
-  within.placed = std::max(within.placed, place + 1);
-  return *found;
-}
 
 /// The value at this rank, if it is in the bracket.
 std::optional<float> find(const Bracket& bracket, std::size_t rank, Within& within, EqualTo& equal_to) {
@@ -123,9 +166,9 @@ std::optional<float> find(const Bracket& bracket, std::size_t rank, Within& with
     return rank >= bracket.up_to_low - equal_to(bracket.low) ? std::optional(bracket.low) : std::nullopt;
   }
   const auto place = rank - bracket.up_to_low;
-  if (place < within.values.size()) return at(within, place);
+  if (place < within.size()) return within.at(place);
   // Where both ends are equal, these were counted with the lower one.
-  const auto up_to_high = within.values.size() + (bracket.low < bracket.high ? equal_to(bracket.high) : 0);
+  const auto up_to_high = within.size() + (bracket.low < bracket.high ? equal_to(bracket.high) : 0);
   return place < up_to_high ? std::optional(bracket.high) : std::nullopt;
 }
 
@@ -163,16 +206,16 @@ std::vector<float> order_statistics(std::span<const float> values, std::span<con
   const std::span selected(scratch.selected.data(), select(values, brackets, scratch.selected.data()));
 
   std::vector<float> found;
-  Within within;
+  std::optional<Within> within;
   EqualTo equal_to(values);
   auto next = brackets.begin();
   const Bracket* bracket = nullptr;
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     if (i == 0 || !shares_bracket(ranks[i], ranks[i - 1])) {
       bracket = &*next++;
-      take(selected, *bracket, within);
+      within.emplace(selected, *bracket);
     }
-    const auto value = find(*bracket, ranks[i], within, equal_to);
+    const auto value = find(*bracket, ranks[i], *within, equal_to);
     found.push_back(value ? *value : search(values, ranks[i]));
   }
   return found;
