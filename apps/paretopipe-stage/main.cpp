@@ -5,6 +5,7 @@
 #include <paretopipe/core/text.hpp>
 #include <paretopipe/core/version.hpp>
 #include <paretopipe/launch/guard.hpp>
+#include <paretopipe/shaping/interface/lease.hpp>
 #include <paretopipe/stage/relays.hpp>
 #include <paretopipe/stage/session.hpp>
 #include <paretopipe/wire/link.hpp>
@@ -28,12 +29,18 @@ ExitCode run(int argc, char** argv) {
       "guard", "Start a stage for a driver on another host, at the other end of stdin and stdout, and watch over it");
   const auto* relay =
       app.add_subcommand("relay", "Emulate the network of a stage's links, for the stage at file descriptor 3");
+  const auto* keep_lease =
+      app.add_subcommand("keep-lease", "Shape an interface for as long as the stage at file descriptor 3 runs");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? ExitCode::success : ExitCode::usage;
   }
   if (guard->parsed()) return static_cast<ExitCode>(launch::guard_stage(launch::guarded_program()));
+  if (keep_lease->parsed()) {
+    shaping::keep_lease(FileDescriptor(kControlDescriptor));
+    return ExitCode::success;
+  }
   wire::Link control(kControlDescriptor);
   if (relay->parsed()) {
     stage::serve_relays(control);

@@ -31,7 +31,8 @@ struct NetPlanOptions {
 /// Without a peer, the commands that people would type: they shape everything that leaves the interface.
 shaping::PeerPlan plan(const NetPlanOptions& options, const experiment::LinkConditions& conditions) {
   if (!options.peer.empty()) {
-    shaping::PeerTarget target{options.interface, options.peer, options.port};
+    shaping::PeerTarget target{options.interface, options.peer};
+    if (options.port) target.ports = {*options.port};
     target.mtu = shaping::interface_mtu(options.interface).value_or(target.mtu);  // it may be another device's
     return shaping::plan_peer_shaping(target, conditions);
   }

@@ -34,6 +34,7 @@ using namespace std::chrono_literals;
 struct NetApplyOptions {
   std::string profile;
   shaping::PeerTarget target;
+  std::optional<std::uint16_t> port;
   std::string duration;
   std::string direction = "forward";
 };
@@ -91,6 +92,7 @@ ExitCode run_apply(const NetApplyOptions& options) {
   const auto profile = experiment::load_network_profile(options.profile);
   const auto& conditions = conditions_of(profile, options.direction);
   auto target = options.target;
+  if (options.port) target.ports = {*options.port};
   // If there is no such interface, tc will say so.
   target.mtu = shaping::interface_mtu(target.interface).value_or(target.mtu);
   const shaping::LeaseTerms terms{target.interface, plan_peer_shaping(target, conditions), duration};
@@ -156,7 +158,7 @@ void add_net_apply(CLI::App& net, Command& chosen) {
   command->add_option("--peer", options->target.peer, "Only traffic to this IP address")
       ->type_name("ADDRESS")
       ->required();
-  command->add_option("--port", options->target.port, "Only TCP to or from this port of the peer, or of this host")
+  command->add_option("--port", options->port, "Only TCP to or from this port of the peer, or of this host")
       ->check(CLI::Range(1, 65535));
   command->add_option("--for", options->duration, "How long, as in 600s: 1s to a day")
       ->type_name("DURATION")

@@ -5,6 +5,7 @@
 #include <paretopipe/core/control_descriptor.hpp>
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/launch/guard.hpp>
+#include <paretopipe/shaping/interface/lease.hpp>
 #include <paretopipe/stage/relays.hpp>
 #include <paretopipe/stage/session.hpp>
 #include <paretopipe/wire/link.hpp>
@@ -32,6 +33,10 @@ int main(int argc, char** argv) {
   using namespace paretopipe;
   try {
     if (argc > 1 && argv[1] == std::string_view("guard")) return launch::guard_stage(launch::guarded_program());
+    if (argc > 1 && argv[1] == std::string_view("keep-lease")) {
+      shaping::keep_lease(FileDescriptor(kControlDescriptor));
+      return 0;
+    }
     const char* fault = std::getenv("FAKE_STAGE_FAULT");
     wire::Link control(kControlDescriptor);
     if (argc > 1 && argv[1] == std::string_view("relay")) {

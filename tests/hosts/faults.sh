@@ -83,21 +83,24 @@ for rule in 1 2 3; do rules del pref $rule; done
 
 echo "== killed at random moments"
 victims=(driver ssh session guard stage)
+pid_of() { # VICTIM
+  case $1 in
+    driver) pgrep -f 'paretopipe sweep' | head -n 1 ;;
+    ssh) pgrep -f 'ssh -F .*ssh_config' | head -n 1 ;;
+    session) pgrep -f '^sshd: .*(@notty|\[priv\])' | shuf -n 1 ;;  # sshd's children: one with rights, one without
+    guard) pgrep -f 'fake-stage guard$' | head -n 1 ;;
+    stage) pgrep -f 'fake-stage serve$' | shuf -n 1 ;;
+  esac
+}
 hits=0
 for ((round = 0; round < ${ROUNDS:-15}; ++round)); do
-  victim=${victims[round % ${#victims[@]}]} pid=
+  victim=${victims[round % ${#victims[@]}]}
   rm -rf killed
   sweep killed --repeat 3 >output 2>&1 &
   driver=$!
   sleep "0.$((RANDOM % 10))$((RANDOM % 10))"
-  case $victim in
-    driver) pid=$(pgrep -f 'paretopipe sweep' | head -n 1) ;;
-    ssh) pid=$(pgrep -f 'ssh -F .*ssh_config' | head -n 1) ;;
-    session) pid=$(pgrep -f '^sshd: .*(@notty|\[priv\])' | shuf -n 1) ;;  # sshd's children: one with rights, one without
-    guard) pid=$(pgrep -f 'fake-stage guard$' | head -n 1) ;;
-    stage) pid=$(pgrep -f 'fake-stage serve$' | shuf -n 1) ;;
-  esac || true
   # It may not run yet, or not any more.
+  until pid=$(pid_of "$victim") || ! kill -0 "$driver" 2>/dev/null; do sleep 0.01; done
   if [[ -n "$pid" ]] && kill -9 "$pid" 2>/dev/null; then hits=$((hits + 1)); fi
   wait "$driver" || true
   nothing_runs "round $round: $victim killed"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # usage: networks.sh BIN_DIR
-# Sweeps over networks between two hosts (with_two_hosts.sh), with fake-stage as the stage program: every link is emulated by the
-# host that sends over it, on top of the network that is really there, and nothing is left on either.
+# Sweeps over networks between two hosts (with_two_hosts.sh), with fake-stage as the stage program: every link is shaped by the
+# host that sends over it, a relay or its kernel, on top of the network that is really there, and nothing is left on either.
 set -euo pipefail
 export PATH="$1:$PATH" PARETOPIPE_STAGE="$1/fake-stage"
 cd "$HOSTS"
@@ -98,15 +98,87 @@ refused() { # TEXT ARGUMENT ...
   [[ $status == 2 ]] || fail "$*: exit code $status, not 2: $(cat output)"
   grep -qF -- "$text" output || fail "$*: it does not say \"$text\": $(cat output)"
 }
-refused 'paretopipe net apply' --network wifi --shaping netem
 refused 'lose packets' --network lossy
 nothing_runs "after refusals"
+
+printf '{"forward": {"rate": "80 Mbit/s"}, "backward": {"rate": "40 Mbit/s"}}\n' >paced.json
+in_pi() { nsenter --target "$PI" --net "$@"; }
+shaped() { [[ "$(tc qdisc show dev to-pi)" == *'htb 7a7a:'* && "$(in_pi tc qdisc show dev to-here)" == *'htb 7a7a:'* ]]; }
+unshaped() { [[ "$(tc qdisc show dev to-pi)$(in_pi tc qdisc show dev to-here)" != *7a7a* ]]; }
+wait_until() { # WHAT COMMAND
+  local i
+  for ((i = 0; i < 1200; ++i)); do
+    if "$2"; then return 0; fi
+    sleep 0.05
+  done
+  fail "$1: not within a minute: $(tc qdisc show dev to-pi; in_pi tc qdisc show dev to-here)"
+}
+
+lease_refused() { # TEXT OUT
+  local status=0
+  paretopipe sweep --model synthetic:1ms/40kB,1ms --data random --on local --on pi --split 1 --batches 6 --warmup 1 --repeat 1 \
+    --repeat-slow 0 --network ./paced.json --shaping netem --out "$2" >"$2.txt" 2>&1 || status=$?
+  ((status == 1 || status == 3)) || fail "$2: exit code $status: $(cat "$2.txt")"
+  grep -qsF -- "$1" "$2.txt" "$2/records.jsonl" || fail "$2: it does not say \"$1\": $(cat "$2.txt")"
+  wait_until "after a refusal" unshaped
+}
+
+if ((OUTER_UID != 0)); then
+  echo "== the kernel shapes no interface for a login without the right"
+  lease_refused 'stage 1 on pi cannot shape its interface' without_right
+else
+  echo "== the kernels shape their interfaces, for this link alone"
+  sweep leased --network ./paced.json --shaping netem
+  python3 - leased/records.jsonl <<'PY' || fail "the record does not say what shaped the link"
+import json, sys
+(record,) = [json.loads(line) for line in open(sys.argv[1])]
+network = record["network"]
+assert record["trial"]["shaping"] == "netem", record["trial"]
+assert [link["emulated_on"] for link in network["links"]] == ["local", "pi"]
+assert network["read_back"]["forward"]["rate_bit_per_s"] == 80e6
+assert network["read_back"]["backward"]["rate_bit_per_s"] == 40e6
+for probe, rate in zip(network["probes"], (80e6, 40e6)):
+    assert probe["forward_bit_per_s"] < 1.06 * rate, probe
+assert record["fidelity"]["max_abs_difference"] == 0
+PY
+  wait_until "after a sweep" unshaped
+
+  for victim in 'paretopipe sweep .*--out shaped_and' 'fake-stage serve$' 'fake-stage guard$' 'fake-stage keep-lease$'; do
+    echo "== the interfaces are as before when what matches \"$victim\" is killed"
+    rm -rf shaped_and
+    BATCHES=20000 sweep shaped_and --network ./paced.json --shaping netem &
+    driver=$!
+    wait_until "a sweep" shaped
+    kill -9 "$(pgrep -f "$victim" | tail -n 1)"
+    # The keeper's own death is noticed when the stage gives the lease back.
+    if [[ $victim == *keep-lease* ]]; then pkill -INT -f 'paretopipe sweep .*--out shaped_and'; fi
+    wait "$driver" || true
+    wait_until "$victim" unshaped
+    nothing_runs "$victim"
+  done
+
+  echo "== what somebody else put on an interface is left alone"
+  tc qdisc add dev to-pi root tbf rate 500mbit burst 100kb latency 100ms
+  lease_refused 'somebody made' foreign
+  [[ "$(tc qdisc show dev to-pi)" == *'tbf'*500Mbit* ]] || fail "it is gone"
+  tc qdisc del dev to-pi root
+  wait_until "after a refusal" unshaped
+fi
 
 if tc qdisc add dev to-pi root netem delay 10ms 2>/dev/null; then
   echo "== a profile's delay comes on top of the real network's"
   sweep above --network ./slow.json
   tc qdisc del dev to-pi root
   check above/records.jsonl 10 20 || fail "the real network's round trip is not told apart from the profile's"
+  echo "== the kernels delay, too"
+  sweep delayed --network ./slow.json --shaping netem
+  python3 - delayed/records.jsonl <<'PY' || fail "the kernels do not do what slow.json says: $(cat delayed/records.jsonl)"
+import json, sys
+(record,) = [json.loads(line) for line in open(sys.argv[1])]
+assert record["network"]["read_back"]["forward"]["delay_ns"] == 8e6 and record["network"]["read_back"]["backward"]["delay_ns"] == 4e6
+assert record["network"]["round_trip_ns"] >= 12e6
+assert record["summary"]["latency"]["min_ns"] >= 12e6 + 40e3 * 8 / 0.08
+PY
 else
-  echo "SKIPPED: this kernel has no netem to make the real network slower with"
+  echo "SKIPPED: this kernel has no netem, which the one of uml_hosts_networks has"
 fi

@@ -100,11 +100,11 @@ TEST_CASE("a network that cannot be had is a sentence, and nothing is made") {
 
 TEST_CASE("a network between devices that cannot be had is a sentence that says what can") {
   const Shell shell;
-  check_refused(shell, kSweep + "--on local --on ssh:nowhere.invalid --network",
-                {{"wifi --shaping netem", "paretopipe net apply"},
-                 {"wifi --shaping none", "wifi"},
-                 {"lossy", "lose packets"},
-                 {"lossy --shaping emulated", "paretopipe net apply"}});
+  check_refused(
+      shell, kSweep + "--on local --on ssh:nowhere.invalid --network",
+      {{"wifi --shaping none", "wifi"}, {"lossy", "lose packets"}, {"lossy --shaping emulated", "--shaping netem"}});
+  check_refused(shell, kSweep + "--on ssh:nowhere.invalid --on ssh:nowhere.invalid --network",
+                {{"wifi --shaping netem", "two devices with a stage each"}});
 }
 
 TEST_CASE("a sweep between devices runs over every network, and resumes over another") {

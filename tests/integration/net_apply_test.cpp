@@ -27,7 +27,7 @@ void need_peer_shaping() {
       const NamespaceRing networks;
       experiment::LinkConditions paced;
       paced.rate_bit_per_s = 1'000'000;
-      const shaping::PeerTarget target{NamespaceRing::interface(1), "10.0.0.2", 5000};
+      const shaping::PeerTarget target{NamespaceRing::interface(1), "10.0.0.2", {5000}};
       for (const auto& command : plan_peer_shaping(target, paced).apply) networks.run_in(0, command);
       return shaping::Ability{true, ""};
     } catch (const EnvironmentError& error) {

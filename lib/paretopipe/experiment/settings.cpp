@@ -287,7 +287,8 @@ std::vector<Setting> what_lies_between() {
        .trial = unless_default(&Experiment::encryption, &Trial::encryption, "link")},
       {.key = "shaping",
        .flag = "--shaping",
-       .meaning = "netem (the kernel, between network namespaces), emulated (a relay in userspace), none, or auto",
+       .meaning = "netem (the kernel: network namespaces, or the interfaces of two devices), emulated (a relay in "
+                  "userspace), none, or auto",
        .value = text(&Experiment::shaping, "`\"auto\"`, `\"netem\"`, `\"emulated\"`, `\"none\"`")},
   };
 }

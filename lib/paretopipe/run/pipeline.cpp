@@ -101,9 +101,24 @@ shaping::Endpoint Pipeline::endpoint_of(int from, int to, std::uint16_t port) {
   return {data_address(reached(from), reached(to)), port};
 }
 
+/// Where a lease shapes an interface, it does so for the link's ports.
+stage::Listen Pipeline::listener_for_probe(int from, int to) const {
+  auto listener = listener_for(from, to);
+  if (options_.shaping != experiment::Shaping::netem || options_.on.empty()) return listener;
+  const auto link = links_between_devices_.find({from, to});
+  if (link != links_between_devices_.end()) {
+    listener.first_port = listener.last_port = link->second.front().port;
+  }
+  return listener;
+}
+
 /// On one device there is no network.
+bool Pipeline::between_devices(int from, int to) const {
+  return !options_.on.empty() && experiment::way_between(options_.placement, from, to) != experiment::Way::within;
+}
+
 bool Pipeline::through_relay(int from, int to) const {
-  return options_.relayed && experiment::way_between(options_.placement, from, to) != experiment::Way::within;
+  return options_.shaping == experiment::Shaping::emulated && between_devices(from, to);
 }
 
 /// A stage says why it has no relay, but does not know its own name.
@@ -129,11 +144,11 @@ std::vector<shaping::Endpoint> Pipeline::ways_round(const std::vector<int>& ring
   for (std::size_t place = 0; place < ring.size(); ++place) {
     const auto next = (place + 1) % ring.size();
     const auto& way = ways.emplace_back(endpoint_of(ring[place], ring[next], ports[next].port));
+    if (between_devices(ring[place], ring[next])) links_between_devices_[{ring[place], ring[next]}].push_back(way);
     if (!through_relay(ring[place], ring[next])) continue;
     places.push_back(place);
     senders.push_back(ring[place]);
     requests.push_back({ring[next], way.host, way.port});
-    relayed_links_.emplace(ring[place], ring[next]);
   }
   const auto relays = open_relays(senders, requests);
   for (std::size_t i = 0; i < relays.size(); ++i) ways[places[i]] = {relays[i].host, relays[i].port};
@@ -142,20 +157,23 @@ std::vector<shaping::Endpoint> Pipeline::ways_round(const std::vector<int>& ring
 
 namespace {
 
-/// A relay may delay the two ways of the handshake by as much as a profile can ask for.
+/// The two ways of the handshake may be delayed by as much as a profile can ask for.
 constexpr int kTimeToConnect_s = 60;
 
 }  // namespace
 
-stage::LinkProbed Pipeline::probe_relay(int from, int to, const stage::ProbeExtent& extent) {
+stage::LinkProbed Pipeline::probe_link(int from, int to, const stage::ProbeExtent& extent) {
   const auto key = wire::random_key();
-  const auto port = ask_of<stage::Listening>({to}, std::vector{listener_for(from, to)}).front().port;
-  const auto way = endpoint_of(from, to, port);
-  const auto relay = open_relays({from}, {{to, way.host, way.port}}).front();
+  const auto port = ask_of<stage::Listening>({to}, std::vector{listener_for_probe(from, to)}).front().port;
+  auto way = endpoint_of(from, to, port);
+  if (through_relay(from, to)) {
+    const auto relay = open_relays({from}, {{to, way.host, way.port}}).front();
+    way = {relay.host, relay.port};
+  }
   auto& listening = stages_.at(static_cast<std::size_t>(to));
   auto& connecting = stages_.at(static_cast<std::size_t>(from));
   listening.send(stage::AnswerProbe{key, kTimeToConnect_s, extent});
-  connecting.send(stage::ProbeLink{relay.host, relay.port, key, kTimeToConnect_s, extent});
+  connecting.send(stage::ProbeLink{way.host, way.port, key, kTimeToConnect_s, extent});
   stage::LinkProbed probed;
   for_each_reply({&connecting, &listening}, limits(), [&](StageClient& stage) {
     if (&stage == &connecting) {
@@ -228,25 +246,6 @@ std::vector<stage::Prepared> Pipeline::prepare(const std::vector<stage::Prepare>
 
 stage::RunTimes Pipeline::time_runs(int stage, const stage::TimeRuns& request) {
   return std::move(ask_of<stage::RunTimes>({stage}, std::vector{request}).front());
-}
-
-stage::LinkProbed Pipeline::probe_link(int from, int to) {
-  const std::vector<stage::Listen> listener{listener_for(from, to)};
-  const auto way = endpoint_of(from, to, ask_of<stage::Listening>({to}, listener).front().port);
-  const auto key = wire::random_key();
-  auto& sender = stages_.at(static_cast<std::size_t>(from));
-  auto& receiver = stages_.at(static_cast<std::size_t>(to));
-  receiver.send(stage::AnswerProbe{.key = key});
-  sender.send(stage::ProbeLink{.host = way.host, .port = way.port, .key = key});
-  stage::LinkProbed probed;
-  for_each_reply({&sender, &receiver}, limits(), [&](StageClient& stage) {
-    if (&stage == &sender) {
-      probed = stage.receive<stage::LinkProbed>();
-    } else {
-      stage.receive<stage::ProbeAnswered>();
-    }
-  });
-  return probed;
 }
 
 std::vector<stage::RunReport> Pipeline::run(const std::vector<stage::Run>& requests) {

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <deque>
 #include <filesystem>
-#include <set>
+#include <map>
 #include <span>
 #include <string>
 #include <utility>
@@ -31,13 +31,13 @@ struct PipelineOptions {
   int timeout_s = 600;
   int interrupt_descriptor = -1;
   StallWatching watching{};
-  bool tls = false;      ///< encrypt what crosses between the stages
-  bool relayed = false;  ///< links between devices lead through relays on the senders' machines (stage/relays.hpp)
+  bool tls = false;                                         ///< encrypt what crosses between the stages
+  experiment::Shaping shaping = experiment::Shaping::none;  ///< of the links between devices (device_network.hpp)
 
   bool same_processes(const PipelineOptions& other) const {
     return cpus == other.cpus && placement == other.placement && devices == other.devices && on == other.on &&
            compute == other.compute && command.environment == other.command.environment && tls == other.tls &&
-           relayed == other.relayed;
+           shaping == other.shaping;
   }
 };
 
@@ -61,11 +61,10 @@ class Pipeline {
   /// Adds the ring in which gradients travel if it does not exist yet. Two stages have it in their ring.
   void join_backward_ring();
 
-  /// The links that lead through relays, as pairs of the sending and the receiving stage.
-  const std::set<std::pair<int, int>>& relayed_links() const { return relayed_links_; }
-
-  /// Measures the way through the relay from one stage to another, over a connection of its own.
-  stage::LinkProbed probe_relay(int from, int to, const stage::ProbeExtent& extent);
+  /// The links between devices, by the sending and the receiving stage: where the latter listened for their
+  /// connections.
+  using LinksBetweenDevices = std::map<std::pair<int, int>, std::vector<shaping::Endpoint>>;
+  const LinksBetweenDevices& links_between_devices() const { return links_between_devices_; }
 
   /// Sends requests[i] to stages[i], each of them another one, and returns their replies in the same order.
   template <class Reply, class Request>
@@ -90,8 +89,8 @@ class Pipeline {
   /// How long one stage takes for runs of blocks, while the others sleep.
   stage::RunTimes time_runs(int stage, const stage::TimeRuns& request);
 
-  /// Measures the way from a stage to the next one, over a connection of its own.
-  stage::LinkProbed probe_link(int from, int to);
+  /// Measures the way from one stage to another, over a connection of its own, which is shaped like their link.
+  stage::LinkProbed probe_link(int from, int to, const stage::ProbeExtent& extent = {});
 
   /// The reports of the stages that take part, the first `requests.size()`. The time until the last query of a Server
   /// phase arrives is added to the timeout.
@@ -120,7 +119,9 @@ class Pipeline {
   void meet_guards();
   void join(const std::vector<int>& ring, int device);
   stage::Listen listener_for(int from, int to) const;
+  stage::Listen listener_for_probe(int from, int to) const;
   shaping::Endpoint endpoint_of(int from, int to, std::uint16_t port);
+  bool between_devices(int from, int to) const;
   bool through_relay(int from, int to) const;
   std::vector<stage::RelayOpened> open_relays(const std::vector<int>& senders,
                                               const std::vector<stage::OpenRelay>& requests);
@@ -133,7 +134,7 @@ class Pipeline {
   std::vector<stage::Configured> configured_;
   wire::Key key_ = wire::random_key();  ///< what proves a stage to be one of these; sent to them in `Join` only
   FileCopies copies_;
-  std::set<std::pair<int, int>> relayed_links_;
+  LinksBetweenDevices links_between_devices_;
   bool has_star_ = false;
   bool has_backward_ring_ = false;
 };

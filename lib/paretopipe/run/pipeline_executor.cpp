@@ -63,8 +63,8 @@ std::vector<std::pair<std::string, std::string>> stage_environment(const experim
 }
 
 /// True if links between devices have a profile.
-bool relayed(const experiment::UncutTrial& trial) {
-  return !trial.on.empty() && trial.shaping == experiment::Shaping::emulated;
+bool shaped_between_devices(const experiment::UncutTrial& trial) {
+  return !trial.on.empty() && trial.shaping != experiment::Shaping::none;
 }
 
 PipelineOptions pipeline_options(const ExecutorOptions& options, const experiment::UncutTrial& trial) {
@@ -79,7 +79,7 @@ PipelineOptions pipeline_options(const ExecutorOptions& options, const experimen
   result.placement = trial.placement;
   result.devices = trial.devices;
   result.tls = trial.encryption == experiment::Encryption::tls;
-  result.relayed = relayed(trial);
+  if (!trial.on.empty()) result.shaping = trial.shaping;
   for (const auto& name : trial.on) result.on.push_back(options.devices.at(name));
   if (!trial.on.empty()) result.program_sha256 = options.provenance.stage_program_sha256;
   result.timeout_s = options.timeout_s;
@@ -258,7 +258,7 @@ void PipelineExecutor::ensure_pipeline(const experiment::UncutTrial& trial, bool
   pipeline_.reset();
   loaded_request_.reset();
   source_question_.reset();
-  if (!same_network || relayed(trial)) make_network(trial);
+  if (!same_network || shaped_between_devices(trial)) make_network(trial);
   pipeline_options_ = wanted;
   unsplit_.end();    // it is in the driver's cgroup, whose siblings the devices' may have to be
   devices_.reset();  // the next ones have the same cgroup names
@@ -270,10 +270,12 @@ void PipelineExecutor::ensure_pipeline(const experiment::UncutTrial& trial, bool
 void PipelineExecutor::make_network(const experiment::UncutTrial& trial) {
   applied_.forget();
   networked_.reset();
-  relayed_ = nullptr;
-  if (relayed(trial)) {
-    auto network = std::make_unique<RelayedNetwork>(trial.placement, trial.on);
-    relayed_ = network.get();
+  between_devices_ = nullptr;
+  if (shaped_between_devices(trial)) {
+    const bool relayed = trial.shaping == experiment::Shaping::emulated;
+    auto network =
+        relayed ? make_relayed_network(trial.placement, trial.on) : make_leased_network(trial.placement, trial.on);
+    between_devices_ = network.get();
     network_ = std::move(network);
   } else {
     network_ = shaping::make_network(trial.shaping, static_cast<int>(trial.cpus.size()), trial.placement);
@@ -290,7 +292,7 @@ void PipelineExecutor::start_pipeline(const PipelineOptions& wanted) {
                              "wait before stages are started again");
   ++failed_starts_;
   pipeline_.emplace(wanted, *network_, *devices_);
-  if (relayed_ != nullptr) relayed_->use(*pipeline_);
+  if (between_devices_ != nullptr) between_devices_->use(*pipeline_);
   failed_starts_ = 0;
   notice_denormals();
 }

@@ -1,9 +1,9 @@
 #pragma once
 #include <paretopipe/analysis/predict/profile.hpp>
 #include <paretopipe/core/clock.hpp>
+#include <paretopipe/run/device_network.hpp>
 #include <paretopipe/run/finish_record.hpp>
 #include <paretopipe/run/pipeline.hpp>
-#include <paretopipe/run/relayed_network.hpp>
 #include <paretopipe/run/sweep.hpp>
 #include <paretopipe/run/train_epochs.hpp>
 #include <paretopipe/run/training_trial.hpp>
@@ -164,7 +164,7 @@ class PipelineExecutor final : public TrialExecutor {
   std::vector<experiment::Trial> expected_;
   std::optional<experiment::UncutTrial> networked_;  ///< whose stages the network is for
   std::unique_ptr<shaping::Network> network_;        // outlives the pipeline
-  RelayedNetwork* relayed_ = nullptr;                ///< the network, if it is one
+  DeviceNetwork* between_devices_ = nullptr;         ///< the network, if it is one
   AppliedNetwork applied_;
   std::optional<EmulatedDevices> devices_;  // so do they
   std::optional<PipelineOptions> pipeline_options_;

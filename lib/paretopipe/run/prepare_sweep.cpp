@@ -44,23 +44,29 @@ bool any_elsewhere(const std::vector<experiment::Device>& devices) {
   return std::any_of(devices.begin(), devices.end(), [](const auto& device) { return !device.local(); });
 }
 
-/// Between devices there is the network that there is, and above it what relays make of it.
+/// An interface carries one lease, and a lease has one peer.
+void check_leases(const experiment::Experiment& experiment) {
+  if (experiment.on.size() == 2 && experiment.on.front() != experiment.on.back()) return;
+  throw UsageError(
+      "--shaping netem shapes the interfaces of two devices with a stage each; with more stages leave it out, so that "
+      "relays on the senders' machines emulate the network");
+}
+
+/// Between devices there is the network that there is, and above it what relays or leases make of it.
 experiment::Shaping shaping_between_devices(const experiment::Experiment& experiment, const SweepInputs& inputs) {
   const auto asked = experiment::parse_shaping(experiment.shaping);
-  if (asked == experiment::Shaping::netem) {
-    throw UsageError(
-        "--shaping netem makes namespaces on this machine, and --on says where the stages are; leave --shaping out, so "
-        "that relays on the senders' machines emulate the network, or shape the interfaces there with `paretopipe net "
-        "apply` and leave --network out, too");
-  }
   const auto& profiles = inputs.networks.profiles;
   const bool shaped = std::any_of(profiles.begin(), profiles.end(), [](const auto& one) { return one.shaped(); });
+  if (asked == experiment::Shaping::netem) {
+    check_leases(experiment);
+    return experiment::Shaping::netem;
+  }
   if (!shaped && asked != experiment::Shaping::emulated) return experiment::Shaping::none;
   try {
     return shaping::choose_shaping(experiment::Shaping::emulated, profiles).kind;
   } catch (const UsageError& error) {
-    throw UsageError(
-        fmt::format("{} Between devices, netem is what `paretopipe net apply` uses on their machines.", error.what()));
+    throw UsageError(fmt::format("{} Between devices, --shaping netem has their kernels do it, which takes root there.",
+                                 error.what()));
   }
 }
 

@@ -180,6 +180,36 @@ inline void to_json(nlohmann::json& json, const ReadRelays&) {
 }
 inline void from_json(const nlohmann::json&, ReadRelays&) {}
 
+/// Asks for a lease on the interface towards the machine `host`, in place of the one that this stage has: what leaves
+/// over it for that machine's `ports`, or from these ports to it, gets the conditions (interface_lease.hpp). Conditions
+/// that shape nothing end the lease.
+struct LeaseInterface {
+  static constexpr std::string_view kType = "lease_interface";
+  std::string host;
+  std::vector<std::uint16_t> ports;
+  experiment::LinkConditions conditions;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LeaseInterface, host, ports, conditions)
+
+/// Asks what the kernel does now.
+struct ReadLease {
+  static constexpr std::string_view kType = "read_lease";
+};
+inline void to_json(nlohmann::json& json, const ReadLease&) {
+  json = nlohmann::json::object();
+}
+inline void from_json(const nlohmann::json&, ReadLease&) {}
+
+/// The answer to both.
+struct InterfaceLeased {
+  static constexpr std::string_view kType = "interface_leased";
+  std::string interface;                 ///< empty without a lease
+  experiment::LinkConditions read_back;  ///< according to the kernel
+
+  bool operator==(const InterfaceLeased&) const = default;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(InterfaceLeased, interface, read_back)
+
 struct RelayReading {
   int to = 0;
   shaping::LatenessMeter lateness{Nanoseconds(0)};

@@ -50,7 +50,7 @@ inline void from_json(const nlohmann::json& json, Codec& codec) {
 namespace paretopipe::stage {
 
 /// Grows whenever a message changes its meaning. The driver refuses a stage of another version.
-inline constexpr int kControlProtocolVersion = 16;
+inline constexpr int kControlProtocolVersion = 17;
 
 /// First request: where and how to compute.
 struct Configure {

@@ -8,7 +8,6 @@
 #include <paretopipe/wire/frame.hpp>
 #include <paretopipe/wire/sockets.hpp>
 
-#include <array>
 #include <cerrno>
 #include <map>
 #include <utility>
@@ -16,7 +15,6 @@
 #include <fcntl.h>
 
 #include <fmt/format.h>
-#include <netdb.h>
 
 namespace paretopipe::stage {
 
@@ -24,21 +22,6 @@ namespace {
 
 constexpr const char* kRelayAddress = "127.0.0.1";  // for the stage alone
 constexpr int kReapTimeoutMs = 1000;
-
-/// A relay connects without waiting for a resolver.
-std::string ip_of(const std::string& host, std::uint16_t port) {
-  const auto addresses = wire::resolve(host, port, false);
-  if (addresses.empty()) {
-    throw EnvironmentError(
-        fmt::format("lead a link to {}: the resolver has no address for it now; write its IP address into the devices "
-                    "file",
-                    host));
-  }
-  std::array<char, NI_MAXHOST> text{};
-  const auto& first = addresses.front();
-  if (::getnameinfo(first.get(), first.size, text.data(), text.size(), nullptr, 0, NI_NUMERICHOST) != 0) return host;
-  return text.data();
-}
 
 /// By the stage that they lead to.
 class Relays {
@@ -56,7 +39,7 @@ class Relays {
   RelayOpened open(const OpenRelay& request) {
     const experiment::LinkConditions unshaped;
     auto& relay = relays_.try_emplace(request.to, kRelayAddress, unshaped, unshaped, 0).first->second;
-    relay.lead_to(ip_of(request.host, request.port), request.port);
+    relay.lead_to(wire::ip_of(request.host, request.port), request.port);
     return {kRelayAddress, relay.port()};
   }
 

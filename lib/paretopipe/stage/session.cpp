@@ -6,6 +6,7 @@
 #include <paretopipe/stage/dealer.hpp>
 #include <paretopipe/stage/file_cache.hpp>
 #include <paretopipe/stage/front_desk.hpp>
+#include <paretopipe/stage/interface_lease.hpp>
 #include <paretopipe/stage/link_probe.hpp>
 #include <paretopipe/stage/messages.hpp>
 #include <paretopipe/stage/progress.hpp>
@@ -113,6 +114,8 @@ class Session {
     if (const auto message = unwrap<ProbeLink>(request)) return wrap(probe_link(*message));
     if (const auto message = unwrap<AnswerProbe>(request)) return wrap(answer_probe(*message));
     if (is_for_relays(request)) return ask_relays(request);
+    if (const auto message = unwrap<LeaseInterface>(request)) return wrap(lease_.take(*message));
+    if (unwrap<ReadLease>(request)) return wrap(lease_.read());
     if (unwrap<CheckHealth>(request)) return wrap(check_health());
     if (const auto message = unwrap<Load>(request)) return wrap(load(*message));
     if (const auto message = unwrap<ComputeReferences>(request)) return compute_references(*message);
@@ -344,6 +347,7 @@ class Session {
   Progress& progress_;
   const host::CpuSet unbound_ = host::current_affinity();  ///< before the stage is bound to its CPUs
   std::optional<RelayProcess> relays_;
+  InterfaceLease lease_;
   std::optional<wire::Listener> listener_;
   std::map<int, wire::RingLinks> links_;  ///< at 0 those of the ring, at kBackwardRing of its opposite; otherwise, by
                                           ///< device, between it and the source

@@ -32,6 +32,20 @@ std::vector<Address> resolve(const std::string& host, std::uint16_t port, bool p
   return addresses;
 }
 
+std::string ip_of(const std::string& host, std::uint16_t port) {
+  const auto addresses = resolve(host, port, false);
+  if (addresses.empty()) {
+    throw EnvironmentError(
+        fmt::format("lead a link to {}: the resolver has no address for it now; write its IP address into the devices "
+                    "file",
+                    host));
+  }
+  std::array<char, NI_MAXHOST> text{};
+  const auto& first = addresses.front();
+  if (::getnameinfo(first.get(), first.size, text.data(), text.size(), nullptr, 0, NI_NUMERICHOST) != 0) return host;
+  return text.data();
+}
+
 std::string to_string(const Address& address) {
   if (address.family() == AF_UNIX) return "socketpair";
   std::array<char, NI_MAXHOST> host{};

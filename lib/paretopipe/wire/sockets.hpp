@@ -37,6 +37,9 @@ struct Address {
 /// does not exist. Waits as long as the system's resolver does. `passive`: for listening.
 std::vector<Address> resolve(const std::string& host, std::uint16_t port, bool passive);
 
+/// The numeric address of a host, for what cannot wait for a resolver. Throws EnvironmentError if there is none now.
+std::string ip_of(const std::string& host, std::uint16_t port);
+
 /// "127.0.0.1:5000", "[::1]:5000"; "socketpair" for AF_UNIX.
 std::string to_string(const Address& address);
 

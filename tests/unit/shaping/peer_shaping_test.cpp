@@ -50,7 +50,7 @@ Lines operator+(Lines first, const Lines& second) {
 }  // namespace
 
 TEST_CASE("a rate for one peer is tbf below a class that only the peer's traffic gets into", "[peer]") {
-  CHECK(lines({"eth0", "192.168.1.7", std::nullopt}, paced_peer(20'000'000)) ==
+  CHECK(lines({"eth0", "192.168.1.7"}, paced_peer(20'000'000)) ==
         kFrame + Lines{"tc qdisc add dev eth0 parent 7a7a:1 handle 7a7b: tbf rate 20000000bit burst 13028b latency "
                        "100ms",
                        "tc filter add dev eth0 parent 7a7a: protocol ip prio 1 u32 match ip dst 192.168.1.7/32 flowid "
@@ -59,7 +59,7 @@ TEST_CASE("a rate for one peer is tbf below a class that only the peer's traffic
 
 TEST_CASE("a port is matched on either side, for either may be the server, by the filters of the peer's IP", "[peer]") {
   const auto filters = [](const char* address) {
-    const auto typed = lines({"eth0", address, 5000}, paced_peer(20'000'000));
+    const auto typed = lines({"eth0", address, {5000}}, paced_peer(20'000'000));
     REQUIRE(typed.size() == 5);
     return Lines(typed.begin() + 3, typed.end());
   };
@@ -73,13 +73,13 @@ TEST_CASE("a port is matched on either side, for either may be the server, by th
                                               "ipv6 prio 1 u32 match ip6 dst fe80::1/128 match ip6 protocol 6 0xff "
                                               "match ip6 dport 5000 0xffff flowid 7a7a:1");
   // What undoes it names the handle, so that nobody else's qdisc is removed.
-  CHECK(line(plan_peer_shaping({"eth0", "10.0.0.2", 5000}, paced_peer(1'000'000)).undo) ==
+  CHECK(line(plan_peer_shaping({"eth0", "10.0.0.2", {5000}}, paced_peer(1'000'000)).undo) ==
         "tc qdisc del dev eth0 root handle 7a7a:");
 }
 
 TEST_CASE("netem with tbf below it goes below the class, and below what cuts super-packets for it", "[peer]") {
   const auto published = experiment::load_network_profile("published");
-  const auto typed = lines({"eth0", "10.0.0.2", std::nullopt}, published.forward);
+  const auto typed = lines({"eth0", "10.0.0.2"}, published.forward);
   REQUIRE(typed.size() == 6);
   CHECK(typed[2] == "tc qdisc add dev eth0 parent 7a7a:1 handle 7a7d: tbf rate 100gbit burst 2400b limit 1000000b");
   CHECK(typed[3] == "tc qdisc add dev eth0 parent 7a7d:1 handle 7a7b: netem limit 1000 delay 200ms");
@@ -137,7 +137,7 @@ TEST_CASE("what is applied for a peer is read back from below the class alone", 
 }
 
 TEST_CASE("the terms of a lease survive the way to its keeper, and its outcome the way back", "[peer]") {
-  const LeaseTerms terms{"eth0", plan_peer_shaping({"eth0", "10.0.0.2", 5000}, paced_peer(1'000'000)), 90s};
+  const LeaseTerms terms{"eth0", plan_peer_shaping({"eth0", "10.0.0.2", {5000}}, paced_peer(1'000'000)), 90s};
   CHECK(nlohmann::json(terms).get<LeaseTerms>() == terms);
   for (const auto end : {LeaseEnd::expired, LeaseEnd::released, LeaseEnd::keeper_interrupted}) {
     const auto back = nlohmann::json(LeaseOutcome{end, false}).get<LeaseOutcome>();

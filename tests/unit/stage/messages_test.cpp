@@ -87,6 +87,9 @@ TEST_CASE("every request and every reply crosses with all of its fields, as the 
   shaping::LatenessMeter lateness(Nanoseconds(5));
   lateness.add(Nanoseconds(7));
   messages.add(RelaysRead{{{2, lateness}}, "no route"});
+  messages.add(LeaseInterface{"10.0.0.2", {5006, 5007}, shape.backward});
+  messages.add(InterfaceLeased{"eth0", shape.backward});
+  messages.add(ReadLease{});
   messages.add(CheckHealth{});
   messages.add(Health{{{"load", host::Level::warning, "2.00", "others", "wait"}}, {48.5, 0x50000U, 600, 1800}});
   messages.add(Load{kRequest, {2, 5}, true});

@@ -86,7 +86,8 @@ Command cut_command(const PeerTarget& target) {
 }
 
 /// `port_field`: "dport", "sport", or empty for all traffic.
-Command filter_command(const PeerTarget& target, const Peer& peer, std::string_view port_field) {
+Command filter_command(const PeerTarget& target, const Peer& peer, std::string_view port_field,
+                       std::uint16_t port = 0) {
   const bool v4 = peer.family == Family::v4;
   const std::string ip = v4 ? "ip" : "ip6";
   Command command{"tc",
@@ -108,7 +109,7 @@ Command filter_command(const PeerTarget& target, const Peer& peer, std::string_v
   const auto append = [&](std::initializer_list<std::string> words) { command.insert(command.end(), words); };
   if (!port_field.empty()) {
     append({"match", ip, "protocol", "6", "0xff"});
-    append({"match", ip, std::string(port_field), std::to_string(target.port.value()), "0xffff"});
+    append({"match", ip, std::string(port_field), std::to_string(port), "0xffff"});
   }
   append({"flowid", class_id()});
   return command;
@@ -116,8 +117,13 @@ Command filter_command(const PeerTarget& target, const Peer& peer, std::string_v
 
 std::vector<Command> filter_commands(const PeerTarget& target) {
   const auto peer = parse_peer(target.peer);
-  if (!target.port) return {filter_command(target, peer, "")};
-  return {filter_command(target, peer, "dport"), filter_command(target, peer, "sport")};
+  if (target.ports.empty()) return {filter_command(target, peer, "")};
+  std::vector<Command> commands;
+  for (const auto port : target.ports) {
+    commands.push_back(filter_command(target, peer, "dport", port));
+    commands.push_back(filter_command(target, peer, "sport", port));
+  }
+  return commands;
 }
 
 json parse_qdiscs(const std::string& tc_json) {
@@ -138,9 +144,21 @@ RootQdisc owner_of(const json& qdisc) {
 
 }  // namespace
 
+std::string interface_towards(const std::string& peer) {
+  const auto printed = run_tc({"ip", "-j", "route", "get", peer});
+  std::string interface;
+  try {
+    interface = json::parse(printed).at(0).at("dev").get<std::string>();
+  } catch (const json::exception& error) {
+    throw EnvironmentError(fmt::format("find the way to {}: {}; ip printed: {}", peer, error.what(), printed));
+  }
+  if (interface == "lo") throw EnvironmentError(fmt::format("{} is this host itself: no interface leads there", peer));
+  return interface;
+}
+
 std::string describe(const PeerTarget& target) {
-  return fmt::format("{} to {}{}", target.interface, target.peer,
-                     target.port ? fmt::format(" port {}", *target.port) : "");
+  const auto* ports = target.ports.empty() ? "" : target.ports.size() == 1 ? " port " : " ports ";
+  return fmt::format("{} to {}{}{}", target.interface, target.peer, ports, fmt::join(target.ports, ", "));
 }
 
 void check_interface_name(const std::string& interface) {

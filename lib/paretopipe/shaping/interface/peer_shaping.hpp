@@ -15,16 +15,20 @@ std::optional<std::int64_t> interface_mtu(const std::string& interface);
 
 // A profile on an interface of a real device, only for the traffic to one peer. Pure: nothing here runs a command.
 
-/// The traffic to shape: all that leaves `interface` for `peer`, or only TCP from or to `port`, whichever side serves.
+/// The traffic to shape: all that leaves `interface` for `peer`, or only TCP from or to `ports`, whichever side serves.
 struct PeerTarget {
   std::string interface;
-  std::string peer;                   ///< a numeric IPv4 or IPv6 address
-  std::optional<std::uint16_t> port;  ///< of TCP
-  std::int64_t mtu = 1500;            ///< of the interface (interface_mtu): larger packets would be dropped
+  std::string peer;                    ///< a numeric IPv4 or IPv6 address
+  std::vector<std::uint16_t> ports{};  ///< of TCP
+  std::int64_t mtu = 1500;             ///< of the interface (interface_mtu): larger packets would be dropped
 };
 
 /// For people: "eth0 to 192.168.1.7 port 5000".
 std::string describe(const PeerTarget& target);
+
+/// The interface over which this host's packets for `peer`, a numeric address, leave. Throws EnvironmentError if there
+/// is no way there, or if the peer is this host itself.
+std::string interface_towards(const std::string& peer);
 
 /// Throws UsageError for a name that no interface can have.
 void check_interface_name(const std::string& interface);

@@ -1,0 +1,92 @@
+#include <paretopipe/run/device_network.hpp>
+
+#include <fmt/format.h>
+
+namespace paretopipe::run {
+
+namespace {
+
+class LeasedNetwork final : public DeviceNetwork {
+ public:
+  using DeviceNetwork::DeviceNetwork;
+
+  void begin_trial() override;
+  void end_trial(experiment::NetworkEvidence& evidence) const override;
+
+ private:
+  using Leases = std::map<int, stage::InterfaceLeased>;  ///< by stage
+
+  std::map<LinkEnds, experiment::NetworkProfile> shape(const experiment::NetworkProfile& profile) override;
+  double payload_share() const override { return shaping::kTcpPayloadShare; }
+  std::map<int, stage::LeaseInterface> requests(const experiment::NetworkProfile& profile) const;
+
+  experiment::NetworkProfile profile_;
+  std::size_t connections_ = 0;  ///< that the leases know
+  Leases leases_;
+};
+
+/// Over an interface leaves what its stage sends, and the acknowledgements of what it receives.
+std::map<int, stage::LeaseInterface> LeasedNetwork::requests(const experiment::NetworkProfile& profile) const {
+  const auto& links = pipeline().links_between_devices();
+  std::vector<std::uint16_t> ports;
+  for (const auto& [link, endpoints] : links) {
+    for (const auto& endpoint : endpoints) ports.push_back(endpoint.port);
+  }
+  std::map<int, stage::LeaseInterface> result;
+  for (const auto& [link, endpoints] : links) {
+    result[link.first] = {endpoints.front().host, ports, profile_along(link, profile).forward};
+  }
+  return result;
+}
+
+std::size_t connections_of(const Pipeline& pipeline) {
+  std::size_t count = 0;
+  for (const auto& [link, endpoints] : pipeline.links_between_devices()) count += endpoints.size();
+  return count;
+}
+
+std::map<LeasedNetwork::LinkEnds, experiment::NetworkProfile> LeasedNetwork::shape(
+    const experiment::NetworkProfile& profile) {
+  profile_ = profile;
+  connections_ = connections_of(pipeline());
+  for (const auto& [stage, request] : requests(profile)) {
+    try {
+      leases_[stage] = pipeline().ask_of<stage::InterfaceLeased>({stage}, std::vector{request}).front();
+    } catch (const StageError& error) {
+      if (error.kind() != StageError::Kind::refused) throw;
+      throw StageError(
+          error.stage(), error.kind(), error.code(),
+          fmt::format("stage {} on {} cannot shape its interface: {}; with --shaping emulated a relay needs "
+                      "no right",
+                      stage, device_of(stage), error.what()));
+    }
+  }
+  std::map<LinkEnds, experiment::NetworkProfile> applied;
+  for (const auto& [link, endpoints] : pipeline().links_between_devices()) {
+    applied[link] = {profile.name, leases_.at(link.first).read_back, leases_.at(link.second).read_back};
+  }
+  return applied;
+}
+
+/// Links that were added meanwhile are shaped, too.
+void LeasedNetwork::begin_trial() {
+  if (connections_ != connections_of(pipeline())) shape(profile_);
+}
+
+void LeasedNetwork::end_trial(experiment::NetworkEvidence& evidence) const {
+  for (const auto& [stage, lease] : leases_) {
+    const auto now = pipeline().ask_of<stage::InterfaceLeased>({stage}, std::vector<stage::ReadLease>(1)).front();
+    if (now == lease) continue;
+    evidence.deviations.push_back(fmt::format("stage {}: somebody changed what shapes {} on {} during the trial", stage,
+                                              lease.interface, device_of(stage)));
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<DeviceNetwork> make_leased_network(const experiment::Placement& placement,
+                                                   const std::vector<std::string>& devices) {
+  return std::make_unique<LeasedNetwork>(placement, devices);
+}
+
+}  // namespace paretopipe::run

@@ -1,0 +1,28 @@
+#pragma once
+#include <paretopipe/shaping/interface/lease.hpp>
+#include <paretopipe/stage/link_messages.hpp>
+
+#include <optional>
+#include <string>
+
+// What a network profile does to the links between machines is done by the kernel of the sender's machine, where that
+// is asked for and this process may: on its real interface, for these links alone, and under a lease
+// (shaping/interface/lease.hpp). The lease's keeper is the stage program with the argument "keep-lease", and removes
+// everything when the stage has gone, however it ended.
+namespace paretopipe::stage {
+
+class InterfaceLease {
+ public:
+  /// Replaces the lease, if there is one. Throws EnvironmentError, with nothing applied, for what Lease refuses, and if
+  /// the kernel did something else than it was asked for.
+  InterfaceLeased take(const LeaseInterface& request);
+
+  /// What the kernel does now. Throws EnvironmentError if the lease is over or the shaping is gone.
+  InterfaceLeased read() const;
+
+ private:
+  std::string interface_;
+  std::optional<shaping::Lease> lease_;
+};
+
+}  // namespace paretopipe::stage
