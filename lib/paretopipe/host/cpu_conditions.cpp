@@ -1,5 +1,5 @@
 #include <paretopipe/core/clock.hpp>
-#include <paretopipe/core/json.hpp>
+#include <paretopipe/core/json_fields.hpp>
 #include <paretopipe/host/cpu_conditions.hpp>
 #include <paretopipe/host/proc_text.hpp>
 
@@ -10,19 +10,17 @@
 
 namespace paretopipe::host {
 
+const std::tuple kCpuConditionsFields{
+    field("probe_before_ns", &CpuConditions::probe_before_ns), field("probe_after_ns", &CpuConditions::probe_after_ns),
+    field("time", &CpuConditions::time), field("frequency_before_hz", &CpuConditions::frequency_before_hz),
+    field("frequency_after_hz", &CpuConditions::frequency_after_hz)};
+
 void to_json(nlohmann::json& json, const CpuConditions& conditions) {
-  json = {{"probe_before_ns", conditions.probe_before_ns}, {"probe_after_ns", conditions.probe_after_ns}};
-  write_optional(json, "time", conditions.time);
-  write_optional(json, "frequency_before_hz", conditions.frequency_before_hz);
-  write_optional(json, "frequency_after_hz", conditions.frequency_after_hz);
+  write_fields(json, conditions, kCpuConditionsFields);
 }
 
 void from_json(const nlohmann::json& json, CpuConditions& conditions) {
-  json.at("probe_before_ns").get_to(conditions.probe_before_ns);
-  json.at("probe_after_ns").get_to(conditions.probe_after_ns);
-  read_optional(json, "time", conditions.time);
-  read_optional(json, "frequency_before_hz", conditions.frequency_before_hz);
-  read_optional(json, "frequency_after_hz", conditions.frequency_after_hz);
+  read_fields(json, conditions, kCpuConditionsFields);
 }
 
 CpuWatch::CpuWatch()

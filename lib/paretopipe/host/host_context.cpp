@@ -1,4 +1,4 @@
-#include <paretopipe/core/json.hpp>
+#include <paretopipe/core/json_fields.hpp>
 #include <paretopipe/host/host_context.hpp>
 #include <paretopipe/host/proc_text.hpp>
 
@@ -62,43 +62,36 @@ HostState read_host_state() {
   return state;
 }
 
+const std::tuple kHostContextFields{field("hostname", &HostContext::hostname),
+                                    field("boot_id", &HostContext::boot_id),
+                                    field("time_namespace", &HostContext::time_namespace, ""),
+                                    field("kernel", &HostContext::kernel),
+                                    field("os", &HostContext::os),
+                                    field("architecture", &HostContext::architecture),
+                                    field("cpu_model", &HostContext::cpu_model),
+                                    field("cpu_count", &HostContext::cpu_count),
+                                    field("memory_bytes", &HostContext::memory_bytes),
+                                    field("board", &HostContext::board),
+                                    field("governor", &HostContext::governor)};
+
 void to_json(nlohmann::json& json, const HostContext& context) {
-  json = {{"hostname", context.hostname},
-          {"boot_id", context.boot_id},
-          {"kernel", context.kernel},
-          {"os", context.os},
-          {"architecture", context.architecture},
-          {"cpu_model", context.cpu_model},
-          {"cpu_count", context.cpu_count},
-          {"memory_bytes", context.memory_bytes}};
-  if (!context.time_namespace.empty()) json["time_namespace"] = context.time_namespace;
-  write_optional(json, "board", context.board);
-  write_optional(json, "governor", context.governor);
+  write_fields(json, context, kHostContextFields);
 }
 
 void from_json(const nlohmann::json& json, HostContext& context) {
-  json.at("hostname").get_to(context.hostname);
-  json.at("boot_id").get_to(context.boot_id);
-  context.time_namespace = json.value("time_namespace", "");
-  json.at("kernel").get_to(context.kernel);
-  json.at("os").get_to(context.os);
-  json.at("architecture").get_to(context.architecture);
-  json.at("cpu_model").get_to(context.cpu_model);
-  json.at("cpu_count").get_to(context.cpu_count);
-  json.at("memory_bytes").get_to(context.memory_bytes);
-  read_optional(json, "board", context.board);
-  read_optional(json, "governor", context.governor);
+  read_fields(json, context, kHostContextFields);
 }
 
+const std::tuple kHostStateFields{field("load_average_1min", &HostState::load_average_1min),
+                                  field("available_memory_bytes", &HostState::available_memory_bytes),
+                                  field("cpu_frequency_hz", &HostState::cpu_frequency_hz)};
+
 void to_json(nlohmann::json& json, const HostState& state) {
-  json = {{"load_average_1min", state.load_average_1min}, {"available_memory_bytes", state.available_memory_bytes}};
-  write_optional(json, "cpu_frequency_hz", state.cpu_frequency_hz);
+  write_fields(json, state, kHostStateFields);
 }
 
 void from_json(const nlohmann::json& json, HostState& state) {
-  json.at("load_average_1min").get_to(state.load_average_1min);
-  json.at("available_memory_bytes").get_to(state.available_memory_bytes);
-  read_optional(json, "cpu_frequency_hz", state.cpu_frequency_hz);
+  read_fields(json, state, kHostStateFields);
 }
 
 }  // namespace paretopipe::host

@@ -1,4 +1,4 @@
-#include <paretopipe/core/json.hpp>
+#include <paretopipe/core/json_fields.hpp>
 #include <paretopipe/host/cpu_conditions.hpp>
 #include <paretopipe/host/proc_text.hpp>
 #include <paretopipe/host/thermal.hpp>
@@ -92,19 +92,16 @@ bool is_throttled_now(std::uint32_t bits) {
   return (bits & ((1U << kLimits.size()) - 1)) != 0;
 }
 
+const std::tuple kThermalStateFields{
+    field("temperature_celsius", &ThermalState::temperature_celsius), field("throttled", &ThermalState::throttled),
+    field("frequency_hz", &ThermalState::frequency_hz), field("max_frequency_hz", &ThermalState::max_frequency_hz)};
+
 void to_json(nlohmann::json& json, const ThermalState& state) {
-  json = nlohmann::json::object();
-  write_optional(json, "temperature_celsius", state.temperature_celsius);
-  write_optional(json, "throttled", state.throttled);
-  write_optional(json, "frequency_hz", state.frequency_hz);
-  write_optional(json, "max_frequency_hz", state.max_frequency_hz);
+  write_fields(json, state, kThermalStateFields);
 }
 
 void from_json(const nlohmann::json& json, ThermalState& state) {
-  read_optional(json, "temperature_celsius", state.temperature_celsius);
-  read_optional(json, "throttled", state.throttled);
-  read_optional(json, "frequency_hz", state.frequency_hz);
-  read_optional(json, "max_frequency_hz", state.max_frequency_hz);
+  read_fields(json, state, kThermalStateFields);
 }
 
 }  // namespace paretopipe::host
