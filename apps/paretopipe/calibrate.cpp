@@ -114,9 +114,7 @@ void add_calibrate(CLI::App& app, Command& chosen, std::vector<std::string> comm
   command->add_flag("--quick", options->quick, "A small grid, once: seconds instead of a minute or two");
   command->add_option("--repeat", options->repetitions, "Repetitions of every cell (3; quick: 1)")
       ->check(CLI::Range(1, 1000));
-  command->add_option("--format", options->format, "table, json or markdown")
-      ->check(CLI::IsMember({"table", "json", "markdown"}))
-      ->capture_default_str();
+  add_format_option(*command, options->format, {"table", "json", "markdown"});
   command->add_option("--out", options->out, "Write to a file, whole or not at all")->type_name("FILE");
   command->footer([] {
     std::string text = "Measured for every cell of the grid (a compute time, a payload, a network):\n";

@@ -1,4 +1,4 @@
-#include <paretopipe/analysis/diagnosis/codec_effect.hpp>
+#include <paretopipe/analysis/diagnosis/diagnosis.hpp>
 #include <paretopipe/core/units.hpp>
 #include <paretopipe/record/labels.hpp>
 #include <paretopipe/render/table.hpp>
@@ -10,8 +10,8 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.hpp"
-#include "load_records.hpp"
 #include "sweep_setup.hpp"
+#include "terminal.hpp"
 
 namespace paretopipe::cli {
 namespace {

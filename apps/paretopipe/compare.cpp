@@ -10,7 +10,6 @@
 #include <CLI/CLI.hpp>
 
 #include "commands.hpp"
-#include "load_records.hpp"
 #include "terminal.hpp"
 
 namespace paretopipe::cli {
@@ -107,10 +106,8 @@ void add_compare(CLI::App& app, Command& chosen) {
       ->allow_extra_args(false);
   command->add_flag("--strict", options->strict,
                     "Fail as well where a rule cannot be decided, or the new records lack what the base has");
-  command->add_option("--format", options->format, "text, markdown, json or junit")
-      ->check(CLI::IsMember({"text", "markdown", "json", "junit"}))
-      ->capture_default_str();
-  command->add_option("--out", options->out, "Write to a file, whole or not at all")->type_name("FILE");
+  add_format_option(*command, options->format, {"text", "markdown", "json", "junit"});
+  add_out_option(*command, options->out);
   command->footer(kHelp);
   command->callback([options, &chosen] { chosen = [options] { return run_compare(*options); }; });
 }

@@ -298,9 +298,7 @@ void add_devices(CLI::App& app, Command& chosen) {
   auto& check = add_command(*devices, chosen, options, "check",
                             "Start a stage on each device, and measure the ways between them", run_check);
   check.add_option("names", options->names, "Devices; without any, all of the devices file and this machine");
-  check.add_option("--format", options->format, "text or json")
-      ->check(CLI::IsMember({"text", "json"}))
-      ->capture_default_str();
+  add_format_option(check, options->format, {"text", "json"});
   auto& deploy = add_command(*devices, chosen, options, "deploy",
                              "Copy this machine's programs into the devices' cache", run_deploy);
   deploy.add_option("names", options->names, "Devices")->required();

@@ -19,6 +19,7 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.hpp"
+#include "terminal.hpp"
 
 namespace paretopipe::cli {
 namespace {
@@ -135,9 +136,7 @@ ExitCode run_doctor(const DoctorOptions& options) {
 void add_doctor(CLI::App& app, Command& chosen) {
   auto options = std::make_shared<DoctorOptions>();
   auto* command = app.add_subcommand("doctor", "Say what of this machine would spoil or prevent a measurement");
-  command->add_option("--format", options->format, "text or json")
-      ->check(CLI::IsMember({"text", "json"}))
-      ->capture_default_str();
+  add_format_option(*command, options->format, {"text", "json"});
   command->callback([options, &chosen] { chosen = [options] { return run_doctor(*options); }; });
 }
 

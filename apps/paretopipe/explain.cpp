@@ -11,7 +11,6 @@
 #include <CLI/CLI.hpp>
 
 #include "commands.hpp"
-#include "load_records.hpp"
 #include "terminal.hpp"
 
 namespace paretopipe::cli {
@@ -67,10 +66,8 @@ void add_explain(CLI::App& app, Command& chosen) {
       ->type_name("K");
   command->add_option("--network", options->selection.network, "Only trials over the network of this name")
       ->type_name("NAME");
-  command->add_option("--format", options->format, "text, markdown or json")
-      ->check(CLI::IsMember({"text", "markdown", "json"}))
-      ->capture_default_str();
-  command->add_option("--out", options->out, "Write to a file, whole or not at all")->type_name("FILE");
+  add_format_option(*command, options->format, {"text", "markdown", "json"});
+  add_out_option(*command, options->out);
   command->callback([options, &chosen] { chosen = [options] { return run_explain(*options); }; });
 }
 

@@ -11,7 +11,7 @@
 #include <CLI/CLI.hpp>
 
 #include "commands.hpp"
-#include "load_records.hpp"
+#include "terminal.hpp"
 
 namespace paretopipe::cli {
 namespace {

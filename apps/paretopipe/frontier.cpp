@@ -12,7 +12,6 @@
 #include <CLI/CLI.hpp>
 
 #include "commands.hpp"
-#include "load_records.hpp"
 #include "terminal.hpp"
 
 namespace paretopipe::cli {
@@ -89,10 +88,8 @@ void add_frontier(CLI::App& app, Command& chosen) {
                    "The hypervolume counts up to here: latency_p50=500ms; repeatable (the worst measured of each)")
       ->type_name("METRIC=VALUE")
       ->allow_extra_args(false);
-  command->add_option("--format", options->format, "table, csv, json or markdown")
-      ->check(CLI::IsMember({"table", "csv", "json", "markdown"}))
-      ->capture_default_str();
-  command->add_option("--out", options->out, "Write to a file, whole or not at all")->type_name("FILE");
+  add_format_option(*command, options->format, {"table", "csv", "json", "markdown"});
+  add_out_option(*command, options->out);
   command->footer(metric_help);
   command->callback([options, &chosen] { chosen = [options] { return run_frontier(*options); }; });
 }

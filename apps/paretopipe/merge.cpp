@@ -2,7 +2,7 @@
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/core/text.hpp>
 #include <paretopipe/record/labels.hpp>
-#include <paretopipe/record/merge.hpp>
+#include <paretopipe/record/store.hpp>
 #include <paretopipe/render/output.hpp>
 
 #include <cstdio>
@@ -15,7 +15,7 @@
 #include <fmt/ranges.h>  // fmt::join, from fmt 11 on
 
 #include "commands.hpp"
-#include "load_records.hpp"
+#include "terminal.hpp"
 
 namespace paretopipe::cli {
 namespace {

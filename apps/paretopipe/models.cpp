@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.hpp"
-#include "sweep_options.hpp"
+#include "sweep_setup.hpp"
 
 namespace paretopipe::cli {
 namespace {

@@ -15,6 +15,7 @@
 
 #include "commands.hpp"
 #include "net_commands.hpp"
+#include "terminal.hpp"
 
 namespace paretopipe::cli {
 
@@ -157,9 +158,7 @@ void add_net_show(CLI::App& net, Command& chosen) {
   auto options = std::make_shared<ShowOptions>();
   auto* command = net.add_subcommand("show", "List the network profiles, or show one in full");
   command->add_option("profile", options->profile, "A profile that ships, or a file")->type_name("PROFILE");
-  command->add_option("--format", options->format, "table or json")
-      ->check(CLI::IsMember({"table", "json"}))
-      ->capture_default_str();
+  add_format_option(*command, options->format, {"table", "json"});
   command->callback([options, &chosen] { chosen = [options] { return run_show(*options); }; });
 }
 

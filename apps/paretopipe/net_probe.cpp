@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 
 #include "net_commands.hpp"
+#include "terminal.hpp"
 
 namespace paretopipe::cli {
 namespace {
@@ -116,9 +117,7 @@ void add_net_probe(CLI::App& net, Command& chosen) {
   command->add_option("--for", options->measuring, "How long to measure each direction's rate")
       ->type_name("DURATION")
       ->capture_default_str();
-  command->add_option("--format", options->format, "table or json")
-      ->check(CLI::IsMember({"table", "json"}))
-      ->capture_default_str();
+  add_format_option(*command, options->format, {"table", "json"});
   command->add_option("--profile-out", options->profile_out, "Write a network profile that does what was measured")
       ->type_name("FILE");
   command->footer(

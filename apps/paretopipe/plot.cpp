@@ -2,8 +2,8 @@
 #include <paretopipe/core/file_descriptor.hpp>
 #include <paretopipe/core/text.hpp>
 #include <paretopipe/launch/child_process.hpp>
-#include <paretopipe/render/frontier_plot.hpp>
 #include <paretopipe/render/output.hpp>
+#include <paretopipe/render/plot.hpp>
 
 #include <algorithm>
 #include <array>
@@ -21,7 +21,7 @@
 #include <fmt/format.h>
 
 #include "commands.hpp"
-#include "load_records.hpp"
+#include "terminal.hpp"
 
 namespace paretopipe::cli {
 

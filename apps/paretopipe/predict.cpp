@@ -10,7 +10,6 @@
 #include <CLI/CLI.hpp>
 
 #include "commands.hpp"
-#include "load_records.hpp"
 #include "terminal.hpp"
 
 namespace paretopipe::cli {
@@ -126,10 +125,8 @@ void add_predict(CLI::App& app, Command& chosen) {
   command->add_option("--within", options->within, "With --check: median error up to which the profiles hold")
       ->type_name("SHARE")
       ->capture_default_str();
-  command->add_option("--format", options->format, "table, csv or json")
-      ->check(CLI::IsMember({"table", "csv", "json"}))
-      ->capture_default_str();
-  command->add_option("--out", options->out, "Write to a file, whole or not at all")->type_name("FILE");
+  add_format_option(*command, options->format, {"table", "csv", "json"});
+  add_out_option(*command, options->out);
   command->callback([options, &chosen] { chosen = [options] { return run_predict(*options); }; });
 }
 

@@ -8,7 +8,6 @@
 #include <CLI/CLI.hpp>
 
 #include "commands.hpp"
-#include "load_records.hpp"
 #include "sweep_setup.hpp"
 #include "terminal.hpp"
 

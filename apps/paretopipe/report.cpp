@@ -3,7 +3,6 @@
 #include <paretopipe/core/text.hpp>
 #include <paretopipe/render/output.hpp>
 #include <paretopipe/render/page/page.hpp>
-#include <paretopipe/render/page/page_data.hpp>
 
 #include <filesystem>
 #include <memory>
@@ -14,7 +13,7 @@
 #include <fmt/format.h>
 
 #include "commands.hpp"
-#include "load_records.hpp"
+#include "terminal.hpp"
 
 namespace paretopipe::cli {
 namespace {

@@ -13,8 +13,8 @@
 #include <fmt/ranges.h>
 
 #include "commands.hpp"
-#include "load_records.hpp"
 #include "sweep_setup.hpp"
+#include "terminal.hpp"
 
 namespace paretopipe::cli {
 namespace {

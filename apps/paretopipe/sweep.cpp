@@ -22,7 +22,6 @@
 #include <set>
 
 #include "commands.hpp"
-#include "sweep_options.hpp"
 #include "sweep_setup.hpp"
 #include "terminal.hpp"
 

@@ -1,16 +1,21 @@
 #include "terminal.hpp"
 
+#include <paretopipe/analysis/stats/summarise.hpp>
+#include <paretopipe/core/error.hpp>
 #include <paretopipe/core/text.hpp>
 #include <paretopipe/render/output.hpp>
 
 #include <algorithm>
 #include <cctype>
+#include <cstdio>
 #include <cstdlib>
 
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace paretopipe::cli {
 
@@ -40,6 +45,15 @@ bool locale_is_utf8() {
 }
 
 }  // namespace
+
+void add_format_option(CLI::App& command, std::string& format, const std::vector<std::string>& names) {
+  const auto meaning = fmt::format("{} or {}", fmt::join(names.begin(), names.end() - 1, ", "), names.back());
+  command.add_option("--format", format, meaning)->check(CLI::IsMember(names))->capture_default_str();
+}
+
+void add_out_option(CLI::App& command, std::string& out) {
+  command.add_option("--out", out, "Write to a file, whole or not at all")->type_name("FILE");
+}
 
 render::TextStyle text_style(const std::string& out) {
   if (!out.empty()) return {.unicode = locale_is_utf8()};
@@ -107,6 +121,23 @@ void Progress::repeating(const record::TrialRecord& record) {
 void Progress::finish() {
   if (shown_) print_notice("{}", kClearLine);
   shown_ = false;
+}
+
+void print_warnings(std::span<const std::string> warnings) {
+  for (const auto& warning : warnings) print_notice("warning: {}\n", warning);
+}
+
+record::RecordSet load_records(const std::filesystem::path& path) {
+  auto set = record::read_records(path, stats::check_summary);
+  print_warnings(set.warnings);
+  return set;
+}
+
+void check_not_replaced(const std::filesystem::path& source, const std::filesystem::path& out) {
+  std::error_code unknown;
+  const auto file = std::filesystem::is_directory(source, unknown) ? source / record::kRecordsFileName : source;
+  if (out.empty() || !std::filesystem::equivalent(file, out, unknown)) return;
+  throw UsageError(fmt::format("{} is what is read, and would be lost; choose another file to write to", out.string()));
 }
 
 }  // namespace paretopipe::cli

@@ -1,13 +1,27 @@
 #pragma once
 #include <paretopipe/core/clock.hpp>
+#include <paretopipe/record/store.hpp>
 #include <paretopipe/render/table.hpp>
 #include <paretopipe/run/sweep.hpp>
 
 #include <cstddef>
+#include <filesystem>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
+
+namespace CLI {
+class App;
+}
 
 namespace paretopipe::cli {
+
+/// Adds `--format` with these names; `format` holds the default.
+void add_format_option(CLI::App& command, std::string& format, const std::vector<std::string>& names);
+
+/// Adds `--out` for what deliver() writes.
+void add_out_option(CLI::App& command, std::string& out);
 
 /// The style for the reader of `out`: a file or, if the name is empty, whatever standard output is.
 render::TextStyle text_style(const std::string& out);
@@ -46,5 +60,15 @@ class Progress {
   std::size_t completed_ = 0;
   Clock::time_point begin_ = Clock::now();
 };
+
+/// Prints warnings to standard error, one per line.
+void print_warnings(std::span<const std::string> warnings);
+
+/// Reads records whose numbers will be used: checks that each follows from its samples (stats::check_summary). Prints
+/// the warnings. Throws UsageError.
+record::RecordSet load_records(const std::filesystem::path& path);
+
+/// Throws UsageError if writing to `out` (empty: no file) would replace `source` or the records in it.
+void check_not_replaced(const std::filesystem::path& source, const std::filesystem::path& out);
 
 }  // namespace paretopipe::cli

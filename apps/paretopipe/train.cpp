@@ -11,7 +11,6 @@
 #include <fmt/format.h>
 
 #include "commands.hpp"
-#include "load_records.hpp"
 #include "sweep_setup.hpp"
 #include "terminal.hpp"
 

@@ -3,7 +3,6 @@
 // Exit status: 0 written; 77 this was built without the charting library, so that CTest skips the test.
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/render/page/page.hpp>
-#include <paretopipe/render/page/page_data.hpp>
 
 #include <cstdio>
 #include <filesystem>
@@ -14,7 +13,6 @@
 
 #include "../unit/calibration/perfect.hpp"
 #include "../unit/record/records.hpp"
-#include "../unit/render/load.hpp"
 #include "../unit/render/sweep.hpp"
 
 namespace {

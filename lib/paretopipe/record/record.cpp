@@ -1,6 +1,8 @@
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/core/json.hpp>
+#include <paretopipe/core/json_fields.hpp>
 #include <paretopipe/record/record.hpp>
+#include <paretopipe/record/summary.hpp>
 
 #include <algorithm>
 
@@ -8,19 +10,38 @@
 
 namespace paretopipe::record {
 
+const std::tuple kMaxRateFields{field("kept_image_per_s", &MaxRate::kept_image_per_s),
+                                field("missed_image_per_s", &MaxRate::missed_image_per_s)};
+
+void to_json(nlohmann::json& json, const MaxRate& max_rate) {
+  write_fields(json, max_rate, kMaxRateFields);
+}
+
+void from_json(const nlohmann::json& json, MaxRate& max_rate) {
+  read_fields(json, max_rate, kMaxRateFields);
+}
+
+const std::tuple kServerRecordFields{field("runs", &ServerRecord::runs), field("max_rate", &ServerRecord::max_rate)};
+
+void to_json(nlohmann::json& json, const ServerRecord& server) {
+  write_fields(json, server, kServerRecordFields);
+}
+
+void from_json(const nlohmann::json& json, ServerRecord& server) {
+  read_fields(json, server, kServerRecordFields);
+}
+
+const std::tuple kEmulatedDeviceFields{
+    field("profile", &EmulatedDevice::profile), field("device", &EmulatedDevice::device),
+    field("cpu_quota", &EmulatedDevice::cpu_quota), field("memory_limit_bytes", &EmulatedDevice::memory_limit_bytes),
+    field("cgroup_version", &EmulatedDevice::cgroup_version)};
+
 void to_json(nlohmann::json& json, const EmulatedDevice& device) {
-  json = {{"profile", device.profile}, {"device", device.device}};
-  write_optional(json, "cpu_quota", device.cpu_quota);
-  write_optional(json, "memory_limit_bytes", device.memory_limit_bytes);
-  write_optional(json, "cgroup_version", device.cgroup_version);
+  write_fields(json, device, kEmulatedDeviceFields);
 }
 
 void from_json(const nlohmann::json& json, EmulatedDevice& device) {
-  json.at("profile").get_to(device.profile);
-  json.at("device").get_to(device.device);
-  read_optional(json, "cpu_quota", device.cpu_quota);
-  read_optional(json, "memory_limit_bytes", device.memory_limit_bytes);
-  read_optional(json, "cgroup_version", device.cgroup_version);
+  read_fields(json, device, kEmulatedDeviceFields);
 }
 
 namespace {
@@ -63,31 +84,28 @@ void read_optional_field(const nlohmann::json& json, const char* key, std::optio
 
 }  // namespace
 
+const std::tuple kFailureFields{field("phase", &Failure::phase), field("reason", &Failure::reason),
+                                field("stage", &Failure::stage)};
+
 void to_json(nlohmann::json& json, const Failure& failure) {
-  json = {{"phase", failure.phase}, {"reason", failure.reason}};
-  write_optional(json, "stage", failure.stage);
+  write_fields(json, failure, kFailureFields);
 }
 
 void from_json(const nlohmann::json& json, Failure& failure) {
-  json.at("phase").get_to(failure.phase);
-  json.at("reason").get_to(failure.reason);
-  read_optional(json, "stage", failure.stage);
+  read_fields(json, failure, kFailureFields);
 }
 
+const std::tuple kClockRelationFields{
+    field("same_clock", &ClockRelation::same_clock), field("offset_before_ns", &ClockRelation::offset_before_ns),
+    field("offset_after_ns", &ClockRelation::offset_after_ns), field("error_bound_ns", &ClockRelation::error_bound_ns),
+    field("drift_ppm", &ClockRelation::drift_ppm)};
+
 void to_json(nlohmann::json& json, const ClockRelation& relation) {
-  json = {{"same_clock", relation.same_clock},
-          {"offset_before_ns", relation.offset_before_ns},
-          {"offset_after_ns", relation.offset_after_ns},
-          {"error_bound_ns", relation.error_bound_ns}};
-  write_optional(json, "drift_ppm", relation.drift_ppm);
+  write_fields(json, relation, kClockRelationFields);
 }
 
 void from_json(const nlohmann::json& json, ClockRelation& relation) {
-  json.at("same_clock").get_to(relation.same_clock);
-  json.at("offset_before_ns").get_to(relation.offset_before_ns);
-  json.at("offset_after_ns").get_to(relation.offset_after_ns);
-  json.at("error_bound_ns").get_to(relation.error_bound_ns);
-  read_optional(json, "drift_ppm", relation.drift_ppm);
+  read_fields(json, relation, kClockRelationFields);
 }
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Outliers, single_stream, offline)
@@ -108,58 +126,48 @@ void from_json(const nlohmann::json& json, SlowDown& slow) {
   json.at("after_ns").get_to(slow.after_ns);
 }
 
+const std::tuple kLinkPayloadFields{field("from", &LinkPayload::from), field("to", &LinkPayload::to),
+                                    field("payload_bytes", &LinkPayload::payload_bytes),
+                                    field("header_bytes", &LinkPayload::header_bytes),
+                                    field("unencoded_bytes", &LinkPayload::unencoded_bytes)};
+
 void to_json(nlohmann::json& json, const LinkPayload& link) {
-  json = {
-      {"from", link.from}, {"to", link.to}, {"payload_bytes", link.payload_bytes}, {"header_bytes", link.header_bytes}};
-  write_optional(json, "unencoded_bytes", link.unencoded_bytes);
+  write_fields(json, link, kLinkPayloadFields);
 }
 
 void from_json(const nlohmann::json& json, LinkPayload& link) {
-  json.at("from").get_to(link.from);
-  json.at("to").get_to(link.to);
-  json.at("payload_bytes").get_to(link.payload_bytes);
-  json.at("header_bytes").get_to(link.header_bytes);
-  read_optional(json, "unencoded_bytes", link.unencoded_bytes);
+  read_fields(json, link, kLinkPayloadFields);
 }
 
+const std::tuple kFidelityFields{field("max_abs_difference", &Fidelity::max_abs_difference),
+                                 field("top1_agreement", &Fidelity::top1_agreement),
+                                 field("batches_compared", &Fidelity::batches_compared),
+                                 field("tolerance", &Fidelity::tolerance, 0.0),
+                                 field("lossy_codec", &Fidelity::lossy_codec, false),
+                                 field("mean_abs_difference", &Fidelity::mean_abs_difference),
+                                 field("max_flips", &Fidelity::max_flips),
+                                 field("accuracy", &Fidelity::accuracy),
+                                 field("unsplit_against_eager", &Fidelity::unsplit_against_eager)};
+
 void to_json(nlohmann::json& json, const Fidelity& fidelity) {
-  json = {{"max_abs_difference", fidelity.max_abs_difference},
-          {"top1_agreement", fidelity.top1_agreement},
-          {"batches_compared", fidelity.batches_compared}};
-  if (fidelity.tolerance != 0) json["tolerance"] = fidelity.tolerance;
-  if (fidelity.lossy_codec) json["lossy_codec"] = true;
-  write_optional(json, "mean_abs_difference", fidelity.mean_abs_difference);
-  write_optional(json, "max_flips", fidelity.max_flips);
-  write_optional(json, "accuracy", fidelity.accuracy);
-  write_optional(json, "unsplit_against_eager", fidelity.unsplit_against_eager);
+  write_fields(json, fidelity, kFidelityFields);
 }
 
 void from_json(const nlohmann::json& json, Fidelity& fidelity) {
-  json.at("max_abs_difference").get_to(fidelity.max_abs_difference);
-  json.at("top1_agreement").get_to(fidelity.top1_agreement);
-  json.at("batches_compared").get_to(fidelity.batches_compared);
-  fidelity.tolerance = json.value("tolerance", 0.0);
-  fidelity.lossy_codec = json.value("lossy_codec", false);
-  read_optional(json, "mean_abs_difference", fidelity.mean_abs_difference);
-  read_optional(json, "max_flips", fidelity.max_flips);
-  read_optional(json, "accuracy", fidelity.accuracy);
-  read_optional(json, "unsplit_against_eager", fidelity.unsplit_against_eager);
+  read_fields(json, fidelity, kFidelityFields);
 }
 
+const std::tuple kPhaseSamplesFields{
+    field("warmup", &PhaseSamples::warmup),           field("depth", &PhaseSamples::depth),
+    field("stages", &PhaseSamples::stages),           field("results", &PhaseSamples::results),
+    field("chunks", &PhaseSamples::micro_batches, 1), field("devices", &PhaseSamples::devices, 1)};
+
 void to_json(nlohmann::json& json, const PhaseSamples& samples) {
-  json = {
-      {"warmup", samples.warmup}, {"depth", samples.depth}, {"stages", samples.stages}, {"results", samples.results}};
-  if (samples.micro_batches != 1) json["chunks"] = samples.micro_batches;
-  if (samples.devices != 1) json["devices"] = samples.devices;
+  write_fields(json, samples, kPhaseSamplesFields);
 }
 
 void from_json(const nlohmann::json& json, PhaseSamples& samples) {
-  json.at("warmup").get_to(samples.warmup);
-  json.at("depth").get_to(samples.depth);
-  json.at("stages").get_to(samples.stages);
-  json.at("results").get_to(samples.results);
-  samples.micro_batches = json.value("chunks", 1);
-  samples.devices = json.value("devices", 1);
+  read_fields(json, samples, kPhaseSamplesFields);
 }
 
 void to_json(nlohmann::json& json, const Summary& summary) {
@@ -190,60 +198,44 @@ void from_json(const nlohmann::json& json, Summary& summary) {
   if (summary.throughput_image_per_s) json.at("stages").get_to(summary.stages);
 }
 
+const std::tuple kStageReportFields{field("host", &StageReport::host),
+                                    field("state", &StageReport::state),
+                                    field("compute", &StageReport::compute),
+                                    field("cpus", &StageReport::cpus),
+                                    field("blocks", &StageReport::blocks),
+                                    field("last_block", &StageReport::last_block, ""),
+                                    field("parameter_bytes", &StageReport::parameter_bytes),
+                                    field("held_parameter_bytes", &StageReport::held_parameter_bytes),
+                                    field("usage", &StageReport::usage),
+                                    field("peak_rss_bytes", &StageReport::peak_rss_bytes),
+                                    field("memory", &StageReport::memory),
+                                    field("conditions", &StageReport::conditions),
+                                    field("gpu", &StageReport::gpu),
+                                    field("emulated_device", &StageReport::emulated_device),
+                                    field("prepared", &StageReport::prepared)};
+
 void to_json(nlohmann::json& json, const StageReport& report) {
-  json = {{"host", report.host},
-          {"state", report.state},
-          {"compute", report.compute},
-          {"cpus", report.cpus},
-          {"blocks", report.blocks},
-          {"parameter_bytes", report.parameter_bytes},
-          {"held_parameter_bytes", report.held_parameter_bytes},
-          {"usage", report.usage}};
-  if (!report.last_block.empty()) json["last_block"] = report.last_block;
-  write_optional(json, "peak_rss_bytes", report.peak_rss_bytes);
-  write_optional(json, "memory", report.memory);
-  write_optional(json, "conditions", report.conditions);
-  write_optional(json, "gpu", report.gpu);
-  write_optional(json, "emulated_device", report.emulated_device);
-  write_optional(json, "prepared", report.prepared);
+  write_fields(json, report, kStageReportFields);
 }
 
 void from_json(const nlohmann::json& json, StageReport& report) {
-  json.at("host").get_to(report.host);
-  json.at("state").get_to(report.state);
-  report.compute = json.at("compute");
-  json.at("cpus").get_to(report.cpus);
-  json.at("blocks").get_to(report.blocks);
-  report.last_block = json.value("last_block", "");
-  json.at("parameter_bytes").get_to(report.parameter_bytes);
-  json.at("held_parameter_bytes").get_to(report.held_parameter_bytes);
-  json.at("usage").get_to(report.usage);
-  read_optional(json, "peak_rss_bytes", report.peak_rss_bytes);
-  read_optional(json, "memory", report.memory);
-  read_optional(json, "conditions", report.conditions);
-  read_optional(json, "gpu", report.gpu);
-  read_optional(json, "emulated_device", report.emulated_device);
-  read_optional(json, "prepared", report.prepared);
+  read_fields(json, report, kStageReportFields);
 }
 
+const std::tuple kProvenanceFields{field("version", &Provenance::version),
+                                   field("git_state", &Provenance::git_state),
+                                   field("command_line", &Provenance::command_line),
+                                   field("started_at", &Provenance::started_at),
+                                   field("stage_program_sha256", &Provenance::stage_program_sha256, ""),
+                                   field("side_by_side", &Provenance::side_by_side),
+                                   field("position", &Provenance::position)};
+
 void to_json(nlohmann::json& json, const Provenance& provenance) {
-  json = {{"version", provenance.version},
-          {"git_state", provenance.git_state},
-          {"command_line", provenance.command_line},
-          {"started_at", provenance.started_at}};
-  if (!provenance.stage_program_sha256.empty()) json["stage_program_sha256"] = provenance.stage_program_sha256;
-  write_optional(json, "side_by_side", provenance.side_by_side);
-  write_optional(json, "position", provenance.position);
+  write_fields(json, provenance, kProvenanceFields);
 }
 
 void from_json(const nlohmann::json& json, Provenance& provenance) {
-  json.at("version").get_to(provenance.version);
-  json.at("git_state").get_to(provenance.git_state);
-  json.at("command_line").get_to(provenance.command_line);
-  json.at("started_at").get_to(provenance.started_at);
-  provenance.stage_program_sha256 = json.value("stage_program_sha256", "");
-  read_optional(json, "side_by_side", provenance.side_by_side);
-  read_optional(json, "position", provenance.position);
+  read_fields(json, provenance, kProvenanceFields);
 }
 
 bool side_by_side(const TrialRecord& one, const TrialRecord& other) {

@@ -8,7 +8,6 @@
 #include <paretopipe/host/host_context.hpp>
 #include <paretopipe/host/process_usage.hpp>
 #include <paretopipe/record/summary.hpp>
-#include <paretopipe/record/training.hpp>
 
 #include <array>
 #include <cstdint>

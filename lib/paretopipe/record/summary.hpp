@@ -1,5 +1,6 @@
 #pragma once
 #include <paretopipe/core/timeline.hpp>
+#include <paretopipe/core/training_timeline.hpp>
 
 #include <array>
 #include <cstdint>
@@ -165,5 +166,20 @@ struct ServerRecord {
 };
 void to_json(nlohmann::json& json, const ServerRecord& server);
 void from_json(const nlohmann::json& json, ServerRecord& server);
+
+/// Raw samples of a trial that trains: every micro-batch of every step, including dropped ones, in nanoseconds of stage
+/// 0's clock since its first forward began.
+struct TrainingSamples {
+  int warmup = 0;         ///< steps excluded from statistics
+  int micro_batches = 1;  ///< of a step
+  std::vector<TrainingTimeline> stages;
+  std::vector<double> losses;  ///< of each step: the mean over its batch
+  /// Steps before these after which every parameter, buffer and optimiser state was, bit for bit, that of one process
+  /// that trains alone.
+  int verified_steps = 0;
+
+  bool operator==(const TrainingSamples&) const = default;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TrainingSamples, warmup, micro_batches, stages, losses, verified_steps)
 
 }  // namespace paretopipe::record

@@ -1,5 +1,5 @@
 #include <paretopipe/analysis/stats/breakdown.hpp>
-#include <paretopipe/analysis/stats/server_summary.hpp>
+#include <paretopipe/analysis/stats/summarise.hpp>
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/record/labels.hpp>
 #include <paretopipe/render/exports.hpp>

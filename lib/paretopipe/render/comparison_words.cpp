@@ -230,30 +230,28 @@ bool is_bad(compare::Verdict verdict) {
 
 }  // namespace
 
-ChangeTable make_change_table(std::span<const compare::ConfigurationChange> group, const std::string& missing_mark) {
+Table make_change_table(std::span<const compare::ConfigurationChange> group, const std::string& missing_mark) {
   const Columns medians{{"split"}, {"metric"}, {"base", Align::right}, {"new", Align::right}};
-  ChangeTable table{medians + columns_of_change(), {}, {}};
+  Table table(medians + columns_of_change());
   for (const auto& configuration : group) {
     for (const auto& change : configuration.changes) {
       if (!change.measured()) continue;
       const auto value = [&](const std::optional<double>& median) {
         return median ? record::format_value(*median, change.metric->unit) : missing_mark;
       };
-      table.rows.push_back(Cells{record::split_label(configuration.trial), std::string(change.metric->name),
-                                 value(change.base_median), value(change.new_median)} +
-                           cells_of(change, missing_mark));
-      table.worse.push_back(is_bad(change.verdict));
+      const Cells first{record::split_label(configuration.trial), std::string(change.metric->name),
+                        value(change.base_median), value(change.new_median)};
+      table.add_row(first + cells_of(change, missing_mark), is_bad(change.verdict));
     }
   }
   return table;
 }
 
-ChangeTable make_together_table(const compare::Comparison& comparison, const std::string& missing_mark) {
-  ChangeTable table{Columns{{"metric"}} + columns_of_change(), {}, {}};
+Table make_together_table(const compare::Comparison& comparison, const std::string& missing_mark) {
+  Table table(Columns{{"metric"}} + columns_of_change());
   for (const auto& change : comparison.together) {
     if (!change) continue;
-    table.rows.push_back(Cells{std::string(change->metric->name)} + cells_of(*change, missing_mark));
-    table.worse.push_back(is_bad(change->verdict));
+    table.add_row(Cells{std::string(change->metric->name)} + cells_of(*change, missing_mark), is_bad(change->verdict));
   }
   return table;
 }
@@ -271,19 +269,18 @@ std::vector<std::span<const compare::ConfigurationChange>> groups_of(const compa
   return groups;
 }
 
-ChangeTable make_rule_table(const compare::Comparison& comparison) {
-  ChangeTable table{
-      {{"fails on"}, {"held", Align::right}, {"broken", Align::right}, {"undecided", Align::right}}, {}, {}};
+Table make_rule_table(const compare::Comparison& comparison) {
+  Table table({{"fails on"}, {"held", Align::right}, {"broken", Align::right}, {"undecided", Align::right}});
   for (std::size_t i = 0; i < comparison.request.rules.size(); ++i) {
     const auto count = [&](compare::Outcome outcome) {
       const auto& each = comparison.configurations;
       return std::count_if(each.begin(), each.end(), [&](const auto& one) { return one.outcomes[i] == outcome; }) +
              (comparison.together_outcomes[i] == outcome ? 1 : 0);
     };
-    table.rows.push_back({comparison.request.rules[i].text(), std::to_string(count(compare::Outcome::held)),
-                          std::to_string(count(compare::Outcome::broken)),
-                          std::to_string(count(compare::Outcome::undecided))});
-    table.worse.push_back(count(compare::Outcome::broken) > 0);
+    const auto broken = count(compare::Outcome::broken);
+    table.add_row({comparison.request.rules[i].text(), std::to_string(count(compare::Outcome::held)),
+                   std::to_string(broken), std::to_string(count(compare::Outcome::undecided))},
+                  broken > 0);
   }
   return table;
 }

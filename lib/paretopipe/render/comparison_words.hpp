@@ -31,24 +31,18 @@ std::string conclusion(const compare::Comparison& comparison);
 /// Sentences on what the tables do not show.
 std::vector<std::string> notes(const compare::Comparison& comparison);
 
-/// The table of some configurations, independent of the output format.
-struct ChangeTable {
-  std::vector<Table::Column> columns;
-  std::vector<std::vector<std::string>> rows;
-  std::vector<bool> worse;  ///< marks the rows to stress
-};
-
-ChangeTable make_change_table(std::span<const compare::ConfigurationChange> group, const std::string& missing_mark);
+/// The table of some configurations. What got worse is stressed, as in the other tables.
+Table make_change_table(std::span<const compare::ConfigurationChange> group, const std::string& missing_mark);
 
 /// The changes of all configurations together. The table has no rows if no metric has such a change.
-ChangeTable make_together_table(const compare::Comparison& comparison, const std::string& missing_mark);
+Table make_together_table(const compare::Comparison& comparison, const std::string& missing_mark);
 inline constexpr const char* kTogether = "all configurations together";
 
 /// The configurations of a comparison, as runs that share all settings but the split.
 std::vector<std::span<const compare::ConfigurationChange>> groups_of(const compare::Comparison& comparison);
 
 /// One row per rule: how often it held, was broken, or could not be decided.
-ChangeTable make_rule_table(const compare::Comparison& comparison);
+Table make_rule_table(const compare::Comparison& comparison);
 
 /// One sentence per check of `group` that is broken or could not be decided.
 std::vector<std::string> findings(const compare::Comparison& comparison,

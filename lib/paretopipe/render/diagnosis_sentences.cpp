@@ -1,7 +1,7 @@
-#include <paretopipe/analysis/diagnosis/codec_effect.hpp>
+#include <paretopipe/analysis/diagnosis/diagnosis.hpp>
 #include <paretopipe/core/units.hpp>
 #include <paretopipe/record/labels.hpp>
-#include <paretopipe/render/diagnosis_sentences.hpp>
+#include <paretopipe/render/render_diagnosis.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -10,7 +10,6 @@
 #include <fmt/ranges.h>
 
 #include "diagnosis_words.hpp"
-#include "step_words.hpp"
 
 namespace paretopipe::render {
 

@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 
 #include "cut_data.hpp"
-#include "frontier_notes.hpp"
 #include "frontier_words.hpp"
 
 namespace paretopipe::render {
@@ -251,7 +250,7 @@ std::string render_json(const frontier::FrontierReport& report) {
   for (const auto& constraint : report.options.constraints) json["constraints"].push_back(constraint.label());
   for (const auto& group : report.groups) json["groups"].push_back(to_json(report, group));
   for (const auto& family : report.families) json["network_families"].push_back(to_json(report, family));
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+  return json_text(json);
 }
 
 }  // namespace paretopipe::render

@@ -1,5 +1,3 @@
-#include "frontier_notes.hpp"
-
 #include <paretopipe/record/labels.hpp>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/record/labels.hpp>
-#include <paretopipe/render/frontier_plot.hpp>
+#include <paretopipe/render/plot.hpp>
 
 #include <algorithm>
 #include <set>

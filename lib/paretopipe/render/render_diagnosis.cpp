@@ -1,7 +1,6 @@
-#include <paretopipe/analysis/diagnosis/codec_effect.hpp>
+#include <paretopipe/analysis/diagnosis/diagnosis.hpp>
 #include <paretopipe/core/units.hpp>
 #include <paretopipe/record/labels.hpp>
-#include <paretopipe/render/diagnosis_sentences.hpp>
 #include <paretopipe/render/render_diagnosis.hpp>
 #include <paretopipe/render/table.hpp>
 
@@ -10,21 +9,12 @@
 
 #include "cut_data.hpp"
 #include "diagnosis_words.hpp"
-#include "step_words.hpp"
 
 namespace paretopipe::render {
 
 namespace {
 
 constexpr std::size_t kShownRemarks = 5;
-
-using Rows = std::vector<std::vector<std::string>>;
-
-const std::vector<Table::Column> kColumns{{"part", Align::left},
-                                          {"a batch takes", Align::right},
-                                          {"share", Align::right},
-                                          {"bounds at", Align::right},
-                                          {"detail", Align::left}};
 
 /// What a link carried, how fast it was and how fast it could be, or how long a batch's way round is.
 std::string detail(const diagnosis::Constraint& constraint, const diagnosis::Demands& demands) {
@@ -54,15 +44,25 @@ std::string time_taken(const diagnosis::Constraint& constraint, const diagnosis:
 }
 
 /// One row per possible bound, slowest first. Only parts that are busy have a share of the time.
-Rows part_rows(const diagnosis::ConfigurationDiagnosis& one) {
-  Rows rows;
+Table part_table(const diagnosis::ConfigurationDiagnosis& one) {
+  Table table(
+      {{"part"}, {"a batch takes", Align::right}, {"share", Align::right}, {"bounds at", Align::right}, {"detail"}});
   for (const auto& constraint : one.bounds) {
     const double ns = constraint.period_ns;
-    rows.push_back({without_article(name_of(constraint)), time_taken(constraint, *one.demands),
-                    constraint.kind == diagnosis::Kind::depth ? "" : rounded_percent(ns / one.demands->period_ns()),
-                    ns > 0 ? rate(diagnosis::throughput_at(*one.demands, ns)) : "", detail(constraint, *one.demands)});
+    const bool depth = constraint.kind == diagnosis::Kind::depth;
+    table.add_row({without_article(name_of(constraint)), time_taken(constraint, *one.demands),
+                   depth ? "" : rounded_percent(ns / one.demands->period_ns()),
+                   ns > 0 ? rate(diagnosis::throughput_at(*one.demands, ns)) : "", detail(constraint, *one.demands)});
   }
-  return rows;
+  return table;
+}
+
+/// That of its parts, that of a step, or both, or neither.
+std::vector<Table> tables_of(const diagnosis::ConfigurationDiagnosis& one) {
+  std::vector<Table> tables;
+  if (!one.bounds.empty()) tables.push_back(part_table(one));
+  if (one.step) tables.push_back(step_table(one));
+  return tables;
 }
 
 std::vector<std::string> shown_remarks(const diagnosis::GroupDiagnosis& group,
@@ -76,16 +76,9 @@ std::string title(const diagnosis::GroupDiagnosis& group) {
   return record::printable(record::group_title(group.settings()));
 }
 
-std::string plain_table(const std::vector<Table::Column>& columns, Rows rows) {
-  Table table(columns);
-  for (auto& row : rows) table.add_row(std::move(row));
-  return '\n' + table.to_text({.unicode = false}) + '\n';
-}
-
 std::string section(const diagnosis::GroupDiagnosis& group, const diagnosis::ConfigurationDiagnosis& one) {
   auto text = fmt::format("\n{}: {}\n", record::split_label(one.trial()), headline(group, one));
-  if (!one.bounds.empty()) text += plain_table(kColumns, part_rows(one));
-  if (one.step) text += plain_table(step_columns(one), step_rows(one));
+  for (const auto& table : tables_of(one)) text += fmt::format("\n{}\n", table.to_text({.unicode = false}));
   for (const auto& remark : shown_remarks(group, one)) text += fmt::format("  - {}\n", remark);
   return text;
 }
@@ -93,11 +86,9 @@ std::string section(const diagnosis::GroupDiagnosis& group, const diagnosis::Con
 std::string markdown_section(const diagnosis::GroupDiagnosis& group, const diagnosis::ConfigurationDiagnosis& one) {
   auto text = fmt::format("**{}**: {}\n\n", markdown_escaped(record::split_label(one.trial())),
                           markdown_escaped(headline(group, one)));
-  if (!one.bounds.empty()) text += markdown_table(kColumns, part_rows(one)) + '\n';
-  if (one.step) text += markdown_table(step_columns(one), step_rows(one)) + '\n';
+  for (const auto& table : tables_of(one)) text += table.to_markdown() + '\n';
   const auto shown = shown_remarks(group, one);
-  for (const auto& remark : shown) text += fmt::format("- {}\n", markdown_escaped(remark));
-  return shown.empty() ? text : text + '\n';
+  return shown.empty() ? text : text + markdown_list(shown) + '\n';
 }
 
 }  // namespace
@@ -267,8 +258,7 @@ Json to_json(const diagnosis::GroupDiagnosis& group) {
 std::string render_json(std::span<const diagnosis::GroupDiagnosis> groups) {
   Json json{{"schema", kSchema}, {"groups", Json::array()}};
   for (const auto& group : groups) json["groups"].push_back(to_json(group));
-  // File names need not be UTF-8, but JSON must be.
-  return fmt::format("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
+  return json_text(json);
 }
 
 }  // namespace paretopipe::render

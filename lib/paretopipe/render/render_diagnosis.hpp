@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 /// Renders a diagnosis for people and programs. Only wanted configurations are shown. A group's conclusion concerns all
 /// its configurations and is shown only if all are wanted.
@@ -19,5 +20,19 @@ std::string render_markdown(std::span<const diagnosis::GroupDiagnosis> groups);
 /// "constraints", "stages", "links", "sentences", …}]}]}: the numbers of Demands and Constraint under their names. What
 /// is unknown is absent.
 std::string render_json(std::span<const diagnosis::GroupDiagnosis> groups);
+
+// In words, without the name of its split. Each sentence is one line of ASCII.
+
+/// What bounds a configuration and at how many images per second, how many it reached, and the ratio to not splitting.
+/// If no repetition counts, says why there is nothing to say.
+std::string headline(const diagnosis::GroupDiagnosis& group, const diagnosis::ConfigurationDiagnosis& one);
+
+/// Further remarks, the most important first: what casts doubt on the numbers, what a change would bring, why it is not
+/// faster than the baselines, what explains the gap between the bound and the run. Empty if no repetition counts.
+std::vector<std::string> remarks(const diagnosis::GroupDiagnosis& group, const diagnosis::ConfigurationDiagnosis& one);
+
+/// The group's conclusion in one paragraph: its fastest split, what bounds it, how it compares with not splitting, and
+/// how often each part is the bottleneck. If nothing was measured, it says so.
+std::string conclusion(const diagnosis::GroupDiagnosis& group);
 
 }  // namespace paretopipe::render

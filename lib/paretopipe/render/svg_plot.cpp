@@ -1,6 +1,5 @@
 #include <paretopipe/record/labels.hpp>
 #include <paretopipe/render/plot.hpp>
-#include <paretopipe/render/svg_plot.hpp>
 #include <paretopipe/render/table.hpp>
 
 #include <algorithm>

@@ -6,6 +6,8 @@
 #include <stdexcept>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
 namespace paretopipe::render {
 
@@ -23,6 +25,16 @@ std::string without_trailing_blanks(std::string line) {
   return line;
 }
 
+/// One row of a table with escaped cells; if `bold`, all but empty cells are bold.
+std::string markdown_line(const std::vector<std::string>& cells, bool bold) {
+  std::string text = "|";
+  for (const auto& cell : cells) {
+    const auto shown = markdown_escaped(cell);
+    text += bold && !cell.empty() ? fmt::format(" **{}** |", shown) : fmt::format(" {} |", shown);
+  }
+  return text + '\n';
+}
+
 }  // namespace
 
 std::size_t display_width(std::string_view text) {
@@ -34,16 +46,27 @@ std::string highlight(std::string_view text, const TextStyle& style) {
   return style.colour ? fmt::format("\x1b[1;32m{}\x1b[0m", text) : std::string(text);
 }
 
-void Table::add_row(std::vector<std::string> cells, bool highlighted) {
+void Table::add_row(std::vector<std::string> cells, bool stressed) {
   if (cells.size() != columns_.size()) throw std::logic_error("a row needs one cell for each column");
-  rows_.push_back({std::move(cells), highlighted});
+  rows_.push_back(std::move(cells));
+  stressed_.push_back(stressed);
+}
+
+void Table::add_column(Column column, std::vector<std::string> cells) {
+  if (columns_.empty()) {
+    rows_.resize(cells.size());
+    stressed_.resize(cells.size());
+  }
+  if (cells.size() != rows_.size()) throw std::logic_error("a column needs one cell for each row");
+  columns_.push_back(std::move(column));
+  for (std::size_t i = 0; i < rows_.size(); ++i) rows_[i].push_back(std::move(cells[i]));
 }
 
 std::vector<std::size_t> Table::column_widths() const {
   std::vector<std::size_t> widths;
   for (std::size_t column = 0; column < columns_.size(); ++column) {
     std::size_t width = display_width(columns_[column].heading);
-    for (const auto& row : rows_) width = std::max(width, display_width(row.cells[column]));
+    for (const auto& row : rows_) width = std::max(width, display_width(row[column]));
     widths.push_back(width);
   }
   return widths;
@@ -68,10 +91,41 @@ std::string Table::to_text(const TextStyle& style) const {
   std::string text = line_of([&](std::size_t column) { return columns_[column].heading; }) + '\n';
   for (std::size_t i = 0; i < width(); ++i) text += style.unicode ? "─" : "-";
   text += '\n';
-  for (const auto& row : rows_) {
-    const auto line = line_of([&](std::size_t column) { return row.cells[column]; });
-    text += (row.highlighted ? highlight(line, style) : line) + '\n';
+  for (std::size_t row = 0; row < rows_.size(); ++row) {
+    const auto line = line_of([&](std::size_t column) { return rows_[row][column]; });
+    text += (stressed_[row] ? highlight(line, style) : line) + '\n';
   }
+  return text;
+}
+
+std::string Table::to_fitting_text(const TextStyle& style) const {
+  Table fitting = *this;
+  std::vector<std::string> left_out;
+  while (fitting.width() > static_cast<std::size_t>(style.width)) {
+    auto& columns = fitting.columns_;
+    const auto first = std::max_element(columns.begin(), columns.end(), [](const Column& left, const Column& right) {
+      return left.dispensable < right.dispensable;
+    });
+    if (first->dispensable == 0) break;
+    const auto place = first - columns.begin();
+    left_out.push_back(first->heading);
+    columns.erase(first);
+    for (auto& row : fitting.rows_) row.erase(row.begin() + place);
+  }
+  if (left_out.empty()) return fitting.to_text(style);
+  return fmt::format("{}Left out for want of room: {}. All of it: --format markdown, csv or json.\n",
+                     fitting.to_text(style), fmt::join(left_out, ", "));
+}
+
+std::string Table::to_markdown() const {
+  std::vector<std::string> headings;
+  std::string rule = "|";
+  for (const auto& column : columns_) {
+    headings.push_back(column.heading);
+    rule += column.align == Align::right ? " ---: |" : " --- |";
+  }
+  auto text = markdown_line(headings, false) + rule + '\n';
+  for (std::size_t row = 0; row < rows_.size(); ++row) text += markdown_line(rows_[row], stressed_[row]);
   return text;
 }
 
@@ -84,26 +138,14 @@ std::string markdown_escaped(std::string_view text) {
   return result;
 }
 
-std::string markdown_line(const std::vector<std::string>& cells, bool bold) {
-  std::string text = "|";
-  for (const auto& cell : cells) {
-    const auto shown = markdown_escaped(cell);
-    text += bold && !cell.empty() ? fmt::format(" **{}** |", shown) : fmt::format(" {} |", shown);
-  }
-  return text + '\n';
+std::string markdown_list(const std::vector<std::string>& sentences) {
+  std::string text;
+  for (const auto& sentence : sentences) text += fmt::format("- {}\n", markdown_escaped(sentence));
+  return text;
 }
 
-std::string markdown_table(const std::vector<Table::Column>& columns, const std::vector<std::vector<std::string>>& rows,
-                           const std::vector<bool>& bold) {
-  std::vector<std::string> headings;
-  std::string rule = "|";
-  for (const auto& column : columns) {
-    headings.push_back(column.heading);
-    rule += column.align == Align::right ? " ---: |" : " --- |";
-  }
-  auto text = markdown_line(headings) + rule + '\n';
-  for (std::size_t i = 0; i < rows.size(); ++i) text += markdown_line(rows[i], i < bold.size() && bold[i]);
-  return text;
+std::string json_text(const nlohmann::ordered_json& json) {
+  return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n';
 }
 
 std::string csv_line(const std::vector<std::string>& cells) {

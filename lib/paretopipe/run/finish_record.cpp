@@ -1,6 +1,4 @@
 #include <paretopipe/analysis/stats/disturbances.hpp>
-#include <paretopipe/analysis/stats/outliers.hpp>
-#include <paretopipe/analysis/stats/server_summary.hpp>
 #include <paretopipe/analysis/stats/summarise.hpp>
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/core/timeline.hpp>

@@ -1,4 +1,3 @@
-#include <paretopipe/render/diagnosis_sentences.hpp>
 #include <paretopipe/render/render_diagnosis.hpp>
 
 #include <fmt/format.h>

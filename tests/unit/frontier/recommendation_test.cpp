@@ -1,6 +1,5 @@
 #include <paretopipe/analysis/frontier/frontier_report.hpp>
 #include <paretopipe/analysis/frontier/objective.hpp>
-#include <paretopipe/render/frontier_notes.hpp>
 #include <paretopipe/render/frontier_words.hpp>
 #include <paretopipe/render/render_frontier.hpp>
 

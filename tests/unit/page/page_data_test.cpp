@@ -1,5 +1,5 @@
 #include <paretopipe/render/frontier_words.hpp>
-#include <paretopipe/render/page/page_data.hpp>
+#include <paretopipe/render/page/page.hpp>
 
 #include <string>
 #include <utility>
@@ -10,7 +10,6 @@
 
 #include "../calibration/perfect.hpp"
 #include "../record/records.hpp"
-#include "../render/load.hpp"
 #include "../render/sweep.hpp"
 
 using namespace paretopipe;

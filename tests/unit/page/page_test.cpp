@@ -1,6 +1,5 @@
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/render/page/page.hpp>
-#include <paretopipe/render/page/page_data.hpp>
 
 #include <span>
 #include <string>

@@ -1,5 +1,4 @@
 #include <paretopipe/core/error.hpp>
-#include <paretopipe/record/merge.hpp>
 #include <paretopipe/record/record.hpp>
 #include <paretopipe/record/store.hpp>
 

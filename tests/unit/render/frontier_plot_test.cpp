@@ -1,5 +1,5 @@
 #include <paretopipe/core/error.hpp>
-#include <paretopipe/render/frontier_plot.hpp>
+#include <paretopipe/render/plot.hpp>
 
 #include <stdexcept>
 

@@ -1,4 +1,4 @@
-#include <paretopipe/analysis/stats/server_summary.hpp>
+#include <paretopipe/analysis/stats/summarise.hpp>
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/experiment/plan.hpp>
 

@@ -1,4 +1,4 @@
-#include <paretopipe/analysis/stats/training_summary.hpp>
+#include <paretopipe/analysis/stats/summarise.hpp>
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/experiment/schedule.hpp>
 

@@ -1,4 +1,4 @@
-#include <paretopipe/analysis/frontier/choice.hpp>
+#include <paretopipe/analysis/frontier/frontier.hpp>
 
 #include <algorithm>
 #include <numeric>

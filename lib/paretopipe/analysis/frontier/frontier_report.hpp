@@ -1,5 +1,5 @@
 #pragma once
-#include <paretopipe/analysis/frontier/choice.hpp>
+#include <paretopipe/analysis/frontier/frontier.hpp>
 #include <paretopipe/analysis/frontier/hypervolume.hpp>
 #include <paretopipe/analysis/frontier/incident.hpp>
 #include <paretopipe/analysis/frontier/objective.hpp>

@@ -1,10 +1,10 @@
-#include "recommendation.hpp"
-
 #include <paretopipe/analysis/frontier/objective.hpp>
 
 #include <algorithm>
 #include <map>
 #include <span>
+
+#include "report_parts.hpp"
 
 namespace paretopipe::frontier {
 

@@ -1,4 +1,6 @@
 #pragma once
+#include <paretopipe/experiment/server_load.hpp>
+#include <paretopipe/experiment/trial.hpp>
 #include <paretopipe/record/record.hpp>
 #include <paretopipe/record/summary.hpp>
 
@@ -32,5 +34,37 @@ record::Summary summarise(const std::optional<record::PhaseSamples>& single_stre
 /// without a summary has nothing to check. The same holds for its Server phases. Numbers that were edited by hand or
 /// damaged must not become a result.
 void check_summary(const record::TrialRecord& record);
+
+/// The share of the arrival rate that the completion rate must reach for a pipeline to have kept up.
+inline constexpr double kKeptUp = 0.95;
+
+/// Summarises a Server phase with `batch` images per query. The first `warmup` queries enter no statistic. The n others
+/// arrived at (n - 1) batch / (last arrival - first arrival) images per second and were completed at (n - 1) batch /
+/// (last completion - first completion). The phase is saturated if the latter is less than kKeptUp of the former. Only
+/// many queries show how near to its capacity a pipeline is: a queue that is long by chance looks like one that grows.
+///
+/// Throws UsageError for damaged moments: unequal lengths, moments of a batch that decrease, batches that arrive or are
+/// completed out of order, or fewer than two batches after warm-up.
+record::ServerSummary summarise_server(const ServerTimeline& moments, int warmup, int batch);
+
+/// True if the pipeline kept up and the statistic is below the limit.
+bool keeps(const record::ServerSummary& summary, const experiment::LatencyBound& bound);
+
+/// The result of the search that tried these rates.
+record::MaxRate max_rate_of(const std::vector<record::ServerRun>& runs, const experiment::LatencyBound& bound);
+
+/// Summarises the steps of a trial that trains.
+///
+/// A step's time runs from the beginning of stage 0's forward of its first micro-batch to the moment when the last
+/// stage has updated its weights for it. Everything else is of the time from the end of the last warm-up step to the
+/// end of the last step (without warm-up: from the beginning of the first). In it, a stage's thread computes, or is
+/// free before its next action; as long as the tensor of that action is on its way (from the sender's first byte handed
+/// to the kernel to the last byte here), being free is the transfer's.
+///
+/// The expected bubble is that of the same schedule played with each stage's median times of forward, backward and
+/// update: for stages that take equally long, (K − 1) / (M + K − 1) with gpipe and 1f1b (Huang et al., 2019).
+///
+/// Throws UsageError for damaged samples.
+record::TrainingSummary summarise_training(const record::TrainingSamples& samples, const experiment::Trial& trial);
 
 }  // namespace paretopipe::stats

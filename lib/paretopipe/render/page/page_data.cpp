@@ -1,9 +1,8 @@
 #include <paretopipe/core/units.hpp>
 #include <paretopipe/record/metric.hpp>
 #include <paretopipe/render/frontier_words.hpp>
-#include <paretopipe/render/page/page_data.hpp>
+#include <paretopipe/render/page/page.hpp>
 #include <paretopipe/render/render_data_sheet.hpp>
-#include <paretopipe/render/sheet_tables.hpp>
 
 #include <algorithm>
 #include <set>
@@ -59,8 +58,12 @@ nlohmann::ordered_json make_page_data(std::span<const record::TrialRecord> recor
 
 namespace {
 
-Json table_data(const render::TextTable& table) {
-  return {{"headings", table.headings}, {"left_columns", table.left_columns}, {"rows", table.rows}};
+Json table_data(const render::Table& table) {
+  const auto& columns = table.columns();
+  auto headings = Json::array();
+  for (const auto& column : columns) headings.push_back(column.heading);
+  const auto left = std::ranges::count(columns, render::Align::left, &render::Table::Column::align);
+  return {{"headings", std::move(headings)}, {"left_columns", left}, {"rows", table.rows()}};
 }
 
 }  // namespace

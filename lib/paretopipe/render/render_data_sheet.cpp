@@ -1,5 +1,6 @@
 #include <paretopipe/core/units.hpp>
-#include <paretopipe/render/sheet_tables.hpp>
+#include <paretopipe/record/labels.hpp>
+#include <paretopipe/render/render_data_sheet.hpp>
 
 #include <cmath>
 
@@ -24,25 +25,33 @@ std::string duration_text(Nanoseconds duration) {
 
 }  // namespace
 
-TextTable error_table(const calibration::DataSheet& sheet) {
-  TextTable table{{"network", "blocks", "payload B"}, 1, {}};
-  for (const auto& quantity : calibration::quantities()) table.headings.emplace_back(quantity.heading);
+Table error_table(const calibration::DataSheet& sheet) {
+  std::vector<Table::Column> columns{{"network"}, {"blocks", Align::right}, {"payload B", Align::right}};
+  for (const auto& quantity : calibration::quantities()) {
+    columns.push_back({std::string(quantity.heading), Align::right});
+  }
+  Table table(std::move(columns));
   for (const auto& result : sheet.cells) {
     const auto& cell = result.cell;
     std::vector<std::string> row{cell.emulated ? "emulated" : "loopback", duration_text(cell.compute),
                                  std::to_string(cell.payload_bytes)};
     for (const auto& reading : result.readings) row.push_back(error_cell(reading));
-    table.rows.push_back(std::move(row));
+    table.add_row(std::move(row));
   }
   return table;
 }
 
-TextTable summary_table(const calibration::DataSheet& sheet) {
-  TextTable table{{"quantity", "worst cell", "cells", "kept", "median error", "worst error"}, 2, {}};
+Table summary_table(const calibration::DataSheet& sheet) {
+  Table table({{"quantity"},
+               {"worst cell"},
+               {"cells", Align::right},
+               {"kept", Align::right},
+               {"median error", Align::right},
+               {"worst error", Align::right}});
   for (const auto& summary : sheet.summary()) {
-    table.rows.push_back({std::string(summary.quantity->name), calibration::describe(summary.worst_cell),
-                          std::to_string(summary.cells), std::to_string(summary.kept),
-                          format_duration(summary.median_error_ns), signed_duration(summary.worst_error_ns)});
+    table.add_row({std::string(summary.quantity->name), calibration::describe(summary.worst_cell),
+                   std::to_string(summary.cells), std::to_string(summary.kept),
+                   format_duration(summary.median_error_ns), signed_duration(summary.worst_error_ns)});
   }
   return table;
 }
@@ -79,6 +88,39 @@ std::vector<std::string> remarks(const calibration::DataSheet& sheet) {
     sentences.push_back(
         fmt::format("{} trial(s) were disturbed, and the errors contain it; the first: {}.", disturbed, example));
   return sentences;
+}
+
+std::string render_text(const calibration::DataSheet& sheet) {
+  std::string text;
+  for (const auto& sentence : preamble(sheet)) text += fmt::format("{}\n", record::printable(sentence));
+  text += fmt::format("\n{}\n{}\n", error_table(sheet).to_text(), summary_table(sheet).to_text());
+  for (const auto& sentence : remarks(sheet)) text += fmt::format("{}\n", record::printable(sentence));
+  return fmt::format("{}{}\n", text, verdict(sheet));
+}
+
+std::string render_markdown(const calibration::DataSheet& sheet) {
+  std::string text = "### Data sheet of the instrument\n\n";
+  text += fmt::format("{}\n\n", markdown_escaped(verdict(sheet)));
+  text += markdown_list(preamble(sheet)) + markdown_list(remarks(sheet));
+  return fmt::format("{}\n{}\n{}", text, summary_table(sheet).to_markdown(), error_table(sheet).to_markdown());
+}
+
+std::string verdict(const calibration::DataSheet& sheet) {
+  int cells = 0;
+  int kept = 0;
+  std::size_t failures = 0;
+  for (const auto& summary : sheet.summary()) {
+    cells += summary.cells;
+    kept += summary.kept;
+  }
+  for (const auto& result : sheet.cells) failures += result.failures.size();
+  const auto failed = failures == 0 ? "" : fmt::format("; {} trial(s) have no result", failures);
+  return fmt::format("{}: {} of {} errors are within the promise{}", sheet.kept() ? "kept" : "MISSED", kept, cells,
+                     failed);
+}
+
+std::string render_json(const calibration::DataSheet& sheet) {
+  return json_text(nlohmann::json(sheet));
 }
 
 }  // namespace paretopipe::render

@@ -1,5 +1,6 @@
 #include <paretopipe/record/labels.hpp>
 #include <paretopipe/render/render_comparison.hpp>
+#include <paretopipe/render/table.hpp>
 
 #include <algorithm>
 #include <string_view>
@@ -109,7 +110,7 @@ std::string render_json(const compare::Comparison& comparison) {
   for (const auto& configuration : comparison.configurations) {
     json["configurations"].push_back(to_json(comparison, configuration));
   }
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+  return json_text(json);
 }
 
 namespace {
@@ -186,6 +187,52 @@ std::string render_junit(const compare::Comparison& comparison) {
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites {0}>\n  <testsuite name=\"paretopipe compare\" {0}>\n{1}"
       "  </testsuite>\n</testsuites>\n",
       counts, testcases);
+}
+
+namespace {
+
+std::string indented(const std::vector<std::string>& sentences) {
+  std::string text = sentences.empty() ? "" : "\n";
+  for (const auto& sentence : sentences) text += fmt::format("  {}\n", sentence);
+  return text;
+}
+
+}  // namespace
+
+std::string render_text(const compare::Comparison& comparison, const TextStyle& style) {
+  const TextStyle plain{.unicode = style.unicode};  // green would not say that something got worse
+  auto text = conclusion(comparison) + '\n';
+  if (!comparison.request.rules.empty()) text += '\n' + make_rule_table(comparison).to_text(plain);
+  const std::string missing_mark = style.unicode ? "–" : "-";
+  if (const auto together = make_together_table(comparison, missing_mark); !together.empty()) {
+    text += fmt::format("\n{}\n\n{}{}", kTogether, together.to_text(plain), indented(findings_together(comparison)));
+  }
+  for (const auto& group : groups_of(comparison)) {
+    text += fmt::format("\n{}\n\n{}{}", record::printable(record::group_title(group.front().trial)),
+                        make_change_table(group, missing_mark).to_text(plain), indented(findings(comparison, group)));
+  }
+  return text + indented(notes(comparison));
+}
+
+namespace {
+
+std::string bulleted(const std::vector<std::string>& sentences) {
+  return sentences.empty() ? "" : '\n' + markdown_list(sentences);
+}
+
+}  // namespace
+
+std::string render_markdown(const compare::Comparison& comparison) {
+  auto text = fmt::format("**{}**\n", conclusion(comparison));
+  if (!comparison.request.rules.empty()) text += '\n' + make_rule_table(comparison).to_markdown();
+  if (const auto together = make_together_table(comparison, "–"); !together.empty()) {
+    text += fmt::format("\n### {}\n\n{}{}", kTogether, together.to_markdown(), bulleted(findings_together(comparison)));
+  }
+  for (const auto& group : groups_of(comparison)) {
+    text += fmt::format("\n### {}\n\n{}{}", markdown_escaped(record::group_title(group.front().trial)),
+                        make_change_table(group, "–").to_markdown(), bulleted(findings(comparison, group)));
+  }
+  return text + bulleted(notes(comparison));
 }
 
 }  // namespace paretopipe::render
