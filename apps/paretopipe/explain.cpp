@@ -1,6 +1,7 @@
 #include <paretopipe/core/text.hpp>
 #include <paretopipe/render/exports.hpp>
 #include <paretopipe/render/render_diagnosis.hpp>
+#include <paretopipe/render/render_prediction.hpp>
 
 #include <algorithm>
 #include <memory>
@@ -11,6 +12,7 @@
 #include <CLI/CLI.hpp>
 
 #include "commands.hpp"
+#include "load_profiles.hpp"
 #include "terminal.hpp"
 
 namespace paretopipe::cli {
@@ -19,6 +21,7 @@ namespace {
 struct ExplainOptions {
   std::string path;
   render::TrialSelection selection;
+  std::vector<std::string> profiles;
   std::string format = "text";
   std::string out;
 };
@@ -29,10 +32,12 @@ std::set<std::string> wanted_ids(const record::RecordSet& set, const render::Tri
   return ids;
 }
 
-std::string render_explanation(const std::vector<diagnosis::GroupDiagnosis>& groups, const std::string& format) {
-  if (format == "json") return render::render_json(groups);
-  if (format == "markdown") return render::render_markdown(groups);
-  return render::render_text(groups);
+std::string render_explanation(const std::vector<diagnosis::GroupDiagnosis>& groups,
+                               const std::vector<predict::VerifiedGroup>& predictions, const ExplainOptions& options) {
+  if (options.format == "json") return render::render_json(groups, predictions);
+  const auto beside = render::render_text(predictions, {.unicode = false});
+  if (options.format == "text") return render::render_text(groups) + beside;
+  return render::render_markdown(groups) + (beside.empty() ? "" : fmt::format("\n```text{}```\n", beside));
 }
 
 bool any_diagnosis(const std::vector<diagnosis::GroupDiagnosis>& groups) {
@@ -50,7 +55,9 @@ ExitCode run_explain(const ExplainOptions& options) {
     return ExitCode::negative;
   }
   const auto groups = diagnosis::diagnose(set.records, wanted_ids(set, options.selection));
-  deliver(render_explanation(groups, options.format), options.out);
+  const auto predictions = predict::verify_all(load_profiles(options.profiles, options.path),
+                                               render::select_trials(set.records, options.selection));
+  deliver(render_explanation(groups, predictions, options), options.out);
   return any_diagnosis(groups) ? ExitCode::success : ExitCode::negative;
 }
 
@@ -66,6 +73,7 @@ void add_explain(CLI::App& app, Command& chosen) {
       ->type_name("K");
   command->add_option("--network", options->selection.network, "Only trials over the network of this name")
       ->type_name("NAME");
+  add_profiles_option(*command, options->profiles);
   add_format_option(*command, options->format, {"text", "markdown", "json"});
   add_out_option(*command, options->out);
   command->callback([options, &chosen] { chosen = [options] { return run_explain(*options); }; });

@@ -1,4 +1,5 @@
 #include <paretopipe/analysis/frontier/objective.hpp>
+#include <paretopipe/analysis/predict/corrections.hpp>
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/core/units.hpp>
 #include <paretopipe/render/render_prediction.hpp>
@@ -15,6 +16,9 @@
 namespace paretopipe::cli {
 namespace {
 
+/// The third objective beside latency and throughput.
+constexpr const char* kMemoryObjective = "memory";
+
 struct PredictOptions {
   std::vector<std::string> profiles;
   int stages = 0;
@@ -24,6 +28,9 @@ struct PredictOptions {
   int depth = 4;
   std::vector<std::string> memory;
   std::string objective;
+  std::vector<std::string> constraints;
+  std::optional<double> rate;
+  std::string fit;
   std::string check;
   std::string within = "5 %";
   std::string format = "table";
@@ -42,6 +49,11 @@ predict::Question question_of(const PredictOptions& options) {
   question.any_order = options.any_order;
   question.depth = options.depth;
   for (const auto& limit : options.memory) question.memory_bytes.push_back(parse_bytes(limit));
+  question.least_memory = options.objective == kMemoryObjective;
+  question.rate_image_per_s = options.rate;
+  if (options.fit.empty()) return question;
+  check_not_replaced(options.fit, options.out);
+  question.corrections = predict::fit(question, load_records(options.fit).records);
   return question;
 }
 
@@ -49,13 +61,41 @@ enum class End { whole, lowest_latency, highest_throughput };
 
 /// The end of the frontier that a person asks for.
 End end_of(const std::string& objective) {
-  if (objective.empty()) return End::whole;
+  if (objective.empty() || objective == kMemoryObjective) return End::whole;
   const auto label = frontier::parse_objective(objective).label();
   if (label == "latency_p50:min") return End::lowest_latency;
   if (label == "throughput:max") return End::highest_throughput;
+  throw UsageError(
+      fmt::format("--objective {}: only latency_p50, throughput and memory are predicted; measure the others with "
+                  "`paretopipe sweep`",
+                  objective));
+}
+
+/// What is predicted under the name of a metric.
+double predicted_number(const predict::PredictedSplit& split, const frontier::Constraint& constraint) {
+  if (constraint.metric->name == "latency_p50") return split.latency_ns.value;
+  if (constraint.metric->name == "throughput") return split.throughput_image_per_s.value;
   throw UsageError(fmt::format(
-      "--objective {}: only latency_p50 and throughput are predicted; measure the others with `paretopipe sweep`",
-      objective));
+      "--where {}: bounds of latency_p50 and throughput can be kept here, and --memory limits what a stage needs; "
+      "measure the others with `paretopipe sweep`",
+      constraint.label()));
+}
+
+/// What keeps the bounds. A split that keeps them and that nothing beats is on the whole frontier, too, as long as each
+/// bound asks for what is better.
+void keep_bounds(std::vector<predict::PredictedSplit>& frontier, const std::vector<frontier::Constraint>& constraints) {
+  for (const auto& constraint : constraints) {
+    using frontier::Comparison;
+    if (constraint.metric == nullptr) {
+      throw UsageError(fmt::format("--where {}: profiles do not know how long codecs take", constraint.label()));
+    }
+    const bool at_most = constraint.comparison == Comparison::less || constraint.comparison == Comparison::at_most;
+    if (at_most != (constraint.metric->better == record::Direction::min)) {
+      throw UsageError(
+          fmt::format("--where {}: this asks for what is worse; turn the bound round", constraint.label()));
+    }
+    std::erase_if(frontier, [&](const auto& split) { return !constraint.holds(predicted_number(split, constraint)); });
+  }
 }
 
 std::string render_prediction(const predict::Prediction& prediction, const PredictOptions& options) {
@@ -74,10 +114,10 @@ std::string render_verification(const predict::Verification& verification, doubl
 /// Holds the profiles against records.
 ExitCode check_profiles(const PredictOptions& options) {
   const auto tolerance = parse_probability(options.within);
-  if (!options.objective.empty())
+  if (!options.objective.empty() || !options.constraints.empty()) {
     throw UsageError(
-        "--check holds every measured split against its prediction; leave "
-        "--objective out");
+        "--check holds every measured split against its prediction; leave --objective out, and --where, too");
+  }
   check_not_replaced(options.check, options.out);
   const auto verification = predict::verify(question_of(options), load_records(options.check).records);
   deliver(render_verification(verification, tolerance, options), options.out);
@@ -87,8 +127,10 @@ ExitCode check_profiles(const PredictOptions& options) {
 ExitCode run_predict(const PredictOptions& options) {
   if (!options.check.empty()) return check_profiles(options);
   const auto end = end_of(options.objective);
+  const auto constraints = frontier::parse_constraints(options.constraints);
   auto prediction = predict::predict(question_of(options));
   auto& frontier = prediction.frontier;
+  keep_bounds(frontier, constraints);
   if (end == End::lowest_latency && !frontier.empty()) frontier.erase(frontier.begin() + 1, frontier.end());
   if (end == End::highest_throughput && !frontier.empty()) frontier.erase(frontier.begin(), frontier.end() - 1);
   deliver(render_prediction(prediction, options), options.out);
@@ -119,7 +161,20 @@ void add_predict(CLI::App& app, Command& chosen) {
                    "Memory that a stage may need, such as 512MiB: once for all devices, or once for each (any)")
       ->type_name("BYTES")
       ->allow_extra_args(false);
-  command->add_option("--objective", options->objective, "Only the best of latency_p50 or throughput (the frontier)");
+  command->add_option(
+      "--objective", options->objective,
+      "Only the best of latency_p50 or throughput; or memory as a third objective (the frontier of two)");
+  command
+      ->add_option("--where", options->constraints,
+                   "Only splits of which this holds, such as 'latency_p50 < 80ms'; repeatable")
+      ->type_name("CONSTRAINT")
+      ->allow_extra_args(false);
+  command->add_option("--rate", options->rate, "Images a second that arrive on their own: the latency under that load")
+      ->check(CLI::PositiveNumber)
+      ->type_name("IMAGES");
+  command->add_option(
+      "--fit", options->fit,
+      "Fit what the pipeline adds to the profiles to the trials in this results folder, or records file");
   command->add_option("--check", options->check,
                       "Hold the profiles against this results folder, or records file, instead");
   command->add_option("--within", options->within, "With --check: median error up to which the profiles hold")

@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "commands.hpp"
+#include "load_profiles.hpp"
 #include "terminal.hpp"
 
 namespace paretopipe::cli {
@@ -25,6 +26,7 @@ struct ReportOptions {
   std::string path;
   std::string out;
   std::optional<std::string> calibration;
+  std::vector<std::string> profiles;
 };
 
 /// The requested data sheet, or else the one beside the records, if there is one.
@@ -44,7 +46,10 @@ ExitCode run_report(const ReportOptions& options) {
     print_notice("{}: it holds no trial, so there is nothing to report\n", options.path);
     return ExitCode::negative;
   }
-  const page::Supplement supplement{.replaced = set.replaced, .data_sheet = find_data_sheet(options)};
+  const page::Supplement supplement{
+      .replaced = set.replaced,
+      .data_sheet = find_data_sheet(options),
+      .predictions = predict::verify_all(load_profiles(options.profiles, options.path), set.records)};
   render::write_file(options.out, page::render_page(page::make_page_data(set.records, supplement)));
   print_notice("{}: open it in a browser\n", options.out);
   return ExitCode::success;
@@ -63,6 +68,7 @@ void add_report(CLI::App& app, Command& chosen) {
                                "there is one)",
                                kDataSheetName))
       ->type_name("FILE");
+  add_profiles_option(*command, options->profiles);
   command->callback([options, &chosen] { chosen = [options] { return run_report(*options); }; });
 }
 

@@ -10,7 +10,6 @@
 #include <paretopipe/record/labels.hpp>
 #include <paretopipe/record/store.hpp>
 #include <paretopipe/run/adaptive_sweep.hpp>
-#include <paretopipe/run/guided_sweep.hpp>
 #include <paretopipe/run/prepare_sweep.hpp>
 #include <paretopipe/run/sweep.hpp>
 #include <paretopipe/run/trial_requests.hpp>
@@ -22,6 +21,7 @@
 #include <set>
 
 #include "commands.hpp"
+#include "sweep_guide.hpp"
 #include "sweep_setup.hpp"
 #include "terminal.hpp"
 
@@ -123,46 +123,6 @@ void print_outcome(const run::AdaptiveOutcome& outcome, const experiment::Repeat
              outcome.dominated, outcome.open, outcome.trials, outcome.planned);
 }
 
-void print_outcome(const run::GuidedOutcome& outcome) {
-  fmt::print("{} of {} measured", outcome.measured,
-             record::quantity(static_cast<std::size_t>(outcome.splits), "split"));
-  if (!outcome.margin) {
-    fmt::print(", none of them with a result: nothing is known of the frontier\n");
-    return;
-  }
-  fmt::print(", whose predictions were off by {:.1f} % in the median and {:.1f} % at worst.\n",
-             100 * outcome.median_error, 100 * outcome.worst_error);
-  if (outcome.without_result > 0) {
-    fmt::print("{} of these failed in every trial and may be on the frontier; --resume tries again.\n",
-               outcome.without_result);
-  }
-  if (outcome.measured == outcome.splits) return;
-  fmt::print(
-      "No other split is on the frontier of latency and throughput unless its prediction is off by more than "
-      "{:.1f} %.\n",
-      100 * *outcome.margin);
-  if (outcome.worst_error > run::kLeastMargin) {
-    fmt::print("The profiles are less exact than they should be: `paretopipe profile` makes them again.\n");
-  }
-}
-
-/// The question to the profiles that guide the sweep; nothing without --guided.
-std::optional<predict::Question> guide_of(const SweepOptions& options, const experiment::Experiment& experiment,
-                                          const std::vector<experiment::Trial>& plan) {
-  if (options.guided.empty()) return std::nullopt;
-  if (experiment.repeat.adaptive || is_part(options) || !options.against.empty()) {
-    throw UsageError(
-        "--guided decides after each round what to measure next: leave out --repeat auto, --shard and "
-        "--against");
-  }
-  if (experiment.codecs != experiment::Experiment{}.codecs || !experiment.codec_inputs.empty()) {
-    throw UsageError("--guided: profiles do not know how long codecs take; leave --codec and --codec-input out");
-  }
-  std::vector<predict::Profile> profiles;
-  for (const auto& file : options.guided) profiles.push_back(predict::load_profile(file));
-  return run::guiding_question(std::move(profiles), plan);
-}
-
 ExitCode conclude(const run::SweepCounts& counts, int ok_before, const SweepSides& sides, const SweepOptions& options) {
   const int ok = counts.ok + ok_before;
   const auto file = sides.file();
@@ -232,12 +192,14 @@ struct Decided {
 };
 
 Decided measure(const experiment::Experiment& experiment, const std::vector<experiment::Trial>& plan,
-                const std::vector<record::TrialRecord>& known, const std::optional<predict::Question>& guide,
-                run::Sweep& sweep) {
+                const std::vector<record::TrialRecord>& known, const SweepGuide& guide, run::Sweep& sweep) {
   if (experiment.repeat.adaptive) {
     return {.adaptive = run::run_adaptive_sweep(plan, known, sweep, experiment.repeat)};
   }
-  if (guide) return {.guided = run::run_guided_sweep(plan, known, sweep, *guide)};
+  if (guide.wanted()) {
+    return {.guided =
+                run::run_guided_sweep(plan, known, sweep, guide.question(plan), [&] { return guide.profile_again(); })};
+  }
   for (const auto& trial : run::remaining_trials(plan, known)) sweep.run(trial);
   return {};
 }
@@ -259,8 +221,9 @@ ExitCode run_sweep_command(const SweepOptions& options) {
     fmt::print("shard {} has no trials: the plan has fewer configurations than shards\n", to_string(options.shard));
     return ExitCode::success;
   }
-  const auto guide = guide_of(options, experiment, plan);
-  const bool not_all = experiment.repeat.adaptive || guide.has_value();
+  const SweepGuide guide(options, experiment, sides.own(), folder);
+  guide.check(plan);
+  const bool not_all = experiment.repeat.adaptive || guide.wanted();
   if (options.dry_run) {
     print_plan(run::remaining_trials(plan, sides.known(options.resume)), plan.size(), models, folder, experiment,
                sides.two(), not_all);
@@ -287,7 +250,7 @@ ExitCode run_sweep_command(const SweepOptions& options) {
   progress.finish();
   print_findings(sweep.counts());
   if (decided.adaptive) print_outcome(*decided.adaptive, experiment.repeat);
-  if (decided.guided) print_outcome(*decided.guided);
+  if (decided.guided) print_guided(*decided.guided, folder);
   return conclude(sweep.counts(), static_cast<int>(done_before), sides, options);
 }
 

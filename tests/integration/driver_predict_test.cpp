@@ -141,13 +141,13 @@ TEST_CASE("a device that has a name keeps it in its profile, with the memory tha
 
 TEST_CASE("what cannot be profiled is refused in a sentence") {
   std::string many = "synthetic:";
-  for (int i = 0; i < 64; ++i) many += "0ms/4kB,";
+  for (int i = 0; i < predict::kMostBlocks; ++i) many += "0ms/4kB,";
   check_refused(profiled(), "profile --out no.json",
                 {{"--model synthetic:0ms/4kB,0ms --batch 1 --batch 2", "--batch"},
                  {"--model synthetic:0ms/4kB,0ms --batch 1,2", "one model, at one batch"},
                  {"--model synthetic:0ms/4kB,0ms --model synthetic:0ms", "one model, at one batch"},
                  {"--model synthetic:0ms/4kB,0ms --rounds 0", "--rounds"},
-                 {Words("--model") + Words(many + "0ms"), "has 65 blocks"}});
+                 {Words("--model") + Words(many + "0ms"), "has 1001 blocks"}});
   check_refused(profiled(), "profile", {{"--model synthetic:0ms/4kB,0ms", "--out"}});
 }
 
@@ -184,6 +184,37 @@ TEST_CASE("predict prints the frontier as a table, CSV or JSON, each of which sa
   CHECK(chosen.at("devices").size() == 4);
   CHECK(chosen.at("frontier").back().at("stages").size() == 3);
   CHECK(contains(shell.run(1, "predict known.json --memory 1").output, "No split is possible"));
+}
+
+TEST_CASE("predict says what images wait that arrive on their own, keeps bounds, and can have memory as an objective") {
+  const auto& shell = profiled();
+  const auto loaded = nlohmann::json::parse(shell.run(0, "predict p.json --rate 1 --format json").output);
+  CHECK(loaded.at("rate_image_per_s") == 1);
+  for (const auto& split : loaded.at("frontier")) {
+    CHECK(split.at("server_latency_mean_ns").at("value") > split.at("latency_ns").at("value"));
+    CHECK(split.at("stages")[0].contains("memory_bytes"));
+  }
+  CHECK(contains(shell.run(0, "predict p.json --rate 1e6").output, "not kept up with"));
+  CHECK(contains(shell.run(1, "predict p.json --where 'latency_p50 < 1us'").output, "none keeps what is asked"));
+  const auto two = nlohmann::json::parse(shell.run(0, "predict p.json --format json").output).at("frontier").size();
+  const auto three = nlohmann::json::parse(shell.run(0, "predict p.json --objective memory --format json").output);
+  CHECK(three.at("frontier").size() >= two);
+}
+
+TEST_CASE("what a few trials add to a profile is fitted, and stands beside what was measured in explain and report") {
+  const Shell shell;
+  shell.run(0, Words("profile --out p.json --rounds 3") + kLongModel);
+  shell.run(0, Words("sweep --data random --out out --repeat-slow 0 --repeat 1 --batches 8") + kLongModel);
+  const auto fitted = nlohmann::json::parse(shell.run(0, "predict p.json --fit out --format json").output);
+  CHECK(fitted.at("fitted").at("splits") == 5);
+  CHECK(fitted.at("fitted").at("idle_pace") > 0.5);
+  const auto explained = nlohmann::json::parse(shell.run(0, "explain out --profile p.json --format json").output);
+  REQUIRE(explained.at("predictions").size() == 1);
+  CHECK(explained.at("predictions")[0].at("splits").size() == 5);
+  CHECK(contains(shell.run(0, "explain out --profile p.json").output, "Predicted by the profile of"));
+  CHECK_FALSE(contains(shell.run(0, "explain out").output, "Predicted by"));
+  std::filesystem::copy_file(shell.folder() / "p.json", shell.folder() / "out/profile.json");
+  CHECK(contains(shell.run(0, "explain out").output, "Predicted by the profile of"));
 }
 
 TEST_CASE("a profile holds against the sweep of its devices, and one of slower devices is found to be wrong") {
@@ -226,10 +257,40 @@ TEST_CASE("what cannot be predicted is refused in a sentence") {
        {"p.json p.json", "nothing says how fast the way"},
        {"p.json --any-order", "--network"},
        {"p.json --network ./lossy.json", "has to be measured"},
-       {"p.json --objective payload", "only latency_p50 and throughput"},
+       {"p.json --objective payload", "only latency_p50, throughput and memory"},
+       {"p.json --where 'payload < 1MiB'", "bounds of latency_p50 and throughput"},
+       {"p.json --where 'throughput < 5'", "asks for what is worse"},
+       {"p.json --fit none", "none"},
+       {"p.json --rate 0", "--rate"},
        {"p.json --memory lots", "lots"},
        {"p.json --out p.json", "p.json"},
        {"p.json p.json p.json p.json p.json p.json p.json --any-order --stages 2 --network unshaped", "NP-hard"}});
+}
+
+TEST_CASE("--partitions best profiles, predicts and measures, keeps the profile, and makes one again that is wrong") {
+  const Shell shell;
+  const auto sweep = Words("sweep --data random --repeat-slow 0 --repeat 1 --batches 8 --warmup 1 --shaping none") +
+                     "--partitions best --out out" + kLongModel;
+  check_contains(shell.run(0, sweep + "--dry-run").output, {"at most 5 trials would be run"});
+  CHECK_FALSE(std::filesystem::exists(shell.folder() / "out"));
+  CHECK(contains(shell.run(0, sweep).output, "of 5 splits measured"));
+  auto profile = predict::load_profile(shell.folder() / "out/profile.json");
+  const auto made_at = profile.made_at;
+  for (auto& device : profile.devices) {  // as if the devices were ten times as slow now
+    for (auto& run : device.runs) {
+      for (auto& ns : run.compute_ns) ns *= 10;
+    }
+  }
+  std::filesystem::remove_all(shell.folder() / "out");
+  std::filesystem::create_directories(shell.folder() / "out");
+  shell.write("out/profile.json", nlohmann::json(profile).dump());
+  check_contains(shell.run(0, sweep).output, {"The profile of " + made_at + " was wrong by", "so it was made again"});
+  const auto again = predict::load_profile(shell.folder() / "out/profile.json");
+  CHECK(again.devices[0].runs[0].compute_ns[0] < profile.devices[0].runs[0].compute_ns[0] / 2);
+  check_refused(shell, "sweep --data random --out no " + std::string(kLongModel[0]) + " " + std::string(kLongModel[1]),
+                {{"--partitions best --partitions 2", "leave the other --partitions out"},
+                 {"--partitions best --repeat auto", "leave out --repeat auto"},
+                 {"--partitions best --depth 1,2", "under one set of conditions"}});
 }
 
 TEST_CASE("a guided sweep measures what could be on the frontier, finds it, and says what it left out") {
@@ -251,7 +312,7 @@ TEST_CASE("a guided sweep measures what could be on the frontier, finds it, and 
   // What guides the choice is tested in unit_run with known measurements. Here others on this machine may make the
   // emulated link late, so that no trial counts, or the predictions so wrong that every split has to be measured.
   if (outcome.exit_code == 0 && trials.size() < 9)
-    check_contains(outcome.output, {"No other split is on the frontier", "off by more than"});
+    check_contains(outcome.output, {"No unmeasured split is on the frontier", "off by more than"});
   else
     WARN("a busy machine: " << outcome.output);
   check_refused(shell, sweep + "--out no --guided p.json",

@@ -53,6 +53,7 @@ const std::vector<Scheme>& all_schemes() {
 
 PartitionChoice parse_partition(const std::string& text, int stages) {
   if (text == "all") return AllPartitions{};
+  if (text == "best") return AllPartitions{.best = true};
   for (const auto scheme : all_schemes()) {
     if (text == to_string(scheme)) return scheme;
   }
@@ -60,8 +61,8 @@ PartitionChoice parse_partition(const std::string& text, int stages) {
   auto points = parse_numbers(text);
   if (!points) {
     throw UsageError(
-        fmt::format("\"{}\" is not a partition; it must be all, split points such as 4,9,14, or one of {}{}", text,
-                    fmt::join(names, ", "), did_you_mean(text, names)));
+        fmt::format("\"{}\" is not a partition; it must be all, best, split points such as 4,9,14, or one of {}{}",
+                    text, fmt::join(names, ", "), did_you_mean(text, names)));
   }
   if (static_cast<int>(points->size()) != stages - 1) {
     throw UsageError(fmt::format("the partition {} has {}; {} need {}", text,

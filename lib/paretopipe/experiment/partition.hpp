@@ -29,6 +29,8 @@ const std::vector<Scheme>& all_schemes();
 
 /// Every partition of a model: all strictly ascending cuts, and both endpoints (all on stage 0, all on the last stage).
 struct AllPartitions {
+  bool best = false;  ///< of these only what could be on the frontier by predictions, which a sweep finds out
+
   bool operator==(const AllPartitions&) const = default;
 };
 /// The split points of one partition: K − 1 of them, ascending. Equal split points leave a stage without blocks.
@@ -36,8 +38,8 @@ using SplitPoints = std::vector<int>;
 
 using PartitionChoice = std::variant<AllPartitions, Scheme, SplitPoints>;
 
-/// Parses "all", "4,9,14" or the name of a scheme. Throws UsageError for anything else, and if the number of split
-/// points is not `stages` − 1.
+/// Parses "all", "best", "4,9,14" or the name of a scheme. Throws UsageError for anything else, and if the number of
+/// split points is not `stages` − 1.
 PartitionChoice parse_partition(const std::string& text, int stages);
 
 }  // namespace paretopipe::experiment

@@ -166,6 +166,8 @@ namespace {
 
 /// A larger number of trials per repetition is a mistake or needs a choice.
 constexpr std::uint64_t kMostPartitions = 1000;
+/// The same where predictions choose.
+constexpr std::uint64_t kMostPredicted = 100'000;
 
 void check_points(const SplitPoints& points, const ModelDescription& model) {
   for (const int point : points) {
@@ -195,19 +197,21 @@ SplitPoints all_remote(const Experiment& experiment, const ModelDescription& mod
 }
 
 /// Both endpoints and the cuts between them: all, or as many as the experiment allows.
-std::vector<SplitPoints> widest_choice(const Experiment& experiment, const ModelDescription& model) {
+std::vector<SplitPoints> widest_choice(const Experiment& experiment, const ModelDescription& model,
+                                       std::uint64_t most) {
   const int blocks = model.block_count();
   const auto count = count_partitions(blocks, experiment.stages);
   std::vector<SplitPoints> partitions;
   if (experiment.max_partitions > 0) {
     const auto seed = fnv1a64(fmt::format("{}/{}/partitions", experiment.seed, model.model));
     partitions = some_partitions(blocks, experiment.stages, experiment.max_partitions, seed);
-  } else if (count <= kMostPartitions) {
+  } else if (count <= most) {
     partitions = every_partition(blocks, experiment.stages);
   } else {
     throw UsageError(fmt::format(
         "there are {} ways to cut {} into {} stages, more than anybody would measure; choose some of them by "
-        "chance with --max-partitions 100, or name schemes or split points with --partitions",
+        "chance with --max-partitions 100, let predictions choose with --partitions best, or name schemes or split "
+        "points with --partitions",
         count, model.model, experiment.stages));
   }
   partitions.push_back(all_remote(experiment, model));
@@ -245,9 +249,9 @@ struct Partitions {
 
   std::vector<SplitPoints> operator()(const SplitPoints& points) const { return {points}; }
 
-  std::vector<SplitPoints> operator()(AllPartitions) const {
+  std::vector<SplitPoints> operator()(AllPartitions all) const {
     check_blocks(model, experiment.stages);
-    return widest_choice(experiment, model);
+    return widest_choice(experiment, model, all.best ? kMostPredicted : kMostPartitions);
   }
 
   std::vector<SplitPoints> operator()(Scheme scheme) const {
@@ -275,6 +279,15 @@ std::vector<SplitPoints> partitions_of(const Experiment& experiment, const Model
   std::sort(partitions.begin(), partitions.end());
   partitions.erase(std::unique(partitions.begin(), partitions.end()), partitions.end());
   return partitions;
+}
+
+bool wants_best(const Experiment& experiment) {
+  const auto best = [&](const std::string& text) {
+    return parse_partition(text, experiment.stages) == PartitionChoice(AllPartitions{.best = true});
+  };
+  const auto count = std::count_if(experiment.partitions.begin(), experiment.partitions.end(), best);
+  if (count == 0 || experiment.partitions.size() == 1) return count > 0;
+  throw UsageError("--partitions best chooses among all partitions by predictions; leave the other --partitions out");
 }
 
 bool needs_block_times(const Experiment& experiment) {

@@ -47,6 +47,9 @@ SplitPoints balance_times(std::span<const double> times, int stages);
 std::vector<SplitPoints> partitions_of(const Experiment& experiment, const ModelDescription& model,
                                        std::span<const double> block_times = {});
 
+/// True if predictions are to choose among all partitions. Throws UsageError if other partitions are named beside them.
+bool wants_best(const Experiment& experiment);
+
 /// True if the experiment asks for a partition that depends on the time of each block.
 bool needs_block_times(const Experiment& experiment);
 

@@ -102,11 +102,13 @@ std::vector<Setting> where_it_is_cut() {
        .value = whole_number(&Experiment::stages, {2, kMostStages})},
       {.key = "partitions",
        .flag = "--partitions",
-       .meaning = "How to cut the model into the stages: all, split points such as `4,9,14`, or a scheme (equal-load, "
-                  "front-load, front-heavy, middle-load, end-load, end-heavy, equal-time)",
+       .meaning =
+           "How to cut the model into the stages: all, best (what could be on the frontier by predictions), split "
+           "points such as `4,9,14`, or a scheme (equal-load, "
+           "front-load, front-heavy, middle-load, end-load, end-heavy, equal-time)",
        .unset = "the splits of two stages, all partitions of more",
        .kind = FlagKind::repeated,
-       .value = texts(&Experiment::partitions, "`\"all\"`, split points, schemes"),
+       .value = texts(&Experiment::partitions, "`\"all\"`, `\"best\"`, split points, schemes"),
        .apply = apply_partitions},
       {.key = "codec",
        .flag = "--codec",

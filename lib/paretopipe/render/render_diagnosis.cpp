@@ -2,6 +2,7 @@
 #include <paretopipe/core/units.hpp>
 #include <paretopipe/record/labels.hpp>
 #include <paretopipe/render/render_diagnosis.hpp>
+#include <paretopipe/render/render_prediction.hpp>
 #include <paretopipe/render/table.hpp>
 
 #include <fmt/format.h>
@@ -255,9 +256,16 @@ Json to_json(const diagnosis::GroupDiagnosis& group) {
 
 }  // namespace
 
-std::string render_json(std::span<const diagnosis::GroupDiagnosis> groups) {
+std::string render_json(std::span<const diagnosis::GroupDiagnosis> groups,
+                        std::span<const predict::VerifiedGroup> predictions) {
   Json json{{"schema", kSchema}, {"groups", Json::array()}};
   for (const auto& group : groups) json["groups"].push_back(to_json(group));
+  for (const auto& [question, verification] : predictions) {
+    Json one{{"made_at", question.profiles.front().made_at}};
+    if (question.network) one["network"] = question.network->name;
+    one.update(json_of(verification));
+    json["predictions"].push_back(std::move(one));
+  }
   return json_text(json);
 }
 

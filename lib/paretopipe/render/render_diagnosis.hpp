@@ -1,5 +1,6 @@
 #pragma once
 #include <paretopipe/analysis/diagnosis/diagnosis.hpp>
+#include <paretopipe/analysis/predict/verification.hpp>
 
 #include <span>
 #include <string>
@@ -19,7 +20,11 @@ std::string render_markdown(std::span<const diagnosis::GroupDiagnosis> groups);
 /// {"schema", "groups": [{"settings", "conclusion", "configurations": [{"split_points", "bottleneck", "bound…",
 /// "constraints", "stages", "links", "sentences", …}]}]}: the numbers of Demands and Constraint under their names. What
 /// is unknown is absent.
-std::string render_json(std::span<const diagnosis::GroupDiagnosis> groups);
+///
+/// `predictions` beside these measurements become "predictions": [{"made_at", "network", …}], where each has what
+/// json_of(predict::Verification) has.
+std::string render_json(std::span<const diagnosis::GroupDiagnosis> groups,
+                        std::span<const predict::VerifiedGroup> predictions = {});
 
 // In words, without the name of its split. Each sentence is one line of ASCII.
 

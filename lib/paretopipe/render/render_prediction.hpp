@@ -2,7 +2,10 @@
 #include <paretopipe/analysis/predict/verification.hpp>
 #include <paretopipe/render/table.hpp>
 
+#include <span>
 #include <string>
+
+#include <nlohmann/json.hpp>
 
 namespace paretopipe::render {
 
@@ -16,14 +19,24 @@ std::string render_csv(const predict::Prediction& prediction);
 
 /// {"predicted": true, "model", "batch", "stages", "depth", "network", "devices", "frontier": [{"split_points",
 /// "stages": [{"device", "begin", "end", "compute_ns"}], "payload_bytes", "latency_ns", "throughput_image_per_s",
-/// "bottleneck"}]}, where a band is {"low", "value", "high"}.
+/// "bottleneck", "link_ns", "server_latency_mean_ns", "server_latency_p99_ns"}], "rate_image_per_s", "fitted"}, where a
+/// band is {"low", "value", "high"}.
 std::string render_json(const predict::Prediction& prediction);
 
 /// The same three of predictions beside measurements. As text: a row for each split, and whether the profiles hold,
-/// which is a median error of at most `tolerance`. The JSON is {"median_error", "worst_error", "tolerance", "holds",
-/// "splits"}.
+/// which is a median error of at most `tolerance`. The JSON is {"median_error", "worst_error", "in_band",
+/// "tolerance", "holds", "splits"}.
 std::string render_text(const predict::Verification& verification, double tolerance, const TextStyle& style);
 std::string render_csv(const predict::Verification& verification);
 std::string render_json(const predict::Verification& verification, double tolerance);
+
+/// Predictions beside measurements, for what is said of the latter anyway: a table for each group, or "median_error",
+/// "worst_error", "in_band" and "splits".
+std::string render_text(std::span<const predict::VerifiedGroup> groups, const TextStyle& style);
+nlohmann::json json_of(const predict::Verification& verification);
+
+/// What the model of the pipeline missed most, such as "compute of stage 1 +3.10 ms": in latency, and at depth. Empty
+/// where predictions fit.
+std::string missed_text(const predict::VerifiedSplit& split);
 
 }  // namespace paretopipe::render

@@ -12,8 +12,7 @@ std::vector<predict::ProfiledRun> PipelineExecutor::time_runs(int stage, const e
   request.model = with_files_of(static_cast<std::size_t>(stage), trial, request.model);
   std::vector<predict::ProfiledRun> runs;
   for (request.begin = 0; request.begin < request.block_count; ++request.begin) {
-    request.ends.clear();
-    for (int end = request.begin + 1; end <= request.block_count; ++end) request.ends.push_back(end);
+    request.ends = predict::profiled_ends(request.block_count, request.begin);
     for (auto& run : pipeline_->time_runs(stage, request).runs) {
       runs.push_back({request.begin, run.end, std::move(run.compute_ns), run.memory_bytes});
     }
@@ -45,6 +44,7 @@ std::vector<predict::ProfiledDevice> PipelineExecutor::profile(
     device.cpus = configured.cpus;
     device.compute = configured.compute;
     if (emulated.emulated()) device.profile = emulated.name;
+    device.cpu_quota = emulated.cpu_quota;
     device.runs = time_runs(stage, trial, request);
     devices.push_back(std::move(device));
   }

@@ -1,4 +1,4 @@
-#include <paretopipe/analysis/predict/verification.hpp>
+#include <paretopipe/analysis/predict/corrections.hpp>
 #include <paretopipe/core/hash.hpp>
 #include <paretopipe/experiment/partition.hpp>
 #include <paretopipe/experiment/scenario.hpp>
@@ -37,49 +37,53 @@ struct Speed {
 class GuidedSweep {
  public:
   GuidedSweep(const std::vector<experiment::Trial>& plan, std::vector<record::TrialRecord> known, Sweep& sweep,
-              const predict::Question& question)
-      : plan_(plan), records_(std::move(known)), sweep_(sweep), question_(question) {
+              predict::Question question, const ProfileAgain& again)
+      : plan_(plan), records_(std::move(known)), sweep_(sweep), question_(std::move(question)), again_(again) {
     std::set<SplitPoints> splits;
     for (const auto& trial : plan) splits.insert(trial.split_points);
-    const std::vector<SplitPoints> ordered(splits.begin(), splits.end());
-    const auto predictions = predict::predict_splits(question, ordered);
-    for (std::size_t i = 0; i < ordered.size(); ++i) {
-      predicted_[ordered[i]] = {predictions[i].latency_ns.value, predictions[i].throughput_image_per_s.value};
-    }
+    splits_.assign(splits.begin(), splits.end());
+    predict_all();
   }
 
   GuidedOutcome run() {
-    GuidedOutcome outcome;
-    outcome.splits = static_cast<int>(predicted_.size());
+    outcome_.splits = static_cast<int>(predicted_.size());
     auto chosen = first_choice();
     while (!chosen.empty()) {
       measure(chosen);
-      const auto measured = judge(outcome);
-      chosen = outcome.margin ? open_splits(measured, *outcome.margin) : std::set<SplitPoints>();
+      judge();
+      chosen = outcome_.margin ? open_splits(measured_, *outcome_.margin) : std::set<SplitPoints>();
     }
-    outcome.measured = static_cast<int>(tried_.size());
+    outcome_.measured = static_cast<int>(tried_.size());
     auto silent = tried_;
     for (const auto& record : records_) {
       if (record.status == record::Status::ok) silent.erase(record.trial.split_points);
     }
-    outcome.without_result = static_cast<int>(silent.size());
-    return outcome;
+    outcome_.without_result = static_cast<int>(silent.size());
+    return outcome_;
   }
 
  private:
+  void predict_all() {
+    const auto predictions = predict::predict_splits(question_, splits_);
+    for (std::size_t i = 0; i < splits_.size(); ++i) {
+      predicted_[splits_[i]] = {predictions[i].latency_ns.value, predictions[i].throughput_image_per_s.value};
+    }
+  }
+
   std::set<SplitPoints> first_choice() {
     std::vector<Speed> others;
-    for (const auto& [split, speed] : predicted_) others.push_back(speed.worse_by(kLeastMargin));
-    auto chosen = open_splits(others, kLeastMargin);
+    for (const auto& [split, speed] : predicted_) others.push_back(speed.worse_by(kFirstMargin));
+    auto chosen = open_splits(others, kFirstMargin);
     std::vector<SplitPoints> rest;
     for (const auto& [split, speed] : predicted_) {
       if (!chosen.contains(split)) rest.push_back(split);
     }
     std::mt19937_64 random(plan_.front().seed);
-    for (std::size_t i = 0; i < kDrawnSplits && !rest.empty(); ++i) {
+    for (std::size_t i = 0; (i < kDrawnSplits || chosen.size() < predict::kFewestFitted) && !rest.empty(); ++i) {
       const auto drawn = rest.begin() + static_cast<std::ptrdiff_t>(draw_below(random, rest.size()));
       chosen.insert(*drawn);
       rest.erase(drawn);
+      ++outcome_.drawn;
     }
     return chosen;
   }
@@ -103,30 +107,49 @@ class GuidedSweep {
     tried_.insert(chosen.begin(), chosen.end());
   }
 
-  /// The speeds of what was measured. Widens the margin if predictions were worse than it allows for.
-  std::vector<Speed> judge(GuidedOutcome& outcome) const {
+  /// Holds the predictions against what was measured so far, and makes them anew with what that shows.
+  void judge() {
     const auto ok = [](const auto& record) { return record.status == record::Status::ok; };
-    if (std::none_of(records_.begin(), records_.end(), ok)) return {};
-    const auto verification = predict::verify(question_, records_);
-    outcome.median_error = verification.median_error;
-    outcome.worst_error = verification.worst_error;
-    outcome.margin = std::max(outcome.margin.value_or(kLeastMargin), kCautionFactor * verification.worst_error);
-    std::vector<Speed> speeds;
-    for (const auto& split : verification.splits) speeds.push_back({split.latency_ns, split.throughput_image_per_s});
-    return speeds;
+    if (std::none_of(records_.begin(), records_.end(), ok)) return;
+    question_.corrections = {};
+    auto verification = predict::verify(question_, records_);
+    if (verification.median_error > kWrongProfile && again_ && !outcome_.remade) {
+      outcome_.remade = {question_.profiles.front().made_at, verification.median_error};
+      question_.profiles = again_();
+      verification = predict::verify(question_, records_);
+    }
+    double margin = kCautionFactor * verification.worst_error;
+    if (verification.splits.size() >= predict::kFewestFitted) {
+      question_.corrections = predict::fit(question_, records_);
+      margin = std::max(question_.corrections.latency_spread, question_.corrections.throughput_spread);
+      verification = predict::verify(question_, records_);
+    }
+    predict_all();
+    outcome_.corrections = question_.corrections;
+    outcome_.median_error = verification.median_error;
+    outcome_.worst_error = verification.worst_error;
+    outcome_.margin = std::max(kLeastMargin, margin);
+    measured_.clear();
+    for (const auto& split : verification.splits) {
+      measured_.push_back({split.latency_ns, split.throughput_image_per_s});
+    }
   }
 
   const std::vector<experiment::Trial>& plan_;
   std::vector<record::TrialRecord> records_;
   Sweep& sweep_;
-  const predict::Question& question_;
+  predict::Question question_;
+  const ProfileAgain& again_;
+  std::vector<SplitPoints> splits_;  ///< of the plan
   std::map<SplitPoints, Speed> predicted_;
+  std::vector<Speed> measured_;
   std::set<SplitPoints> tried_;
+  GuidedOutcome outcome_;
 };
 
 }  // namespace
 
-predict::Question guiding_question(std::vector<predict::Profile> profiles, const std::vector<experiment::Trial>& plan) {
+void check_guided_plan(const std::vector<experiment::Trial>& plan) {
   const auto& first = plan.at(0);
   for (auto trial : plan) {
     trial.split_points = first.split_points;
@@ -136,15 +159,15 @@ predict::Question guiding_question(std::vector<predict::Profile> profiles, const
       continue;
     }
     throw UsageError(
-        "--guided measures splits of one model under one set of conditions, in both phases: leave out baselines, "
-        "rates, "
-        "micro-batches, and lists of networks, batches, depths or threads");
+        "--guided and --partitions best measure splits of one model under one set of conditions, in both phases: leave "
+        "out baselines, rates, micro-batches, and lists of networks, batches, depths or threads");
   }
-  predict::Question question{.profiles = std::move(profiles)};
-  question.stages = first.stage_count();
-  question.depth = first.depth;
-  question.shaping = first.shaping;
-  if (first.network.shaped()) question.network = first.network;
+}
+
+predict::Question guiding_question(std::vector<predict::Profile> profiles, const std::vector<experiment::Trial>& plan) {
+  check_guided_plan(plan);
+  const auto& first = plan.front();
+  auto question = predict::question_about(std::move(profiles), first);
   const auto& profile = question.profiles.at(0);
   if (profile.model.model == first.model && profile.model.archive == first.archive &&
       profile.model.batch == first.batch && profile.model.block_count() == first.block_count &&
@@ -160,8 +183,8 @@ predict::Question guiding_question(std::vector<predict::Profile> profiles, const
 }
 
 GuidedOutcome run_guided_sweep(const std::vector<experiment::Trial>& plan, std::vector<record::TrialRecord> known,
-                               Sweep& sweep, const predict::Question& question) {
-  return GuidedSweep(plan, std::move(known), sweep, question).run();
+                               Sweep& sweep, predict::Question question, const ProfileAgain& again) {
+  return GuidedSweep(plan, std::move(known), sweep, std::move(question), again).run();
 }
 
 }  // namespace paretopipe::run

@@ -1,4 +1,5 @@
 #include <paretopipe/core/units.hpp>
+#include <paretopipe/host/cpu_set.hpp>
 #include <paretopipe/run/profile_devices.hpp>
 
 #include <algorithm>
@@ -21,11 +22,11 @@ void check_axes(const experiment::Experiment& experiment, const SweepInputs& inp
 }
 
 void check_size(const experiment::ModelDescription& model, const experiment::UncutTrial& trial) {
-  if (model.block_count() > predict::kMostProfiledBlocks) {
-    throw UsageError(fmt::format(
-        "{} has {} blocks, and every run of them cannot be timed in sensible time beyond {}; for an archive, name "
-        "fewer cuts with --cuts",
-        model.model, model.block_count(), predict::kMostProfiledBlocks));
+  if (model.block_count() > predict::kMostBlocks) {
+    throw UsageError(
+        fmt::format("{} has {} blocks, and their runs cannot be timed in sensible time beyond {}; for an archive, name "
+                    "fewer cuts with --cuts",
+                    model.model, model.block_count(), predict::kMostBlocks));
   }
   const auto weights = model.parameter_bytes({0, model.block_count()});
   for (int stage = 0; stage < static_cast<int>(trial.cpus.size()); ++stage) {
@@ -61,6 +62,46 @@ predict::Profile profile_devices(const experiment::Experiment& experiment, const
   profile.release = provenance.version;
   profile.stage_program_sha256 = provenance.stage_program_sha256;
   return profile;
+}
+
+namespace {
+
+bool is_of_device(const predict::ProfiledDevice& device, const experiment::Trial& wanted, int stage) {
+  const auto emulated = wanted.device_profile(stage);
+  const auto place = static_cast<std::size_t>(stage);
+  const auto same_cpus = [&](const std::string& cpus) {
+    return cpus.empty() || device.cpus.empty() || host::parse_cpu_list(cpus) == host::parse_cpu_list(device.cpus);
+  };
+  // A synthetic stage has one thread, whatever is asked for.
+  const bool same_threads = device.compute.value("library", "") == "synthetic" ||
+                            device.compute.value("threads", 0) == wanted.threads_of(stage);
+  return device.profile == (emulated.emulated() ? emulated.name : "") && device.cpu_quota == emulated.cpu_quota &&
+         (wanted.on.empty() || device.name == wanted.on[place]) &&
+         (place >= wanted.cpus.size() || same_cpus(wanted.cpus[place])) && same_threads;
+}
+
+}  // namespace
+
+std::string why_outdated(const predict::Profile& profile, const experiment::Trial& wanted,
+                         const record::Provenance& now) {
+  if (profile.model.model != wanted.model || profile.model.archive != wanted.archive ||
+      profile.model.batch != wanted.batch || profile.model.block_count() != wanted.block_count ||
+      profile.mode != wanted.compute || profile.weights_sha256 != wanted.weights_sha256) {
+    return "it is of another model, batch or mode";
+  }
+  const auto devices = static_cast<int>(profile.devices.size());
+  if (devices != wanted.stage_count()) return fmt::format("it is of {} devices", devices);
+  for (int stage = 0; stage < devices; ++stage) {
+    const auto& device = profile.devices[static_cast<std::size_t>(stage)];
+    if (!is_of_device(device, wanted, stage)) return fmt::format("its device {} is another one", device.name);
+  }
+  if (profile.stage_program_sha256 != now.stage_program_sha256) return "it was made by another stage program";
+  const auto here = host::read_host_context();
+  const auto& there = profile.devices.front().host;  // the first device is where results come back
+  if (there.hostname != here.hostname || there.cpu_model != here.cpu_model || there.kernel != here.kernel) {
+    return fmt::format("it was made on {} ({}, {})", there.hostname, there.cpu_model, there.kernel);
+  }
+  return "";
 }
 
 }  // namespace paretopipe::run

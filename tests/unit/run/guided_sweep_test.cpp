@@ -75,11 +75,20 @@ struct GuidedRun {
   std::vector<TrialRecord> kept;
   run::GuidedOutcome outcome;
 
-  explicit GuidedRun(PredictedExecutor::Change change, const std::vector<TrialRecord>& known = {})
+  /// `guide`: profiles that the sweep is guided by, if they are not those that hold.
+  explicit GuidedRun(PredictedExecutor::Change change, const std::vector<TrialRecord>& known = {},
+                     const std::vector<predict::Profile>& guide = {}, const run::ProfileAgain& again = {})
       : executor(question, std::move(change)) {
     run::Sweep sweep(
         executor, [this](const TrialRecord& record) { kept.push_back(record); }, {}, plan.size());
-    outcome = run::run_guided_sweep(plan, known, sweep, question);
+    auto asked = question;
+    if (!guide.empty()) asked.profiles = guide;
+    outcome = run::run_guided_sweep(plan, known, sweep, asked, again);
+  }
+
+  bool measured(const predict::PredictedSplit& split) const {
+    const auto points = split.split_points();
+    return executor.runs.contains(points.empty() ? kGuidedBlocks : points.front());
   }
 };
 
@@ -87,10 +96,8 @@ struct GuidedRun {
 
 TEST_CASE("a guided sweep measures the predicted frontier, every repetition of it, and two splits more as a check") {
   const GuidedRun sweep([](auto&) {});
-  for (const auto& split : predict::predict(sweep.question).frontier) {
-    const auto points = split.split_points();
-    CHECK(sweep.executor.runs.at(points.empty() ? kGuidedBlocks : points.front()) == 2);
-  }
+  for (const auto& split : predict::predict(sweep.question).frontier) CHECK(sweep.measured(split));
+  for (const auto& [split, runs] : sweep.executor.runs) CHECK(runs == 2);
   CHECK(sweep.executor.runs.size() >= 3);
   CHECK(sweep.executor.runs.size() < 8);
   CHECK(sweep.outcome.splits == 13);
@@ -99,12 +106,42 @@ TEST_CASE("a guided sweep measures the predicted frontier, every repetition of i
   CHECK(sweep.outcome.worst_error == Approx(0).margin(1e-9));
 }
 
-TEST_CASE("where predictions turn out worse the margin grows, and more splits are measured") {
+TEST_CASE("what a pipeline adds to all splits alike is fitted, and predictions that stray widen the margin") {
   const GuidedRun exact([](auto&) {});
-  const GuidedRun slower([](TrialRecord& record) { record.summary->latency->p50_ns *= 1.25; });
-  CHECK(slower.outcome.worst_error == Approx(0.2));
-  CHECK(slower.outcome.margin.value() == Approx(0.3));
-  CHECK(slower.executor.runs.size() > exact.executor.runs.size());
+  const GuidedRun slower([](TrialRecord& record) { record.summary->latency->p50_ns *= 1.2; });
+  CHECK(slower.outcome.corrections.idle_pace > 1.1);
+  CHECK(slower.outcome.worst_error < 0.05);
+  CHECK_FALSE(slower.outcome.remade.has_value());
+  const GuidedRun straying([](TrialRecord& record) {
+    if (record.trial.split_points.front() % 2 == 1) record.summary->latency->p50_ns *= 1.4;
+  });
+  CHECK(straying.outcome.margin.value() > 0.1);
+  CHECK(straying.executor.runs.size() > exact.executor.runs.size());
+}
+
+TEST_CASE("a profile that is deliberately wrong is found by what was measured, reported, and made again, once") {
+  auto wrong = guiding_profiles();
+  for (auto& run : wrong.front().devices.back().runs) {  // as if the second device were ten times as slow
+    for (auto& ns : run.compute_ns) ns *= 10;
+  }
+  wrong.front().made_at = "2020-01-02T03:04:05Z";
+  int made = 0;
+  const auto again = [&] {
+    ++made;
+    return guiding_profiles();
+  };
+  const GuidedRun sweep([](auto&) {}, {}, wrong, again);
+  CHECK(made == 1);
+  REQUIRE(sweep.outcome.remade.has_value());
+  CHECK(sweep.outcome.remade->made_at == "2020-01-02T03:04:05Z");
+  CHECK(sweep.outcome.remade->median_error > run::kWrongProfile);
+  for (const auto& split : predict::predict(sweep.question).frontier) CHECK(sweep.measured(split));
+  CHECK(sweep.outcome.worst_error < 0.05);
+
+  // Where nobody can make it again, the margin grows until the frontier is found all the same.
+  const GuidedRun alone([](auto&) {}, {}, wrong);
+  CHECK_FALSE(alone.outcome.remade.has_value());
+  for (const auto& split : predict::predict(alone.question).frontier) CHECK(alone.measured(split));
 }
 
 TEST_CASE("what was measured before is not measured again, and failed trials end in no claim") {

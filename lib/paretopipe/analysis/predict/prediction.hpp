@@ -2,6 +2,7 @@
 #include <paretopipe/analysis/predict/exact_frontier.hpp>
 #include <paretopipe/analysis/predict/profile.hpp>
 #include <paretopipe/experiment/network_profile.hpp>
+#include <paretopipe/experiment/trial.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -9,6 +10,20 @@
 #include <vector>
 
 namespace paretopipe::predict {
+
+/// What a pipeline does to the times of a profile, in which one device computes at a time and nothing is handed over.
+/// fit() finds these numbers from a few real trials.
+struct Corrections {
+  double idle_pace = 1;     ///< a stage's time with one batch in flight, as a multiple of the profile's
+  double busy_pace = 1;     ///< the same with batches waiting for it
+  double hand_over_ns = 0;  ///< that each link adds to a batch's latency: threads that wake up, relays
+  double contention = 0;  ///< share of the other stages' time by which the slowest is held up: their caches and memory
+  double latency_spread = 0;  ///< 95 % of latencies are within this share of what is predicted, as far as trials tell
+  double throughput_spread = 0;  ///< the same of throughputs
+  int splits = 0;                ///< that were measured to find these
+
+  bool operator==(const Corrections&) const = default;
+};
 
 /// What would be the fastest ways to cut the model on the devices of these profiles?
 struct Question {
@@ -21,38 +36,60 @@ struct Question {
   bool any_order = false;                    ///< choose the devices and their order, too
   int depth = 4;                             ///< batches in flight
   std::vector<std::int64_t> memory_bytes{};  ///< that a stage may need, for all devices or for each; empty: any
+  bool least_memory = false;                 ///< the memory of the stage that needs most is a third objective
+  std::optional<double> rate_image_per_s{};  ///< at which images arrive on their own, as in the Server scenario
+  Corrections corrections{};
 };
 
-/// A number, and between which it would be if every stage were as fast as its fast rounds, or as slow as its slow ones,
-/// and jitter did its least or most.
+/// The question to which a trial is an answer.
+Question question_about(std::vector<Profile> profiles, const experiment::Trial& trial);
+
+/// A number, and between which it is expected: as if every stage were as fast as its fast rounds, or as slow as its
+/// slow ones, and jitter did its least or most; and wider by what trials showed predictions to be off (Corrections).
 struct Band {
   double low = 0;
   double value = 0;
   double high = 0;
 
+  bool contains(double number) const { return low <= number && number <= high; }
   bool operator==(const Band&) const = default;
 };
 
 /// What bounds the throughput of a predicted split.
 struct Bottleneck {
-  enum class Kind { stage, link, depth };
+  enum class Kind { stage, link, depth, cpus };
   Kind kind = Kind::stage;
-  int number = 0;  ///< of the stage, or of the stage that sends
+  int number = 0;  ///< of the stage, of the stage that sends, or of the first of the stages that share CPUs
 
   bool operator==(const Bottleneck&) const = default;
 };
 
+/// The latency of images that arrive on their own, from their arrival.
+struct ServerLatency {
+  Band mean_ns{};
+  Band p99_ns{};
+
+  bool operator==(const ServerLatency&) const = default;
+};
+
 struct PredictedSplit {
-  std::vector<PlacedStage> stages{};          ///< those without blocks among them
-  std::vector<Band> stage_ns{};               ///< what each computes
-  std::vector<std::int64_t> payload_bytes{};  ///< that leave each stage; empty if all is local
-  Band latency_ns{};                          ///< with one batch in flight
+  std::vector<PlacedStage> stages{};                        ///< those without blocks among them
+  std::vector<Band> stage_ns{};                             ///< what each computes
+  std::vector<std::optional<std::int64_t>> memory_bytes{};  ///< that each needs; absent if the profile has it not
+  std::vector<std::int64_t> payload_bytes{};                ///< that leave each stage; empty if all is local
+  std::vector<Band> link_ns{};                              ///< that these take to the next stage
+  Band latency_ns{};                                        ///< with one batch in flight
   Band throughput_image_per_s{};
   Bottleneck bottleneck{};
+  /// Absent without a rate, and where queueing says nothing: the rate is more than the split completes, or batches in
+  /// flight are what bounds it.
+  std::optional<ServerLatency> server{};
 
   bool all_local() const { return payload_bytes.empty(); }
   /// As a sweep writes them, one per cut.
   std::vector<int> split_points() const;
+  /// Of the stage that needs most; absent if that of one is unknown.
+  std::optional<std::int64_t> most_memory_bytes() const;
 };
 
 /// The answer.
@@ -61,7 +98,10 @@ struct Prediction {
   int batch = 1;
   int stages = 2;
   int depth = 4;
-  std::string network{};                   ///< its name; empty: as it was probed
+  std::string network{};  ///< its name; empty: as it was probed
+  std::optional<double> rate_image_per_s{};
+  Corrections corrections{};
+  double estimated_within = 0;  ///< the share by which times of runs that were not profiled may be off; 0: all were
   std::vector<std::string> devices{};      ///< names, by the devices' numbers
   std::vector<PredictedSplit> frontier{};  ///< lowest latency first, highest throughput last; of equal splits, one
 };
@@ -69,14 +109,21 @@ struct Prediction {
 /// The exact frontier over all partitions, and both ends: everything on the first stage, or on the last one (in any
 /// order: everything on one device). The pipeline obeys operational laws, as diagnosis::constraints() has them: latency
 /// is the sum of all stages and links, and batches follow each other at the longest of their times, or at
-/// latency / depth if that is more. A stage takes the median of its run's rounds, and its band reaches from their 10th
-/// to their 90th percentile. A link takes half a round trip, its delay, and its bytes at its rate; its jitter
-/// widens the band by three deviations.
+/// latency / depth if that is more. Stages on the same CPUs of a machine take turns, so their times add up. A stage
+/// takes the median of its run's rounds (with a quota of CPU time the mean, since it makes some rounds short and others
+/// long), and its band reaches from their 10th to their 90th percentile. A link takes half a round trip, its delay, and
+/// its bytes at its rate; its jitter widens the band by three deviations. Corrections change these times, and widen the
+/// bands.
+///
+/// Where stages hold each other up, on shared CPUs or by a contention that was fitted, the period is not the longest of
+/// times that each depend on one stage. All partitions are then tried one by one.
 ///
 /// Throws UsageError if the profiles do not go together, if there are not as many devices as stages, if nothing says
-/// how fast a link is, and for networks that lose, reorder or duplicate packets: what TCP makes of that is not
-/// predicted.
+/// how fast a link is, for more than kMostTried partitions that have to be tried one by one, and for networks that
+/// lose, reorder or duplicate packets: what TCP makes of that is not predicted.
 Prediction predict(const Question& question);
+
+inline constexpr std::uint64_t kMostTried = 2'000'000;
 
 /// The same model's word on some partitions, on the frontier or not, by their split points. The devices are in their
 /// order, whatever the question says. Throws UsageError for split points that the model or the pipeline does not have.

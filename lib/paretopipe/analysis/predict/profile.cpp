@@ -1,8 +1,11 @@
 #include <paretopipe/analysis/predict/profile.hpp>
+#include <paretopipe/core/hash.hpp>
 #include <paretopipe/core/json.hpp>
 #include <paretopipe/experiment/json_file.hpp>
 
 #include <algorithm>
+#include <random>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -14,6 +17,28 @@ namespace {
 constexpr int kSchema = 1;
 
 }  // namespace
+
+std::vector<int> profiled_ends(int blocks, int begin) {
+  std::set<int> ends;
+  if (blocks <= kMostProfiledBlocks || begin == 0) {
+    for (int end = begin + 1; end <= blocks; ++end) ends.insert(end);
+  } else {
+    std::mt19937_64 random(static_cast<std::uint64_t>(begin));
+    ends = {begin + 1, blocks};
+    for (int i = 0; i < 2; ++i) {
+      ends.insert(begin + 1 + static_cast<int>(draw_below(random, static_cast<std::uint64_t>(blocks - begin))));
+    }
+  }
+  return {ends.begin(), ends.end()};
+}
+
+const ProfiledRun* ProfiledDevice::run(int begin, int end) const {
+  const auto before = [](const ProfiledRun& run, std::pair<int, int> wanted) {
+    return std::pair(run.begin, run.end) < wanted;
+  };
+  const auto found = std::lower_bound(runs.begin(), runs.end(), std::pair(begin, end), before);
+  return found == runs.end() || found->begin != begin || found->end != end ? nullptr : &*found;
+}
 
 void to_json(nlohmann::json& json, const ProfiledRun& run) {
   json = {{"begin", run.begin}, {"end", run.end}, {"compute_ns", run.compute_ns}};
@@ -30,6 +55,7 @@ void from_json(const nlohmann::json& json, ProfiledRun& run) {
 void to_json(nlohmann::json& json, const ProfiledDevice& device) {
   json = {{"name", device.name}, {"host", device.host}, {"cpus", device.cpus}, {"compute", device.compute}};
   if (!device.profile.empty()) json["device_profile"] = device.profile;
+  write_optional(json, "cpu_quota", device.cpu_quota);
   json["runs"] = device.runs;
 }
 
@@ -39,6 +65,7 @@ void from_json(const nlohmann::json& json, ProfiledDevice& device) {
   json.at("cpus").get_to(device.cpus);
   device.compute = json.at("compute");
   device.profile = json.value("device_profile", "");
+  read_optional(json, "cpu_quota", device.cpu_quota);
   json.at("runs").get_to(device.runs);
 }
 
@@ -68,38 +95,43 @@ void read(const nlohmann::json& json, Profile& profile) {
   profile.mode = experiment::read_compute_mode(json);
 }
 
-/// Every run must be there once, in order, with samples that are times.
+/// Times that a device can take, at least one.
+void check_times(const ProfiledDevice& device, const ProfiledRun& run) {
+  const auto [least, most] = std::minmax_element(run.compute_ns.begin(), run.compute_ns.end());
+  constexpr std::int64_t kDay = 86'400'000'000'000;
+  if (*least >= 0 && *most <= kDay) return;
+  throw UsageError(
+      fmt::format("profile.devices: {} has times for the blocks {} to {} that no device can take: "
+                  "from {} to {} ns",
+                  device.name, run.begin, run.end - 1, *least, *most));
+}
+
+/// Every run that is due must be there once, in order.
 void check_runs(const ProfiledDevice& device, int blocks) {
   auto run = device.runs.begin();
   for (int begin = 0; begin < blocks; ++begin) {
-    for (int end = begin + 1; end <= blocks; ++end, ++run) {
+    for (const int end : profiled_ends(blocks, begin)) {
       if (run == device.runs.end() || run->begin != begin || run->end != end || run->compute_ns.empty()) {
         throw UsageError(fmt::format("profile.devices: {} has no time for the blocks {} to {}; profile it again",
                                      device.name, begin, end - 1));
       }
-      const auto [least, most] = std::minmax_element(run->compute_ns.begin(), run->compute_ns.end());
-      constexpr std::int64_t kDay = 86'400'000'000'000;
-      if (*least < 0 || *most > kDay) {
-        throw UsageError(
-            fmt::format("profile.devices: {} has times for the blocks {} to {} that no device can take: "
-                        "from {} to {} ns",
-                        device.name, begin, end - 1, *least, *most));
-      }
+      check_times(device, *run);
+      ++run;
     }
   }
   if (run != device.runs.end()) {
-    throw UsageError(
-        fmt::format("profile.devices: {} has times for more runs than a model of {} blocks has", device.name, blocks));
+    throw UsageError(fmt::format(
+        "profile.devices: {} has times for more runs than are profiled of a model of {} blocks", device.name, blocks));
   }
 }
 
 void check(const Profile& profile) {
   const int blocks = profile.model.block_count();
-  if (blocks < 1 || blocks > kMostProfiledBlocks || profile.devices.empty() || profile.model.batch < 1) {
+  if (blocks < 1 || blocks > kMostBlocks || profile.devices.empty() || profile.model.batch < 1) {
     throw UsageError(
         fmt::format("profile holds {} devices and a model of {} blocks at batch {}; it must hold one "
                     "device at least, and 1 to {} blocks",
-                    profile.devices.size(), blocks, profile.model.batch, kMostProfiledBlocks));
+                    profile.devices.size(), blocks, profile.model.batch, kMostBlocks));
   }
   for (const auto& device : profile.devices) check_runs(device, blocks);
   const auto exists = [&](int device) { return device >= 0 && device < static_cast<int>(profile.devices.size()); };

@@ -15,6 +15,13 @@ namespace paretopipe::predict {
 
 /// The largest model of which every run of blocks is profiled: 2080 of them.
 inline constexpr int kMostProfiledBlocks = 64;
+/// The largest model that is profiled at all.
+inline constexpr int kMostBlocks = 1000;
+
+/// The ends of the runs that are profiled of those that begin with a block, ascending: all of them, or in a longer
+/// model of all from the first block, and otherwise the block itself, the whole rest, and two in between that are drawn
+/// (LongModel estimates what is between them).
+std::vector<int> profiled_ends(int blocks, int begin);
 
 /// Consecutive blocks that a device computed several times.
 struct ProfiledRun {
@@ -29,10 +36,14 @@ struct ProfiledRun {
 struct ProfiledDevice {
   std::string name;
   host::HostContext host;
-  std::string cpus;                 ///< of its stage
-  nlohmann::json compute;           ///< the settings that the stage applied
-  std::string profile{};            ///< the device profile that it was emulated with; empty: not emulated
-  std::vector<ProfiledRun> runs{};  ///< every one, by its begin and then by its end
+  std::string cpus;                   ///< of its stage
+  nlohmann::json compute;             ///< the settings that the stage applied
+  std::string profile{};              ///< the device profile that it was emulated with; empty: not emulated
+  std::optional<double> cpu_quota{};  ///< CPU time in CPUs that the profile allows; absent: all there is
+  std::vector<ProfiledRun> runs{};    ///< those of profiled_ends(), by their begin and then by their end
+
+  /// Null if it is not there.
+  const ProfiledRun* run(int begin, int end) const;
 
   bool operator==(const ProfiledDevice&) const = default;
 };

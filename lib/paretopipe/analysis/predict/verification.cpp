@@ -13,53 +13,183 @@ namespace paretopipe::predict {
 
 namespace {
 
-/// The measured numbers of the repetitions of a split.
-struct Samples {
-  std::vector<double> latency_ns{};
-  std::vector<double> throughput{};
-};
-
-bool answers(const Question& question, const record::TrialRecord& record) {
-  const auto& trial = record.trial;
-  const auto& profile = question.profiles.front();
+std::pair<experiment::LinkConditions, experiment::LinkConditions> conditions_of(const Question& question) {
   const auto network = question.network.value_or(experiment::NetworkProfile{});
-  const auto conditions = [](const auto& of) { return std::pair(of.forward, of.backward); };
-  return record.status == record::Status::ok && record.summary && record.summary->latency &&
-         record.summary->throughput_image_per_s && trial.data_parallel == 0 && trial.micro_batches() == 1 &&
-         trial.codec == codec::kNone && trial.model == profile.model.model && trial.archive == profile.model.archive &&
-         trial.batch == profile.model.batch && trial.compute == profile.mode &&
-         trial.block_count == profile.model.block_count() && trial.stage_count() == stages_of(question) &&
-         trial.depth == question.depth && conditions(trial.network) == conditions(network);
+  return {network.forward, network.backward};
 }
 
-std::map<std::vector<int>, Samples> collect(const Question& question, std::span<const record::TrialRecord> records) {
-  std::map<std::vector<int>, Samples> splits;
+/// As concerns(), over any network.
+bool concerns_in_some_network(const Question& question, const experiment::Trial& trial) {
+  const auto& profile = question.profiles.front();
+  return trial.data_parallel == 0 && !trial.training && trial.micro_batches() == 1 && trial.codec == codec::kNone &&
+         trial.model == profile.model.model && trial.archive == profile.model.archive &&
+         trial.batch == profile.model.batch && trial.compute == profile.mode &&
+         trial.block_count == profile.model.block_count() && trial.stage_count() == stages_of(question) &&
+         trial.depth == question.depth;
+}
+
+bool has_both_numbers(const record::TrialRecord& record) {
+  return record.status == record::Status::ok && record.summary && record.summary->latency &&
+         record.summary->throughput_image_per_s;
+}
+
+using Answers = std::map<std::vector<int>, std::vector<const record::TrialRecord*>>;
+
+Answers collect(const Question& question, std::span<const record::TrialRecord> records) {
+  Answers splits;
   for (const auto& record : records) {
-    if (!answers(question, record)) continue;
-    auto& samples = splits[record.trial.split_points];
-    samples.latency_ns.push_back(record.summary->latency->p50_ns);
-    samples.throughput.push_back(*record.summary->throughput_image_per_s);
+    if (!has_both_numbers(record) || !concerns(question, record.trial)) continue;
+    splits[record.trial.split_points].push_back(&record);
   }
   return splits;
 }
 
+/// The median over the repetitions of what `number` finds; none if it finds nothing in one of them.
+template <class Number>
+std::optional<double> median_of(const std::vector<const record::TrialRecord*>& records, const Number& number) {
+  std::vector<double> found;
+  for (const auto* record : records) {
+    const std::optional<double> one = number(*record->summary);
+    if (!one) return std::nullopt;
+    found.push_back(*one);
+  }
+  return stats::median(std::move(found));
+}
+
+std::optional<double> compute_of(const record::Summary& summary, int stage) {
+  for (const auto& part : summary.breakdown) {
+    if (part.part == record::Part::compute && part.stage == stage) return part.p50_ns;
+  }
+  return std::nullopt;
+}
+
+std::optional<double> transfer_of(const record::Summary& summary, int from) {
+  for (const auto& link : summary.links) {
+    if (link.from == from) return link.transfer_p50_ns;
+  }
+  return std::nullopt;
+}
+
+std::vector<PartTimes> parts_of(const PredictedSplit& predicted, double latency_ns,
+                                const std::vector<const record::TrialRecord*>& records) {
+  std::vector<PartTimes> parts;
+  double rest_ns = latency_ns;
+  const auto add = [&](std::string part, double predicted_ns, std::optional<double> measured_ns) {
+    if (!measured_ns) return;
+    parts.push_back({std::move(part), predicted_ns, *measured_ns});
+    rest_ns -= *measured_ns;
+  };
+  for (std::size_t i = 0; i < predicted.stage_ns.size(); ++i) {
+    const int stage = static_cast<int>(i);
+    add(fmt::format("compute of stage {}", stage), predicted.stage_ns[i].value,
+        median_of(records, [&](const auto& summary) { return compute_of(summary, stage); }));
+  }
+  for (std::size_t i = 0; i < predicted.link_ns.size(); ++i) {
+    const int from = static_cast<int>(i);
+    add(fmt::format("link from stage {}", from), predicted.link_ns[i].value,
+        median_of(records, [&](const auto& summary) { return transfer_of(summary, from); }));
+  }
+  if (!parts.empty()) parts.push_back({"waiting between stages", 0, std::max(0.0, rest_ns)});
+  return parts;
+}
+
+/// Only where a stage bounds what was predicted.
+std::optional<PartTimes> load_of(const PredictedSplit& predicted,
+                                 const std::vector<const record::TrialRecord*>& records) {
+  if (predicted.bottleneck.kind != Bottleneck::Kind::stage) return std::nullopt;
+  const auto stage = static_cast<std::size_t>(predicted.bottleneck.number);
+  const auto measured = median_of(records, [&](const record::Summary& summary) -> std::optional<double> {
+    if (stage >= summary.stages.size()) return std::nullopt;
+    return summary.stages[stage].compute_p50_ns;
+  });
+  if (!measured) return std::nullopt;
+  return PartTimes{fmt::format("compute of stage {} at depth", stage), predicted.stage_ns[stage].value, *measured};
+}
+
+VerifiedSplit verified(const PredictedSplit& predicted, const std::vector<const record::TrialRecord*>& records) {
+  VerifiedSplit split;
+  split.split_points = records.front()->trial.split_points;
+  split.predicted = predicted;
+  split.repetitions = static_cast<int>(records.size());
+  split.latency_ns = *median_of(records, [](const auto& summary) { return std::optional(summary.latency->p50_ns); });
+  split.throughput_image_per_s =
+      *median_of(records, [](const auto& summary) { return summary.throughput_image_per_s; });
+  split.latency_parts = parts_of(predicted, split.latency_ns, records);
+  split.under_load = load_of(predicted, records);
+  return split;
+}
+
 }  // namespace
+
+const PartTimes* VerifiedSplit::most_missed() const {
+  const double direction = latency_ns < predicted.latency_ns.value ? -1 : 1;
+  const PartTimes* most = nullptr;
+  for (const auto& part : latency_parts) {
+    const double missed = direction * part.missed_ns();
+    if (missed > 0 && (most == nullptr || missed > direction * most->missed_ns())) most = &part;
+  }
+  return most;
+}
+
+bool same_network(const Question& one, const Question& other) {
+  return conditions_of(one) == conditions_of(other);
+}
+
+bool concerns(const Question& question, const experiment::Trial& trial) {
+  return concerns_in_some_network(question, trial) && same_network(question, question_about({}, trial));
+}
+
+std::vector<VerifiedGroup> verify_all(const std::vector<Profile>& profiles,
+                                      std::span<const record::TrialRecord> records) {
+  std::vector<VerifiedGroup> groups;
+  if (profiles.empty()) return groups;
+  for (const auto& record : records) {
+    const auto& trial = record.trial;
+    auto question = question_about(profiles, trial);
+    const auto& network = trial.network;
+    const auto unpredictable = [](const auto& link) { return link.loss > 0 || link.reorder > 0 || link.duplicate > 0; };
+    const bool possible = has_both_numbers(record) && concerns(question, trial) &&
+                          trial.stage_count() == stages_of({.profiles = profiles}) && !unpredictable(network.forward) &&
+                          !unpredictable(network.backward);
+    const auto done = [&](const VerifiedGroup& group) { return concerns(group.question, trial); };
+    if (!possible || std::any_of(groups.begin(), groups.end(), done)) continue;
+    auto verification = verify(question, records);
+    groups.push_back({std::move(question), std::move(verification)});
+  }
+  return groups;
+}
+
+std::vector<Question> questions_of(const Question& question, std::span<const record::TrialRecord> records) {
+  std::vector<Question> questions;
+  for (const auto& record : records) {
+    if (!has_both_numbers(record) || !concerns_in_some_network(question, record.trial)) continue;
+    const auto about = question_about({}, record.trial);
+    const auto known = [&](const Question& other) { return same_network(other, about); };
+    if (std::any_of(questions.begin(), questions.end(), known)) continue;
+    auto& asked = questions.emplace_back(question);
+    asked.network = about.network;
+    asked.shaping = about.shaping;
+  }
+  return questions;
+}
 
 Verification verify(const Question& question, std::span<const record::TrialRecord> records) {
   if (question.any_order) throw UsageError("what was measured has an order of devices: leave --any-order out");
   if (question.profiles.empty()) predict(question);  // says what is missing
-  Verification verification;
-  std::vector<double> errors;
   const auto measured = collect(question, records);
   std::vector<std::vector<int>> splits;
   for (const auto& [split, samples] : measured) splits.push_back(split);
   const auto predictions = predict_splits(question, splits);
+  Verification verification;
+  std::vector<double> errors;
+  int in_band = 0;
   for (std::size_t i = 0; i < splits.size(); ++i) {
-    const auto& samples = measured.at(splits[i]);
-    verification.splits.push_back({splits[i], predictions[i], *stats::median(samples.latency_ns),
-                                   *stats::median(samples.throughput), static_cast<int>(samples.latency_ns.size())});
-    errors.push_back(std::abs(verification.splits.back().latency_error()));
-    errors.push_back(std::abs(verification.splits.back().throughput_error()));
+    verification.splits.push_back(verified(predictions[i], measured.at(splits[i])));
+    const auto& split = verification.splits.back();
+    errors.push_back(std::abs(split.latency_error()));
+    errors.push_back(std::abs(split.throughput_error()));
+    in_band += split.predicted.latency_ns.contains(split.latency_ns) ? 1 : 0;
+    in_band += split.predicted.throughput_image_per_s.contains(split.throughput_image_per_s) ? 1 : 0;
   }
   if (errors.empty()) {
     const auto& model = question.profiles.front().model;
@@ -69,6 +199,7 @@ Verification verify(const Question& question, std::span<const record::TrialRecor
         records.size(), model.model, model.batch, stages_of(question), question.depth,
         question.network ? question.network->name : "no network"));
   }
+  verification.in_band = in_band / static_cast<double>(errors.size());
   verification.worst_error = *std::max_element(errors.begin(), errors.end());
   verification.median_error = *stats::median(std::move(errors));
   return verification;

@@ -1,10 +1,12 @@
 #pragma once
 #include <paretopipe/analysis/calibration/data_sheet.hpp>
+#include <paretopipe/analysis/predict/verification.hpp>
 #include <paretopipe/record/record.hpp>
 
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -28,6 +30,7 @@ std::string render_page(const nlohmann::ordered_json& data);
 struct Supplement {
   std::span<const record::TrialRecord> replaced{};  ///< records of trials that were measured again (record::RecordSet)
   std::optional<calibration::DataSheet> data_sheet{};
+  std::vector<predict::VerifiedGroup> predictions{};  ///< of these records (predict::verify_all)
 };
 
 /// What the page shows, as the scripts in page/scripts read it. Numbers are in the units of record::metrics(); what
@@ -40,8 +43,9 @@ struct Supplement {
 ///     splits        {split, label, ok, failed, invalid, on_frontier, frontier_probability, dominated_by, reasons,
 ///                   speed_up_single, speed_up_sequential, speed_up_data_parallel (frontier::SpeedUps), baseline (true:
 ///                   data parallelism, which is no split and has neither breakdown nor utilisation), metrics: {name:
-///                   [median] or [median, low, high]}, breakdown: [{part, stage, ns}], utilisation: [one a stage]}; low
-///                   and high are the bounds of the 95 % interval
+///                   [median] or [median, low, high]}, predicted: {latency_p50, throughput: [value, low, high],
+///                   missed}, where a profile predicts it, breakdown: [{part, stage, ns}], utilisation: [one a stage]};
+///                   low and high are the bounds of the 95 % interval
 ///     activations   [[split point, bytes that cross there], …]
 ///     disturbances  {summary, trials: [{split, repetition, happened, causes}]}, where something was
 ///     (frontier::Incident)

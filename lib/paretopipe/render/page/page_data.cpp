@@ -44,6 +44,7 @@ nlohmann::ordered_json make_page_data(std::span<const record::TrialRecord> recor
   for (const auto& group : frontiers.groups) {
     data["groups"].push_back(group_data(records, group));
     data["groups"].back()["headline"] = render::headline(frontiers, group);
+    add_predictions(data["groups"].back()["splits"], group, supplement.predictions);
   }
   data["families"] = Json::array();
   for (const auto& family : frontiers.families) {

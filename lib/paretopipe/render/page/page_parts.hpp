@@ -1,6 +1,7 @@
 #pragma once
 #include <paretopipe/analysis/calibration/data_sheet.hpp>
 #include <paretopipe/analysis/frontier/frontier_report.hpp>
+#include <paretopipe/analysis/predict/verification.hpp>
 #include <paretopipe/record/labels.hpp>
 
 #include <span>
@@ -19,6 +20,10 @@ Json to_json(const std::vector<record::Setting>& settings);
 
 Json group_data(Records records, const frontier::FrontierGroup& group);
 Json split_data(Records records, const frontier::FrontierGroup& group, const frontier::FrontierRow& row);
+
+/// Adds what was predicted of the group's splits to their data.
+void add_predictions(Json& splits, const frontier::FrontierGroup& group,
+                     std::span<const predict::VerifiedGroup> predictions);
 
 /// Latency against load, one curve per split, for groups that differ only in their load.
 Json loads_data(Records records, const std::vector<frontier::FrontierGroup>& groups);

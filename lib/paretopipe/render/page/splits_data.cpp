@@ -1,6 +1,7 @@
 #include <paretopipe/analysis/stats/bootstrap.hpp>
 #include <paretopipe/analysis/stats/quantile.hpp>
 #include <paretopipe/record/metric.hpp>
+#include <paretopipe/render/render_prediction.hpp>
 
 #include <algorithm>
 #include <map>
@@ -207,6 +208,23 @@ Json split_data(Records records, const frontier::FrontierGroup& group, const fro
   json["breakdown"] = row.is_split() ? breakdown_data(records, configuration.ok) : Json::array();
   json["utilisation"] = row.is_split() ? utilisation_data(records, configuration.ok) : Json::array();
   return json;
+}
+
+void add_predictions(Json& splits, const frontier::FrontierGroup& group,
+                     std::span<const predict::VerifiedGroup> predictions) {
+  const auto band = [](const predict::Band& number) { return Json{number.value, number.low, number.high}; };
+  for (std::size_t row = 0; row < group.rows.size(); ++row) {
+    const auto& trial = group.rows[row].configuration.trial;
+    for (const auto& [question, verification] : predictions) {
+      if (!predict::concerns(question, trial)) continue;
+      for (const auto& split : verification.splits) {
+        if (split.split_points != trial.split_points) continue;
+        splits[row]["predicted"] = {{"latency_p50", band(split.predicted.latency_ns)},
+                                    {"throughput", band(split.predicted.throughput_image_per_s)},
+                                    {"missed", render::missed_text(split)}};
+      }
+    }
+  }
 }
 
 }  // namespace paretopipe::page

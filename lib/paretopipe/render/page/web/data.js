@@ -53,14 +53,21 @@ function metricOf(split, name) {
 }
 
 // "12.3 [12.1, 12.6] ms", or "–" for none.
-function formatWithInterval(split, name) {
-  const value = metricOf(split, name);
+// [median] or [median, low, high]
+function formatNumbers(value, unit) {
   if (!value) return '–';
-  const {unit} = metricNamed.get(name);
   if (value.length < 3) return formatValue(value[0], unit);
   const scale = scaleFor(value[0], unit);
   const [median, low, high] = value.map(one => threeDigits(one / scale.step));
   return `${median} [${low}, ${high}] ${scale.name}`.trim();
+}
+
+function formatWithInterval(split, name) {
+  return formatNumbers(metricOf(split, name), metricNamed.get(name).unit);
+}
+
+function formatPredicted(split, name) {
+  return formatNumbers(split.predicted?.[name], metricNamed.get(name).unit);
 }
 
 function isCompared(split) {

@@ -10,6 +10,18 @@ const SPEED_UPS = [
   {key: 'speed_up_data_parallel', heading: 'x data-parallel', title: "Times the whole model's throughput on as many devices, batches dealt out in turn"},
 ];
 
+// What a profile predicted, where one was given.
+const PREDICTED = ['latency_p50', 'throughput'];
+
+function predictedColumns(groups) {
+  if (!groups.some(group => group.splits.some(split => split.predicted))) return [];
+  return [...PREDICTED.map(name => ({
+    heading: `${name}, predicted`, title: `${metricNamed.get(name).meaning}: predicted from a profile, with its band`, numeric: true,
+    text: ({split}) => formatPredicted(split, name), key: ({split}) => split.predicted?.[name][0],
+  })), {heading: 'prediction missed', title: 'What the model of the pipeline missed most, where it is off by more than 2 %',
+        text: ({split}) => split.predicted?.missed || '–', key: ({split}) => split.predicted?.missed || undefined}];
+}
+
 const sorting = {column: null, descending: false};
 
 // {heading, title, text(row), key(row), numeric}; rows without a key come last.
@@ -26,6 +38,7 @@ function columns(groups) {
     {heading: 'probability', title: 'Of being on the frontier: the share of resamples in which the split is', text: ({split}) => certainty(split),
       key: ({split}) => split.frontier_probability, numeric: true},
     ...names.map(metric),
+    ...predictedColumns(groups),
     ...SPEED_UPS.map(({key, heading, title}) => ({heading, title, numeric: true,
       text: ({split}) => split[key] === undefined ? '–' : threeDigits(split[key]), key: ({split}) => split[key]})),
     {heading: 'repetitions', title: 'How often it was measured', text: ({split}) => repetitions(split), key: ({split}) => split.ok, numeric: true},

@@ -1,0 +1,32 @@
+#include "load_profiles.hpp"
+
+#include <paretopipe/record/store.hpp>
+
+#include <CLI/CLI.hpp>
+
+namespace paretopipe::cli {
+
+std::filesystem::path profile_beside(const std::filesystem::path& records) {
+  return record::records_file(records).parent_path() / "profile.json";
+}
+
+void add_profiles_option(CLI::App& command, std::vector<std::string>& profiles) {
+  command
+      .add_option("--profile", profiles,
+                  "Set predictions from this file of `paretopipe profile` beside what was measured; repeatable "
+                  "(profile.json beside the records, if there is one)")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
+}
+
+std::vector<predict::Profile> load_profiles(const std::vector<std::string>& files,
+                                            const std::filesystem::path& records) {
+  std::vector<predict::Profile> profiles;
+  for (const auto& file : files) profiles.push_back(predict::load_profile(file));
+  std::error_code unknown;
+  const auto beside = profile_beside(records);
+  if (profiles.empty() && std::filesystem::exists(beside, unknown)) profiles.push_back(predict::load_profile(beside));
+  return profiles;
+}
+
+}  // namespace paretopipe::cli

@@ -1,0 +1,134 @@
+#include <paretopipe/analysis/predict/corrections.hpp>
+#include <paretopipe/core/error.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+
+#include <fmt/format.h>
+
+namespace paretopipe::predict {
+
+namespace {
+
+/// What is measured as a sum of two known times, each with an unknown factor.
+struct Row {
+  double one = 0;
+  double other = 0;
+  double measured = 0;
+};
+
+struct Factors {
+  double one = 1;
+  double other = 0;
+
+  double error(const Row& row) const { return (one * row.one + other * row.other) / row.measured - 1; }
+};
+
+/// Weighted least squares of the relative errors. Where `other` cannot be told from `one`, or would leave its limits,
+/// it is at a limit.
+Factors weighted_factors(std::span<const Row> rows, std::span<const double> weights, double most_other) {
+  double a = 0, b = 0, c = 0, y_one = 0, y_other = 0;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const double one = rows[i].one / rows[i].measured;
+    const double other = rows[i].other / rows[i].measured;
+    a += weights[i] * one * one;
+    b += weights[i] * one * other;
+    c += weights[i] * other * other;
+    y_one += weights[i] * one;
+    y_other += weights[i] * other;
+  }
+  const double determinant = a * c - b * b;
+  const bool apart = determinant > 1e-9 * a * c;
+  const double other = apart ? std::clamp((a * y_other - b * y_one) / determinant, 0.0, most_other) : 0;
+  return {a > 0 ? (y_one - other * b) / a : 1, other};
+}
+
+/// Least absolute errors, by least squares whose weights are the inverse of the last errors.
+Factors factors_of(std::span<const Row> rows, double most_other) {
+  std::vector<double> weights(rows.size(), 1);
+  Factors factors;
+  for (int i = 0; i < 50; ++i) {
+    factors = weighted_factors(rows, weights, most_other);
+    constexpr double kLeast = 1e-4;
+    std::transform(rows.begin(), rows.end(), weights.begin(),
+                   [&](const Row& row) { return 1 / std::max(kLeast, std::abs(factors.error(row))); });
+  }
+  return factors;
+}
+
+/// The 0.975-quantile of Student's t.
+double student_t(std::size_t degrees) {
+  constexpr std::array kTable{12.71, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228};
+  if (degrees <= kTable.size()) return kTable[degrees - 1];
+  return 1.96 + 2.7 / static_cast<double>(degrees);  // within 0.2 %
+}
+
+/// Half of the interval that holds 95 % of further errors.
+double spread_of(std::span<const double> errors, std::size_t fitted) {
+  if (errors.size() <= fitted) return 0;
+  const auto degrees = errors.size() - fitted;
+  const auto squares = std::inner_product(errors.begin(), errors.end(), errors.begin(), 0.0);
+  const double share = static_cast<double>(fitted) / static_cast<double>(errors.size());
+  return student_t(degrees) * std::sqrt(squares / static_cast<double>(degrees) * (1 + share));
+}
+
+std::vector<VerifiedSplit> measured_splits(const Question& question, std::span<const record::TrialRecord> records) {
+  std::vector<VerifiedSplit> splits;
+  for (const auto& asked : questions_of(question, records)) {
+    const auto verified = verify(asked, records).splits;
+    if (same_network(asked, question) && verified.size() >= kFewestFitted) return verified;
+    splits.insert(splits.end(), verified.begin(), verified.end());
+  }
+  if (static_cast<int>(splits.size()) >= kFewestFitted) return splits;
+  throw UsageError(
+      fmt::format("fit a pipeline to {} measured splits: it takes {}, of this model in {} stages with {} batches in "
+                  "flight, over any network; measure them with `paretopipe sweep`",
+                  splits.size(), kFewestFitted, stages_of(question), question.depth));
+}
+
+double sum_of(const std::vector<Band>& times) {
+  return std::accumulate(times.begin(), times.end(), 0.0,
+                         [](double sum, const Band& time) { return sum + time.value; });
+}
+
+}  // namespace
+
+Corrections fit(Question question, std::span<const record::TrialRecord> records) {
+  question.corrections = {};
+  const auto splits = measured_splits(question, records);
+  std::vector<Row> latencies, periods;
+  for (const auto& split : splits) {
+    const auto& predicted = split.predicted;
+    const double compute = sum_of(predicted.stage_ns);
+    // Links are predicted as they are; what is fitted is the rest.
+    const double links = sum_of(predicted.link_ns);
+    latencies.push_back({compute, static_cast<double>(predicted.link_ns.size()), split.latency_ns - links});
+    const double period = question.profiles.front().model.batch * 1e9 / predicted.throughput_image_per_s.value;
+    const auto kind = predicted.bottleneck.kind;
+    if (kind != Bottleneck::Kind::stage && kind != Bottleneck::Kind::cpus) continue;
+    periods.push_back({period, std::max(0.0, compute - period),
+                       question.profiles.front().model.batch * 1e9 / split.throughput_image_per_s});
+  }
+  std::erase_if(latencies, [](const Row& row) { return row.measured <= 0; });
+  constexpr double kAnyTime = 1e18;
+  const auto latency = factors_of(latencies, kAnyTime);
+  auto period = factors_of(periods, 1);
+  if (periods.size() < kFewestFitted) period = {latency.one, 0};
+  question.corrections = {.idle_pace = latency.one,
+                          .busy_pace = period.one,
+                          .hand_over_ns = latency.other,
+                          .contention = period.one > 0 ? std::min(1.0, period.other / period.one) : 0,
+                          .splits = static_cast<int>(splits.size())};
+  std::vector<double> latency_errors, throughput_errors;
+  for (const auto& split : measured_splits(question, records)) {
+    latency_errors.push_back(split.latency_error());
+    throughput_errors.push_back(split.throughput_error());
+  }
+  question.corrections.latency_spread = spread_of(latency_errors, 2);
+  question.corrections.throughput_spread = spread_of(throughput_errors, 2);
+  return question.corrections;
+}
+
+}  // namespace paretopipe::predict

@@ -1,0 +1,37 @@
+#pragma once
+#include <paretopipe/analysis/predict/profile.hpp>
+
+#include <array>
+#include <vector>
+
+namespace paretopipe::predict {
+
+/// What a device would take for the runs of a long model, of which only some were profiled: those that begin with the
+/// first block or end with the last one, single blocks, and a few drawn ones of each beginning (profiled_ends).
+///
+/// A run takes about the sum of its blocks alone, each of which is begun and ended there, while the run is begun and
+/// ended once. So it takes a factor of the sum, less something for each block, and what it takes to begin and end.
+/// These three are fitted to all runs of several blocks by least squares of relative errors.
+class LongModel {
+ public:
+  /// The device must have the runs that profiled_ends() names.
+  LongModel(const ProfiledDevice& device, int blocks);
+
+  double estimate_ns(int begin, int end) const;
+
+  /// 95 % of the runs that were held out are estimated within this share of what was measured: every other run was
+  /// fitted, and the rest compared.
+  double held_out_error() const { return held_out_error_; }
+
+ private:
+  /// What the three factors are of: the sum of the blocks alone, their number, and one.
+  using Terms = std::array<double, 3>;
+  Terms terms_of(int begin, int end) const;
+  void fit(const std::vector<const ProfiledRun*>& runs);
+
+  std::vector<double> until_;  ///< [i]: the sum of the first i blocks, each alone
+  Terms factors_{1, 0, 0};
+  double held_out_error_ = 0;
+};
+
+}  // namespace paretopipe::predict

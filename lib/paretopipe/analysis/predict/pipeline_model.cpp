@@ -1,0 +1,376 @@
+#include <paretopipe/analysis/predict/long_model.hpp>
+#include <paretopipe/analysis/predict/pipeline_model.hpp>
+#include <paretopipe/analysis/predict/queueing.hpp>
+#include <paretopipe/analysis/stats/quantile.hpp>
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/host/cpu_set.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <set>
+
+#include <fmt/format.h>
+
+namespace paretopipe::predict {
+
+namespace {
+
+/// The share of a rate that is payload: TCP's 1448 bytes of a frame's 1514.
+constexpr double kPayloadShare = 1448.0 / 1514.0;
+
+constexpr double kFastQuantile = 0.1;
+constexpr double kSlowQuantile = 0.9;
+
+std::size_t at(int number) {
+  return static_cast<std::size_t>(number);
+}
+
+std::int64_t whole(double ns) {
+  return std::clamp<std::int64_t>(std::llround(ns), 0, StageTimes::kLongestNs);
+}
+
+/// Where a quota makes some rounds short and others long, only their mean is the speed of the device.
+double usual_ns(const ProfiledDevice& device, const std::vector<double>& samples) {
+  if (!device.cpu_quota) return *stats::median(samples);
+  return std::accumulate(samples.begin(), samples.end(), 0.0) / static_cast<double>(samples.size());
+}
+
+/// What a run needs. Of one that was not profiled it is what a larger one needs, which is no less.
+std::optional<std::int64_t> memory_of(const ProfiledDevice& device, int begin, int end, int blocks) {
+  if (const auto* run = device.run(begin, end)) return run->memory_bytes;
+  const auto* first = device.run(0, end);
+  const auto* last = device.run(begin, blocks);
+  if (!first->memory_bytes || !last->memory_bytes) return std::nullopt;
+  return std::min(*first->memory_bytes, *last->memory_bytes);
+}
+
+/// Runs that were not profiled.
+void estimate_others(Candidate& candidate, int blocks) {
+  const LongModel model(*candidate.device, blocks);
+  candidate.estimated_within = model.held_out_error();
+  for (int begin = 1; begin < blocks; ++begin) {
+    for (int end = begin + 1; end < blocks; ++end) {
+      if (candidate.device->run(begin, end) != nullptr) continue;
+      const auto usual = model.estimate_ns(begin, end);
+      candidate.usual.set(begin, end, whole(usual));
+      candidate.fast.set(begin, end, whole(usual / (1 + candidate.estimated_within)));
+      candidate.slow.set(begin, end, whole(usual * (1 + candidate.estimated_within)));
+    }
+  }
+}
+
+/// `limit`: of the memory that a stage may need on this device.
+void forbid_beyond(std::int64_t limit, Candidate& candidate, int blocks) {
+  for (int begin = 0; begin < blocks; ++begin) {
+    for (int end = begin + 1; end <= blocks; ++end) {
+      const auto needed = memory_of(*candidate.device, begin, end, blocks);
+      if (!needed) {
+        throw UsageError(
+            fmt::format("keep --memory: the profile of {} does not say how much its blocks need; profile it again",
+                        candidate.device->name));
+      }
+      if (*needed > limit) candidate.usual.forbid(begin, end);
+    }
+  }
+}
+
+Candidate candidate_of(const Question& question, std::pair<std::size_t, int> place, std::size_t position) {
+  const auto& profile = question.profiles[place.first];
+  const auto& device = profile.devices[at(place.second)];
+  const int blocks = profile.model.block_count();
+  Candidate candidate{&device, place, StageTimes(blocks), StageTimes(blocks), StageTimes(blocks)};
+  for (const auto& run : device.runs) {
+    const std::vector<double> samples(run.compute_ns.begin(), run.compute_ns.end());
+    const auto usual = usual_ns(device, samples);
+    candidate.usual.set(run.begin, run.end, whole(usual));
+    candidate.fast.set(run.begin, run.end, whole(std::min(usual, *stats::quantile(samples, kFastQuantile))));
+    candidate.slow.set(run.begin, run.end, whole(std::max(usual, *stats::quantile(samples, kSlowQuantile))));
+  }
+  if (blocks > kMostProfiledBlocks) estimate_others(candidate, blocks);
+  const bool sleeps = profile.model.model.starts_with("synthetic:");
+  if (!sleeps && !device.cpus.empty()) candidate.cpus = device.host.hostname + " " + device.cpus;
+  const auto& limits = question.memory_bytes;
+  constexpr auto kAny = std::numeric_limits<std::int64_t>::max();
+  if (!limits.empty() || question.least_memory) {
+    forbid_beyond(limits.empty() ? kAny : limits[limits.size() == 1 ? 0 : position], candidate, blocks);
+  }
+  return candidate;
+}
+
+Band wider(const Band& band, double spread) {
+  const auto low = std::hypot(band.value - band.low, band.value * spread);
+  const auto high = std::hypot(band.high - band.value, band.value * spread);
+  return {std::max(0.0, band.value - low), band.value, band.value + high};
+}
+
+Band operator+(const Band& one, const Band& other) {
+  return {one.low + other.low, one.value + other.value, one.high + other.high};
+}
+
+Band operator*(double factor, const Band& band) {
+  return {factor * band.low, factor * band.value, factor * band.high};
+}
+
+Band longer(const Band& one, const Band& other) {
+  return {std::max(one.low, other.low), std::max(one.value, other.value), std::max(one.high, other.high)};
+}
+
+/// How much of these CPUs' time a stage needs for each nanosecond that it computes.
+double share_of_cpus(const ProfiledDevice& device) {
+  const double threads = device.compute.is_object() ? device.compute.value("threads", 1) : 1;
+  return device.cpu_quota.value_or(threads) / static_cast<double>(host::parse_cpu_list(device.cpus).size());
+}
+
+/// What the stages of a split keep busy, and for how long a batch.
+class Period {
+ public:
+  void occupy(const Band& busy, Bottleneck::Kind kind, std::size_t number) {
+    if (busy.value > longest_.value) bottleneck_ = {kind, static_cast<int>(number)};
+    longest_ = longer(longest_, busy);
+  }
+
+  const Band& longest() const { return longest_; }
+  const Bottleneck& bottleneck() const { return bottleneck_; }
+
+ private:
+  Band longest_{};
+  Bottleneck bottleneck_{};
+};
+
+/// How long each batch keeps the stages from the next one: the slowest stage, or CPUs that several share, and some of
+/// what the other stages compute meanwhile.
+Period period_of_stages(const std::vector<const Candidate*>& devices, const std::vector<Band>& times,
+                        const Corrections& corrections) {
+  Period period;
+  Band all;
+  std::map<std::string, std::pair<std::size_t, Band>> shared;  // by CPUs: the first stage there, and all their time
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    period.occupy(times[i], Bottleneck::Kind::stage, i);
+    all = all + times[i];
+    if (devices[i]->cpus.empty()) continue;
+    auto& time = shared.emplace(devices[i]->cpus, std::pair(i, Band{})).first->second.second;
+    time = time + share_of_cpus(*devices[i]->device) * times[i];
+  }
+  for (const auto& [cpus, busy] : shared) period.occupy(busy.second, Bottleneck::Kind::cpus, busy.first);
+  const auto& longest = period.longest();
+  const auto held_up = [&](double most, double sum) {
+    return most + corrections.contention * std::max(0.0, sum - most);
+  };
+  Period corrected;
+  corrected.occupy(corrections.busy_pace * Band{held_up(longest.low, all.low), held_up(longest.value, all.value),
+                                                held_up(longest.high, all.high)},
+                   period.bottleneck().kind, static_cast<std::size_t>(period.bottleneck().number));
+  return corrected;
+}
+
+std::optional<ServerLatency> server_latency(const Band& latency, const Band& period, double batches_per_s) {
+  const auto low = waiting(period.low, batches_per_s);
+  const auto usual = waiting(period.value, batches_per_s);
+  const auto high = waiting(period.high, batches_per_s);
+  if (!usual) return std::nullopt;
+  // At its slowest the split may not keep up, and then no wait is too long.
+  constexpr double kAny = std::numeric_limits<double>::infinity();
+  const Waiting longest = high.value_or(Waiting{kAny, kAny});
+  return ServerLatency{latency + Band{low->mean_ns, usual->mean_ns, longest.mean_ns},
+                       latency + Band{low->p99_ns, usual->p99_ns, longest.p99_ns}};
+}
+
+}  // namespace
+
+Band Way::latency_ns(std::int64_t bytes) const {
+  const auto usual = fixed_ns + busy_ns(bytes);
+  return {usual - std::min(fixed_ns, 3 * jitter_ns), usual, usual + 3 * jitter_ns};
+}
+
+PipelineModel::PipelineModel(const Question& question)
+    : question_(question), model_(question.profiles.at(0).model), stages_(stages_of(question)) {
+  check_profiles();
+  add_devices();
+  check_devices();
+  find_ways();
+}
+
+void PipelineModel::check_profiles() const {
+  for (const auto& other : question_.profiles) {
+    if (const auto why = difference(question_.profiles.front(), other); !why.empty()) {
+      throw UsageError(fmt::format("predict from these profiles together: {}", why));
+    }
+  }
+}
+
+void PipelineModel::add_devices() {
+  std::vector<std::pair<std::size_t, int>> places;
+  for (std::size_t profile = 0; profile < question_.profiles.size(); ++profile) {
+    const auto count = static_cast<int>(question_.profiles[profile].devices.size());
+    for (int number = 0; number < count; ++number) places.emplace_back(profile, number);
+  }
+  const auto limits = question_.memory_bytes.size();
+  if (limits > 1 && limits != places.size()) {
+    throw UsageError(fmt::format("{} memory limits were given for {} devices; give one for all, or one for each",
+                                 limits, places.size()));
+  }
+  for (std::size_t i = 0; i < places.size(); ++i) candidates_.push_back(candidate_of(question_, places[i], i));
+}
+
+void PipelineModel::check_devices() const {
+  const auto devices = static_cast<int>(candidates_.size());
+  if (question_.any_order ? stages_ <= devices : stages_ == devices) return;
+  throw UsageError(fmt::format(
+      "the profiles hold {} devices, and the pipeline has {} stages; name as many as there are stages, a file twice "
+      "for a second one of its devices{}",
+      devices, stages_, question_.any_order ? "" : ", or let --any-order choose"));
+}
+
+const ProfiledLink* PipelineModel::probed(std::size_t from, std::size_t to) const {
+  const auto [profile, sender] = candidates_[from].place;
+  const auto [same_profile, receiver] = candidates_[to].place;
+  if (profile != same_profile) return nullptr;
+  for (const auto& link : question_.profiles[profile].links) {
+    if (link.from == sender && link.to == receiver) return &link;
+  }
+  return nullptr;
+}
+
+void PipelineModel::find_ways() {
+  if (stages_ == 1) return;
+  if (!question_.network) return find_probed_ways();
+  for (int stage = 0; stage < stages_; ++stage) {
+    const bool back = stage + 1 == stages_;
+    ways_.push_back(shaped_way(back ? question_.network->backward : question_.network->forward));
+  }
+}
+
+void PipelineModel::find_probed_ways() {
+  if (question_.any_order) {
+    throw UsageError("choose among orders over links of which each is another: name the --network of all of them");
+  }
+  for (std::size_t stage = 0; stage < candidates_.size(); ++stage) {
+    const auto next = (stage + 1) % candidates_.size();
+    const auto* link = probed(stage, next);
+    if (link == nullptr) {
+      throw UsageError(
+          fmt::format("nothing says how fast the way from {} to {} is: profile them together, or name a --network",
+                      candidates_[stage].device->name, candidates_[next].device->name));
+    }
+    ways_.push_back({static_cast<double>(link->round_trip_ns) / 2, 0, link->rate_bit_per_s});
+  }
+}
+
+/// What the conditions prescribe, on top of the slowest link that was probed.
+Way PipelineModel::shaped_way(const experiment::LinkConditions& conditions) const {
+  const auto& name = question_.network->name;
+  if (conditions.loss > 0 || conditions.reorder > 0 || conditions.duplicate > 0) {
+    throw UsageError(
+        fmt::format("predict over {}: it loses, reorders or duplicates packets, and what TCP makes of that has to be "
+                    "measured: paretopipe sweep --network {}",
+                    name, name));
+  }
+  Way way;
+  for (const auto& profile : question_.profiles) {
+    for (const auto& link : profile.links) {
+      way.fixed_ns = std::max(way.fixed_ns, static_cast<double>(link.round_trip_ns) / 2);
+      way.rate_bit_per_s = std::min(way.rate_bit_per_s, link.rate_bit_per_s);
+    }
+  }
+  way.fixed_ns += static_cast<double>(conditions.delay.count());
+  way.jitter_ns = static_cast<double>(conditions.jitter.count());
+  if (conditions.rate_bit_per_s) {
+    const auto share = question_.shaping == experiment::Shaping::emulated ? 1 : kPayloadShare;
+    way.rate_bit_per_s = std::min(way.rate_bit_per_s, static_cast<double>(*conditions.rate_bit_per_s) * share);
+  }
+  if (std::isinf(way.rate_bit_per_s)) {
+    throw UsageError(fmt::format(
+        "predict over {}: it has no rate, and the profiles probed no link; name a network that has one", name));
+  }
+  return way;
+}
+
+std::vector<LinkTimes> PipelineModel::link_times() const {
+  const auto& corrections = question_.corrections;
+  std::vector<LinkTimes> links;
+  for (const auto& way : ways_) {
+    auto& times = links.emplace_back();
+    for (int cut = 0; cut <= blocks(); ++cut) {
+      const auto bytes = model_.bytes_at(cut);
+      times.busy_ns.push_back(whole(way.busy_ns(bytes) / corrections.busy_pace));
+      times.latency_ns.push_back(
+          whole((way.latency_ns(bytes).value + corrections.hand_over_ns) / corrections.idle_pace));
+    }
+  }
+  return links;
+}
+
+bool PipelineModel::separable() const {
+  if (question_.corrections.contention > 0) return false;
+  std::set<std::string> taken;
+  return std::all_of(candidates_.begin(), candidates_.end(),
+                     [&](const auto& one) { return one.cpus.empty() || taken.insert(one.cpus).second; });
+}
+
+std::vector<PlacedStage> PipelineModel::placed(const std::vector<int>& split_points) const {
+  std::vector<PlacedStage> stages;
+  int begin = 0;
+  for (int stage = 0; stage < stages_; ++stage) {
+    const auto last = stage == static_cast<int>(split_points.size());
+    const int end = last ? blocks() : split_points.at(at(stage));
+    stages.push_back({stage, begin, end});
+    begin = end;
+  }
+  if (stages.front().end == blocks()) stages.resize(1);  // all local: nothing crosses a link
+  return stages;
+}
+
+bool PipelineModel::fits(const std::vector<PlacedStage>& stages) const {
+  return std::all_of(stages.begin(), stages.end(), [&](const auto& stage) {
+    return stage.begin == stage.end || candidates_[at(stage.device)].usual.possible(stage.begin, stage.end);
+  });
+}
+
+Band PipelineModel::time_of(const PlacedStage& stage) const {
+  if (stage.begin == stage.end) return {};
+  const auto& device = candidates_[at(stage.device)];
+  const auto time = [&](const StageTimes& times) { return static_cast<double>(times.at(stage.begin, stage.end)); };
+  return {time(device.fast), time(device.usual), time(device.slow)};
+}
+
+PredictedSplit PipelineModel::judge(const std::vector<PlacedStage>& stages) const {
+  const auto& corrections = question_.corrections;
+  PredictedSplit split;
+  split.stages = stages;
+  std::vector<const Candidate*> devices;
+  std::vector<Band> alone;
+  Band latency;
+  for (const auto& stage : stages) {
+    devices.push_back(&candidates_[at(stage.device)]);
+    alone.push_back(time_of(stage));
+    split.stage_ns.push_back(corrections.idle_pace * alone.back());
+    split.memory_bytes.push_back(
+        stage.begin == stage.end ? 0 : memory_of(*devices.back()->device, stage.begin, stage.end, blocks()));
+    latency = latency + split.stage_ns.back();
+  }
+  auto period = period_of_stages(devices, alone, corrections);
+  for (std::size_t i = 0; i < stages.size() && stages.size() > 1; ++i) {
+    const auto bytes = model_.bytes_at(stages[i].end);
+    const auto hand_over = corrections.hand_over_ns;
+    split.payload_bytes.push_back(bytes);
+    split.link_ns.push_back(ways_[i].latency_ns(bytes) + Band{hand_over, hand_over, hand_over});
+    latency = latency + split.link_ns.back();
+    const auto busy = ways_[i].busy_ns(bytes);
+    period.occupy({busy, busy, busy}, Bottleneck::Kind::link, i);
+  }
+  period.occupy(1.0 / question_.depth * latency, Bottleneck::Kind::depth, 0);
+  split.bottleneck = period.bottleneck();
+  split.latency_ns = wider(latency, corrections.latency_spread);
+  const auto rate = [&](double period_ns) { return model_.batch * 1e9 / std::max(1.0, period_ns); };
+  const auto& longest = period.longest();
+  split.throughput_image_per_s =
+      wider({rate(longest.high), rate(longest.value), rate(longest.low)}, corrections.throughput_spread);
+  if (question_.rate_image_per_s && split.bottleneck.kind != Bottleneck::Kind::depth) {
+    split.server = server_latency(split.latency_ns, wider(longest, corrections.throughput_spread),
+                                  *question_.rate_image_per_s / model_.batch);
+  }
+  return split;
+}
+
+}  // namespace paretopipe::predict
