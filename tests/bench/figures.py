@@ -10,6 +10,7 @@ usage: figures.py check NAMES DOCUMENT...     every marker is known and closed (
        figures.py training EXPLAINED          a table of micro-batches, of what `explain --format json` writes
        figures.py around STATED               networks below.json and above.json, 20 % off the rate that `codecs --format json` states
        figures.py break-even FOLDER...        a table of codecs; of a FOLDER stated.json, below.csv and above.csv are read
+       figures.py guided FULL GUIDED S S      what a guided sweep found beside a full one, and the seconds that each took
        figures.py four-stages CSV SCHEMES     a table of schemes; a line of SCHEMES is MODEL SCHEME CUTS
 
 A figure stands between the lines <!-- figure NAME --> and <!-- end of figure -->.
@@ -264,7 +265,26 @@ def four_stages(csv_file, schemes_file):
     print("The same number of layers for every stage gives " + ", ".join(shares) + ".")
 
 
-COMMANDS = {"check": check, "place": place, "machine": machine, "splits": splits, "promises": promises, "fidelity": fidelity, "training": training,
+def guided(full, some, full_s, some_s):
+    def frontier(folder):
+        records = [record for record in records_of(folder) if record["status"] == "ok"]
+        by_split = {}
+        for record in records:
+            by_split.setdefault(tuple(record["trial"]["split_points"]), []).append(record["summary"])
+        middle = {split: (sorted(s["latency"]["p50_ns"] for s in found)[len(found) // 2],
+                          sorted(s["throughput_image_per_s"] for s in found)[len(found) // 2]) for split, found in by_split.items()}
+        best = [split for split, (latency, rate) in middle.items()
+                if not any(l <= latency and r >= rate and (l, r) != (latency, rate) for l, r in middle.values())]
+        return len(records), sorted(best)
+
+    rows = []
+    for name, folder, seconds in (("all splits", full, full_s), ("guided, profile included", some, some_s)):
+        trials, best = frontier(folder)
+        rows.append([name, ", ".join(",".join(map(str, split)) for split in best), str(trials), seconds])
+    table(["sweep", "frontier", "trials", "s"], rows, words=2)
+
+
+COMMANDS = {"guided": guided, "check": check, "place": place, "machine": machine, "splits": splits, "promises": promises, "fidelity": fidelity, "training": training,
             "around": around, "break-even": break_even, "four-stages": four_stages}
 
 if __name__ == "__main__":
