@@ -18,7 +18,7 @@ import time
 
 CNNS = ["alexnet", "vgg16", "resnet18", "resnet50", "mobilenet_v2", "inception_v3"]
 ARCHIVES = ["squeezenet1_1", "mnasnet1_0"]
-SYNTHETIC = "synthetic:20ms/200kB,15ms/400kB,30ms/40kB,10ms/40kB,12ms"
+SYNTHETIC = "synthetic:10ms/200kB,12ms/400kB,18ms/200kB,8ms/100kB,14ms/40kB,9ms/40kB,11ms/20kB,7ms/20kB,6ms"
 NETWORKS = {"loopback": None,
             "lan": {"both": {"delay": "100 us", "rate": "1 Gbit/s"}},
             "far": {"both": {"delay": "5 ms", "rate": "200 Mbit/s"}}}
@@ -97,6 +97,7 @@ def draw_splits(name, blocks, stages, fitted, held_out):
             seen.append(cuts)
         if len(seen) == math.comb(blocks - 1, stages - 1):
             break
+    held_out = min(held_out, len(seen) - (fitted - 1))  # where there are few, fewer are held out
     return [local] + seen[held_out:], seen[:held_out]
 
 
