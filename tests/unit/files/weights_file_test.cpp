@@ -143,6 +143,30 @@ TEST_CASE("a tensor that is written comes back as it was, in both formats", "[we
   }
 }
 
+TEST_CASE("weights that are written come back under their names, in both formats", "[weights]") {
+  const NamedTensors weights{{"conv.weight", a_tensor()},
+                             {"conv.bias", a_tensor(DType::float32, {6})},
+                             {"bn.num_batches_tracked", {DType::int64, {}, bytes_of(kBytes).first(8)}},
+                             {"head.empty", {DType::float32, {0}, {}}}};
+  for (const auto* name : {"w.pth", "w.pt", "w.safetensors"}) {
+    CAPTURE(name);
+    const auto file = weights_file_of(weights, name);
+    const auto read = read_tensors(bytes_of(file));
+    CHECK(read.size() == weights.size());
+    for (const auto& [key, tensor] : weights) {
+      const auto& found = read.at(key);
+      CHECK(found.dtype == tensor.dtype);
+      CHECK(found.shape == tensor.shape);
+      CHECK(text_of(found.bytes) == text_of(tensor.bytes));
+      CHECK_NOTHROW(verify(found));
+    }
+    CHECK(file == weights_file_of(weights, name));
+  }
+  CHECK_THROWS_AS(weights_file_of(weights, "w.npz"), UsageError);
+  CHECK(contains(support::message_of<UsageError>([&] { read_tensor(bytes_of(torch_file_of(weights))); }),
+                 "it holds a dictionary, not a tensor"));
+}
+
 TEST_CASE("the same tensor makes the same file, whose name says its format", "[weights]") {
   CHECK(torch_file_of(a_tensor()) == torch_file_of(a_tensor()));
   CHECK(tensor_file_of(a_tensor(), "a/b.pt") == torch_file_of(a_tensor()));

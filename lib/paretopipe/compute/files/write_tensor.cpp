@@ -81,6 +81,8 @@ class Pickle {
   void no() { append(bytes_, "\x89"); }
   void persistent_id() { append(bytes_, "Q"); }
   void call() { append(bytes_, "R"); }
+  void begin_items() { append(bytes_, "("); }
+  void set_items() { append(bytes_, "u"); }
 
   /// Includes the stop opcode. Call last.
   std::string finish() {
@@ -92,16 +94,23 @@ class Pickle {
   std::string bytes_;
 };
 
+void append_empty_dict(Pickle& pickle) {
+  pickle.global("collections", "OrderedDict");
+  pickle.begin_tuple();
+  pickle.end_tuple();
+  pickle.call();
+}
+
 /// torch._utils._rebuild_tensor_v2(storage, offset, shape, strides, requires_grad, backward hooks)
-std::string pickle_of(const DenseTensor& tensor, std::string_view storage_type) {
+void append_tensor(Pickle& pickle, const DenseTensor& tensor, std::size_t storage) {
+  const auto storage_type = names_of(tensor).storage;
   const auto layout = dense_layout(tensor.shape).value();
-  Pickle pickle;
   pickle.global("torch._utils", "_rebuild_tensor_v2");
   pickle.begin_tuple();
   pickle.begin_tuple();
   pickle.text("storage");
   pickle.global("torch", storage_type);
-  pickle.text("0");
+  pickle.text(std::to_string(storage));
   pickle.text("cpu");
   pickle.number(layout.elements);
   pickle.end_tuple();
@@ -110,13 +119,9 @@ std::string pickle_of(const DenseTensor& tensor, std::string_view storage_type) 
   pickle.numbers(tensor.shape);
   pickle.numbers(layout.strides);
   pickle.no();
-  pickle.global("collections", "OrderedDict");
-  pickle.begin_tuple();
+  append_empty_dict(pickle);
   pickle.end_tuple();
   pickle.call();
-  pickle.end_tuple();
-  pickle.call();
-  return pickle.finish();
 }
 
 /// A zip archive of stored entries (PKWARE's APPNOTE 6.3), written from its first byte to its last.
@@ -187,22 +192,49 @@ class ZipWriter {
 
 }  // namespace
 
-std::string torch_file_of(const DenseTensor& tensor) {
-  constexpr std::size_t kRoom = 4096;  // for everything except the tensor
-  const auto& names = names_of(tensor);
-  if (tensor.bytes.size() > std::numeric_limits<std::uint32_t>::max() - kRoom) {
-    throw UsageError(fmt::format("a tensor of {} bytes is too large for a .pt file here; write it as .safetensors",
-                                 tensor.bytes.size()));
+namespace {
+
+std::string torch_file(const std::vector<std::string_view>& storages, const std::string& pickle) {
+  constexpr std::size_t kRoom = 4096;          // for everything except the tensors, beside
+  constexpr std::size_t kRoomOfStorage = 256;  // for each of them
+  std::size_t bytes = kRoom + pickle.size() + kRoomOfStorage * storages.size();
+  for (const auto storage : storages) bytes += storage.size();
+  if (bytes > std::numeric_limits<std::uint32_t>::max() ||
+      storages.size() >= std::numeric_limits<std::uint16_t>::max() - 4U) {
+    throw UsageError(fmt::format("{} bytes in {} tensors are too much for a .pt or .pth file here; write .safetensors",
+                                 bytes, storages.size()));
   }
   ZipWriter zip;
-  zip.add("archive/data.pkl", pickle_of(tensor, names.storage));
+  zip.add("archive/data.pkl", pickle);
   zip.add("archive/byteorder", "little");
-  zip.add("archive/data/0", text_of(tensor.bytes));
+  for (std::size_t i = 0; i < storages.size(); ++i) zip.add(fmt::format("archive/data/{}", i), storages[i]);
   zip.add("archive/version", "3\n");
   return zip.finish();
 }
 
-std::string safetensors_file_of(const std::vector<std::pair<std::string, DenseTensor>>& tensors) {
+}  // namespace
+
+std::string torch_file_of(const DenseTensor& tensor) {
+  Pickle pickle;
+  append_tensor(pickle, tensor, 0);
+  return torch_file({text_of(tensor.bytes)}, pickle.finish());
+}
+
+std::string torch_file_of(const NamedTensors& tensors) {
+  Pickle pickle;
+  std::vector<std::string_view> storages;
+  append_empty_dict(pickle);
+  pickle.begin_items();
+  for (const auto& [name, tensor] : tensors) {
+    pickle.text(name);
+    append_tensor(pickle, tensor, storages.size());
+    storages.push_back(text_of(tensor.bytes));
+  }
+  pickle.set_items();
+  return torch_file(storages, pickle.finish());
+}
+
+std::string safetensors_file_of(const NamedTensors& tensors) {
   auto header = nlohmann::ordered_json::object();
   std::size_t begin = 0;
   for (const auto& [name, tensor] : tensors) {
@@ -222,13 +254,18 @@ std::string safetensors_file_of(const std::vector<std::pair<std::string, DenseTe
 void check_tensor_file_name(const std::filesystem::path& file) {
   const auto ending = file.extension();
   if (ending == ".pt" || ending == ".pth" || ending == ".safetensors") return;
-  throw UsageError(
-      fmt::format("write {}: its name must end in .pt or .safetensors, the formats that there are", file.string()));
+  throw UsageError(fmt::format("write {}: its name must end in .pt, .pth or .safetensors, the formats that there are",
+                               file.string()));
 }
 
 std::string tensor_file_of(const DenseTensor& tensor, const std::filesystem::path& file) {
   check_tensor_file_name(file);
   return file.extension() == ".safetensors" ? safetensors_file_of({{"output", tensor}}) : torch_file_of(tensor);
+}
+
+std::string weights_file_of(const NamedTensors& tensors, const std::filesystem::path& file) {
+  check_tensor_file_name(file);
+  return file.extension() == ".safetensors" ? safetensors_file_of(tensors) : torch_file_of(tensors);
 }
 
 }  // namespace paretopipe::files

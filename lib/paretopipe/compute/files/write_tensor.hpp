@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-// One dense tensor as the bytes of a file that Python reads. Nothing here accesses the disk.
+// Dense tensors as the bytes of a file that Python reads. Nothing here accesses the disk.
 namespace paretopipe::files {
 
 /// A tensor without gaps, in the order of its shape.
@@ -20,13 +20,22 @@ struct DenseTensor {
 /// bfloat16 and int64. Throws UsageError for 4 GiB or more, which this zip format cannot express.
 std::string torch_file_of(const DenseTensor& tensor);
 
-/// The safetensors format: each tensor under its name. Supports the same types.
-std::string safetensors_file_of(const std::vector<std::pair<std::string, DenseTensor>>& tensors);
+/// Tensors under their names, in this order.
+using NamedTensors = std::vector<std::pair<std::string, DenseTensor>>;
+
+/// The same for a state_dict: an OrderedDict of tensors.
+std::string torch_file_of(const NamedTensors& tensors);
+
+/// The safetensors format. Supports the same types.
+std::string safetensors_file_of(const NamedTensors& tensors);
 
 /// Throws UsageError for a file name that does not end in .pt, .pth or .safetensors.
 void check_tensor_file_name(const std::filesystem::path& file);
 
 /// In the format of the file's name; in safetensors the tensor is called "output". Throws as the others do.
 std::string tensor_file_of(const DenseTensor& tensor, const std::filesystem::path& file);
+
+/// A model's weights in the format of the file's name. Throws as the others do.
+std::string weights_file_of(const NamedTensors& tensors, const std::filesystem::path& file);
 
 }  // namespace paretopipe::files
