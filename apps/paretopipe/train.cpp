@@ -3,9 +3,13 @@
 #include <paretopipe/experiment/data_source.hpp>
 #include <paretopipe/record/labels.hpp>
 #include <paretopipe/render/output.hpp>
+#include <paretopipe/run/trial_requests.hpp>
 
 #include <filesystem>
 #include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -21,6 +25,7 @@ struct TrainOptions {
   SweepOptions sweep;
   int epochs = 1;
   std::filesystem::path save;
+  bool codec_only = false;
 };
 
 /// A trial that trains, cut in one way.
@@ -34,6 +39,7 @@ experiment::Experiment experiment_of_train(const TrainOptions& options) {
   experiment.task = experiment::Task::train;
   experiment.repeat.trials = 1;
   experiment.warmup = 0;
+  experiment.batches = 2;  // epochs say how many steps there are
   experiment::apply_flags(experiment, given);
   const auto kind = experiment::parse_data(experiment.data).kind;
   if (experiment.labels.empty() && (kind == "fashion-mnist" || kind == "cifar10")) {
@@ -58,21 +64,76 @@ files::DType type_in_file(wire::DType dtype) {
   return dtype == wire::DType::int64 ? files::DType::int64 : files::DType::float32;
 }
 
-/// A file that `--weights` reads, and PyTorch with safetensors.torch.load_file.
+/// A file that `--weights` reads, and PyTorch with torch.load or safetensors.torch.load_file.
 void save(const std::vector<run::TrainedTensor>& weights, const std::filesystem::path& file) {
-  std::vector<std::pair<std::string, files::DenseTensor>> tensors;
+  files::NamedTensors tensors;
   for (const auto& [name, spec, bytes] : weights)
     tensors.push_back({name, {type_in_file(spec.dtype), spec.shape, bytes}});
-  render::write_file(file, files::safetensors_file_of(tensors));
+  render::write_file(file, files::weights_file_of(tensors, file));
 }
 
 void check_target_of_weights(const TrainOptions& options, const experiment::Experiment& experiment) {
   if (options.save.empty()) return;
-  if (options.save.extension() != ".safetensors") {
-    throw UsageError(fmt::format("write {}: its name must end in .safetensors", options.save.string()));
-  }
+  files::check_tensor_file_name(options.save);
   render::check_target(options.save);
   check_not_replaced(experiment.weights, options.save);
+}
+
+/// A training with a lossy codec is first done without it.
+bool compares(const TrainOptions& options, const experiment::Trial& trial) {
+  return !options.codec_only && run::has_lossy_codec(trial);
+}
+
+/// Shows and keeps what a training brings, epoch after epoch.
+class Course {
+ public:
+  /// `without`: the epochs of the same training without its codec, if it is compared with them.
+  Course(const TrainOptions& options, std::vector<run::Epoch> without)
+      : options_(&options), without_(std::move(without)) {}
+
+  void tell(const run::Epoch& epoch, const std::vector<run::TrainedTensor>& weights) {
+    if (!options_->save.empty()) save(weights, options_->save);
+    done_ = epoch;
+    seconds_ += epoch.seconds;
+    std::string beside;
+    if (!without_.empty()) {
+      const auto& other = without_.at(static_cast<std::size_t>(epoch.number) - 1);
+      beside = fmt::format("; without the codec: loss {:.4f}, accuracy {:.2f} %", other.loss, 100 * other.accuracy);
+    }
+    fmt::print("epoch {}/{}: loss {:.4f}, accuracy {:.2f} %, {:.0f} sample/s, {} so far{}\n", epoch.number, epoch.of,
+               epoch.loss, 100 * epoch.accuracy, static_cast<double>(epoch.samples) / epoch.seconds,
+               format_duration(seconds_ * 1e9), beside);
+    std::fflush(stdout);
+  }
+
+  /// What became of the file, for a training that ended early.
+  std::string kept() const {
+    if (options_->save.empty()) return "";
+    if (done_.number == 0) return fmt::format("; {} was not written", options_->save.string());
+    return fmt::format("; {} has the weights after epoch {}", options_->save.string(), done_.number);
+  }
+
+  void conclude(const std::string& codec) const {
+    if (!without_.empty()) {
+      fmt::print("{} costs {:.2f} points of accuracy in the last epoch, and {:.4f} of loss\n", codec,
+                 100 * (without_.back().accuracy - done_.accuracy), done_.loss - without_.back().loss);
+    }
+    if (!options_->save.empty()) fmt::print("weights: {}\n", options_->save.string());
+  }
+
+ private:
+  const TrainOptions* options_;
+  std::vector<run::Epoch> without_;
+  run::Epoch done_{};
+  double seconds_ = 0;
+};
+
+/// The epochs of the trial without its codec, whose weights nobody needs.
+std::optional<record::Failure> train_without_codec(run::PipelineExecutor& executor, experiment::Trial trial, int epochs,
+                                                   std::vector<run::Epoch>& done) {
+  const auto codec = std::exchange(trial.codec, codec::kNone);
+  print_notice("training without {} first, to compare; --codec-only leaves that out\n", codec);
+  return executor.train_epochs(trial, epochs, [&](const auto& epoch, const auto&) { done.push_back(epoch); });
 }
 
 ExitCode run_train(const TrainOptions& options) {
@@ -83,32 +144,25 @@ ExitCode run_train(const TrainOptions& options) {
   const launch::InterruptGuard interrupt;
   run::PipelineExecutor executor(executor_options(options.sweep, experiment, inputs, interrupt));
   const auto trial = only_trial_of(run::prepare_sweep(experiment, inputs, executor));
-  int done = 0;
-  double seconds = 0;
-  const auto told = [&](const run::Epoch& epoch, const std::vector<run::TrainedTensor>& weights) {
-    if (!options.save.empty()) save(weights, options.save);
-    done = epoch.number;
-    seconds += epoch.seconds;
-    fmt::print("epoch {}/{}: loss {:.4f}, accuracy {:.2f} %, {:.0f} sample/s, {} so far\n", epoch.number, epoch.of,
-               epoch.loss, 100 * epoch.accuracy, static_cast<double>(epoch.samples) / epoch.seconds,
-               format_duration(seconds * 1e9));
-    std::fflush(stdout);
-  };
-  const auto kept = [&] {
-    if (options.save.empty()) return std::string();
-    if (done == 0) return fmt::format("; {} was not written", options.save.string());
-    return fmt::format("; {} has the weights after epoch {}", options.save.string(), done);
-  };
+  Course course(options, {});
   try {
-    if (const auto failure = executor.train_epochs(trial, options.epochs, told)) {
-      print_notice("paretopipe: training ended early: {}{}\n", record::describe(*failure), kept());
+    std::optional<record::Failure> failure;
+    if (compares(options, trial)) {
+      std::vector<run::Epoch> without;
+      failure = train_without_codec(executor, trial, options.epochs, without);
+      course = Course(options, std::move(without));
+    }
+    const auto tell = [&](const auto& epoch, const auto& weights) { course.tell(epoch, weights); };
+    if (!failure) failure = executor.train_epochs(trial, options.epochs, tell);
+    if (failure) {
+      print_notice("paretopipe: training ended early: {}{}\n", record::describe(*failure), course.kept());
       return ExitCode::negative;
     }
   } catch (const Interrupted&) {
-    print_notice("paretopipe: interrupted{}\n", kept());
+    print_notice("paretopipe: interrupted{}\n", course.kept());
     return ExitCode::interrupted;
   }
-  if (!options.save.empty()) fmt::print("weights: {}\n", options.save.string());
+  course.conclude(trial.codec);
   return ExitCode::success;
 }
 
@@ -125,18 +179,22 @@ void add_train(CLI::App& app, Command& chosen, std::vector<std::string> command_
   auto* command = app.add_subcommand("train", "Train a model over a pipeline of stages, and save its weights");
   const auto options = std::make_shared<TrainOptions>();
   options->sweep.command_line = std::move(command_line);
-  add_setting_flags(
-      *command, options->sweep.settings,
-      {"models",     "num_classes",  "weights",         "data",           "labels",   "splits",    "stages",
-       "partitions", "batch",        "micro_batches",   "seed",           "schedule", "optimizer", "lr",
-       "momentum",   "weight_decay", "recompute",       "networks",       "shaping",  "link",      "threads_per_stage",
-       "cpus",       "placement",    "device_profiles", "trial_timeout_s"});
+  add_setting_flags(*command, options->sweep.settings,
+                    {"models",        "num_classes", "weights",         "data",           "labels",
+                     "splits",        "stages",      "partitions",      "codec",          "batch",
+                     "micro_batches", "seed",        "schedule",        "optimizer",      "lr",
+                     "lr_schedule",   "lr_warmup",   "momentum",        "weight_decay",   "recompute",
+                     "loss_sum",      "networks",    "shaping",         "link",           "threads_per_stage",
+                     "cpus",          "placement",   "device_profiles", "trial_timeout_s"});
   command->add_option("--epochs", options->epochs, "How often every sample is learned from")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
   command
-      ->add_option("--save", options->save, "Where the weights go after every epoch: a .safetensors file, whole or not")
+      ->add_option("--save", options->save,
+                   "Where the weights go after every epoch: .pth or .pt as torch.save writes it, or .safetensors")
       ->type_name("FILE");
+  command->add_flag("--codec-only", options->codec_only,
+                    "Do not first train without a lossy codec, to show what it costs in accuracy");
   command->footer(kTrainHelp);
   command->callback([options, &chosen] { chosen = [options] { return run_train(*options); }; });
 }

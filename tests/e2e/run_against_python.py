@@ -98,6 +98,21 @@ def check_images(model):
     assert record["trial"]["data"] == "images:photos", record["trial"]
 
 
+def check_training(batch):
+    """What paretopipe trained and saved is a state_dict, with which torchvision computes the same logits."""
+    torch.save(torch.randn(4, 3, 224, 224), FOLDER / "lesson.pt")
+    (FOLDER / "lesson.txt").write_text("0\n1\n1\n0\n")
+    train = "paretopipe train --model resnet18 --classes 2 --data tensor:lesson.pt --labels lesson.txt --split 5 --batch 2"
+    subprocess.run([*train.split(), "--micro-batch", "1", "--save", "trained.pth"], cwd=FOLDER, check=True)
+    learned = torchvision.models.resnet18(num_classes=2)
+    before = learned.fc.weight.clone()
+    learned.load_state_dict(torch.load(FOLDER / "trained.pth", weights_only=True))
+    assert learned.bn1.num_batches_tracked == 4 and not torch.equal(before, learned.fc.weight)
+    run("--model", "resnet18", "--classes", 2, "--weights", "trained.pth", "--split", 5, "--input", "x.pt", "--output", "g.pt")
+    with torch.no_grad():
+        check("g.pt", learned.eval()(batch))
+
+
 def main():
     model = make_model()
     batch = torch.randn(3, 3, 224, 224)
@@ -131,6 +146,7 @@ def main():
     assert "top-1 accuracy: 66.67 % of 3 images" in said, said
 
     check_images(model)
+    check_training(batch)
 
     torch.save({"x": batch}, FOLDER / "dictionary.pt")
     torch.save(batch.double(), FOLDER / "double.pt")

@@ -56,6 +56,27 @@ TEST_CASE(
   CHECK(weights_after(school, "--split 31 --seed 2") != alone);
 }
 
+TEST_CASE(
+    "a codec without loss changes no bit of the weights, and one with loss is shown beside the training without") {
+  const School school;
+  const auto plain = weights_after(school, "--split 31");
+  CHECK(weights_after(school, "--split 31 --codec zstd") == plain);
+  const auto said = school.run(0, kTrain + "--epochs 2 --split 31 --codec sort4 --save lossy.pth").output;
+  check_contains(said, {"epoch 2/2: loss ", "; without the codec: loss ", "sort4 costs ", "weights: lossy.pth"});
+  CHECK_NOTHROW(files::WeightsFile(school.folder() / "lossy.pth"));
+  const auto alone = school.run(0, kTrain + "--epochs 1 --split 31 --codec sort4 --codec-only").output;
+  CHECK_FALSE(contains(alone, "without the codec"));
+}
+
+TEST_CASE("rates follow their schedule over all epochs, wherever the model is cut, and losses can be summed") {
+  const School school;
+  const Words rates = "--lr-schedule cosine --lr-warmup 20%";
+  const auto alone = weights_after(school, Words("--split 63") + rates);
+  CHECK(weights_after(school, Words("--split 31 --schedule 1f1b") + rates) == alone);
+  CHECK(weights_after(school, "--split 63") != alone);
+  CHECK(weights_after(school, Words("--split 63 --loss-sum") + rates) != alone);
+}
+
 TEST_CASE("a model learns, its weights have PyTorch's names, and are read again to infer and to train on") {
   const School school;
   const auto said = school.run(0, kTrain + "--split 31 --epochs 35 --save weights.safetensors").output;
@@ -105,7 +126,9 @@ TEST_CASE("what train cannot do is said before anything is trained") {
   check_refused(school, kTrain,
                 {{"--epochs 2", "say where to cut"},
                  {"--split 31 --schedule gpipe,1f1b", "train takes one way"},
-                 {"--split 31 --save weights.pt", "must end in .safetensors"},
+                 {"--split 31 --save weights.npz", "must end in .pt, .pth or .safetensors"},
+                 {"--split 31 --codec sort7", "sort7"},
+                 {"--split 31 --lr-schedule cosin", "did you mean \"cosine\"?"},
                  {"--split 31 --save nowhere/w.safetensors", "nowhere"},
                  {"--split 31 --epochs 0", "--epochs"}});
   check_refused(school, Words("train --model densenet_cifar --data random"),

@@ -119,9 +119,13 @@ class FaultyBackend final : public stage::Backend {
       return learned;
     }
     stage::Activation backward(stage::MicroBatch which, stage::Activation gradient) override {
-      return inner_->backward(which, std::move(gradient));
+      auto result = inner_->backward(which, std::move(gradient));
+      if (backend_.no_gradients_ && !result.bytes.empty()) {
+        *reinterpret_cast<float*>(result.bytes.data()) = std::numeric_limits<float>::quiet_NaN();
+      }
+      return result;
     }
-    void update() override { inner_->update(); }
+    void update(double learning_rate) override { inner_->update(learning_rate); }
     std::vector<std::string> digests() const override { return inner_->digests(); }
     stage::TrainingBytes bytes() const override { return inner_->bytes(); }
     std::vector<stage::NamedState> state() const override { return inner_->state(); }
@@ -186,6 +190,7 @@ class FaultyBackend final : public stage::Backend {
     if (action_ == "wrong") output.bytes.front() ^= std::byte{1};
     if (action_ == "off") *reinterpret_cast<float*>(output.bytes.data()) += 1;
     diverged_ = action_ == "nan";
+    no_gradients_ = action_ == "nogradients";
     if (action_ == "nan") *reinterpret_cast<float*>(output.bytes.data()) = std::numeric_limits<float>::quiet_NaN();
   }
 
@@ -198,7 +203,8 @@ class FaultyBackend final : public stage::Backend {
   int call_ = 0;
   int calls_ = 0;
   bool tired_ = false;
-  bool diverged_ = false;  ///< a loss is NaN from then on
+  bool diverged_ = false;      ///< a loss is NaN from then on
+  bool no_gradients_ = false;  ///< gradients hold NaN from then on
   std::string marker_;
 };
 

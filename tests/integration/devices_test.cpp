@@ -200,6 +200,24 @@ TEST_CASE("a memory limit is read back, and a stage that goes over it is named w
   CHECK(driver_cgroups().empty());
 }
 
+TEST_CASE("a training that needs more memory than its device has fails by name, and the sweep goes on",
+          "[needs:virtual_machine]") {
+  need_virtual_machine();
+  const DeviceShell shell(kLittleMemory);
+  shell.run(1, sweep_of("synthetic:0ms/4kB,0ms/96MB,0ms") +
+                   "--task train --steps 2 --warmup 0 --repeat 1 --split 1,3 --device-profile none --device-profile "
+                   "./small.json");
+  const auto records = shell.records();
+  CHECK(count(records, record::Status::ok) == 1);
+  for (const auto& record : records) {
+    if (record.status == record::Status::ok) continue;
+    INFO(record.failure->reason);
+    CHECK(record.trial.split_points.front() == 1);
+    CHECK(contains(record.failure->reason, "over its memory limit of 48.0 MiB (device profile small)"));
+  }
+  CHECK(driver_cgroups().empty());
+}
+
 TEST_CASE("a device with little memory needs no more than its own blocks do, also where the inputs come from",
           "[needs:virtual_machine]") {
   need_virtual_machine();

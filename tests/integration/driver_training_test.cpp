@@ -2,6 +2,7 @@
 #include <paretopipe/analysis/stats/summarise.hpp>
 #include <paretopipe/experiment/schedule.hpp>
 
+#include <algorithm>
 #include <csignal>
 
 #include "driver_fixture.hpp"
@@ -87,6 +88,45 @@ TEST_CASE("one micro-batch that is computed wrong, a killed stage and a loss tha
   CHECK(count(shell.records(), record::Status::ok) == 2);
 }
 
+TEST_CASE("codecs are measured in training: without loss checked to the bit, with loss beside the losses without it") {
+  const Shell shell;
+  shell.run(0, kTrain + "--split 1 --codec none,zstd,sort8");
+  const auto records = shell.records();
+  REQUIRE(records.size() == 3);
+  const auto is_plain = [](const auto& record) { return record.trial.codec == "none"; };
+  const auto& plain = *std::find_if(records.begin(), records.end(), is_plain)->training;
+  for (const auto& record : records) {
+    INFO(record.trial.label());
+    REQUIRE(record.status == record::Status::ok);
+    CHECK_NOTHROW(stats::check_summary(record));
+    const bool lossy = record.trial.codec == "sort8", encoded = record.trial.codec != "none";
+    const auto& training = *record.training;
+    CHECK(training.verified_steps == (lossy ? 0 : 2));
+    CHECK((training.losses == plain.losses) == !lossy);
+    CHECK(training.lossy.has_value() == lossy);
+    for (const auto& link : record.links) {
+      CHECK(link.unencoded_bytes == (encoded ? std::optional<std::int64_t>(4 * 4000) : std::nullopt));
+      if (lossy) CHECK(link.payload_bytes < *link.unencoded_bytes);
+    }
+    if (!lossy) continue;
+    CHECK(training.lossy->first_losses.size() == 2);
+    auto rest = training.lossy->uncompressed_losses;
+    rest.erase(rest.begin(), rest.begin() + 2);
+    CHECK(rest == plain.losses);
+    CHECK(record.summary->training->uncompressed_loss == plain.losses.back());
+  }
+  check_contains(shell.run(0, "frontier out --objective payload_back --objective step_time").output, {"sort8", "zstd"});
+  check_contains(shell.run(0, "explain out").output,
+                 {"The codec sort8 takes", "Weights were not compared", "The codec zstd takes"});
+}
+
+TEST_CASE("a gradient that is no number fails the trial with a lossy codec, and its sentence names the block") {
+  const Shell shell;
+  const support::FaultOnce once("nogradients@1-2@12");
+  const auto outcome = shell.run(1, kTrain + "--split 1 --codec sort8");
+  CHECK(contains(outcome.errors, "encode the gradient of the output of block 1 with sort8"));
+}
+
 TEST_CASE("a training that is interrupted keeps what was measured and leaves no process") {
   const Shell shell;
   const support::FaultOnce fault("hang@1-2@12");
@@ -117,8 +157,7 @@ TEST_CASE("three stages train over emulated networks, and the plan shows what ea
 
 TEST_CASE("what cannot be trained yet is refused in a sentence") {
   check_refused(Shell(), kTrain,
-                {{"--codec sort8", "leave --codec"},
-                 {"--scenario offline", "leave --scenario out"},
+                {{"--scenario offline", "leave --scenario out"},
                  {"--baseline data-parallel", "data-parallel cannot be trained yet"},
                  {"--compute optimized", "have no backward"},
                  {"--optimizer adam --momentum 0.9", "adam has no momentum"},

@@ -1,7 +1,9 @@
 #pragma once
+#include <paretopipe/core/json_fields.hpp>
+
 #include <array>
 #include <cstdint>
-#include <string_view>
+#include <tuple>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -10,23 +12,42 @@ namespace paretopipe {
 
 /// The moments of every micro-batch in one stage on its way through all stages, in one of the two directions: one entry
 /// per micro-batch through all steps, in nanoseconds of a steady clock. A stage that receives or sends nothing in this
-/// direction has no such moments. Successive moments of a micro-batch never decrease.
+/// direction has no such moments, and without a codec nothing is decoded or encoded. Successive moments of a
+/// micro-batch never decrease.
 struct PassTimeline {
   std::vector<std::int64_t> receive_begin;  ///< the frame's header has arrived
   std::vector<std::int64_t> receive_end;    ///< the last byte is in the tensor
+  std::vector<std::int64_t> ready;          ///< decoded
   std::vector<std::int64_t> compute_begin;
   std::vector<std::int64_t> compute_end;
+  std::vector<std::int64_t> encoded;
   std::vector<std::int64_t> send_begin;  ///< the first byte is about to be handed to the kernel
   std::vector<std::int64_t> send_end;    ///< the kernel has accepted the last byte
 
   bool operator==(const PassTimeline&) const = default;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PassTimeline, receive_begin, receive_end, compute_begin, compute_end, send_begin,
-                                   send_end)
 
-inline constexpr std::array kPassMoments{&PassTimeline::receive_begin, &PassTimeline::receive_end,
-                                         &PassTimeline::compute_begin, &PassTimeline::compute_end,
-                                         &PassTimeline::send_begin,    &PassTimeline::send_end};
+inline constexpr std::array kPassMoments{
+    &PassTimeline::receive_begin, &PassTimeline::receive_end, &PassTimeline::ready,      &PassTimeline::compute_begin,
+    &PassTimeline::compute_end,   &PassTimeline::encoded,     &PassTimeline::send_begin, &PassTimeline::send_end};
+
+/// Without a codec its moments are left out, as in records from before there was one.
+inline const std::tuple kPassTimelineFields{field("receive_begin", &PassTimeline::receive_begin),
+                                            field("receive_end", &PassTimeline::receive_end),
+                                            field("ready", &PassTimeline::ready, std::vector<std::int64_t>{}),
+                                            field("compute_begin", &PassTimeline::compute_begin),
+                                            field("compute_end", &PassTimeline::compute_end),
+                                            field("encoded", &PassTimeline::encoded, std::vector<std::int64_t>{}),
+                                            field("send_begin", &PassTimeline::send_begin),
+                                            field("send_end", &PassTimeline::send_end)};
+
+inline void to_json(nlohmann::json& json, const PassTimeline& pass) {
+  write_fields(json, pass, kPassTimelineFields);
+}
+
+inline void from_json(const nlohmann::json& json, PassTimeline& pass) {
+  read_fields(json, pass, kPassTimelineFields);
+}
 
 /// The moments of a stage that trains. At the last stage the loss is part of a micro-batch's forward.
 struct TrainingTimeline {

@@ -60,7 +60,7 @@ Choices training_axis(const Experiment& experiment) {
   const auto& asked = experiment.training;
   for (const auto& schedule : asked.schedules) {
     if (experiment.task != Task::train) break;
-    const Training training{parse_schedule(schedule), asked.optimizer, asked.recompute};
+    const Training training{parse_schedule(schedule), asked.optimizer, asked.recompute, asked.loss_sum};
     axis.emplace_back([=](Trial& trial) {
       trial.phases = Phases::training;
       trial.training = training;

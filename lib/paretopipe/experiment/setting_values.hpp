@@ -80,6 +80,18 @@ SettingValue real_number(Access access, double max) {
   return value;
 }
 
+/// A number, whose flag may be a share of 100 %, too: "10%" is 0.1.
+template <class Access>
+SettingValue share_or_number(Access access, double max) {
+  auto value = real_number(access, max);
+  value.parse = [](const auto& texts, const auto& flag) {
+    const std::string& text = texts.front();
+    if (!text.ends_with('%')) return parse_amount(text, flag);
+    return nlohmann::json(parse_amount(text.substr(0, text.size() - 1), flag).template get<double>() / 100);
+  };
+  return value;
+}
+
 /// A number, or a list of numbers that are measured in turn.
 template <class Access>
 SettingValue number_axis(Access access, int max) {

@@ -26,6 +26,15 @@ constexpr auto kMomentum = [](auto& experiment) -> auto& {
 constexpr auto kWeightDecay = [](auto& experiment) -> auto& {
   return experiment.training.optimizer.weight_decay;
 };
+constexpr auto kRateSchedule = [](auto& experiment) -> auto& {
+  return experiment.training.optimizer.schedule;
+};
+constexpr auto kRateWarmup = [](auto& experiment) -> auto& {
+  return experiment.training.optimizer.warmup;
+};
+constexpr auto kLossSum = [](auto& experiment) -> auto& {
+  return experiment.training.loss_sum;
+};
 constexpr auto kRecompute = [](auto& experiment) -> auto& {
   return experiment.training.recompute;
 };
@@ -234,6 +243,16 @@ std::vector<Setting> how_it_is_trained() {
        .meaning = "How gradients change the weights",
        .value = word(kOptimizer, parse_optimizer, "`\"sgd\"`, `\"adam\"`, `\"adamw\"`")},
       {.key = "lr", .flag = "--lr", .meaning = "Learning rate", .value = real_number(kLearningRate, 1000)},
+      {.key = "lr_schedule",
+       .flag = "--lr-schedule",
+       .meaning = "How the learning rate falls over all steps: not at all, as half a cosine, or in a straight line",
+       .value = word(kRateSchedule, parse_rate_schedule, "`\"constant\"`, `\"cosine\"`, `\"linear\"`")},
+      {.key = "lr_warmup",
+       .flag = "--lr-warmup",
+       .meaning =
+           "Updates in which the learning rate first grows to its value: their number, or below 1 a share of all "
+           "(the flag takes 10%, too)",
+       .value = share_or_number(kRateWarmup, 1e9)},
       {.key = "momentum", .flag = "--momentum", .meaning = "Momentum of sgd", .value = real_number(kMomentum, 1)},
       {.key = "weight_decay",
        .flag = "--weight-decay",
@@ -244,6 +263,12 @@ std::vector<Setting> how_it_is_trained() {
        .meaning = "Keep only a stage's inputs, and compute forward again for the backward: less memory, more time",
        .kind = FlagKind::on,
        .value = disabled(kRecompute)},
+      {.key = "loss_sum",
+       .flag = "--loss-sum",
+       .meaning = "The loss of a batch is the sum of its micro-batches' losses, as some pipelines have it, rather than "
+                  "their mean",
+       .kind = FlagKind::on,
+       .value = disabled(kLossSum)},
   };
 }
 

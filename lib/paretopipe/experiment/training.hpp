@@ -1,4 +1,6 @@
 #pragma once
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -35,24 +37,50 @@ std::string to_string(OptimizerKind kind);
 /// Inverse of to_string(). Throws UsageError that begins with "optimizer".
 OptimizerKind parse_optimizer(const std::string& text);
 
+/// How the learning rate changes from update to update.
+///
+/// | constant | it does not                                                                                 |
+/// | cosine   | half a cosine from the rate to 0 (Loshchilov and Hutter, arXiv:1608.03983, without restarts) |
+/// | linear   | a straight line from the rate to 0                                                          |
+enum class RateSchedule { constant, cosine, linear };
+
+/// "constant", "cosine", "linear"
+std::string to_string(RateSchedule schedule);
+/// Inverse of to_string(). Throws UsageError that begins with "lr_schedule".
+RateSchedule parse_rate_schedule(const std::string& text);
+
 struct Optimizer {
   OptimizerKind kind = OptimizerKind::sgd;
   double learning_rate = 0.01;
   double momentum = 0;  ///< of sgd
   double weight_decay = 0;
+  RateSchedule schedule = RateSchedule::constant;
+  double warmup = 0;  ///< below 1: a share of all updates, rounded down; otherwise their number
 
   bool operator==(const Optimizer&) const = default;
 };
 
-/// "sgd lr 0.005 momentum 0.9", for people.
+/// The rate of an update, from 0, of `updates` in all. In the warm-up of w updates it grows in equal steps to the
+/// optimiser's, which is reached with its last one; then the schedule takes it down over the rest. To a rounding these
+/// are the rates of torch.optim.lr_scheduler's SequentialLR of LinearLR(1 / w, total_iters = w − 1) and
+/// CosineAnnealingLR(T_max = updates − w), LinearLR(1, 0, updates − w), or neither.
+double learning_rate(const Optimizer& optimizer, std::int64_t update, std::int64_t updates);
+
+/// "sgd lr 0.005 momentum 0.9", "adamw lr 2e-05 linear after 10 % warm-up", for people.
 std::string describe(const Optimizer& optimizer);
 
 /// What decides how a trial trains, besides its model, cut and batches. The loss is the cross-entropy, mean over the
-/// batch.
+/// batch, or with `loss_sum` the sum of the micro-batches' means.
 struct Training {
   Schedule schedule = Schedule::gpipe;
   Optimizer optimizer{};
   bool recompute = false;  ///< a stage keeps only its inputs, and computes forward again for the backward
+  bool loss_sum = false;
+
+  /// What a micro-batch's loss counts, of so many in a batch.
+  double share_of_loss(std::size_t micro_batches) const {
+    return loss_sum ? 1 : 1 / static_cast<double>(micro_batches);
+  }
 
   bool operator==(const Training&) const = default;
 };
@@ -68,6 +96,7 @@ struct TrainingSettings {
   std::vector<std::string> schedules{to_string(Schedule::gpipe)};  ///< measured in turn
   Optimizer optimizer{};
   bool recompute = false;
+  bool loss_sum = false;
 
   bool operator==(const TrainingSettings&) const = default;
 };

@@ -152,7 +152,7 @@ Trial Trial::without_split() const {
   trial.data_parallel = 0;
   trial.codec = codec::kNone;
   if (trial.training) {
-    trial.training = Training{.optimizer = trial.training->optimizer};
+    trial.training = Training{.optimizer = trial.training->optimizer, .loss_sum = trial.training->loss_sum};
     trial.micro_batch = 0;
   }
   return trial;

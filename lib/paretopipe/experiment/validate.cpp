@@ -226,9 +226,6 @@ std::string obstacle_to_training(const Experiment& experiment) {
   if (experiment.phases != Phases::both || !loads_of(experiment.server).empty()) {
     return "a trial that trains has steps in place of scenarios; leave --scenario out";
   }
-  if (experiment.codecs != Experiment{}.codecs || !experiment.codec_inputs.empty()) {
-    return "gradients cannot cross a cut with a codec yet; leave --codec and --codec-input out";
-  }
   if (compute.compute == Compute::optimized) return "optimized graphs have no backward; leave --compute out";
   if (compute.dtype != Precision::float32 || compute.memory_format != MemoryFormat::contiguous) {
     return "it is measured in float32 and contiguous only; leave --dtype and --memory-format out";
@@ -259,7 +256,8 @@ void check_training(const Experiment& experiment) {
     }
     if (experiment.training == TrainingSettings{}) return;
     throw UsageError(
-        "schedule, optimizer, lr, momentum, weight_decay and recompute say how a model is trained; add --task train");
+        "schedule, optimizer, lr, lr_schedule, lr_warmup, momentum, weight_decay, recompute and loss_sum say how a "
+        "model is trained; add --task train");
   }
   if (const auto reason = obstacle_to_training(experiment); !reason.empty()) {
     throw UsageError(fmt::format("experiment.task is \"train\", and {}", reason));

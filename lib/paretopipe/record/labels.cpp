@@ -199,6 +199,8 @@ nlohmann::ordered_json flat_settings(const experiment::Trial& trial) {
   json["schedule"] = trial.training ? to_string(trial.training->schedule) : "";
   json["recompute"] = trial.training && trial.training->recompute;
   json["optimizer"] = trial.training ? describe(trial.training->optimizer) : "";
+  if (trial.training && trial.training->loss_sum)
+    json["optimizer"] = describe(trial.training->optimizer) + ", losses summed";
   json["devices"] = devices_text(trial);
   json["placement"] = experiment::to_string(trial.placement);
   json["compute_devices"] = fmt::format("{}", fmt::join(trial.compute_devices, ","));

@@ -128,6 +128,10 @@ Value of_training(const TrialRecord& record) {
   return training ? Value{(*training).*Field} : Value{};
 }
 
+Value uncompressed_loss(const TrialRecord& record) {
+  return record.summary->training ? record.summary->training->uncompressed_loss : Value{};
+}
+
 template <double Distribution::*Statistic>
 Value step_time(const TrialRecord& record) {
   const auto& training = record.summary->training;
@@ -298,6 +302,8 @@ constexpr std::array kMetrics{
     metric<of_training<&TrainingSummary::expected_bubble>>(
         "bubble_expected", "", kMin, "training: the bubble if nothing took time but computing", kTraining),
     metric<of_training<&TrainingSummary::last_loss>>("loss", "", kMin, "training: loss of the last step", kTraining),
+    metric<uncompressed_loss>("loss_uncompressed", "", kMin,
+                              "training with a lossy codec: the loss of that step without it", kTraining),
     metric<parameters<0>>("parameters_stage0", "B", kMin, "bytes of parameters and buffers that stage 0 needs"),
     metric<parameters<1>>("parameters_stage1", "B", kMin, "bytes of parameters and buffers that stage 1 needs"),
     metric<peak_memory>("peak_memory", "B", kMin,

@@ -10,27 +10,6 @@
 
 namespace paretopipe::record {
 
-const std::tuple kMaxRateFields{field("kept_image_per_s", &MaxRate::kept_image_per_s),
-                                field("missed_image_per_s", &MaxRate::missed_image_per_s)};
-
-void to_json(nlohmann::json& json, const MaxRate& max_rate) {
-  write_fields(json, max_rate, kMaxRateFields);
-}
-
-void from_json(const nlohmann::json& json, MaxRate& max_rate) {
-  read_fields(json, max_rate, kMaxRateFields);
-}
-
-const std::tuple kServerRecordFields{field("runs", &ServerRecord::runs), field("max_rate", &ServerRecord::max_rate)};
-
-void to_json(nlohmann::json& json, const ServerRecord& server) {
-  write_fields(json, server, kServerRecordFields);
-}
-
-void from_json(const nlohmann::json& json, ServerRecord& server) {
-  read_fields(json, server, kServerRecordFields);
-}
-
 const std::tuple kEmulatedDeviceFields{
     field("profile", &EmulatedDevice::profile), field("device", &EmulatedDevice::device),
     field("cpu_quota", &EmulatedDevice::cpu_quota), field("memory_limit_bytes", &EmulatedDevice::memory_limit_bytes),
@@ -168,34 +147,6 @@ void to_json(nlohmann::json& json, const PhaseSamples& samples) {
 
 void from_json(const nlohmann::json& json, PhaseSamples& samples) {
   read_fields(json, samples, kPhaseSamplesFields);
-}
-
-void to_json(nlohmann::json& json, const Summary& summary) {
-  json = nlohmann::json::object();
-  if (summary.latency) {
-    json["latency"] = *summary.latency;
-    json["breakdown"] = summary.breakdown;
-    json["links"] = summary.links;
-  }
-  if (summary.throughput_image_per_s) {
-    json["throughput_image_per_s"] = *summary.throughput_image_per_s;
-    json["stages"] = summary.stages;
-  }
-  write_optional(json, "latency_under_load", summary.latency_under_load);
-  write_optional(json, "training", summary.training);
-}
-
-void from_json(const nlohmann::json& json, Summary& summary) {
-  summary = {};
-  read_optional(json, "latency", summary.latency);
-  read_optional(json, "throughput_image_per_s", summary.throughput_image_per_s);
-  read_optional(json, "latency_under_load", summary.latency_under_load);
-  read_optional(json, "training", summary.training);
-  if (summary.latency) {
-    json.at("breakdown").get_to(summary.breakdown);
-    json.at("links").get_to(summary.links);
-  }
-  if (summary.throughput_image_per_s) json.at("stages").get_to(summary.stages);
 }
 
 const std::tuple kStageReportFields{field("host", &StageReport::host),

@@ -79,18 +79,24 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StageUtilisation, compute_p50_ns, utilisation
 struct StepParts {
   double forward_ns = 0;
   double backward_ns = 0;
+  double encode_ns = 0;  ///< what it sends, if there is a codec
   double update_ns = 0;
   double transfer_ns = 0;  ///< it was free, and the tensor that it needed next was on its link
+  double decode_ns = 0;    ///< it was free, and that tensor was being decoded
   double waiting_ns = 0;   ///< it was free, and that tensor was not yet sent, or nothing was left to do
 
+  double busy_ns() const { return forward_ns + backward_ns + encode_ns + update_ns; }
   bool operator==(const StepParts&) const = default;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StepParts, forward_ns, backward_ns, update_ns, transfer_ns, waiting_ns)
 
-inline constexpr std::array kStepParts{&StepParts::forward_ns, &StepParts::backward_ns, &StepParts::update_ns,
-                                       &StepParts::transfer_ns, &StepParts::waiting_ns};
-inline constexpr std::array<std::string_view, kStepParts.size()> kStepPartNames{"forward", "backward", "update",
-                                                                                "transfer", "waiting"};
+inline constexpr std::array kStepParts{&StepParts::forward_ns, &StepParts::backward_ns, &StepParts::encode_ns,
+                                       &StepParts::update_ns,  &StepParts::transfer_ns, &StepParts::decode_ns,
+                                       &StepParts::waiting_ns};
+inline constexpr std::array<std::string_view, kStepParts.size()> kStepPartNames{
+    "forward", "backward", "encode", "update", "transfer", "decode", "waiting"};
+
+void to_json(nlohmann::json& json, const StepParts& parts);
+void from_json(const nlohmann::json& json, StepParts& parts);
 
 /// The results of a trial that trains.
 struct TrainingSummary {
@@ -101,11 +107,12 @@ struct TrainingSummary {
   double expected_bubble = 0;     ///< the same if nothing took time but computing: the schedule's own
   double bound_sample_per_s = 0;  ///< the samples then
   double last_loss = 0;           ///< of the last step
+  std::optional<double> uncompressed_loss{};  ///< with a lossy codec: of the same step, of one process without it
 
   bool operator==(const TrainingSummary&) const = default;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TrainingSummary, step, sample_per_s, stages, bubble, expected_bubble,
-                                   bound_sample_per_s, last_loss)
+void to_json(nlohmann::json& json, const TrainingSummary& summary);
+void from_json(const nlohmann::json& json, TrainingSummary& summary);
 
 /// The results of a trial, derived from its raw samples. Values of a phase that the trial does not have are absent, and
 /// its lists are empty.
@@ -167,6 +174,17 @@ struct ServerRecord {
 void to_json(nlohmann::json& json, const ServerRecord& server);
 void from_json(const nlohmann::json& json, ServerRecord& server);
 
+/// What is known of a training whose activations and gradients a lossy codec changed. Its weights cannot be equal to
+/// those of one process, and were not compared.
+struct LossyTraining {
+  std::vector<double> first_losses;  ///< of the steps before the samples', which are verified without such a codec
+  /// Of one process that trains alone, without a codec: for these steps and those of the samples, as far as computed.
+  std::vector<double> uncompressed_losses;
+
+  bool operator==(const LossyTraining&) const = default;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LossyTraining, first_losses, uncompressed_losses)
+
 /// Raw samples of a trial that trains: every micro-batch of every step, including dropped ones, in nanoseconds of stage
 /// 0's clock since its first forward began.
 struct TrainingSamples {
@@ -177,9 +195,11 @@ struct TrainingSamples {
   /// Steps before these after which every parameter, buffer and optimiser state was, bit for bit, that of one process
   /// that trains alone.
   int verified_steps = 0;
+  std::optional<LossyTraining> lossy{};  ///< if a codec is
 
   bool operator==(const TrainingSamples&) const = default;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TrainingSamples, warmup, micro_batches, stages, losses, verified_steps)
+void to_json(nlohmann::json& json, const TrainingSamples& samples);
+void from_json(const nlohmann::json& json, TrainingSamples& samples);
 
 }  // namespace paretopipe::record

@@ -228,6 +228,25 @@ std::string beyond(const ConfigurationDiagnosis& one) {
       duration(step.beyond_ns()), most, duration(step.stages[most].transfer_ns));
 }
 
+/// Encoding is part of what the busiest stage computes, and decoding is not.
+std::string coding(const ConfigurationDiagnosis& one) {
+  if (one.trial().codec == codec::kNone) return "";
+  const auto& step = *one.step;
+  double encode = 0, decode = 0;
+  for (const auto& stage : step.stages) {
+    encode += stage.encode_ns;
+    decode += stage.decode_ns;
+  }
+  auto text =
+      fmt::format("The codec {} takes {} of a step to encode, over all stages, and stages wait {} for it to decode.",
+                  one.trial().codec, duration(encode), duration(decode));
+  if (!step.uncompressed_loss) return text;
+  return fmt::format(
+      "{} It changes what is learned: the last loss is {:.4f}, and {:.4f} without it. Weights were "
+      "not compared.",
+      text, step.last_loss, *step.uncompressed_loss);
+}
+
 std::string against_single(const GroupDiagnosis& group, const ConfigurationDiagnosis& one) {
   const auto* single = best_of(group, true);
   if (single == nullptr || single == &one) return "";
@@ -250,7 +269,7 @@ std::vector<std::string> step_remarks(const GroupDiagnosis& group, const Configu
   std::vector<std::string> all{
       fmt::format("Stage {} computes longest, {} of each step: with micro-batches without end that would be {}.",
                   busiest, duration(step.busy_ns(busiest)), rate(1e9 * step.batch / step.busy_ns(busiest))),
-      filling(one), beyond(one), against_single(group, one)};
+      filling(one), beyond(one), coding(one), against_single(group, one)};
   std::erase_if(all, [](const auto& sentence) { return sentence.empty(); });
   return all;
 }
@@ -273,8 +292,11 @@ Table step_table(const ConfigurationDiagnosis& one) {
   }
   Table table(std::move(columns));
   for (std::size_t part = 0; part < record::kStepParts.size(); ++part) {
+    const auto time = record::kStepParts[part];
+    const bool codec = time == &record::StepParts::encode_ns || time == &record::StepParts::decode_ns;
+    if (codec && one.trial().codec == codec::kNone) continue;
     std::vector<std::string> row{std::string(record::kStepPartNames[part])};
-    for (const auto& stage : one.step->stages) row.push_back(duration(stage.*record::kStepParts[part]));
+    for (const auto& stage : one.step->stages) row.push_back(duration(stage.*time));
     table.add_row(std::move(row));
   }
   return table;

@@ -141,13 +141,6 @@ std::vector<record::LinkPayload> payloads(const experiment::Trial& trial, const 
   return links;
 }
 
-bool has_lossy_codec(const experiment::Trial& trial) {
-  for (int from = 0; from + 1 < participants(trial); ++from) {
-    if (codec_of_link(trial, from).lossy()) return true;
-  }
-  return false;
-}
-
 /// Adds the report of a further run to a stage's.
 void extend(record::StageReport& stage, const stage::RunReport& report) {
   stage.usage = stage.usage + report.usage;

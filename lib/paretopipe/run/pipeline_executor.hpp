@@ -145,7 +145,8 @@ class PipelineExecutor final : public TrialExecutor {
   TrainingQuestion training_question_of(const experiment::Trial& trial) const;
   const TrainingAnswer& ensure_training_known(const experiment::Trial& trial);
   const TrainingAnswer& prepare_to_train(const experiment::Trial& trial, const char*& phase);
-  std::optional<record::Failure> verify_training(const experiment::Trial& trial, const TrainingAnswer& answer);
+  std::optional<record::Failure> verify_training(const experiment::Trial& trial, const TrainingAnswer& answer,
+                                                 TrainingEvidence& evidence);
   std::optional<record::Failure> train(const experiment::Trial& trial, const TrainingAnswer& answer,
                                        TrainingEvidence& evidence);
   void train_one(const experiment::Trial& trial, const TrainingAnswer& answer, stage::TrainingTask& task, int steps,

@@ -13,6 +13,9 @@ namespace paretopipe::run {
 
 namespace {
 
+/// Steps of a training with a lossy codec whose losses are computed without it, too: one process does that first.
+constexpr int kMostCompared = 1000;
+
 /// Tensors that cross the cut before this block, in a micro-batch.
 stage::Boundary activations_at(const experiment::Trial& trial, const TrainingAnswer& answer, int block) {
   if (block == 0) return {answer.reference.input};
@@ -33,13 +36,15 @@ std::vector<record::LinkPayload> payloads(const experiment::Trial& trial,
                                           const std::vector<stage::TrainReport>& reports) {
   const auto steps = trial.warmup + trial.batches;
   std::vector<record::LinkPayload> links;
-  const auto add = [&](std::size_t from, std::size_t to, std::int64_t bytes, int tensors) {
-    links.push_back({static_cast<int>(from), static_cast<int>(to), bytes / steps,
-                     trial.micro_batches() * tensors * static_cast<std::int64_t>(wire::kHeaderBytes)});
+  const auto add = [&](std::size_t from, std::size_t to, const stage::Sent& sent) {
+    links.push_back({static_cast<int>(from), static_cast<int>(to), sent.bytes / steps,
+                     trial.micro_batches() * sent.tensors * static_cast<std::int64_t>(wire::kHeaderBytes)});
+    const bool encoded = codec_of_link(trial, static_cast<int>(std::min(from, to))).encodes();
+    if (encoded) links.back().unencoded_bytes = sent.unencoded_bytes / steps;
   };
   for (std::size_t stage = 0; stage + 1 < reports.size(); ++stage) {
-    add(stage, stage + 1, reports[stage].bytes_forward, reports[stage].tensors_forward);
-    add(stage + 1, stage, reports[stage + 1].bytes_backward, reports[stage + 1].tensors_backward);
+    add(stage, stage + 1, reports[stage].sent_forward);
+    add(stage + 1, stage, reports[stage + 1].sent_backward);
   }
   return links;
 }
@@ -57,12 +62,14 @@ record::StageReport stage_report(const experiment::Trial& trial, const TrainingE
 }
 
 /// From absolute moments to those since stage 0's first forward. All stages are on one machine, and so on one clock.
-record::TrainingSamples samples_of(const experiment::Trial& trial, std::vector<stage::TrainReport>& reports) {
+record::TrainingSamples samples_of(const experiment::Trial& trial, TrainingEvidence& evidence) {
+  auto& reports = evidence.reports;
   record::TrainingSamples samples;
   samples.warmup = trial.warmup;
   samples.micro_batches = trial.micro_batches();
   samples.losses = std::move(reports.back().losses);
-  samples.verified_steps = kVerifiedSteps;
+  samples.lossy = std::move(evidence.lossy);
+  if (!samples.lossy) samples.verified_steps = kVerifiedSteps;
   const auto origin = reports.front().moments.forward.compute_begin.front();
   const auto rebase = [origin](std::vector<std::int64_t>& moments) {
     for (auto& moment : moments) moment -= origin;
@@ -82,13 +89,15 @@ record::TrainingSamples samples_of(const experiment::Trial& trial, std::vector<s
 }  // namespace
 
 stage::TrainingTask training_task(const experiment::Trial& trial, stage::ModelRequest model) {
-  return {std::move(model), *trial.training, trial.micro_batches(),
-          std::min(kMaxDistinctInputs, trial.warmup + trial.batches)};
+  const auto steps = trial.warmup + trial.batches;
+  return {std::move(model), *trial.training, trial.micro_batches(), std::min(kMaxDistinctInputs, steps),
+          kVerifiedSteps + steps};
 }
 
 TrainingQuestion training_question(const experiment::Trial& trial, const UnsplitSetup& setup,
                                    const stage::ModelRequest& model) {
   TrainingQuestion question{setup, training_task(trial, model), {}, kVerifiedSteps};
+  if (has_lossy_codec(trial)) question.steps = std::min(question.steps + trial.warmup + trial.batches, kMostCompared);
   if (trial.training->schedule != experiment::Schedule::pipedream) {
     question.task.training.schedule = experiment::Schedule::gpipe;  // all that flush add gradients in one order
     return question;
@@ -117,7 +126,9 @@ std::vector<stage::Train> train_requests(const experiment::Trial& trial, const T
     const auto& own = blocks[static_cast<std::size_t>(stage)];
     stage::Train request{tag, steps, digests, {}, {}};
     if (stage > 0) request.incoming = activations_at(trial, answer, own.begin);
+    if (stage > 0) request.incoming_codec = codec_of_link(trial, stage - 1);
     if (stage + 1 < stages) request.gradients = gradients_at(trial, answer, own.end);
+    if (stage + 1 < stages) request.outgoing_codec = codec_of_link(trial, stage);
     requests.push_back(std::move(request));
   }
   return requests;
@@ -159,7 +170,7 @@ record::TrialRecord finish_training_record(const experiment::Trial& trial, Train
   }
   record.links = payloads(trial, evidence.reports);
   record.network = std::move(seen.network);
-  record.training = samples_of(trial, evidence.reports);
+  record.training = samples_of(trial, evidence);
   record.summary.emplace().training = stats::summarise_training(*record.training, trial);
   return judged_by_network(std::move(record));
 }

@@ -9,7 +9,8 @@
 namespace paretopipe::run {
 
 // A trial that trains. Its stages first train for a few steps whose weights are compared, bit for bit, with those of
-// one process that did the same; then for the steps that are measured.
+// one process that did the same; then for the steps that are measured. With a lossy codec no weight can be equal, and
+// the process trains for all of these steps, so that losses can be compared.
 
 inline constexpr int kVerifiedSteps = 2;
 
@@ -32,6 +33,7 @@ std::optional<record::Failure> check_training(const std::vector<stage::TrainRepo
 struct TrainingEvidence {
   TrialEvidence trial{};  ///< without reports
   std::vector<stage::TrainReport> reports{};
+  std::optional<record::LossyTraining> lossy{};
 };
 
 /// As finish_record() for a trial that trains.

@@ -14,6 +14,13 @@ int participants(const experiment::Trial& trial) {
   return trial.all_local() ? 1 : trial.stage_count();
 }
 
+bool has_lossy_codec(const experiment::Trial& trial) {
+  for (int from = 0; from + 1 < participants(trial); ++from) {
+    if (codec_of_link(trial, from).lossy()) return true;
+  }
+  return false;
+}
+
 namespace {
 
 /// What stage `stage` receives: the tensors at the cut before it; at the source, the results.

@@ -15,6 +15,9 @@ int participants(const experiment::Trial& trial);
 /// dealt out.
 codec::Codec codec_of_link(const experiment::Trial& trial, int from);
 
+/// Results, or trained weights, are then not those without a codec.
+bool has_lossy_codec(const experiment::Trial& trial);
+
 /// Requests for one trial, one per participating stage. Split points may leave a middle stage without blocks: it passes
 /// on its input. `model` and `ends` describe one micro-batch, which is the whole batch if that is not cut.
 std::vector<stage::Run> make_run_requests(const experiment::Trial& trial, const experiment::ModelDescription& model,

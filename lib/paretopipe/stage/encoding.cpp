@@ -40,6 +40,10 @@ codec::Layout layout_of(const wire::TensorSpec& spec) {
   return layout;
 }
 
+std::string tensors_at(int block) {
+  return block == 0 ? "the model's input" : fmt::format("the output of block {}", block);
+}
+
 std::int64_t EncodedTensors::payload_bytes() const {
   std::size_t sum = 0;
   for (const auto& tensor : tensors) sum += tensor.bytes;
@@ -103,8 +107,8 @@ void Decoder::decode(const Activation& into) {
     try {
       codec::decode(codec_, layouts_[i], bodies_[i], into.tensor(i).bytes, scratch_);
     } catch (const codec::Damaged& error) {
-      throw wire::ProtocolError(fmt::format("decode {} of the previous stage with {}: {}",
-                                            wire::to_string(incoming_[i]), to_string(codec_), error.what()));
+      throw wire::ProtocolError(fmt::format("decode {} of another stage with {}: {}", wire::to_string(incoming_[i]),
+                                            to_string(codec_), error.what()));
     }
   }
 }

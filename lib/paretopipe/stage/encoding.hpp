@@ -20,6 +20,9 @@ namespace paretopipe::stage {
 /// How a codec sees a tensor of this spec.
 codec::Layout layout_of(const wire::TensorSpec& spec);
 
+/// What crosses a cut before this block, for errors: "the output of block 7", "the model's input".
+std::string tensors_at(int block);
+
 /// What a codec made of a micro-batch's tensors. The memory is used again for later micro-batches.
 struct EncodedTensors {
   struct Tensor {

@@ -151,7 +151,7 @@ class StageRun {
       timeline_.compute_end[sequence] = now_ns();
       output = backend_.encode(std::move(output));
       std::optional<EncodedTensors> encoded;
-      if (encoder_ && !(encoded = encoder_->encode(output, what_is_sent()))) return;
+      if (encoder_ && !(encoded = encoder_->encode(output, tensors_at(run_.blocks.end)))) return;
       timeline_.encoded[sequence] = now_ns();
       needs_.computed(watch);
       progress_.computed(timeline_.encoded[sequence] - timeline_.compute_begin[sequence]);
@@ -170,10 +170,6 @@ class StageRun {
     timeline_.send_begin[sequence] = timeline_.send_end[sequence] = moment;
     source_->complete(sequence, moment, moment, result.job.activation);
     return true;
-  }
-
-  std::string what_is_sent() const {
-    return run_.blocks.end == 0 ? "the model's input" : fmt::format("the output of block {}", run_.blocks.end);
   }
 
   void send() {

@@ -17,10 +17,17 @@ struct TrainingTask {
   experiment::Training training{};
   int micro_batches = 1;    ///< in a batch
   int distinct_inputs = 1;  ///< batches, which the steps take in turn
+  std::int64_t steps = 1;   ///< of the whole training, over which the learning rate's schedule is
 
   bool operator==(const TrainingTask&) const = default;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TrainingTask, model, training, micro_batches, distinct_inputs)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TrainingTask, model, training, micro_batches, distinct_inputs, steps)
+
+/// The learning rate of an update, from 0 through the whole training.
+inline double learning_rate(const TrainingTask& task, std::int64_t update) {
+  const int updates_a_step = task.training.schedule == experiment::Schedule::pipedream ? task.micro_batches : 1;
+  return experiment::learning_rate(task.training.optimizer, update, task.steps * updates_a_step);
+}
 
 /// Asks how one process changes the weights: it computes the same micro-batches one after the other, in the order in
 /// which a pipeline adds their gradients. Where updates overlap (pipedream), what a pipeline computes depends on where
@@ -68,14 +75,24 @@ struct Train {
   static constexpr std::string_view kType = "train";
   std::uint32_t tag = 0;  ///< frames with another tag are refused
   int steps = 1;
-  bool digests = false;  ///< are wanted
-  Boundary incoming;     ///< a micro-batch from the previous stage; means nothing to the first
-  Boundary gradients;    ///< of a micro-batch from the next stage; means nothing to the last
+  bool digests = false;           ///< are wanted
+  Boundary incoming;              ///< a micro-batch from the previous stage; means nothing to the first
+  Boundary gradients;             ///< of a micro-batch from the next stage; means nothing to the last
+  codec::Codec incoming_codec{};  ///< of what crosses the cut to the previous stage, activations and gradients
+  codec::Codec outgoing_codec{};  ///< the same for the next stage
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Train, tag, steps, digests, incoming, gradients)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Train, tag, steps, digests, incoming, gradients, incoming_codec, outgoing_codec)
 
 /// The spec of the tensor that takes the place of a gradient that nobody needs.
 wire::TensorSpec no_gradient_spec();
+
+/// What a stage sent over a link in all steps.
+struct Sent {
+  std::int64_t bytes = 0;            ///< of tensors as they crossed
+  std::int64_t unencoded_bytes = 0;  ///< of the same tensors before a codec
+  int tensors = 0;                   ///< of each micro-batch
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Sent, bytes, unencoded_bytes, tensors)
 
 /// What a stage did and saw. Moments are absolute times of its own steady clock.
 struct TrainReport {
@@ -84,18 +101,16 @@ struct TrainReport {
   std::vector<double> losses;        ///< of each step; only from the last stage
   std::int64_t correct = 0;          ///< samples of all steps that were given their label's class; only from the last
   std::vector<std::string> digests;  ///< of each of its blocks after the last step, if wanted
-  std::int64_t bytes_forward = 0;    ///< of tensors that were sent on, all steps
-  std::int64_t bytes_backward = 0;   ///< of gradients that were sent back
-  int tensors_forward = 0;           ///< that were sent on for each micro-batch
-  int tensors_backward = 0;
+  Sent sent_forward;                 ///< activations
+  Sent sent_backward;                ///< gradients
   host::ProcessUsage usage;
   std::int64_t peak_rss_bytes = 0;  ///< 0 if unreadable
   host::StageMemory memory;
   host::HostState state;
   host::CpuConditions conditions;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TrainReport, moments, losses, correct, digests, bytes_forward, bytes_backward,
-                                   tensors_forward, tensors_backward, usage, peak_rss_bytes, memory, state, conditions)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TrainReport, moments, losses, correct, digests, sent_forward, sent_backward, usage,
+                                   peak_rss_bytes, memory, state, conditions)
 
 /// Asks how many samples the data have, each with a label.
 struct CountLabels {

@@ -56,7 +56,7 @@ class TrainingPart {
   virtual Activation backward(MicroBatch which, Activation gradient) = 0;
 
   /// Changes the parameters by the gradients that were added since the last update, which are then zero.
-  virtual void update() = 0;
+  virtual void update(double learning_rate) = 0;
 
   /// For each block, the SHA-256 of its parameters, buffers and optimiser state.
   virtual std::vector<std::string> digests() const = 0;

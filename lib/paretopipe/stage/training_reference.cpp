@@ -21,8 +21,11 @@ using experiment::Action;
 class TrainingInOneProcess {
  public:
   TrainingInOneProcess(const ComputeTrainingReference& request, Backend& backend)
-      : micro_batches_(static_cast<std::size_t>(request.task.micro_batches)), data_(request.task, true, true, backend) {
+      : task_(request.task),
+        micro_batches_(static_cast<std::size_t>(request.task.micro_batches)),
+        data_(request.task, true, true, backend) {
     const auto parts = static_cast<int>(request.parts.size());
+    updates_done_.resize(request.parts.size());
     // All schedules with a flush add gradients in one order, and this one needs the least memory for it.
     const auto schedule = request.task.training.schedule == experiment::Schedule::pipedream
                               ? experiment::Schedule::pipedream
@@ -59,7 +62,8 @@ class TrainingInOneProcess {
       case Action::Kind::forward: {
         auto output = own.forward(which, part == 0 ? data_.input(which) : take(activations_, part, which));
         if (last) {
-          losses_[which.step] += own.loss(which, data_.labels(which), 1.0 / static_cast<double>(micro_batches_)).loss;
+          losses_[which.step] +=
+              own.loss(which, data_.labels(which), task_.training.share_of_loss(micro_batches_)).loss;
         } else {
           activations_[{part + 1, which}] = std::move(output);
         }
@@ -71,7 +75,7 @@ class TrainingInOneProcess {
         break;
       }
       case Action::Kind::update:
-        own.update();
+        own.update(learning_rate(task_, updates_done_[part]++));
         break;
     }
   }
@@ -82,11 +86,13 @@ class TrainingInOneProcess {
     return std::move(waiting.extract({part, which}).mapped());
   }
 
+  const TrainingTask task_;
   std::size_t micro_batches_;
   TrainingData data_;
   std::vector<std::unique_ptr<TrainingPart>> parts_;
   std::vector<std::vector<Action>> actions_;
   Waiting activations_, gradients_;
+  std::vector<std::int64_t> updates_done_;  ///< of each part
   std::vector<double> losses_;
 };
 

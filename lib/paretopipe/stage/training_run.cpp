@@ -1,14 +1,13 @@
 #include <paretopipe/core/clock.hpp>
 #include <paretopipe/experiment/partition.hpp>
-#include <paretopipe/stage/bounded_queue.hpp>
-#include <paretopipe/stage/crossing.hpp>
+#include <paretopipe/stage/encoding.hpp>
 #include <paretopipe/stage/progress.hpp>
+#include <paretopipe/stage/training_crossings.hpp>
 #include <paretopipe/stage/training_reference.hpp>
 #include <paretopipe/stage/training_run.hpp>
 #include <paretopipe/wire/link.hpp>
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <optional>
@@ -22,46 +21,13 @@ namespace {
 
 using experiment::Action;
 
-std::int64_t bytes_of(const Activation& activation) {
-  std::int64_t bytes = 0;
-  for (std::size_t i = 0; i < activation.tensors(); ++i) {
-    bytes += static_cast<std::int64_t>(activation.tensor(i).bytes.size());
-  }
-  return bytes;
-}
-
-/// Tensors between the computing thread and a link, and the most bytes of them at a time.
-class Crossing {
- public:
-  explicit Crossing(std::size_t capacity) : queue_(capacity) {}
-
-  bool push(std::size_t micro_batch, Activation tensors) {
-    const auto now = bytes_ += bytes_of(tensors);
-    auto most = most_bytes_.load();
-    while (now > most && !most_bytes_.compare_exchange_weak(most, now)) {
-    }
-    return queue_.push({micro_batch, std::move(tensors)});
-  }
-
-  std::optional<std::pair<std::size_t, Activation>> pop() { return queue_.pop(); }
-  void left(std::int64_t bytes) { bytes_ -= bytes; }
-  void close() { queue_.close(); }
-  std::int64_t most_bytes() const { return most_bytes_; }
-
- private:
-  BoundedQueue<std::pair<std::size_t, Activation>> queue_;
-  std::atomic<std::int64_t> bytes_ = 0;
-  std::atomic<std::int64_t> most_bytes_ = 0;
-};
-
 /// Stands for a gradient that nobody needs.
 constexpr float kNoGradient = 0;
 
-/// What went over a link.
-struct Sent {
-  std::int64_t bytes = 0;
-  int tensors = 0;  ///< of a micro-batch
-};
+/// Of the gradients at a cut: before the model's first block there are none to encode.
+codec::Codec codec_at(int block, const codec::Codec& codec) {
+  return block == 0 ? codec::Codec{} : codec;
+}
 
 /// The threads of a stage that trains, and their shared state.
 class TrainingRun {
@@ -73,101 +39,59 @@ class TrainingRun {
         links_(links),
         progress_(progress),
         micro_batches_(static_cast<std::size_t>(stage.asked.task.micro_batches)),
-        total_(micro_batches_ * static_cast<std::size_t>(request.steps)),
         actions_(experiment::actions_of(stage.asked.task.training.schedule,
                                         {stage.asked.stage_count, stage.asked.task.micro_batches, request.steps},
                                         stage.asked.stage)),
-        room_(static_cast<std::size_t>(experiment::most_in_flight(actions_)) + 2),
-        activations_in_(room_),
-        activations_out_(room_),
-        gradients_in_(room_),
-        gradients_out_(room_),
+        crossings_{request.tag, micro_batches_ * static_cast<std::size_t>(request.steps),
+                   static_cast<std::size_t>(experiment::most_in_flight(actions_)) + 2},
+        activations_in_(links.activations.previous, crossings_, request.incoming_codec, request.incoming,
+                        timeline_.forward),
+        activations_out_(links.activations.next, crossings_, request.outgoing_codec, timeline_.forward),
+        gradients_in_(links.gradients.previous, crossings_, codec_at(stage.asked.blocks.end, request.outgoing_codec),
+                      request.gradients, timeline_.backward),
+        gradients_out_(links.gradients.next, crossings_, codec_at(stage.asked.blocks.begin, request.incoming_codec),
+                       timeline_.backward),
         loops_([this] { release(); }) {
     for (auto* pass : {&timeline_.forward, &timeline_.backward}) {
-      pass->compute_begin.resize(total_);
-      pass->compute_end.resize(total_);
+      pass->compute_begin.resize(crossings_.total);
+      pass->compute_end.resize(crossings_.total);
     }
     losses_.resize(static_cast<std::size_t>(request.steps));
   }
 
   void execute() {
-    const auto start = [this](wire::Link* link, auto loop) {
-      if (link != nullptr) loops_.start(loop);
+    const auto start = [this](const auto& crossing, auto loop) {
+      if (crossing.exists()) loops_.start(loop);
     };
-    auto& forward = timeline_.forward;
-    auto& backward = timeline_.backward;
-    start(links_.activations.previous, [&] {
-      receive(*links_.activations.previous, request_.incoming, forward, activations_in_, progress_.receive(0));
-    });
-    start(links_.gradients.previous, [&] {
-      receive(*links_.gradients.previous, request_.gradients, backward, gradients_in_, progress_.receive(1));
-    });
-    start(links_.activations.next,
-          [&] { sent_forward_ = send(*links_.activations.next, forward, activations_out_, progress_.send(0)); });
-    start(links_.gradients.next,
-          [&] { sent_backward_ = send(*links_.gradients.next, backward, gradients_out_, progress_.send(1)); });
+    start(activations_in_, [&] { activations_in_.receive(backend_, progress_.receive(0)); });
+    start(gradients_in_, [&] { gradients_in_.receive(backend_, progress_.receive(1)); });
+    start(activations_out_, [&] { activations_out_.send(progress_.send(0)); });
+    start(gradients_out_, [&] { gradients_out_.send(progress_.send(1)); });
     loops_.finish_with([this] { compute(); });
   }
 
   void fill(TrainReport& report) {
     const auto held = stage_.part->bytes();
     report.memory = {held.parameters, held.optimizer, most_tensor_bytes_};
-    for (const auto* crossing : {&activations_in_, &activations_out_, &gradients_in_, &gradients_out_}) {
-      report.memory.tensors_bytes += crossing->most_bytes();
-    }
+    for (const auto* in : {&activations_in_, &gradients_in_}) report.memory.tensors_bytes += in->most_bytes();
+    for (const auto* out : {&activations_out_, &gradients_out_}) report.memory.tensors_bytes += out->most_bytes();
     report.moments = std::move(timeline_);
     if (stage_.last()) report.losses = std::move(losses_);
     report.correct = correct_;
     if (request_.digests) report.digests = stage_.part->digests();
-    report.bytes_forward = sent_forward_.bytes;
-    report.bytes_backward = sent_backward_.bytes;
-    report.tensors_forward = sent_forward_.tensors;
-    report.tensors_backward = sent_backward_.tensors;
+    report.sent_forward = activations_out_.sent();
+    report.sent_backward = gradients_out_.sent();
   }
 
  private:
   /// Closing the queues and links releases all waiting threads.
   void release() {
-    for (auto* crossing : {&activations_in_, &activations_out_, &gradients_in_, &gradients_out_}) crossing->close();
+    for (auto* in : {&activations_in_, &gradients_in_}) in->close();
+    for (auto* out : {&activations_out_, &gradients_out_}) out->close();
     for (auto* link :
          {links_.activations.previous, links_.activations.next, links_.gradients.previous, links_.gradients.next}) {
       if (link != nullptr) link->shutdown();
     }
-  }
-
-  /// Into new memory each time: what a backward needs stays until then.
-  void receive(wire::Link& link, const Boundary& boundary, PassTimeline& pass, Crossing& to, Lane& lane) {
-    pass.receive_begin.resize(total_);
-    pass.receive_end.resize(total_);
-    for (std::size_t sequence = 0; sequence < total_; ++sequence) {
-      auto tensors = allocate(boundary, backend_);
-      lane.now(Doing::waiting);
-      const auto times = stage::receive(link, request_.tag, sequence, tensors);
-      pass.receive_begin[sequence] = times.begin_ns;
-      pass.receive_end[sequence] = times.end_ns;
-      lane.next(Doing::held_up);
-      if (!to.push(sequence, std::move(tensors))) return;
-    }
-  }
-
-  Sent send(wire::Link& link, PassTimeline& pass, Crossing& from, Lane& lane) {
-    pass.send_begin.resize(total_);
-    pass.send_end.resize(total_);
-    Sent sent;
-    for (std::size_t i = 0; i < total_; ++i) {
-      auto next = from.pop();
-      if (!next) break;
-      const auto& [sequence, tensors] = *next;
-      lane.now(Doing::sending);
-      const auto times = stage::send(link, request_.tag, sequence, tensors);
-      pass.send_begin[sequence] = times.begin_ns;
-      pass.send_end[sequence] = times.end_ns;
-      sent.bytes += bytes_of(tensors);
-      sent.tensors = static_cast<int>(tensors.tensors());
-      from.left(bytes_of(tensors));
-      lane.next(Doing::waiting);
-    }
-    return sent;
   }
 
   void compute() {
@@ -186,23 +110,8 @@ class TrainingRun {
     most_tensor_bytes_ = watch.most();
   }
 
-  /// What a link brought belongs to this thread from now on.
-  static std::optional<Activation> take(Crossing& from) {
-    auto next = from.pop();
-    if (!next) return std::nullopt;
-    const auto bytes = bytes_of(next->second);
-    from.left(bytes);
-    tensor_bytes().add(bytes);
-    return std::move(next->second);
-  }
-
-  static bool hand_on(Crossing& to, std::size_t number, Activation tensors) {
-    tensor_bytes().remove(bytes_of(tensors));
-    return to.push(number, std::move(tensors));
-  }
-
   bool forward(MicroBatch which, std::size_t number, Lane& lane) {
-    auto input = stage_.first() ? std::optional(stage_.data.input(which)) : take(activations_in_);
+    auto input = stage_.first() ? std::optional(stage_.data.input(which)) : activations_in_.take();
     if (!input) return false;
     lane.now(Doing::working);
     auto& pass = timeline_.forward;
@@ -210,12 +119,14 @@ class TrainingRun {
     auto output = stage_.part->forward(which, std::move(*input));
     if (stage_.last()) add_loss(which, number);
     pass.compute_end[number] = now_ns();
+    const auto what = tensors_at(stage_.asked.blocks.end);
+    const bool handed_on = stage_.last() || activations_out_.hand_on(number, std::move(output), what);
     computed(pass, number);
-    return stage_.last() || hand_on(activations_out_, number, std::move(output));
+    return handed_on;
   }
 
   void add_loss(MicroBatch which, std::size_t number) {
-    const auto share = 1.0 / static_cast<double>(micro_batches_);
+    const auto share = stage_.asked.task.training.share_of_loss(micro_batches_);
     const auto learned = stage_.part->loss(which, stage_.data.labels(which), share);
     check_loss(learned.loss, which.step);
     losses_[number / micro_batches_] += learned.loss;
@@ -223,7 +134,7 @@ class TrainingRun {
   }
 
   bool backward(MicroBatch which, std::size_t number, Lane& lane) {
-    auto gradient = stage_.last() ? std::optional<Activation>(std::in_place) : take(gradients_in_);
+    auto gradient = stage_.last() ? std::optional<Activation>(std::in_place) : gradients_in_.take();
     if (!gradient) return false;
     lane.now(Doing::working);
     auto& pass = timeline_.backward;
@@ -232,10 +143,11 @@ class TrainingRun {
     Activation result;
     if (blocks.end > 0) result = stage_.part->backward(which, std::move(*gradient));
     pass.compute_end[number] = now_ns();
+    if (blocks.begin == 0) result = no_gradient();
+    const auto what = "the gradient of " + tensors_at(blocks.begin);
+    const bool handed_on = stage_.first() || gradients_out_.hand_on(number, std::move(result), what);
     computed(pass, number);
-    if (stage_.first()) return true;
-    if (blocks.begin == 0) return gradients_out_.push(number, no_gradient());
-    return hand_on(gradients_out_, number, std::move(result));
+    return handed_on;
   }
 
   Activation no_gradient() {
@@ -247,13 +159,14 @@ class TrainingRun {
   bool update(Lane& lane) {
     lane.now(Doing::working);
     timeline_.update_begin.push_back(now_ns());
-    stage_.part->update();
+    stage_.part->update(learning_rate(stage_.asked.task, stage_.updates_done++));
     timeline_.update_end.push_back(now_ns());
     return true;
   }
 
   void computed(const PassTimeline& pass, std::size_t number) {
-    progress_.computed(pass.compute_end[number] - pass.compute_begin[number]);
+    const auto end = pass.encoded.empty() ? pass.compute_end[number] : pass.encoded[number];
+    progress_.computed(end - pass.compute_begin[number]);
     progress_.compute().next(Doing::held_up);
   }
 
@@ -263,15 +176,16 @@ class TrainingRun {
   const TrainingLinks links_;
   RunProgress& progress_;
   const std::size_t micro_batches_;
-  const std::size_t total_;
   const std::vector<Action> actions_;
-  const std::size_t room_;
+  const CrossingRun crossings_;
   TrainingTimeline timeline_;
   std::vector<double> losses_;
   std::int64_t correct_ = 0;
   std::int64_t most_tensor_bytes_ = 0;
-  Sent sent_forward_, sent_backward_;
-  Crossing activations_in_, activations_out_, gradients_in_, gradients_out_;
+  Inbound activations_in_;
+  Outbound activations_out_;
+  Inbound gradients_in_;
+  Outbound gradients_out_;
   Loops loops_;
 };
 

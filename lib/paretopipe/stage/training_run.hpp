@@ -15,6 +15,7 @@ struct TrainingStage {
   std::unique_ptr<TrainingPart> part;
   TrainingData data;
   std::size_t steps_done = 0;
+  std::int64_t updates_done = 0;
 
   bool first() const { return asked.stage == 0; }
   bool last() const { return asked.stage + 1 == asked.stage_count; }

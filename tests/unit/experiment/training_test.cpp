@@ -43,10 +43,12 @@ std::string refusal(void (*change)(Experiment&)) {
 
 TEST_CASE("how a model is trained comes back from its JSON as it was, and each key changes something") {
   auto experiment = a_training();
-  experiment.training = {{"1f1b", "pipedream"}, {OptimizerKind::sgd, 0.25, 0.5, 0.125}, true};
+  experiment.training = {
+      {"1f1b", "pipedream"}, {OptimizerKind::sgd, 0.25, 0.5, 0.125, RateSchedule::cosine, 0.5}, true, true};
   const nlohmann::json written = experiment, usual = Experiment{};
   CHECK(experiment_from_json(written) == experiment);
-  for (const auto* key : {"task", "schedule", "lr", "momentum", "weight_decay", "recompute"}) {
+  for (const auto* key :
+       {"task", "schedule", "lr", "lr_schedule", "lr_warmup", "momentum", "weight_decay", "recompute", "loss_sum"}) {
     CAPTURE(key);
     CHECK(written.at(key) != usual.at(key));
     auto without = written;
@@ -73,6 +75,58 @@ TEST_CASE("every schedule is measured with every micro-batch size, eager, and th
   CHECK(ids.size() == 4);
 }
 
+TEST_CASE("learning rates are those of torch.optim.lr_scheduler") {
+  // SequentialLR of LinearLR(1 / warm-up, total_iters = warm-up - 1) and LinearLR(1, 0) or CosineAnnealingLR, of ten
+  // updates, as PyTorch 1.13 prints them.
+  const auto rates = [](RateSchedule schedule, double warmup) {
+    std::vector<double> all;
+    const Optimizer optimizer{.learning_rate = 0.1, .schedule = schedule, .warmup = warmup};
+    for (int update = 0; update < 10; ++update) all.push_back(learning_rate(optimizer, update, 10));
+    return all;
+  };
+  const auto expect = [](const std::vector<double>& found, const std::vector<double>& expected) {
+    REQUIRE(found.size() == expected.size());
+    for (std::size_t i = 0; i < found.size(); ++i) CHECK(found[i] == Approx(expected[i]).epsilon(1e-8));
+  };
+  expect(rates(RateSchedule::constant, 0), std::vector<double>(10, 0.1));
+  expect(rates(RateSchedule::constant, 4), {0.025, 0.05, 0.075, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1});
+  expect(rates(RateSchedule::cosine, 0), {0.1, 0.0975528258, 0.0904508497, 0.0793892626, 0.0654508497, 0.05,
+                                          0.0345491503, 0.0206107374, 0.00954915028, 0.00244717419});
+  expect(rates(RateSchedule::cosine, 4),
+         {0.025, 0.05, 0.075, 0.1, 0.1, 0.0933012702, 0.075, 0.05, 0.025, 0.00669872981});
+  expect(rates(RateSchedule::cosine, 1),
+         {0.1, 0.1, 0.096984631, 0.0883022222, 0.075, 0.0586824089, 0.0413175911, 0.025, 0.0116977778, 0.00301536896});
+  expect(rates(RateSchedule::linear, 0), {0.1, 0.09, 0.08, 0.07, 0.06, 0.05, 0.04, 0.03, 0.02, 0.01});
+  expect(rates(RateSchedule::linear, 4),
+         {0.025, 0.05, 0.075, 0.1, 0.1, 0.0833333333, 0.0666666667, 0.05, 0.0333333333, 0.0166666667});
+  CHECK(rates(RateSchedule::linear, 0.4) == rates(RateSchedule::linear, 4));
+  CHECK(rates(RateSchedule::linear, 0.19) == rates(RateSchedule::linear, 1));  // rounded down
+  for (const double rate : rates(RateSchedule::cosine, 1000)) CHECK(rate <= 0.1 * 10 / 1000 + 1e-12);
+}
+
+TEST_CASE("the schedule of rates, its warm-up and summed losses are part of a trial's identity and of its group") {
+  auto experiment = a_training();
+  const auto usual = plan_trials(experiment, {a_trained_model()}).front();
+  const nlohmann::json written = usual;
+  for (const auto* key : {"lr_schedule", "lr_warmup", "loss_sum"}) CHECK_FALSE(written.at("training").contains(key));
+  std::set<std::string> ids{usual.id()}, groups{usual.group_id()};
+  apply_flags(experiment, {{"lr_schedule", {"cosine"}}, {"lr_warmup", {"10%"}}});
+  const auto cosine = plan_trials(experiment, {a_trained_model()}).front();
+  CHECK(cosine.training->optimizer.warmup == 0.1);
+  CHECK(contains(describe(*cosine.training), "cosine after 10 % warm-up"));
+  experiment.training.loss_sum = true;
+  const auto summed = plan_trials(experiment, {a_trained_model()}).front();
+  CHECK(summed.training->share_of_loss(4) == 1);
+  CHECK(cosine.training->share_of_loss(4) == 0.25);
+  for (const auto& trial : {cosine, summed}) {
+    ids.insert(trial.id());
+    groups.insert(trial.group_id());
+    CHECK(nlohmann::json(trial).get<Trial>() == trial);
+  }
+  CHECK(ids.size() == 3);
+  CHECK(groups.size() == 3);
+}
+
 TEST_CASE("a trial that infers keeps the identity from before there was training") {
   const nlohmann::json written = plan_trials(Experiment{}, {a_trained_model()}).front();
   CHECK_FALSE(written.contains("training"));
@@ -85,9 +139,16 @@ TEST_CASE("a trial whose phases and training contradict each other is refused") 
   CHECK_THROWS_AS(written.get<Trial>(), UsageError);
 }
 
+TEST_CASE("a training is planned once with every codec of the list, a lossy one too") {
+  auto experiment = a_training();
+  const auto uncoded = plan_trials(experiment, {a_trained_model()}).size();
+  experiment.codecs = {"none", "sort8"};
+  CHECK_NOTHROW(validate(experiment));
+  CHECK(plan_trials(experiment, {a_trained_model()}).size() == 2 * uncoded);
+}
+
 TEST_CASE("what cannot be trained is refused with the reason") {
   CHECK_NOTHROW(validate(a_training()));
-  CHECK(contains(refusal([](Experiment& one) { one.codecs = {"sort8"}; }), "leave --codec"));
   CHECK(contains(refusal([](Experiment& one) { one.compute.compute = Compute::optimized; }), "have no backward"));
   CHECK(contains(refusal([](Experiment& one) { one.compute.dtype = Precision::bfloat16; }), "in float32"));
   CHECK(contains(refusal([](Experiment& one) { one.phases = Phases::offline; }), "leave --scenario out"));

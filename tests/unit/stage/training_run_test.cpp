@@ -1,4 +1,5 @@
 // Stages that train, each with threads and links of its own, in one process.
+#include <paretopipe/codec/codec.hpp>
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/experiment/schedule.hpp>
 #include <paretopipe/stage/progress.hpp>
@@ -22,13 +23,18 @@ namespace {
 
 constexpr int kMicroBatches = 4;
 
+/// Its learning rate changes with every update.
 stage::TrainingTask a_task(Schedule schedule) {
-  return {a_model(), experiment::Training{.schedule = schedule}, kMicroBatches, 3};
+  experiment::Training training{.schedule = schedule};
+  training.optimizer.schedule = experiment::RateSchedule::linear;
+  return {a_model(), training, kMicroBatches, 3, 8};
 }
 
 struct TrainedPipeline {
   /// Stages with these blocks, joined by links both ways.
-  TrainedPipeline(Schedule schedule, std::vector<experiment::BlockRange> blocks, std::vector<std::string> faults = {}) {
+  TrainedPipeline(Schedule schedule, std::vector<experiment::BlockRange> blocks, std::vector<std::string> faults = {},
+                  const char* codec_of_cuts = "none")
+      : codec(codec::parse(codec_of_cuts)) {
     const auto count = static_cast<int>(blocks.size());
     for (int i = 0; i < count; ++i) {
       const auto at = static_cast<std::size_t>(i);
@@ -50,7 +56,7 @@ struct TrainedPipeline {
     std::vector<std::future<stage::TrainReport>> reports;
     for (std::size_t i = 0; i < stages.size(); ++i) {
       const auto blocks = stages[i].asked.blocks;
-      stage::Train request{tag, steps, true, {spec_at(blocks.begin)}, {}};
+      stage::Train request{tag, steps, true, {spec_at(blocks.begin)}, {}, codec, codec};
       request.gradients = {blocks.end == 0 ? stage::no_gradient_spec() : spec_at(blocks.end)};
       stage::TrainingLinks links;
       if (i > 0) links = {{&forward[i - 1].second, nullptr}, {nullptr, &backward[i - 1].second}};
@@ -71,6 +77,7 @@ struct TrainedPipeline {
     return reports;
   }
 
+  codec::Codec codec;
   std::vector<std::unique_ptr<stage::Backend>> backends;
   std::deque<stage::TrainingStage> stages;
   std::deque<std::pair<wire::Link, wire::Link>> forward, backward;  ///< between each stage (first) and the next one
@@ -117,6 +124,14 @@ TEST_CASE("a training goes on where it was, as if it had never paused") {
   CHECK(digests_of(pipeline.run(3, 2)) == reference.digests);
 }
 
+TEST_CASE("the loss of a batch is the mean of its micro-batches' losses, or their sum") {
+  auto task = a_task(Schedule::gpipe);
+  const auto losses = [&] { return stage::compute_training_reference({task, {{0, 3}}, 1}, *make_backend()).losses; };
+  const auto mean = losses().front();
+  task.training.loss_sum = true;
+  CHECK(losses().front() == Approx(kMicroBatches * mean));
+}
+
 TEST_CASE("without flushes the weights are others, and depend on the cut") {
   const auto flushed = reference_of(Schedule::gpipe, {{0, 3}}, 5).digests;
   const auto one = reference_of(Schedule::pipedream, {{0, 1}, {1, 3}}, 5).digests;
@@ -152,11 +167,55 @@ TEST_CASE("a stage does what its schedule says, in that order, and nothing befor
 TEST_CASE("what crosses a cut is counted, forward and back, and a gradient that nobody needs is one number") {
   TrainedPipeline pipeline(Schedule::gpipe, {{0, 1}, {1, 3}});
   const auto reports = pipeline.run(2);
-  CHECK(reports[0].bytes_forward == 2 * kMicroBatches * 4000);
-  CHECK(reports[1].bytes_backward == 2 * kMicroBatches * 4000);
-  CHECK(reports[1].bytes_forward == 0);
-  TrainedPipeline remote(Schedule::gpipe, {{0, 0}, {0, 3}});
-  CHECK(remote.run(2)[1].bytes_backward == 2 * kMicroBatches * 4);
+  CHECK(reports[0].sent_forward.bytes == 2 * kMicroBatches * 4000);
+  CHECK(reports[1].sent_backward.bytes == 2 * kMicroBatches * 4000);
+  CHECK(reports[1].sent_forward.bytes == 0);
+  TrainedPipeline remote(Schedule::gpipe, {{0, 0}, {0, 3}}, {}, GENERATE("none", "sort8"));
+  CHECK(remote.run(2)[1].sent_backward.bytes == 2 * kMicroBatches * 4);
+}
+
+TEST_CASE("with a codec without loss stages make what one process makes, and activations and gradients are encoded") {
+  const auto schedule = GENERATE(Schedule::gpipe, Schedule::one_f_one_b, Schedule::pipedream);
+  for (const auto& cut : kCuts) {
+    CAPTURE(to_string(schedule), cut.size(), cut.front().end);
+    const bool flushes = schedule != Schedule::pipedream;
+    const auto reference = reference_of(schedule, flushes ? std::vector<experiment::BlockRange>{{0, kBlocks}} : cut, 5);
+    TrainedPipeline pipeline(schedule, cut, {}, "zstd");
+    const auto reports = pipeline.run(5);
+    CHECK(digests_of(reports) == reference.digests);
+    CHECK(reports.back().losses == reference.losses);
+  }
+}
+
+TEST_CASE("a codec with loss makes fewer bytes there and back, and other weights") {
+  const std::vector<experiment::BlockRange> cut{{0, 1}, {1, 2}, {2, 3}};
+  TrainedPipeline pipeline(Schedule::one_f_one_b, cut, {}, "sort8");
+  const auto reports = pipeline.run(3);
+  CHECK(reports[0].sent_forward.unencoded_bytes == 3 * kMicroBatches * 4000);
+  CHECK(reports[1].sent_backward.unencoded_bytes == reports[0].sent_forward.unencoded_bytes);
+  CHECK(reports[2].sent_backward.unencoded_bytes == reports[1].sent_forward.unencoded_bytes);
+  for (const auto& sent : {reports[0].sent_forward, reports[1].sent_forward, reports[1].sent_backward}) {
+    CHECK(sent.bytes < sent.unencoded_bytes / 2);
+    CHECK(sent.bytes > 0);
+  }
+  CHECK(digests_of(reports) != reference_of(Schedule::gpipe, {{0, 3}}, 3).digests);
+  const auto& [forward, backward, begin, end] = reports[1].moments;
+  for (const auto* pass : {&forward, &backward}) {
+    CHECK(never_before(pass->ready, pass->receive_end));
+    CHECK(never_before(pass->compute_begin, pass->ready));
+    CHECK(never_before(pass->encoded, pass->compute_end));
+    CHECK(never_before(pass->send_begin, pass->encoded));
+  }
+  CHECK(reports[0].moments.forward.ready.empty());
+  CHECK(reports[0].moments.backward.encoded.empty());
+}
+
+TEST_CASE("a gradient that is no number is refused by a codec with loss, with its block named, and ends all stages") {
+  TrainedPipeline pipeline(Schedule::gpipe, {{0, 1}, {1, 3}}, {"", "nogradients@1-3@6"}, "sort8");
+  auto reports = pipeline.start(4, 7);
+  const auto said = support::message_of<EnvironmentError>([&] { reports[1].get(); });
+  CHECK(support::contains(said, "encode the gradient of the output of block 1 with sort8: "));
+  CHECK_THROWS_AS(reports[0].get(), Error);
 }
 
 TEST_CASE("1f1b holds fewer activations than gpipe") {

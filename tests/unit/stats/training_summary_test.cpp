@@ -47,6 +47,7 @@ record::TrainingSamples samples_of(const Trial& trial) {
     const bool first = stage == 0, last = stage + 1 == actions.size();
     const auto shape = [&](PassTimeline& pass, bool receives, bool sends) {
       for (const auto moment : kPassMoments) (pass.*moment).resize(total);
+      pass.ready = pass.encoded = {};
       if (!receives) pass.receive_begin = pass.receive_end = {};
       if (!sends) pass.send_begin = pass.send_end = {};
     };
@@ -80,7 +81,9 @@ record::TrainingSamples samples_of(const Trial& trial) {
 }
 
 double sum(const record::StepParts& parts) {
-  return parts.forward_ns + parts.backward_ns + parts.update_ns + parts.transfer_ns + parts.waiting_ns;
+  double sum = 0;
+  for (const auto part : record::kStepParts) sum += parts.*part;
+  return sum;
 }
 
 }  // namespace
@@ -119,6 +122,41 @@ TEST_CASE("time in which a stage is free and its next tensor is on the link is t
   CHECK(after.bound_sample_per_s == Approx(before.bound_sample_per_s));
 }
 
+TEST_CASE("encoding is part of what a stage computes, decoding of the time in which it is free, and the parts add up") {
+  const auto trial = a_trial(Schedule::gpipe, 1, 3, 2);
+  auto samples = samples_of(trial);
+  const auto before = stats::summarise_training(samples, trial);
+  auto& sender = samples.stages[0].forward;
+  auto& receiver = samples.stages[1].forward;
+  sender.encoded = sender.compute_end;
+  receiver.ready = receiver.receive_end;
+  for (auto& computed : sender.compute_end) computed -= 3 * kMillisecond;
+  for (auto& sent : sender.send_begin) sent -= kTransfer;
+  for (auto& received : receiver.receive_end) received -= kMillisecond;
+  const auto after = stats::summarise_training(samples, trial);
+  CHECK(after.stages[0].encode_ns == Approx(3 * kMillisecond));
+  CHECK(after.stages[0].forward_ns == Approx(before.stages[0].forward_ns - 3 * kMillisecond));
+  CHECK(after.stages[1].decode_ns == Approx(kMillisecond));
+  CHECK(after.stages[1].transfer_ns == Approx(kTransfer - kMillisecond));
+  CHECK(after.stages[1].waiting_ns == Approx(before.stages[1].waiting_ns - kTransfer));
+  for (std::size_t stage = 0; stage < 2; ++stage) CHECK(sum(after.stages[stage]) == Approx(sum(before.stages[stage])));
+  CHECK(after.bubble == Approx(before.bubble));
+  CHECK(after.bound_sample_per_s == Approx(before.bound_sample_per_s));
+  const nlohmann::json written = after;
+  CHECK(written.get<record::TrainingSummary>() == after);
+  CHECK_FALSE(nlohmann::json(before).dump().find("encode") != std::string::npos);  // as before there were codecs
+}
+
+TEST_CASE("with a lossy codec the last loss stands beside that without it, unless that was not computed as far") {
+  const auto trial = a_trial(Schedule::gpipe, 1, 3, 2);
+  auto samples = samples_of(trial);
+  samples.lossy = record::LossyTraining{{2, 1}, {2, 1, 0.5, 0.5, 0.5, 0.25}};
+  CHECK(stats::summarise_training(samples, trial).uncompressed_loss == 0.25);
+  CHECK(nlohmann::json(samples).get<record::TrainingSamples>() == samples);
+  samples.lossy->uncompressed_losses.pop_back();
+  CHECK_FALSE(stats::summarise_training(samples, trial).uncompressed_loss.has_value());
+}
+
 TEST_CASE("without a flush steps overlap, and the rate is that of the slowest stage") {
   const auto trial = a_trial(Schedule::pipedream, 1, 20, 2);
   const auto summary = stats::summarise_training(samples_of(trial), trial);
@@ -138,5 +176,7 @@ TEST_CASE("samples that are not those of the trial's steps are refused") {
   damaged([](auto& samples) { samples.stages[1].update_end.pop_back(); });
   damaged([](auto& samples) { samples.stages[0].forward.send_end.clear(); });
   damaged([](auto& samples) { samples.warmup = 4; });
+  damaged([](auto& samples) { samples.stages[0].forward.encoded.push_back(1); });
+  damaged([](auto& samples) { samples.stages[0].forward.ready.push_back(1); });
   damaged([](auto& samples) { samples.stages.clear(); });
 }

@@ -65,7 +65,7 @@ std::vector<std::string> trained_in_stages(const std::string& model, const Train
       stage::Activation gradient;
       for (std::size_t i = stages.size(); i-- > 0;) gradient = stages[i]->backward({step, index}, std::move(gradient));
     }
-    for (auto& stage : stages) stage->update();
+    for (auto& stage : stages) stage->update(training.optimizer.learning_rate);
   }
   std::vector<std::string> digests;
   for (const auto& stage : stages) {

@@ -284,7 +284,7 @@ double median_of(std::span<const record::TrialRecord* const> records, Value valu
 }  // namespace
 
 double StepDemands::busy_ns(std::size_t stage) const {
-  return stages[stage].forward_ns + stages[stage].backward_ns + stages[stage].update_ns;
+  return stages[stage].busy_ns();
 }
 
 std::size_t StepDemands::busiest() const {
@@ -311,6 +311,8 @@ StepDemands step_demands(std::span<const record::TrialRecord* const> records) {
   demands.bound_sample_per_s = median_of(records, [](const Summary& one) { return one.bound_sample_per_s; });
   demands.bubble = median_of(records, [](const Summary& one) { return one.bubble; });
   demands.expected_bubble = median_of(records, [](const Summary& one) { return one.expected_bubble; });
+  demands.last_loss = median_of(records, [](const Summary& one) { return one.last_loss; });
+  demands.uncompressed_loss = records.front()->summary->training->uncompressed_loss;  // the same in all repetitions
   demands.stages.resize(records.front()->summary->training->stages.size());
   for (std::size_t stage = 0; stage < demands.stages.size(); ++stage) {
     for (const auto part : record::kStepParts) {

@@ -19,6 +19,8 @@ struct StepDemands {
   std::vector<record::StepParts> stages{};  ///< of a step
   double bubble = 0;
   double expected_bubble = 0;
+  double last_loss = 0;
+  std::optional<double> uncompressed_loss{};  ///< with a lossy codec: of the same step without it
 
   double interval_ns() const { return 1e9 * batch / sample_per_s; }     ///< from the end of a step to that of the next
   double bound_ns() const { return 1e9 * batch / bound_sample_per_s; }  ///< the same at the bound

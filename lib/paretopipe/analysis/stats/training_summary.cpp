@@ -55,23 +55,27 @@ class Steps {
     return {warmup > 0 ? end_of(warmup - 1) : begin_of(0), end_of(extent_.steps - 1)};
   }
 
-  /// When the stage's thread was at the action.
-  Window action(std::size_t stage, std::size_t index, std::size_t update) const {
+  /// What the stage's thread did for an action, and what became before of the tensor that the action needs. Windows are
+  /// empty where there is no such thing: an update needs nothing, and without a codec nothing is encoded.
+  struct Turn {
+    Window compute{}, encode{};
+    Window transfer{}, decode{};
+  };
+
+  Turn turn(std::size_t stage, std::size_t index, std::size_t update) const {
     const auto& timeline = samples_.stages[stage];
     const auto& action = actions_[stage][index];
-    if (action.kind == Action::Kind::update) return {timeline.update_begin[update], timeline.update_end[update]};
-    const auto& pass = action.kind == Action::Kind::forward ? timeline.forward : timeline.backward;
-    return {pass.compute_begin[at(action.micro_batch)], pass.compute_end[at(action.micro_batch)]};
-  }
-
-  /// When the tensor that the action needs crossed its link; an empty window if none did.
-  Window crossing(std::size_t stage, const Action& action) const {
+    if (action.kind == Action::Kind::update) return {{timeline.update_begin[update], timeline.update_end[update]}};
+    const auto place = at(action.micro_batch);
     const bool forward = action.kind == Action::Kind::forward;
-    if (action.kind == Action::Kind::update || stage == (forward ? 0 : samples_.stages.size() - 1)) return {};
+    const auto& pass = forward ? timeline.forward : timeline.backward;
+    Turn turn{{pass.compute_begin[place], pass.compute_end[place]}};
+    if (!pass.encoded.empty()) turn.encode = {turn.compute.end_ns, pass.encoded[place]};
+    if (pass.receive_end.empty()) return turn;
     const auto& sender = samples_.stages[forward ? stage - 1 : stage + 1];
-    const auto& receiver = samples_.stages[stage];
-    return {(forward ? sender.forward : sender.backward).send_begin[at(action.micro_batch)],
-            (forward ? receiver.forward : receiver.backward).receive_end[at(action.micro_batch)]};
+    turn.transfer = {(forward ? sender.forward : sender.backward).send_begin[place], pass.receive_end[place]};
+    if (!pass.ready.empty()) turn.decode = {turn.transfer.end_ns, pass.ready[place]};
+    return turn;
   }
 
   std::size_t last_update_of(const TrainingTimeline& stage, int step) const {
@@ -87,6 +91,10 @@ class Steps {
     const auto has = [&](const Moments& begin, const Moments& end, bool due) {
       return begin.size() == end.size() && begin.size() == (due ? total : 0);
     };
+    const auto has_coded = [](const PassTimeline& pass) {
+      return (pass.ready.empty() || pass.ready.size() == pass.receive_end.size()) &&
+             (pass.encoded.empty() || pass.encoded.size() == pass.send_begin.size());
+    };
     bool whole = extent_.stages >= 1 && extent_.micro_batches == trial.micro_batches() && samples_.warmup >= 0 &&
                  samples_.warmup < extent_.steps && samples_.losses.size() == static_cast<std::size_t>(extent_.steps);
     for (int i = 0; whole && i < extent_.stages; ++i) {
@@ -99,7 +107,8 @@ class Steps {
               has(forward.receive_begin, forward.receive_end, !first) &&
               has(backward.receive_begin, backward.receive_end, !last) &&
               has(forward.send_begin, forward.send_end, !last) && has(backward.send_begin, backward.send_end, !first) &&
-              update_begin.size() == update_end.size() && update_end.size() == static_cast<std::size_t>(updates);
+              has_coded(forward) && has_coded(backward) && update_begin.size() == update_end.size() &&
+              update_end.size() == static_cast<std::size_t>(updates);
     }
     if (!whole) throw UsageError("the samples are damaged: they are not those of the trial's steps");
   }
@@ -118,34 +127,44 @@ record::Distribution distribution_of_steps(const Steps& steps, int warmup) {
 }
 
 record::StepParts parts_of(const Steps& steps, std::size_t stage, const Window& window) {
-  double forward = 0, backward = 0, update = 0, transfer = 0, waiting = 0;
+  record::StepParts parts;
   const auto in_window = [&](const Window& part) { return static_cast<double>(part.within(window).length()); };
   std::int64_t free_since = window.begin_ns;
   std::size_t updates = 0;
   const auto& actions = steps.actions()[stage];
   for (std::size_t i = 0; i < actions.size(); ++i) {
     const auto kind = actions[i].kind;
-    const auto busy = steps.action(stage, i, updates);
+    const auto turn = steps.turn(stage, i, updates);
     updates += kind == Action::Kind::update;
-    const Window free{free_since, busy.begin_ns};
-    const double on_link = in_window(free.within(steps.crossing(stage, actions[i])));
-    transfer += on_link;
-    waiting += in_window(free) - on_link;
-    (kind == Action::Kind::forward ? forward : kind == Action::Kind::backward ? backward : update) += in_window(busy);
-    free_since = std::max(free_since, busy.end_ns);
+    const Window free{free_since, turn.compute.begin_ns};
+    const double on_link = in_window(free.within(turn.transfer)), decoding = in_window(free.within(turn.decode));
+    parts.transfer_ns += on_link;
+    parts.decode_ns += decoding;
+    parts.waiting_ns += in_window(free) - on_link - decoding;
+    (kind == Action::Kind::forward    ? parts.forward_ns
+     : kind == Action::Kind::backward ? parts.backward_ns
+                                      : parts.update_ns) += in_window(turn.compute);
+    parts.encode_ns += in_window(turn.encode);
+    free_since = std::max({free_since, turn.compute.end_ns, turn.encode.end_ns});
   }
-  waiting += in_window({free_since, window.end_ns});
-  const double count = steps.measured();
-  return {forward / count, backward / count, update / count, transfer / count, waiting / count};
+  parts.waiting_ns += in_window({free_since, window.end_ns});
+  for (const auto part : record::kStepParts) parts.*part /= steps.measured();
+  return parts;
 }
 
 double bubble_of(const std::vector<record::StepParts>& stages) {
   double bubble = 0;
   for (const auto& stage : stages) {
-    const double busy = stage.forward_ns + stage.backward_ns + stage.update_ns;
-    bubble += 1 - busy / std::max(busy + stage.transfer_ns + stage.waiting_ns, 1.0);
+    double all = 0;
+    for (const auto part : record::kStepParts) all += stage.*part;
+    bubble += 1 - stage.busy_ns() / std::max(all, 1.0);
   }
   return bubble / static_cast<double>(stages.size());
+}
+
+/// A pass computes until its output is encoded, if there is a codec.
+const Moments& end_of(const PassTimeline& pass) {
+  return pass.encoded.empty() ? pass.compute_end : pass.encoded;
 }
 
 /// The median over all micro-batches after warm-up.
@@ -161,8 +180,8 @@ std::vector<experiment::ActionTimes> times_of(const record::TrainingSamples& sam
   for (const auto& stage : samples.stages) {
     const auto per_step = stage.update_end.size() / samples.losses.size();
     times.push_back(
-        {median_length(stage.forward.compute_begin, stage.forward.compute_end, warmup),
-         median_length(stage.backward.compute_begin, stage.backward.compute_end, warmup),
+        {median_length(stage.forward.compute_begin, end_of(stage.forward), warmup),
+         median_length(stage.backward.compute_begin, end_of(stage.backward), warmup),
          median_length(stage.update_begin, stage.update_end, static_cast<std::size_t>(samples.warmup) * per_step)});
   }
   return times;
@@ -201,6 +220,13 @@ std::vector<record::StepParts> parts_of_stages(const Steps& steps, std::size_t s
   return parts;
 }
 
+/// Of the last step; nothing if the process without a codec did not train for as long.
+std::optional<double> uncompressed_loss_of(const record::TrainingSamples& samples) {
+  const auto& [first, uncompressed] = *samples.lossy;
+  if (uncompressed.size() != first.size() + samples.losses.size()) return std::nullopt;
+  return uncompressed.back();
+}
+
 }  // namespace
 
 record::TrainingSummary summarise_training(const record::TrainingSamples& samples, const experiment::Trial& trial) {
@@ -219,6 +245,7 @@ record::TrainingSummary summarise_training(const record::TrainingSamples& sample
   summary.expected_bubble = bubble_of(parts_of_stages(ideal_steps, samples.stages.size()));
   summary.bound_sample_per_s = samples_per_s(ideal_steps);
   summary.last_loss = samples.losses.back();
+  if (samples.lossy) summary.uncompressed_loss = uncompressed_loss_of(samples);
   return summary;
 }
 

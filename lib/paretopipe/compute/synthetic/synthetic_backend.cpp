@@ -167,8 +167,9 @@ class SyntheticPart final : public stage::TrainingPart {
     return range_.begin == 0 ? Activation{} : gradient;
   }
 
-  void update() override {
-    for (std::size_t i = 0; i < weights_.size(); ++i) weights_[i] = std::rotl(weights_[i], 7) ^ gradients_[i];
+  void update(double learning_rate) override {
+    const auto rate = word(static_cast<float>(learning_rate));
+    for (std::size_t i = 0; i < weights_.size(); ++i) weights_[i] = std::rotl(weights_[i], 7) ^ gradients_[i] ^ rate;
     std::fill(gradients_.begin(), gradients_.end(), 0);
   }
 

@@ -126,7 +126,8 @@ class TorchTrainingPart final : public stage::TrainingPart {
     });
   }
 
-  void update() override {
+  void update(double learning_rate) override {
+    options_.training.optimizer.learning_rate = learning_rate;
     with_autograd("update the weights", [&] {
       const at::NoGradGuard no_graph;
       // What is in flight needs the parameters as they are.

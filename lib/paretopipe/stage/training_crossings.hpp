@@ -1,0 +1,103 @@
+#pragma once
+#include <paretopipe/core/training_timeline.hpp>
+#include <paretopipe/stage/bounded_queue.hpp>
+#include <paretopipe/stage/encoding.hpp>
+#include <paretopipe/stage/progress.hpp>
+#include <paretopipe/stage/training_messages.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace paretopipe::stage {
+
+// A stage that trains has up to four crossings: activations and gradients, each in and out. Each has a queue between
+// the computing thread and a link's.
+
+/// Bytes of tensors that wait, and the most at a time.
+class WaitingBytes {
+ public:
+  void enter(std::int64_t bytes);
+  void leave(std::int64_t bytes) { now_ -= bytes; }
+  std::int64_t most() const { return most_; }
+
+ private:
+  std::atomic<std::int64_t> now_ = 0;
+  std::atomic<std::int64_t> most_ = 0;
+};
+
+/// What all crossings of a run have in common.
+struct CrossingRun {
+  std::uint32_t tag = 0;
+  std::size_t total = 0;  ///< micro-batches of all steps
+  std::size_t room = 1;   ///< micro-batches that wait without holding anybody up
+};
+
+/// Tensors that come from a neighbour.
+class Inbound {
+ public:
+  /// `link` may be null: nothing comes. `pass` gets the moments.
+  Inbound(wire::Link* link, const CrossingRun& run, const codec::Codec& codec, const Boundary& boundary,
+          PassTimeline& pass);
+
+  bool exists() const { return link_ != nullptr; }
+
+  /// Receives and decodes all micro-batches, each into new memory: what a backward needs stays until then.
+  void receive(Backend& backend, Lane& lane);
+
+  /// The next micro-batch's tensors, which belong to the calling thread from now on. Nothing after close().
+  std::optional<Activation> take();
+
+  void close() { queue_.close(); }
+  /// Memory beside the tensors that were taken. Call it when the threads are done.
+  std::int64_t most_bytes() const;
+
+ private:
+  wire::Link* link_;
+  const CrossingRun run_;
+  const Boundary boundary_;
+  PassTimeline& pass_;
+  BoundedQueue<Activation> queue_;
+  WaitingBytes waiting_;
+  std::optional<Decoder> decoder_;
+};
+
+/// Tensors that go to a neighbour.
+class Outbound {
+ public:
+  Outbound(wire::Link* link, const CrossingRun& run, const codec::Codec& codec, PassTimeline& pass);
+
+  bool exists() const { return link_ != nullptr; }
+
+  /// Takes a micro-batch's tensors from the computing thread, and encodes them if there is a codec. Does not wait for
+  /// the link. False after close(). Throws EnvironmentError, which names `what`, if they hold what the codec cannot
+  /// keep.
+  bool hand_on(std::size_t micro_batch, Activation tensors, const std::string& what);
+
+  /// Sends all micro-batches.
+  void send(Lane& lane);
+
+  void close();
+  std::int64_t most_bytes() const;
+  const Sent& sent() const { return sent_; }
+
+ private:
+  struct Item {
+    std::size_t micro_batch = 0;
+    Activation tensors;
+    std::optional<EncodedTensors> encoded{};  ///< what crosses in their place
+  };
+  wire::SendTimes send(Item& item);
+
+  wire::Link* link_;
+  const CrossingRun run_;
+  PassTimeline& pass_;
+  BoundedQueue<Item> queue_;
+  WaitingBytes waiting_;
+  std::optional<Encoder> encoder_;
+  Sent sent_;
+};
+
+}  // namespace paretopipe::stage
