@@ -11,6 +11,7 @@ usage: figures.py check NAMES DOCUMENT...     every marker is known and closed (
        figures.py around STATED               networks below.json and above.json, 20 % off the rate that `codecs --format json` states
        figures.py break-even FOLDER...        a table of codecs; of a FOLDER stated.json, below.csv and above.csv are read
        figures.py guided FULL GUIDED S S      what a guided sweep found beside a full one, and the seconds that each took
+       figures.py training-published EXPLAINED...  who trains fastest, by how much, and why, beside what was published
        figures.py four-stages CSV SCHEMES     a table of schemes; a line of SCHEMES is MODEL SCHEME CUTS
 
 A figure stands between the lines <!-- figure NAME --> and <!-- end of figure -->.
@@ -232,6 +233,33 @@ def break_even(*folders):
     table(["model, codec", "break-even stated", "latency over 20 % less, without and with", "over 20 % more", "confirmed"], rows)
 
 
+# Samples per second as printed, of a pipeline on two devices against data parallelism on as many.
+PUBLISHED = {"mobilenet_v2": "pipeline 228.57, data parallel 376.47: 0.61 times", "roberta_base": "pipeline 61.53, data parallel 76.19: 0.81 times",
+             "alexnet": "front-load fastest at small batches"}
+
+
+def training_published(*explained_files):
+    rows, reasons = [], []
+    for explained_file in explained_files:
+        with open(explained_file, encoding="utf-8") as file:
+            group = json.load(file)["groups"][0]
+        model = group["settings"]["model"]
+        measured = [one for one in group["configurations"] if "sample_per_s" in one]
+        alone = [one for one in measured if "all local" in one["label"]]
+        best = max(measured, key=lambda one: one["sample_per_s"])
+        for number, one in enumerate(measured):
+            rows.append([MODELS.get(model, model), one["label"], three(one["sample_per_s"]),
+                         f"{one['sample_per_s'] / alone[0]['sample_per_s']:.2f}" if alone else "",
+                         three(one["bound_sample_per_s"]), f"{100 * one['bubble']:.0f} %", "" if number else PUBLISHED.get(model, "")])
+        fastest_cut = max((one for one in measured if one not in alone), key=lambda one: one["sample_per_s"])
+        reasons.append(f"{MODELS.get(model, model)}: fastest is {best['label']}. `explain` says of {fastest_cut['label']}: "
+                       + " ".join(fastest_cut["sentences"]))
+    table(["model", "trained", "sample/s", "times one device", "its schedule's bound", "bubble", "published, sample/s"], rows)
+    for reason in reasons:
+        print()
+        print(reason)
+
+
 def four_stages(csv_file, schemes_file):
     with open(csv_file, encoding="utf-8") as file:
         measured = {(row["model"], row["split"]): row for row in csv.DictReader(file)}
@@ -285,7 +313,7 @@ def guided(full, some, full_s, some_s):
 
 
 COMMANDS = {"guided": guided, "check": check, "place": place, "machine": machine, "splits": splits, "promises": promises, "fidelity": fidelity, "training": training,
-            "around": around, "break-even": break_even, "four-stages": four_stages}
+            "training-published": training_published, "around": around, "break-even": break_even, "four-stages": four_stages}
 
 if __name__ == "__main__":
     if len(sys.argv) < 2 or sys.argv[1] not in COMMANDS:

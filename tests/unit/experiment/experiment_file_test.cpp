@@ -110,7 +110,8 @@ TEST_CASE("every experiment that ships is valid", "[file][shipped]") {
   CHECK(loaded == std::set<std::string>{"all-models.json", "four-stages.json", "quickstart.json",
                                         "sort-quantisation-mobilenet.json", "sort-quantisation-roberta.json",
                                         "synthetic.json", "train-densenet-cifar.json", "train-four-stages.json",
-                                        "train-mobilenet.json"});
+                                        "train-mobilenet.json", "train-mobilenet-four.json", "train-roberta.json",
+                                        "train-roberta-four.json"});
 }
 
 TEST_CASE("the four-stage experiment has the six schemes, several batches, and five repetitions of one thread a stage",
