@@ -31,7 +31,9 @@ void check_settings(const SweepOptions& options, const experiment::Experiment& e
         "--guided and --partitions best");
   }
   if (experiment.codecs != experiment::Experiment{}.codecs || !experiment.codec_inputs.empty()) {
-    throw UsageError("--guided: profiles do not know how long codecs take; leave --codec and --codec-input out");
+    throw UsageError(
+        "profiles do not know how long codecs take: leave out --codec and --codec-input, or --guided and --partitions "
+        "best");
   }
 }
 
