@@ -185,7 +185,7 @@ void add_train(CLI::App& app, Command& chosen, std::vector<std::string> command_
                      "micro_batches", "seed",        "schedule",        "optimizer",      "lr",
                      "lr_schedule",   "lr_warmup",   "momentum",        "weight_decay",   "recompute",
                      "loss_sum",      "networks",    "shaping",         "link",           "threads_per_stage",
-                     "cpus",          "placement",   "device_profiles", "trial_timeout_s"});
+                     "cpus",          "placement",   "device_profiles", "trial_timeout_s", "input", "cuts", "max_crossing"});
   command->add_option("--epochs", options->epochs, "How often every sample is learned from")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();

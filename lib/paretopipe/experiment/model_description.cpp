@@ -25,8 +25,9 @@ constexpr std::int64_t kMaxSize = 1'000'000;
 
 void to_json(nlohmann::json& json, const Archive& archive) {
   json = {{"sha256", archive.sha256}, {"input_shape", archive.input_shape}, {"cuts", archive.cuts}};
-  // The default is left out, so that archives keep the identity that they had before this setting existed.
+  // Defaults are left out, so that archives keep the identity that they had before these settings existed.
   if (archive.max_crossing != 1) json["max_crossing"] = archive.max_crossing;
+  if (archive.trained) json["trained"] = true;
 }
 
 void from_json(const nlohmann::json& json, Archive& archive) {
@@ -34,6 +35,7 @@ void from_json(const nlohmann::json& json, Archive& archive) {
   json.at("input_shape").get_to(archive.input_shape);
   json.at("cuts").get_to(archive.cuts);
   archive.max_crossing = json.value("max_crossing", 1);
+  archive.trained = json.value("trained", false);
 }
 
 bool names_archive(const std::string& model) {

@@ -25,6 +25,7 @@ struct Archive {
   std::vector<std::int64_t> input_shape;  ///< of one sample, without the batch dimension
   std::string cuts;                       ///< unit, all, modules, or a pattern of names
   int max_crossing = 1;                   ///< tensors that may cross a cut: 1 … kMostCrossing
+  bool trained = false;                   ///< computes as in training, with weights that change
 
   bool operator==(const Archive&) const = default;
 };

@@ -213,6 +213,7 @@ UncutTrial uncut_trial(const Experiment& experiment, const ModelSource& model, S
   trial.compute = experiment.task == Task::train ? ComputeMode{} : mode_for(experiment.compute, model.name);
   trial.shaping = shaping;
   trial.archive = model.archive;
+  if (trial.archive) trial.archive->trained = experiment.task == Task::train;
   trial.data_identity = inputs.data_identity;
   trial.placement = simplified(experiment.placement);
   trial.devices = inputs.devices;

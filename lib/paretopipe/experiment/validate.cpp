@@ -235,9 +235,6 @@ std::string obstacle_to_training(const Experiment& experiment) {
     return "stages train on the CPU only yet; leave --device out";
   }
   if (!experiment.on.empty()) return "stages on other devices cannot be trained yet; leave --on out";
-  if (std::any_of(experiment.models.begin(), experiment.models.end(), names_archive)) {
-    return "archives cannot be trained yet; name built-in models";
-  }
   for (const auto& baseline : experiment.baselines) {
     if (baseline != "single") return fmt::format("the baseline {} cannot be trained yet; leave it out", baseline);
   }

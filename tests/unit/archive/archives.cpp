@@ -9,6 +9,7 @@
 #include <ATen/ops/rand.h>
 #include <ATen/ops/randn.h>
 #include <ATen/ops/tensor.h>
+#include <ATen/ops/zeros.h>
 #include <fmt/format.h>
 #include <support/files.hpp>
 #include <torch/csrc/jit/api/module.h>
@@ -29,17 +30,22 @@ Module make_module(const std::string& type) {
 
 // Weights have the variance 1 / inputs, as trained ones about have, or roundings would not be small beside the logits.
 
+/// Asks for gradients, as PyTorch's parameters do.
+void add_parameter(Module& module, const std::string& name, at::Tensor value) {
+  module.register_parameter(name, value.set_requires_grad(true), false);
+}
+
 Module convolution(const std::string& type) {
   auto module = make_module(type);
-  module.register_parameter("weight", at::randn({4, 4, 3, 3}).div_(6), false);
+  add_parameter(module, "weight", at::randn({4, 4, 3, 3}).div_(6));
   module.define("def forward(self, x):\n  return torch.conv2d(x, self.weight, None, [1, 1], [1, 1])\n");
   return module;
 }
 
 Module batch_norm(const std::string& type) {
   auto module = make_module(type);
-  module.register_parameter("weight", at::randn({4}), false);
-  module.register_parameter("bias", at::randn({4}), false);
+  add_parameter(module, "weight", at::randn({4}));
+  add_parameter(module, "bias", at::randn({4}));
   module.register_buffer("running_mean", at::randn({4}));
   module.register_buffer("running_var", at::rand({4}).add_(0.5));
   module.define(
@@ -72,8 +78,8 @@ Module residual_block() {
 
 Module linear() {
   auto module = make_module("Linear");
-  module.register_parameter("weight", at::randn({5, 64}).div_(8), false);
-  module.register_parameter("bias", at::randn({5}), false);
+  add_parameter(module, "weight", at::randn({5, 64}).div_(8));
+  add_parameter(module, "bias", at::randn({5}));
   module.define("def forward(self, x):\n  return torch.linear(x, self.weight, self.bias)\n");
   return module;
 }
@@ -92,11 +98,14 @@ std::filesystem::path write_archive(const std::filesystem::path& folder, const s
                                     const std::string& name, Numbers where, std::uint64_t seed) {
   at::manual_seed(seed);
   auto net = make_module("Net");
-  net.register_parameter("scale", at::randn({4, 1, 1}), false);
+  add_parameter(net, "scale", at::randn({4, 1, 1}));
   net.register_buffer("order", at::tensor({2, 0, 3, 1}, at::kLong));
   net.register_module("conv1", convolution("Conv1"));
   net.register_module("conv2", convolution("Conv2"));
   net.register_module("bn", batch_norm("Norm"));
+  auto counted = batch_norm("Counted");
+  counted.register_buffer("num_batches_tracked", at::zeros({}, at::kLong));
+  net.register_module("counted", counted);
   net.register_module("act", activation("Relu"));
   net.register_module("block", residual_block());
   net.register_module("fc", linear());
@@ -110,7 +119,7 @@ std::filesystem::path write_deep_archive(const std::filesystem::path& folder, in
   auto net = make_module("Deep");
   std::string forward = "def forward(self, x):\n";
   for (int i = 0; i < layers; ++i) {
-    net.register_parameter(fmt::format("weight{}", i), at::randn({features, features}), false);
+    add_parameter(net, fmt::format("weight{}", i), at::randn({features, features}));
     forward += fmt::format("  x = torch.relu(torch.linear(x, self.weight{}))\n", i);
   }
   net.define(forward + "  return x\n");

@@ -29,6 +29,7 @@ enum class Numbers { attributes, constants, both };
 /// children below by their names.
 ///   conv1, conv2   3x3 convolutions of 4 channels
 ///   bn             a batch norm of 4 channels
+///   counted        another one, which has num_batches_tracked, too
 ///   act            a ReLU
 ///   block          a residual block of 4 channels with children conv1, bn1, relu, conv2, bn2
 ///   fc             a linear layer from 64 features to 5, of a 4x4 image of 4 channels

@@ -139,10 +139,11 @@ torch::jit::Module import_module(const Container& container) {
 
 namespace {
 
-ArchiveModel model_of(const Container& container, int max_crossing) {
-  ArchiveModel model{container.file, prepare(import_module(container)), {}};
+ArchiveModel model_of(const Container& container, const experiment::Archive& archive) {
+  const auto use = archive.trained ? Use::to_train : Use::to_infer;
+  ArchiveModel model{container.file, prepare(import_module(container), use), {}};
   auto& graph = *model.prepared.graph;
-  model.cuts = find_cuts(graph, max_crossing);
+  model.cuts = find_cuts(graph, archive.max_crossing);
   model.cuts.push_back({graph.outputs().at(0)});
   model.forget_file();
   return model;
@@ -157,9 +158,10 @@ ArchiveModel load_archive(const std::filesystem::path& file, const experiment::A
   }
   const auto load = [&] {
     try {
-      return model_of(container, archive.max_crossing);
+      return model_of(container, archive);
     } catch (const UsageError& error) {
-      throw UsageError(fmt::format("{} cannot be cut: {}", file.string(), error.what()));
+      throw UsageError(
+          fmt::format("{} cannot be {}: {}", file.string(), archive.trained ? "trained" : "cut", error.what()));
     }
   };
   return compute::with_libtorch(fmt::format("load {}", file.string()), load, ExitCode::usage);

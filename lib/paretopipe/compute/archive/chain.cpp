@@ -30,6 +30,7 @@ Chain::Chain(const stage::ModelRequest& request)
   check_positions(positions, model_);
   boundaries_.push_back({model_.prepared.graph->inputs().at(0)});
   for (const int position : positions) boundaries_.push_back(model_.cuts[static_cast<std::size_t>(position)]);
+  if (request.archive->trained) owners_ = owners_of_state(model_.prepared, boundaries_);
 }
 
 compute::Program Chain::block(int index) {
@@ -37,6 +38,15 @@ compute::Program Chain::block(int index) {
   auto block = slice(*model_.prepared.graph, boundaries_.at(begin), boundaries_.at(begin + 1), mode_, &own_);
   model_.forget_file();
   return block;
+}
+
+train::TrainableBlock Chain::trainable(int index) const {
+  const auto begin = static_cast<std::size_t>(index);
+  std::vector<std::size_t> own;
+  for (std::size_t i = 0; i < owners_.size(); ++i) {
+    if (owners_[i] == begin) own.push_back(i);
+  }
+  return trainable_block(model_.prepared, boundaries_.at(begin), boundaries_.at(begin + 1), own);
 }
 
 }  // namespace paretopipe::archive

@@ -6,6 +6,7 @@
 
 #include "archive_model.hpp"
 #include "slice.hpp"
+#include "trainable.hpp"
 
 namespace paretopipe::archive {
 
@@ -24,11 +25,16 @@ class Chain {
   /// such block.
   compute::Program block(int index);
 
+  /// Makes a block of an archive that is to be trained (experiment::Archive::trained), with copies of what it needs
+  /// once it is given to a training part.
+  train::TrainableBlock trainable(int index) const;
+
  private:
   ArchiveModel model_;
   experiment::ComputeMode mode_;  ///< of the blocks
   std::vector<Cut> boundaries_;   ///< the input, the chosen cuts, the output
   OwnTensors own_;
+  std::vector<std::size_t> owners_{};  ///< owners_of_state, if it is to be trained
 };
 
 }  // namespace paretopipe::archive

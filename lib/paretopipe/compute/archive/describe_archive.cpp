@@ -18,6 +18,7 @@
 #include "cuts.hpp"
 #include "node_names.hpp"
 #include "slice.hpp"
+#include "trainable.hpp"
 
 namespace paretopipe::archive {
 
@@ -39,20 +40,28 @@ Measured measured_of(const compute::Tensors& tensors, const experiment::ComputeM
   return measured;
 }
 
+/// For training, a tensor that autograd accepts.
+at::Tensor zeros(const std::vector<std::int64_t>& shape, const experiment::ComputeMode& mode, bool to_train) {
+  const c10::InferenceMode inference(!to_train);
+  return compute::in_mode(at::zeros(shape, at::kFloat), mode);
+}
+
 }  // namespace
 
 std::vector<Measured> measure(const ArchiveModel& model, const std::vector<std::int64_t>& input_shape,
                               const experiment::ComputeMode& mode) {
   const auto& graph = *model.prepared.graph;
   std::vector<Measured> measured;
-  compute::Tensors crossing{compute::in_mode(at::zeros(input_shape, at::kFloat), mode)};
+  compute::Tensors crossing{zeros(input_shape, mode, !model.prepared.state.empty())};
   Cut previous{graph.inputs().at(0)};
   compute::MultiplyAccumulateCounter counter;
   for (const auto& cut : model.cuts) {
-    crossing = slice(graph, previous, cut, mode).run(std::move(crossing));
+    crossing = model.prepared.state.empty() ? slice(graph, previous, cut, mode).run(std::move(crossing))
+                                            : try_training(model.prepared, previous, cut, crossing);
     measured.push_back(measured_of(crossing, mode));
     measured.back().multiply_accumulates = counter.take();
     previous = cut;
+    measured.back().has_gradient = crossing.front().requires_grad();
     model.forget_file();
   }
   return measured;
@@ -92,6 +101,19 @@ void check_result(const Measured& result, const stage::ModelRequest& request) {
   throw UsageError(
       fmt::format("{} gives a result of shape {} for a batch of {}; it must be {}, with one row for each sample",
                   request.model, fmt::join(shape, "x"), request.batch, to_string(request.compute.dtype)));
+}
+
+void check_learned(const Measured& result, const stage::ModelRequest& request) {
+  const auto& shape = result.shapes.front();
+  if (!result.has_gradient) {
+    throw UsageError(
+        fmt::format("{} cannot be trained: its result does not depend on a parameter by operators that have a gradient",
+                    request.model));
+  }
+  if (shape.size() == 2) return;
+  throw UsageError(fmt::format(
+      "{} cannot be trained: its result has the shape {}, and the loss needs one row of class scores for each sample",
+      request.model, fmt::join(shape, "x")));
 }
 
 std::int64_t parameter_bytes(const at::Tensor& tensor, const experiment::ComputeMode& mode) {
@@ -172,6 +194,13 @@ std::vector<experiment::BlockDescription> describe_blocks(const ArchiveModel& mo
   return blocks;
 }
 
+/// Refuses what blocks share.
+void check_owners(const ArchiveModel& model, const std::vector<int>& positions) {
+  Cuts boundaries{{model.prepared.graph->inputs().at(0)}};
+  for (const int position : positions) boundaries.push_back(model.cuts[static_cast<std::size_t>(position)]);
+  owners_of_state(model.prepared, boundaries);
+}
+
 }  // namespace
 
 experiment::ModelDescription describe_archive(const stage::ModelRequest& request) {
@@ -179,8 +208,10 @@ experiment::ModelDescription describe_archive(const stage::ModelRequest& request
   auto description = describe_input(request);
   const auto measured = measure_batch(model, description.input_shape, request);
   check_result(measured.back(), request);
+  if (request.archive->trained) check_learned(measured.back(), request);
   const NodeNames names(*model.prepared.graph);
   description.cut_positions = choose_positions(model, measured, *request.archive, names);
+  if (request.archive->trained) check_owners(model, description.cut_positions);
   description.blocks = describe_blocks(model, description.cut_positions, measured, request.compute, names);
   return description;
 }

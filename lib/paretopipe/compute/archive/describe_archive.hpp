@@ -16,6 +16,7 @@ struct Measured {
   std::int64_t bytes = 0;                         ///< of all of them
   bool sendable = true;                           ///< each is of the mode's type, dense in its order and not empty
   std::int64_t multiply_accumulates = 0;          ///< from the previous cut to this one
+  bool has_gradient = false;                      ///< in training: something that learns lies before it
 };
 
 /// Computes the model on zeros, from each of its cuts to the next, with the mode's type and memory format. Returns one

@@ -1,5 +1,6 @@
 #include <paretopipe/compute/archive/script_backend.hpp>
 #include <paretopipe/compute/torch/torch_backend.hpp>
+#include <paretopipe/compute/torch/with_libtorch.hpp>
 #include <paretopipe/core/error.hpp>
 
 #include <malloc.h>
@@ -55,6 +56,21 @@ class Archives final : public compute::BlockSource {
               return compute::HeldBlock{[block](compute::Tensors inputs) { return block.run(std::move(inputs)); },
                                         block.tensors(), block.graph()};
             }};
+  }
+
+  /// Outputs are of the same layers with the same state as in PyTorch after train().
+  std::unique_ptr<stage::TrainingPart> make_training_part(const stage::ModelRequest& request,
+                                                          experiment::BlockRange range,
+                                                          const experiment::Training& training) const override {
+    std::vector<train::TrainableBlock> blocks;
+    compute::with_libtorch("load " + request.model, [&] {
+      const Chain chain(request);
+      for (int index = range.begin; index < range.end; ++index) blocks.push_back(chain.trainable(index));
+      return true;
+    });
+    auto part = train::make_torch_training_part(std::move(blocks), {range.begin, request.seed, training});
+    malloc_trim(0);
+    return part;
   }
 
   /// The blocks' operators, one block after the other.
