@@ -1,8 +1,10 @@
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/core/units.hpp>
 #include <paretopipe/experiment/model_description.hpp>
+#include <paretopipe/experiment/plan.hpp>
 #include <paretopipe/launch/child_process.hpp>
 #include <paretopipe/render/table.hpp>
+#include <paretopipe/run/prepare_sweep.hpp>
 #include <paretopipe/run/unsplit_models.hpp>
 
 #include <CLI/CLI.hpp>
@@ -65,15 +67,109 @@ stage::ModelRequest request_of(const ModelsOptions& options) {
   experiment::check_ranges(experiment);
   if (experiment.batch.size() > 1) throw UsageError("--batch is a list; a model is described at one batch");
   experiment::check_archive_settings(experiment.models, experiment.input, experiment.cuts, experiment.max_crossing);
-  const auto source =
-      experiment::find_source(options.model, experiment.input, experiment.cuts, experiment.max_crossing);
+  const bool trained = experiment.task == experiment::Task::train;
+  if (!trained && (options.settings.contains("splits") || options.settings.contains("partitions"))) {
+    throw UsageError("cuts are named to see what training takes on each side of them; add --task train");
+  }
+  auto source = experiment::find_source(options.model, experiment.input, experiment.cuts, experiment.max_crossing);
+  if (source.archive) source.archive->trained = trained;
   return {.model = source.archive ? source.file.string() : source.name,
           .num_classes = experiment.num_classes,
           .batch = experiment.batch.first(),
           .data = "random",
           .weights = experiment.weights,
           .archive = source.archive,
-          .compute = experiment::mode_for(experiment.compute, source.name)};
+          .compute = trained ? experiment::ComputeMode{} : experiment::mode_for(experiment.compute, source.name)};
+}
+
+/// A stage of a way to train, and what it needs.
+struct TrainedStage {
+  const experiment::Trial& trial;
+  std::size_t number;
+  experiment::BlockRange blocks;
+  experiment::PartMemory memory;
+  experiment::StageNeed need;
+};
+
+std::vector<TrainedStage> stages_of(const experiment::Trial& trial, const std::filesystem::path& program,
+                                    const stage::ModelRequest& model) {
+  std::vector<experiment::BlockRange> parts;
+  for (const auto& blocks : trial.stage_blocks()) {
+    if (!blocks.empty()) parts.push_back(blocks);
+  }
+  constexpr int kCounted = 2;  // micro-batches, as MeasureTraining has it
+  const auto measured = run::measure_training(program, {{model, *trial.training, kCounted, 1}, parts}).parts;
+  const experiment::TrainingExtent extent{static_cast<int>(parts.size()), trial.micro_batches(), 2};
+  std::vector<TrainedStage> stages;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const auto actions = experiment::actions_of(trial.training->schedule, extent, static_cast<int>(i));
+    stages.push_back({trial, i, parts[i], measured[i], experiment::predict_memory(actions, measured[i])});
+  }
+  return stages;
+}
+
+void add_rows(render::Table& table, const std::vector<TrainedStage>& stages) {
+  const auto bytes = [](std::int64_t count) { return format_bytes(static_cast<double>(count)); };
+  for (const auto& stage : stages) {
+    const auto& memory = stage.memory;
+    const auto cut = fmt::format("{}", fmt::join(stage.trial.split_points, ","));
+    table.add_row({fmt::format("{} {}", cut, stage.trial.way_of_training()), std::to_string(stage.number),
+                   fmt::format("{}-{}", stage.blocks.begin + 1, stage.blocks.end), bytes(memory.parameters),
+                   std::to_string(stage.need.versions), bytes(memory.optimizer), bytes(memory.gradients),
+                   bytes(memory.stashed), std::to_string(stage.need.in_flight), bytes(stage.need.peak)});
+  }
+}
+
+nlohmann::json json_of(const TrainedStage& stage) {
+  nlohmann::json json = stage.memory;
+  json["split_points"] = stage.trial.split_points;
+  json["training"] = stage.trial.way_of_training();
+  json["stage"] = stage.number;
+  json["in_flight"] = stage.need.in_flight;
+  json["versions"] = stage.need.versions;
+  json["peak"] = stage.need.peak;
+  return json;
+}
+
+/// What each stage needs for the ways to train that the settings name.
+void show_training(const ModelsOptions& options, experiment::ModelDescription model, stage::ModelRequest request,
+                   const std::filesystem::path& program) {
+  experiment::Experiment experiment;
+  experiment.models = {options.model};
+  experiment::apply_flags(experiment, options.settings);
+  experiment = completed(std::move(experiment));
+  const auto inputs = run::find_inputs(experiment);
+  request = run::as_described(std::move(request), model);
+  request.seed = experiment.seed;
+  render::Table table({{"split", render::Align::left},
+                       {"stage", render::Align::right},
+                       {"blocks", render::Align::left},
+                       {"weights", render::Align::right},
+                       {"versions", render::Align::right},
+                       {"optimizer", render::Align::right},
+                       {"gradients", render::Align::right},
+                       {"a micro-batch", render::Align::right},
+                       {"in flight", render::Align::right},
+                       {"peak", render::Align::right}});
+  auto all = nlohmann::json::array();
+  for (const auto& trial : experiment::plan_trials(experiment, {model}, inputs.networks, inputs.plan)) {
+    if (trial.repetition > 0) continue;
+    request.batch = trial.images_per_micro_batch();
+    const auto stages = stages_of(trial, program, request);
+    add_rows(table, stages);
+    for (const auto& stage : stages) all.push_back(json_of(stage));
+  }
+  if (options.format == "json") {
+    auto json = nlohmann::json(model);
+    json["training"] = all;
+    fmt::print("{}\n", json.dump(2));
+    return;
+  }
+  fmt::print(
+      "\n{}\nMeasured in one process that trains two micro-batches. The peak is what the schedule makes of it, without "
+      "what "
+      "waits for a link.\n",
+      table.to_text());
 }
 
 ExitCode run_models(const ModelsOptions& options) {
@@ -93,11 +189,13 @@ ExitCode run_models(const ModelsOptions& options) {
   }
   const auto request = request_of(options);
   const auto model = run::describe_model(program, request);
-  if (options.format == "json") {
-    fmt::print("{}\n", nlohmann::json(model).dump(2));
-  } else {
+  const bool with_cuts = options.settings.contains("splits") || options.settings.contains("partitions");
+  if (options.format == "table") {
     print_model(model, experiment::describe_tensors(request.compute));
+  } else if (!with_cuts) {
+    fmt::print("{}\n", nlohmann::json(model).dump(2));
   }
+  if (with_cuts) show_training(options, model, request, program);
   return ExitCode::success;
 }
 
@@ -110,7 +208,8 @@ void add_models(CLI::App& app, Command& chosen) {
                       "The model or TorchScript archive to look into; without it, the models are listed");
   add_setting_flags(
       *command, options->settings,
-      {"batch", "num_classes", "input", "cuts", "max_crossing", "weights", "compute", "dtype", "memory_format"});
+      {"batch", "num_classes", "input", "cuts", "max_crossing", "weights", "compute", "dtype", "memory_format", "task",
+       "splits", "stages", "partitions", "micro_batches", "schedule", "optimizer", "momentum", "recompute"});
   command->add_option("--format", options->format, "table or json")
       ->check(CLI::IsMember({"table", "json"}))
       ->capture_default_str();

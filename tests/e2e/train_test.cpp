@@ -2,6 +2,7 @@
 #include <paretopipe/compute/files/weights_file.hpp>
 #include <paretopipe/compute/files/write_tensor.hpp>
 
+#include <algorithm>
 #include <csignal>
 
 #include <integration/driver_fixture.hpp>
@@ -95,6 +96,44 @@ TEST_CASE("a model learns, its weights have PyTorch's names, and are read again 
   CHECK(school.records().front().fidelity->accuracy->top1 == 1);
   const auto on = school.run(0, kTrain + "--split 31 --init weights.safetensors --epochs 1").output;
   CHECK(contains(on, "accuracy 100.00 %"));
+}
+
+namespace {
+
+/// The stage's entry among what `models` predicts.
+const nlohmann::json& predicted(const nlohmann::json& said, const experiment::Trial& trial, std::size_t stage) {
+  const auto& all = said.at("training");
+  const auto found = std::find_if(all.begin(), all.end(), [&](const auto& entry) {
+    return entry.at("split_points") == trial.split_points && entry.at("training") == trial.way_of_training() &&
+           entry.at("stage") == stage;
+  });
+  REQUIRE(found != all.end());
+  return *found;
+}
+
+}  // namespace
+
+TEST_CASE("what models predicts of each stage's memory is what a trial then counts, to 5 % and what waits for a link") {
+  const School school;
+  const Words ways =
+      "--task train --batch 16 --micro-batch 4 --split 31,63 --schedule gpipe,1f1b,pipedream --momentum 0.9";
+  const auto said =
+      nlohmann::json::parse(school.run(0, Words("models densenet_cifar --classes 2 --format json") + ways).output);
+  school.run(0, Words("sweep --steps 2 --warmup 1 --repeat 1 --repeat-slow 0 --out out") + kModel + ways);
+  const auto crossing =
+      said.at("blocks").at(30).at("activation_bytes").get<double>() * 4 / said.at("batch").get<double>();
+  for (const auto& record : school.records()) {
+    for (std::size_t stage = 0; stage < record.stages.size(); ++stage) {
+      const auto& prediction = predicted(said, record.trial, stage);
+      const auto peak = prediction.at("peak").get<double>();
+      const auto counted = static_cast<double>(record.stages[stage].memory->total());
+      const auto waiting = record.stages.size() == 1 ? 0.0 : 4 * 4 * crossing;  // four queues of four micro-batches
+      INFO(record.trial.way_of_training() << " stage " << stage << ": predicted " << peak << ", counted " << counted);
+      CHECK(counted >= 0.95 * peak);
+      CHECK(counted <= 1.05 * peak + waiting);
+      CHECK(prediction.at("in_flight") >= 1);
+    }
+  }
 }
 
 TEST_CASE("a training that is stopped or loses a stage keeps the weights of its last whole epoch") {

@@ -54,7 +54,7 @@ std::optional<record::Failure> PipelineExecutor::verify_training(const experimen
                                                                  TrainingEvidence& evidence) {
   loaded_request_.reset();
   source_question_.reset();
-  pipeline_->prepare_training(training_requests(trial, training_task(trial, request_of(trial))));
+  pipeline_->prepare_training(training_requests(trial, training_task(trial, answer.model)));
   const bool lossy = has_lossy_codec(trial);
   const auto reports = pipeline_->train(train_requests(trial, answer, next_tag_++, kVerifiedSteps, !lossy));
   if (!lossy) return check_training(reports, answer.reference);
@@ -97,7 +97,7 @@ std::optional<record::Failure> PipelineExecutor::train_epochs(const experiment::
     if (auto too_small = EmulatedDevices::too_small_for(trial, answer.description)) return too_small;
     TrainingEvidence evidence;
     if (auto wrong = verify_training(trial, answer, evidence)) return wrong;
-    auto task = training_task(trial, request_of(trial));
+    auto task = training_task(trial, answer.model);
     const auto steps = static_cast<int>(pipeline_->count_labels(task.model) / trial.batch);
     if (steps < 1) throw UsageError(fmt::format("the data have fewer samples than a batch of {}", trial.batch));
     task.steps = std::int64_t{steps} * epochs;

@@ -87,15 +87,22 @@ const TrainingAnswer* UnsplitModels::known(const TrainingQuestion& question) con
   return find_answer(training_answers_, question);
 }
 
+stage::ModelRequest as_described(stage::ModelRequest model, const experiment::ModelDescription& description) {
+  model.cut_positions = description.cut_positions;
+  if (model.archive) model.num_classes = static_cast<int>(description.blocks.back().output_shape.back());
+  return model;
+}
+
 const TrainingAnswer& UnsplitModels::answer(const TrainingQuestion& question) {
   if (const auto* answer = known(question)) return *answer;
   start(question.setup);
   TrainingAnswer answer;
   answer.description = describe(question.task.model);
+  auto task = question.task;
+  task.model = answer.model = as_described(task.model, answer.description);
   auto parts = question.parts;
   if (parts.empty()) parts = {{0, answer.description.block_count()}};
-  answer.reference =
-      ask<stage::TrainingReference>(stage::ComputeTrainingReference{question.task, parts, question.steps});
+  answer.reference = ask<stage::TrainingReference>(stage::ComputeTrainingReference{task, parts, question.steps});
   return training_answers_.emplace_back(question, std::move(answer)).second;
 }
 
@@ -167,6 +174,11 @@ stage::Configured try_configuration(const std::filesystem::path& stage_program) 
 experiment::ModelDescription describe_model(const std::filesystem::path& stage_program,
                                             const stage::ModelRequest& request) {
   return ask_once<stage::Described>(stage_program, stage::Describe{request}).description;
+}
+
+stage::TrainingMeasured measure_training(const std::filesystem::path& stage_program,
+                                         const stage::MeasureTraining& request) {
+  return ask_once<stage::TrainingMeasured>(stage_program, request);
 }
 
 }  // namespace paretopipe::run

@@ -2,6 +2,7 @@
 #include <paretopipe/experiment/model_description.hpp>
 #include <paretopipe/run/stage_client.hpp>
 #include <paretopipe/stage/backend.hpp>
+#include <paretopipe/stage/training_memory.hpp>
 #include <paretopipe/stage/training_messages.hpp>
 
 #include <cstddef>
@@ -62,7 +63,11 @@ struct TrainingQuestion {
   bool operator==(const TrainingQuestion&) const = default;
 };
 
+/// A model that is to be trained, with what its description says of an archive: its cuts, and how many classes it has.
+stage::ModelRequest as_described(stage::ModelRequest model, const experiment::ModelDescription& description);
+
 struct TrainingAnswer {
+  stage::ModelRequest model;  ///< the question's, with the cuts and classes that its description says
   experiment::ModelDescription description;
   stage::TrainingReference reference;
 };
@@ -134,5 +139,9 @@ stage::Configured try_configuration(const std::filesystem::path& stage_program);
 /// Asks a stage process, started for this question, for one model. Throws UsageError if it does not know the model.
 experiment::ModelDescription describe_model(const std::filesystem::path& stage_program,
                                             const stage::ModelRequest& request);
+
+/// Asks a stage process, started for this question, what the parts of a model take to be trained.
+stage::TrainingMeasured measure_training(const std::filesystem::path& stage_program,
+                                         const stage::MeasureTraining& request);
 
 }  // namespace paretopipe::run

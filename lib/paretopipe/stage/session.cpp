@@ -16,6 +16,7 @@
 #include <paretopipe/stage/session.hpp>
 #include <paretopipe/stage/stage_loops.hpp>
 #include <paretopipe/stage/time_runs.hpp>
+#include <paretopipe/stage/training_memory.hpp>
 #include <paretopipe/stage/training_reference.hpp>
 #include <paretopipe/stage/training_run.hpp>
 #include <paretopipe/wire/frame.hpp>
@@ -130,6 +131,7 @@ class Session {
     if (const auto message = unwrap<ComputeTrainingReference>(request)) {
       return wrap(compute_training_reference(*message, backend_));
     }
+    if (const auto message = unwrap<MeasureTraining>(request)) return wrap(measure_training(*message, backend_));
     if (const auto message = unwrap<PrepareTraining>(request)) return wrap(prepare_training(*message));
     if (const auto message = unwrap<Train>(request)) return wrap(train(*message));
     if (const auto message = unwrap<CountLabels>(request)) return wrap(count_labels(*message));
