@@ -36,6 +36,7 @@ def make(folder, name):
     torch.jit.script(model).save(f"{folder}/{name}_scripted.pt")
     data = images().numpy().tobytes()
     header = json.dumps({"images": {"dtype": "F32", "shape": [2, 3, 64, 64], "data_offsets": [0, len(data)]}}).encode()
+    header += b" " * (-len(header) % 8)
     with open(f"{folder}/images.safetensors", "wb") as file:
         file.write(struct.pack("<Q", len(header)) + header + data)
     with open(f"{folder}/classes.txt", "w", encoding="utf-8") as file:
