@@ -83,7 +83,7 @@ void StateInputs::add(const std::string& name, const at::Tensor& tensor, bool le
                                    tensors_[known->second].name, name));
     }
   }
-  tensors_.push_back({name, tensor, learnable});
+  tensors_.push_back({name, tensor.detach(), learnable});  // copies of it are to be leaves of autograd's graph
   inputs_.push_back(graph_->addInput()->setType(c10::TensorType::get()));
 }
 
@@ -139,7 +139,7 @@ void StateInputs::make_constants() {
                                    describe_node(*inputs_[i]->uses().front().user)));
     }
     check_not_overwritten(*inputs_[i], tensors_[i].name);
-    auto* constant = graph_->insertConstant(tensors_[i].tensor.detach());
+    auto* constant = graph_->insertConstant(tensors_[i].tensor);
     constant->setType(c10::TensorType::get());
     inputs_[i]->replaceAllUsesWith(constant);
   }
