@@ -77,6 +77,28 @@ void remove_idle_dropout(const GraphPtr& graph) {
   }
 }
 
+bool only_computes(const Node& node) {
+  const auto* schema = node.maybeSchema();
+  if (node.hasSideEffects() || (schema != nullptr && schema->is_mutable())) return false;
+  const auto& blocks = node.blocks();
+  return std::all_of(blocks.begin(), blocks.end(), [](const auto* block) {
+    return std::all_of(block->nodes().begin(), block->nodes().end(),
+                       [](const auto* inner) { return only_computes(*inner); });
+  });
+}
+
+/// Removes loops whose results nothing uses, such as those of checks whose exceptions were removed. LibTorch's
+/// elimination of dead code keeps them.
+void remove_idle_loops(const GraphPtr& graph) {
+  std::vector<Node*> loops;
+  for (auto* node : graph->nodes()) {
+    if (node->kind() == c10::prim::Loop && only_computes(*node)) loops.push_back(node);
+  }
+  std::for_each(loops.rbegin(), loops.rend(), [](Node* loop) {
+    if (!loop->hasUses()) loop->destroy();
+  });
+}
+
 /// Removes the frozen module, which remains as an unused input.
 void remove_self(const GraphPtr& graph) {
   if (graph->inputs().empty() || !graph->inputs().front()->type()->cast<c10::ClassType>()) return;
@@ -118,6 +140,8 @@ void simplify(GraphPtr& graph) {
   remove_warnings(graph);
   remove_idle_dropout(graph);
   keep_first_tensor(graph);
+  torch::jit::EliminateDeadCode(graph);
+  remove_idle_loops(graph);
   torch::jit::EliminateDeadCode(graph);
 }
 
