@@ -167,8 +167,7 @@ void show_training(const ModelsOptions& options, experiment::ModelDescription mo
   }
   fmt::print(
       "\n{}\nMeasured in one process that trains two micro-batches. The peak is what the schedule makes of it, without "
-      "what "
-      "waits for a link.\n",
+      "what waits for a link.\n",
       table.to_text());
 }
 

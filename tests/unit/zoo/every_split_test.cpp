@@ -151,7 +151,7 @@ int check_every_run(const std::string& model, bool recompute, int stride = 1) {
 
 }  // namespace
 
-TEST_CASE("every split of ResNet-18 and MobileNetV2, into any number of stages, trains to the same bits") {
+TEST_CASE("runs of blocks of ResNet-18 and MobileNetV2 train to the same bits as their blocks one by one") {
   CHECK(check_every_run("resnet18", false, 3) > 0);
   CHECK(check_every_run("mobilenet_v2", false, 5) > 0);
 }
