@@ -17,7 +17,7 @@ check() { # MODEL KIND: cut in the middle, and not at all
   local archive=(--model "./$1_$2.pt" --input 3x64x64) names blocks dropout split
   names=$(paretopipe models "./$1_$2.pt" --input 3x64x64 --task train --format json | sed -n 's/.*"name": "\(.*\)".*/\1/p')
   blocks=$(wc -l <<<"$names")
-  dropout=$(grep -n '^classifier' <<<"$names" | head -n 1 | cut -d: -f1) || dropout=1  # no dropout
+  dropout=$(grep -n 'classifier' <<<"$names" | head -n 1 | cut -d: -f1) || dropout=1  # no dropout
   for split in $((blocks / 2)) "$blocks"; do
     paretopipe train "${archive[@]}" --data tensor:images.safetensors --labels classes.txt --batch 2 --micro-batch 1 \
       --split "$split" --epochs 2 --lr 0.05 --momentum 0.9 --save "$1_$2_$split.safetensors"

@@ -29,12 +29,12 @@ constexpr std::array<std::array<std::int64_t, 2>, kMicroBatches> kLabels{{{3, 7}
 /// Both micro-batches forward and then backward, or each in turn.
 enum class Order { gpipe, in_turn };
 
-using Tensors = std::array<Activation, kMicroBatches>;
+using Crossing = std::array<Activation, kMicroBatches>;
 
 /// What crosses the cuts before each block, and what the blocks' weights become.
 struct Trace {
-  std::vector<Tensors> activations;
-  std::vector<Tensors> gradients;
+  std::vector<Crossing> activations;
+  std::vector<Crossing> gradients;
   std::vector<std::string> digests;
 };
 
@@ -55,7 +55,7 @@ class SmallTraining {
   }
 
   Trace trace_of_single_blocks() {
-    Trace trace{{inputs_}, std::vector<Tensors>(static_cast<std::size_t>(end) + 1), {}};
+    Trace trace{{inputs_}, std::vector<Crossing>(static_cast<std::size_t>(end) + 1), {}};
     std::vector<std::unique_ptr<stage::TrainingPart>> blocks;
     for (int block = 0; block < end; ++block) {
       blocks.push_back(part({block, block + 1}));
@@ -128,7 +128,7 @@ class SmallTraining {
   Training training_;
   stage::ModelRequest request_;
   std::unique_ptr<stage::Backend> backend_;
-  Tensors inputs_;
+  Crossing inputs_;
 };
 
 /// Runs that begin at every `stride`-th block. Returns how many were checked.
