@@ -50,7 +50,7 @@ constexpr std::size_t kCounted = 2;  ///< micro-batches of a step
 class MeasuredTraining {
  public:
   MeasuredTraining(const MeasureTraining& request, Backend& backend)
-      : backend_(backend), data_(request.task, true, true, backend), memory_(request.parts.size()) {
+      : backend_(backend), task_(request.task), data_(task_, true, true, backend), memory_(request.parts.size()) {
     for (const auto& blocks : request.parts) {
       parts_.push_back(backend.make_training_part(request.task.model, blocks, request.task.training));
     }
@@ -72,7 +72,7 @@ class MeasuredTraining {
     for (std::size_t index = 0; index < kCounted; ++index) backward({step, index});
     for (std::size_t i = 0; i < parts_.size(); ++i) {
       const TensorWatch watch;
-      parts_[i]->update();
+      parts_[i]->update(learning_rate(task_, 0));
       memory_[i].most_update = watch.most();
       memory_[i].gradients = -watch.now();  // which it has used up
     }
@@ -103,6 +103,7 @@ class MeasuredTraining {
   }
 
   Backend& backend_;
+  const TrainingTask& task_;
   TrainingData data_;
   std::vector<std::unique_ptr<TrainingPart>> parts_;
   std::vector<experiment::PartMemory> memory_;

@@ -106,7 +106,7 @@ State trained_in_stages(const stage::TrainingTask& task, const std::vector<Block
       stage::Activation gradient;
       for (std::size_t i = stages.size(); i-- > 0;) gradient = stages[i]->backward({step, index}, std::move(gradient));
     }
-    for (auto& stage : stages) stage->update();
+    for (auto& stage : stages) stage->update(0.1);
   }
   State state;
   for (const auto& stage : stages) {

@@ -71,7 +71,7 @@ class SmallTraining {
       }
     }
     for (auto& block : blocks) {
-      block->update();
+      block->update(training_.optimizer.learning_rate);
       trace.digests.push_back(block->digests().front());
     }
     return trace;
@@ -95,7 +95,7 @@ class SmallTraining {
       if (order == Order::in_turn) backward(i);
     }
     for (std::size_t i = 0; order == Order::gpipe && i < kMicroBatches; ++i) backward(i);
-    own->update();
+    own->update(training_.optimizer.learning_rate);
     const auto first = trace.digests.begin() + range.begin;
     return alike && own->digests() == std::vector<std::string>(first, first + range.end - range.begin);
   }
