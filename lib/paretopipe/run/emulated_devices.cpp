@@ -2,6 +2,7 @@
 #include <paretopipe/run/emulated_devices.hpp>
 
 #include <algorithm>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -36,26 +37,46 @@ std::vector<int> EmulatedDevices::cgroups(int stage) const {
   return cgroup == nullptr ? std::vector<int>{} : cgroup->descriptors();
 }
 
+namespace {
+
+/// What a device must hold for its stages' blocks whatever the batch, in times their weights. It says nothing of
+/// activations, nor of the further versions of pipedream. Buffers count like parameters, although they have neither
+/// gradients nor a state: they are small beside them.
+struct Held {
+  int times = 1;
+  std::string_view what = "the weights of its blocks";
+};
+
+Held held_for(const experiment::Trial& trial) {
+  if (!trial.training) return {};
+  const auto& optimizer = trial.training->optimizer;
+  if (optimizer.kind != experiment::OptimizerKind::sgd)
+    return {4, "the weights of its blocks, their gradients and two moments of each"};
+  if (optimizer.momentum == 0) return {2, "the weights of its blocks and their gradients"};
+  return {3, "the weights of its blocks, their gradients and momenta"};
+}
+
+}  // namespace
+
 std::optional<record::Failure> EmulatedDevices::too_small_for(const experiment::Trial& trial,
                                                               const experiment::ModelDescription& model) {
   const auto blocks = trial.stage_blocks();
+  const auto held = held_for(trial);
   for (int device = 0; device < static_cast<int>(trial.devices.size()); ++device) {
     const auto& profile = trial.devices[static_cast<std::size_t>(device)];
     std::vector<int> stages;
-    std::int64_t weights = 0;
+    std::int64_t needed = 0;
     for (int stage = 0; stage < trial.stage_count(); ++stage) {
       if (experiment::device_of(trial.placement, stage) != device) continue;
       stages.push_back(stage);
-      weights += model.parameter_bytes(blocks[static_cast<std::size_t>(stage)]);
+      needed += held.times * model.parameter_bytes(blocks[static_cast<std::size_t>(stage)]);
     }
-    if (!profile.memory_limit_bytes || weights <= *profile.memory_limit_bytes) continue;
+    if (!profile.memory_limit_bytes || needed <= *profile.memory_limit_bytes) continue;
     return record::Failure{
         "load", stages.size() == 1 ? std::optional(stages.front()) : std::nullopt,
-        fmt::format(
-            "stage {} needs at least {} for the weights of its blocks, more than its memory limit of {} (device "
-            "profile {})",
-            fmt::join(stages, " and "), format_bytes(static_cast<double>(weights)),
-            format_bytes(static_cast<double>(*profile.memory_limit_bytes)), profile.name)};
+        fmt::format("stage {} needs at least {} for {}, more than its memory limit of {} (device profile {})",
+                    fmt::join(stages, " and "), format_bytes(static_cast<double>(needed)), held.what,
+                    format_bytes(static_cast<double>(*profile.memory_limit_bytes)), profile.name)};
   }
   return std::nullopt;
 }

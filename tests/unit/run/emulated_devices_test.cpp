@@ -13,9 +13,11 @@ namespace {
 
 /// Of the model whose block i has 2^i bytes of weights.
 std::optional<record::Failure> refusal(std::vector<int> splits, const std::vector<std::optional<std::int64_t>>& limits,
-                                       experiment::Placement placement = {}) {
+                                       experiment::Placement placement = {},
+                                       std::optional<experiment::Training> training = {}) {
   auto trial = trial_at(std::move(splits));
   trial.placement = std::move(placement);
+  trial.training = std::move(training);
   for (const auto& limit : limits) {
     auto& profile = trial.devices.emplace_back();
     if (!limit) continue;
@@ -50,4 +52,28 @@ TEST_CASE("stages of one device share its memory") {
   REQUIRE(refused.has_value());
   CHECK_FALSE(refused->stage.has_value());
   CHECK(contains(refused->reason, "stage 0 and 2 needs at least 513 B"));
+}
+
+TEST_CASE("a device that trains needs memory for gradients and the optimiser's state, beside the weights") {
+  using experiment::OptimizerKind;
+  const auto trained_with = [](OptimizerKind kind, double momentum) {
+    experiment::Training training;
+    training.optimizer.kind = kind;
+    training.optimizer.momentum = momentum;
+    return training;
+  };
+  constexpr std::int64_t kWeights = 0b11111;  // of the blocks before split 5
+  const auto needed_times = [&](const std::optional<experiment::Training>& training) {
+    int times = 1;
+    while (refusal({5}, {times * kWeights, std::nullopt}, {}, training)) ++times;
+    CHECK(refusal({5}, {times * kWeights - 1, std::nullopt}, {}, training).has_value());
+    return times;
+  };
+  CHECK(needed_times(std::nullopt) == 1);
+  CHECK(needed_times(trained_with(OptimizerKind::sgd, 0)) == 2);
+  CHECK(needed_times(trained_with(OptimizerKind::sgd, 0.9)) == 3);
+  CHECK(needed_times(trained_with(OptimizerKind::adam, 0)) == 4);
+  CHECK(needed_times(trained_with(OptimizerKind::adamw, 0)) == 4);
+  CHECK(contains(refusal({5}, {kWeights, std::nullopt}, {}, trained_with(OptimizerKind::sgd, 0.9))->reason,
+                 "stage 0 needs at least 93 B for the weights of its blocks, their gradients and momenta"));
 }
