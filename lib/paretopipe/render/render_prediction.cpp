@@ -218,7 +218,7 @@ std::string split_text(const predict::VerifiedSplit& split) {
   return fmt::format("{}", fmt::join(split.split_points, ","));
 }
 
-/// Whether both numbers are within their bands.
+/// Both numbers are within their bands.
 std::string band_text(const predict::VerifiedSplit& split) {
   const bool latency = split.predicted.latency_ns.contains(split.latency_ns);
   const bool throughput = split.predicted.throughput_image_per_s.contains(split.throughput_image_per_s);

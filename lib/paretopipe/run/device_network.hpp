@@ -32,7 +32,7 @@ class DeviceNetwork : public shaping::Network {
 
   /// Gives every link the profile, or none. Returns what is known to be applied to each.
   virtual std::map<LinkEnds, experiment::NetworkProfile> shape(const experiment::NetworkProfile& profile) = 0;
-  /// Of a profile's rate, how much is left for tensors.
+  /// The share of a profile's rate that is left for tensors.
   virtual double payload_share() const = 0;
 
   Pipeline& pipeline() const { return *pipeline_; }

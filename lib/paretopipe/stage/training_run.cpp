@@ -24,7 +24,7 @@ using experiment::Action;
 /// Stands for a gradient that nobody needs.
 constexpr float kNoGradient = 0;
 
-/// Of the gradients at a cut: before the model's first block there are none to encode.
+/// The codec of the gradients at a cut: before the model's first block there are none to encode.
 codec::Codec codec_at(int block, const codec::Codec& codec) {
   return block == 0 ? codec::Codec{} : codec;
 }

@@ -55,10 +55,10 @@ struct Constraint {
   double bound = 0;     ///< in the metric's unit
   std::string codec{};  ///< canonical (experiment::canonical_codec)
 
-  /// Of a median; only with a metric.
+  /// Judges a median; only with a metric.
   bool holds(double value) const;
 
-  /// Of a row's codec; only without a metric. Where all is local nothing crosses, and any codec is right.
+  /// Judges a row's codec; only without a metric. Where all is local nothing crosses, and any codec is right.
   bool holds_for_codec(const experiment::Trial& trial) const;
 
   /// As people write it: "latency_p95 < 80.0 ms", "codec = channel8".

@@ -88,7 +88,7 @@ struct PredictedSplit {
   bool all_local() const { return payload_bytes.empty(); }
   /// As a sweep writes them, one per cut.
   std::vector<int> split_points() const;
-  /// Of the stage that needs most; absent if that of one is unknown.
+  /// What the stage that needs most needs; absent if that of one is unknown.
   std::optional<std::int64_t> most_memory_bytes() const;
 };
 

@@ -220,7 +220,7 @@ std::vector<record::StepParts> parts_of_stages(const Steps& steps, std::size_t s
   return parts;
 }
 
-/// Of the last step; nothing if the process without a codec did not train for as long.
+/// The last step's loss without a codec; nothing if the process without a codec did not train for as long.
 std::optional<double> uncompressed_loss_of(const record::TrainingSamples& samples) {
   const auto& [first, uncompressed] = *samples.lossy;
   if (uncompressed.size() != first.size() + samples.losses.size()) return std::nullopt;
