@@ -227,7 +227,7 @@ TEST_CASE("what is no list of libraries gives none", "[libraries]") {
 }
 
 TEST_CASE("this test's own libraries can be asked for, and what does not exist or is no program has none",
-          "[libraries]") {
+          "[libraries][native]") {
   const auto libraries = read_loaded_libraries("/proc/self/exe");
   REQUIRE(libraries);
   CHECK(libraries->missing.empty());

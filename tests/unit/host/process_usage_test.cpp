@@ -68,7 +68,7 @@ TEST_CASE("the peak of resident memory remembers what was released, until it is 
   CHECK(*low_again <= *high - static_cast<std::int64_t>(kBytes) * 9 / 10);
 }
 
-TEST_CASE("the state of a process and its CPU time are read behind a name that may hold anything", "[usage]") {
+TEST_CASE("the state of a process and its CPU time are read behind a name that may hold anything", "[usage][native]") {
   const auto state = parse_process_state(
       "77 (a) T (b 1 2) T 1 77 77 0 -1 4194560 105 0 0 0 12 30 9 9 20 0 1 0 5 0 0 18446744073709551615 0 0");
   REQUIRE(state);
