@@ -103,7 +103,7 @@ TEST_CASE("a network between devices that cannot be had is a sentence that says 
   check_refused(
       shell, kSweep + "--on local --on ssh:nowhere.invalid --network",
       {{"wifi --shaping none", "wifi"}, {"lossy", "lose packets"}, {"lossy --shaping emulated", "--shaping netem"}});
-  check_refused(shell, kSweep + "--on ssh:nowhere.invalid --on ssh:nowhere.invalid --network",
+  check_refused(shell, kSweep + "--on local --on ssh:nowhere.invalid --on local --network",
                 {{"wifi --shaping netem", "two devices with a stage each"}});
 }
 
