@@ -315,7 +315,7 @@ TEST_CASE("a guided sweep measures what could be on the frontier, finds it, and 
                 {{"--repeat auto", "leave out --repeat auto"},
                  {"--shard 1/2", "leave out --repeat auto, --shard"},
                  {"--depth 1,2", "under one set of conditions"},
-                 {"--codec-input lz4", "leave --codec and --codec-input out"},
+                 {"--codec-input lz4", "leave out --codec and --codec-input"},
                  {"--batch 2", "profile with the flags of the sweep"},
                  {"--guided none.json", "none.json"},
                  {"--stages 3", "hold 2 devices, and the pipeline has 3 stages"}});
