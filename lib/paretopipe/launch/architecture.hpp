@@ -12,8 +12,8 @@ std::string own_architecture();
 /// empty for what is no ELF file, such as a script, or cannot be read.
 std::string architecture_of(const std::filesystem::path& program);
 
-/// Whether a shell's or a launcher's output is what comes of a program of another architecture: the kernel's refusal,
-/// or the words of a shell that has taken the program for a script.
+/// A shell's or a launcher's output tells that the program is for another architecture: it is the kernel's refusal, or
+/// the words of a shell that has taken the program for a script.
 bool tells_of_other_architecture(std::string_view output);
 
 }  // namespace paretopipe::launch
