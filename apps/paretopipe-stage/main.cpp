@@ -1,5 +1,6 @@
 #include <paretopipe/compute/archive/script_backend.hpp>
 #include <paretopipe/compute/synthetic/synthetic_backend.hpp>
+#include <paretopipe/compute/train/gloo.hpp>
 #include <paretopipe/compute/zoo/model_backend.hpp>
 #include <paretopipe/core/control_descriptor.hpp>
 #include <paretopipe/core/text.hpp>
@@ -48,7 +49,7 @@ ExitCode run(int argc, char** argv) {
   }
   const auto backend =
       make_model_router(zoo::make_model_backend(), archive::make_script_backend(), synthetic::make_synthetic_backend());
-  stage::serve(control, *backend);
+  stage::serve(control, *backend, train::join_by_gloo);
   return ExitCode::success;
 }
 

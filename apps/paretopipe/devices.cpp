@@ -11,6 +11,7 @@
 #include <paretopipe/run/device_check.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -121,6 +122,18 @@ std::string clock_of(const run::CheckedDevice& device) {
                      format_duration(static_cast<double>(device.clock_offset->high - device.clock_offset->low) / 2));
 }
 
+/// "12.0 ms ±40.0 us ahead; time daemons: within 2.00 ms"
+std::string wall_clock_of(const run::CheckedDevice& device) {
+  if (!device.wall_clocks) return "-";
+  const auto& [offset, claimed_ns] = *device.wall_clocks;
+  const auto middle = (static_cast<double>(offset.low) + static_cast<double>(offset.high)) / 2;
+  const auto measured =
+      fmt::format("{} ±{} {}", format_duration(std::abs(middle)),
+                  format_duration(static_cast<double>(offset.high - offset.low) / 2), middle < 0 ? "behind" : "ahead");
+  if (!claimed_ns) return measured + "; not kept by time daemons on both";
+  return fmt::format("{}; time daemons: within {}", measured, format_duration(static_cast<double>(*claimed_ns)));
+}
+
 std::string state_of(const run::CheckedDevice& device) {
   if (device.problem) return "NOT USABLE";
   const auto count = [&](host::Level level) {
@@ -157,7 +170,8 @@ const std::vector<Property>& properties() {
          return one.thermal.temperature_celsius ? fmt::format("{:.0f} °C", *one.thermal.temperature_celsius) : "-";
        }},
       {"throttling", [](const auto& one) { return throttling_of(one.thermal); }},
-      {"clock", clock_of}};
+      {"clock", clock_of},
+      {"wall clock", wall_clock_of}};
   return all;
 }
 

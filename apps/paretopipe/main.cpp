@@ -35,6 +35,28 @@ void refuse_unknown_command(const CLI::App& app, int argc, char** argv) {
                                did_you_mean(argv[1], commands)));
 }
 
+/// Names the first argument that the given command does not have, and the flag that may have been meant; CLI11 lists
+/// all of them, from last to first.
+[[noreturn]] void refuse_unknown_argument(const CLI::App& app) {
+  const auto* command = &app;
+  auto name = app.get_name();
+  for (auto given = app.get_subcommands(); !given.empty(); given = command->get_subcommands()) {
+    command = given.front();
+    name += " " + command->get_name();
+  }
+  std::vector<std::string> flags;
+  for (const auto* option : command->get_options()) {
+    for (const auto& flag : option->get_lnames()) flags.push_back("--" + flag);
+  }
+  const auto unknown = command->remaining().front();
+  const auto flag = unknown.substr(0, unknown.find('='));
+  throw UsageError(flag.starts_with('-') ? fmt::format("{} has no flag {}; \"{} --help\" lists those that it has{}",
+                                                       name, flag, name, did_you_mean(flag, flags))
+                                         : fmt::format("{} does not know what to do with \"{}\"; \"{} --help\" says "
+                                                       "what it expects",
+                                                       name, unknown, name));
+}
+
 ExitCode run(int argc, char** argv) {
   CLI::App app("Where should a neural network be cut across devices, and is it worth cutting at all?", "paretopipe");
   app.set_version_flag("--version", fmt::format("paretopipe {} ({})", version(), git_state()));
@@ -64,6 +86,8 @@ ExitCode run(int argc, char** argv) {
   refuse_unknown_command(app, argc, argv);
   try {
     app.parse(argc, argv);
+  } catch (const CLI::ExtrasError&) {
+    refuse_unknown_argument(app);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? ExitCode::success : ExitCode::usage;
   }

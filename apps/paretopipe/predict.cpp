@@ -2,6 +2,7 @@
 #include <paretopipe/analysis/predict/corrections.hpp>
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/core/units.hpp>
+#include <paretopipe/experiment/codecs.hpp>
 #include <paretopipe/render/render_prediction.hpp>
 
 #include <memory>
@@ -26,6 +27,7 @@ struct PredictOptions {
   std::string shaping = "netem";
   bool any_order = false;
   int depth = 4;
+  std::vector<std::string> codecs{codec::kNone};
   std::vector<std::string> memory;
   std::string objective;
   std::vector<std::string> constraints;
@@ -48,6 +50,7 @@ predict::Question question_of(const PredictOptions& options) {
   if (options.shaping == "emulated") question.shaping = experiment::Shaping::emulated;
   question.any_order = options.any_order;
   question.depth = options.depth;
+  question.codecs = experiment::canonical_codecs(options.codecs, "--codec");
   for (const auto& limit : options.memory) question.memory_bytes.push_back(parse_bytes(limit));
   question.least_memory = options.objective == kMemoryObjective;
   question.rate_image_per_s = options.rate;
@@ -87,7 +90,8 @@ void keep_bounds(std::vector<predict::PredictedSplit>& frontier, const std::vect
   for (const auto& constraint : constraints) {
     using frontier::Comparison;
     if (constraint.metric == nullptr) {
-      throw UsageError(fmt::format("--where {}: profiles do not know how long codecs take", constraint.label()));
+      throw UsageError(
+          fmt::format("--where {}: name those that there are to choose from with --codec instead", constraint.label()));
     }
     const bool at_most = constraint.comparison == Comparison::less || constraint.comparison == Comparison::at_most;
     if (at_most != (constraint.metric->better == record::Direction::min)) {
@@ -137,30 +141,42 @@ ExitCode run_predict(const PredictOptions& options) {
   return frontier.empty() ? ExitCode::negative : ExitCode::success;
 }
 
+/// What is predicted: of which pipelines, and over what.
+void add_question_options(CLI::App& command, PredictOptions& options) {
+  command.add_option("profiles", options.profiles, "Files that `paretopipe profile` wrote; their devices in order")
+      ->required();
+  command.add_option("--stages", options.stages, "Stages of the pipeline (as many as devices)")
+      ->check(CLI::Range(1, experiment::kMostStages));
+  command.add_option("--network", options.network, "Network of every link: a profile, or a file (as probed)");
+  command
+      .add_option("--shaping", options.shaping,
+                  "What keeps that network's rate: netem, or a real one, with the headers of frames; or emulated")
+      ->check(CLI::IsMember({"netem", "emulated"}))
+      ->capture_default_str();
+  command.add_flag("--any-order", options.any_order, "Choose the devices and their order, too, of up to 12");
+  command.add_option("--depth", options.depth, "Batches in flight")
+      ->check(CLI::Range(1, 10'000))
+      ->capture_default_str();
+  command
+      .add_option("--codec", options.codecs,
+                  "Codecs to choose from, each for all cuts, that the profiles were made with: none,uniform8")
+      ->type_name("CODEC,...")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->capture_default_str();
+  command
+      .add_option("--memory", options.memory,
+                  "Memory that a stage may need, such as 512MiB: once for all devices, or once for each (any)")
+      ->type_name("BYTES")
+      ->allow_extra_args(false);
+}
+
 }  // namespace
 
 void add_predict(CLI::App& app, Command& chosen) {
   auto* command = app.add_subcommand("predict", "Predict the splits that nothing beats, from profiles");
   const auto options = std::make_shared<PredictOptions>();
-  command->add_option("profiles", options->profiles, "Files that `paretopipe profile` wrote; their devices in order")
-      ->required();
-  command->add_option("--stages", options->stages, "Stages of the pipeline (as many as devices)")
-      ->check(CLI::Range(1, experiment::kMostStages));
-  command->add_option("--network", options->network, "Network of every link: a profile, or a file (as probed)");
-  command
-      ->add_option("--shaping", options->shaping,
-                   "What keeps that network's rate: netem, or a real one, with the headers of frames; or emulated")
-      ->check(CLI::IsMember({"netem", "emulated"}))
-      ->capture_default_str();
-  command->add_flag("--any-order", options->any_order, "Choose the devices and their order, too, of up to 12");
-  command->add_option("--depth", options->depth, "Batches in flight")
-      ->check(CLI::Range(1, 10'000))
-      ->capture_default_str();
-  command
-      ->add_option("--memory", options->memory,
-                   "Memory that a stage may need, such as 512MiB: once for all devices, or once for each (any)")
-      ->type_name("BYTES")
-      ->allow_extra_args(false);
+  add_question_options(*command, *options);
   command->add_option(
       "--objective", options->objective,
       "Only the best of latency_p50 or throughput; or memory as a third objective (the frontier of two)");

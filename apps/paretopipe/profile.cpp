@@ -54,6 +54,7 @@ void add_profile(CLI::App& app, Command& chosen, std::vector<std::string> comman
                      "num_classes",
                      "weights",
                      "stages",
+                     "codec",
                      "batch",
                      "seed",
                      "compute",

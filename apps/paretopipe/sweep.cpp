@@ -68,13 +68,16 @@ void print_schedules(const std::vector<experiment::Trial>& trials) {
   std::set<std::string> printed;
   for (const auto& trial : trials) {
     if (!trial.training) continue;
-    const experiment::TrainingExtent extent{run::participants(trial), trial.micro_batches(), 1};
+    const int replicas = std::max(1, trial.data_parallel);
+    const experiment::TrainingExtent extent{replicas > 1 ? 1 : run::participants(trial),
+                                            trial.micro_batches() / replicas, 1, replicas};
     std::vector<std::vector<experiment::Action>> stages;
     auto text =
         fmt::format("{}, {} micro-batches a step:\n", to_string(trial.training->schedule), trial.micro_batches());
     for (int stage = 0; stage < extent.stages; ++stage) {
       stages.push_back(experiment::actions_of(trial.training->schedule, extent, stage));
-      text += fmt::format("  stage {}: {}\n", stage, experiment::to_string(stages.back()));
+      text += replicas > 1 ? fmt::format("  each of {} replicas: {}\n", replicas, experiment::to_string(stages.back()))
+                           : fmt::format("  stage {}: {}\n", stage, experiment::to_string(stages.back()));
     }
     experiment::check(stages);
     if (printed.insert(text).second) fmt::print("{}", text);

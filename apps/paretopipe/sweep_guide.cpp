@@ -30,9 +30,9 @@ void check_settings(const SweepOptions& options, const experiment::Experiment& e
         "predictions decide after each round what to measure next: leave out --repeat auto, --shard and --against, or "
         "--guided and --partitions best");
   }
-  if (experiment.codecs != experiment::Experiment{}.codecs || !experiment.codec_inputs.empty()) {
+  if (!experiment.codec_inputs.empty()) {
     throw UsageError(
-        "profiles do not know how long codecs take: leave out --codec and --codec-input, or --guided and --partitions "
+        "profiles do not know how long codecs of images take: leave out --codec-input, or --guided and --partitions "
         "best");
   }
 }
@@ -60,7 +60,7 @@ predict::Question SweepGuide::question(const std::vector<experiment::Trial>& pla
   std::error_code unknown;
   if (profiles.empty() && std::filesystem::exists(file_, unknown)) {
     profiles.push_back(predict::load_profile(file_));
-    const auto why = run::why_outdated(profiles.front(), plan.front(), executor_.provenance_now());
+    const auto why = run::why_outdated(profiles.front(), plan, executor_.provenance_now());
     if (!why.empty()) {
       print_notice("{}: {}, so it is made again\n", file_.string(), why);
       profiles.clear();
@@ -90,7 +90,7 @@ void print_guided(const run::GuidedOutcome& outcome, const std::filesystem::path
   }
   fmt::print("{} of {} measured", outcome.measured,
              record::quantity(static_cast<std::size_t>(outcome.splits), "split"));
-  if (!outcome.margin) {
+  if (!outcome.margins) {
     fmt::print(", none of them with a result: nothing is known of the frontier\n");
     return;
   }
@@ -104,9 +104,9 @@ void print_guided(const run::GuidedOutcome& outcome, const std::filesystem::path
   }
   if (outcome.measured == outcome.splits) return;
   fmt::print(
-      "No unmeasured split is on the frontier of latency and throughput unless its prediction is off by more than "
-      "{:.1f} %.\n",
-      100 * *outcome.margin);
+      "No unmeasured split is on the frontier of latency and throughput unless its latency is predicted too long by "
+      "more than {:.1f} %, or its throughput too low by more than {:.1f} %.\n",
+      100 * outcome.margins->latency, 100 * outcome.margins->throughput);
 }
 
 }  // namespace paretopipe::cli

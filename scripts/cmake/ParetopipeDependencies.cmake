@@ -45,6 +45,23 @@ if(PARETOPIPE_BUILD_STAGE)
   target_compile_options(paretopipe_torch INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
   # LibTorch is built for release, and without NDEBUG its headers declare members that it does not have.
   target_compile_definitions(paretopipe_torch INTERFACE NDEBUG)
+
+  # Gloo is inside of LibTorch, if that was built with it; its headers come apart. Without either, replicas cannot train.
+  include(CheckCXXSourceCompiles)
+  set(CMAKE_REQUIRED_INCLUDES ${TORCH_INCLUDE_DIRS})
+  set(CMAKE_REQUIRED_LIBRARIES ${TORCH_LIBRARIES})
+  set(CMAKE_REQUIRED_FLAGS "${TORCH_CXX_FLAGS} -DUSE_C10D_GLOO")
+  check_cxx_source_compiles([[
+    #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
+    int main() { return c10d::ProcessGroupGloo::createDeviceForHostname("127.0.0.1") == nullptr; }
+  ]] PARETOPIPE_HAS_GLOO)
+  unset(CMAKE_REQUIRED_INCLUDES)
+  unset(CMAKE_REQUIRED_LIBRARIES)
+  unset(CMAKE_REQUIRED_FLAGS)
+  add_library(paretopipe_gloo INTERFACE)
+  if(PARETOPIPE_HAS_GLOO)
+    target_compile_definitions(paretopipe_gloo INTERFACE USE_C10D_GLOO)
+  endif()
 endif()
 
 if(PARETOPIPE_BUILD_TESTS)

@@ -251,7 +251,7 @@ def training_published(*explained_files):
             rows.append([MODELS.get(model, model), one["label"], three(one["sample_per_s"]),
                          f"{one['sample_per_s'] / alone[0]['sample_per_s']:.2f}" if alone else "",
                          three(one["bound_sample_per_s"]), f"{100 * one['bubble']:.0f} %", "" if number else PUBLISHED.get(model, "")])
-        fastest_cut = max((one for one in measured if one not in alone), key=lambda one: one["sample_per_s"])
+        fastest_cut = max((one for one in measured if one not in alone and one["split_points"]), key=lambda one: one["sample_per_s"])
         reasons.append(f"{MODELS.get(model, model)}: fastest is {best['label']}. `explain` says of {fastest_cut['label']}: "
                        + " ".join(fastest_cut["sentences"]))
     table(["model", "trained", "sample/s", "times one device", "its schedule's bound", "bubble", "published, sample/s"], rows)

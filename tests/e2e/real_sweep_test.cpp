@@ -163,9 +163,10 @@ TEST_CASE(
        {"--split 0,7,13 --micro-batch 1,2 --baseline data-parallel", "--stages 3 --partitions 4,9"}) {
     for (const auto* compute : {"eager", "optimized"}) {
       shell.run(0,
-                fmt::format("sweep --model roberta_base {} --compute {} --data tokens:texts.txt --labels classes.txt "
-                            "--batch 2 --batches 4 --warmup 0 --repeat 1 --repeat-slow 0 --resume --out out",
-                            cuts, compute));
+                fmt::format(
+                    "sweep --model roberta_base {} --compute {} --data tokens:texts.txt --labels classes.txt "
+                    "--scenario offline --batch 2 --batches 4 --warmup 0 --repeat 1 --repeat-slow 0 --resume --out out",
+                    cuts, compute));
     }
   }
   constexpr std::int64_t kFeatures = 2 * 128 * 768 * 4, kMask = 2 * 128 * 4;

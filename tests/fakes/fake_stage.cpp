@@ -17,6 +17,7 @@
 #include <nlohmann/json.hpp>
 
 #include "faulty_backend.hpp"
+#include "star_all_reduce.hpp"
 
 namespace {
 
@@ -48,7 +49,7 @@ int main(int argc, char** argv) {
       return 0;
     }
     const auto backend = fakes::make_faulty_backend(synthetic::make_synthetic_backend(), fault == nullptr ? "" : fault);
-    stage::serve(control, *backend);
+    stage::serve(control, *backend, fakes::join_star);
     return 0;
   } catch (const std::exception& error) {
     std::cerr << "fake-stage: " << error.what() << '\n';

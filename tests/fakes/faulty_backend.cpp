@@ -97,8 +97,9 @@ class FaultyBackend final : public stage::Backend {
   std::unique_ptr<stage::TrainingPart> make_training_part(const stage::ModelRequest& request,
                                                           experiment::BlockRange range,
                                                           const experiment::Training& training) override {
-    return std::make_unique<FaultyPart>(inner_->make_training_part(inner_request(request), range, training), range,
-                                        *this);
+    auto inner = inner_request(request);
+    inner.data = "random";  // of a part's request, data are not read
+    return std::make_unique<FaultyPart>(inner_->make_training_part(inner, range, training), range, *this);
   }
 
  private:
@@ -125,6 +126,7 @@ class FaultyBackend final : public stage::Backend {
       }
       return result;
     }
+    std::span<float> gradients() override { return inner_->gradients(); }
     void update(double learning_rate) override { inner_->update(learning_rate); }
     std::vector<std::string> digests() const override { return inner_->digests(); }
     stage::TrainingBytes bytes() const override { return inner_->bytes(); }

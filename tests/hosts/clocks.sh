@@ -38,6 +38,15 @@ paretopipe sweep --model synthetic:1ms/4kB,1ms --data random --on local --on pi 
 # A busy machine may make a relay late: such a trial says so, and its bounds have to hold all the same.
 ((status <= 1)) || { cat output >&2; exit 1; }
 
+# Both hosts have one wall clock, which is no farther ahead of itself than exchanges show.
+paretopipe devices check pi --format json >check.json || true
+python3 - check.json "$ahead_ns" <<'PY'
+import json, sys
+(pi,) = json.load(open(sys.argv[1]))["devices"]
+for key, truth in ("clock_offset_ns", int(sys.argv[2])), ("wall_clock_offset_ns", 0):
+    assert pi[key]["low"] - 1000 <= truth <= pi[key]["high"] + 1000, (key, pi[key])
+PY
+
 python3 - out/records.jsonl "$ahead_ns" "${TRIALS:-3}" <<'PY'
 import json, sys
 records = [json.loads(line) for line in open(sys.argv[1])]

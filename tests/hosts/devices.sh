@@ -56,6 +56,16 @@ says 'no right to write'
 [[ -f "$cache" ]] || fail "what was in the way is gone"
 rm "$cache"
 
+# A host without space keeps no part of the program.
+mkdir -p "$cache"
+mount -t tmpfs -o size=1M tmpfs "$cache"
+devices 3 deploy pi
+says 'pi has no room'
+says 'make room'
+[[ -z "$(find "$cache" -type f)" ]] || fail "a part of the program is left"
+umount "$cache"
+rmdir "$cache"
+
 # Nobody listens at an address of no host; the other way works.
 write_devices ', "address": "10.99.0.77", "program": "'"$PARETOPIPE_STAGE"'"'
 devices 1 check

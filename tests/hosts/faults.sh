@@ -3,11 +3,10 @@
 # What can go wrong with another host, tried on two (with_two_hosts.sh) with fake-stage as the stage program: set-ups that do not
 # work end in one sentence and exit code 3, and whatever is killed, nothing is left anywhere and no record is lost.
 set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/nothing_runs.sh"
 export PATH="$1:$PATH" PARETOPIPE_STAGE="$1/fake-stage"
 cd "$HOSTS"
 mkdir -p home/.config/paretopipe
-
-fail() { printf '%s\n' "$*" >&2; exit 1; }
 
 devices() { printf '{"pi": {"ssh": "%s", "program": "%s"%s}}\n' "${1:-pi}" "${2:-$PARETOPIPE_STAGE}" "${3:-}" >home/.config/paretopipe/devices.json; }
 
@@ -16,16 +15,6 @@ sweep() { # OUT [ARGUMENT ...]
   shift
   paretopipe sweep --model synthetic:1ms/40kB,1ms/40kB,1ms --data random --on local --on pi --split all --batches 6 --warmup 1 \
     --repeat-slow 0 --out "$out" "$@"
-}
-
-# Nothing of ours runs on either host. What has just been told to end may take a moment.
-nothing_runs() {
-  local i
-  for ((i = 0; i < 200; ++i)); do
-    if ! pgrep -f 'fake-stage|ssh -F .*ssh_config' >left 2>/dev/null; then return 0; fi
-    sleep 0.05
-  done
-  fail "$1: still running: $(ps -o pid,stat,args -p "$(paste -sd, left)")"
 }
 
 refused() { # NAME TEXT COMMAND ...
@@ -59,6 +48,17 @@ devices pi /no/such/program
 refused "a missing program" "paretopipe devices deploy" sweep refused
 devices pi /bin/false
 refused "a wrong program" "exited with status 1" sweep refused
+# All that this driver knows of a program of another release is its greeting.
+cat >other-release <<'X'
+#!/bin/sh
+printf '\n%s\n' "PARETOPIPE-STAGE-CONTROL-LINK"
+read -r order
+echo '{"release":"0.0.1","architecture":"x86_64","ssh_connection":""}'
+exec cat >/dev/null
+X
+chmod +x other-release
+devices pi "$HOSTS/other-release"
+refused "another release" "is of release 0.0.1" sweep refused
 devices no-such-host.invalid
 refused "an unresolvable name" "no-such-host.invalid" sweep refused
 devices stranger@pi
@@ -113,4 +113,37 @@ for ((round = 0; round < ${ROUNDS:-15}; ++round)); do
   ((ok == 12)) || fail "round $round: $victim killed: $ok of 12 trials are ok"
 done
 ((hits > 0)) || fail "nothing was ever killed"
+
+echo "== the frontier after a kill and --resume is that of an undisturbed sweep"
+# Blocks wait asleep, so that even a busy machine keeps these apart: the periods of cuts 1, 2 and 3 are 140, 80 and 140 ms, and what
+# they send doubles from one to the next.
+far_apart() { # OUT [ARGUMENT ...]
+  paretopipe sweep --model synthetic:20ms/2kB,60ms/4kB,60ms/8kB,20ms --data random --on local --on pi --split 1,2,3 --batches 4 \
+    --warmup 1 --repeat 3 --repeat-slow 0 --out "$@"
+}
+members() {
+  paretopipe frontier "$1" --objective throughput --objective payload --format json | python3 -c '
+import json, sys
+(group,) = json.load(sys.stdin)["groups"]
+print([split["split_points"] for split in group["splits"] if split["on_frontier"]])'
+}
+far_apart undisturbed >/dev/null
+undisturbed=$(members undisturbed)
+[[ "$undisturbed" == "[[1], [2]]" ]] || fail "the frontier of an undisturbed sweep is $undisturbed: $(paretopipe frontier undisturbed)"
+for victim in driver stage; do
+  rm -rf killed
+  far_apart killed >output 2>&1 &
+  driver=$!
+  for ((i = 0; i < 1200; ++i)); do
+    if [[ -s killed/records.jsonl ]]; then break; fi
+    sleep 0.05
+  done
+  kill -9 "$(pid_of "$victim")"
+  wait "$driver" || true
+  nothing_runs "$victim killed"
+  before=$(wc -l <killed/records.jsonl)
+  far_apart killed --resume >output 2>&1 || fail "$victim killed: --resume: $(cat output)"
+  [[ "$(members killed)" == "$undisturbed" ]] || fail "$victim killed: the frontier is $(members killed), not $undisturbed"
+  echo "$victim killed, with $before records: the frontier is $undisturbed"
+done
 echo "all of it held; $hits of $round rounds killed something"

@@ -110,6 +110,17 @@ TEST_CASE("an unknown key of an experiment file is refused with the key that was
   check_contains(shell.run(2, "sweep mine.json").errors, {"mine.json", "batchs", "batches"});
 }
 
+TEST_CASE("the first argument that a command does not know is refused, with the flag that was probably meant") {
+  const Shell shell;
+  check_contains(
+      shell.run(2, "profile --out p.json --modle alexnet --data random").errors,
+      {"paretopipe profile has no flag --modle", "did you mean \"--model\"?", "\"paretopipe profile --help\""});
+  check_contains(shell.run(2, "sweep --btaches=3").errors,
+                 {"paretopipe sweep has no flag --btaches;", "did you mean \"--batches\"?"});
+  check_contains(shell.run(2, "net show wifi --colour").errors, {"paretopipe net show has no flag --colour"});
+  check_contains(shell.run(2, "doctor here").errors, {"paretopipe doctor does not know what to do with \"here\""});
+}
+
 TEST_CASE("a number that would be read as another is refused") {
   const auto [flag, number] = GENERATE(table<std::string, std::string>({{"--seed", "-1"},
                                                                         {"--seed", "18446744073709551616"},

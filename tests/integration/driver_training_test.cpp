@@ -21,6 +21,21 @@ double median_step_ms(const record::TrialRecord& record) {
   return record.summary->training->step.p50_ns / 1e6;
 }
 
+/// Its first steps have the reference's weights, and of every stage the parts of a step add up to the time between two.
+void check_trained(const record::TrialRecord& record) {
+  INFO(record.trial.label());
+  REQUIRE(record.status == record::Status::ok);
+  CHECK(record.training->verified_steps == 2);
+  CHECK_NOTHROW(stats::check_summary(record));
+  const auto& summary = *record.summary->training;
+  const double interval = 1e9 * record.trial.batch / summary.sample_per_s;
+  for (const auto& stage : summary.stages) {
+    double sum = 0;
+    for (const auto part : record::kStepParts) sum += stage.*part;
+    CHECK(sum == Approx(interval).epsilon(1e-9));
+  }
+}
+
 }  // namespace
 
 TEST_CASE("every split is trained with every schedule and micro-batch, checked, and its parts add up") {
@@ -29,16 +44,7 @@ TEST_CASE("every split is trained with every schedule and micro-batch, checked, 
   const auto records = shell.records();
   CHECK(records.size() == 3 * 2 * 3);
   for (const auto& record : records) {
-    INFO(record.trial.label());
-    REQUIRE(record.status == record::Status::ok);
-    CHECK(record.training->verified_steps == 2);
-    CHECK_NOTHROW(stats::check_summary(record));
-    const auto& summary = *record.summary->training;
-    const double interval = 1e9 * record.trial.batch / summary.sample_per_s;
-    for (const auto& stage : summary.stages) {
-      const double sum = stage.forward_ns + stage.backward_ns + stage.update_ns + stage.transfer_ns + stage.waiting_ns;
-      CHECK(sum == Approx(interval).epsilon(1e-9));
-    }
+    check_trained(record);
     const bool cut = record.trial.split_points.front() == 1;
     CHECK(record.links.size() == (record.trial.all_local() ? 0 : 2));
     if (cut) CHECK(record.links[1].payload_bytes == record.trial.micro_batches() * 4000);
@@ -155,10 +161,59 @@ TEST_CASE("three stages train over emulated networks, and the plan shows what ea
   }
 }
 
+TEST_CASE("replicas are trained beside the cuts, checked, compared with, and explained") {
+  const Shell shell;
+  const auto train = kTrain + "--split 1 --baseline single --baseline data-parallel --schedule gpipe,pipedream";
+  check_contains(shell.run(0, train + "--dry-run").output,
+                 {"data-parallel on 2 devices", "each of 2 replicas: F0 F1 B0 B1 R U", "F0 B0 R U F1 B1 R U"});
+  shell.run(0, train);
+  const auto records = shell.records();
+  CHECK(records.size() == 3 * 2);
+  for (const auto& record : records) {
+    check_trained(record);
+    const auto& summary = *record.summary->training;
+    const bool replicas = record.trial.data_parallel == 2;
+    for (const auto& stage : summary.stages) CHECK((stage.all_reduce_ns > 0) == replicas);
+    if (!replicas) continue;
+    CHECK(summary.stages.size() == 2);
+    CHECK(record.links.empty());
+    CHECK(record.training->reduced_bytes > 0);
+  }
+  check_contains(
+      shell.run(0, "frontier out").output,
+      {"x single", "x data-parallel", "with the same schedule and micro-batches", "replicas on as many devices"});
+  check_contains(shell.run(0, "explain out").output, {"all-reduce", "adds up the gradients of all 2 devices",
+                                                      "Replicas on as many devices", "One device that trains alone"});
+  export_in(shell, {"trials"});
+  CHECK(contains(shell.text("exported/trials.csv"), "data-parallel"));
+  shell.run(0, "report out --out report.html");
+}
+
+TEST_CASE("a replica that is killed or diverges fails its trial in a sentence, and nothing stays") {
+  const auto [fault, said] = GENERATE(table<const char*, const char*>(
+      {{"kill@0-2@30", "was killed by signal 9"}, {"nan@0-2@30", "the training diverges"}}));
+  const Shell shell;
+  const support::FaultOnce once(fault);
+  // The process that all are compared with computes these blocks fewer times.
+  const auto train = kTask + "--micro-batch 2 --steps 20 --split 1 --baseline data-parallel";
+  auto sweep = shell.start(train);
+  REQUIRE(support::wait_until_written(once.marker()));
+  const auto stages = support::watch(support::children_of(sweep.pid()));
+  const auto outcome = sweep.wait();
+  CHECK(outcome.exit_code == 1);
+  CHECK(contains(outcome.errors, said));
+  CHECK(support::all_ended(stages));
+  shell.run(0, train + "--resume");
+  CHECK(count(shell.records(), record::Status::ok) == 2);
+}
+
 TEST_CASE("what cannot be trained yet is refused in a sentence") {
   check_refused(Shell(), kTrain,
                 {{"--scenario offline", "leave --scenario out"},
-                 {"--baseline data-parallel", "data-parallel cannot be trained yet"},
+                 {"--baseline sequential", "sequential is of inference"},
+                 {"--baseline data-parallel --stages 3 --partitions 1,2", "which 4 of 2 cannot be"},
+                 {"--baseline data-parallel --link tls", "does not encrypt"},
+                 {"--baseline data-parallel --network wifi --shaping emulated", "do not lead through emulated"},
                  {"--compute optimized", "have no backward"},
                  {"--optimizer adam --momentum 0.9", "adam has no momentum"},
                  {"--schedule gpip", "did you mean \"gpipe\"?"}});

@@ -149,6 +149,24 @@ TEST_CASE("a source on another host has the inputs and labels of data that are h
   CHECK(executor.last_result(random).bytes != result);
 }
 
+TEST_CASE("stages on another host train on the inputs and labels that are here, to the bit") {
+  TwoHosts hosts;
+  run::PipelineExecutor executor(hosts.options());
+  auto trial = with_data(trial_in_micro_batches({1}, 4, 2));
+  trial.phases = experiment::Phases::training;
+  trial.training.emplace();
+  const auto here = executor.run(trial);
+  REQUIRE(here.status == record::Status::ok);
+  for (const auto& devices : std::vector<std::vector<std::string>>{{"pi", "local"}, {"pi", "pi"}, {"local", "pi"}}) {
+    CAPTURE(devices);
+    const auto there = executor.run(placed_on(devices, trial));
+    INFO((there.failure ? there.failure->reason : std::string()));
+    REQUIRE(there.status == record::Status::ok);
+    CHECK(there.training->verified_steps == 2);
+    CHECK(there.training->losses == here.training->losses);
+  }
+}
+
 TEST_CASE("a host that cannot keep a file is named, with its folder and the reason") {
   TwoHosts hosts;
   hosts.use(hosts.own() / "net.pt");

@@ -139,6 +139,26 @@ TEST_CASE("times of stages with a clock of their own are brought to stage 0's, w
   }
 }
 
+TEST_CASE("stages that train on clocks of their own are aligned by activations one way and gradients the other",
+          "[needs:time_namespaces]") {
+  const StageInOtherTime stage;
+  run::PipelineExecutor executor(options_with(stage.path()));
+  auto trial = trial_in_micro_batches({1}, 4, 1);
+  trial.phases = experiment::Phases::training;
+  trial.training.emplace();
+  for (trial.repetition = 0; trial.repetition < 2; ++trial.repetition) {
+    const auto record = executor.run(trial);
+    require_aligned(record, stage);
+    CHECK(record.training->verified_steps == 2);
+    check_survives_writing(record);
+    const auto& stages = record.training->stages;
+    for (std::size_t i = 0; i < stages[0].forward.send_begin.size(); ++i) {
+      REQUIRE(stages[0].forward.send_begin[i] <= stages[1].forward.receive_begin[i]);
+      REQUIRE(stages[1].backward.send_begin[i] <= stages[0].backward.receive_begin[i]);
+    }
+  }
+}
+
 TEST_CASE("over a network that is slower one way the bound holds, where half of the round trip would be 10 ms off",
           "[needs:time_namespaces]") {
   const StageInOtherTime stage;

@@ -53,11 +53,28 @@ inline void from_json(const nlohmann::json& json, PassTimeline& pass) {
 struct TrainingTimeline {
   PassTimeline forward;
   PassTimeline backward;
+  std::vector<std::int64_t> reduce_begin;  ///< of each sum of the gradients of all replicas; empty without replicas
+  std::vector<std::int64_t> reduce_end;
   std::vector<std::int64_t> update_begin;  ///< of each update of the stage's weights
   std::vector<std::int64_t> update_end;
 
   bool operator==(const TrainingTimeline&) const = default;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TrainingTimeline, forward, backward, update_begin, update_end)
+
+inline const std::tuple kTrainingTimelineFields{
+    field("forward", &TrainingTimeline::forward),
+    field("backward", &TrainingTimeline::backward),
+    field("reduce_begin", &TrainingTimeline::reduce_begin, std::vector<std::int64_t>{}),
+    field("reduce_end", &TrainingTimeline::reduce_end, std::vector<std::int64_t>{}),
+    field("update_begin", &TrainingTimeline::update_begin),
+    field("update_end", &TrainingTimeline::update_end)};
+
+inline void to_json(nlohmann::json& json, const TrainingTimeline& timeline) {
+  write_fields(json, timeline, kTrainingTimelineFields);
+}
+
+inline void from_json(const nlohmann::json& json, TrainingTimeline& timeline) {
+  read_fields(json, timeline, kTrainingTimelineFields);
+}
 
 }  // namespace paretopipe

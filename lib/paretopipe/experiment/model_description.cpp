@@ -1,6 +1,6 @@
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/core/hash.hpp>
-#include <paretopipe/core/json.hpp>
+#include <paretopipe/core/json_fields.hpp>
 #include <paretopipe/core/text.hpp>
 #include <paretopipe/experiment/model_description.hpp>
 
@@ -120,53 +120,51 @@ std::int64_t ModelDescription::parameter_bytes(BlockRange range) const {
   return bytes;
 }
 
+namespace {
+
+const std::tuple kRangeFields{field("begin", &BlockRange::begin), field("end", &BlockRange::end)};
+
+const std::tuple kBlockFields{
+    field("name", &BlockDescription::name),
+    field("output_shape", &BlockDescription::output_shape),
+    field("activation_bytes", &BlockDescription::activation_bytes),
+    field("parameters", &BlockDescription::parameters),
+    field("parameter_bytes", &BlockDescription::parameter_bytes),
+    field("multiply_accumulates", &BlockDescription::multiply_accumulates),
+    field("other_shapes", &BlockDescription::other_shapes, std::vector<std::vector<std::int64_t>>{})};
+
+const std::tuple kModelFields{field("model", &ModelDescription::model),
+                              field("batch", &ModelDescription::batch),
+                              field("input_shape", &ModelDescription::input_shape),
+                              field("input_bytes", &ModelDescription::input_bytes),
+                              field("blocks", &ModelDescription::blocks),
+                              field("archive", &ModelDescription::archive),
+                              field("cut_positions", &ModelDescription::cut_positions, std::vector<int>{})};
+
+}  // namespace
+
 void to_json(nlohmann::json& json, const BlockRange& range) {
-  json = {{"begin", range.begin}, {"end", range.end}};
+  write_fields(json, range, kRangeFields);
 }
 
 void from_json(const nlohmann::json& json, BlockRange& range) {
-  json.at("begin").get_to(range.begin);
-  json.at("end").get_to(range.end);
+  read_fields(json, range, kRangeFields);
 }
 
 void to_json(nlohmann::json& json, const BlockDescription& block) {
-  json = {{"name", block.name},
-          {"output_shape", block.output_shape},
-          {"activation_bytes", block.activation_bytes},
-          {"parameters", block.parameters},
-          {"parameter_bytes", block.parameter_bytes},
-          {"multiply_accumulates", block.multiply_accumulates}};
-  if (!block.other_shapes.empty()) json["other_shapes"] = block.other_shapes;
+  write_fields(json, block, kBlockFields);
 }
 
 void from_json(const nlohmann::json& json, BlockDescription& block) {
-  json.at("name").get_to(block.name);
-  json.at("output_shape").get_to(block.output_shape);
-  json.at("activation_bytes").get_to(block.activation_bytes);
-  json.at("parameters").get_to(block.parameters);
-  json.at("parameter_bytes").get_to(block.parameter_bytes);
-  json.at("multiply_accumulates").get_to(block.multiply_accumulates);
-  block.other_shapes = json.value("other_shapes", decltype(block.other_shapes){});
+  read_fields(json, block, kBlockFields);
 }
 
 void to_json(nlohmann::json& json, const ModelDescription& model) {
-  json = {{"model", model.model},
-          {"batch", model.batch},
-          {"input_shape", model.input_shape},
-          {"input_bytes", model.input_bytes},
-          {"blocks", model.blocks}};
-  write_optional(json, "archive", model.archive);
-  if (!model.cut_positions.empty()) json["cut_positions"] = model.cut_positions;
+  write_fields(json, model, kModelFields);
 }
 
 void from_json(const nlohmann::json& json, ModelDescription& model) {
-  json.at("model").get_to(model.model);
-  json.at("batch").get_to(model.batch);
-  json.at("input_shape").get_to(model.input_shape);
-  json.at("input_bytes").get_to(model.input_bytes);
-  json.at("blocks").get_to(model.blocks);
-  read_optional(json, "archive", model.archive);
-  model.cut_positions = json.value("cut_positions", std::vector<int>{});
+  read_fields(json, model, kModelFields);
 }
 
 }  // namespace paretopipe::experiment

@@ -107,6 +107,7 @@ struct EmulatedLinkSite {
   int to = 0;
   std::string emulated_on;             ///< the device whose clock timed it: that of the sending stage
   std::int64_t own_round_trip_ns = 0;  ///< of the real network below it, measured without the profile
+  std::string interface {};            ///< of that device, where its kernel shaped it; empty where a relay did
   std::optional<Lateness> lateness{};  ///< of this link, if it carried something during the trial
 
   bool operator==(const EmulatedLinkSite&) const = default;

@@ -1,4 +1,4 @@
-#include <paretopipe/core/json.hpp>
+#include <paretopipe/core/json_fields.hpp>
 #include <paretopipe/core/text.hpp>
 #include <paretopipe/experiment/json_file.hpp>
 #include <paretopipe/experiment/network_profile.hpp>
@@ -54,14 +54,19 @@ void from_json(const nlohmann::json& json, LinkConditions& conditions) {
   }
 }
 
+namespace {
+
+const std::tuple kProfileFields{field("name", &NetworkProfile::name), field("forward", &NetworkProfile::forward),
+                                field("backward", &NetworkProfile::backward)};
+
+}  // namespace
+
 void to_json(nlohmann::json& json, const NetworkProfile& profile) {
-  json = {{"name", profile.name}, {"forward", profile.forward}, {"backward", profile.backward}};
+  write_fields(json, profile, kProfileFields);
 }
 
 void from_json(const nlohmann::json& json, NetworkProfile& profile) {
-  json.at("name").get_to(profile.name);
-  json.at("forward").get_to(profile.forward);
-  json.at("backward").get_to(profile.backward);
+  read_fields(json, profile, kProfileFields);
 }
 
 std::string to_string(Shaping shaping) {
@@ -95,79 +100,73 @@ void from_json(const nlohmann::json& json, Shaping& shaping) {
   shaping = *known;
 }
 
+namespace {
+
+const std::tuple kLatenessFields{field("tolerance_ns", &Lateness::tolerance_ns),
+                                 field("deliveries", &Lateness::deliveries),
+                                 field("late", &Lateness::late),
+                                 field("mean_ns", &Lateness::mean_ns),
+                                 field("p99_ns", &Lateness::p99_ns),
+                                 field("max_ns", &Lateness::max_ns)};
+
+const std::tuple kProbeFields{field("from", &LinkProbe::from),
+                              field("to", &LinkProbe::to),
+                              field("back_from", &LinkProbe::back_from),
+                              field("back_to", &LinkProbe::back_to),
+                              field("took_ns", &LinkProbe::took_ns),
+                              field("before_trial_ns", &LinkProbe::before_trial_ns),
+                              field("round_trip_ns", &LinkProbe::round_trip_ns),
+                              field("forward_bit_per_s", &LinkProbe::forward_bit_per_s),
+                              field("backward_bit_per_s", &LinkProbe::backward_bit_per_s)};
+
+const std::tuple kSiteFields{field("from", &EmulatedLinkSite::from),
+                             field("to", &EmulatedLinkSite::to),
+                             field("emulated_on", &EmulatedLinkSite::emulated_on),
+                             field("own_round_trip_ns", &EmulatedLinkSite::own_round_trip_ns),
+                             field("lateness", &EmulatedLinkSite::lateness),
+                             field("interface", &EmulatedLinkSite::interface, "")};
+
+const std::tuple kEvidenceFields{field("read_back", &NetworkEvidence::read_back),
+                                 field("deviations", &NetworkEvidence::deviations),
+                                 field("round_trip_ns", &NetworkEvidence::round_trip_ns),
+                                 field("forward_bit_per_s", &NetworkEvidence::forward_bit_per_s),
+                                 field("backward_bit_per_s", &NetworkEvidence::backward_bit_per_s),
+                                 field("lateness", &NetworkEvidence::lateness),
+                                 field("probes", &NetworkEvidence::probes, std::vector<LinkProbe>{}),
+                                 field("links", &NetworkEvidence::links, std::vector<EmulatedLinkSite>{})};
+
+}  // namespace
+
 void to_json(nlohmann::json& json, const Lateness& lateness) {
-  json = {{"tolerance_ns", lateness.tolerance_ns}, {"deliveries", lateness.deliveries}, {"late", lateness.late},
-          {"mean_ns", lateness.mean_ns},           {"p99_ns", lateness.p99_ns},         {"max_ns", lateness.max_ns}};
+  write_fields(json, lateness, kLatenessFields);
 }
 
 void from_json(const nlohmann::json& json, Lateness& lateness) {
-  json.at("tolerance_ns").get_to(lateness.tolerance_ns);
-  json.at("deliveries").get_to(lateness.deliveries);
-  json.at("late").get_to(lateness.late);
-  json.at("mean_ns").get_to(lateness.mean_ns);
-  json.at("p99_ns").get_to(lateness.p99_ns);
-  json.at("max_ns").get_to(lateness.max_ns);
+  read_fields(json, lateness, kLatenessFields);
 }
 
 void to_json(nlohmann::json& json, const LinkProbe& probe) {
-  json = {{"from", probe.from},
-          {"to", probe.to},
-          {"back_from", probe.back_from},
-          {"back_to", probe.back_to},
-          {"took_ns", probe.took_ns},
-          {"before_trial_ns", probe.before_trial_ns},
-          {"round_trip_ns", probe.round_trip_ns},
-          {"forward_bit_per_s", probe.forward_bit_per_s},
-          {"backward_bit_per_s", probe.backward_bit_per_s}};
+  write_fields(json, probe, kProbeFields);
 }
 
 void from_json(const nlohmann::json& json, LinkProbe& probe) {
-  json.at("from").get_to(probe.from);
-  json.at("to").get_to(probe.to);
-  json.at("back_from").get_to(probe.back_from);
-  json.at("back_to").get_to(probe.back_to);
-  json.at("took_ns").get_to(probe.took_ns);
-  json.at("before_trial_ns").get_to(probe.before_trial_ns);
-  json.at("round_trip_ns").get_to(probe.round_trip_ns);
-  json.at("forward_bit_per_s").get_to(probe.forward_bit_per_s);
-  json.at("backward_bit_per_s").get_to(probe.backward_bit_per_s);
+  read_fields(json, probe, kProbeFields);
 }
 
 void to_json(nlohmann::json& json, const EmulatedLinkSite& link) {
-  json = {{"from", link.from},
-          {"to", link.to},
-          {"emulated_on", link.emulated_on},
-          {"own_round_trip_ns", link.own_round_trip_ns}};
-  write_optional(json, "lateness", link.lateness);
+  write_fields(json, link, kSiteFields);
 }
 
 void from_json(const nlohmann::json& json, EmulatedLinkSite& link) {
-  json.at("from").get_to(link.from);
-  json.at("to").get_to(link.to);
-  json.at("emulated_on").get_to(link.emulated_on);
-  json.at("own_round_trip_ns").get_to(link.own_round_trip_ns);
-  read_optional(json, "lateness", link.lateness);
+  read_fields(json, link, kSiteFields);
 }
 
 void to_json(nlohmann::json& json, const NetworkEvidence& evidence) {
-  json = {{"read_back", evidence.read_back}, {"deviations", evidence.deviations}};
-  write_optional(json, "round_trip_ns", evidence.round_trip_ns);
-  write_optional(json, "forward_bit_per_s", evidence.forward_bit_per_s);
-  write_optional(json, "backward_bit_per_s", evidence.backward_bit_per_s);
-  if (!evidence.probes.empty()) json["probes"] = evidence.probes;
-  if (!evidence.links.empty()) json["links"] = evidence.links;
-  write_optional(json, "lateness", evidence.lateness);
+  write_fields(json, evidence, kEvidenceFields);
 }
 
 void from_json(const nlohmann::json& json, NetworkEvidence& evidence) {
-  json.at("read_back").get_to(evidence.read_back);
-  json.at("deviations").get_to(evidence.deviations);
-  read_optional(json, "round_trip_ns", evidence.round_trip_ns);
-  read_optional(json, "forward_bit_per_s", evidence.forward_bit_per_s);
-  read_optional(json, "backward_bit_per_s", evidence.backward_bit_per_s);
-  evidence.probes = json.value("probes", std::vector<LinkProbe>{});
-  evidence.links = json.value("links", std::vector<EmulatedLinkSite>{});
-  read_optional(json, "lateness", evidence.lateness);
+  read_fields(json, evidence, kEvidenceFields);
 }
 
 namespace {

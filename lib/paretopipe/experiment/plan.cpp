@@ -181,6 +181,11 @@ void check_links(const Experiment& experiment, const Networks& networks) {
   const auto& baselines = experiment.baselines;
   const bool deals = std::any_of(baselines.begin(), baselines.end(),
                                  [](const auto& text) { return parse_baseline(text) == Baseline::data_parallel; });
+  if (deals && experiment.task == Task::train && networks.shaping == Shaping::emulated) {
+    throw UsageError(
+        "the baseline data-parallel adds up gradients over connections of Gloo, which do not lead through emulated "
+        "networks; use --shaping netem with two stages, or leave the baseline out");
+  }
   if (!deals || experiment.stages == 2 || networks.shaping != Shaping::netem) return;
   throw UsageError(fmt::format(
       "the baseline data-parallel needs a link from stage 0 to each of {} devices, and the kernel's shaping "
@@ -226,6 +231,7 @@ std::vector<Trial> plan_trials(const Experiment& experiment, const std::vector<M
                                const Networks& networks, const PlanInputs& inputs) {
   if (models.size() != experiment.models.size()) throw std::invalid_argument("plan_trials: one description per model");
   check_links(experiment, networks);
+  const int devices = device_count(experiment.placement, experiment.stages);
   std::vector<Trial> trials;
   for (std::size_t i = 0; i < models.size(); ++i) {
     const auto& model = models[i];
@@ -240,7 +246,7 @@ std::vector<Trial> plan_trials(const Experiment& experiment, const std::vector<M
       auto random = random_of(experiment, model.model, trial.repetition);
       shuffle(order, random);
       const auto settings = tour.repetition(trial, random_of(experiment, model.model, trial.repetition, "/settings"));
-      for (const auto& setting : settings) append_cuts(trials, setting, order, experiment.stages);
+      for (const auto& setting : settings) append_cuts(trials, setting, order, devices);
     }
   }
   return trials;

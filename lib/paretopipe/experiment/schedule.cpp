@@ -13,13 +13,14 @@ using ActionKind = Action::Kind;
 using Stages = std::span<const std::vector<Action>>;
 
 /// One forward and one backward in turn, after as many forwards as there are stages from this one to the last.
-/// `updates`: after every backward.
-void append_in_turn(std::vector<Action>& actions, int first, int count, int ahead, bool updates) {
+/// `update`: what comes after every backward.
+void append_in_turn(std::vector<Action>& actions, int first, int count, int ahead,
+                    std::span<const ActionKind> update = {}) {
   const int warmup = std::min(count, ahead);
   for (int i = 0; i < warmup; ++i) actions.push_back({ActionKind::forward, first + i});
   for (int i = 0; i < count; ++i) {
     actions.push_back({ActionKind::backward, first + i});
-    if (updates) actions.push_back({ActionKind::update, first + i});
+    for (const auto kind : update) actions.push_back({kind, first + i});
     if (i + warmup < count) actions.push_back({ActionKind::forward, first + i + warmup});
   }
 }
@@ -64,8 +65,10 @@ void check_stage(const std::vector<Action>& actions, std::size_t stage) {
 std::vector<Action> actions_of(Schedule schedule, const TrainingExtent& extent, int stage) {
   std::vector<Action> actions;
   const int ahead = extent.stages - stage;
+  std::vector<ActionKind> update{ActionKind::update};
+  if (extent.replicas > 1) update.insert(update.begin(), ActionKind::reduce);
   if (schedule == Schedule::pipedream) {
-    append_in_turn(actions, 0, extent.total(), ahead, true);
+    append_in_turn(actions, 0, extent.total(), ahead, update);
     return actions;
   }
   for (int step = 0; step < extent.steps; ++step) {
@@ -73,9 +76,9 @@ std::vector<Action> actions_of(Schedule schedule, const TrainingExtent& extent, 
     if (schedule == Schedule::gpipe) {
       append_all_forward(actions, first, extent.micro_batches);
     } else {
-      append_in_turn(actions, first, extent.micro_batches, ahead, false);
+      append_in_turn(actions, first, extent.micro_batches, ahead);
     }
-    actions.push_back({ActionKind::update, first + extent.micro_batches - 1});
+    for (const auto kind : update) actions.push_back({kind, first + extent.micro_batches - 1});
   }
   return actions;
 }
@@ -95,7 +98,7 @@ bool for_each_in_order(Stages stages, const std::function<void(std::size_t, std:
   const auto can_run = [&](std::size_t stage) {
     const auto kind = stages[stage][next[stage]].kind;
     if (kind == ActionKind::forward) return stage == 0 || forwards[stage] < forwards[stage - 1];
-    return kind == ActionKind::update || stage == last || backwards[stage] < backwards[stage + 1];
+    return kind != ActionKind::backward || stage == last || backwards[stage] < backwards[stage + 1];
   };
   for (bool moved = true; moved;) {
     moved = false;
@@ -151,12 +154,34 @@ std::vector<std::vector<PlannedAction>> play(Stages stages, std::span<const Acti
   return planned;
 }
 
+std::vector<std::vector<PlannedAction>> play_replicas(std::span<const Action> actions,
+                                                      std::span<const ActionTimes> times) {
+  std::vector<std::vector<PlannedAction>> planned(times.size());
+  std::vector<double> free(times.size());
+  for (const auto& action : actions) {
+    const double together = *std::max_element(free.begin(), free.end());
+    for (std::size_t replica = 0; replica < times.size(); ++replica) {
+      const auto& own = times[replica];
+      const double takes = action.kind == ActionKind::forward    ? own.forward_ns
+                           : action.kind == ActionKind::backward ? own.backward_ns
+                           : action.kind == ActionKind::update   ? own.update_ns
+                                                                 : 0;
+      const double begin = action.kind == ActionKind::reduce ? together : free[replica];
+      free[replica] = begin + takes;
+      planned[replica].push_back({begin, free[replica]});
+    }
+  }
+  return planned;
+}
+
 std::string to_string(std::span<const Action> actions) {
   std::string text;
   for (const auto& action : actions) {
     if (!text.empty()) text += ' ';
     if (action.kind == ActionKind::update) {
       text += 'U';
+    } else if (action.kind == ActionKind::reduce) {
+      text += 'R';
     } else {
       text += fmt::format("{}{}", action.kind == ActionKind::forward ? 'F' : 'B', action.micro_batch);
     }

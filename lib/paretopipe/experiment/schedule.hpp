@@ -9,28 +9,30 @@
 
 namespace paretopipe::experiment {
 
-/// One thing that a stage's computing thread does: the forward or backward of a micro-batch, or an update of the
-/// stage's weights with the gradients gathered since the last one.
+/// One thing that a stage's computing thread does: the forward or backward of a micro-batch, the sum of the gradients
+/// of all replicas, or an update of the stage's weights with the gradients gathered since the last one.
 struct Action {
-  enum class Kind { forward, backward, update };
+  enum class Kind { forward, backward, reduce, update };
 
   Kind kind = Kind::forward;
-  int micro_batch = 0;  ///< from 0 through all steps; of an update, the last one whose gradient enters
+  int micro_batch = 0;  ///< from 0 through all steps; of a sum or an update, the last one whose gradient enters
 
   bool operator==(const Action&) const = default;
 };
 
-/// How many micro-batches a pipeline trains on: `steps` batches of `micro_batches` each.
+/// How many micro-batches a pipeline or a replica trains on: `steps` batches of `micro_batches` each.
 struct TrainingExtent {
   int stages = 1;
   int micro_batches = 1;
   int steps = 1;
+  int replicas = 1;  ///< of the whole model, each in one stage, which computes that many micro-batches of a step
 
   int total() const { return micro_batches * steps; }
 };
 
 /// What stage `stage` does, in order, from the first step to the last. Pure. With `gpipe` and `1f1b` a step ends with
 /// one update; with `pipedream` there is one after every backward, and the pipeline drains after the last step only.
+/// Replicas add up their gradients before every update.
 std::vector<Action> actions_of(Schedule schedule, const TrainingExtent& extent, int stage);
 
 /// The most micro-batches whose forward was computed and whose backward was not, at any time.
@@ -50,7 +52,7 @@ bool for_each_in_order(std::span<const std::vector<Action>> stages,
 struct ActionTimes {
   double forward_ns = 0;
   double backward_ns = 0;
-  double update_ns = 0;
+  double update_ns = 0;  ///< sums of gradients take no time
 };
 
 /// When each action of each stage begins and ends, in nanoseconds since the first, if every action begins once its
@@ -62,7 +64,12 @@ struct PlannedAction {
 std::vector<std::vector<PlannedAction>> play(std::span<const std::vector<Action>> stages,
                                              std::span<const ActionTimes> times);
 
-/// "F0 F1 B0 F2 B1 B2 U", in the notation of torch.distributed.pipelining, with U for an update.
+/// The same for replicas, which all do the same actions and wait for each other with every sum of gradients.
+std::vector<std::vector<PlannedAction>> play_replicas(std::span<const Action> actions,
+                                                      std::span<const ActionTimes> times);
+
+/// "F0 F1 B0 F2 B1 B2 R U", in the notation of torch.distributed.pipelining, with R for a sum of gradients and U for an
+/// update.
 std::string to_string(std::span<const Action> actions);
 
 }  // namespace paretopipe::experiment

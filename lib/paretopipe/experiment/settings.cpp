@@ -119,6 +119,25 @@ std::vector<Setting> where_it_is_cut() {
        .kind = FlagKind::repeated,
        .value = texts(&Experiment::partitions, "`\"all\"`, `\"best\"`, split points, schemes"),
        .apply = apply_partitions},
+      {.key = "max_partitions",
+       .flag = "--max-partitions",
+       .meaning = "How many of all partitions to choose by chance, beside the endpoints",
+       .unset = "every one, if there are at most 1000",
+       .value = whole_number(&Experiment::max_partitions, {0, 10'000})},
+      {.key = "baselines",
+       .flag = "--baseline",
+       .meaning =
+           "What to measure beside the partitions: single (the whole model on one device), sequential (one batch in "
+           "flight, which every trial measures) or data-parallel (the whole model on as many devices as there are "
+           "stages)",
+       .unset = "none",
+       .kind = FlagKind::repeated,
+       .value = texts(&Experiment::baselines, "`\"single\"`, `\"sequential\"`, `\"data-parallel\"`")},
+  };
+}
+
+std::vector<Setting> what_crosses_a_cut() {
+  return {
       {.key = "codec",
        .flag = "--codec",
        .meaning =
@@ -138,20 +157,6 @@ std::vector<Setting> where_it_is_cut() {
        .unset = "any, and recorded",
        .value = max_flips(),
        .trial = max_flips_of_trial()},
-      {.key = "max_partitions",
-       .flag = "--max-partitions",
-       .meaning = "How many of all partitions to choose by chance, beside the endpoints",
-       .unset = "every one, if there are at most 1000",
-       .value = whole_number(&Experiment::max_partitions, {0, 10'000})},
-      {.key = "baselines",
-       .flag = "--baseline",
-       .meaning =
-           "What to measure beside the partitions: single (the whole model on one device), sequential (one batch in "
-           "flight, which every trial measures) or data-parallel (the whole model on as many devices as there are "
-           "stages)",
-       .unset = "none",
-       .kind = FlagKind::repeated,
-       .value = texts(&Experiment::baselines, "`\"single\"`, `\"sequential\"`, `\"data-parallel\"`")},
   };
 }
 
@@ -425,6 +430,7 @@ std::vector<Setting> make_settings() {
   std::vector<Setting> all;
   append(all, "What is measured", what_is_measured());
   append(all, "Where it is cut", where_it_is_cut());
+  append(all, "Where it is cut", what_crosses_a_cut());
   append(all, "How much is measured", how_much_is_measured());
   append(all, "Under which load", under_which_load());
   append(all, "How it is trained", how_it_is_trained());

@@ -24,6 +24,9 @@ class Held {
         has_gradients_ = true;
         version_of_.erase(action.micro_batch);
         break;
+      case Action::Kind::reduce:
+        reach(part_.gradients);  // they are moved into one tensor
+        break;
       case Action::Kind::update:
         // What is in flight keeps the weights of its forward.
         if (!version_of_.empty()) ++version_;

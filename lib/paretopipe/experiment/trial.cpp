@@ -13,6 +13,12 @@ namespace paretopipe::experiment {
 
 namespace {
 
+/// The stages of the pipelines beside the trial. Replicas may be fewer: one for each of the devices that stages share.
+int stages_beside(const Trial& trial) {
+  const bool replicas = trial.data_parallel > 0 && trial.training && !trial.placement.empty();
+  return replicas ? static_cast<int>(trial.placement.size()) : trial.stage_count();
+}
+
 /// Refuses values that no plan makes and that would break divisions.
 void check_micro_batch(const Trial& trial) {
   const int size = trial.micro_batch;
@@ -42,7 +48,7 @@ void check_training(const Trial& trial) {
 
 /// Refuses values that no plan makes and that would break look-ups.
 void check_devices(const Trial& trial) {
-  check_placement(trial.placement, trial.stage_count());
+  check_placement(trial.placement, stages_beside(trial));
   const auto devices = static_cast<std::size_t>(device_count(trial.placement, trial.stage_count()));
   if (trial.devices.empty() || trial.devices.size() == devices) return;
   throw UsageError(fmt::format("{} device profiles do not belong to {} devices", trial.devices.size(), devices));
@@ -148,7 +154,7 @@ std::string Trial::configuration_id() const {
 Trial Trial::without_split() const {
   auto trial = *this;
   trial.repetition = 0;
-  trial.split_points.assign(static_cast<std::size_t>(stage_count()) - 1, 0);
+  trial.split_points.assign(static_cast<std::size_t>(stages_beside(*this)) - 1, 0);
   trial.data_parallel = 0;
   trial.codec = codec::kNone;
   if (trial.training) {

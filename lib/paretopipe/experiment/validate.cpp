@@ -181,13 +181,13 @@ void check_baselines(const std::vector<std::string>& baselines) {
 void check_data_parallel(const Experiment& experiment) {
   const auto& baselines = experiment.baselines;
   if (std::find(baselines.begin(), baselines.end(), "data-parallel") == baselines.end()) return;
-  if (experiment.batches < 2 * experiment.stages) {
+  if (experiment.task == Task::infer && experiment.batches < 2 * experiment.stages) {
     throw UsageError(fmt::format(
         "experiment.batches is {}, and the baseline data-parallel deals batches out to {} devices, of which each needs "
         "two; measure {} batches",
         experiment.batches, experiment.stages, 2 * experiment.stages));
   }
-  if (!simplified(experiment.placement).empty()) {
+  if (experiment.task == Task::infer && !simplified(experiment.placement).empty()) {
     throw UsageError("the baseline data-parallel has a device for every stage; leave it or experiment.placement out");
   }
   if (!loads_of(experiment.server).empty()) {
@@ -220,6 +220,35 @@ void check_phases(const Experiment& experiment) {
   }
 }
 
+/// What training of replicas cannot be combined with, and why.
+std::string obstacle_to_replicas(const Experiment& experiment) {
+  const int devices = device_count(experiment.placement, experiment.stages);
+  for (int device = 0; device < devices; ++device) {
+    if (device_of(experiment.placement, device) == device) continue;
+    return fmt::format(
+        "the baseline data-parallel has a replica on the device of each of the first {} stages, which the placement {} "
+        "puts on fewer; number the devices in the order of the stages, or leave the baseline out",
+        devices, to_string(experiment.placement));
+  }
+  for (const int batch : experiment.batch) {
+    for (const int size : micro_batch_sizes(experiment, batch)) {
+      if (batch / size % devices == 0) continue;
+      return fmt::format(
+          "the baseline data-parallel shares the micro-batches of a step among {} devices, which {} of {} cannot be; "
+          "choose --micro-batch so that their number is a multiple of {}",
+          devices, batch / size, size, devices);
+    }
+  }
+  if (experiment.encryption != Encryption::none) {
+    return "the baseline data-parallel adds up gradients over connections of Gloo, which it does not encrypt; leave "
+           "--link tls or the baseline out";
+  }
+  if (!experiment.on.empty()) {
+    return "the baseline data-parallel trains on this machine only yet; leave --on or the baseline out";
+  }
+  return "";
+}
+
 /// What training cannot be combined with, and why.
 std::string obstacle_to_training(const Experiment& experiment) {
   const auto& compute = experiment.compute;
@@ -234,9 +263,10 @@ std::string obstacle_to_training(const Experiment& experiment) {
   if (std::any_of(on.begin(), on.end(), [](const auto& device) { return device != kCpu; })) {
     return "stages train on the CPU only yet; leave --device out";
   }
-  if (!experiment.on.empty()) return "stages on other devices cannot be trained yet; leave --on out";
   for (const auto& baseline : experiment.baselines) {
-    if (baseline != "single") return fmt::format("the baseline {} cannot be trained yet; leave it out", baseline);
+    if (baseline == "sequential") return "the baseline sequential is of inference; leave it out";
+    if (baseline != "data-parallel") continue;
+    if (auto reason = obstacle_to_replicas(experiment); !reason.empty()) return reason;
   }
   if (experiment.depth.size() > 1) return "a schedule decides how much is in flight; leave --depth out";
   const auto& optimizer = experiment.training.optimizer;

@@ -178,7 +178,8 @@ void copy(const Reach& reach, const std::string& sha256_of_folder, const Deploye
   const auto answers = remote.finish();
   if (find(answers, "done")) return;
   if (const auto folder = find(answers, "unwritable"))
-    remote.fail(fmt::format("has no room or no right to write in {}", *folder));
+    remote.fail(
+        fmt::format("has no room or no right to write in {}: make room, or let its login write there", *folder));
   std::vector<std::string> missing;
   for (const auto& [key, value] : answers) {
     if (key == "missing") missing.push_back(describe_missing(value));

@@ -17,11 +17,14 @@ void from_json(const nlohmann::json& json, MaxRate& max_rate) {
 }
 
 /// What a codec adds came later than the rest, and is left out where there is none.
-const std::tuple kStepPartsFields{
-    field("forward_ns", &StepParts::forward_ns),    field("backward_ns", &StepParts::backward_ns),
-    field("encode_ns", &StepParts::encode_ns, 0.0), field("update_ns", &StepParts::update_ns),
-    field("transfer_ns", &StepParts::transfer_ns),  field("decode_ns", &StepParts::decode_ns, 0.0),
-    field("waiting_ns", &StepParts::waiting_ns)};
+const std::tuple kStepPartsFields{field("forward_ns", &StepParts::forward_ns),
+                                  field("backward_ns", &StepParts::backward_ns),
+                                  field("encode_ns", &StepParts::encode_ns, 0.0),
+                                  field("update_ns", &StepParts::update_ns),
+                                  field("all_reduce_ns", &StepParts::all_reduce_ns, 0.0),
+                                  field("transfer_ns", &StepParts::transfer_ns),
+                                  field("decode_ns", &StepParts::decode_ns, 0.0),
+                                  field("waiting_ns", &StepParts::waiting_ns)};
 
 void to_json(nlohmann::json& json, const StepParts& parts) {
   write_fields(json, parts, kStepPartsFields);
@@ -32,6 +35,7 @@ void from_json(const nlohmann::json& json, StepParts& parts) {
 }
 
 const std::tuple kTrainingSummaryFields{field("step", &TrainingSummary::step),
+                                        field("step_error_ns", &TrainingSummary::step_error_ns, 0.0),
                                         field("sample_per_s", &TrainingSummary::sample_per_s),
                                         field("stages", &TrainingSummary::stages),
                                         field("bubble", &TrainingSummary::bubble),
@@ -53,7 +57,9 @@ const std::tuple kTrainingSamplesFields{field("warmup", &TrainingSamples::warmup
                                         field("stages", &TrainingSamples::stages),
                                         field("losses", &TrainingSamples::losses),
                                         field("verified_steps", &TrainingSamples::verified_steps),
-                                        field("lossy", &TrainingSamples::lossy)};
+                                        field("lossy", &TrainingSamples::lossy),
+                                        field("loss_tolerance", &TrainingSamples::loss_tolerance, 0.0),
+                                        field("reduced_bytes", &TrainingSamples::reduced_bytes, std::int64_t{0})};
 
 void to_json(nlohmann::json& json, const TrainingSamples& samples) {
   write_fields(json, samples, kTrainingSamplesFields);

@@ -81,19 +81,21 @@ struct StepParts {
   double backward_ns = 0;
   double encode_ns = 0;  ///< what it sends, if there is a codec
   double update_ns = 0;
-  double transfer_ns = 0;  ///< it was free, and the tensor that it needed next was on its link
-  double decode_ns = 0;    ///< it was free, and that tensor was being decoded
-  double waiting_ns = 0;   ///< it was free, and that tensor was not yet sent, or nothing was left to do
+  double all_reduce_ns = 0;  ///< gradients were added up, once all replicas had theirs
+  double transfer_ns = 0;    ///< it was free, and the tensor that it needed next was on its link
+  double decode_ns = 0;      ///< it was free, and that tensor was being decoded
+  double waiting_ns = 0;     ///< it was free, and that tensor was not yet sent, or other replicas still computed, or
+                             ///< nothing was left to do
 
   double busy_ns() const { return forward_ns + backward_ns + encode_ns + update_ns; }
   bool operator==(const StepParts&) const = default;
 };
 
-inline constexpr std::array kStepParts{&StepParts::forward_ns, &StepParts::backward_ns, &StepParts::encode_ns,
-                                       &StepParts::update_ns,  &StepParts::transfer_ns, &StepParts::decode_ns,
-                                       &StepParts::waiting_ns};
+inline constexpr std::array kStepParts{&StepParts::forward_ns, &StepParts::backward_ns,   &StepParts::encode_ns,
+                                       &StepParts::update_ns,  &StepParts::all_reduce_ns, &StepParts::transfer_ns,
+                                       &StepParts::decode_ns,  &StepParts::waiting_ns};
 inline constexpr std::array<std::string_view, kStepParts.size()> kStepPartNames{
-    "forward", "backward", "encode", "update", "transfer", "decode", "waiting"};
+    "forward", "backward", "encode", "update", "all-reduce", "transfer", "decode", "waiting"};
 
 void to_json(nlohmann::json& json, const StepParts& parts);
 void from_json(const nlohmann::json& json, StepParts& parts);
@@ -101,6 +103,7 @@ void from_json(const nlohmann::json& json, StepParts& parts);
 /// The results of a trial that trains.
 struct TrainingSummary {
   Distribution step;              ///< stage 0 begins its first forward → all stages have updated their weights
+  double step_error_ns = 0;       ///< most by which a step's time may be wrong, its end being on another clock
   double sample_per_s = 0;        ///< from the last warm-up step's end to the last step's
   std::vector<StepParts> stages;  ///< in the same time
   double bubble = 0;              ///< share of that time in which a stage does not compute, mean over the stages
@@ -196,6 +199,10 @@ struct TrainingSamples {
   /// that trains alone.
   int verified_steps = 0;
   std::optional<LossyTraining> lossy{};  ///< if a codec is
+  /// Where CPUs are of several kinds, the losses of these steps were compared in place of the weights, and no step
+  /// counts as verified: by this share they may differ.
+  double loss_tolerance = 0;
+  std::int64_t reduced_bytes = 0;  ///< of gradients that replicas add up in a step
 
   bool operator==(const TrainingSamples&) const = default;
 };

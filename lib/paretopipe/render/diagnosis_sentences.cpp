@@ -221,8 +221,8 @@ std::string baseline_phrase(const diagnosis::GroupDiagnosis& group, const diagno
 
 std::string headline(const diagnosis::GroupDiagnosis& group, const diagnosis::ConfigurationDiagnosis& one) {
   if (one.lacks_phase() && one.has_result()) return lacking_phase(one.trial());
-  if (one.trial().data_parallel > 0 && one.has_result()) return data_parallel_headline(group, one);
   if (one.step) return step_headline(group, one);
+  if (one.trial().data_parallel > 0 && one.has_result()) return data_parallel_headline(group, one);
   if (!one.demands) return nothing_to_say(one);
   const auto& demands = *one.demands;
   const auto& bottleneck = one.bounds.front();
@@ -238,7 +238,7 @@ std::string headline(const diagnosis::GroupDiagnosis& group, const diagnosis::Co
 
 std::vector<std::string> remarks(const diagnosis::GroupDiagnosis& group, const diagnosis::ConfigurationDiagnosis& one) {
   if (one.lacks_phase()) return {};
-  if (one.trial().data_parallel > 0 && one.has_result()) return data_parallel_remarks(one);
+  if (one.trial().data_parallel > 0 && one.has_result() && !one.step) return data_parallel_remarks(one);
   if (one.step) {
     auto all = step_remarks(group, one);
     if (auto disturbed = disturbance(one); !disturbed.empty()) all.push_back(std::move(disturbed));

@@ -207,6 +207,7 @@ std::string name_of_row(const ConfigurationDiagnosis& one) {
 
 std::string filling(const ConfigurationDiagnosis& one) {
   const auto& step = *one.step;
+  if (one.trial().data_parallel > 0) return "";  // replicas wait for each other only to add up gradients
   if (step.filling_ns() < kMentioned * step.interval_ns()) return "";
   const auto count = one.trial().micro_batches();
   return fmt::format(
@@ -217,7 +218,7 @@ std::string filling(const ConfigurationDiagnosis& one) {
 
 std::string beyond(const ConfigurationDiagnosis& one) {
   const auto& step = *one.step;
-  if (step.beyond_ns() < kMentioned * step.interval_ns()) return "";
+  if (one.trial().data_parallel > 0 || step.beyond_ns() < kMentioned * step.interval_ns()) return "";
   std::size_t most = 0;
   for (std::size_t i = 1; i < step.stages.size(); ++i) {
     if (step.stages[i].transfer_ns > step.stages[most].transfer_ns) most = i;
@@ -247,11 +248,41 @@ std::string coding(const ConfigurationDiagnosis& one) {
       text, step.last_loss, *step.uncompressed_loss);
 }
 
-std::string against_single(const GroupDiagnosis& group, const ConfigurationDiagnosis& one) {
-  const auto* single = best_of(group, true);
-  if (single == nullptr || single == &one) return "";
-  return fmt::format("One device that trains alone ({}) reaches {}: this is {} as fast.", name_of_row(*single),
-                     rate(single->step->sample_per_s), times(one.step->sample_per_s / single->step->sample_per_s));
+std::string other_clocks(const ConfigurationDiagnosis& one) {
+  if (one.step->step_error_ns <= 0) return "";
+  return fmt::format(
+      "A step may take up to {} more or less than that: it ends on the clock of another host, of which the frames of "
+      "activations and gradients say no more.",
+      duration(one.step->step_error_ns));
+}
+
+std::string adding_up(const ConfigurationDiagnosis& one) {
+  const auto& stages = one.step->stages;
+  if (one.trial().data_parallel == 0) return "";
+  const auto waits_longest = std::max_element(stages.begin(), stages.end(), [](const auto& left, const auto& right) {
+    return left.waiting_ns < right.waiting_ns;
+  });
+  return fmt::format(
+      "{} of each step adds up the gradients of all {} devices, once they have them (all-reduce); until then device {} "
+      "waits longest, {}.",
+      duration(stages.front().all_reduce_ns), one.trial().data_parallel, waits_longest - stages.begin(),
+      duration(waits_longest->waiting_ns));
+}
+
+const ConfigurationDiagnosis* best_of_replicas(const GroupDiagnosis& group) {
+  const ConfigurationDiagnosis* best = nullptr;
+  for (const auto& one : group.configurations) {
+    if (!one.step || one.trial().data_parallel == 0) continue;
+    if (best == nullptr || one.step->sample_per_s > best->step->sample_per_s) best = &one;
+  }
+  return best;
+}
+
+std::string against(const ConfigurationDiagnosis& one, const ConfigurationDiagnosis* baseline, const char* what) {
+  if (baseline == nullptr || baseline == &one) return "";
+  return fmt::format("{} ({}) {} {}: this is {} as fast.", what, name_of_row(*baseline),
+                     baseline->trial().data_parallel > 0 ? "reach" : "reaches", rate(baseline->step->sample_per_s),
+                     times(one.step->sample_per_s / baseline->step->sample_per_s));
 }
 
 }  // namespace
@@ -269,7 +300,15 @@ std::vector<std::string> step_remarks(const GroupDiagnosis& group, const Configu
   std::vector<std::string> all{
       fmt::format("Stage {} computes longest, {} of each step: with micro-batches without end that would be {}.",
                   busiest, duration(step.busy_ns(busiest)), rate(1e9 * step.batch / step.busy_ns(busiest))),
-      filling(one), beyond(one), coding(one), against_single(group, one)};
+      other_clocks(one),
+      filling(one),
+      beyond(one),
+      coding(one),
+      adding_up(one),
+      against(one, best_of(group, true), "One device that trains alone")};
+  if (const auto* replicas = best_of_replicas(group); one.trial().data_parallel == 0) {
+    all.push_back(against(one, replicas, "Replicas on as many devices"));
+  }
   std::erase_if(all, [](const auto& sentence) { return sentence.empty(); });
   return all;
 }
@@ -295,6 +334,7 @@ Table step_table(const ConfigurationDiagnosis& one) {
     const auto time = record::kStepParts[part];
     const bool codec = time == &record::StepParts::encode_ns || time == &record::StepParts::decode_ns;
     if (codec && one.trial().codec == codec::kNone) continue;
+    if (time == &record::StepParts::all_reduce_ns && one.trial().data_parallel == 0) continue;
     std::vector<std::string> row{std::string(record::kStepPartNames[part])};
     for (const auto& stage : one.step->stages) row.push_back(duration(stage.*time));
     table.add_row(std::move(row));

@@ -96,7 +96,8 @@ std::vector<std::string> legend(const frontier::FrontierReport& report, const fr
 
 std::string speed_up_sentence(const frontier::FrontierGroup& group) {
   const auto phases = group.settings().phases;
-  if (!experiment::has_offline(phases)) {
+  const bool trains = phases == experiment::Phases::training;
+  if (!trains && !experiment::has_offline(phases)) {
     return fmt::format("Speed-ups over baselines are left out: they compare throughput, and this is {}.",
                        experiment::describe(phases));
   }
@@ -110,11 +111,14 @@ std::string speed_up_sentence(const frontier::FrontierGroup& group) {
   add(&frontier::SpeedUps::single, "x single", "times the whole model's on one device (all local)");
   add(&frontier::SpeedUps::sequential, "x sequential", "times that of the same stages with one batch in flight");
   add(&frontier::SpeedUps::data_parallel, "x data-parallel",
-      "times the whole model's on as many devices, batches dealt out in turn");
-  if (!experiment::has_single_stream(phases)) {
+      trains ? "times that of replicas on as many devices, which share a step's micro-batches and add up gradients"
+             : "times the whole model's on as many devices, batches dealt out in turn");
+  if (!trains && !experiment::has_single_stream(phases)) {
     baselines.push_back(fmt::format("x sequential is left out, for this is {}", experiment::describe(phases)));
   }
-  return baselines.empty() ? "" : fmt::format("Throughput over baselines: {}.", fmt::join(baselines, "; "));
+  if (baselines.empty()) return "";
+  return fmt::format("{} over baselines{}: {}.", trains ? "Samples a second" : "Throughput",
+                     trains ? " with the same schedule and micro-batches" : "", fmt::join(baselines, "; "));
 }
 
 std::vector<std::string> remarks(const frontier::FrontierReport& report, const frontier::FrontierGroup& group) {

@@ -17,9 +17,13 @@ using predict::PredictedSplit;
 using predict::Prediction;
 using predict::Verification;
 
+/// "3,7 uniform8"
+std::string split_text(const std::vector<int>& points, const std::string& codec) {
+  return fmt::format("{}{}", fmt::join(points, ","), codec == codec::kNone ? "" : " " + codec);
+}
+
 std::string split_text(const PredictedSplit& split) {
-  if (split.all_local()) return "all local";
-  return fmt::format("{}", fmt::join(split.split_points(), ","));
+  return split.all_local() ? "all local" : split_text(split.split_points(), split.codec);
 }
 
 const std::string& device_of(const Prediction& prediction, const predict::PlacedStage& stage) {
@@ -62,8 +66,10 @@ std::string throughput_text(const Band& band) {
 std::string question_text(const Prediction& prediction) {
   const auto network = prediction.network.empty() ? std::string("links as they were probed")
                                                   : fmt::format("network {}", prediction.network);
-  return fmt::format("PREDICTED, not measured: {}, batch {}, {} stages, depth {}, {}", prediction.model,
-                     prediction.batch, prediction.stages, prediction.depth, network);
+  const bool plain = prediction.codecs == std::vector<std::string>{codec::kNone};
+  const auto codecs = plain ? "" : fmt::format(", codec {}", fmt::join(prediction.codecs, " or "));
+  return fmt::format("PREDICTED, not measured: {}, batch {}, {} stages, depth {}, {}{}", prediction.model,
+                     prediction.batch, prediction.stages, prediction.depth, network, codecs);
 }
 
 /// What was fitted; empty if nothing was.
@@ -107,11 +113,13 @@ nlohmann::json json_of(const Prediction& prediction, const PredictedSplit& split
                       {"begin", stage.begin},
                       {"end", stage.end},
                       {"compute_ns", json_of(split.stage_ns[i])}});
+    if (!split.coding_ns.empty()) stages.back()["coding_ns"] = json_of(split.coding_ns[i]);
     if (split.memory_bytes[i]) stages.back()["memory_bytes"] = *split.memory_bytes[i];
   }
   auto links = nlohmann::json::array();
   for (const auto& link : split.link_ns) links.push_back(json_of(link));
   nlohmann::json json{{"split_points", split.split_points()},
+                      {"codec", split.codec},
                       {"stages", stages},
                       {"payload_bytes", split.payload_bytes},
                       {"latency_ns", json_of(split.latency_ns)},
@@ -170,27 +178,28 @@ std::string render_text(const Prediction& prediction, const TextStyle& style) {
                           : "Bands are of the profiles' rounds\nalone; --fit makes them honest";
   return text + table.to_text(style) +
          fmt::format(
-             "\nNo other partition beats these, if the profiles hold. {}: measure what you choose with "
+             "\nNo other partition{} beats these, if the profiles hold. {}: measure what you choose with "
              "`paretopipe sweep`.\n",
-             bands);
+             prediction.codecs.size() > 1 ? ", with any of these codecs," : "", bands);
 }
 
 std::string render_csv(const Prediction& prediction) {
   auto text = csv_line({"kind", "model", "batch", "network", "split", "blocks", "latency_ns", "latency_ns_low",
                         "latency_ns_high", "throughput_image_per_s", "throughput_image_per_s_low",
                         "throughput_image_per_s_high", "bottleneck", "memory_bytes", "server_latency_mean_ns",
-                        "server_latency_p99_ns"});
+                        "server_latency_p99_ns", "codec"});
   for (const auto& split : prediction.frontier) {
     const auto& latency = split.latency_ns;
     const auto& throughput = split.throughput_image_per_s;
     text += csv_line({"predicted", prediction.model, std::to_string(prediction.batch), prediction.network,
-                      split_text(split), placement_text(prediction, split), record::format_number(latency.value),
+                      split.all_local() ? "all local" : split_text(split.split_points(), codec::kNone),
+                      placement_text(prediction, split), record::format_number(latency.value),
                       record::format_number(latency.low), record::format_number(latency.high),
                       record::format_number(throughput.value), record::format_number(throughput.low),
                       record::format_number(throughput.high), bottleneck_text(split.bottleneck),
                       split.most_memory_bytes() ? std::to_string(*split.most_memory_bytes()) : "",
                       split.server ? record::format_number(split.server->mean_ns.value) : "",
-                      split.server ? record::format_number(split.server->p99_ns.value) : ""});
+                      split.server ? record::format_number(split.server->p99_ns.value) : "", split.codec});
   }
   return text;
 }
@@ -200,7 +209,7 @@ std::string render_json(const Prediction& prediction) {
   for (const auto& split : prediction.frontier) frontier.push_back(json_of(prediction, split));
   nlohmann::json json{{"predicted", true},           {"model", prediction.model}, {"batch", prediction.batch},
                       {"stages", prediction.stages}, {"depth", prediction.depth}, {"devices", prediction.devices},
-                      {"frontier", frontier}};
+                      {"codecs", prediction.codecs}, {"frontier", frontier}};
   if (!prediction.network.empty()) json["network"] = prediction.network;
   if (prediction.estimated_within > 0) json["estimated_within"] = prediction.estimated_within;
   if (prediction.rate_image_per_s) json["rate_image_per_s"] = *prediction.rate_image_per_s;
@@ -215,7 +224,7 @@ std::string signed_percent(double share) {
 }
 
 std::string split_text(const predict::VerifiedSplit& split) {
-  return fmt::format("{}", fmt::join(split.split_points, ","));
+  return split_text(split.cut.split_points, split.cut.codec);
 }
 
 /// Both numbers are within their bands.
@@ -295,16 +304,17 @@ std::string render_text(const Verification& verification, double tolerance, cons
 std::string render_csv(const Verification& verification) {
   auto text = csv_line({"split", "repetitions", "predicted_latency_ns", "measured_latency_ns", "latency_error",
                         "predicted_throughput_image_per_s", "measured_throughput_image_per_s", "throughput_error",
-                        "latency_in_band", "throughput_in_band", "missed"});
+                        "latency_in_band", "throughput_in_band", "missed", "codec"});
   for (const auto& split : verification.splits) {
-    text += csv_line(
-        {split_text(split), std::to_string(split.repetitions), record::format_number(split.predicted.latency_ns.value),
-         record::format_number(split.latency_ns), record::format_number(split.latency_error()),
-         record::format_number(split.predicted.throughput_image_per_s.value),
-         record::format_number(split.throughput_image_per_s), record::format_number(split.throughput_error()),
-         split.predicted.latency_ns.contains(split.latency_ns) ? "true" : "false",
-         split.predicted.throughput_image_per_s.contains(split.throughput_image_per_s) ? "true" : "false",
-         missed_text(split)});
+    text +=
+        csv_line({split_text(split.cut.split_points, codec::kNone), std::to_string(split.repetitions),
+                  record::format_number(split.predicted.latency_ns.value), record::format_number(split.latency_ns),
+                  record::format_number(split.latency_error()),
+                  record::format_number(split.predicted.throughput_image_per_s.value),
+                  record::format_number(split.throughput_image_per_s), record::format_number(split.throughput_error()),
+                  split.predicted.latency_ns.contains(split.latency_ns) ? "true" : "false",
+                  split.predicted.throughput_image_per_s.contains(split.throughput_image_per_s) ? "true" : "false",
+                  missed_text(split), split.cut.codec});
   }
   return text;
 }
@@ -317,7 +327,8 @@ nlohmann::json json_of(const Verification& verification) {
       parts.push_back({{"part", part.part}, {"predicted_ns", part.predicted_ns}, {"measured_ns", part.measured_ns}});
     }
     splits.push_back(
-        {{"split_points", split.split_points},
+        {{"split_points", split.cut.split_points},
+         {"codec", split.cut.codec},
          {"repetitions", split.repetitions},
          {"predicted",
           {{"latency_ns", json_of(split.predicted.latency_ns)},

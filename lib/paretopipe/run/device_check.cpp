@@ -1,3 +1,4 @@
+#include <paretopipe/core/units.hpp>
 #include <paretopipe/core/version.hpp>
 #include <paretopipe/launch/launcher.hpp>
 #include <paretopipe/run/data_address.hpp>
@@ -5,6 +6,7 @@
 #include <paretopipe/wire/key.hpp>
 
 #include <algorithm>
+#include <cstdlib>
 #include <memory>
 
 namespace paretopipe::run {
@@ -27,6 +29,18 @@ void to_json(nlohmann::json& json, const CheckedDevice& device) {
   json["shares_clock"] = device.shares_clock;
   if (const auto& offset = device.clock_offset)
     json["clock_offset_ns"] = {{"low", offset->low}, {"high", offset->high}};
+  if (const auto& clocks = device.wall_clocks) {
+    json["wall_clock_offset_ns"] = {{"low", clocks->offset.low}, {"high", clocks->offset.high}};
+    write_optional(json, "wall_clock_claimed_ns", clocks->claimed_ns);
+  }
+}
+
+WallClocks compare_wall_clocks(const stats::OffsetInterval& steady, const host::WallClock& device,
+                               const host::WallClock& own) {
+  const auto shift = device.ahead_of_steady_ns - own.ahead_of_steady_ns;
+  WallClocks clocks{.offset = {steady.low + shift, steady.high + shift}};
+  if (device.error_bound_ns && own.error_bound_ns) clocks.claimed_ns = *device.error_bound_ns + *own.error_bound_ns;
+  return clocks;
 }
 
 void to_json(nlohmann::json& json, const CheckedLink& link) {
@@ -53,6 +67,7 @@ constexpr auto kPatienceToAnswer = std::chrono::seconds(60);
 struct Examined {
   CheckedDevice found;
   std::unique_ptr<StageClient> stage{};
+  host::WallClock wall_clock{};
 };
 
 StageCommand command_on(const experiment::Device& device, const DeviceCheckOptions& options) {
@@ -70,6 +85,16 @@ stage::Configure configuration_of(const experiment::Device& device, int index) {
   request.compute.threads = device.threads.value_or(1);
   if (!device.compute.empty()) request.compute.device = device.compute;
   return request;
+}
+
+host::Finding contradiction(const WallClocks& clocks) {
+  const auto nearest = std::min(std::abs(clocks.offset.low), std::abs(clocks.offset.high));
+  return {"wall clock", host::Level::warning,
+          fmt::format("at least {} from this machine's, where the time daemons allow {}",
+                      format_duration(static_cast<double>(nearest)),
+                      format_duration(static_cast<double>(*clocks.claimed_ns))),
+          "one of the two clocks is not kept as its daemon says; no measurement uses them, but dates of records do",
+          "compare both with their source (chronyc tracking)"};
 }
 
 class Examination {
@@ -169,6 +194,7 @@ class Examination {
         auto health = wait_for<stage::Health>(stage);
         one.found.findings = std::move(health.findings);
         one.found.thermal = health.thermal;
+        one.wall_clock = health.wall_clock;
       });
     }
   }
@@ -189,6 +215,10 @@ class Examination {
         exchanges.push_back(exchange);
       }
       one.found.clock_offset = stats::offset_interval(exchanges);
+      if (!one.found.clock_offset) return;
+      const auto clocks = compare_wall_clocks(*one.found.clock_offset, one.wall_clock, host::read_wall_clock());
+      one.found.wall_clocks = clocks;
+      if (clocks.contradicted()) one.found.findings.push_back(contradiction(clocks));
     });
   }
 

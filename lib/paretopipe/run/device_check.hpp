@@ -4,6 +4,7 @@
 #include <paretopipe/host/health.hpp>
 #include <paretopipe/host/host_context.hpp>
 #include <paretopipe/host/thermal.hpp>
+#include <paretopipe/host/wall_clock.hpp>
 #include <paretopipe/run/pipeline.hpp>
 #include <paretopipe/stage/messages.hpp>
 
@@ -21,6 +22,19 @@
 // machine and its clock, and any two measure the ways between them.
 namespace paretopipe::run {
 
+/// How a device's wall clock and ours are apart.
+struct WallClocks {
+  stats::OffsetInterval offset{};            ///< its clock less ours, as exchanges with its stage show
+  std::optional<std::int64_t> claimed_ns{};  ///< the most that both time daemons allow; absent if one clock has none
+
+  /// True if the time daemons promise more than they keep.
+  bool contradicted() const { return claimed_ns && (offset.low > *claimed_ns || offset.high < -*claimed_ns); }
+};
+
+/// `steady`: the device's steady clock less ours.
+WallClocks compare_wall_clocks(const stats::OffsetInterval& steady, const host::WallClock& device,
+                               const host::WallClock& own);
+
 /// What is known of one device. Whatever lies behind its problem is absent.
 struct CheckedDevice {
   experiment::Device device{};
@@ -33,6 +47,7 @@ struct CheckedDevice {
   host::ThermalState thermal{};
   bool shares_clock = false;                            ///< with this process
   std::optional<stats::OffsetInterval> clock_offset{};  ///< its clock less ours; none if it was stepped meanwhile
+  std::optional<WallClocks> wall_clocks{};              ///< likewise
 
   bool well() const { return !problem && host::worst(findings) != host::Level::problem; }
 };

@@ -78,7 +78,8 @@ experiment::NetworkEvidence DeviceNetwork::apply(const experiment::NetworkProfil
   std::vector<experiment::EmulatedLinkSite> sites;
   for (const auto& [link, measurement] : measured) {
     found.push_back(finding(link, measured, profile));
-    sites.push_back({link.first, link.second, device_of(link.first), measurement.own.round_trip_min_ns});
+    sites.push_back(
+        {link.first, link.second, device_of(link.first), measurement.own.round_trip_min_ns, interface_of(link.first)});
   }
   auto evidence = shaping::evidence_of_links(profile, found);
   evidence.links = std::move(sites);

@@ -34,6 +34,8 @@ class DeviceNetwork : public shaping::Network {
   virtual std::map<LinkEnds, experiment::NetworkProfile> shape(const experiment::NetworkProfile& profile) = 0;
   /// The share of a profile's rate that is left for tensors.
   virtual double payload_share() const = 0;
+  /// Which interface of its machine a stage's kernel shapes; empty where no kernel does.
+  virtual std::string interface_of(int stage) const = 0;
 
   Pipeline& pipeline() const { return *pipeline_; }
   experiment::NetworkProfile profile_along(const LinkEnds& link, const experiment::NetworkProfile& profile) const;

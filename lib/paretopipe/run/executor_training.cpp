@@ -38,7 +38,11 @@ record::TrialRecord PipelineExecutor::run_training(const experiment::Trial& tria
 /// Up to the phase "run".
 const TrainingAnswer& PipelineExecutor::prepare_to_train(const experiment::Trial& trial, const char*& phase) {
   ensure_pipeline(trial, unsplit_.known(training_question_of(trial)) == nullptr);
-  pipeline_->join_backward_ring();
+  if (trial.data_parallel > 0) {
+    pipeline_->join_replicas(trial.data_parallel);
+  } else {
+    pipeline_->join_backward_ring();
+  }
   phase = "load";
   const auto& answer = ensure_training_known(trial);
   devices_->expect(trial, answer.description);
@@ -54,16 +58,35 @@ std::optional<record::Failure> PipelineExecutor::verify_training(const experimen
                                                                  TrainingEvidence& evidence) {
   loaded_request_.reset();
   source_question_.reset();
-  pipeline_->prepare_training(training_requests(trial, training_task(trial, answer.model)));
+  prepare_stages(trial, answer, training_task(trial, answer.model));
   const bool lossy = has_lossy_codec(trial);
   const auto reports = pipeline_->train(train_requests(trial, answer, next_tag_++, kVerifiedSteps, !lossy));
-  if (!lossy) return check_training(reports, answer.reference);
+  if (!lossy) {
+    return check_training(reports, answer.reference, loss_tolerance(trial, pipeline_->configured(), answer.host));
+  }
   evidence.lossy = {reports.back().losses, answer.reference.losses};
   return std::nullopt;
 }
 
+/// Each from its first weights. What a stage on another host lacks of this one's files is sent there.
+void PipelineExecutor::prepare_stages(const experiment::Trial& trial, const TrainingAnswer& answer,
+                                      const stage::TrainingTask& task) {
+  auto requests = training_requests(trial, task);
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    if (!elsewhere(trial, i)) continue;
+    auto& request = requests[i];
+    if (!request.blocks.empty()) request.task.model = with_files_of(i, trial, request.task.model);
+    if (i == 0) request.given = {answer.data.input, answer.data.inputs, {}};
+    if (i + 1 == requests.size()) request.given.labels = answer.data.labels;
+  }
+  pipeline_->prepare_training(requests, answer.inputs);
+}
+
 TrainingQuestion PipelineExecutor::training_question_of(const experiment::Trial& trial) const {
-  return training_question(trial, setup_of(trial), request_of(trial));
+  auto question = training_question(trial, setup_of(trial), request_of(trial));
+  const auto last = static_cast<std::size_t>(participants(trial)) - 1;
+  question.with_data = elsewhere(trial, 0) || elsewhere(trial, last);
+  return question;
 }
 
 const TrainingAnswer& PipelineExecutor::ensure_training_known(const experiment::Trial& trial) {
@@ -83,6 +106,7 @@ std::optional<record::Failure> PipelineExecutor::train(const experiment::Trial& 
   auto network = applied_.evidence();
   evidence.reports = pipeline_->train(train_requests(trial, answer, next_tag_++, trial.warmup + trial.batches));
   evidence.trial.model = answer.description;
+  evidence.trial.unsplit_host = answer.host;
   describe_stages(evidence.reports.size(), evidence.trial);
   if (trial.shaping == experiment::Shaping::none) return std::nullopt;
   network_->end_trial(network);
@@ -101,7 +125,7 @@ std::optional<record::Failure> PipelineExecutor::train_epochs(const experiment::
     const auto steps = static_cast<int>(pipeline_->count_labels(task.model) / trial.batch);
     if (steps < 1) throw UsageError(fmt::format("the data have fewer samples than a batch of {}", trial.batch));
     task.steps = std::int64_t{steps} * epochs;
-    pipeline_->prepare_training(training_requests(trial, task));
+    prepare_stages(trial, answer, task);
     const auto batch_bytes = answer.description.input_bytes * trial.micro_batches();
     const auto at_a_time = static_cast<int>(std::clamp<std::int64_t>(kBytesAtATime / batch_bytes, 1, steps));
     for (Epoch epoch{1, epochs}; epoch.number <= epochs; ++epoch.number) {

@@ -216,25 +216,20 @@ record::Failure mismatch(const record::Fidelity& found) {
                       found.max_abs_difference, allowed, 100 * found.top1_agreement)};
 }
 
+}  // namespace
+
 record::TrialRecord not_ok(record::TrialRecord record, record::Status status, record::Failure failure) {
   record.status = status;
   record.failure = std::move(failure);
   return record;
 }
 
-}  // namespace
-
-namespace {
-
-experiment::Cpus cpus_of(const TrialEvidence& evidence) {
-  const auto& stages = evidence.configured;
+experiment::Cpus cpus_of(std::span<const stage::Configured> stages, const host::HostContext& unsplit_host) {
   const bool alike = std::all_of(stages.begin(), stages.end(), [&](const stage::Configured& stage) {
-    return host::same_kind_of_cpu(stage.host, evidence.unsplit_host);
+    return host::same_kind_of_cpu(stage.host, unsplit_host);
   });
   return alike ? experiment::Cpus::of_one_kind : experiment::Cpus::of_several_kinds;
 }
-
-}  // namespace
 
 record::StageReport stage_as_set_up(const experiment::Trial& trial, const TrialEvidence& evidence, std::size_t stage) {
   const auto& model = evidence.model;
@@ -252,7 +247,7 @@ record::StageReport stage_as_set_up(const experiment::Trial& trial, const TrialE
 
 record::Fidelity fidelity_of(const experiment::Trial& trial, const TrialEvidence& evidence) {
   const auto& first = evidence.reports.front();
-  const double relative = trial.relative_tolerance(cpus_of(evidence));
+  const double relative = trial.relative_tolerance(cpus_of(evidence.configured, evidence.unsplit_host));
   record::Fidelity all{first.max_abs_difference, first.top1_agreement,
                        experiment::count(trial.phases) * (trial.warmup + trial.batches),
                        relative * first.largest_output};

@@ -5,6 +5,7 @@
 #include <paretopipe/stage/messages.hpp>
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,9 @@ struct TrialEvidence {
   std::optional<experiment::NetworkEvidence> network{};  ///< if the links were shaped
 };
 
+/// If these stages and the unsplit model computed on CPUs of one kind.
+experiment::Cpus cpus_of(std::span<const stage::Configured> stages, const host::HostContext& unsplit_host);
+
 /// What is known of a stage before it has run: its machine, settings and blocks. The rest of the report is empty.
 record::StageReport stage_as_set_up(const experiment::Trial& trial, const TrialEvidence& evidence, std::size_t stage);
 
@@ -46,6 +50,9 @@ double offline_throughput(const experiment::Trial& trial, const TrialEvidence& e
 /// trial failed, and has no summary; if the network deviated from the trial's profile, or a clock was adjusted, it is
 /// invalid. Throws Error(internal) if a stage reported no batch or not its share, and UsageError for damaged samples.
 record::TrialRecord finish_record(const experiment::Trial& trial, TrialEvidence evidence);
+
+/// A record with this status, for this reason.
+record::TrialRecord not_ok(record::TrialRecord record, record::Status status, record::Failure failure);
 
 /// The record as it is, or an invalid one if its network deviated from the trial's profile.
 record::TrialRecord judged_by_network(record::TrialRecord record);

@@ -1,6 +1,5 @@
-#include <paretopipe/analysis/predict/corrections.hpp>
 #include <paretopipe/core/hash.hpp>
-#include <paretopipe/experiment/partition.hpp>
+#include <paretopipe/experiment/codecs.hpp>
 #include <paretopipe/experiment/scenario.hpp>
 #include <paretopipe/run/guided_sweep.hpp>
 
@@ -16,18 +15,20 @@ namespace paretopipe::run {
 
 namespace {
 
-using experiment::SplitPoints;
+using experiment::Cut;
+using predict::Margins;
 
 /// Two of hundreds show a profile that is wrong throughout.
 constexpr std::size_t kDrawnSplits = 2;
 constexpr double kCautionFactor = 1.5;
+constexpr Margins kFirstMargins{kFirstMargin, kFirstMargin};
 
 struct Speed {
   double latency_ns = 0;
   double throughput = 0;
 
-  Speed better_by(double margin) const { return {latency_ns / (1 + margin), throughput * (1 + margin)}; }
-  Speed worse_by(double margin) const { return {latency_ns * (1 + margin), throughput / (1 + margin)}; }
+  Speed better_by(const Margins& by) const { return {latency_ns / (1 + by.latency), throughput * (1 + by.throughput)}; }
+  Speed worse_by(const Margins& by) const { return {latency_ns * (1 + by.latency), throughput / (1 + by.throughput)}; }
   bool beats(const Speed& other) const {
     return latency_ns <= other.latency_ns && throughput >= other.throughput &&
            (latency_ns < other.latency_ns || throughput > other.throughput);
@@ -39,9 +40,9 @@ class GuidedSweep {
   GuidedSweep(const std::vector<experiment::Trial>& plan, std::vector<record::TrialRecord> known, Sweep& sweep,
               predict::Question question, const ProfileAgain& again)
       : plan_(plan), records_(std::move(known)), sweep_(sweep), question_(std::move(question)), again_(again) {
-    std::set<SplitPoints> splits;
-    for (const auto& trial : plan) splits.insert(trial.split_points);
-    splits_.assign(splits.begin(), splits.end());
+    std::set<Cut> cuts;
+    for (const auto& trial : plan) cuts.insert(trial.cut());
+    cuts_.assign(cuts.begin(), cuts.end());
     predict_all();
   }
 
@@ -51,12 +52,12 @@ class GuidedSweep {
     while (!chosen.empty()) {
       measure(chosen);
       judge();
-      chosen = outcome_.margin ? open_splits(measured_, *outcome_.margin) : std::set<SplitPoints>();
+      chosen = outcome_.margins ? open_splits(measured_, *outcome_.margins) : std::set<Cut>();
     }
     outcome_.measured = static_cast<int>(tried_.size());
     auto silent = tried_;
     for (const auto& record : records_) {
-      if (record.status == record::Status::ok) silent.erase(record.trial.split_points);
+      if (record.status == record::Status::ok) silent.erase(record.trial.cut());
     }
     outcome_.without_result = static_cast<int>(silent.size());
     return outcome_;
@@ -64,17 +65,17 @@ class GuidedSweep {
 
  private:
   void predict_all() {
-    const auto predictions = predict::predict_splits(question_, splits_);
-    for (std::size_t i = 0; i < splits_.size(); ++i) {
-      predicted_[splits_[i]] = {predictions[i].latency_ns.value, predictions[i].throughput_image_per_s.value};
+    const auto predictions = predict::predict_splits(question_, cuts_);
+    for (std::size_t i = 0; i < cuts_.size(); ++i) {
+      predicted_[cuts_[i]] = {predictions[i].latency_ns.value, predictions[i].throughput_image_per_s.value};
     }
   }
 
-  std::set<SplitPoints> first_choice() {
+  std::set<Cut> first_choice() {
     std::vector<Speed> others;
-    for (const auto& [split, speed] : predicted_) others.push_back(speed.worse_by(kFirstMargin));
-    auto chosen = open_splits(others, kFirstMargin);
-    std::vector<SplitPoints> rest;
+    for (const auto& [split, speed] : predicted_) others.push_back(speed.worse_by(kFirstMargins));
+    auto chosen = open_splits(others, kFirstMargins);
+    std::vector<Cut> rest;
     for (const auto& [split, speed] : predicted_) {
       if (!chosen.contains(split)) rest.push_back(split);
     }
@@ -88,11 +89,11 @@ class GuidedSweep {
     return chosen;
   }
 
-  /// Those that were not tried, and that none of these would beat if their own prediction were too bad by the margin.
-  std::set<SplitPoints> open_splits(const std::vector<Speed>& others, double margin) const {
-    std::set<SplitPoints> open;
+  /// Those that were not tried, and that none of these would beat if their own predictions were too bad by the margins.
+  std::set<Cut> open_splits(const std::vector<Speed>& others, const Margins& margins) const {
+    std::set<Cut> open;
     for (const auto& [split, speed] : predicted_) {
-      const auto best = speed.better_by(margin);
+      const auto best = speed.better_by(margins);
       const bool beaten =
           std::any_of(others.begin(), others.end(), [&](const auto& other) { return other.beats(best); });
       if (!beaten && !tried_.contains(split)) open.insert(split);
@@ -100,9 +101,9 @@ class GuidedSweep {
     return open;
   }
 
-  void measure(const std::set<SplitPoints>& chosen) {
+  void measure(const std::set<Cut>& chosen) {
     for (const auto& trial : remaining_trials(plan_, records_)) {
-      if (chosen.contains(trial.split_points)) records_.push_back(sweep_.run(trial));
+      if (chosen.contains(trial.cut())) records_.push_back(sweep_.run(trial));
     }
     tried_.insert(chosen.begin(), chosen.end());
   }
@@ -118,17 +119,18 @@ class GuidedSweep {
       question_.profiles = again_();
       verification = predict::verify(question_, records_);
     }
-    double margin = kCautionFactor * verification.worst_error;
+    const double caution = kCautionFactor * verification.worst_error;
+    Margins margins{caution, caution};
     if (verification.splits.size() >= predict::kFewestFitted) {
       question_.corrections = predict::fit(question_, records_);
-      margin = std::max(question_.corrections.latency_spread, question_.corrections.throughput_spread);
       verification = predict::verify(question_, records_);
+      margins = predict::margins_of(verification.splits);
     }
     predict_all();
     outcome_.corrections = question_.corrections;
     outcome_.median_error = verification.median_error;
     outcome_.worst_error = verification.worst_error;
-    outcome_.margin = std::max(kLeastMargin, margin);
+    outcome_.margins = {std::max(kLeastMargin, margins.latency), std::max(kLeastMargin, margins.throughput)};
     measured_.clear();
     for (const auto& split : verification.splits) {
       measured_.push_back({split.latency_ns, split.throughput_image_per_s});
@@ -140,10 +142,10 @@ class GuidedSweep {
   Sweep& sweep_;
   predict::Question question_;
   const ProfileAgain& again_;
-  std::vector<SplitPoints> splits_;  ///< of the plan
-  std::map<SplitPoints, Speed> predicted_;
+  std::vector<Cut> cuts_;  ///< of the plan
+  std::map<Cut, Speed> predicted_;
   std::vector<Speed> measured_;
-  std::set<SplitPoints> tried_;
+  std::set<Cut> tried_;
   GuidedOutcome outcome_;
 };
 
@@ -153,14 +155,15 @@ void check_guided_plan(const std::vector<experiment::Trial>& plan) {
   const auto& first = plan.at(0);
   for (auto trial : plan) {
     trial.split_points = first.split_points;
+    const auto codec = std::exchange(trial.codec, first.codec);
     trial.repetition = first.repetition;
     if (trial == first && trial.data_parallel == 0 && !trial.server && trial.micro_batches() == 1 &&
-        trial.phases == experiment::Phases::both) {
+        trial.phases == experiment::Phases::both && experiment::codec_count(codec) == 1) {
       continue;
     }
     throw UsageError(
         "--guided and --partitions best measure splits of one model under one set of conditions, in both phases: leave "
-        "out baselines, rates, micro-batches, and lists of networks, batches, depths or threads");
+        "out baselines, rates, micro-batches, codecs of each cut, and lists of networks, batches, depths or threads");
   }
 }
 
@@ -168,6 +171,13 @@ predict::Question guiding_question(std::vector<predict::Profile> profiles, const
   check_guided_plan(plan);
   const auto& first = plan.front();
   auto question = predict::question_about(std::move(profiles), first);
+  for (const auto& trial : plan) {
+    if (std::find(question.codecs.begin(), question.codecs.end(), trial.codec) != question.codecs.end()) continue;
+    throw UsageError(
+        fmt::format("--guided: the profile was made without the codec {}; make it again with `paretopipe profile "
+                    "--codec {}`",
+                    trial.codec, trial.codec));
+  }
   const auto& profile = question.profiles.at(0);
   if (profile.model.model == first.model && profile.model.archive == first.archive &&
       profile.model.batch == first.batch && profile.model.block_count() == first.block_count &&

@@ -1,5 +1,5 @@
 #pragma once
-#include <paretopipe/analysis/predict/prediction.hpp>
+#include <paretopipe/analysis/predict/corrections.hpp>
 #include <paretopipe/run/sweep.hpp>
 
 #include <functional>
@@ -17,13 +17,13 @@ struct RemadeProfiles {
 
 /// How a guided sweep ended.
 struct GuidedOutcome {
-  int splits = 0;          ///< of the plan
+  int splits = 0;          ///< of the plan, each with each codec
   int measured = 0;        ///< of these
   int drawn = 0;           ///< of those measured: by chance, as a check
   int without_result = 0;  ///< of those measured: every trial failed, so they may be on the frontier
-  /// No split that was left out is on the frontier unless its prediction is off by more than this. Absent if no trial
-  /// was ok.
-  std::optional<double> margin{};
+  /// No split that was left out is on the frontier unless one of its predictions is too bad by more than this. Absent
+  /// if no trial was ok.
+  std::optional<predict::Margins> margins{};
   double median_error = 0;  ///< of the last predictions of what was measured, as predict::verify has it
   double worst_error = 0;
   predict::Corrections corrections{};  ///< of these predictions
@@ -37,23 +37,22 @@ inline constexpr double kFirstMargin = 0.05;
 /// Profiles whose median error is more than this are wrong: of another machine, or of a device that was slowed down.
 inline constexpr double kWrongProfile = 0.25;
 
-/// Throws UsageError if the plan's trials differ in more than their splits and repetitions, or lack a phase.
+/// Throws UsageError if the plan's trials differ in more than their splits, codecs and repetitions, or lack a phase.
 void check_guided_plan(const std::vector<experiment::Trial>& plan);
 
 /// The question whose answers guide this plan. Throws what check_guided_plan() does, and UsageError if the profiles are
-/// of another model, batch, mode or number of devices.
+/// of another model, batch, mode or number of devices, or lack a codec.
 predict::Question guiding_question(std::vector<predict::Profile> profiles, const std::vector<experiment::Trial>& plan);
 
 /// Makes profiles of the devices as they are now.
 using ProfileAgain = std::function<std::vector<predict::Profile>()>;
 
 /// Measures only the splits of a plan that could be on the frontier of latency and throughput: those that would not be
-/// beaten if their predictions were too bad by the margin. In the first round others count as bad by the margin, and
+/// beaten if their predictions were too bad by the margins. In the first round others count as bad by them, and
 /// two splits are drawn at random besides, as a check, or more until there are enough to fit the pipeline
 /// (predict::fit). Profiles that are wrong by then are made again, once. In every further round splits are predicted
-/// with what was fitted and held against what was measured. The margin is the share within which 95 % of predictions
-/// are by what was measured so far, or half more than the worst error if that is too little to fit. Ends when none is
-/// left.
+/// with what was fitted and held against what was measured. The margins are predict::margins_of() what was
+/// measured so far, or half more than the worst error if that is too little to fit. Ends when none is left.
 ///
 /// `known`: records of an earlier run of the same sweep, whose trials are not run again. `again` may be empty. Throws
 /// what predict_splits(), Sweep::run() and `again` do.

@@ -1,4 +1,5 @@
 #include <paretopipe/run/device_network.hpp>
+#include <paretopipe/shaping/emulated/schedule.hpp>
 
 #include <fmt/format.h>
 
@@ -18,6 +19,7 @@ class LeasedNetwork final : public DeviceNetwork {
 
   std::map<LinkEnds, experiment::NetworkProfile> shape(const experiment::NetworkProfile& profile) override;
   double payload_share() const override { return shaping::kTcpPayloadShare; }
+  std::string interface_of(int stage) const override { return leases_.at(stage).interface; }
   std::map<int, stage::LeaseInterface> requests(const experiment::NetworkProfile& profile) const;
 
   experiment::NetworkProfile profile_;
@@ -39,6 +41,15 @@ std::map<int, stage::LeaseInterface> LeasedNetwork::requests(const experiment::N
   return result;
 }
 
+/// What else a person can do, if relays can do what the profile says.
+std::string advice(const experiment::NetworkProfile& profile) {
+  for (const auto* conditions : {&profile.forward, &profile.backward}) {
+    if (!shaping::unsupported(*conditions).empty()) return {};
+  }
+  return "; or leave the interface as it is: with --shaping emulated relays do it, above the real network and without "
+         "any right";
+}
+
 std::size_t connections_of(const Pipeline& pipeline) {
   std::size_t count = 0;
   for (const auto& [link, endpoints] : pipeline.links_between_devices()) count += endpoints.size();
@@ -54,11 +65,9 @@ std::map<LeasedNetwork::LinkEnds, experiment::NetworkProfile> LeasedNetwork::sha
       leases_[stage] = pipeline().ask_of<stage::InterfaceLeased>({stage}, std::vector{request}).front();
     } catch (const StageError& error) {
       if (error.kind() != StageError::Kind::refused) throw;
-      throw StageError(
-          error.stage(), error.kind(), error.code(),
-          fmt::format("stage {} on {} cannot shape its interface: {}; with --shaping emulated a relay needs "
-                      "no right",
-                      stage, device_of(stage), error.what()));
+      throw StageError(error.stage(), error.kind(), error.code(),
+                       fmt::format("stage {} on {} cannot shape its interface: {}{}", stage, device_of(stage),
+                                   error.what(), advice(profile)));
     }
   }
   std::map<LinkEnds, experiment::NetworkProfile> applied;

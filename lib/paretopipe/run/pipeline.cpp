@@ -222,6 +222,35 @@ void Pipeline::join_backward_ring() {
   has_backward_ring_ = true;
 }
 
+void Pipeline::join_replicas(int count) {
+  if (has_replicas_) return;
+  std::vector<int> replicas(static_cast<std::size_t>(count));
+  std::iota(replicas.begin(), replicas.end(), 0);
+  std::vector<stage::OpenReplicas> openings;
+  for (const int stage : replicas) {
+    openings.push_back({{stage, count, network_.address(stage), options_.timeout_s}});
+  }
+  auto writes = ask_of<stage::StoreWrites>(replicas, openings);
+  const auto connected = [](const stage::StoreWrites& one) { return one.connected; };
+  while (!std::all_of(writes.begin(), writes.end(), connected)) {
+    std::vector<int> waiting;
+    std::vector<stage::TakeStoreWrites> requests;
+    for (std::size_t stage = 0; stage < writes.size(); ++stage) {
+      if (writes[stage].connected) continue;
+      waiting.push_back(static_cast<int>(stage));
+      auto& entries = requests.emplace_back().entries;
+      for (std::size_t other = 0; other < writes.size(); ++other) {
+        if (other != stage) entries.insert(writes[other].entries.begin(), writes[other].entries.end());
+      }
+    }
+    for (auto& write : writes) write.entries.clear();
+    auto further = ask_of<stage::StoreWrites>(waiting, requests);
+    for (std::size_t i = 0; i < waiting.size(); ++i)
+      writes[static_cast<std::size_t>(waiting[i])] = std::move(further[i]);
+  }
+  has_replicas_ = true;
+}
+
 const std::string& Pipeline::place_file(int stage, const std::string& sha256, const std::filesystem::path& file) {
   return copies_.place(stages_.at(static_cast<std::size_t>(stage)), sha256, file);
 }
@@ -248,13 +277,28 @@ stage::RunTimes Pipeline::time_runs(int stage, const stage::TimeRuns& request) {
   return std::move(ask_of<stage::RunTimes>({stage}, std::vector{request}).front());
 }
 
+stage::CodecTimes Pipeline::time_codecs(int stage, const stage::TimeCodecs& request) {
+  return std::move(ask_of<stage::CodecTimes>({stage}, std::vector{request}).front());
+}
+
 std::vector<stage::RunReport> Pipeline::run(const std::vector<stage::Run>& requests) {
   const auto& schedule = requests.front().arrivals;
   return ask<stage::RunReport>(requests, Nanoseconds(schedule.empty() ? 0 : schedule.back()));
 }
 
-void Pipeline::prepare_training(const std::vector<stage::PrepareTraining>& requests) {
-  ask<stage::TrainingPrepared>(requests);
+void Pipeline::prepare_training(const std::vector<stage::PrepareTraining>& requests,
+                                const std::vector<std::vector<std::byte>>& inputs) {
+  std::vector<StageClient*> asked;
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    auto& stage = stages_[i];
+    stage.send(requests[i]);
+    const auto& given = requests[i].given;
+    for (std::size_t k = 0; k < static_cast<std::size_t>(given.inputs); ++k) {
+      stage.send_tensor(0, k, given.input, inputs.at(k));
+    }
+    asked.push_back(&stage);
+  }
+  for_each_reply(asked, limits(), [](StageClient& stage) { stage.receive<stage::TrainingPrepared>(); });
 }
 
 std::vector<stage::TrainReport> Pipeline::train(const std::vector<stage::Train>& requests) {

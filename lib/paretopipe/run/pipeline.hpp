@@ -5,6 +5,7 @@
 #include <paretopipe/run/stage_client.hpp>
 #include <paretopipe/run/train_epochs.hpp>
 #include <paretopipe/shaping/network.hpp>
+#include <paretopipe/stage/replicas.hpp>
 #include <paretopipe/stage/training_messages.hpp>
 #include <paretopipe/wire/key.hpp>
 
@@ -61,6 +62,10 @@ class Pipeline {
   /// Adds the ring in which gradients travel if it does not exist yet. Two stages have it in their ring.
   void join_backward_ring();
 
+  /// Connects the first `count` stages as replicas unless they are. What their library writes for each other travels
+  /// over the control links.
+  void join_replicas(int count);
+
   /// The links between devices, by the sending and the receiving stage: where the latter listened for their
   /// connections.
   using LinksBetweenDevices = std::map<std::pair<int, int>, std::vector<shaping::Endpoint>>;
@@ -86,8 +91,9 @@ class Pipeline {
   /// Returns when every stage is ready. The replies are in the same order.
   std::vector<stage::Prepared> prepare(const std::vector<stage::Prepare>& requests);
 
-  /// How long one stage takes for runs of blocks, while the others sleep.
+  /// How long one stage takes for runs of blocks, or for codecs, while the others sleep.
   stage::RunTimes time_runs(int stage, const stage::TimeRuns& request);
+  stage::CodecTimes time_codecs(int stage, const stage::TimeCodecs& request);
 
   /// Measures the way from one stage to another, over a connection of its own, which is shaped like their link.
   stage::LinkProbed probe_link(int from, int to, const stage::ProbeExtent& extent = {});
@@ -97,7 +103,9 @@ class Pipeline {
   std::vector<stage::RunReport> run(const std::vector<stage::Run>& requests);
 
   /// One request for each stage that takes part, the first ones.
-  void prepare_training(const std::vector<stage::PrepareTraining>& requests);
+  /// `inputs`: of each micro-batch, for a stage whose request says that they follow.
+  void prepare_training(const std::vector<stage::PrepareTraining>& requests,
+                        const std::vector<std::vector<std::byte>>& inputs);
   std::vector<stage::TrainReport> train(const std::vector<stage::Train>& requests);
 
   /// How many samples the first stage's data have.
@@ -137,6 +145,7 @@ class Pipeline {
   LinksBetweenDevices links_between_devices_;
   bool has_star_ = false;
   bool has_backward_ring_ = false;
+  bool has_replicas_ = false;
 };
 
 template <class Reply, class Request>

@@ -98,11 +98,12 @@ class PipelineExecutor final : public TrialExecutor {
   std::vector<double> time_blocks(const experiment::UncutTrial& trial, const experiment::ModelDescription& model);
 
   /// Times every run of the model's blocks on each stage, one stage after the other, and probes the ways between them,
-  /// for the model that describe() returned. `rounds`: how often each run is timed. `progress` is told what begins; it
-  /// may be empty. Throws StageError, Interrupted, and UsageError for a device whose memory cannot hold the whole
-  /// model.
+  /// for the model that describe() returned. The codecs, which must encode, are timed at every cut. `rounds`: how often
+  /// each run and codec is timed. `progress` is told what begins; it may be empty. Throws StageError, Interrupted, and
+  /// UsageError for a device whose memory cannot hold the whole model.
   std::vector<predict::ProfiledDevice> profile(const experiment::UncutTrial& trial,
-                                               const experiment::ModelDescription& model, int rounds,
+                                               const experiment::ModelDescription& model,
+                                               const std::vector<codec::Codec>& codecs, int rounds,
                                                const std::function<void(const std::string&)>& progress);
   std::vector<predict::ProfiledLink> probe_links();
 
@@ -145,6 +146,7 @@ class PipelineExecutor final : public TrialExecutor {
   TrainingQuestion training_question_of(const experiment::Trial& trial) const;
   const TrainingAnswer& ensure_training_known(const experiment::Trial& trial);
   const TrainingAnswer& prepare_to_train(const experiment::Trial& trial, const char*& phase);
+  void prepare_stages(const experiment::Trial& trial, const TrainingAnswer& answer, const stage::TrainingTask& task);
   std::optional<record::Failure> verify_training(const experiment::Trial& trial, const TrainingAnswer& answer,
                                                  TrainingEvidence& evidence);
   std::optional<record::Failure> train(const experiment::Trial& trial, const TrainingAnswer& answer,
@@ -157,7 +159,9 @@ class PipelineExecutor final : public TrialExecutor {
   bool elsewhere(const experiment::UncutTrial& trial, std::size_t stage) const;
   stage::ModelRequest with_files_of(std::size_t stage, const experiment::UncutTrial& trial,
                                     stage::ModelRequest request);
-  std::vector<predict::ProfiledRun> time_runs(int stage, const experiment::UncutTrial& trial, stage::TimeRuns request);
+  std::vector<predict::ProfiledRun> time_runs(int stage, stage::TimeRuns request);
+  void time_disturbed_again(int stage, stage::TimeRuns request, std::vector<predict::ProfiledRun>& runs);
+  std::vector<predict::ProfiledCodec> time_codecs(int stage, stage::TimeCodecs request);
   std::vector<experiment::BlockRange> blocks_needed(const experiment::Trial& trial) const;
   bool holds_blocks_of(const experiment::Trial& trial) const;
 

@@ -1,4 +1,5 @@
 #include <paretopipe/core/units.hpp>
+#include <paretopipe/experiment/codecs.hpp>
 #include <paretopipe/host/cpu_set.hpp>
 #include <paretopipe/run/profile_devices.hpp>
 
@@ -19,6 +20,22 @@ void check_axes(const experiment::Experiment& experiment, const SweepInputs& inp
   if (std::any_of(networks.begin(), networks.end(), [](const auto& network) { return network.shaped(); })) {
     throw UsageError("a profile is of devices; leave --network out here, and give it to `paretopipe predict`");
   }
+}
+
+/// Those that encode. What is `none` takes no time.
+std::vector<codec::Codec> codecs_of(const experiment::Experiment& experiment) {
+  std::vector<codec::Codec> codecs;
+  for (const auto& name : experiment.codecs) {
+    if (experiment::codec_count(name) > 1) {
+      throw UsageError(
+          fmt::format("profile {}: a profile has each codec alone, at every cut; name them one by one, "
+                      "such as --codec none,uniform8",
+                      name));
+    }
+    const auto codec = codec::parse(name);
+    if (codec.encodes()) codecs.push_back(codec);
+  }
+  return codecs;
 }
 
 void check_size(const experiment::ModelDescription& model, const experiment::UncutTrial& trial) {
@@ -45,6 +62,7 @@ void check_size(const experiment::ModelDescription& model, const experiment::Unc
 predict::Profile profile_devices(const experiment::Experiment& experiment, const SweepInputs& inputs, int rounds,
                                  PipelineExecutor& executor, const std::function<void(const std::string&)>& progress) {
   check_axes(experiment, inputs);
+  const auto codecs = codecs_of(experiment);
   const auto trial =
       experiment::uncut_trial(experiment, inputs.sources.front(), experiment::Shaping::none, inputs.plan);
   predict::Profile profile;
@@ -54,7 +72,7 @@ predict::Profile profile_devices(const experiment::Experiment& experiment, const
   profile.num_classes = trial.num_classes;
   profile.seed = trial.seed;
   profile.weights_sha256 = trial.weights_sha256;
-  profile.devices = executor.profile(trial, profile.model, rounds, progress);
+  profile.devices = executor.profile(trial, profile.model, codecs, rounds, progress);
   if (progress) progress("the links");
   profile.links = executor.probe_links();
   const auto provenance = executor.provenance_now();
@@ -82,8 +100,9 @@ bool is_of_device(const predict::ProfiledDevice& device, const experiment::Trial
 
 }  // namespace
 
-std::string why_outdated(const predict::Profile& profile, const experiment::Trial& wanted,
+std::string why_outdated(const predict::Profile& profile, const std::vector<experiment::Trial>& plan,
                          const record::Provenance& now) {
+  const auto& wanted = plan.front();
   if (profile.model.model != wanted.model || profile.model.archive != wanted.archive ||
       profile.model.batch != wanted.batch || profile.model.block_count() != wanted.block_count ||
       profile.mode != wanted.compute || profile.weights_sha256 != wanted.weights_sha256) {
@@ -94,6 +113,12 @@ std::string why_outdated(const predict::Profile& profile, const experiment::Tria
   for (int stage = 0; stage < devices; ++stage) {
     const auto& device = profile.devices[static_cast<std::size_t>(stage)];
     if (!is_of_device(device, wanted, stage)) return fmt::format("its device {} is another one", device.name);
+  }
+  const auto codecs = profile.codecs();
+  for (const auto& trial : plan) {
+    if (std::find(codecs.begin(), codecs.end(), trial.codec) == codecs.end()) {
+      return fmt::format("it was made without the codec {}", trial.codec);
+    }
   }
   if (profile.stage_program_sha256 != now.stage_program_sha256) return "it was made by another stage program";
   const auto here = host::read_host_context();

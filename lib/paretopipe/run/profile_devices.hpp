@@ -8,9 +8,10 @@
 namespace paretopipe::run {
 
 /// Profiles the only model of an experiment on the devices of its stages, under the conditions of its trials (CPUs,
-/// threads, mode, limits), on whose links nothing is shaped. Throws UsageError for an experiment of several models,
-/// batches or numbers of threads, for a shaped network, for a model of more than predict::kMostBlocks blocks,
-/// and for a device whose memory cannot hold the whole model; otherwise what PipelineExecutor::profile does.
+/// threads, mode, limits), on whose links nothing is shaped, with the experiment's codecs. Throws UsageError for an
+/// experiment of several models, batches or numbers of threads, for a shaped network, for codecs of each cut, for a
+/// model of more than predict::kMostBlocks blocks, and for a device whose memory cannot hold the whole model; otherwise
+/// what PipelineExecutor::profile does.
 predict::Profile profile_devices(const experiment::Experiment& experiment, const SweepInputs& inputs, int rounds,
                                  PipelineExecutor& executor,
                                  const std::function<void(const std::string&)>& progress = {});
@@ -18,7 +19,7 @@ predict::Profile profile_devices(const experiment::Experiment& experiment, const
 /// Why a profile that this machine made is not, or no longer, of what would be measured now: a clause such as "it was
 /// made by another stage program". Empty if nothing is known against it. Devices that got slower show only when a few
 /// splits are measured.
-std::string why_outdated(const predict::Profile& profile, const experiment::Trial& wanted,
+std::string why_outdated(const predict::Profile& profile, const std::vector<experiment::Trial>& plan,
                          const record::Provenance& now);
 
 }  // namespace paretopipe::run

@@ -21,6 +21,7 @@ class RelayedNetwork final : public DeviceNetwork {
  private:
   std::map<LinkEnds, experiment::NetworkProfile> shape(const experiment::NetworkProfile& profile) override;
   double payload_share() const override { return 1; }  // a relay counts the stream's bytes
+  std::string interface_of(int) const override { return {}; }
   std::vector<int> senders() const;
 
   Nanoseconds tolerance_{0};

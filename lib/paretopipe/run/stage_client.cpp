@@ -31,6 +31,18 @@ launch::ChildCommand child_command(const StageCommand& command) {
   return {{command.program.string(), "serve"}, command.environment, command.namespaces, command.cgroups};
 }
 
+StageError::Kind kind_of(stage::FaultKind kind) {
+  switch (kind) {
+    case stage::FaultKind::refused:
+      return StageError::Kind::refused;
+    case stage::FaultKind::peer_lost:
+      return StageError::Kind::peer_lost;
+    case stage::FaultKind::process_lost:
+      break;
+  }
+  return StageError::Kind::died;
+}
+
 /// What may help if a launcher ends before the stage program has answered. The shell's statuses are POSIX's.
 std::string advice_for(const std::string& how_it_ended, const std::string& launcher) {
   if (how_it_ended == "exited with status 127" || how_it_ended == "exited with status 126") {
@@ -162,6 +174,10 @@ void StageClient::receive_tensor(std::uint32_t tag, std::uint64_t sequence, cons
   } catch (const wire::ProtocolError& error) {
     throw failure(fmt::format("sent another tensor than it announced: {}", error.what()));
   }
+}
+
+StageError StageClient::error_of(const stage::Fault& fault) const {
+  return {stage(), kind_of(fault.kind), static_cast<ExitCode>(fault.exit_code), fault.reason};
 }
 
 StageError StageClient::failure(const std::string& what) const {

@@ -25,7 +25,7 @@ class StageError : public Error {
   enum class Kind {
     refused,    ///< it answered with a reason of its own
     peer_lost,  ///< it answered that a neighbour ended the link between them: the effect of another's failure
-    died,       ///< the process ended, hung, or spoke another protocol
+    died,       ///< the process, or one that it had started, ended, hung, or spoke another protocol
   };
 
   StageError(std::optional<int> stage, Kind kind, ExitCode code, const std::string& reason)
@@ -102,10 +102,7 @@ class StageClient {
     const auto envelope = receive_reply();
     try {
       if (auto reply = stage::unwrap<Reply>(envelope)) return *std::move(reply);
-      if (const auto fault = stage::unwrap<stage::Fault>(envelope)) {
-        throw StageError(stage(), fault->peer_lost ? StageError::Kind::peer_lost : StageError::Kind::refused,
-                         static_cast<ExitCode>(fault->exit_code), fault->reason);
-      }
+      if (const auto fault = stage::unwrap<stage::Fault>(envelope)) throw error_of(*fault);
     } catch (const nlohmann::json::exception& error) {
       throw failure(fmt::format("sent a malformed message where {} was due ({})", Reply::kType, error.what()));
     }
@@ -127,6 +124,7 @@ class StageClient {
 
   bool ended() { return process_.how_it_ended().has_value(); }
 
+  StageError error_of(const stage::Fault& fault) const;
   /// "stage 1 WHAT", with the last lines that it printed.
   StageError failure(const std::string& what) const;
 

@@ -1,10 +1,13 @@
 #include <paretopipe/analysis/stats/summarise.hpp>
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/run/training_trial.hpp>
+#include <paretopipe/run/trial_clocks.hpp>
 #include <paretopipe/run/trial_requests.hpp>
 #include <paretopipe/wire/frame.hpp>
 
 #include <algorithm>
+#include <cmath>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -36,6 +39,7 @@ std::vector<record::LinkPayload> payloads(const experiment::Trial& trial,
                                           const std::vector<stage::TrainReport>& reports) {
   const auto steps = trial.warmup + trial.batches;
   std::vector<record::LinkPayload> links;
+  if (trial.data_parallel > 0) return links;  // which way sums go is Gloo's own
   const auto add = [&](std::size_t from, std::size_t to, const stage::Sent& sent) {
     links.push_back({static_cast<int>(from), static_cast<int>(to), sent.bytes / steps,
                      trial.micro_batches() * sent.tensors * static_cast<std::int64_t>(wire::kHeaderBytes)});
@@ -61,25 +65,39 @@ record::StageReport stage_report(const experiment::Trial& trial, const TrainingE
   return result;
 }
 
-/// From absolute moments to those since stage 0's first forward. All stages are on one machine, and so on one clock.
-record::TrainingSamples samples_of(const experiment::Trial& trial, TrainingEvidence& evidence) {
+/// The loss of each step. Each replica has its share of it.
+std::vector<double> losses_of(const std::vector<stage::TrainReport>& reports) {
+  std::vector<double> losses(reports.back().losses.size());
+  for (const auto& report : reports) {
+    for (std::size_t step = 0; step < report.losses.size(); ++step) losses.at(step) += report.losses[step];
+  }
+  return losses;
+}
+
+/// From absolute moments to those of stage 0's clock since its first forward.
+record::TrainingSamples samples_of(const experiment::Trial& trial, TrainingEvidence& evidence,
+                                   const TrialClocks& clocks) {
   auto& reports = evidence.reports;
   record::TrainingSamples samples;
   samples.warmup = trial.warmup;
   samples.micro_batches = trial.micro_batches();
-  samples.losses = std::move(reports.back().losses);
+  samples.losses = losses_of(reports);
+  samples.reduced_bytes = reports.front().reduced_bytes / (trial.warmup + trial.batches);
   samples.lossy = std::move(evidence.lossy);
   if (!samples.lossy) samples.verified_steps = kVerifiedSteps;
   const auto origin = reports.front().moments.forward.compute_begin.front();
-  const auto rebase = [origin](std::vector<std::int64_t>& moments) {
-    for (auto& moment : moments) moment -= origin;
-  };
-  for (auto& report : reports) {
-    auto& timeline = samples.stages.emplace_back(std::move(report.moments));
+  for (std::size_t i = 0; i < reports.size(); ++i) {
+    const auto& clock = clocks.of(i);
+    const auto rebase = [&](std::vector<std::int64_t>& moments) {
+      for (auto& moment : moments) moment = clock.to_base(moment) - origin;
+    };
+    auto& timeline = samples.stages.emplace_back(std::move(reports[i].moments));
     for (const auto moment : kPassMoments) {
       rebase(timeline.forward.*moment);
       rebase(timeline.backward.*moment);
     }
+    rebase(timeline.reduce_begin);
+    rebase(timeline.reduce_end);
     rebase(timeline.update_begin);
     rebase(timeline.update_end);
   }
@@ -90,13 +108,15 @@ record::TrainingSamples samples_of(const experiment::Trial& trial, TrainingEvide
 
 stage::TrainingTask training_task(const experiment::Trial& trial, stage::ModelRequest model) {
   const auto steps = trial.warmup + trial.batches;
-  return {std::move(model), *trial.training, trial.micro_batches(), std::min(kMaxDistinctInputs, steps),
-          kVerifiedSteps + steps};
+  return {std::move(model),       *trial.training,
+          trial.micro_batches(),  std::min(kMaxDistinctInputs, steps),
+          kVerifiedSteps + steps, std::max(1, trial.data_parallel)};
 }
 
 TrainingQuestion training_question(const experiment::Trial& trial, const UnsplitSetup& setup,
                                    const stage::ModelRequest& model) {
   TrainingQuestion question{setup, training_task(trial, model), {}, kVerifiedSteps};
+  if (trial.data_parallel > 0) return question;
   if (has_lossy_codec(trial)) question.steps = std::min(question.steps + trial.warmup + trial.batches, kMostCompared);
   if (trial.training->schedule != experiment::Schedule::pipedream) {
     question.task.training.schedule = experiment::Schedule::gpipe;  // all that flush add gradients in one order
@@ -112,19 +132,28 @@ std::vector<stage::PrepareTraining> training_requests(const experiment::Trial& t
   const auto blocks = trial.stage_blocks();
   const int stages = participants(trial);
   for (int stage = 0; stage < stages; ++stage) {
-    requests.push_back({task, blocks[static_cast<std::size_t>(stage)], stage, stages});
+    const auto& own = blocks[static_cast<std::size_t>(stage)];
+    if (task.replicas > 1) {
+      requests.push_back({task, own, 0, 1, stage});
+    } else {
+      requests.push_back({task, own, stage, stages});
+    }
   }
   return requests;
 }
 
 std::vector<stage::Train> train_requests(const experiment::Trial& trial, const TrainingAnswer& answer,
-                                         std::uint32_t tag, int steps, bool digests) {
+                                         std::uint32_t tag, int steps, bool verified) {
   std::vector<stage::Train> requests;
   const auto blocks = trial.stage_blocks();
   const int stages = participants(trial);
   for (int stage = 0; stage < stages; ++stage) {
     const auto& own = blocks[static_cast<std::size_t>(stage)];
-    stage::Train request{tag, steps, digests, {}, {}};
+    stage::Train request{tag, steps, verified, {}, {}};
+    if (trial.data_parallel > 0) {
+      requests.push_back(std::move(request));
+      continue;
+    }
     if (stage > 0) request.incoming = activations_at(trial, answer, own.begin);
     if (stage > 0) request.incoming_codec = codec_of_link(trial, stage - 1);
     if (stage + 1 < stages) request.gradients = gradients_at(trial, answer, own.end);
@@ -134,8 +163,31 @@ std::vector<stage::Train> train_requests(const experiment::Trial& trial, const T
   return requests;
 }
 
+double loss_tolerance(const experiment::Trial& trial, const std::vector<stage::Configured>& stages,
+                      const host::HostContext& unsplit_host) {
+  const auto used = cpus_of(std::span(stages).first(static_cast<std::size_t>(participants(trial))), unsplit_host);
+  return used == experiment::Cpus::of_one_kind ? 0 : trial.relative_tolerance(used);
+}
+
+namespace {
+
+bool losses_near(const std::vector<double>& losses, const std::vector<double>& expected, double tolerance) {
+  return std::equal(losses.begin(), losses.end(), expected.begin(), expected.end(),
+                    [&](double one, double other) { return std::abs(one - other) <= tolerance * std::abs(other); });
+}
+
+}  // namespace
+
 std::optional<record::Failure> check_training(const std::vector<stage::TrainReport>& reports,
-                                              const stage::TrainingReference& reference) {
+                                              const stage::TrainingReference& reference, double tolerance) {
+  const auto losses = losses_of(reports);
+  if (tolerance > 0) {
+    if (losses_near(losses, reference.losses, tolerance)) return std::nullopt;
+    return record::Failure{"check", std::nullopt,
+                           fmt::format("the losses of the first steps differ from those of one process that trained "
+                                       "alike by more than {:g} of them",
+                                       tolerance)};
+  }
   std::size_t block = 0;
   for (std::size_t stage = 0; stage < reports.size(); ++stage) {
     for (const auto& digest : reports[stage].digests) {
@@ -149,7 +201,7 @@ std::optional<record::Failure> check_training(const std::vector<stage::TrainRepo
                       kVerifiedSteps, block + 1)};
     }
   }
-  if (block == reference.digests.size() && reports.back().losses == reference.losses) return std::nullopt;
+  if (block == reference.digests.size() && losses == reference.losses) return std::nullopt;
   return record::Failure{"check", std::nullopt,
                          "the losses of the first steps are not those of one process that trained alike"};
 }
@@ -164,14 +216,21 @@ record::TrialRecord finish_training_record(const experiment::Trial& trial, Train
     record.failure = std::move(seen.failure);
     return record;
   }
+  const TrialClocks clocks(seen.configured, evidence.reports);
   for (std::size_t i = 0; i < evidence.reports.size(); ++i) {
     record.stages.push_back(stage_report(trial, evidence, i));
-    record.clocks.emplace_back();
+    record.clocks.push_back(clocks.relation(i));
   }
   record.links = payloads(trial, evidence.reports);
   record.network = std::move(seen.network);
-  record.training = samples_of(trial, evidence);
-  record.summary.emplace().training = stats::summarise_training(*record.training, trial);
+  record.training = samples_of(trial, evidence, clocks);
+  if (!record.training->lossy)
+    record.training->loss_tolerance = loss_tolerance(trial, seen.configured, seen.unsplit_host);
+  if (record.training->loss_tolerance > 0) record.training->verified_steps = 0;
+  record.summary.emplace().training = stats::summarise_training(*record.training, trial, record.clocks);
+  if (auto adjusted = clocks.adjusted()) {
+    return not_ok(std::move(record), record::Status::invalid, std::move(*adjusted));
+  }
   return judged_by_network(std::move(record));
 }
 

@@ -23,11 +23,16 @@ TrainingQuestion training_question(const experiment::Trial& trial, const Unsplit
 /// One request for each stage that takes part.
 std::vector<stage::PrepareTraining> training_requests(const experiment::Trial& trial, const stage::TrainingTask& task);
 std::vector<stage::Train> train_requests(const experiment::Trial& trial, const TrainingAnswer& answer,
-                                         std::uint32_t tag, int steps, bool digests = false);
+                                         std::uint32_t tag, int steps, bool verified = false);
+
+/// By which share the losses of the verified steps may differ from those of one process; 0: nothing may, nor any
+/// weight. CPUs of several kinds sum in several orders.
+double loss_tolerance(const experiment::Trial& trial, const std::vector<stage::Configured>& stages,
+                      const host::HostContext& unsplit_host);
 
 /// Why what the stages made of the verified steps is not what one process makes of them; nothing if it is.
 std::optional<record::Failure> check_training(const std::vector<stage::TrainReport>& reports,
-                                              const stage::TrainingReference& reference);
+                                              const stage::TrainingReference& reference, double tolerance);
 
 /// What was observed of a trial that trains. The vectors have one entry for each participating stage.
 struct TrainingEvidence {

@@ -71,6 +71,24 @@ std::vector<stats::LinkFrames> star_frames(const experiment::Trial& trial, std::
   return links;
 }
 
+/// Forward through all stages, and back again.
+std::vector<stats::LinkFrames> training_frames(std::span<const stage::TrainReport> reports) {
+  const auto stages = static_cast<int>(reports.size());
+  const auto moments_of = [&](int stage) -> const auto& {
+    return reports[static_cast<std::size_t>(stage)].moments;
+  };
+  std::vector<stats::LinkFrames> links;
+  for (int from = 0; from + 1 < stages; ++from) {
+    auto& link = links.emplace_back(stats::LinkFrames{from, from + 1, {}});
+    append_frames(link, moments_of(from).forward.send_begin, moments_of(from + 1).forward.receive_begin);
+  }
+  for (int from = stages - 1; from > 0; --from) {
+    auto& link = links.emplace_back(stats::LinkFrames{from, from - 1, {}});
+    append_frames(link, moments_of(from).backward.send_begin, moments_of(from - 1).backward.receive_begin);
+  }
+  return links;
+}
+
 /// For each stage the first one with its clock.
 std::vector<int> clocks_of(std::span<const stage::Configured> configured) {
   std::vector<int> clocks;
@@ -104,6 +122,9 @@ TrialClocks::TrialClocks(const experiment::Trial& trial, std::span<const stage::
     : links_(trial.data_parallel > 0 ? star_frames(trial, reports) : ring_frames(reports)),
       bounds_(stats::bound_clocks(clocks_of(configured), links_)),
       ring_(trial.data_parallel == 0) {}
+
+TrialClocks::TrialClocks(std::span<const stage::Configured> configured, std::span<const stage::TrainReport> reports)
+    : links_(training_frames(reports)), bounds_(stats::bound_clocks(clocks_of(configured), links_)), ring_(false) {}
 
 record::ClockRelation TrialClocks::relation(std::size_t stage) const {
   const auto& bounds = of(stage);

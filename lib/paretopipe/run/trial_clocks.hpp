@@ -2,7 +2,7 @@
 #include <paretopipe/analysis/stats/clock_bounds.hpp>
 #include <paretopipe/experiment/trial.hpp>
 #include <paretopipe/record/record.hpp>
-#include <paretopipe/stage/messages.hpp>
+#include <paretopipe/stage/training_messages.hpp>
 
 #include <optional>
 #include <span>
@@ -18,6 +18,9 @@ class TrialClocks {
   /// frames passed between stages with different clocks.
   TrialClocks(const experiment::Trial& trial, std::span<const stage::Configured> configured,
               std::span<const stage::RunReport> reports);
+
+  /// The same for the steps of a training, whose activations and gradients are frames in the two directions.
+  TrialClocks(std::span<const stage::Configured> configured, std::span<const stage::TrainReport> reports);
 
   const stats::ClockBounds& of(std::size_t stage) const { return bounds_[stage]; }
 

@@ -103,6 +103,11 @@ const TrainingAnswer& UnsplitModels::answer(const TrainingQuestion& question) {
   auto parts = question.parts;
   if (parts.empty()) parts = {{0, answer.description.block_count()}};
   answer.reference = ask<stage::TrainingReference>(stage::ComputeTrainingReference{task, parts, question.steps});
+  answer.host = process_->configured->host;
+  if (question.with_data) {
+    answer.data = ask<stage::TrainingDataFollow>(stage::MakeTrainingData{task});
+    answer.inputs = receive(0, answer.data.inputs, answer.data.input);
+  }
   return training_answers_.emplace_back(question, std::move(answer)).second;
 }
 

@@ -59,6 +59,7 @@ struct TrainingQuestion {
   stage::TrainingTask task;
   std::vector<experiment::BlockRange> parts;  ///< of the stages, where updates overlap; otherwise empty: one with all
   int steps = 1;
+  bool with_data = false;  ///< for stages that cannot make them themselves
 
   bool operator==(const TrainingQuestion&) const = default;
 };
@@ -70,6 +71,9 @@ struct TrainingAnswer {
   stage::ModelRequest model;  ///< the question's, with the cuts and classes that its description says
   experiment::ModelDescription description;
   stage::TrainingReference reference;
+  host::HostContext host;                      ///< on which it was computed
+  stage::TrainingDataFollow data;              ///< if they were asked for
+  std::vector<std::vector<std::byte>> inputs;  ///< likewise, of each micro-batch
 };
 
 /// Everything that needs a whole model: a stage process of the driver's own, outside every emulated device. It starts

@@ -1,5 +1,5 @@
 #include <paretopipe/core/error.hpp>
-#include <paretopipe/core/json.hpp>
+#include <paretopipe/core/json_fields.hpp>
 #include <paretopipe/stage/backend.hpp>
 #include <paretopipe/stage/training_part.hpp>
 
@@ -18,29 +18,29 @@ std::unique_ptr<TrainingPart> Backend::make_training_part(const ModelRequest& re
   throw UsageError(fmt::format("{} cannot be trained: only built-in and synthetic models can", request.model));
 }
 
+namespace {
+
+const std::tuple kRequestFields{field("model", &ModelRequest::model),
+                                field("num_classes", &ModelRequest::num_classes),
+                                field("batch", &ModelRequest::batch),
+                                field("seed", &ModelRequest::seed),
+                                field("data", &ModelRequest::data),
+                                field("weights", &ModelRequest::weights),
+                                field("labels", &ModelRequest::labels),
+                                field("archive", &ModelRequest::archive),
+                                field("cut_positions", &ModelRequest::cut_positions, std::vector<int>{}),
+                                field("first_batch", &ModelRequest::first_batch, 0),
+                                field("shuffle", &ModelRequest::shuffle, std::uint64_t{0})};
+
+}  // namespace
+
 void to_json(nlohmann::json& json, const ModelRequest& request) {
-  json = {
-      {"model", request.model}, {"num_classes", request.num_classes}, {"batch", request.batch},  {"seed", request.seed},
-      {"data", request.data},   {"weights", request.weights},         {"labels", request.labels}};
-  write_optional(json, "archive", request.archive);
-  if (!request.cut_positions.empty()) json["cut_positions"] = request.cut_positions;
-  if (request.first_batch != 0) json["first_batch"] = request.first_batch;
-  if (request.shuffle != 0) json["shuffle"] = request.shuffle;
+  write_fields(json, request, kRequestFields);
   experiment::write_compute_mode(json, request.compute);
 }
 
 void from_json(const nlohmann::json& json, ModelRequest& request) {
-  json.at("model").get_to(request.model);
-  json.at("num_classes").get_to(request.num_classes);
-  json.at("batch").get_to(request.batch);
-  json.at("seed").get_to(request.seed);
-  json.at("data").get_to(request.data);
-  json.at("weights").get_to(request.weights);
-  json.at("labels").get_to(request.labels);
-  read_optional(json, "archive", request.archive);
-  request.cut_positions = json.value("cut_positions", std::vector<int>{});
-  request.first_batch = json.value("first_batch", 0);
-  request.shuffle = json.value("shuffle", std::uint64_t{0});
+  read_fields(json, request, kRequestFields);
   request.compute = experiment::read_compute_mode(json);
 }
 

@@ -102,6 +102,10 @@ wire::ReceiveTimes Decoder::receive(wire::Link& link, std::uint32_t tag, std::si
   return all;
 }
 
+void Decoder::take(const EncodedTensors& encoded) {
+  for (std::size_t i = 0; i < incoming_.size(); ++i) bodies_[i] = encoded.tensors.at(i).body();
+}
+
 void Decoder::decode(const Activation& into) {
   for (std::size_t i = 0; i < incoming_.size(); ++i) {
     try {

@@ -75,6 +75,9 @@ class Decoder {
   /// Throws what wire::Link throws.
   wire::ReceiveTimes receive(wire::Link& link, std::uint32_t tag, std::size_t micro_batch);
 
+  /// Takes what did not come over a link. `encoded` must outlive its decode().
+  void take(const EncodedTensors& encoded);
+
   /// Decodes it into memory of exactly its size. Throws wire::ProtocolError for what the codec cannot have made.
   void decode(const Activation& into);
 

@@ -1,4 +1,6 @@
 #pragma once
+#include <paretopipe/core/error.hpp>
+
 #include <exception>
 #include <string>
 #include <string_view>
@@ -7,14 +9,30 @@
 
 namespace paretopipe::stage {
 
+/// What a failed request says of those to come.
+enum class FaultKind {
+  refused,       ///< the same request would fail again
+  peer_lost,     ///< a neighbour ended the link: an effect; the neighbour is or knows the cause
+  process_lost,  ///< a process that the stage had started has ended: a new stage may do better
+};
+NLOHMANN_JSON_SERIALIZE_ENUM(FaultKind, {{FaultKind::refused, "refused"},
+                                         {FaultKind::peer_lost, "peer_lost"},
+                                         {FaultKind::process_lost, "process_lost"}})
+
+/// A process that the stage had started has ended.
+class ProcessLost : public EnvironmentError {
+ public:
+  using EnvironmentError::EnvironmentError;
+};
+
 /// The request failed; the stage goes on listening. After a failed `Run` its links are gone.
 struct Fault {
   static constexpr std::string_view kType = "fault";
-  std::string reason;      ///< a sentence
-  int exit_code = 0;       ///< who is at fault, as paretopipe::ExitCode: the request, the machine or us
-  bool peer_lost = false;  ///< a neighbour ended the link: an effect; the neighbour is or knows the cause
+  std::string reason;  ///< a sentence
+  int exit_code = 0;   ///< who is at fault, as paretopipe::ExitCode: the request, the machine or us
+  FaultKind kind = FaultKind::refused;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Fault, reason, exit_code, peer_lost)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Fault, reason, exit_code, kind)
 
 /// What to answer where a request has ended with this exception.
 Fault fault_of(const std::exception& exception);

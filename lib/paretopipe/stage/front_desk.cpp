@@ -4,6 +4,7 @@
 #include <paretopipe/stage/messages.hpp>
 #include <paretopipe/stage/references.hpp>
 #include <paretopipe/stage/stage_loops.hpp>
+#include <paretopipe/stage/training_data.hpp>
 #include <paretopipe/wire/frame.hpp>
 #include <paretopipe/wire/link.hpp>
 
@@ -59,6 +60,7 @@ namespace {
 std::vector<wire::TensorSpec> announced_by(const nlohmann::json& request) {
   if (const auto message = unwrap<TakeReferences>(request)) return tensors_of(*message);
   if (const auto message = unwrap<TakeChunk>(request)) return {tensor_of(*message)};
+  if (const auto message = unwrap<PrepareTraining>(request)) return tensors_of(*message);
   return {};
 }
 

@@ -11,6 +11,7 @@
 #include <paretopipe/host/host_context.hpp>
 #include <paretopipe/host/process_usage.hpp>
 #include <paretopipe/host/thermal.hpp>
+#include <paretopipe/host/wall_clock.hpp>
 #include <paretopipe/stage/backend.hpp>
 #include <paretopipe/stage/envelope.hpp>
 #include <paretopipe/stage/fault.hpp>
@@ -50,7 +51,7 @@ inline void from_json(const nlohmann::json& json, Codec& codec) {
 namespace paretopipe::stage {
 
 /// Grows whenever a message changes its meaning. The driver refuses a stage of another version.
-inline constexpr int kControlProtocolVersion = 17;
+inline constexpr int kControlProtocolVersion = 20;
 
 /// First request: where and how to compute.
 struct Configure {
@@ -156,8 +157,9 @@ struct Health {
   static constexpr std::string_view kType = "health";
   std::vector<host::Finding> findings;
   host::ThermalState thermal{};
+  host::WallClock wall_clock{};
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Health, findings, thermal)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Health, findings, thermal, wall_clock)
 
 /// Makes blocks ready. The driver must have the model's description.
 struct Load {
@@ -296,6 +298,30 @@ struct RunTimes {
   std::vector<RunTime> runs;  ///< in the order of the request
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RunTimes, runs)
+
+/// Asks how long codecs take for what crosses one cut (time_runs.hpp). Loads the whole model for that.
+struct TimeCodecs {
+  static constexpr std::string_view kType = "time_codecs";
+  ModelRequest model;
+  int block_count = 0;
+  int cut = 0;  ///< the number of blocks before it
+  std::vector<codec::Codec> codecs;
+  int rounds = 1;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TimeCodecs, model, block_count, cut, codecs, rounds)
+
+struct CodecTime {
+  std::int64_t payload_bytes = 0;         ///< of all tensors that cross the cut, encoded
+  std::vector<std::int64_t> encode_ns{};  ///< of each round
+  std::vector<std::int64_t> decode_ns{};
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CodecTime, payload_bytes, encode_ns, decode_ns)
+
+struct CodecTimes {
+  static constexpr std::string_view kType = "codec_times";
+  std::vector<CodecTime> codecs;  ///< in the order of the request
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CodecTimes, codecs)
 
 /// Runs a SingleStream phase and then an Offline phase, or one of them, or a Server phase alone, each of warmup +
 /// batches batches. A batch travels as `micro-batches` micro-batches, numbered from 0 through all phases, and a

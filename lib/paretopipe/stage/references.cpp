@@ -131,18 +131,6 @@ UnsplitFidelity compare(std::span<const Activation> outputs, std::span<const Act
           mode.relative_tolerance() * largest_magnitude(eager)};
 }
 
-/// Copies of inputs that came over the control link, in memory of the backend like those that it makes. They are freed
-/// one after the other: all of them may be a gibibyte.
-std::vector<Activation> copy_inputs(std::span<Activation> received, Backend& backend) {
-  std::vector<Activation> inputs;
-  for (auto& tensor : received) {
-    inputs.push_back(backend.allocate(tensor.spec));
-    std::ranges::copy(tensor.bytes, inputs.back().bytes.begin());
-    tensor = {};
-  }
-  return inputs;
-}
-
 /// The first micro-batches, up to a limited number of images.
 std::span<const Activation> first_few(const std::vector<Activation>& micro_batches, int micro_batch_images) {
   const auto few = static_cast<std::size_t>((kEagerImages + micro_batch_images - 1) / std::max(1, micro_batch_images));
@@ -201,6 +189,16 @@ std::vector<wire::TensorSpec> tensors_of(const TakeReferences& request) {
   static_cast<void>(wire::byte_size(request.ends.input));
   specs.insert(specs.end(), count, request.ends.input);
   return specs;
+}
+
+std::vector<Activation> copy_inputs(std::span<Activation> received, Backend& backend) {
+  std::vector<Activation> inputs;
+  for (auto& tensor : received) {
+    inputs.push_back(backend.allocate(tensor.spec));
+    std::ranges::copy(tensor.bytes, inputs.back().bytes.begin());
+    tensor = {};
+  }
+  return inputs;
 }
 
 ReferenceSet take_references(const TakeReferences& request, std::vector<Activation> tensors, Backend& backend) {

@@ -129,8 +129,8 @@ nlohmann::json RelayProcess::ask(const nlohmann::json& request) {
   } catch (const wire::ProtocolError& error) {
     const auto how = process_.end(kReapTimeoutMs);
     const auto output = process_.last_output();
-    throw EnvironmentError(fmt::format("the process that emulates the network of this stage's links {} ({}){}{}", how,
-                                       error.what(), output.empty() ? "" : "; its last output: ", output));
+    throw ProcessLost(fmt::format("the process that emulates the network of this stage's links {} ({}){}{}", how,
+                                  error.what(), output.empty() ? "" : "; its last output: ", output));
   }
 }
 

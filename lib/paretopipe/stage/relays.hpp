@@ -29,7 +29,7 @@ class RelayProcess {
   /// `cpus`: those that the process may use. Throws EnvironmentError if it cannot be started.
   explicit RelayProcess(const host::CpuSet& cpus);
 
-  /// Its answer, which may be a `Fault`. Throws EnvironmentError, with its last output, if it has died.
+  /// Its answer, which may be a `Fault`. Throws ProcessLost, with its last output, if it has died.
   nlohmann::json ask(const nlohmann::json& request);
 
   /// The last problem that a relay had with a connection; empty if there was none.

@@ -100,9 +100,22 @@ struct Reply {
 /// One handler for each request. The members hold what one request leaves for the next.
 class Session {
  public:
-  Session(Backend& backend, Progress& progress) : backend_(backend), progress_(progress) {}
+  Session(Backend& backend, Progress& progress, JoinReplicas join_replicas)
+      : backend_(backend), progress_(progress), join_replicas_(std::move(join_replicas)) {}
 
   Reply answer(FrontDesk::Request received) {
+    try {
+      return handle(std::move(received));
+    } catch (const ProcessLost&) {
+      throw;
+    } catch (const Error&) {
+      if (relays_) relays_->last_problem();  // they may have ended, and a link with them, which this says
+      throw;
+    }
+  }
+
+ private:
+  Reply handle(FrontDesk::Request received) {
     const auto& request = received.message;
     if (unwrap<ClockProbe>(request)) return wrap(ClockReading{received.received_at_ns, now_ns()});
     if (const auto message = unwrap<Configure>(request)) return wrap(configure(*message));
@@ -125,6 +138,7 @@ class Session {
     }
     if (const auto message = unwrap<TimeBlocks>(request)) return wrap(BlockTimes{time_blocks(*message, backend_)});
     if (const auto message = unwrap<TimeRuns>(request)) return wrap(time_runs(*message, backend_));
+    if (const auto message = unwrap<TimeCodecs>(request)) return wrap(time_codecs(*message, backend_));
     if (const auto message = unwrap<Prepare>(request)) return wrap(prepare(*message));
     if (const auto message = unwrap<Run>(request)) return wrap(run(*message));
     if (const auto message = unwrap<FetchResult>(request)) return fetch_result(*message);
@@ -132,8 +146,13 @@ class Session {
       return wrap(compute_training_reference(*message, backend_));
     }
     if (const auto message = unwrap<MeasureTraining>(request)) return wrap(measure_training(*message, backend_));
-    if (const auto message = unwrap<PrepareTraining>(request)) return wrap(prepare_training(*message));
+    if (const auto message = unwrap<PrepareTraining>(request)) {
+      return wrap(prepare_training(*message, std::move(received.tensors)));
+    }
+    if (const auto message = unwrap<MakeTrainingData>(request)) return make_training_data(*message);
     if (const auto message = unwrap<Train>(request)) return wrap(train(*message));
+    if (const auto message = unwrap<OpenReplicas>(request)) return wrap(open_replicas(*message));
+    if (const auto message = unwrap<TakeStoreWrites>(request)) return wrap(go_on(message->entries));
     if (const auto message = unwrap<CountLabels>(request)) return wrap(count_labels(*message));
     if (const auto message = unwrap<TakeTrainingData>(request)) return wrap(take_training_data(*message));
     if (unwrap<FetchWeights>(request)) return fetch_weights();
@@ -141,7 +160,6 @@ class Session {
         fmt::format("the driver sent a request that this stage does not know: {}", request.dump().substr(0, 80)));
   }
 
- private:
   Configured configure(const Configure& request) {
     if (!request.cpus.empty()) host::set_affinity(host::parse_cpu_list(request.cpus));
     progress_.configure(request.stage);
@@ -211,7 +229,7 @@ class Session {
     std::error_code unknown;
     const auto program = std::filesystem::read_symlink("/proc/self/exe", unknown);
     const auto seen = host::observe(unknown ? std::nullopt : std::optional(program));
-    return {host::judge(seen), seen.thermal};
+    return {host::judge(seen), seen.thermal, host::read_wall_clock()};
   }
 
   Loaded load(const Load& request) {
@@ -249,27 +267,26 @@ class Session {
     check_schedule(request, references != nullptr);
     check(request.incoming, references != nullptr);
     last_batch_.clear();
-    auto outcome = run_over_links(request, references);
+    auto outcome = request.devices > 1 && references != nullptr
+                       ? run_dealer(request, backend_, neighbours_of_dealer(request.devices), *references, &progress_)
+                       : run_pipeline(request, backend_, neighbours_of(request), references, &progress_);
     last_batch_ = std::move(outcome.last_batch);
     return std::move(outcome.report);
   }
 
-  RunOutcome run_over_links(const Run& request, const ReferenceSet* references) {
-    try {
-      return request.devices > 1 && references != nullptr
-                 ? run_dealer(request, backend_, neighbours_of_dealer(request.devices), *references, &progress_)
-                 : run_pipeline(request, backend_, neighbours_of(request), references, &progress_);
-    } catch (const wire::ProtocolError&) {
-      if (relays_) relays_->last_problem();  // it may have no problem but be dead, which this says
-      throw;
-    }
+  Reply make_training_data(const MakeTrainingData& request) {
+    const TrainingData data(request.task, true, true, backend_);
+    Reply reply(
+        wrap(TrainingDataFollow{data.inputs().front().spec, static_cast<int>(data.inputs().size()), data.labels()}));
+    reply.tensors = data.inputs();
+    return reply;
   }
 
-  TrainingPrepared prepare_training(const PrepareTraining& request) {
+  TrainingPrepared prepare_training(const PrepareTraining& request, std::vector<Activation> inputs) {
     last_batch_.clear();
     references_.reset();
     training_.reset();
-    training_ = stage::prepare_training(request, backend_);
+    training_ = stage::prepare_training(request, std::move(inputs), backend_);
     return {};
   }
 
@@ -277,9 +294,27 @@ class Session {
   TrainReport train(const Train& request) {
     if (!training_) throw wire::ProtocolError("the driver sent train before prepare_training");
     auto stage = *std::exchange(training_, std::nullopt);
-    auto report = run_training(request, stage, backend_, training_links(stage), &progress_);
+    auto replicas = stage.asked.task.replicas > 1 ? std::exchange(replicas_, nullptr) : nullptr;
+    auto report = run_training(request, stage, backend_, training_links(stage), &progress_, replicas.get());
+    if (replicas) replicas_ = std::move(replicas);
     training_ = std::move(stage);
     return report;
+  }
+
+  StoreWrites open_replicas(const OpenReplicas& request) {
+    if (!join_replicas_) throw EnvironmentError("this stage program cannot connect replicas");
+    replicas_.reset();
+    meeting_.emplace(join_replicas_, request.place);
+    return go_on({});
+  }
+
+  StoreWrites go_on(const StoreEntries& of_others) {
+    if (!meeting_) throw wire::ProtocolError("the driver sent take_store_writes before open_replicas");
+    auto writes = meeting_->go_on(of_others);
+    if (!writes.connected) return writes;
+    replicas_ = meeting_->take();
+    meeting_.reset();
+    return writes;
   }
 
   LabelsCounted count_labels(const CountLabels& request) {
@@ -357,13 +392,16 @@ class Session {
   std::optional<ReferenceSet> references_;
   std::vector<Activation> last_batch_;  ///< of the last run
   std::optional<TrainingStage> training_;
+  JoinReplicas join_replicas_;
+  std::optional<ReplicaMeeting> meeting_;
+  std::unique_ptr<AllReduce> replicas_;  ///< once connected
 };
 
 }  // namespace
 
-void serve(wire::Link& control, Backend& backend) {
+void serve(wire::Link& control, Backend& backend, JoinReplicas join) {
   Progress progress;
-  Session session(backend, progress);
+  Session session(backend, progress, std::move(join));
   FrontDesk desk(control, progress);
   while (auto request = desk.next()) {
     Reply reply{nullptr};

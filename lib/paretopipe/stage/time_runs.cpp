@@ -1,5 +1,6 @@
 #include <paretopipe/core/clock.hpp>
 #include <paretopipe/stage/crossing.hpp>
+#include <paretopipe/stage/encoding.hpp>
 #include <paretopipe/stage/time_runs.hpp>
 
 #include <algorithm>
@@ -26,6 +27,17 @@ void check(const TimeRuns& request) {
                   ends.size(), request.begin, request.block_count, request.rounds));
 }
 
+void check(const TimeCodecs& request) {
+  const auto encodes = [](const codec::Codec& codec) { return codec.encodes(); };
+  if (request.rounds >= 1 && request.rounds <= kMostTimedRounds && request.cut >= 0 &&
+      request.cut <= request.block_count && std::all_of(request.codecs.begin(), request.codecs.end(), encodes)) {
+    return;
+  }
+  throw wire::ProtocolError(
+      fmt::format("the driver asked for the times of {} codecs at cut {} of a model of {} blocks, in {} rounds",
+                  request.codecs.size(), request.cut, request.block_count, request.rounds));
+}
+
 Boundary boundary_of(const Activation& activation) {
   Boundary boundary;
   for (std::size_t i = 0; i < activation.tensors(); ++i) boundary.push_back(activation.tensor(i).spec);
@@ -41,13 +53,40 @@ Activation received_copy(const Activation& activation, const Boundary& boundary,
   return backend.decode(std::move(copy));
 }
 
+/// What crosses the cut before this block.
+Activation crossing_at(int block, const ModelRequest& model, Backend& backend) {
+  auto input = backend.make_inputs(model, 1).front();
+  return block == 0 ? input : backend.encode(backend.forward({0, block}, std::move(input)));
+}
+
+CodecTime time_codec(const codec::Codec& codec, const Activation& activation, int cut, int rounds, Backend& backend) {
+  const auto boundary = boundary_of(activation);
+  const auto decoded = allocate(boundary, backend);
+  Encoder encoder(codec, 1);
+  Decoder decoder(codec, boundary);
+  CodecTime time;
+  for (int round = 0; round <= rounds; ++round) {
+    const auto begin_ns = now_ns();
+    auto encoded = encoder.encode(activation, tensors_at(cut)).value();
+    const auto encoded_ns = now_ns();
+    decoder.take(encoded);
+    decoder.decode(decoded);
+    const auto decoded_ns = now_ns();
+    time.payload_bytes = encoded.payload_bytes();
+    encoder.give_back(std::move(encoded));
+    if (round == 0) continue;
+    time.encode_ns.push_back(encoded_ns - begin_ns);
+    time.decode_ns.push_back(decoded_ns - encoded_ns);
+  }
+  return time;
+}
+
 }  // namespace
 
 RunTimes time_runs(const TimeRuns& request, Backend& backend) {
   check(request);
   backend.load(request.model, {0, request.block_count});
-  auto input = backend.make_inputs(request.model, 1).front();
-  if (request.begin > 0) input = backend.encode(backend.forward({0, request.begin}, std::move(input)));
+  const auto input = crossing_at(request.begin, request.model, backend);
   const auto boundary = boundary_of(input);
   RunTimes reply;
   for (const int end : request.ends) {
@@ -66,6 +105,17 @@ RunTimes time_runs(const TimeRuns& request, Backend& backend) {
       run.memory_bytes = memory->total();
     }
     reply.runs.push_back(std::move(run));
+  }
+  return reply;
+}
+
+CodecTimes time_codecs(const TimeCodecs& request, Backend& backend) {
+  check(request);
+  backend.load(request.model, {0, request.block_count});
+  const auto activation = crossing_at(request.cut, request.model, backend);
+  CodecTimes reply;
+  for (const auto& codec : request.codecs) {
+    reply.codecs.push_back(time_codec(codec, activation, request.cut, request.rounds, backend));
   }
   return reply;
 }

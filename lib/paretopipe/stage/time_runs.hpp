@@ -9,4 +9,9 @@ namespace paretopipe::stage {
 /// request.
 RunTimes time_runs(const TimeRuns& request, Backend& backend);
 
+/// What each codec makes of what crosses a cut, which the blocks before have made of one input, and how long encoding
+/// and decoding it take, one after the other in this thread. A first round of each is run and dropped. Throws what
+/// time_runs() does, and EnvironmentError for an activation that a codec cannot encode.
+CodecTimes time_codecs(const TimeCodecs& request, Backend& backend);
+
 }  // namespace paretopipe::stage

@@ -20,6 +20,17 @@ class TrainingData {
   TrainingData(const TrainingTask& task, bool with_inputs, bool with_labels, Backend& backend,
                std::size_t first_step = 0);
 
+  /// Takes the inputs and the labels that are given, in place of those that were not made. Throws wire::ProtocolError
+  /// for another number than the task's batches have.
+  void take(std::vector<Activation> inputs, std::vector<std::int64_t> labels);
+
+  /// All of them, in the order of the batches.
+  const std::vector<Activation>& inputs() const { return inputs_; }
+  const std::vector<std::int64_t>& labels() const { return labels_; }
+
+  /// Releases the inputs of all micro-batches of a batch but `count` ones from `first` on.
+  void keep_only(int first, int count);
+
   /// The micro-batch's input, whose memory stays as it is.
   const Activation& input(MicroBatch which) const { return inputs_.at(place_of(which)); }
   std::span<const std::int64_t> labels(MicroBatch which) const;
@@ -36,5 +47,8 @@ class TrainingData {
   std::vector<Activation> inputs_;
   std::vector<std::int64_t> labels_;
 };
+
+/// The tensors that follow the request. Throws wire::ProtocolError for impossible numbers.
+std::vector<wire::TensorSpec> tensors_of(const PrepareTraining& request);
 
 }  // namespace paretopipe::stage

@@ -18,20 +18,23 @@ struct TrainingTask {
   int micro_batches = 1;    ///< in a batch
   int distinct_inputs = 1;  ///< batches, which the steps take in turn
   std::int64_t steps = 1;   ///< of the whole training, over which the learning rate's schedule is
+  int replicas = 1;         ///< of the whole model, each of which takes as many micro-batches of a step
+
+  int micro_batches_each() const { return micro_batches / replicas; }
 
   bool operator==(const TrainingTask&) const = default;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TrainingTask, model, training, micro_batches, distinct_inputs, steps)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TrainingTask, model, training, micro_batches, distinct_inputs, steps, replicas)
 
 /// The learning rate of an update, from 0 through the whole training.
 inline double learning_rate(const TrainingTask& task, std::int64_t update) {
-  const int updates_a_step = task.training.schedule == experiment::Schedule::pipedream ? task.micro_batches : 1;
+  const int updates_a_step = task.training.schedule == experiment::Schedule::pipedream ? task.micro_batches_each() : 1;
   return experiment::learning_rate(task.training.optimizer, update, task.steps * updates_a_step);
 }
 
 /// Asks how one process changes the weights: it computes the same micro-batches one after the other, in the order in
 /// which a pipeline adds their gradients. Where updates overlap (pipedream), what a pipeline computes depends on where
-/// it is cut, and the process holds the parts of all stages.
+/// it is cut, and the process holds the parts of all stages. Of replicas it holds all, and no parts.
 struct ComputeTrainingReference {
   static constexpr std::string_view kType = "compute_training_reference";
   TrainingTask task;
@@ -48,16 +51,35 @@ struct TrainingReference {
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TrainingReference, input, digests, losses)
 
+/// Asks for the inputs and labels of a task, for stages on other hosts. The reply is followed by the input of each
+/// micro-batch, with tag 0 and numbered from 0.
+struct MakeTrainingData {
+  static constexpr std::string_view kType = "make_training_data";
+  TrainingTask task;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(MakeTrainingData, task)
+
+struct TrainingDataFollow {
+  static constexpr std::string_view kType = "training_data_follow";
+  wire::TensorSpec input;  ///< of a micro-batch
+  int inputs = 0;
+  std::vector<std::int64_t> labels;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TrainingDataFollow, input, inputs, labels)
+
 /// Makes the stage's part of a model ready to be trained from its first weights. Releases all other blocks. The first
-/// stage makes the inputs, and the last one their labels: those of the data, or drawn from the seed.
+/// stage makes the inputs, and the last one their labels: those of the data, or drawn from the seed. On a host that has
+/// no such data they are given: the labels in here, and the inputs as tensors that follow.
 struct PrepareTraining {
   static constexpr std::string_view kType = "prepare_training";
   TrainingTask task;
   experiment::BlockRange blocks;
   int stage = 0;
-  int stage_count = 1;  ///< stages that take part
+  int stage_count = 1;         ///< stages that take part; 1 for a replica
+  int replica = 0;             ///< which of the task's
+  TrainingDataFollow given{};  ///< empty: the stage makes them itself
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PrepareTraining, task, blocks, stage, stage_count)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PrepareTraining, task, blocks, stage, stage_count, replica, given)
 
 struct TrainingPrepared {
   static constexpr std::string_view kType = "training_prepared";
@@ -75,13 +97,19 @@ struct Train {
   static constexpr std::string_view kType = "train";
   std::uint32_t tag = 0;  ///< frames with another tag are refused
   int steps = 1;
-  bool digests = false;           ///< are wanted
+  bool verified = false;          ///< digests are wanted, and replicas add up gradients as sums_in_double() says
   Boundary incoming;              ///< a micro-batch from the previous stage; means nothing to the first
   Boundary gradients;             ///< of a micro-batch from the next stage; means nothing to the last
   codec::Codec incoming_codec{};  ///< of what crosses the cut to the previous stage, activations and gradients
   codec::Codec outgoing_codec{};  ///< the same for the next stage
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Train, tag, steps, digests, incoming, gradients, incoming_codec, outgoing_codec)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Train, tag, steps, verified, incoming, gradients, incoming_codec, outgoing_codec)
+
+/// Floats that more than two replicas add up depend on the order in which they do, which is the library's own. Steps
+/// that are compared bit for bit then add them up in double precision, where it makes no difference.
+inline bool sums_in_double(bool verified, int replicas) {
+  return verified && replicas > 2;
+}
 
 /// The spec of the tensor that takes the place of a gradient that nobody needs.
 wire::TensorSpec no_gradient_spec();
@@ -103,14 +131,15 @@ struct TrainReport {
   std::vector<std::string> digests;  ///< of each of its blocks after the last step, if wanted
   Sent sent_forward;                 ///< activations
   Sent sent_backward;                ///< gradients
+  std::int64_t reduced_bytes = 0;    ///< of gradients that were added up over all replicas, all steps
   host::ProcessUsage usage;
   std::int64_t peak_rss_bytes = 0;  ///< 0 if unreadable
   host::StageMemory memory;
   host::HostState state;
   host::CpuConditions conditions;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TrainReport, moments, losses, correct, digests, sent_forward, sent_backward, usage,
-                                   peak_rss_bytes, memory, state, conditions)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TrainReport, moments, losses, correct, digests, sent_forward, sent_backward,
+                                   reduced_bytes, usage, peak_rss_bytes, memory, state, conditions)
 
 /// Asks how many samples the data have, each with a label.
 struct CountLabels {

@@ -55,6 +55,10 @@ class TrainingPart {
   /// if the part begins with the model's first block.
   virtual Activation backward(MicroBatch which, Activation gradient) = 0;
 
+  /// The gradients that were added since the last update, one number after the other in the order of the parameters; 0
+  /// where no backward reached a parameter. The next update takes them from here, so that they may be changed before.
+  virtual std::span<float> gradients() = 0;
+
   /// Changes the parameters by the gradients that were added since the last update, which are then zero.
   virtual void update(double learning_rate) = 0;
 

@@ -1,5 +1,7 @@
 #include <paretopipe/core/error.hpp>
+#include <paretopipe/experiment/partition.hpp>
 #include <paretopipe/experiment/schedule.hpp>
+#include <paretopipe/stage/replica_reference.hpp>
 #include <paretopipe/stage/training_data.hpp>
 #include <paretopipe/stage/training_reference.hpp>
 #include <paretopipe/wire/frame.hpp>
@@ -74,6 +76,8 @@ class TrainingInOneProcess {
         if (part > 0) gradients_[{part - 1, which}] = std::move(gradient);
         break;
       }
+      case Action::Kind::reduce:  // of replicas only
+        break;
       case Action::Kind::update:
         own.update(learning_rate(task_, updates_done_[part]++));
         break;
@@ -99,7 +103,10 @@ class TrainingInOneProcess {
 constexpr int kMostSteps = 1000;
 
 void check(const ComputeTrainingReference& request) {
-  const bool possible = !request.parts.empty() && request.steps >= 1 && request.steps <= kMostSteps;
+  const auto& task = request.task;
+  const bool shares =
+      task.replicas >= 1 && task.replicas <= experiment::kMostStages && task.micro_batches % task.replicas == 0;
+  const bool possible = shares && !request.parts.empty() && request.steps >= 1 && request.steps <= kMostSteps;
   if (possible) return;
   throw wire::ProtocolError(
       fmt::format("the driver asked for {} steps of training in {} parts", request.steps, request.parts.size()));
@@ -110,6 +117,7 @@ void check(const ComputeTrainingReference& request) {
 TrainingReference compute_training_reference(const ComputeTrainingReference& request, Backend& backend) {
   check(request);
   backend.keep_only({});
+  if (request.task.replicas > 1) return train_replicas_in_one_process(request, backend);
   return TrainingInOneProcess(request, backend).run();
 }
 

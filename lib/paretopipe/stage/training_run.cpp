@@ -2,6 +2,7 @@
 #include <paretopipe/experiment/partition.hpp>
 #include <paretopipe/stage/encoding.hpp>
 #include <paretopipe/stage/progress.hpp>
+#include <paretopipe/stage/references.hpp>
 #include <paretopipe/stage/training_crossings.hpp>
 #include <paretopipe/stage/training_reference.hpp>
 #include <paretopipe/stage/training_run.hpp>
@@ -32,16 +33,19 @@ codec::Codec codec_at(int block, const codec::Codec& codec) {
 /// The threads of a stage that trains, and their shared state.
 class TrainingRun {
  public:
-  TrainingRun(const Train& request, TrainingStage& stage, Backend& backend, TrainingLinks links, RunProgress& progress)
+  TrainingRun(const Train& request, TrainingStage& stage, Backend& backend, TrainingLinks links, RunProgress& progress,
+              AllReduce* replicas)
       : request_(request),
         stage_(stage),
         backend_(backend),
         links_(links),
         progress_(progress),
-        micro_batches_(static_cast<std::size_t>(stage.asked.task.micro_batches)),
-        actions_(experiment::actions_of(stage.asked.task.training.schedule,
-                                        {stage.asked.stage_count, stage.asked.task.micro_batches, request.steps},
-                                        stage.asked.stage)),
+        replicas_(replicas),
+        micro_batches_(static_cast<std::size_t>(stage.asked.task.micro_batches_each())),
+        actions_(experiment::actions_of(
+            stage.asked.task.training.schedule,
+            {stage.asked.stage_count, static_cast<int>(micro_batches_), request.steps, stage.asked.task.replicas},
+            stage.asked.stage)),
         crossings_{request.tag, micro_batches_ * static_cast<std::size_t>(request.steps),
                    static_cast<std::size_t>(experiment::most_in_flight(actions_)) + 2},
         activations_in_(links.activations.previous, crossings_, request.incoming_codec, request.incoming,
@@ -78,9 +82,10 @@ class TrainingRun {
     report.moments = std::move(timeline_);
     if (stage_.last()) report.losses = std::move(losses_);
     report.correct = correct_;
-    if (request_.digests) report.digests = stage_.part->digests();
+    if (request_.verified) report.digests = stage_.part->digests();
     report.sent_forward = activations_out_.sent();
     report.sent_backward = gradients_out_.sent();
+    report.reduced_bytes = reduced_bytes_;
   }
 
  private:
@@ -100,14 +105,26 @@ class TrainingRun {
     for (const auto& action : actions_) {
       lane.now(Doing::waiting);
       const auto number = static_cast<std::size_t>(action.micro_batch);
-      const MicroBatch which{stage_.steps_done + number / micro_batches_, number % micro_batches_};
-      const bool went = action.kind == Action::Kind::forward    ? forward(which, number, lane)
-                        : action.kind == Action::Kind::backward ? backward(which, number, lane)
-                                                                : update(lane);
-      if (!went) return;
+      const MicroBatch which{stage_.steps_done + number / micro_batches_,
+                             static_cast<std::size_t>(stage_.first_micro_batch()) + number % micro_batches_};
+      if (!act(action.kind, which, number, lane)) return;
     }
     stage_.steps_done += static_cast<std::size_t>(request_.steps);
     most_tensor_bytes_ = watch.most();
+  }
+
+  bool act(Action::Kind kind, MicroBatch which, std::size_t number, Lane& lane) {
+    switch (kind) {
+      case Action::Kind::forward:
+        return forward(which, number, lane);
+      case Action::Kind::backward:
+        return backward(which, number, lane);
+      case Action::Kind::reduce:
+        return reduce();
+      case Action::Kind::update:
+        break;
+    }
+    return update(lane);
   }
 
   bool forward(MicroBatch which, std::size_t number, Lane& lane) {
@@ -126,7 +143,8 @@ class TrainingRun {
   }
 
   void add_loss(MicroBatch which, std::size_t number) {
-    const auto share = stage_.asked.task.training.share_of_loss(micro_batches_);
+    const auto& task = stage_.asked.task;
+    const auto share = task.training.share_of_loss(static_cast<std::size_t>(task.micro_batches));
     const auto learned = stage_.part->loss(which, stage_.data.labels(which), share);
     check_loss(learned.loss, which.step);
     losses_[number / micro_batches_] += learned.loss;
@@ -156,6 +174,16 @@ class TrainingRun {
     return none;
   }
 
+  /// The lane says that this thread waits: how long that takes depends on the others.
+  bool reduce() {
+    timeline_.reduce_begin.push_back(now_ns());
+    const auto gradients = stage_.part->gradients();
+    sum_gradients(gradients, sums_in_double(request_.verified, stage_.asked.task.replicas), *replicas_);
+    reduced_bytes_ += static_cast<std::int64_t>(gradients.size_bytes());
+    timeline_.reduce_end.push_back(now_ns());
+    return true;
+  }
+
   bool update(Lane& lane) {
     lane.now(Doing::working);
     timeline_.update_begin.push_back(now_ns());
@@ -175,12 +203,14 @@ class TrainingRun {
   Backend& backend_;
   const TrainingLinks links_;
   RunProgress& progress_;
+  AllReduce* const replicas_;
   const std::size_t micro_batches_;
   const std::vector<Action> actions_;
   const CrossingRun crossings_;
   TrainingTimeline timeline_;
   std::vector<double> losses_;
   std::int64_t correct_ = 0;
+  std::int64_t reduced_bytes_ = 0;
   std::int64_t most_tensor_bytes_ = 0;
   Inbound activations_in_;
   Outbound activations_out_;
@@ -197,16 +227,25 @@ wire::TensorSpec no_gradient_spec() {
   return {wire::DType::float32, wire::MemoryFormat::contiguous, {1}};
 }
 
-TrainingStage prepare_training(const PrepareTraining& request, Backend& backend) {
+TrainingStage prepare_training(const PrepareTraining& request, std::vector<Activation> inputs, Backend& backend) {
   if (request.stage_count < 1 || request.stage_count > experiment::kMostStages || request.stage < 0 ||
       request.stage >= request.stage_count) {
     throw wire::ProtocolError(
         fmt::format("the driver prepared stage {} of {} for training", request.stage, request.stage_count));
   }
+  const auto& task = request.task;
+  if (task.replicas < 1 || request.replica < 0 || request.replica >= task.replicas ||
+      task.micro_batches % task.replicas != 0 || (task.replicas > 1 && request.stage_count > 1)) {
+    throw wire::ProtocolError(fmt::format("the driver prepared replica {} of {}, in {} stages, for {} micro-batches",
+                                          request.replica, task.replicas, request.stage_count, task.micro_batches));
+  }
   backend.keep_only({});
   const bool first = request.stage == 0, last = request.stage + 1 == request.stage_count;
-  return {request, backend.make_training_part(request.task.model, request.blocks, request.task.training),
-          TrainingData(request.task, first, last, backend)};
+  TrainingStage stage{request, backend.make_training_part(task.model, request.blocks, task.training),
+                      TrainingData(task, first && inputs.empty(), last && request.given.labels.empty(), backend)};
+  stage.data.take(copy_inputs(inputs, backend), request.given.labels);
+  stage.data.keep_only(stage.first_micro_batch(), task.micro_batches_each());
+  return stage;
 }
 
 void take_data(const TakeTrainingData& request, TrainingStage& stage, Backend& backend) {
@@ -214,18 +253,21 @@ void take_data(const TakeTrainingData& request, TrainingStage& stage, Backend& b
 }
 
 TrainReport run_training(const Train& request, TrainingStage& stage, Backend& backend, TrainingLinks links,
-                         Progress* progress) {
+                         Progress* progress, AllReduce* replicas) {
   const auto& task = stage.asked.task;
   const auto micro_batches = static_cast<std::size_t>(task.micro_batches);
   if (request.steps < 1 || static_cast<std::size_t>(request.steps) > kMostTrainedMicroBatches / micro_batches) {
     throw wire::ProtocolError(fmt::format("the driver asked for {} steps of training", request.steps));
+  }
+  if (task.replicas > 1 && replicas == nullptr) {
+    throw wire::ProtocolError("the driver sent train to a replica that is not connected with the others");
   }
   Run shown;  // to those who ask where this run is
   shown.stage_count = stage.asked.stage_count;
   const ShownRun lanes(progress, shown, {links.activations, links.gradients});
   std::optional<TrainingRun> run;
   auto observed = observe(backend, [&] {
-                    run.emplace(request, stage, backend, links, lanes.progress());
+                    run.emplace(request, stage, backend, links, lanes.progress(), replicas);
                     run->execute();
                   }).report;
   TrainReport report;

@@ -171,3 +171,11 @@ TEST_CASE("what a network did survives its JSON in a record, and what was not me
   CHECK(json(evidence).at("lateness").dump() ==
         R"({"deliveries":500,"late":3,"max_ns":8000000,"mean_ns":60000,"p99_ns":900000,"tolerance_ns":1000000})");
 }
+
+TEST_CASE("a link between devices names the interface that a kernel shaped, and a relay's names none", "[network]") {
+  const EmulatedLinkSite relayed{0, 1, "pi", 200'000};
+  const EmulatedLinkSite leased{0, 1, "pi", 200'000, "eth0"};
+  CHECK_FALSE(json(relayed).contains("interface"));  // as in records of before it was kept
+  CHECK(json(leased).at("interface") == "eth0");
+  for (const auto& link : {relayed, leased}) CHECK(json(link).get<EmulatedLinkSite>() == link);
+}

@@ -38,6 +38,22 @@ TEST_CASE("a schedule says what a stage does in the notation of torch.distribute
   CHECK(text_of(Schedule::pipedream, {2, 1, 3}, 1) == "F0 B0 U F1 B1 U F2 B2 U");
 }
 
+TEST_CASE("replicas add up their gradients before every update, and wait for the slowest to have its own") {
+  CHECK(text_of(Schedule::gpipe, {1, 2, 2, 3}, 0) == "F0 F1 B0 B1 R U F2 F3 B2 B3 R U");
+  CHECK(text_of(Schedule::one_f_one_b, {1, 2, 1, 2}, 0) == "F0 B0 F1 B1 R U");
+  CHECK(text_of(Schedule::pipedream, {1, 2, 1, 2}, 0) == "F0 B0 R U F1 B1 R U");
+  const auto actions = actions_of(Schedule::gpipe, {1, 2, 3, 2}, 0);
+  CHECK_NOTHROW(check(std::vector{actions, actions}));
+  const std::vector<ActionTimes> times{{1, 2, 0.5}, {1, 3, 0.25}};
+  const auto planned = play_replicas(actions, times);
+  // A step of the slower one is 2 + 6 + 0.25; the faster one has updated later, but that is not the end of the next
+  // step.
+  CHECK(planned[0][4].begin_ns == 8);
+  CHECK(planned[0][4].end_ns == 8);
+  CHECK(planned[0].back().end_ns == 3 * 8.25 + 0.25);
+  CHECK(planned[1].back().end_ns == 3 * 8.25);
+}
+
 TEST_CASE("every schedule can run as a pipeline, with as many micro-batches in flight as it promises") {
   const auto schedule = GENERATE(Schedule::gpipe, Schedule::one_f_one_b, Schedule::pipedream);
   for (int stages = 1; stages <= 6; ++stages) {

@@ -152,7 +152,7 @@ TEST_CASE("what cannot be trained is refused with the reason") {
   CHECK(contains(refusal([](Experiment& one) { one.compute.compute = Compute::optimized; }), "have no backward"));
   CHECK(contains(refusal([](Experiment& one) { one.compute.dtype = Precision::bfloat16; }), "in float32"));
   CHECK(contains(refusal([](Experiment& one) { one.phases = Phases::offline; }), "leave --scenario out"));
-  CHECK(contains(refusal([](Experiment& one) { one.baselines = {"data-parallel"}; }), "data-parallel"));
+  CHECK(contains(refusal([](Experiment& one) { one.baselines = {"sequential"}; }), "sequential is of inference"));
   CHECK(contains(refusal([](Experiment& one) {
                    one.training.optimizer = {OptimizerKind::adam, 0.1, 0.9, 0};
                  }),
@@ -160,6 +160,41 @@ TEST_CASE("what cannot be trained is refused with the reason") {
   CHECK(contains(refusal([](Experiment& one) { one.training.optimizer.learning_rate = -1; }),
                  "experiment.lr is -1; it must be from 0 to 1000"));
   CHECK(contains(refusal([](Experiment& one) { one.task = Task::infer; }), "add --task train"));
+}
+
+TEST_CASE("replicas share the micro-batches of every step evenly, over connections that nothing encrypts") {
+  const auto replicas = [](auto change) {
+    auto experiment = a_training();
+    experiment.baselines = {"data-parallel"};
+    change(experiment);
+    return support::message_of<UsageError>([&] { validate(experiment); });
+  };
+  auto experiment = a_training();
+  experiment.baselines = {"data-parallel", "single"};
+  CHECK_NOTHROW(validate(experiment));
+  for (const auto& trial : plan_trials(experiment, {a_trained_model()})) {
+    CHECK((trial.data_parallel == 2) == trial.split_points.empty());
+  }
+  experiment.stages = 3;
+  experiment.splits = Experiment{}.splits;
+  experiment.partitions = {"1,2"};
+  experiment.placement = {0, 1, 0};
+  CHECK_NOTHROW(validate(experiment));
+  const auto planned = plan_trials(experiment, {a_trained_model()});
+  for (const auto& trial : planned) {
+    CHECK((trial.data_parallel == 2) == trial.split_points.empty());
+    CHECK(nlohmann::json(trial).get<Trial>() == trial);
+    CHECK(trial.group_id() == planned.front().group_id());
+  }
+  experiment.placement = {0, 0, 1};
+  CHECK(contains(support::message_of<UsageError>([&] { validate(experiment); }), "which the placement 0,0,1 puts on"));
+  CHECK(contains(replicas([](Experiment& one) { one.micro_batches = {8}; }), "which 1 of 8 cannot be"));
+  CHECK(contains(replicas([](Experiment& one) { one.micro_batches = {2, 8}; }), "a multiple of 2"));
+  CHECK(contains(replicas([](Experiment& one) { one.encryption = Encryption::tls; }), "does not encrypt"));
+  CHECK(contains(replicas([](Experiment& one) { one.on = {"here", "there"}; }), "on this machine only"));
+  Networks emulated;
+  emulated.shaping = Shaping::emulated;
+  CHECK_THROWS_AS(plan_trials(experiment, {a_trained_model()}, emulated), UsageError);
 }
 
 TEST_CASE("schedules are a word or a list, each once, and unknown ones are refused with a suggestion") {

@@ -35,7 +35,7 @@ std::vector<TrialRecord> measured_with(const Corrections& truth, const std::vect
   question.corrections = truth;
   std::vector<TrialRecord> records;
   for (const int split : splits) {
-    const auto predicted = predict::predict_splits(question, {{split}}).front();
+    const auto predicted = predict::predict_splits(question, {{{split}}}).front();
     auto& record = records.emplace_back();
     record.trial.model = "m";
     record.trial.batch = 2;
@@ -78,22 +78,48 @@ TEST_CASE(
   }
 }
 
+TEST_CASE(
+    "what predictions may be too bad by grows with splits that are better than predicted, and not with those that are "
+    "worse") {
+  for (const bool better : {false, true}) {
+    CAPTURE(better);
+    auto records = measured_with(kTruth, {0, 3, 8, 12, 17, 20, 24}, exactly);
+    records[2].summary->latency->p50_ns *= better ? 0.8 : 1.25;
+    *records[4].summary->throughput_image_per_s *= better ? 1.25 : 0.8;
+    auto question = two_devices();
+    question.corrections = predict::fit(question, records);
+    const auto margins = predict::margins_of(predict::verify(question, records).splits);
+    CHECK((margins.latency > 0.2) == better);
+    CHECK((margins.throughput > 0.2) == better);
+    CHECK((margins.latency < 0.01) != better);
+    CHECK((margins.throughput < 0.01) != better);
+  }
+}
+
 TEST_CASE("of splits that were not fitted, nine in ten or more are in the bands that a few noisy ones gave") {
   std::mt19937_64 random(11);
   std::normal_distribution<double> noise(1, 0.02);
   const auto noisy = [&] { return noise(random); };
-  int held_out = 0, in_band = 0;
+  int held_out = 0, in_band = 0, within_margins = 0;
   for (int draw = 0; draw < 200; ++draw) {
     auto question = two_devices();
-    question.corrections = predict::fit(question, measured_with(kTruth, {0, 5, 11, 14, 19, 24}, noisy));
+    const auto measured = measured_with(kTruth, {0, 5, 11, 14, 19, 24}, noisy);
+    question.corrections = predict::fit(question, measured);
+    const auto margins = predict::margins_of(predict::verify(question, measured).splits);
     const auto others = measured_with(kTruth, {2, 7, 10, 13, 16, 22}, noisy);
     const auto verification = predict::verify(question, others);
     held_out += 12;
     in_band += static_cast<int>(std::lround(12 * verification.in_band));
     CHECK(verification.median_error < 0.1);
+    for (const auto& split : verification.splits) {
+      const double too_low = split.throughput_image_per_s / split.predicted.throughput_image_per_s.value - 1;
+      within_margins += (split.latency_error() <= margins.latency ? 1 : 0) + (too_low <= margins.throughput ? 1 : 0);
+    }
   }
   CHECK(in_band >= 0.9 * held_out);
   CHECK(in_band < held_out);
+  CHECK(within_margins >= 0.9 * held_out);
+  CHECK(within_margins < held_out);
 }
 
 TEST_CASE("a pipeline is fitted to trials over its own network, or else over any, and to no less than four splits") {
@@ -112,7 +138,7 @@ TEST_CASE("without enough splits that a stage bounds, the pace alone is that of 
   question.profiles.front().links.front().rate_bit_per_s = 1e6;  // the link bounds every cut
   auto records = measured_with(kTruth, {3, 5, 11, 14, 24}, exactly);
   for (auto& record : records) {
-    const auto split = predict::predict_splits(question, {record.trial.split_points}).front();
+    const auto split = predict::predict_splits(question, {record.trial.cut()}).front();
     record.summary->latency->p50_ns = split.latency_ns.value;
     record.summary->throughput_image_per_s = split.throughput_image_per_s.value;
   }

@@ -96,7 +96,7 @@ TEST_CASE("a long model is predicted, with a band for what was estimated, and it
   chain.devices.push_back(chain.devices.front());
   chain.links = {{0, 1, 2'000'000, 8e9}, {1, 2, 2'000'000, 8e9}, {2, 0, 2'000'000, 8e9}};
   question.profiles = {chain};
-  const auto split = predict::predict_splits(question, {{30, 71}}).front();
+  const auto split = predict::predict_splits(question, {{{30, 71}}}).front();
   CHECK(split.stage_ns[1].contains(truth.ns(30, 71)));
   CHECK(split.memory_bytes[1].value() >= 41'000);
   CHECK(split.memory_bytes[1].value() <= 70'000);

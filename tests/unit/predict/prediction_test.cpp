@@ -1,15 +1,11 @@
 #include <paretopipe/analysis/predict/prediction.hpp>
-#include <paretopipe/core/error.hpp>
 
 #include <algorithm>
 #include <random>
-#include <set>
-#include <tuple>
 
 #include <support/catch.hpp>
-#include <support/message_of.hpp>
 
-#include "profiles.hpp"
+#include "enumeration.hpp"
 
 using namespace paretopipe;
 using namespace paretopipe::testing;
@@ -40,10 +36,6 @@ const predict::PredictedSplit& split_at(const Prediction& prediction, const std:
     if (split.split_points() == points) return split;
   }
   throw std::out_of_range("no such split is on the frontier");
-}
-
-std::string refusal(const Question& question) {
-  return support::message_of<UsageError>([&] { predict::predict(question); });
 }
 
 }  // namespace
@@ -211,7 +203,7 @@ TEST_CASE("stages on the same CPUs of a machine take turns, and a quota takes it
   question.profiles = {a_profile({{20, 20, 20}, {20, 20, 20}})};
   question.depth = 100;
   for (auto& device : question.profiles.front().devices) device.cpus = "0";
-  const auto cut = [&] { return predict::predict_splits(question, {{1}}).front(); };
+  const auto cut = [&] { return predict::predict_splits(question, {{{1}}}).front(); };
   CHECK(cut().throughput_image_per_s.value == Approx(2 / 0.060));
   CHECK(cut().bottleneck == Bottleneck{Bottleneck::Kind::cpus, 0});
   CHECK(predict::predict(question).frontier.size() == 1);  // so a cut only adds a link
@@ -231,59 +223,6 @@ TEST_CASE("with a quota, which makes some rounds short and others long, a device
   question.profiles.front().devices.front().cpu_quota = 0.5;
   CHECK(predict::predict(question).frontier.front().latency_ns.value == Approx(20 * kMs));
 }
-
-namespace {
-
-/// Latency, throughput, and memory of the neediest stage.
-using Numbers = std::tuple<double, double, std::int64_t>;
-
-Numbers numbers_of(const predict::PredictedSplit& split, bool memory) {
-  return {split.latency_ns.value, split.throughput_image_per_s.value, memory ? split.most_memory_bytes().value() : 0};
-}
-
-std::set<Numbers> numbers_of(const Prediction& prediction, bool memory) {
-  std::set<Numbers> numbers;
-  for (const auto& split : prediction.frontier) numbers.insert(numbers_of(split, memory));
-  return numbers;
-}
-
-/// By looking at every partition of two or three stages, both ends included.
-std::set<Numbers> enumerated_frontier(const Question& question, int blocks, bool memory) {
-  std::vector<std::vector<int>> splits{std::vector<int>(static_cast<std::size_t>(predict::stages_of(question)) - 1, 0)};
-  splits.push_back(std::vector<int>(splits.front().size(), blocks));
-  for (int one = 1; one < blocks; ++one) {
-    if (splits.front().size() == 1) splits.push_back({one});
-    for (int two = one + 1; two < blocks && splits.front().size() == 2; ++two) splits.push_back({one, two});
-  }
-  std::set<Numbers> all, frontier;
-  for (const auto& split : predict::predict_splits(question, splits)) all.insert(numbers_of(split, memory));
-  for (const auto& one : all) {
-    const auto beats = [&](const Numbers& other) {
-      return other != one && std::get<0>(other) <= std::get<0>(one) && std::get<1>(other) >= std::get<1>(one) &&
-             std::get<2>(other) <= std::get<2>(one);
-    };
-    if (std::none_of(all.begin(), all.end(), beats)) frontier.insert(one);
-  }
-  return frontier;
-}
-
-/// Devices of random times, whose blocks need random memory.
-Question random_question(std::mt19937_64& random) {
-  const auto draw = [&](int least, int most) { return std::uniform_int_distribution<int>(least, most)(random); };
-  const int blocks = draw(3, 8);
-  std::vector<std::vector<int>> times(static_cast<std::size_t>(draw(2, 3)));
-  for (auto& device : times) {
-    for (int i = 0; i < blocks; ++i) device.push_back(draw(1, 60));
-  }
-  Question question{.profiles = {a_profile(times)}};
-  question.depth = 100;
-  for (auto& device : question.profiles.front().devices) {
-    for (auto& run : device.runs) *run.memory_bytes = (run.end - run.begin) * 1000 + draw(0, 5) * 100;
-  }
-  return question;
-}
-
-}  // namespace
 
 TEST_CASE("memory as a third objective gives what enumeration does, and so do stages that hold each other up") {
   std::mt19937_64 random(3);
@@ -325,15 +264,15 @@ TEST_CASE("images that arrive on their own wait in one queue, and a rate that no
   Question question{.profiles = {a_profile({{50, 50}, {50, 50}})}};
   question.depth = 100;
   question.rate_image_per_s = 20;  // ten batches a second, of 50 ms each
-  const auto cut = predict::predict_splits(question, {{1}}).front();
+  const auto cut = predict::predict_splits(question, {{{1}}}).front();
   REQUIRE(cut.server.has_value());
   CHECK(cut.server->mean_ns.value == Approx(cut.latency_ns.value + 25 * kMs));
   CHECK(cut.server->p99_ns.value > cut.server->mean_ns.value);
   CHECK(cut.server->mean_ns.low < cut.server->mean_ns.value);
   CHECK(cut.server->mean_ns.high > cut.server->mean_ns.value);
   question.rate_image_per_s = 40;
-  CHECK_FALSE(predict::predict_splits(question, {{1}}).front().server.has_value());
+  CHECK_FALSE(predict::predict_splits(question, {{{1}}}).front().server.has_value());
   question.rate_image_per_s = 10;
   question.depth = 1;
-  CHECK_FALSE(predict::predict_splits(question, {{1}}).front().server.has_value());
+  CHECK_FALSE(predict::predict_splits(question, {{{1}}}).front().server.has_value());
 }

@@ -1,5 +1,7 @@
 #include <paretopipe/core/error.hpp>
 
+#include <algorithm>
+
 #include <support/catch.hpp>
 #include <support/files.hpp>
 #include <support/message_of.hpp>
@@ -37,6 +39,21 @@ TEST_CASE("a profile comes back from its text with everything that it holds") {
   CHECK_FALSE(contains(json(a_profile({{1}})).dump(), "device_profile"));
 }
 
+TEST_CASE("a run that took longer than one that contains it was disturbed") {
+  auto runs = a_profile({{10, 20, 30}}).devices.front().runs;
+  CHECK(predict::disturbed_runs(runs).empty());
+  const auto at = [&](int begin, int end) -> predict::ProfiledRun& {
+    return *std::find_if(runs.begin(), runs.end(),
+                         [&](const auto& run) { return run.begin == begin && run.end == end; });
+  };
+  CHECK(at(0, 2).median_ns() == 30e6);
+  at(1, 3).compute_ns = {62'000'000, 62'000'000, 62'000'000};  // noise: the whole model takes 60 ms
+  CHECK(predict::disturbed_runs(runs).empty());
+  at(1, 2).compute_ns = {1, 66'000'000, 66'000'000};
+  REQUIRE(predict::disturbed_runs(runs).size() == 1);
+  CHECK(&runs[predict::disturbed_runs(runs).front()] == &at(1, 2));
+}
+
 TEST_CASE("a damaged profile is refused with a sentence that names the place") {
   CHECK(contains(refusal([](json& it) { it["schema"] = 2; }), "schema"));
   CHECK(contains(refusal([](json& it) { it.erase("model"); }), "profile is damaged"));
@@ -51,6 +68,45 @@ TEST_CASE("a damaged profile is refused with a sentence that names the place") {
   CHECK(contains(refusal([](json& it) { it["links"][0]["to"] = 2; }), "from device 0 to device 2"));
   CHECK(contains(refusal([](json& it) { it["links"][0]["rate_bit_per_s"] = 0.0; }), "cannot be"));
   CHECK(contains(refusal([](json& it) { it["num_classes"] = 8.5; }), "num_classes"));
+}
+
+TEST_CASE("codecs are kept in a profile, and a profile from before there were any reads as one without") {
+  auto profile = a_profile({{1, 2}, {3, 4}});
+  CHECK_FALSE(contains(json(profile).dump(), "codecs"));
+  CHECK(profile.codecs() == std::vector<std::string>{"none"});
+  add_codec(profile, "channel8+zstd", 5, {1}, {2});
+  add_codec(profile, "uniform8", 4, {1}, {2});
+  CHECK(json::parse(json(profile).dump()).get<Profile>() == profile);
+  CHECK(profile.codecs() == std::vector<std::string>{"none", "channel8+zstd", "uniform8"});
+  CHECK(profile.devices[1].codec("uniform8", 1)->payload_bytes == 25'000);
+  CHECK(profile.devices[1].codec("uniform8", 3) == nullptr);
+  profile.devices[1].codecs.resize(3);
+  CHECK(profile.codecs() == std::vector<std::string>{"none", "channel8+zstd"});
+}
+
+TEST_CASE("damaged codecs of a profile are refused in a sentence") {
+  auto good = a_profile({{1, 2}, {3, 4}});
+  add_codec(good, "lz4", 2, {1}, {2});
+  add_codec(good, "uniform8", 4, {1}, {2});
+  const auto refused = [&](const auto& damage) {
+    json profile = good;
+    damage(profile["devices"][1]["codecs"]);
+    return support::message_of<UsageError>([&] { profile.get<Profile>(); });
+  };
+  CHECK(refused([](json&) {}) == "(nothing was thrown)");
+  CHECK(contains(refused([](json& it) { it.erase(5); }), "device 1 has no time for uniform8 at cut 2"));
+  CHECK(contains(refused([](json& it) { it.erase(1); }), "lz4 at cut 2 cannot be"));
+  CHECK(contains(refused([](json& it) { it[1]["codec"] = "uniform8"; }), "uniform8 at cut 1 cannot be"));
+  CHECK(contains(refused([](json& it) {
+                   for (std::size_t i = 3; i < 6; ++i) it[i]["codec"] = "lz4";
+                 }),
+                 "lz4 at cut 0 cannot be"));
+  CHECK(contains(refused([](json& it) { it[0]["codec"] = "none"; }), "cannot be"));
+  CHECK(contains(refused([](json& it) { it[0]["codec"] = "lz9"; }), "lz9"));
+  CHECK(contains(refused([](json& it) { it[0]["payload_bytes"] = -1; }), "cannot be"));
+  CHECK(contains(refused([](json& it) { it[0]["payload_bytes"] = std::int64_t{1} << 62; }), "cannot be"));
+  CHECK(contains(refused([](json& it) { it[0]["encode_ns"] = json::array(); }), "cannot be"));
+  CHECK(contains(refused([](json& it) { it[0]["decode_ns"][0] = -1; }), "no device can take"));
 }
 
 TEST_CASE("a file that is no profile is refused by its name") {

@@ -49,4 +49,23 @@ inline predict::Profile a_profile(const std::vector<std::vector<int>>& block_ms)
   return profile;
 }
 
+/// Times a codec on all devices, that makes one byte of `ratio` and always takes so many milliseconds for each cut (by
+/// cut, 0 … N, or one for all).
+inline void add_codec(predict::Profile& profile, const std::string& name, std::int64_t ratio,
+                      const std::vector<int>& encode_ms, const std::vector<int>& decode_ms) {
+  const auto of_cut = [](const std::vector<int>& ms, int cut) {
+    return std::int64_t{ms[ms.size() == 1 ? 0 : static_cast<std::size_t>(cut)]} * 1'000'000;
+  };
+  for (auto& device : profile.devices) {
+    for (int cut = 0; cut <= profile.model.block_count(); ++cut) {
+      const auto encode_ns = of_cut(encode_ms, cut), decode_ns = of_cut(decode_ms, cut);
+      device.codecs.push_back({name,
+                               cut,
+                               profile.model.bytes_at(cut) / ratio,
+                               {encode_ns, encode_ns, encode_ns},
+                               {decode_ns, decode_ns, decode_ns}});
+    }
+  }
+}
+
 }  // namespace paretopipe::testing

@@ -52,8 +52,28 @@ TEST_CASE("predictions are held against the medians of what was measured, on the
   CHECK(verification.median_error == Approx(0).margin(1e-9));
 }
 
+TEST_CASE("what was measured with a codec is held against what is predicted with it, if the question has it") {
+  auto asked = question();
+  add_codec(asked.profiles.front(), "uniform8", 4, {3}, {2});
+  auto coded = measured(1, 109.504, 2 / 0.055);  // 7.5 ms less on the link, and 5 ms of coding
+  coded.trial.codec = "uniform8";
+  const std::vector<TrialRecord> records{measured(1, 112.004, 40), coded};
+  CHECK(predict::verify(asked, records).splits.size() == 1);
+  asked.codecs = {"none", "uniform8"};
+  const auto verification = predict::verify(asked, records);
+  REQUIRE(verification.splits.size() == 2);
+  CHECK(verification.splits[1].cut.codec == "uniform8");
+  CHECK(verification.splits[1].latency_error() == Approx(0).margin(1e-9));
+  CHECK(verification.splits[1].throughput_error() == Approx(55.0 / 53 - 1));
+  const auto all = predict::verify_all(asked.profiles, records);
+  REQUIRE(all.size() == 1);
+  CHECK(all.front().verification.splits.size() == 2);
+  asked.codecs = {"uniform8"};
+  CHECK(predict::verify(asked, records).splits.size() == 1);
+}
+
 TEST_CASE("all remote is predicted, too: the input crosses, and nothing is computed on the first device") {
-  const auto split = predict::predict_splits(question(), {{0}}).front();
+  const auto split = predict::predict_splits(question(), {{{0}}}).front();
   CHECK(split.payload_bytes == std::vector<std::int64_t>{200'000, 40});
   CHECK(split.latency_ns.value == Approx((100 + 20 + 2 + 0.004) * kMs));
 }
@@ -82,7 +102,7 @@ TEST_CASE("records of anything else are left out, and it is an error if none is 
 
 TEST_CASE("splits that the model or the pipeline does not have are refused") {
   const auto refusal = [](const std::vector<int>& split) {
-    return support::message_of<UsageError>([&] { predict::predict_splits(question(), {split}); });
+    return support::message_of<UsageError>([&] { predict::predict_splits(question(), {{split}}); });
   };
   CHECK(contains(refusal({3}), "has none such in 2 stages"));
   CHECK(contains(refusal({-1}), "has none such"));

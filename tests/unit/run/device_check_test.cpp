@@ -38,3 +38,17 @@ TEST_CASE("the JSON of a check has what is known, and nothing that is not", "[de
   CHECK(link["rate_bit_per_s"] == 1e9);
   CHECK(link["round_trip_ns"] == 100);
 }
+
+TEST_CASE("two wall clocks are as far apart as exchanges show, and time daemons that promise more are contradicted",
+          "[device_check]") {
+  const host::WallClock own{1'000, 400}, device{51'000, 600};
+  const auto clocks = compare_wall_clocks({-49'500, -48'500}, device, own);
+  CHECK(clocks.offset == stats::OffsetInterval{500, 1'500});
+  CHECK(clocks.claimed_ns == 1'000);
+  CHECK_FALSE(clocks.contradicted());
+  CHECK(compare_wall_clocks({-48'999, -48'500}, device, own).contradicted());
+  CHECK(compare_wall_clocks({-51'900, -51'001}, device, own).contradicted());
+  const auto unknown = compare_wall_clocks({0, 1}, device, {1'000, {}});
+  CHECK_FALSE(unknown.claimed_ns.has_value());
+  CHECK_FALSE(unknown.contradicted());
+}

@@ -1,7 +1,9 @@
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/run/guided_sweep.hpp>
 
+#include <algorithm>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -50,7 +52,7 @@ class PredictedExecutor final : public run::TrialExecutor {
 
   TrialRecord run(const experiment::Trial& trial) override {
     ++runs[trial.split_points.front()];
-    const auto predicted = predict::predict_splits(question_, {trial.split_points}).front();
+    const auto predicted = predict::predict_splits(question_, {trial.cut()}).front();
     TrialRecord record;
     record.trial = trial;
     record.status = record::Status::ok;
@@ -102,7 +104,7 @@ TEST_CASE("a guided sweep measures the predicted frontier, every repetition of i
   CHECK(sweep.executor.runs.size() < 8);
   CHECK(sweep.outcome.splits == 13);
   CHECK(sweep.outcome.measured == static_cast<int>(sweep.executor.runs.size()));
-  CHECK(sweep.outcome.margin == run::kLeastMargin);
+  CHECK(sweep.outcome.margins == predict::Margins{run::kLeastMargin, run::kLeastMargin});
   CHECK(sweep.outcome.worst_error == Approx(0).margin(1e-9));
 }
 
@@ -112,10 +114,12 @@ TEST_CASE("what a pipeline adds to all splits alike is fitted, and predictions t
   CHECK(slower.outcome.corrections.idle_pace > 1.1);
   CHECK(slower.outcome.worst_error < 0.05);
   CHECK_FALSE(slower.outcome.remade.has_value());
-  const GuidedRun straying([](TrialRecord& record) {
-    if (record.trial.split_points.front() % 2 == 1) record.summary->latency->p50_ns *= 1.4;
+  const int third = std::next(exact.executor.runs.begin(), 2)->first;
+  const GuidedRun straying([=](TrialRecord& record) {
+    if (record.trial.split_points.front() == third) record.summary->latency->p50_ns /= 1.4;
   });
-  CHECK(straying.outcome.margin.value() > 0.1);
+  CHECK(straying.outcome.margins.value().latency > 0.1);
+  CHECK(straying.outcome.margins.value().throughput < 0.1);
   CHECK(straying.executor.runs.size() > exact.executor.runs.size());
 }
 
@@ -153,10 +157,42 @@ TEST_CASE("what was measured before is not measured again, and failed trials end
     record.status = record::Status::failed;
     record.summary.reset();
   });
-  CHECK_FALSE(failing.outcome.margin.has_value());
+  CHECK_FALSE(failing.outcome.margins.has_value());
   CHECK(failing.outcome.without_result == failing.outcome.measured);
   CHECK(first.outcome.without_result == 0);
   CHECK_FALSE(failing.executor.runs.empty());
+}
+
+TEST_CASE("splits and codecs are chosen together, and a codec that nothing was profiled with is refused") {
+  auto profiles = guiding_profiles();
+  auto plan = plan_of_every_split(1);
+  for (const auto& trial : plan_of_every_split(1)) {
+    if (trial.all_local()) continue;
+    plan.push_back(trial);
+    plan.back().codec = "uniform8";
+  }
+  const auto refusal = [&] { return support::message_of<UsageError>([&] { run::guiding_question(profiles, plan); }); };
+  CHECK(contains(refusal(), "paretopipe profile --codec uniform8"));
+  add_codec(profiles.front(), "uniform8", 4, {1}, {1});
+  const auto question = run::guiding_question(profiles, plan);
+  PredictedExecutor executor(question, [](auto&) {});
+  std::vector<TrialRecord> kept;
+  run::Sweep sweep(
+      executor, [&](const TrialRecord& record) { kept.push_back(record); }, {}, plan.size());
+  const auto outcome = run::run_guided_sweep(plan, {}, sweep, question);
+  CHECK(outcome.splits == 2 * kGuidedBlocks + 1);
+  CHECK(outcome.measured == static_cast<int>(kept.size()));
+  CHECK(outcome.measured < outcome.splits);
+  CHECK(outcome.worst_error == Approx(0).margin(1e-9));
+  for (const auto& split : predict::predict(question).frontier) {
+    const auto is_it = [&](const auto& record) {
+      return record.trial.codec == split.codec &&
+             (split.all_local() ? record.trial.all_local() : record.trial.split_points == split.split_points());
+    };
+    CHECK(std::any_of(kept.begin(), kept.end(), is_it));
+  }
+  plan.back().codec = "none/uniform8";
+  CHECK(contains(refusal(), "codecs of each cut"));
 }
 
 TEST_CASE("a plan of several conditions, or of another model than the profile's, cannot be guided") {

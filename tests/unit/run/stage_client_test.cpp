@@ -65,10 +65,12 @@ TEST_CASE("a malformed reply or fault is a stage error, not a defect of the driv
   }
 }
 
-TEST_CASE("a fault keeps its reason, its code and whether a peer was lost") {
-  const auto [lost, kind] = GENERATE(
-      table<bool, StageError::Kind>({{true, StageError::Kind::peer_lost}, {false, StageError::Kind::refused}}));
-  const auto fault = stage::wrap(stage::Fault{"no such data set", 2, lost}).dump();
+TEST_CASE("a fault keeps its reason, its code and what it says of the stage") {
+  const auto [answered, kind] =
+      GENERATE(table<stage::FaultKind, StageError::Kind>({{stage::FaultKind::refused, StageError::Kind::refused},
+                                                          {stage::FaultKind::peer_lost, StageError::Kind::peer_lost},
+                                                          {stage::FaultKind::process_lost, StageError::Kind::died}}));
+  const auto fault = stage::wrap(stage::Fault{"no such data set", 2, answered}).dump();
   try {
     answer_of<stage::Listening>(fault);
     FAIL("a fault is not a reply");

@@ -51,7 +51,7 @@ StageTimeline a_timeline(std::int64_t first) {
 
 TEST_CASE("every request and every reply crosses with all of its fields, as the golden file has them") {
   Messages messages;
-  messages.add(Fault{"no such file", 3, true});
+  messages.add(Fault{"no such file", 3, FaultKind::peer_lost});
   messages.add(Configure{1, "2-3", {4, false, false, "cuda:1"}, 3});
   messages.add(ListModels{});
   messages.add(ModelList{{"alexnet", "synthetic:…"}});
@@ -91,7 +91,8 @@ TEST_CASE("every request and every reply crosses with all of its fields, as the 
   messages.add(InterfaceLeased{"eth0", shape.backward});
   messages.add(ReadLease{});
   messages.add(CheckHealth{});
-  messages.add(Health{{{"load", host::Level::warning, "2.00", "others", "wait"}}, {48.5, 0x50000U, 600, 1800}});
+  messages.add(
+      Health{{{"load", host::Level::warning, "2.00", "others", "wait"}}, {48.5, 0x50000U, 600, 1800}, {-7, 2000}});
   messages.add(Load{kRequest, {2, 5}, true});
   messages.add(Loaded{12});
   messages.add(ComputeReferences{kRequest, 5, 8, 3, true});
@@ -118,6 +119,8 @@ TEST_CASE("every request and every reply crosses with all of its fields, as the 
   messages.add(Prepared{Preparation{true, 1, 9007199254740993, 2, 3, 4}});
   messages.add(TimeRuns{kRequest, 5, 1, {2, 4}, 9, true});
   messages.add(RunTimes{{{2, {10, 9007199254740993}, 11}, {4, {12, 13}}}});
+  messages.add(TimeCodecs{kRequest, 5, 3, {codec::parse("uniform8"), codec::parse("channel8+zstd:9")}, 9});
+  messages.add(CodecTimes{{{500, {10, 9007199254740993}, {11, 12}}, {300, {13}, {14}}}});
   messages.add(FetchResult{4294967295U});
   messages.add(ResultFollows{});
   messages.add(ClockProbe{});

@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "../../fakes/star_all_reduce.hpp"
 #include "ring.hpp"
 
 namespace paretopipe::testing {
@@ -18,7 +19,7 @@ inline stage::Run lone_run() {
 class ServedStage {
  public:
   explicit ServedStage(const std::string& fault = "") : backend_(make_backend(fault)) {
-    done_ = std::async(std::launch::async, [this] { stage::serve(links_.second, *backend_); });
+    done_ = std::async(std::launch::async, [this] { stage::serve(links_.second, *backend_, fakes::join_star); });
   }
   ~ServedStage() { links_.first.shutdown(); }
 

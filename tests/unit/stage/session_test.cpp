@@ -132,13 +132,13 @@ TEST_CASE("a request that is unknown or malformed is a fault, and the stage goes
        {"{}", "[]", "null", "7", R"("run")", R"({"type":"restart","body":{}})", R"({"type":7,"body":{}})",
         R"({"type":["run"]})", R"({"type":"run"})", R"({"type":"run","body":{}})", R"({"type":"run","body":[]})",
         R"({"type":"load","body":{"model":5}})", R"({"type":"listen","body":{"address":5,"port":"x"}})",
-        R"({"type":"fault","body":{"reason":"","exit_code":0,"peer_lost":false}})"}) {
+        R"({"type":"fault","body":{"reason":"","exit_code":0,"kind":"refused"}})"}) {
     CAPTURE(request);
     stage.control().send_message(json::parse(request));
     const auto fault = stage.receive<Fault>();
     CHECK_FALSE(fault.reason.empty());
     CHECK(fault.exit_code != 0);
-    CHECK_FALSE(fault.peer_lost);
+    CHECK(fault.kind == FaultKind::refused);
   }
   CHECK(stage.ask<ModelList>(ListModels{}).models.size() == 1);
 }
@@ -188,6 +188,43 @@ TEST_CASE("a stage says how long each run of blocks takes, and a run is the sum 
   }
   request.prepared = true;
   CHECK(stage.ask<RunTimes>(request).runs.size() == 2);
+}
+
+TEST_CASE("a stage says what each codec makes of what crosses a cut, and how long encoding and decoding it take") {
+  ServedStage stage;
+  TimeCodecs request{a_model(), 3, 1, {codec::parse("uniform8"), codec::parse("zstd")}, 4};
+  request.model.model = "synthetic:0ms/4kB,0ms/2kB,0ms";
+  const auto at_cut = [&](int cut) {
+    request.cut = cut;
+    return stage.ask<CodecTimes>(request).codecs;
+  };
+  const auto times = at_cut(1);
+  REQUIRE(times.size() == 2);
+  CHECK(times[0].payload_bytes == 1008);  // 1000 values, and two levels beside
+  CHECK(times[1].payload_bytes > 0);
+  for (const auto& one : times) {
+    CHECK(one.encode_ns.size() == 4);
+    CHECK(one.decode_ns.size() == 4);
+    CHECK(*std::min_element(one.encode_ns.begin(), one.encode_ns.end()) > 0);
+  }
+  CHECK(at_cut(2)[0].payload_bytes == 508);
+  CHECK(at_cut(0).size() == 2);
+  CHECK(at_cut(3).size() == 2);
+}
+
+TEST_CASE("codecs at a cut that does not exist, or that do not encode, are a fault, and the stage goes on") {
+  ServedStage stage;
+  const TimeCodecs good{a_model(), kBlocks, 1, {codec::parse("lz4")}, 1};
+  const auto damaged = [&](const auto& damage) {
+    auto request = good;
+    damage(request);
+    return contains(stage.ask<Fault>(request).reason, "the driver asked for the times of 1 codecs");
+  };
+  CHECK(damaged([](auto& request) { request.rounds = 0; }));
+  CHECK(damaged([](auto& request) { request.cut = -1; }));
+  CHECK(damaged([](auto& request) { request.cut = kBlocks + 1; }));
+  CHECK(damaged([](auto& request) { request.codecs = {codec::Codec{}}; }));
+  CHECK(stage.ask<CodecTimes>(good).codecs.size() == 1);
 }
 
 TEST_CASE("runs of blocks that do not exist are a fault, and the stage goes on") {
@@ -527,7 +564,7 @@ TEST_CASE("the stage whose block breaks says so, and its neighbours say that the
   for (std::size_t i = 0; i < 3; ++i) {
     CAPTURE(i);
     const auto fault = ring[i].receive<Fault>();
-    CHECK(fault.peer_lost == (i != culprit));
+    CHECK((fault.kind == FaultKind::peer_lost) == (i != culprit));
     CHECK(contains(fault.reason, "broke on purpose") == (i == culprit));
   }
 }
@@ -538,7 +575,7 @@ TEST_CASE("after a run that failed the links are gone, and the stages still answ
   ring.start(setup);
   for (std::size_t i = 0; i < 2; ++i) ring[i].receive<Fault>();
   ring.start(setup);
-  for (std::size_t i = 0; i < 2; ++i) CHECK(ring[i].receive<Fault>().peer_lost);
+  for (std::size_t i = 0; i < 2; ++i) CHECK(ring[i].receive<Fault>().kind == FaultKind::peer_lost);
   CHECK(ring[0].ask<ModelList>(ListModels{}).models.size() == 1);
   CHECK_NOTHROW(ring[0].make_source(1));
 }
@@ -548,5 +585,5 @@ TEST_CASE("a stage that ends in the middle of a run is a lost peer to its neighb
   ring[0].send(make_runs({}).front());  // its batch waits for a stage that was not told to run
   ring[1].control().shutdown();
   CHECK_NOTHROW(ring[1].wait());
-  CHECK(ring[0].receive<Fault>().peer_lost);
+  CHECK(ring[0].receive<Fault>().kind == FaultKind::peer_lost);
 }

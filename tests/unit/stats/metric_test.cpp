@@ -57,7 +57,7 @@ TEST_CASE("a trial that trains has its own metrics, and those of what it holds a
   record.trial.training.emplace();
   record.fidelity.reset();
   record.summary = record::Summary{};
-  record.summary->training = {{4, 1, 2, 3, 4, 5, 6, 7}, 8, {}, 0.25, 0.125, 9, 0.5, 0.75};
+  record.summary->training = {{4, 1, 2, 3, 4, 5, 6, 7}, 0, 8, {}, 0.25, 0.125, 9, 0.5, 0.75};
   record.links = {{0, 1, 1000, 64, {}}, {1, 0, 500, 64, {}}, {1, 2, 100, 64, {}}, {2, 1, 10, 64, {}}};
   for (const auto& [name, value] : std::initializer_list<std::pair<const char*, double>>{{"step_time", 3},
                                                                                          {"step_time_mean", 2},

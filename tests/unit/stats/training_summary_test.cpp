@@ -86,6 +86,45 @@ double sum(const record::StepParts& parts) {
   return sum;
 }
 
+/// Two replicas, of which the second takes 2 ms longer backward, if adding up takes 7 ms.
+record::TrainingSamples samples_of_replicas(const Trial& trial) {
+  constexpr std::int64_t kSum = 7 * kMillisecond;
+  const int each = trial.micro_batches() / 2, steps = trial.warmup + trial.batches;
+  record::TrainingSamples samples{trial.warmup, trial.micro_batches(), {}, {}, 2};
+  samples.stages.resize(2);
+  samples.losses.assign(static_cast<std::size_t>(steps), 0.5);
+  std::int64_t now[] = {0, 0};
+  for (int step = 0; step < steps; ++step) {
+    for (std::size_t replica = 0; replica < 2; ++replica) {
+      auto& timeline = samples.stages[replica];
+      const auto compute = [&](PassTimeline& pass, std::int64_t takes) {
+        for (int i = 0; i < each; ++i) {
+          pass.compute_begin.push_back(now[replica]);
+          pass.compute_end.push_back(now[replica] += takes);
+        }
+      };
+      compute(timeline.forward, 10 * kMillisecond);
+      compute(timeline.backward, (replica == 0 ? 20 : 22) * kMillisecond);
+      timeline.reduce_begin.push_back(now[replica]);
+    }
+    const auto summed = std::max(now[0], now[1]) + kSum;
+    for (std::size_t replica = 0; replica < 2; ++replica) {
+      auto& timeline = samples.stages[replica];
+      timeline.reduce_end.push_back(summed);
+      timeline.update_begin.push_back(summed);
+      timeline.update_end.push_back(now[replica] = summed + 5 * kMillisecond);
+    }
+  }
+  return samples;
+}
+
+Trial a_trial_of_replicas() {
+  auto trial = a_trial(Schedule::gpipe, 6, 4, 1);
+  trial.split_points.clear();
+  trial.data_parallel = 2;
+  return trial;
+}
+
 }  // namespace
 
 TEST_CASE("a step of equal stages takes the time of the formula, and its parts add up to it") {
@@ -163,6 +202,47 @@ TEST_CASE("without a flush steps overlap, and the rate is that of the slowest st
   CHECK(summary.sample_per_s == Approx(4 / 0.035).epsilon(0.01));
   CHECK(summary.step.p50_ns > 35 * kMillisecond);  // from its own first forward to its own last update
   CHECK(summary.bubble < 0.05);
+}
+
+TEST_CASE(
+    "replicas wait for the last one's gradients, adding up is a part of its own, and all parts add up to the step") {
+  const auto trial = a_trial_of_replicas();
+  const auto summary = stats::summarise_training(samples_of_replicas(trial), trial);
+  const double step = 3 * 32 + 7 + 5;
+  CHECK(summary.step.p50_ns == Approx(step * kMillisecond));
+  CHECK(summary.sample_per_s == Approx(24 / (step / 1000)));
+  for (const auto& replica : summary.stages) {
+    CHECK(replica.all_reduce_ns == Approx(7 * kMillisecond));
+    CHECK(replica.update_ns == Approx(5 * kMillisecond));
+    CHECK(replica.transfer_ns == 0);
+    CHECK(sum(replica) == Approx(step * kMillisecond));
+  }
+  CHECK(summary.stages[0].waiting_ns == Approx(6 * kMillisecond));
+  CHECK(summary.stages[1].waiting_ns == Approx(0).margin(1));
+  CHECK(summary.bubble == Approx((13 + 7) / 2.0 / step));
+  // If adding up took no time, the first would still wait for the second.
+  CHECK(summary.bound_sample_per_s == Approx(24 / ((step - 7) / 1000)).epsilon(1e-6));
+  CHECK(summary.expected_bubble == Approx(3 / (step - 7)).epsilon(1e-6));
+  CHECK(nlohmann::json(summary).get<record::TrainingSummary>() == summary);
+  CHECK(nlohmann::json(samples_of_replicas(trial)).get<record::TrainingSamples>() == samples_of_replicas(trial));
+  auto damaged = samples_of_replicas(trial);
+  damaged.stages[1].reduce_end.pop_back();
+  CHECK_THROWS_AS(stats::summarise_training(damaged, trial), UsageError);
+}
+
+TEST_CASE("a step that may end on another clock may be wrong by as much as that clock, and no more") {
+  const auto trial = a_trial(Schedule::gpipe, 6, 5, 2);
+  auto samples = samples_of(trial);
+  std::vector<record::ClockRelation> clocks(2);
+  clocks[1].same_clock = false;
+  clocks[1].error_bound_ns = 3 * kMillisecond;
+  // The last stage's update ends 20 ms before stage 0's, whose end no other clock can move.
+  CHECK(stats::summarise_training(samples, trial, clocks).step_error_ns == 0);
+  clocks[1].error_bound_ns = 22 * kMillisecond;
+  CHECK(stats::summarise_training(samples, trial, clocks).step_error_ns == Approx(2 * kMillisecond));
+  for (auto& end : samples.stages[1].update_end) end += 30 * kMillisecond;  // now it is last, by 10 ms
+  CHECK(stats::summarise_training(samples, trial, clocks).step_error_ns == Approx(22 * kMillisecond));
+  CHECK(stats::summarise_training(samples, trial).step_error_ns == 0);
 }
 
 TEST_CASE("samples that are not those of the trial's steps are refused") {

@@ -106,6 +106,49 @@ TEST_CASE("a stage that begins or ends at any block of AlexNet, where ReLUs are 
   }
 }
 
+TEST_CASE("replicas that each compute a share make of a model what one makes that takes the sum of their gradients") {
+  const std::string model = "densenet_cifar";
+  auto task = task_of(model, {.optimizer = kMomentum});
+  task.micro_batches = 4;
+  const auto of_replicas = [&](int replicas) {
+    const auto backend = make_model_backend();
+    backend->configure({});
+    task.replicas = replicas;
+    return stage::compute_training_reference({task, {{0, blocks_of(model)}}, 2}, *backend);
+  };
+  const auto one = of_replicas(1), two = of_replicas(2);
+  REQUIRE(two.digests.size() == 2 * one.digests.size());
+  // The first losses are of equal weights; the second ones of sums in another order, and of batch norms of their own.
+  CHECK(two.losses[0] == Approx(one.losses[0]).epsilon(1e-6));
+  CHECK(two.losses[1] == Approx(one.losses[1]).epsilon(1e-3));
+  CHECK(two.digests != of_replicas(4).digests);
+}
+
+TEST_CASE("gradients that are looked at change nothing, and those that are changed do") {
+  const std::string model = "mobilenet_v2";
+  const Training training{.optimizer = kMomentum};
+  const auto backend = make_model_backend();
+  backend->configure({});
+  const auto task = task_of(model, training);
+  const stage::TrainingData data(task, true, true, *backend);
+  const auto digests = [&](auto look) {
+    const auto part = backend->make_training_part(task.model, {0, blocks_of(model)}, training);
+    for (std::size_t step = 0; step < 2; ++step) {
+      part->forward({step, 0}, data.input({step, 0}));
+      part->loss({step, 0}, data.labels({step, 0}), 1);
+      part->backward({step, 0}, {});
+      look(*part);
+      part->update(0.1);
+    }
+    return part->digests();
+  };
+  const auto plain = digests([](stage::TrainingPart&) {});
+  CHECK(digests([](stage::TrainingPart& part) { CHECK(part.gradients().size() > 2'000'000); }) == plain);
+  CHECK(digests([](stage::TrainingPart& part) {
+          for (auto& gradient : part.gradients()) gradient *= 2;
+        }) != plain);
+}
+
 TEST_CASE("recomputing forwards changes no bit, running statistics and dropped elements included") {
   const std::string model = "mobilenet_v2";
   const int end = blocks_of(model), cut = end / 2;

@@ -313,6 +313,7 @@ StepDemands step_demands(std::span<const record::TrialRecord* const> records) {
   demands.expected_bubble = median_of(records, [](const Summary& one) { return one.expected_bubble; });
   demands.last_loss = median_of(records, [](const Summary& one) { return one.last_loss; });
   demands.uncompressed_loss = records.front()->summary->training->uncompressed_loss;  // the same in all repetitions
+  demands.step_error_ns = median_of(records, [](const Summary& one) { return one.step_error_ns; });
   demands.stages.resize(records.front()->summary->training->stages.size());
   for (std::size_t stage = 0; stage < demands.stages.size(); ++stage) {
     for (const auto part : record::kStepParts) {

@@ -16,6 +16,7 @@ struct StepDemands {
   double sample_per_s = 0;
   double bound_sample_per_s = 0;            ///< that of the schedule, if nothing took time but computing
   int batch = 1;                            ///< samples of a step
+  double step_error_ns = 0;                 ///< of the time of a step whose end is on another clock
   std::vector<record::StepParts> stages{};  ///< of a step
   double bubble = 0;
   double expected_bubble = 0;

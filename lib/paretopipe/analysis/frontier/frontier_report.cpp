@@ -6,6 +6,7 @@
 #include <paretopipe/record/metric.hpp>
 
 #include <algorithm>
+#include <map>
 #include <unordered_map>
 #include <utility>
 
@@ -168,13 +169,15 @@ const stats::Configuration* find_measured(std::span<const stats::Configuration> 
 
 }  // namespace
 
-Baselines find_baselines(std::span<const stats::Configuration> group) {
-  return {find_measured(group, [](const experiment::Trial& trial) { return trial.all_local(); }),
-          find_measured(group, [](const experiment::Trial& trial) { return trial.data_parallel > 0; })};
+Baselines find_baselines(std::span<const stats::Configuration> group, const std::string& way_of_training) {
+  const auto alike = [&](const experiment::Trial& trial) { return trial.way_of_training() == way_of_training; };
+  return {find_measured(group, [&](const auto& trial) { return trial.all_local() && alike(trial); }),
+          find_measured(group, [&](const auto& trial) { return trial.data_parallel > 0 && alike(trial); })};
 }
 
 SpeedUps speed_ups_of(const stats::Configuration& configuration, const Baselines& baselines) {
-  const auto& throughput = record::find_metric("throughput");
+  const bool trains = configuration.trial.training.has_value();
+  const auto& throughput = record::find_metric(trains ? "training_throughput" : "throughput");
   const auto own = configuration.median(throughput);
   SpeedUps speed_ups;
   const auto over = [&](const stats::Configuration* baseline) {
@@ -306,10 +309,13 @@ FrontierReport make_frontier_report(std::span<const record::TrialRecord> records
   FrontierReport report{std::move(objectives), std::move(options), {}, {}};
   for (const auto& measured : stats::aggregate(records)) {
     auto& group = report.groups.emplace_back();
-    const auto baselines = find_baselines(measured.configurations);
+    std::map<std::string, Baselines> baselines;  // by the way of training
     for (const auto& configuration : measured.configurations) {
       group.rows.push_back(make_row(records, configuration, report));
-      group.rows.back().speed_ups = speed_ups_of(configuration, baselines);
+      const auto way = configuration.trial.way_of_training();
+      const auto [own, is_new] = baselines.try_emplace(way);
+      if (is_new) own->second = find_baselines(measured.configurations, way);
+      group.rows.back().speed_ups = speed_ups_of(configuration, own->second);
     }
     const auto points = points_of(group, report.objectives);
     mark_frontier(group, points);

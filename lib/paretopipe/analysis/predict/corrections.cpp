@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -65,13 +66,29 @@ double student_t(std::size_t degrees) {
   return 1.96 + 2.7 / static_cast<double>(degrees);  // within 0.2 %
 }
 
-/// Half of the interval that holds 95 % of further errors.
-double spread_of(std::span<const double> errors, std::size_t fitted) {
-  if (errors.size() <= fitted) return 0;
-  const auto degrees = errors.size() - fitted;
-  const auto squares = std::inner_product(errors.begin(), errors.end(), errors.begin(), 0.0);
-  const double share = static_cast<double>(fitted) / static_cast<double>(errors.size());
+/// What is fitted for each of the two numbers.
+constexpr std::size_t kFittedFactors = 2;
+
+double sum_of_squares(std::span<const double> errors) {
+  return std::inner_product(errors.begin(), errors.end(), errors.begin(), 0.0);
+}
+
+/// Half of the interval that holds 95 % of further errors, after `count` errors whose squares have this sum.
+double half_width(std::size_t count, double squares) {
+  if (count <= kFittedFactors) return 0;
+  const auto degrees = count - kFittedFactors;
+  const double share = static_cast<double>(kFittedFactors) / static_cast<double>(count);
   return student_t(degrees) * std::sqrt(squares / static_cast<double>(degrees) * (1 + share));
+}
+
+double spread_of(std::span<const double> errors) {
+  return half_width(errors.size(), sum_of_squares(errors));
+}
+
+/// The same if errors below 0 were as those above it, of which there are as many around least absolute errors.
+double spread_above(std::vector<double> errors) {
+  for (auto& error : errors) error = std::max(0.0, error);
+  return half_width(errors.size(), 2 * sum_of_squares(errors));
 }
 
 std::vector<VerifiedSplit> measured_splits(const Question& question, std::span<const record::TrialRecord> records) {
@@ -101,7 +118,7 @@ Corrections fit(Question question, std::span<const record::TrialRecord> records)
   std::vector<Row> latencies, periods;
   for (const auto& split : splits) {
     const auto& predicted = split.predicted;
-    const double compute = sum_of(predicted.stage_ns);
+    const double compute = sum_of(predicted.stage_ns) + sum_of(predicted.coding_ns);
     // Links are predicted as they are; what is fitted is the rest.
     const double links = sum_of(predicted.link_ns);
     latencies.push_back({compute, static_cast<double>(predicted.link_ns.size()), split.latency_ns - links});
@@ -126,9 +143,18 @@ Corrections fit(Question question, std::span<const record::TrialRecord> records)
     latency_errors.push_back(split.latency_error());
     throughput_errors.push_back(split.throughput_error());
   }
-  question.corrections.latency_spread = spread_of(latency_errors, 2);
-  question.corrections.throughput_spread = spread_of(throughput_errors, 2);
+  question.corrections.latency_spread = spread_of(latency_errors);
+  question.corrections.throughput_spread = spread_of(throughput_errors);
   return question.corrections;
+}
+
+Margins margins_of(std::span<const VerifiedSplit> splits) {
+  std::vector<double> too_long, too_low;
+  for (const auto& split : splits) {
+    too_long.push_back(split.latency_error());
+    too_low.push_back(split.throughput_image_per_s / split.predicted.throughput_image_per_s.value - 1);
+  }
+  return {spread_above(std::move(too_long)), spread_above(std::move(too_low))};
 }
 
 }  // namespace paretopipe::predict

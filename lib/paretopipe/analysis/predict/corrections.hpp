@@ -17,4 +17,17 @@ inline constexpr int kFewestFitted = 4;
 /// that there are. Throws UsageError for fewer than kFewestFitted splits.
 Corrections fit(Question question, std::span<const record::TrialRecord> records);
 
+/// Shares by which predictions may be too bad.
+struct Margins {
+  double latency = 0;     ///< longer than what would be measured
+  double throughput = 0;  ///< lower
+
+  bool operator==(const Margins&) const = default;
+};
+
+/// The margins that 95 % of further splits keep, by those that were measured after fit(): the one side of the interval
+/// that fit() has for both. A split that is slower than predicted widens nothing, for it may have been disturbed. At
+/// least kFewestFitted splits.
+Margins margins_of(std::span<const VerifiedSplit> splits);
+
 }  // namespace paretopipe::predict

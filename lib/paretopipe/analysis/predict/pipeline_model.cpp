@@ -1,13 +1,11 @@
-#include <paretopipe/analysis/predict/long_model.hpp>
 #include <paretopipe/analysis/predict/pipeline_model.hpp>
 #include <paretopipe/analysis/predict/queueing.hpp>
-#include <paretopipe/analysis/stats/quantile.hpp>
 #include <paretopipe/core/error.hpp>
+#include <paretopipe/experiment/codecs.hpp>
 #include <paretopipe/host/cpu_set.hpp>
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <set>
 
 #include <fmt/format.h>
@@ -19,83 +17,8 @@ namespace {
 /// The share of a rate that is payload: TCP's 1448 bytes of a frame's 1514.
 constexpr double kPayloadShare = 1448.0 / 1514.0;
 
-constexpr double kFastQuantile = 0.1;
-constexpr double kSlowQuantile = 0.9;
-
 std::size_t at(int number) {
   return static_cast<std::size_t>(number);
-}
-
-std::int64_t whole(double ns) {
-  return std::clamp<std::int64_t>(std::llround(ns), 0, StageTimes::kLongestNs);
-}
-
-/// Where a quota makes some rounds short and others long, only their mean is the speed of the device.
-double usual_ns(const ProfiledDevice& device, const std::vector<double>& samples) {
-  if (!device.cpu_quota) return *stats::median(samples);
-  return std::accumulate(samples.begin(), samples.end(), 0.0) / static_cast<double>(samples.size());
-}
-
-/// What a run needs. Of one that was not profiled it is what a larger one needs, which is no less.
-std::optional<std::int64_t> memory_of(const ProfiledDevice& device, int begin, int end, int blocks) {
-  if (const auto* run = device.run(begin, end)) return run->memory_bytes;
-  const auto* first = device.run(0, end);
-  const auto* last = device.run(begin, blocks);
-  if (!first->memory_bytes || !last->memory_bytes) return std::nullopt;
-  return std::min(*first->memory_bytes, *last->memory_bytes);
-}
-
-/// Runs that were not profiled.
-void estimate_others(Candidate& candidate, int blocks) {
-  const LongModel model(*candidate.device, blocks);
-  candidate.estimated_within = model.held_out_error();
-  for (int begin = 1; begin < blocks; ++begin) {
-    for (int end = begin + 1; end < blocks; ++end) {
-      if (candidate.device->run(begin, end) != nullptr) continue;
-      const auto usual = model.estimate_ns(begin, end);
-      candidate.usual.set(begin, end, whole(usual));
-      candidate.fast.set(begin, end, whole(usual / (1 + candidate.estimated_within)));
-      candidate.slow.set(begin, end, whole(usual * (1 + candidate.estimated_within)));
-    }
-  }
-}
-
-/// `limit`: of the memory that a stage may need on this device.
-void forbid_beyond(std::int64_t limit, Candidate& candidate, int blocks) {
-  for (int begin = 0; begin < blocks; ++begin) {
-    for (int end = begin + 1; end <= blocks; ++end) {
-      const auto needed = memory_of(*candidate.device, begin, end, blocks);
-      if (!needed) {
-        throw UsageError(
-            fmt::format("keep --memory: the profile of {} does not say how much its blocks need; profile it again",
-                        candidate.device->name));
-      }
-      if (*needed > limit) candidate.usual.forbid(begin, end);
-    }
-  }
-}
-
-Candidate candidate_of(const Question& question, std::pair<std::size_t, int> place, std::size_t position) {
-  const auto& profile = question.profiles[place.first];
-  const auto& device = profile.devices[at(place.second)];
-  const int blocks = profile.model.block_count();
-  Candidate candidate{&device, place, StageTimes(blocks), StageTimes(blocks), StageTimes(blocks)};
-  for (const auto& run : device.runs) {
-    const std::vector<double> samples(run.compute_ns.begin(), run.compute_ns.end());
-    const auto usual = usual_ns(device, samples);
-    candidate.usual.set(run.begin, run.end, whole(usual));
-    candidate.fast.set(run.begin, run.end, whole(std::min(usual, *stats::quantile(samples, kFastQuantile))));
-    candidate.slow.set(run.begin, run.end, whole(std::max(usual, *stats::quantile(samples, kSlowQuantile))));
-  }
-  if (blocks > kMostProfiledBlocks) estimate_others(candidate, blocks);
-  const bool sleeps = profile.model.model.starts_with("synthetic:");
-  if (!sleeps && !device.cpus.empty()) candidate.cpus = device.host.hostname + " " + device.cpus;
-  const auto& limits = question.memory_bytes;
-  constexpr auto kAny = std::numeric_limits<std::int64_t>::max();
-  if (!limits.empty() || question.least_memory) {
-    forbid_beyond(limits.empty() ? kAny : limits[limits.size() == 1 ? 0 : position], candidate, blocks);
-  }
-  return candidate;
 }
 
 Band wider(const Band& band, double spread) {
@@ -183,10 +106,11 @@ Band Way::latency_ns(std::int64_t bytes) const {
   return {usual - std::min(fixed_ns, 3 * jitter_ns), usual, usual + 3 * jitter_ns};
 }
 
-PipelineModel::PipelineModel(const Question& question)
-    : question_(question), model_(question.profiles.at(0).model), stages_(stages_of(question)) {
+PipelineModel::PipelineModel(const Question& question, const std::string& codec)
+    : question_(question), codec_(codec), model_(question.profiles.at(0).model), stages_(stages_of(question)) {
   check_profiles();
   add_devices();
+  if (codec_ != codec::kNone) add_codec();
   check_devices();
   find_ways();
 }
@@ -211,6 +135,32 @@ void PipelineModel::add_devices() {
                                  limits, places.size()));
   }
   for (std::size_t i = 0; i < places.size(); ++i) candidates_.push_back(candidate_of(question_, places[i], i));
+}
+
+/// The link's bytes are the most that a device made of what crosses.
+void PipelineModel::add_codec() {
+  if (experiment::codec_count(codec_) > 1) {
+    throw UsageError(
+        fmt::format("predict {}: only one codec for all cuts is predicted; measure one for each of them with "
+                    "`paretopipe sweep --codec {}`",
+                    codec_, codec_));
+  }
+  encoded_bytes_.assign(at(blocks()) + 1, 0);
+  for (auto& candidate : candidates_) {
+    const auto& device = *candidate.device;
+    for (int cut = 0; cut <= blocks(); ++cut) {
+      const auto* profiled = device.codec(codec_, cut);
+      if (profiled == nullptr) {
+        throw UsageError(
+            fmt::format("predict {}: the profile of {} does not have this codec; make it again with `paretopipe "
+                        "profile --codec {}`",
+                        codec_, device.name, codec_));
+      }
+      candidate.encode_ns.push_back(band_of(device, profiled->encode_ns));
+      candidate.decode_ns.push_back(band_of(device, profiled->decode_ns));
+      encoded_bytes_[at(cut)] = std::max(encoded_bytes_[at(cut)], profiled->payload_bytes);
+    }
+  }
 }
 
 void PipelineModel::check_devices() const {
@@ -286,13 +236,37 @@ Way PipelineModel::shaped_way(const experiment::LinkConditions& conditions) cons
   return way;
 }
 
+std::int64_t PipelineModel::bytes_over(std::size_t number, std::size_t stages, int cut) const {
+  return encoded_bytes_.empty() || number + 1 == stages ? model_.bytes_at(cut) : encoded_bytes_[at(cut)];
+}
+
+/// In the search every stage has blocks. So the first block is the first stage's, and the last one the last stage's.
+std::vector<StageTimes> PipelineModel::stage_times() const {
+  std::vector<StageTimes> all;
+  for (const auto& candidate : candidates_) {
+    auto& times = all.emplace_back(candidate.usual);
+    if (candidate.encode_ns.empty()) continue;
+    for (int begin = 0; begin < blocks(); ++begin) {
+      for (int end = begin + 1; end <= blocks(); ++end) {
+        const auto coding = (begin > 0 ? candidate.decode_ns[at(begin)].value : 0) +
+                            (end < blocks() ? candidate.encode_ns[at(end)].value : 0);
+        if (times.possible(begin, end)) {
+          times.set(begin, end, whole(static_cast<double>(times.at(begin, end)) + coding));
+        }
+      }
+    }
+  }
+  return all;
+}
+
 std::vector<LinkTimes> PipelineModel::link_times() const {
   const auto& corrections = question_.corrections;
   std::vector<LinkTimes> links;
-  for (const auto& way : ways_) {
+  for (std::size_t number = 0; number < ways_.size(); ++number) {
+    const auto& way = ways_[number];
     auto& times = links.emplace_back();
     for (int cut = 0; cut <= blocks(); ++cut) {
-      const auto bytes = model_.bytes_at(cut);
+      const auto bytes = bytes_over(number, ways_.size(), cut);
       times.busy_ns.push_back(whole(way.busy_ns(bytes) / corrections.busy_pace));
       times.latency_ns.push_back(
           whole((way.latency_ns(bytes).value + corrections.hand_over_ns) / corrections.idle_pace));
@@ -334,6 +308,15 @@ Band PipelineModel::time_of(const PlacedStage& stage) const {
   return {time(device.fast), time(device.usual), time(device.slow)};
 }
 
+Band PipelineModel::coding_of(const std::vector<PlacedStage>& stages, std::size_t number) const {
+  const auto& stage = stages[number];
+  const auto& device = candidates_[at(stage.device)];
+  Band coding;
+  if (number > 0) coding = coding + device.decode_ns[at(stage.begin)];
+  if (number + 1 < stages.size()) coding = coding + device.encode_ns[at(stage.end)];
+  return coding;
+}
+
 PredictedSplit PipelineModel::judge(const std::vector<PlacedStage>& stages) const {
   const auto& corrections = question_.corrections;
   PredictedSplit split;
@@ -341,17 +324,25 @@ PredictedSplit PipelineModel::judge(const std::vector<PlacedStage>& stages) cons
   std::vector<const Candidate*> devices;
   std::vector<Band> alone;
   Band latency;
+  const bool encodes = !encoded_bytes_.empty() && stages.size() > 1;
+  if (encodes) split.codec = codec_;
   for (const auto& stage : stages) {
     devices.push_back(&candidates_[at(stage.device)]);
     alone.push_back(time_of(stage));
     split.stage_ns.push_back(corrections.idle_pace * alone.back());
+    if (encodes) {
+      const auto coding = coding_of(stages, alone.size() - 1);
+      split.coding_ns.push_back(corrections.idle_pace * coding);
+      latency = latency + split.coding_ns.back();
+      alone.back() = alone.back() + coding;
+    }
     split.memory_bytes.push_back(
         stage.begin == stage.end ? 0 : memory_of(*devices.back()->device, stage.begin, stage.end, blocks()));
     latency = latency + split.stage_ns.back();
   }
   auto period = period_of_stages(devices, alone, corrections);
   for (std::size_t i = 0; i < stages.size() && stages.size() > 1; ++i) {
-    const auto bytes = model_.bytes_at(stages[i].end);
+    const auto bytes = bytes_over(i, stages.size(), stages[i].end);
     const auto hand_over = corrections.hand_over_ns;
     split.payload_bytes.push_back(bytes);
     split.link_ns.push_back(ways_[i].latency_ns(bytes) + Band{hand_over, hand_over, hand_over});

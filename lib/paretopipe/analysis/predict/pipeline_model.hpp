@@ -27,15 +27,30 @@ struct Candidate {
   StageTimes fast;
   StageTimes usual;
   StageTimes slow;
+  std::vector<Band> encode_ns{};  ///< what crosses each cut, 0 … N; empty without a codec
+  std::vector<Band> decode_ns{};
   std::string cpus{};  ///< that its stages take turns on, with others on the same; empty: unknown, or it takes none
   double estimated_within = 0;  ///< of runs that were not profiled, if there are any (LongModel::held_out_error)
 };
 
-/// The devices and links that a question is about, and how fast a pipeline of them is with given stages.
+/// `place`: its profile, and its number there; `position`: among all devices of the question. Throws UsageError for a
+/// memory limit where the profile does not say what blocks need.
+Candidate candidate_of(const Question& question, std::pair<std::size_t, int> place, std::size_t position);
+
+/// The band of a device's samples, as predict() has it.
+Band band_of(const ProfiledDevice& device, const std::vector<std::int64_t>& times_ns);
+
+/// What a run needs. Of one that was not profiled it is what a larger one needs, which is no less.
+std::optional<std::int64_t> memory_of(const ProfiledDevice& device, int begin, int end, int blocks);
+
+/// For StageTimes and LinkTimes, within their limits.
+std::int64_t whole(double ns);
+
+/// The devices and links that a question is about, and how fast a pipeline of them is with given stages and one codec.
 class PipelineModel {
  public:
   /// `question` must outlive the model. Throws what predict() does.
-  explicit PipelineModel(const Question& question);
+  PipelineModel(const Question& question, const std::string& codec);
 
   const experiment::ModelDescription& model() const { return model_; }
   int blocks() const { return model_.block_count(); }
@@ -50,7 +65,9 @@ class PipelineModel {
   /// Each device must be able to compute its blocks within this memory, as far as the memory is known.
   bool fits(const std::vector<PlacedStage>& stages) const;
 
-  /// Times of the links for the search, in a scale in which a stage's time alone is its time with batches waiting.
+  /// Times of the candidates and links for the search, in a scale in which a stage's time alone is its time with
+  /// batches waiting.
+  std::vector<StageTimes> stage_times() const;
   std::vector<LinkTimes> link_times() const;
 
   /// True if no stage's time depends on another stage: the search by stages is then exact.
@@ -59,18 +76,24 @@ class PipelineModel {
  private:
   void check_profiles() const;
   void add_devices();
+  void add_codec();
   void check_devices() const;
   void find_ways();
   void find_probed_ways();
   Way shaped_way(const experiment::LinkConditions& conditions) const;
   const ProfiledLink* probed(std::size_t from, std::size_t to) const;
   Band time_of(const PlacedStage& stage) const;
+  Band coding_of(const std::vector<PlacedStage>& stages, std::size_t number) const;
+  /// What the link from this stage, of so many, carries. Results go back as they are.
+  std::int64_t bytes_over(std::size_t number, std::size_t stages, int cut) const;
 
   const Question& question_;
+  std::string codec_;
   const experiment::ModelDescription& model_;
   int stages_ = 0;
   std::vector<Candidate> candidates_;
-  std::vector<Way> ways_;  ///< from each stage to the next
+  std::vector<std::int64_t> encoded_bytes_;  ///< at each cut; empty without a codec
+  std::vector<Way> ways_;                    ///< from each stage to the next
 };
 
 }  // namespace paretopipe::predict

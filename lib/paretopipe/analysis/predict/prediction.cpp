@@ -37,10 +37,11 @@ std::vector<PredictedSplit> undominated(std::vector<PredictedSplit> splits, bool
   return frontier;
 }
 
-/// The frontier of a question whose stages' memory is limited but is no objective.
+/// The frontier of a question with one codec, where stages' memory is limited but is no objective.
 class FrontierSearch {
  public:
-  explicit FrontierSearch(const Question& question) : question_(question), pipeline_(question) {}
+  FrontierSearch(const Question& question, const std::string& codec)
+      : question_(question), pipeline_(question, codec) {}
 
   std::vector<PredictedSplit> run() const {
     std::vector<PredictedSplit> splits;
@@ -54,8 +55,6 @@ class FrontierSearch {
     }
     return undominated(std::move(splits), false);
   }
-
-  const PipelineModel& pipeline() const { return pipeline_; }
 
  private:
   /// All local: on the first device, or in any order on each. All remote: the input crosses every link.
@@ -73,8 +72,7 @@ class FrontierSearch {
 
   /// Of the splits in which every stage has blocks.
   std::vector<Solution> by_stages() const {
-    std::vector<StageTimes> devices;
-    for (const auto& one : pipeline_.candidates()) devices.push_back(one.usual);
+    const auto devices = pipeline_.stage_times();
     auto links = pipeline_.link_times();
     if (!question_.any_order) return frontier_in_order(devices, links);
     // All links are alike but the last one, which has the network's other direction. Only it carries what leaves the
@@ -141,12 +139,21 @@ class FrontierSearch {
   PipelineModel pipeline_;
 };
 
+/// With each codec; of splits that are equal, the one whose codec is named first.
+std::vector<PredictedSplit> frontier_of(const Question& question) {
+  std::vector<PredictedSplit> splits;
+  for (const auto& codec : question.codecs) {
+    for (auto& split : FrontierSearch(question, codec).run()) splits.push_back(std::move(split));
+  }
+  return undominated(std::move(splits), false);
+}
+
 /// With the memory of the stage that needs most as third objective: what fits into ever less of it, until nothing does.
 /// Between two steps the frontier stays the same, since all its splits still fit.
 std::vector<PredictedSplit> with_least_memory(Question question) {
   std::vector<PredictedSplit> splits;
   for (;;) {
-    const auto found = FrontierSearch(question).run();
+    const auto found = frontier_of(question);
     if (found.empty()) break;
     std::int64_t most = 0;
     for (const auto& split : found) most = std::max(most, *split.most_memory_bytes());
@@ -159,6 +166,7 @@ std::vector<PredictedSplit> with_least_memory(Question question) {
 
 void check(const Question& question) {
   if (question.profiles.empty()) throw UsageError("predict: name at least one profile that `paretopipe profile` made");
+  if (question.codecs.empty()) throw UsageError("predict: name at least one codec, such as none");
   if (question.depth < 1 || question.stages < 0) {
     throw UsageError(fmt::format("predict {} stages with {} batches in flight: both must be at least 1",
                                  question.stages, question.depth));
@@ -189,8 +197,24 @@ int stages_of(const Question& question) {
   return static_cast<int>(devices);
 }
 
+namespace {
+
+/// Those of all profiles.
+std::vector<std::string> known_codecs(const std::vector<Profile>& profiles) {
+  std::vector<std::string> codecs{codec::kNone};
+  for (std::size_t i = 0; i < profiles.size(); ++i) {
+    const auto known = profiles[i].codecs();
+    if (i == 0) codecs = known;
+    std::erase_if(codecs, [&](const auto& one) { return std::find(known.begin(), known.end(), one) == known.end(); });
+  }
+  return codecs;
+}
+
+}  // namespace
+
 Question question_about(std::vector<Profile> profiles, const experiment::Trial& trial) {
   Question question{.profiles = std::move(profiles)};
+  question.codecs = known_codecs(question.profiles);
   question.stages = trial.stage_count();
   question.depth = trial.depth;
   question.shaping = trial.shaping;
@@ -200,28 +224,31 @@ Question question_about(std::vector<Profile> profiles, const experiment::Trial& 
 
 Prediction predict(const Question& question) {
   check(question);
-  const FrontierSearch search(question);
+  const PipelineModel pipeline(question, question.codecs.front());
   Prediction prediction;
-  prediction.model = search.pipeline().model().model;
-  prediction.batch = search.pipeline().model().batch;
-  prediction.stages = search.pipeline().stages();
+  prediction.model = pipeline.model().model;
+  prediction.batch = pipeline.model().batch;
+  prediction.stages = pipeline.stages();
+  prediction.codecs = question.codecs;
   prediction.depth = question.depth;
   prediction.rate_image_per_s = question.rate_image_per_s;
   prediction.corrections = question.corrections;
   if (question.network) prediction.network = question.network->name;
-  for (const auto& one : search.pipeline().candidates()) {
+  for (const auto& one : pipeline.candidates()) {
     prediction.devices.push_back(one.device->name);
     prediction.estimated_within = std::max(prediction.estimated_within, one.estimated_within);
   }
-  prediction.frontier = question.least_memory ? with_least_memory(question) : search.run();
+  prediction.frontier = question.least_memory ? with_least_memory(question) : frontier_of(question);
   return prediction;
 }
 
-std::vector<PredictedSplit> predict_splits(const Question& question, const std::vector<std::vector<int>>& splits) {
+std::vector<PredictedSplit> predict_splits(const Question& question, const std::vector<experiment::Cut>& cuts) {
   check(question);
-  const PipelineModel pipeline(question);
+  std::map<std::string, PipelineModel> pipelines;
   std::vector<PredictedSplit> predicted;
-  for (const auto& points : splits) {
+  for (const auto& cut : cuts) {
+    const auto& pipeline = pipelines.try_emplace(cut.codec, question, cut.codec).first->second;
+    const auto& points = cut.split_points;
     const bool fits = static_cast<int>(points.size()) + 1 == pipeline.stages() &&
                       std::is_sorted(points.begin(), points.end()) &&
                       (points.empty() || (points.front() >= 0 && points.back() <= pipeline.blocks()));

@@ -33,15 +33,16 @@ struct Question {
   /// What keeps the network's rate: a real one and netem count frames with their headers, and emulated the bytes of
   /// the stream.
   experiment::Shaping shaping = experiment::Shaping::netem;
-  bool any_order = false;                    ///< choose the devices and their order, too
-  int depth = 4;                             ///< batches in flight
-  std::vector<std::int64_t> memory_bytes{};  ///< that a stage may need, for all devices or for each; empty: any
-  bool least_memory = false;                 ///< the memory of the stage that needs most is a third objective
-  std::optional<double> rate_image_per_s{};  ///< at which images arrive on their own, as in the Server scenario
+  bool any_order = false;                         ///< choose the devices and their order, too
+  int depth = 4;                                  ///< batches in flight
+  std::vector<std::string> codecs{codec::kNone};  ///< to choose from, each for all cuts; canonical, at least one
+  std::vector<std::int64_t> memory_bytes{};       ///< that a stage may need, for all devices or for each; empty: any
+  bool least_memory = false;                      ///< the memory of the stage that needs most is a third objective
+  std::optional<double> rate_image_per_s{};       ///< at which images arrive on their own, as in the Server scenario
   Corrections corrections{};
 };
 
-/// The question to which a trial is an answer.
+/// The question to which a trial is an answer. All codecs that the profiles know are to choose from.
 Question question_about(std::vector<Profile> profiles, const experiment::Trial& trial);
 
 /// A number, and between which it is expected: as if every stage were as fast as its fast rounds, or as slow as its
@@ -74,9 +75,11 @@ struct ServerLatency {
 
 struct PredictedSplit {
   std::vector<PlacedStage> stages{};                        ///< those without blocks among them
+  std::string codec = codec::kNone;                         ///< of all cuts; none if all is local
   std::vector<Band> stage_ns{};                             ///< what each computes
+  std::vector<Band> coding_ns{};                            ///< what each decodes and encodes; empty without a codec
   std::vector<std::optional<std::int64_t>> memory_bytes{};  ///< that each needs; absent if the profile has it not
-  std::vector<std::int64_t> payload_bytes{};                ///< that leave each stage; empty if all is local
+  std::vector<std::int64_t> payload_bytes{};                ///< that leave each stage, encoded; empty if all is local
   std::vector<Band> link_ns{};                              ///< that these take to the next stage
   Band latency_ns{};                                        ///< with one batch in flight
   Band throughput_image_per_s{};
@@ -98,7 +101,8 @@ struct Prediction {
   int batch = 1;
   int stages = 2;
   int depth = 4;
-  std::string network{};  ///< its name; empty: as it was probed
+  std::vector<std::string> codecs{};  ///< that there were to choose from
+  std::string network{};              ///< its name; empty: as it was probed
   std::optional<double> rate_image_per_s{};
   Corrections corrections{};
   double estimated_within = 0;  ///< the share by which times of runs that were not profiled may be off; 0: all were
@@ -106,28 +110,32 @@ struct Prediction {
   std::vector<PredictedSplit> frontier{};  ///< lowest latency first, highest throughput last; of equal splits, one
 };
 
-/// The exact frontier over all partitions, and both ends: everything on the first stage, or on the last one (in any
-/// order: everything on one device). The pipeline obeys operational laws, as diagnosis::constraints() has them: latency
-/// is the sum of all stages and links, and batches follow each other at the longest of their times, or at
+/// The exact frontier over all partitions with each codec, and both ends: everything on the first stage, or on the last
+/// one (in any order: everything on one device). The pipeline obeys operational laws, as diagnosis::constraints() has
+/// them: latency is the sum of all stages and links, and batches follow each other at the longest of their times, or at
 /// latency / depth if that is more. Stages on the same CPUs of a machine take turns, so their times add up. A stage
 /// takes the median of its run's rounds (with a quota of CPU time the mean, since it makes some rounds short and others
 /// long), and its band reaches from their 10th to their 90th percentile. A link takes half a round trip, its delay, and
 /// its bytes at its rate; its jitter widens the band by three deviations. Corrections change these times, and widen the
 /// bands.
 ///
+/// With a codec the encoded bytes cross a link. A stage encodes in the thread that computes. It decodes in the one that
+/// receives, but on the same CPUs, so both count as the stage's time.
+///
 /// Where stages hold each other up, on shared CPUs or by a contention that was fitted, the period is not the longest of
 /// times that each depend on one stage. All partitions are then tried one by one.
 ///
 /// Throws UsageError if the profiles do not go together, if there are not as many devices as stages, if nothing says
-/// how fast a link is, for more than kMostTried partitions that have to be tried one by one, and for networks that
-/// lose, reorder or duplicate packets: what TCP makes of that is not predicted.
+/// how fast a link is, if a device was not profiled with a codec, for more than kMostTried partitions that have to be
+/// tried one by one, and for networks that lose, reorder or duplicate packets: what TCP makes of that is not predicted.
 Prediction predict(const Question& question);
 
 inline constexpr std::uint64_t kMostTried = 2'000'000;
 
-/// The same model's word on some partitions, on the frontier or not, by their split points. The devices are in their
-/// order, whatever the question says. Throws UsageError for split points that the model or the pipeline does not have.
-std::vector<PredictedSplit> predict_splits(const Question& question, const std::vector<std::vector<int>>& splits);
+/// The same model's word on some partitions and codecs, on the frontier or not. The devices are in their order and the
+/// codecs those of the cuts, whatever the question says. Throws UsageError for split points that the model or the
+/// pipeline does not have.
+std::vector<PredictedSplit> predict_splits(const Question& question, const std::vector<experiment::Cut>& cuts);
 
 /// The stages of the pipeline that is asked for.
 int stages_of(const Question& question);

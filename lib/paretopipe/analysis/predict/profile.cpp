@@ -1,6 +1,8 @@
 #include <paretopipe/analysis/predict/profile.hpp>
+#include <paretopipe/analysis/stats/quantile.hpp>
 #include <paretopipe/core/hash.hpp>
-#include <paretopipe/core/json.hpp>
+#include <paretopipe/core/json_fields.hpp>
+#include <paretopipe/experiment/codecs.hpp>
 #include <paretopipe/experiment/json_file.hpp>
 
 #include <algorithm>
@@ -15,8 +17,29 @@ namespace paretopipe::predict {
 namespace {
 
 constexpr int kSchema = 1;
+/// How much longer a run may take than one that contains it: what is left of noise in a median.
+constexpr double kNoise = 0.05;
 
 }  // namespace
+
+double ProfiledRun::median_ns() const {
+  return stats::median({compute_ns.begin(), compute_ns.end()}).value();
+}
+
+std::vector<std::size_t> disturbed_runs(const std::vector<ProfiledRun>& runs) {
+  std::vector<double> medians;
+  for (const auto& run : runs) medians.push_back(run.median_ns());
+  std::vector<std::size_t> disturbed;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    for (std::size_t j = 0; j < runs.size(); ++j) {
+      const bool contains = runs[j].begin <= runs[i].begin && runs[j].end >= runs[i].end;
+      if (!contains || medians[i] <= (1 + kNoise) * medians[j]) continue;
+      disturbed.push_back(i);
+      break;
+    }
+  }
+  return disturbed;
+}
 
 std::vector<int> profiled_ends(int blocks, int begin) {
   std::set<int> ends;
@@ -40,70 +63,117 @@ const ProfiledRun* ProfiledDevice::run(int begin, int end) const {
   return found == runs.end() || found->begin != begin || found->end != end ? nullptr : &*found;
 }
 
+const ProfiledCodec* ProfiledDevice::codec(const std::string& wanted, int cut) const {
+  const auto is_wanted = [&](const ProfiledCodec& one) { return one.codec == wanted && one.cut == cut; };
+  const auto found = std::find_if(codecs.begin(), codecs.end(), is_wanted);
+  return found == codecs.end() ? nullptr : &*found;
+}
+
+std::vector<std::string> Profile::codecs() const {
+  std::vector<std::string> names{codec::kNone};
+  for (const auto& first : devices.front().codecs) {
+    const auto knows = [&](const ProfiledDevice& device) { return device.codec(first.codec, 0) != nullptr; };
+    if (first.cut == 0 && std::all_of(devices.begin(), devices.end(), knows)) names.push_back(first.codec);
+  }
+  return names;
+}
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProfiledCodec, codec, cut, payload_bytes, encode_ns, decode_ns)
+
+namespace {
+
+const std::tuple kRunFields{field("begin", &ProfiledRun::begin), field("end", &ProfiledRun::end),
+                            field("compute_ns", &ProfiledRun::compute_ns),
+                            field("memory_bytes", &ProfiledRun::memory_bytes)};
+
+const std::tuple kDeviceFields{field("name", &ProfiledDevice::name),
+                               field("host", &ProfiledDevice::host),
+                               field("cpus", &ProfiledDevice::cpus),
+                               field("compute", &ProfiledDevice::compute),
+                               field("cpu_quota", &ProfiledDevice::cpu_quota),
+                               field("runs", &ProfiledDevice::runs),
+                               field("device_profile", &ProfiledDevice::profile, ""),
+                               field("codecs", &ProfiledDevice::codecs, std::vector<ProfiledCodec>{})};
+
+}  // namespace
+
 void to_json(nlohmann::json& json, const ProfiledRun& run) {
-  json = {{"begin", run.begin}, {"end", run.end}, {"compute_ns", run.compute_ns}};
-  write_optional(json, "memory_bytes", run.memory_bytes);
+  write_fields(json, run, kRunFields);
 }
 
 void from_json(const nlohmann::json& json, ProfiledRun& run) {
-  json.at("begin").get_to(run.begin);
-  json.at("end").get_to(run.end);
-  json.at("compute_ns").get_to(run.compute_ns);
-  read_optional(json, "memory_bytes", run.memory_bytes);
+  read_fields(json, run, kRunFields);
 }
 
 void to_json(nlohmann::json& json, const ProfiledDevice& device) {
-  json = {{"name", device.name}, {"host", device.host}, {"cpus", device.cpus}, {"compute", device.compute}};
-  if (!device.profile.empty()) json["device_profile"] = device.profile;
-  write_optional(json, "cpu_quota", device.cpu_quota);
-  json["runs"] = device.runs;
+  write_fields(json, device, kDeviceFields);
 }
 
 void from_json(const nlohmann::json& json, ProfiledDevice& device) {
-  json.at("name").get_to(device.name);
-  json.at("host").get_to(device.host);
-  json.at("cpus").get_to(device.cpus);
-  device.compute = json.at("compute");
-  device.profile = json.value("device_profile", "");
-  read_optional(json, "cpu_quota", device.cpu_quota);
-  json.at("runs").get_to(device.runs);
+  read_fields(json, device, kDeviceFields);
 }
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProfiledLink, from, to, round_trip_ns, rate_bit_per_s)
 
+namespace {
+
+const std::tuple kProfileFields{field("made_at", &Profile::made_at),
+                                field("release", &Profile::release),
+                                field("stage_program_sha256", &Profile::stage_program_sha256),
+                                field("model", &Profile::model),
+                                field("num_classes", &Profile::num_classes),
+                                field("seed", &Profile::seed),
+                                field("weights_sha256", &Profile::weights_sha256),
+                                field("devices", &Profile::devices),
+                                field("links", &Profile::links)};
+
+}  // namespace
+
 void to_json(nlohmann::json& json, const Profile& profile) {
-  json = {{"schema", kSchema},          {"made_at", profile.made_at},
-          {"release", profile.release}, {"stage_program_sha256", profile.stage_program_sha256},
-          {"model", profile.model},     {"num_classes", profile.num_classes},
-          {"seed", profile.seed},       {"weights_sha256", profile.weights_sha256},
-          {"devices", profile.devices}, {"links", profile.links}};
+  write_fields(json, profile, kProfileFields);
+  json["schema"] = kSchema;
   experiment::write_compute_mode(json, profile.mode);
 }
 
 namespace {
 
 void read(const nlohmann::json& json, Profile& profile) {
-  json.at("made_at").get_to(profile.made_at);
-  json.at("release").get_to(profile.release);
-  json.at("stage_program_sha256").get_to(profile.stage_program_sha256);
-  json.at("model").get_to(profile.model);
-  json.at("num_classes").get_to(profile.num_classes);
-  json.at("seed").get_to(profile.seed);
-  json.at("weights_sha256").get_to(profile.weights_sha256);
-  json.at("devices").get_to(profile.devices);
-  json.at("links").get_to(profile.links);
+  read_fields(json, profile, kProfileFields);
   profile.mode = experiment::read_compute_mode(json);
 }
 
 /// Times that a device can take, at least one.
-void check_times(const ProfiledDevice& device, const ProfiledRun& run) {
-  const auto [least, most] = std::minmax_element(run.compute_ns.begin(), run.compute_ns.end());
+void check_times(const ProfiledDevice& device, const std::string& what, const std::vector<std::int64_t>& times_ns) {
+  const auto [least, most] = std::minmax_element(times_ns.begin(), times_ns.end());
   constexpr std::int64_t kDay = 86'400'000'000'000;
   if (*least >= 0 && *most <= kDay) return;
-  throw UsageError(
-      fmt::format("profile.devices: {} has times for the blocks {} to {} that no device can take: "
-                  "from {} to {} ns",
-                  device.name, run.begin, run.end - 1, *least, *most));
+  throw UsageError(fmt::format("profile.devices: {} has times for {} that no device can take: from {} to {} ns",
+                               device.name, what, *least, *most));
+}
+
+/// A codec that is there must be there for every cut, once, in order.
+void check_codecs(const ProfiledDevice& device, const experiment::ModelDescription& model) {
+  int due = 0;
+  std::string current;
+  std::set<std::string> seen;
+  for (const auto& one : device.codecs) {
+    if (one.cut == 0) current = one.codec;
+    const bool in_turn = one.cut == due && one.codec == current && (one.cut > 0 || seen.insert(current).second);
+    const bool known = experiment::canonical_codec(one.codec) == one.codec && codec::parse(one.codec).encodes();
+    // The few bytes beside the codes are more than is saved only where next to nothing crosses.
+    const auto most_bytes = 2 * model.bytes_at(std::clamp(one.cut, 0, model.block_count())) + (1 << 20);
+    if (!known || !in_turn || one.encode_ns.empty() || one.decode_ns.empty() || one.payload_bytes < 0 ||
+        one.payload_bytes > most_bytes) {
+      throw UsageError(fmt::format("profile.devices: what {} says of {} at cut {} cannot be; profile it again",
+                                   device.name, one.codec, one.cut));
+    }
+    for (const auto* times : {&one.encode_ns, &one.decode_ns}) check_times(device, one.codec, *times);
+    due = one.cut == model.block_count() ? 0 : one.cut + 1;
+  }
+  if (due != 0) {
+    throw UsageError(fmt::format("profile.devices: {} has no time for {} at cut {}; profile it again", device.name,
+                                 device.codecs.back().codec, due));
+  }
 }
 
 /// Every run that is due must be there once, in order.
@@ -115,7 +185,7 @@ void check_runs(const ProfiledDevice& device, int blocks) {
         throw UsageError(fmt::format("profile.devices: {} has no time for the blocks {} to {}; profile it again",
                                      device.name, begin, end - 1));
       }
-      check_times(device, *run);
+      check_times(device, fmt::format("the blocks {} to {}", begin, end - 1), run->compute_ns);
       ++run;
     }
   }
@@ -133,7 +203,10 @@ void check(const Profile& profile) {
                     "device at least, and 1 to {} blocks",
                     profile.devices.size(), blocks, profile.model.batch, kMostBlocks));
   }
-  for (const auto& device : profile.devices) check_runs(device, blocks);
+  for (const auto& device : profile.devices) {
+    check_runs(device, blocks);
+    check_codecs(device, profile.model);
+  }
   const auto exists = [&](int device) { return device >= 0 && device < static_cast<int>(profile.devices.size()); };
   for (const auto& link : profile.links) {
     if (exists(link.from) && exists(link.to) && link.round_trip_ns >= 0 && link.rate_bit_per_s > 0) continue;

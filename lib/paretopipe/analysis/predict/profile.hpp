@@ -30,20 +30,39 @@ struct ProfiledRun {
   std::vector<std::int64_t> compute_ns{};      ///< raw samples, in their order; at least one
   std::optional<std::int64_t> memory_bytes{};  ///< that a stage of these blocks needs; absent if it was not counted
 
+  double median_ns() const;
+
   bool operator==(const ProfiledRun&) const = default;
+};
+
+/// Those that took over 5 % longer than one that contains them, by their places: something else had the device then,
+/// for that only adds to what blocks take.
+std::vector<std::size_t> disturbed_runs(const std::vector<ProfiledRun>& runs);
+
+/// What a device made of what crosses a cut with a codec, several times.
+struct ProfiledCodec {
+  std::string codec;  ///< canonical, never "none"
+  int cut = 0;        ///< blocks before it; 0: the model's input
+  std::int64_t payload_bytes = 0;
+  std::vector<std::int64_t> encode_ns{};  ///< raw samples, in their order; at least one
+  std::vector<std::int64_t> decode_ns{};
+
+  bool operator==(const ProfiledCodec&) const = default;
 };
 
 struct ProfiledDevice {
   std::string name;
   host::HostContext host;
-  std::string cpus;                   ///< of its stage
-  nlohmann::json compute;             ///< the settings that the stage applied
-  std::string profile{};              ///< the device profile that it was emulated with; empty: not emulated
-  std::optional<double> cpu_quota{};  ///< CPU time in CPUs that the profile allows; absent: all there is
-  std::vector<ProfiledRun> runs{};    ///< those of profiled_ends(), by their begin and then by their end
+  std::string cpus;                     ///< of its stage
+  nlohmann::json compute;               ///< the settings that the stage applied
+  std::string profile{};                ///< the device profile that it was emulated with; empty: not emulated
+  std::optional<double> cpu_quota{};    ///< CPU time in CPUs that the profile allows; absent: all there is
+  std::vector<ProfiledRun> runs{};      ///< those of profiled_ends(), by their begin and then by their end
+  std::vector<ProfiledCodec> codecs{};  ///< each at every cut, 0 … N, in their order; empty: none was asked for
 
   /// Null if it is not there.
   const ProfiledRun* run(int begin, int end) const;
+  const ProfiledCodec* codec(const std::string& wanted, int cut) const;
 
   bool operator==(const ProfiledDevice&) const = default;
 };
@@ -70,6 +89,9 @@ struct Profile {
   std::string weights_sha256{};  ///< empty: weights made from the seed
   std::vector<ProfiledDevice> devices{};
   std::vector<ProfiledLink> links{};  ///< from each device to the next
+
+  /// That all devices were profiled with, "none" first.
+  std::vector<std::string> codecs() const;
 
   bool operator==(const Profile&) const = default;
 };

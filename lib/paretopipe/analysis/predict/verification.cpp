@@ -18,10 +18,16 @@ std::pair<experiment::LinkConditions, experiment::LinkConditions> conditions_of(
   return {network.forward, network.backward};
 }
 
+/// Where all is local nothing is encoded.
+bool has_codec(const Question& question, const experiment::Trial& trial) {
+  const auto& codecs = question.codecs;
+  return trial.all_local() || std::find(codecs.begin(), codecs.end(), trial.codec) != codecs.end();
+}
+
 /// As concerns(), over any network.
 bool concerns_in_some_network(const Question& question, const experiment::Trial& trial) {
   const auto& profile = question.profiles.front();
-  return trial.data_parallel == 0 && !trial.training && trial.micro_batches() == 1 && trial.codec == codec::kNone &&
+  return trial.data_parallel == 0 && !trial.training && trial.micro_batches() == 1 && has_codec(question, trial) &&
          trial.model == profile.model.model && trial.archive == profile.model.archive &&
          trial.batch == profile.model.batch && trial.compute == profile.mode &&
          trial.block_count == profile.model.block_count() && trial.stage_count() == stages_of(question) &&
@@ -33,13 +39,13 @@ bool has_both_numbers(const record::TrialRecord& record) {
          record.summary->throughput_image_per_s;
 }
 
-using Answers = std::map<std::vector<int>, std::vector<const record::TrialRecord*>>;
+using Answers = std::map<experiment::Cut, std::vector<const record::TrialRecord*>>;
 
 Answers collect(const Question& question, std::span<const record::TrialRecord> records) {
   Answers splits;
   for (const auto& record : records) {
     if (!has_both_numbers(record) || !concerns(question, record.trial)) continue;
-    splits[record.trial.split_points].push_back(&record);
+    splits[record.trial.cut()].push_back(&record);
   }
   return splits;
 }
@@ -63,6 +69,15 @@ std::optional<double> compute_of(const record::Summary& summary, int stage) {
   return std::nullopt;
 }
 
+std::optional<double> coding_of(const record::Summary& summary, int stage) {
+  std::optional<double> sum;
+  for (const auto& part : summary.breakdown) {
+    const bool coding = part.part == record::Part::encode || part.part == record::Part::decode;
+    if (coding && part.stage == stage) sum = sum.value_or(0) + part.p50_ns;
+  }
+  return sum;
+}
+
 std::optional<double> transfer_of(const record::Summary& summary, int from) {
   for (const auto& link : summary.links) {
     if (link.from == from) return link.transfer_p50_ns;
@@ -83,6 +98,9 @@ std::vector<PartTimes> parts_of(const PredictedSplit& predicted, double latency_
     const int stage = static_cast<int>(i);
     add(fmt::format("compute of stage {}", stage), predicted.stage_ns[i].value,
         median_of(records, [&](const auto& summary) { return compute_of(summary, stage); }));
+    if (predicted.coding_ns.empty()) continue;
+    add(fmt::format("coding of stage {}", stage), predicted.coding_ns[i].value,
+        median_of(records, [&](const auto& summary) { return coding_of(summary, stage); }));
   }
   for (std::size_t i = 0; i < predicted.link_ns.size(); ++i) {
     const int from = static_cast<int>(i);
@@ -108,7 +126,7 @@ std::optional<PartTimes> load_of(const PredictedSplit& predicted,
 
 VerifiedSplit verified(const PredictedSplit& predicted, const std::vector<const record::TrialRecord*>& records) {
   VerifiedSplit split;
-  split.split_points = records.front()->trial.split_points;
+  split.cut = records.front()->trial.cut();
   split.predicted = predicted;
   split.repetitions = static_cast<int>(records.size());
   split.latency_ns = *median_of(records, [](const auto& summary) { return std::optional(summary.latency->p50_ns); });
@@ -177,14 +195,14 @@ Verification verify(const Question& question, std::span<const record::TrialRecor
   if (question.any_order) throw UsageError("what was measured has an order of devices: leave --any-order out");
   if (question.profiles.empty()) predict(question);  // says what is missing
   const auto measured = collect(question, records);
-  std::vector<std::vector<int>> splits;
-  for (const auto& [split, samples] : measured) splits.push_back(split);
-  const auto predictions = predict_splits(question, splits);
+  std::vector<experiment::Cut> cuts;
+  for (const auto& [cut, samples] : measured) cuts.push_back(cut);
+  const auto predictions = predict_splits(question, cuts);
   Verification verification;
   std::vector<double> errors;
   int in_band = 0;
-  for (std::size_t i = 0; i < splits.size(); ++i) {
-    verification.splits.push_back(verified(predictions[i], measured.at(splits[i])));
+  for (std::size_t i = 0; i < cuts.size(); ++i) {
+    verification.splits.push_back(verified(predictions[i], measured.at(cuts[i])));
     const auto& split = verification.splits.back();
     errors.push_back(std::abs(split.latency_error()));
     errors.push_back(std::abs(split.throughput_error()));

@@ -21,14 +21,14 @@ struct PartTimes {
 
 /// A split that was predicted and measured.
 struct VerifiedSplit {
-  std::vector<int> split_points{};
+  experiment::Cut cut{};
   PredictedSplit predicted{};
   double latency_ns = 0;              ///< measured: the medians over the repetitions
   double throughput_image_per_s = 0;  ///< likewise
   int repetitions = 0;
-  /// The parts of the latency with one batch in flight: each stage and link, and the rest, which is waiting, encoding
-  /// and decoding. Then what the slowest stage computes at depth. Medians over the repetitions; parts of which the
-  /// records say nothing are not there.
+  /// The parts of the latency with one batch in flight: each stage, its coding if there is a codec, and each link, and
+  /// the rest, which is waiting. Then what the slowest stage computes at depth. Medians over the repetitions; parts of
+  /// which the records say nothing are not there.
   std::vector<PartTimes> latency_parts{};
   std::optional<PartTimes> under_load{};
 
@@ -42,15 +42,15 @@ struct VerifiedSplit {
 
 /// How well profiles predict what was measured. Errors are without their signs, over both numbers of all splits.
 struct Verification {
-  std::vector<VerifiedSplit> splits{};  ///< at least one; by their split points
+  std::vector<VerifiedSplit> splits{};  ///< at least one; by their split points and codecs
   double median_error = 0;
   double worst_error = 0;
   double in_band = 0;  ///< share of both numbers of all splits that are within their bands
 };
 
-/// Holds the question's predictions against records of the same model, batch, mode, number of stages, depth and
-/// network; others are left out, and those of trials that failed, whose batches are cut, or that lack a phase. Throws
-/// UsageError if none is left or if the question is about any order, and otherwise as predict() does.
+/// Holds the question's predictions against records of the same model, batch, mode, codecs, number of stages, depth
+/// and network; others are left out, and those of trials that failed, whose batches are cut, or that lack a phase.
+/// Throws UsageError if none is left or if the question is about any order, and otherwise as predict() does.
 Verification verify(const Question& question, std::span<const record::TrialRecord> records);
 
 /// The same question over each network that records of its splits have: all that can be verified with these records.
@@ -59,7 +59,8 @@ std::vector<Question> questions_of(const Question& question, std::span<const rec
 /// True if they are about the same network, whatever its name.
 bool same_network(const Question& one, const Question& other);
 
-/// True if a trial's result answers the question: the same model, batch, mode, number of stages, depth and network.
+/// True if a trial's result answers the question: the same model, batch, mode, number of stages, depth and network,
+/// and one of the codecs.
 bool concerns(const Question& question, const experiment::Trial& trial);
 
 /// What was asked, and what came of it.

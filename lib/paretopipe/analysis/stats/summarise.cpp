@@ -202,7 +202,7 @@ void check_server(const record::ServerRecord& server, const experiment::Trial& t
 void check_summary(const record::TrialRecord& record) {
   if (record.summary && record.training) {
     record::Summary derived;
-    derived.training = summarise_training(*record.training, record.trial);
+    derived.training = summarise_training(*record.training, record.trial, record.clocks);
     check_derived(*record.summary, derived, "summary");
   }
   if (!record.summary || (!record.single_stream && !record.offline)) return;

@@ -5,6 +5,7 @@
 #include <paretopipe/record/summary.hpp>
 
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace paretopipe::stats {
@@ -64,7 +65,12 @@ record::MaxRate max_rate_of(const std::vector<record::ServerRun>& runs, const ex
 /// The expected bubble is that of the same schedule played with each stage's median times of forward, backward and
 /// update: for stages that take equally long, (K − 1) / (M + K − 1) with gpipe and 1f1b (Huang et al., 2019).
 ///
+/// `clocks`: how well each stage's moments are known in stage 0's time. A step begins on that clock, and what its end
+/// may be wrong by is the step's error. Sums of gradients by replicas begin when the last replica has its own, and
+/// until then the others wait.
+///
 /// Throws UsageError for damaged samples.
-record::TrainingSummary summarise_training(const record::TrainingSamples& samples, const experiment::Trial& trial);
+record::TrainingSummary summarise_training(const record::TrainingSamples& samples, const experiment::Trial& trial,
+                                           std::span<const record::ClockRelation> clocks = {});
 
 }  // namespace paretopipe::stats

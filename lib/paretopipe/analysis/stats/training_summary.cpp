@@ -29,14 +29,14 @@ struct Window {
 class Steps {
  public:
   Steps(const record::TrainingSamples& samples, const experiment::Trial& trial)
-      : samples_(samples),
-        extent_{static_cast<int>(samples.stages.size()), samples.micro_batches, trial.warmup + trial.batches} {
-    for (int stage = 0; stage < extent_.stages; ++stage) {
-      actions_.push_back(experiment::actions_of(trial.training->schedule, extent_, stage));
+      : samples_(samples), extent_(extent_of(samples, trial)) {
+    for (int stage = 0; stage < static_cast<int>(samples.stages.size()); ++stage) {
+      actions_.push_back(experiment::actions_of(trial.training->schedule, extent_, replicas() ? 0 : stage));
     }
     check(trial);
   }
 
+  bool replicas() const { return extent_.replicas > 1; }
   int measured() const { return extent_.steps - samples_.warmup; }
   const std::vector<std::vector<Action>>& actions() const { return actions_; }
 
@@ -44,9 +44,14 @@ class Steps {
     return samples_.stages.front().forward.compute_begin[at(step * extent_.micro_batches)];
   }
 
-  std::int64_t end_of(int step) const {
+  /// `later`: 1 or -1 for the latest or earliest end that the clocks allow.
+  std::int64_t end_of(int step, std::span<const record::ClockRelation> clocks = {}, int later = 0) const {
     std::int64_t end = 0;
-    for (const auto& stage : samples_.stages) end = std::max(end, stage.update_end[last_update_of(stage, step)]);
+    for (std::size_t i = 0; i < samples_.stages.size(); ++i) {
+      const auto& stage = samples_.stages[i];
+      const auto error = i < clocks.size() ? later * clocks[i].error_bound_ns : 0;
+      end = std::max(end, stage.update_end[last_update_of(stage, step)] + error);
+    }
     return end;
   }
 
@@ -65,6 +70,7 @@ class Steps {
   Turn turn(std::size_t stage, std::size_t index, std::size_t update) const {
     const auto& timeline = samples_.stages[stage];
     const auto& action = actions_[stage][index];
+    if (action.kind == Action::Kind::reduce) return {{all_have_gradients(update), timeline.reduce_end[update]}};
     if (action.kind == Action::Kind::update) return {{timeline.update_begin[update], timeline.update_end[update]}};
     const auto place = at(action.micro_batch);
     const bool forward = action.kind == Action::Kind::forward;
@@ -84,6 +90,19 @@ class Steps {
   }
 
  private:
+  static experiment::TrainingExtent extent_of(const record::TrainingSamples& samples, const experiment::Trial& trial) {
+    const int stages = static_cast<int>(samples.stages.size()), steps = trial.warmup + trial.batches;
+    if (trial.data_parallel == 0) return {stages, samples.micro_batches, steps};
+    return {1, samples.micro_batches / trial.data_parallel, steps, trial.data_parallel};
+  }
+
+  /// Before the last replica has its gradients, the others wait.
+  std::int64_t all_have_gradients(std::size_t reduce) const {
+    std::int64_t last = samples_.stages.front().reduce_begin[reduce];
+    for (const auto& stage : samples_.stages) last = std::max(last, stage.reduce_begin[reduce]);
+    return last;
+  }
+
   static std::size_t at(int micro_batch) { return static_cast<std::size_t>(micro_batch); }
 
   void check(const experiment::Trial& trial) const {
@@ -95,20 +114,24 @@ class Steps {
       return (pass.ready.empty() || pass.ready.size() == pass.receive_end.size()) &&
              (pass.encoded.empty() || pass.encoded.size() == pass.send_begin.size());
     };
-    bool whole = extent_.stages >= 1 && extent_.micro_batches == trial.micro_batches() && samples_.warmup >= 0 &&
-                 samples_.warmup < extent_.steps && samples_.losses.size() == static_cast<std::size_t>(extent_.steps);
-    for (int i = 0; whole && i < extent_.stages; ++i) {
-      const auto& [forward, backward, update_begin, update_end] = samples_.stages[at(i)];
+    const auto stages = static_cast<int>(samples_.stages.size());
+    bool whole = stages >= 1 && stages == (replicas() ? extent_.replicas : extent_.stages) &&
+                 samples_.micro_batches == trial.micro_batches() && extent_.micro_batches >= 1 &&
+                 samples_.warmup >= 0 && samples_.warmup < extent_.steps &&
+                 samples_.losses.size() == static_cast<std::size_t>(extent_.steps);
+    for (int i = 0; whole && i < stages; ++i) {
+      const auto& [forward, backward, reduce_begin, reduce_end, update_begin, update_end] = samples_.stages[at(i)];
       const auto updates = std::count_if(actions_[at(i)].begin(), actions_[at(i)].end(),
                                          [](const Action& action) { return action.kind == Action::Kind::update; });
-      const bool first = i == 0, last = i + 1 == extent_.stages;
+      const bool first = i == 0 || replicas(), last = i + 1 == stages || replicas();
+      const auto sums = replicas() ? update_begin.size() : 0;
       whole = has(forward.compute_begin, forward.compute_end, true) &&
               has(backward.compute_begin, backward.compute_end, true) &&
               has(forward.receive_begin, forward.receive_end, !first) &&
               has(backward.receive_begin, backward.receive_end, !last) &&
               has(forward.send_begin, forward.send_end, !last) && has(backward.send_begin, backward.send_end, !first) &&
-              has_coded(forward) && has_coded(backward) && update_begin.size() == update_end.size() &&
-              update_end.size() == static_cast<std::size_t>(updates);
+              has_coded(forward) && has_coded(backward) && reduce_begin.size() == sums && reduce_end.size() == sums &&
+              update_begin.size() == update_end.size() && update_end.size() == static_cast<std::size_t>(updates);
     }
     if (!whole) throw UsageError("the samples are damaged: they are not those of the trial's steps");
   }
@@ -126,6 +149,30 @@ record::Distribution distribution_of_steps(const Steps& steps, int warmup) {
   return *distribution(times);
 }
 
+/// The most by which the end of a measured step would be another if the clocks were off as far as they may be.
+std::int64_t error_of_steps(const Steps& steps, int warmup, std::span<const record::ClockRelation> clocks) {
+  std::int64_t most = 0;
+  for (int step = warmup; step < warmup + steps.measured(); ++step) {
+    const auto end = steps.end_of(step);
+    most = std::max({most, steps.end_of(step, clocks, 1) - end, end - steps.end_of(step, clocks, -1)});
+  }
+  return most;
+}
+
+double record::StepParts::*part_of(Action::Kind kind) {
+  switch (kind) {
+    case Action::Kind::forward:
+      return &record::StepParts::forward_ns;
+    case Action::Kind::backward:
+      return &record::StepParts::backward_ns;
+    case Action::Kind::reduce:
+      return &record::StepParts::all_reduce_ns;
+    case Action::Kind::update:
+      break;
+  }
+  return &record::StepParts::update_ns;
+}
+
 record::StepParts parts_of(const Steps& steps, std::size_t stage, const Window& window) {
   record::StepParts parts;
   const auto in_window = [&](const Window& part) { return static_cast<double>(part.within(window).length()); };
@@ -141,9 +188,7 @@ record::StepParts parts_of(const Steps& steps, std::size_t stage, const Window& 
     parts.transfer_ns += on_link;
     parts.decode_ns += decoding;
     parts.waiting_ns += in_window(free) - on_link - decoding;
-    (kind == Action::Kind::forward    ? parts.forward_ns
-     : kind == Action::Kind::backward ? parts.backward_ns
-                                      : parts.update_ns) += in_window(turn.compute);
+    parts.*part_of(kind) += in_window(turn.compute);
     parts.encode_ns += in_window(turn.encode);
     free_since = std::max({free_since, turn.compute.end_ns, turn.encode.end_ns});
   }
@@ -176,8 +221,9 @@ double median_length(const Moments& begin, const Moments& end, std::size_t warmu
 
 std::vector<experiment::ActionTimes> times_of(const record::TrainingSamples& samples) {
   std::vector<experiment::ActionTimes> times;
-  const auto warmup = static_cast<std::size_t>(samples.warmup * samples.micro_batches);
   for (const auto& stage : samples.stages) {
+    const auto per_batch = stage.forward.compute_end.size() / samples.losses.size();
+    const auto warmup = static_cast<std::size_t>(samples.warmup) * per_batch;
     const auto per_step = stage.update_end.size() / samples.losses.size();
     times.push_back(
         {median_length(stage.forward.compute_begin, end_of(stage.forward), warmup),
@@ -190,13 +236,19 @@ std::vector<experiment::ActionTimes> times_of(const record::TrainingSamples& sam
 /// The samples that there would be if nothing took time but computing, and that always equally long.
 record::TrainingSamples played(const record::TrainingSamples& samples, const Steps& steps) {
   auto result = samples;
-  const auto planned = experiment::play(steps.actions(), times_of(samples));
+  const auto times = times_of(samples);
+  const auto planned = steps.replicas() ? experiment::play_replicas(steps.actions().front(), times)
+                                        : experiment::play(steps.actions(), times);
   for (std::size_t stage = 0; stage < planned.size(); ++stage) {
     auto& timeline = result.stages[stage];
     std::size_t updates = 0;
     for (std::size_t i = 0; i < planned[stage].size(); ++i) {
       const auto& action = steps.actions()[stage][i];
       const auto begin = std::llround(planned[stage][i].begin_ns), end = std::llround(planned[stage][i].end_ns);
+      if (action.kind == Action::Kind::reduce) {
+        timeline.reduce_begin[updates] = timeline.reduce_end[updates] = begin;
+        continue;
+      }
       if (action.kind == Action::Kind::update) {
         timeline.update_begin[updates] = begin;
         timeline.update_end[updates++] = end;
@@ -229,7 +281,8 @@ std::optional<double> uncompressed_loss_of(const record::TrainingSamples& sample
 
 }  // namespace
 
-record::TrainingSummary summarise_training(const record::TrainingSamples& samples, const experiment::Trial& trial) {
+record::TrainingSummary summarise_training(const record::TrainingSamples& samples, const experiment::Trial& trial,
+                                           std::span<const record::ClockRelation> clocks) {
   const Steps steps(samples, trial);
   const auto samples_per_s = [&](const Steps& of) {
     const auto length = std::max<std::int64_t>(1, of.window().length());
@@ -237,6 +290,7 @@ record::TrainingSummary summarise_training(const record::TrainingSamples& sample
   };
   record::TrainingSummary summary;
   summary.step = distribution_of_steps(steps, samples.warmup);
+  summary.step_error_ns = static_cast<double>(error_of_steps(steps, samples.warmup, clocks));
   summary.sample_per_s = samples_per_s(steps);
   summary.stages = parts_of_stages(steps, samples.stages.size());
   summary.bubble = bubble_of(summary.stages);

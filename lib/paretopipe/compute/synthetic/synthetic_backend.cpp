@@ -167,7 +167,22 @@ class SyntheticPart final : public stage::TrainingPart {
     return range_.begin == 0 ? Activation{} : gradient;
   }
 
+  /// A word's four bytes are a float each, whose sums are exact: the sum of words is then the same in any order.
+  std::span<float> gradients() override {
+    summed_.clear();
+    for (const auto word : gradients_) {
+      for (int byte = 0; byte < kBytes; ++byte) summed_.push_back(static_cast<float>((word >> (8 * byte)) & 0xffU));
+    }
+    return summed_;
+  }
+
   void update(double learning_rate) override {
+    for (std::size_t i = 0; i < summed_.size(); ++i) {
+      auto& word = gradients_[i / kBytes];
+      if (i % kBytes == 0) word = 0;
+      word += static_cast<std::uint32_t>(summed_[i]) << (8 * (i % kBytes));
+    }
+    summed_.clear();
     const auto rate = word(static_cast<float>(learning_rate));
     for (std::size_t i = 0; i < weights_.size(); ++i) weights_[i] = std::rotl(weights_[i], 7) ^ gradients_[i] ^ rate;
     std::fill(gradients_.begin(), gradients_.end(), 0);
@@ -192,11 +207,14 @@ class SyntheticPart final : public stage::TrainingPart {
     std::vector<std::uint32_t> weights;
   };
 
+  static constexpr int kBytes = 4;
+
   SyntheticModel model_;
   wire::TensorSpec input_;
   std::vector<wire::TensorSpec> outputs_;
   experiment::BlockRange range_;
   std::vector<std::uint32_t> weights_, gradients_;
+  std::vector<float> summed_;  ///< from gradients() to update()
   std::map<stage::MicroBatch, Kept> kept_;
 };
 

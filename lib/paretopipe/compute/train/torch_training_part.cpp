@@ -11,7 +11,9 @@
 
 #include <ATen/Context.h>
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/cat.h>
 #include <ATen/ops/cross_entropy_loss.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/zeros_like.h>
@@ -126,6 +128,14 @@ class TorchTrainingPart final : public stage::TrainingPart {
     });
   }
 
+  std::span<float> gradients() override {
+    return with_autograd("gather the gradients", [&]() -> std::span<float> {
+      const at::NoGradGuard no_graph;
+      gather_gradients();
+      return {flat_gradients_.data_ptr<float>(), static_cast<std::size_t>(flat_gradients_.numel())};
+    });
+  }
+
   void update(double learning_rate) override {
     options_.training.optimizer.learning_rate = learning_rate;
     with_autograd("update the weights", [&] {
@@ -229,6 +239,28 @@ class TorchTrainingPart final : public stage::TrainingPart {
     return to_activation(gradients);
   }
 
+  /// Into one tensor, of which the parameters' gradients then are views.
+  void gather_gradients() {
+    std::vector<at::Tensor> all{at::empty({0})};
+    std::vector<std::pair<at::Tensor, at::Tensor>> gathered;
+    for (std::size_t block = 0; block < blocks_.size(); ++block) {
+      for (std::size_t i = 0; i < blocks_[block].tensors.size(); ++i) {
+        if (!blocks_[block].tensors[i].learnable) continue;
+        const auto gradient = taken_gradient(block, i);
+        const auto& parameter = current_->tensors[block][i];
+        all.push_back((gradient.defined() ? gradient : at::zeros_like(parameter)).reshape(-1));
+        gathered.emplace_back(parameter, all.back());
+      }
+    }
+    flat_gradients_ = at::cat(all);
+    std::int64_t at = 0;
+    for (auto& [parameter, gradient] : gathered) {
+      parameter.mutable_grad() = flat_gradients_.narrow(0, at, gradient.numel()).view_as(parameter);
+      at += gradient.numel();
+    }
+    unused_.assign(1, current_);
+  }
+
   void update(std::size_t block) {
     auto& tensors = current_->tensors[block];
     for (std::size_t i = 0; i < tensors.size(); ++i) {
@@ -259,6 +291,7 @@ class TorchTrainingPart final : public stage::TrainingPart {
   std::vector<std::vector<ParameterState>> states_;  ///< of each block and tensor
   std::map<MicroBatch, Kept> kept_;
   std::vector<std::shared_ptr<Version>> unused_;  ///< whose gradients no update has used yet
+  at::Tensor flat_gradients_;                     ///< of gradients()
   Tensors outputs_;                               ///< of the last forward, for loss()
 };
 

@@ -218,7 +218,7 @@ void add_predictions(Json& splits, const frontier::FrontierGroup& group,
     for (const auto& [question, verification] : predictions) {
       if (!predict::concerns(question, trial)) continue;
       for (const auto& split : verification.splits) {
-        if (split.split_points != trial.split_points) continue;
+        if (split.cut != trial.cut()) continue;
         splits[row]["predicted"] = {{"latency_p50", band(split.predicted.latency_ns)},
                                     {"throughput", band(split.predicted.throughput_image_per_s)},
                                     {"missed", render::missed_text(split)}};

@@ -1,0 +1,52 @@
+#include <paretopipe/core/clock.hpp>
+#include <paretopipe/core/json_fields.hpp>
+#include <paretopipe/host/wall_clock.hpp>
+
+#include <chrono>
+#include <limits>
+#include <tuple>
+
+#include <sys/timex.h>
+
+namespace paretopipe::host {
+
+namespace {
+
+/// The closest of a few readings between two of the steady clock: something may come in between.
+std::int64_t ahead_of_steady_ns() {
+  using std::chrono::nanoseconds;
+  std::int64_t ahead = 0, closest = std::numeric_limits<std::int64_t>::max();
+  for (int i = 0; i < 5; ++i) {
+    const auto before = now_ns();
+    const auto wall = std::chrono::duration_cast<nanoseconds>(std::chrono::system_clock::now().time_since_epoch());
+    const auto after = now_ns();
+    if (after - before >= closest) continue;
+    closest = after - before;
+    ahead = wall.count() - (before + closest / 2);
+  }
+  return ahead;
+}
+
+}  // namespace
+
+WallClock read_wall_clock() {
+  WallClock clock{.ahead_of_steady_ns = ahead_of_steady_ns()};
+  timex kernel{};  // asks, and changes nothing
+  if (::adjtimex(&kernel) >= 0 && (kernel.status & STA_UNSYNC) == 0) {
+    clock.error_bound_ns = std::int64_t{kernel.maxerror} * 1000;
+  }
+  return clock;
+}
+
+const std::tuple kWallClockFields{field("ahead_of_steady_ns", &WallClock::ahead_of_steady_ns),
+                                  field("error_bound_ns", &WallClock::error_bound_ns)};
+
+void to_json(nlohmann::json& json, const WallClock& clock) {
+  write_fields(json, clock, kWallClockFields);
+}
+
+void from_json(const nlohmann::json& json, WallClock& clock) {
+  read_fields(json, clock, kWallClockFields);
+}
+
+}  // namespace paretopipe::host

@@ -1,0 +1,25 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+
+#include <nlohmann/json.hpp>
+
+namespace paretopipe::host {
+
+/// The clock that tells the time of day. Nothing is measured with it. But a time daemon, such as chrony, says how well
+/// it keeps it, and that can be held against what two machines' exchanges show.
+struct WallClock {
+  std::int64_t ahead_of_steady_ns = 0;  ///< its reading less the steady clock's (now_ns) at the same moment
+  /// How far it may be from the true time, as its daemon has told the kernel (adjtimex(2), maxerror). Absent if none
+  /// keeps it, or if the kernel does not tell.
+  std::optional<std::int64_t> error_bound_ns{};
+
+  bool operator==(const WallClock&) const = default;
+};
+
+WallClock read_wall_clock();
+
+void to_json(nlohmann::json& json, const WallClock& clock);
+void from_json(const nlohmann::json& json, WallClock& clock);
+
+}  // namespace paretopipe::host
