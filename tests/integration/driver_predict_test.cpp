@@ -158,10 +158,14 @@ TEST_CASE("what is predicted of a network that was not profiled is what a sweep 
 
 TEST_CASE("predict prints the frontier as a table, CSV or JSON, each of which says that it is predicted") {
   const auto& shell = profiled();
-  // What the blocks take instead of what this machine measured: which splits nothing beats is known then.
+  // What blocks and bytes take instead of what this machine measured: which splits nothing beats is known then.
   auto profile = predict::load_profile(shell.folder() / "p.json");
   for (auto& device : profile.devices) {
     for (auto& run : device.runs) run.compute_ns.assign(3, block_ns(run.begin, run.end));
+  }
+  for (auto& link : profile.links) {
+    link.round_trip_ns = 100'000;
+    link.rate_bit_per_s = 1e10;
   }
   shell.write("known.json", nlohmann::json(profile).dump());
   shell.write("far.json", R"({"both": {"delay": "5 ms"}})");
