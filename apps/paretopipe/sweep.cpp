@@ -49,7 +49,7 @@ std::filesystem::path results_folder(const SweepOptions& options, const experime
 
 /// Refuses a plan that would be another one in every shard, and so have gaps and overlaps.
 void check_shard(const SweepOptions& options, const experiment::Experiment& experiment) {
-  if (!is_part(options) || !experiment::needs_block_times(experiment)) return;
+  if (!is_part(options) || !experiment::wants_equal_time(experiment)) return;
   throw UsageError(
       "--shard needs a plan that is the same in every shard, and the cuts of equal-time follow from a measurement that "
       "each shard would make anew: measure equal-time without --shard, or list its split points");

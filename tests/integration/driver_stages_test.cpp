@@ -95,13 +95,41 @@ TEST_CASE("schemes and listed partitions are measured, and resume knows them") {
   CHECK(shell.records().size() == 4);
 }
 
-TEST_CASE("equal-time gives the block that takes all the time a stage of its own") {
+TEST_CASE("equal-time gives the block that takes longest a stage of its own") {
   const Shell shell;
-  shell.run(0, kChain + "--stages 3 --partitions equal-time");
+  shell.run(0, sweep_of("synthetic:3ms/4kB,3ms/4kB,3ms/4kB,3ms/4kB,30ms/4kB,3ms") +
+                   "--batches 1 --warmup 0 --repeat 1 --stages 3 --partitions equal-time");
   CHECK(partitions(shell) == std::set<std::vector<int>>{{4, 5}});
-  const Shell pair;
-  pair.run(0, kChain + "--partitions equal-time");
-  CHECK(pair.records().front().stages.size() == 2);
+}
+
+TEST_CASE("equal-time gives the slower device less, whichever it is") {
+  const auto cut_with_slower = [](int stage) {
+    const Shell shell;
+    nlohmann::json devices;
+    for (int i = 0; i < 2; ++i) {
+      devices[fmt::format("d{}", i)] = {{"launch", {"env", i == stage ? "FAKE_STAGE_FAULT=slower" : "USUAL=1"}},
+                                        {"address", "127.0.0.1"},
+                                        {"program", std::string(PARETOPIPE_BIN_DIR) + "/fake-stage"}};
+    }
+    shell.write("devices.json", devices.dump());
+    shell.run(0, sweep_of("synthetic:60ms/4kB,6ms/4kB,60ms") +
+                     "--batches 1 --warmup 0 --repeat 1 --partitions equal-time --on d0 --on d1 --devices devices.json");
+    return partitions(shell);
+  };
+  CHECK(cut_with_slower(0) == std::set<std::vector<int>>{{1}});
+  CHECK(cut_with_slower(1) == std::set<std::vector<int>>{{2}});
+}
+
+TEST_CASE("equal-time knows a model that has fewer blocks than stages, and one of more blocks than can be timed in runs") {
+  const Shell shell;
+  check_refused(shell, sweep_of("synthetic:0ms/4kB,0ms") + "--stages 3",
+                {{"--partitions equal-time", "cannot be cut into 3 stages"}});
+  std::string many = "synthetic:";
+  for (int block = 0; block < 64; ++block) many += block == 40 ? "30ms/4kB," : "0ms/4kB,";
+  shell.run(0, sweep_of(many + "0ms") + "--batches 1 --warmup 0 --repeat 1 --stages 3 --partitions equal-time");
+  REQUIRE(shell.records().size() == 1);
+  const auto& cuts = shell.records().front().trial.split_points;
+  CHECK(std::ranges::any_of(cuts, [](int cut) { return cut == 40 || cut == 41; }));  // few others are with it
 }
 
 TEST_CASE("four stages over an emulated network have a link each, with its delay") {

@@ -18,7 +18,7 @@ inline constexpr int kMostStages = 16;
 /// | middle-load | min(i + 1, K − i)           | 1 : 2 : 2 : 1  |
 /// | end-load    | i + 1                       | 1 : 2 : 3 : 4  |
 /// | end-heavy   | 2^i                         | 1 : 2 : 4 : 8  |
-/// | equal-time  | the partition whose slowest stage computes fastest, by the measured time of every block |
+/// | equal-time  | the partition whose slowest stage computes fastest, by what each device takes for its blocks |
 enum class Scheme { equal_load, front_load, front_heavy, middle_load, end_load, end_heavy, equal_time };
 
 /// The scheme's name as a user writes it, such as "front-heavy".

@@ -113,24 +113,6 @@ SplitPoints cuts_after(const std::vector<int>& sizes) {
   return cuts;
 }
 
-/// slowest[k][b]: the least possible time of the slowest stage if the blocks from b on form k + 1 stages. until[n]: the
-/// time of the first n blocks.
-std::vector<std::vector<double>> least_slowest(const std::vector<double>& until, int stages) {
-  constexpr double kNever = std::numeric_limits<double>::infinity();
-  const auto blocks = until.size() - 1;
-  std::vector<std::vector<double>> slowest(index(stages));
-  for (auto& row : slowest) row.assign(blocks + 1, kNever);
-  for (std::size_t b = 0; b < blocks; ++b) slowest[0][b] = until[blocks] - until[b];
-  for (std::size_t k = 1; k < slowest.size(); ++k) {
-    for (std::size_t b = 0; b + k < blocks; ++b) {
-      for (std::size_t cut = b + 1; cut + k <= blocks; ++cut) {
-        slowest[k][b] = std::min(slowest[k][b], std::max(until[cut] - until[b], slowest[k - 1][cut]));
-      }
-    }
-  }
-  return slowest;
-}
-
 }  // namespace
 
 SplitPoints share_blocks(Scheme scheme, int blocks, int stages) {
@@ -144,22 +126,6 @@ SplitPoints share_blocks(Scheme scheme, int blocks, int stages) {
     ++sizes[index(first)];
   }
   return cuts_after(sizes);
-}
-
-SplitPoints balance_times(std::span<const double> times, int stages) {
-  std::vector<double> until(times.size() + 1);
-  std::partial_sum(times.begin(), times.end(), until.begin() + 1);
-  const auto slowest = least_slowest(until, stages);
-  const double best = slowest.back()[0];
-  SplitPoints cuts;
-  std::size_t begin = 0;
-  for (std::size_t k = slowest.size() - 1; k > 0; --k) {  // the earliest cuts that keep the best time
-    std::size_t cut = begin + 1;
-    while (slowest[k - 1][cut] > best) ++cut;
-    cuts.push_back(static_cast<int>(cut));
-    begin = cut;
-  }
-  return cuts;
 }
 
 namespace {
@@ -245,7 +211,7 @@ std::vector<SplitPoints> baselines_of(const Experiment& experiment, const ModelD
 struct Partitions {
   const Experiment& experiment;
   const ModelDescription& model;
-  std::span<const double> block_times;
+  const SplitPoints& equal_time;
 
   std::vector<SplitPoints> operator()(const SplitPoints& points) const { return {points}; }
 
@@ -256,7 +222,7 @@ struct Partitions {
 
   std::vector<SplitPoints> operator()(Scheme scheme) const {
     check_blocks(model, experiment.stages);
-    if (scheme == Scheme::equal_time) return {balance_times(block_times, experiment.stages)};
+    if (scheme == Scheme::equal_time) return {equal_time};
     return {share_blocks(scheme, model.block_count(), experiment.stages)};
   }
 };
@@ -264,8 +230,8 @@ struct Partitions {
 }  // namespace
 
 std::vector<SplitPoints> partitions_of(const Experiment& experiment, const ModelDescription& model,
-                                       std::span<const double> block_times) {
-  const Partitions partitions_for{experiment, model, block_times};
+                                       const SplitPoints& equal_time) {
+  const Partitions partitions_for{experiment, model, equal_time};
   std::vector<SplitPoints> partitions;
   if (experiment.partitions.empty()) {
     partitions = experiment.stages == 2 ? splits_of(experiment.splits, model) : partitions_for(AllPartitions{});
@@ -290,7 +256,7 @@ bool wants_best(const Experiment& experiment) {
   throw UsageError("--partitions best chooses among all partitions by predictions; leave the other --partitions out");
 }
 
-bool needs_block_times(const Experiment& experiment) {
+bool wants_equal_time(const Experiment& experiment) {
   const auto wants = [&](const std::string& text) {
     const auto choice = parse_partition(text, experiment.stages);
     const auto* scheme = std::get_if<Scheme>(&choice);

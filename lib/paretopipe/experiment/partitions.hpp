@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 namespace paretopipe::experiment {
@@ -34,23 +33,17 @@ std::vector<SplitPoints> some_partitions(int blocks, int stages, int count, std:
 /// ties go to the earliest stage. Requires blocks >= stages, and a scheme other than equal_time.
 SplitPoints share_blocks(Scheme scheme, int blocks, int stages);
 
-/// The partition into stages of at least one block whose slowest stage takes the least time, given the time of every
-/// block. Exact, by dynamic programming over the number of stages, as PipeDream's optimiser (Narayanan et al., 2019)
-/// does for links that cost nothing. Among equally good partitions, the lexicographically smallest. Requires
-/// times.size() >= stages.
-SplitPoints balance_times(std::span<const double> times, int stages);
-
 /// The partitions of one model that the experiment asks for, baselines included, each once, in lexicographic order. An
-/// entry without split points stands for data parallelism, which does not split the model. `block_times`: times of the
-/// model's blocks, in any unit; read only if needs_block_times(). Throws UsageError for split points outside the model,
-/// and for more partitions than anybody would measure. Pure.
+/// entry without split points stands for data parallelism, which does not split the model. `equal_time`: the partition of
+/// that scheme; read only if wants_equal_time(). Throws UsageError for split points outside the model, and for more
+/// partitions than anybody would measure. Pure.
 std::vector<SplitPoints> partitions_of(const Experiment& experiment, const ModelDescription& model,
-                                       std::span<const double> block_times = {});
+                                       const SplitPoints& equal_time = {});
 
 /// True if predictions are to choose among all partitions. Throws UsageError if other partitions are named beside them.
 bool wants_best(const Experiment& experiment);
 
-/// True if the experiment asks for a partition that depends on the time of each block.
-bool needs_block_times(const Experiment& experiment);
+/// True if the experiment asks for the partition of Scheme::equal_time, which has to be measured before planning.
+bool wants_equal_time(const Experiment& experiment);
 
 }  // namespace paretopipe::experiment

@@ -235,9 +235,8 @@ std::vector<Trial> plan_trials(const Experiment& experiment, const std::vector<M
   std::vector<Trial> trials;
   for (std::size_t i = 0; i < models.size(); ++i) {
     const auto& model = models[i];
-    const auto& times = inputs.block_times;
-    const auto partitions =
-        times.empty() ? partitions_of(experiment, model) : partitions_of(experiment, model, times.at(i));
+    const auto& equal_time = inputs.equal_time;
+    const auto partitions = partitions_of(experiment, model, equal_time.empty() ? SplitPoints() : equal_time.at(i));
     const auto cuts = cuts_of(experiment, model, partitions);
     auto trial = make_trial(experiment, model, networks.shaping, inputs);
     Tour tour(axes_of(experiment, networks));

@@ -1,4 +1,5 @@
 // How an executor profiles devices and the ways between them.
+#include <paretopipe/core/units.hpp>
 #include <paretopipe/run/pipeline_executor.hpp>
 
 #include <algorithm>
@@ -8,6 +9,47 @@
 #include <fmt/format.h>
 
 namespace paretopipe::run {
+
+namespace {
+
+/// Each device is to time the whole model.
+void check_memory(const experiment::UncutTrial& trial, const experiment::ModelDescription& model) {
+  const auto weights = model.parameter_bytes({0, model.block_count()});
+  for (int stage = 0; stage < static_cast<int>(trial.cpus.size()); ++stage) {
+    const auto profile = trial.device_profile(stage);
+    if (!profile.memory_limit_bytes || weights < *profile.memory_limit_bytes) continue;
+    throw UsageError(fmt::format(
+        "{} cannot be timed as a whole on {}: its weights take {} of the {} there; profile a device without the "
+        "limit, and give the limit to `paretopipe predict --memory`",
+        model.model, profile.name, format_bytes(static_cast<double>(weights)),
+        format_bytes(static_cast<double>(*profile.memory_limit_bytes))));
+  }
+}
+
+}  // namespace
+
+stage::TimeRuns PipelineExecutor::prepare_to_time(const experiment::UncutTrial& trial,
+                                                  const experiment::ModelDescription& model, int rounds) {
+  check_memory(trial, model);
+  ensure_pipeline(trial, false);
+  unsplit_.end();  // it would compete with the stages
+  stage::TimeRuns runs{.model = request_of(trial), .block_count = model.block_count(), .ends = {}, .rounds = rounds};
+  runs.model.cut_positions = model.cut_positions;
+  runs.model.data = "random";  // of inputs only the shape matters, and another machine has no data
+  runs.model.labels.clear();
+  runs.prepared =
+      trial.compute.compute == experiment::Compute::optimized || !trial.compute_devices.empty();  // as for trials
+  return runs;
+}
+
+/// Ten of a quota's periods. In less, a stage would use up what its device has saved while it had nothing to do.
+constexpr std::int64_t kLeastUnderQuotaNs = 100'000'000;
+
+stage::TimeRuns PipelineExecutor::timing_at(int stage, const experiment::UncutTrial& trial, stage::TimeRuns request) {
+  request.model = with_files_of(static_cast<std::size_t>(stage), trial, std::move(request.model));
+  if (trial.device_profile(stage).cpu_quota) request.least_ns = kLeastUnderQuotaNs;
+  return request;
+}
 
 std::vector<predict::ProfiledRun> PipelineExecutor::time_runs(int stage, stage::TimeRuns request) {
   std::vector<predict::ProfiledRun> runs;
@@ -53,17 +95,33 @@ std::vector<predict::ProfiledCodec> PipelineExecutor::time_codecs(int stage, sta
   return all;
 }
 
+namespace {
+
+/// One that was profiled already and is as fast by definition: the same part of the same CPUs. Null if there is none.
+const predict::ProfiledDevice* same_device(const predict::ProfiledDevice& device,
+                                           const std::vector<predict::ProfiledDevice>& others) {
+  const auto same = [&](const auto& other) {
+    return !device.cpus.empty() && other.cpus == device.cpus && other.host.boot_id == device.host.boot_id &&
+           other.profile == device.profile && other.cpu_quota == device.cpu_quota && other.compute == device.compute;
+  };
+  const auto found = std::find_if(others.begin(), others.end(), same);
+  return found == others.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+void PipelineExecutor::time(int stage, const stage::TimeRuns& request, const std::vector<codec::Codec>& codecs,
+                            predict::ProfiledDevice& device) {
+  device.runs = time_runs(stage, request);
+  // Under a quota some rounds are short and others long, whatever else runs.
+  if (!device.cpu_quota) time_disturbed_again(stage, request, device.runs);
+  device.codecs = time_codecs(stage, {request.model, request.block_count, 0, codecs, request.rounds});
+}
+
 std::vector<predict::ProfiledDevice> PipelineExecutor::profile(
     const experiment::UncutTrial& trial, const experiment::ModelDescription& model,
     const std::vector<codec::Codec>& codecs, int rounds, const std::function<void(const std::string&)>& progress) {
-  ensure_pipeline(trial, false);
-  unsplit_.end();  // it would compete with the stages
-  stage::TimeRuns runs{.model = request_of(trial), .block_count = model.block_count(), .ends = {}, .rounds = rounds};
-  runs.model.cut_positions = model.cut_positions;
-  runs.model.data = "random";  // of inputs only the shape matters, and another machine has no data
-  runs.model.labels.clear();
-  runs.prepared =
-      trial.compute.compute == experiment::Compute::optimized || !trial.compute_devices.empty();  // as for trials
+  const auto runs = prepare_to_time(trial, model, rounds);
   std::vector<predict::ProfiledDevice> devices;
   for (int stage = 0; stage < pipeline_->stage_count(); ++stage) {
     const auto emulated = trial.device_profile(stage);
@@ -78,12 +136,13 @@ std::vector<predict::ProfiledDevice> PipelineExecutor::profile(
     device.compute = configured.compute;
     if (emulated.emulated()) device.profile = emulated.name;
     device.cpu_quota = emulated.cpu_quota;
-    auto there = runs;
-    there.model = with_files_of(static_cast<std::size_t>(stage), trial, runs.model);
-    device.runs = time_runs(stage, there);
-    // Under a quota some rounds are short and others long, whatever else runs.
-    if (!emulated.cpu_quota) time_disturbed_again(stage, there, device.runs);
-    device.codecs = time_codecs(stage, {there.model, model.block_count(), 0, codecs, rounds});
+    const auto* same = same_device(device, devices);
+    if (same != nullptr) {
+      device.runs = same->runs;
+      device.codecs = same->codecs;
+    } else {
+      time(stage, timing_at(stage, trial, runs), codecs, device);
+    }
     devices.push_back(std::move(device));
   }
   return devices;

@@ -40,9 +40,6 @@ namespace {
 constexpr auto kFirstPause = std::chrono::seconds(1);
 constexpr auto kLongestPause = std::chrono::seconds(60);
 
-/// Enough for a median that a few interruptions do not shift.
-constexpr int kTimingRounds = 9;
-
 std::string utc_now() {
   const std::time_t now = std::time(nullptr);
   std::tm parts{};
@@ -174,15 +171,6 @@ experiment::ModelDescription PipelineExecutor::describe(const experiment::UncutT
   ensure_pipeline(trial, true);
   unsplit_.start(setup_of(trial));
   return unsplit_.describe(request_of(trial));
-}
-
-std::vector<double> PipelineExecutor::time_blocks(const experiment::UncutTrial& trial,
-                                                  const experiment::ModelDescription& model) {
-  auto request = request_of(trial);
-  request.cut_positions = model.cut_positions;
-  unsplit_.start(setup_of(trial));
-  const auto times = unsplit_.time_blocks({request, model.block_count(), kTimingRounds});
-  return {times.begin(), times.end()};
 }
 
 /// The boundary of a trial: after an error the rest of the pipeline is ended, and the next trial gets a new one.

@@ -93,13 +93,13 @@ class PipelineExecutor final : public TrialExecutor {
   /// The trial's model. Starts the stages, so that their problems show before anything is measured.
   experiment::ModelDescription describe(const experiment::UncutTrial& trial);
 
-  /// The compute time of each block on stage 0 without emulation, in nanoseconds, for the model that describe()
-  /// returned.
-  std::vector<double> time_blocks(const experiment::UncutTrial& trial, const experiment::ModelDescription& model);
+  /// The partition of Scheme::equal_time, for the model that describe() returned: each stage times the runs of blocks
+  /// that could be its own. Empty if there are not as many blocks as stages. Throws what profile() does.
+  experiment::SplitPoints equal_time(const experiment::UncutTrial& trial, const experiment::ModelDescription& model);
 
   /// Times every run of the model's blocks on each stage, one stage after the other, and probes the ways between them,
-  /// for the model that describe() returned. The codecs, which must encode, are timed at every cut. `rounds`: how often
-  /// each run and codec is timed. `progress` is told what begins; it may be empty. Throws StageError, Interrupted, and
+  /// for the model that describe() returned. Emulated devices that are alike and have the same CPUs are timed once. The
+  /// codecs, which must encode, are timed at every cut. `rounds`: how often each run and codec is timed. `progress` is told what begins; it may be empty. Throws StageError, Interrupted, and
   /// UsageError for a device whose memory cannot hold the whole model.
   std::vector<predict::ProfiledDevice> profile(const experiment::UncutTrial& trial,
                                                const experiment::ModelDescription& model,
@@ -159,6 +159,13 @@ class PipelineExecutor final : public TrialExecutor {
   bool elsewhere(const experiment::UncutTrial& trial, std::size_t stage) const;
   stage::ModelRequest with_files_of(std::size_t stage, const experiment::UncutTrial& trial,
                                     stage::ModelRequest request);
+  /// Starts the stages, and returns what they are to be asked. Throws UsageError for a device that cannot hold the model.
+  stage::TimeRuns prepare_to_time(const experiment::UncutTrial& trial, const experiment::ModelDescription& model,
+                                  int rounds);
+  /// The same for a stage's own device and files.
+  stage::TimeRuns timing_at(int stage, const experiment::UncutTrial& trial, stage::TimeRuns request);
+  void time(int stage, const stage::TimeRuns& request, const std::vector<codec::Codec>& codecs,
+            predict::ProfiledDevice& device);
   std::vector<predict::ProfiledRun> time_runs(int stage, stage::TimeRuns request);
   void time_disturbed_again(int stage, stage::TimeRuns request, std::vector<predict::ProfiledRun>& runs);
   std::vector<predict::ProfiledCodec> time_codecs(int stage, stage::TimeCodecs request);

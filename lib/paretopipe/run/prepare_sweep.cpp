@@ -121,8 +121,8 @@ PreparedSweep prepare_sweep(const experiment::Experiment& experiment, const Swee
     other->make_room();
   }
   auto known = inputs.plan;
-  for (std::size_t i = 0; experiment::needs_block_times(experiment) && i < uncut.size(); ++i) {
-    known.block_times.push_back(executor.time_blocks(uncut[i], sweep.models[i]));
+  for (std::size_t i = 0; experiment::wants_equal_time(experiment) && i < uncut.size(); ++i) {
+    known.equal_time.push_back(executor.equal_time(uncut[i], sweep.models[i]));
   }
   sweep.trials = experiment::plan_trials(experiment, sweep.models, inputs.networks, known);
   return sweep;

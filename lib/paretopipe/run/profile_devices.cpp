@@ -1,4 +1,3 @@
-#include <paretopipe/core/units.hpp>
 #include <paretopipe/experiment/codecs.hpp>
 #include <paretopipe/host/cpu_set.hpp>
 #include <paretopipe/run/profile_devices.hpp>
@@ -38,23 +37,12 @@ std::vector<codec::Codec> codecs_of(const experiment::Experiment& experiment) {
   return codecs;
 }
 
-void check_size(const experiment::ModelDescription& model, const experiment::UncutTrial& trial) {
-  if (model.block_count() > predict::kMostBlocks) {
-    throw UsageError(
-        fmt::format("{} has {} blocks, and their runs cannot be timed in sensible time beyond {}; for an archive, name "
-                    "fewer cuts with --cuts",
-                    model.model, model.block_count(), predict::kMostBlocks));
-  }
-  const auto weights = model.parameter_bytes({0, model.block_count()});
-  for (int stage = 0; stage < static_cast<int>(trial.cpus.size()); ++stage) {
-    const auto profile = trial.device_profile(stage);
-    if (!profile.memory_limit_bytes || weights < *profile.memory_limit_bytes) continue;
-    throw UsageError(fmt::format(
-        "{} cannot be profiled as a whole on {}: its weights take {} of the {} there; profile a device without the "
-        "limit, and give the limit to `paretopipe predict --memory`",
-        model.model, profile.name, format_bytes(static_cast<double>(weights)),
-        format_bytes(static_cast<double>(*profile.memory_limit_bytes))));
-  }
+void check_size(const experiment::ModelDescription& model) {
+  if (model.block_count() <= predict::kMostBlocks) return;
+  throw UsageError(
+      fmt::format("{} has {} blocks, and their runs cannot be timed in sensible time beyond {}; for an archive, name "
+                  "fewer cuts with --cuts",
+                  model.model, model.block_count(), predict::kMostBlocks));
 }
 
 }  // namespace
@@ -67,7 +55,7 @@ predict::Profile profile_devices(const experiment::Experiment& experiment, const
       experiment::uncut_trial(experiment, inputs.sources.front(), experiment::Shaping::none, inputs.plan);
   predict::Profile profile;
   profile.model = executor.describe(trial);
-  check_size(profile.model, trial);
+  check_size(profile.model);
   profile.mode = trial.compute;
   profile.num_classes = trial.num_classes;
   profile.seed = trial.seed;

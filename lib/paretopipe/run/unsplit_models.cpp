@@ -64,10 +64,6 @@ const experiment::ModelDescription& UnsplitModels::describe(const stage::ModelRe
   return descriptions_.emplace_back(request, std::move(description)).second;
 }
 
-std::vector<std::int64_t> UnsplitModels::time_blocks(const stage::TimeBlocks& request) {
-  return ask<stage::BlockTimes>(request).compute_ns;
-}
-
 namespace {
 
 template <class Question, class Answer>

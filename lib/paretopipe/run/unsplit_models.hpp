@@ -94,9 +94,6 @@ class UnsplitModels {
   /// The model at the request's batch size. Requires `start`.
   const experiment::ModelDescription& describe(const stage::ModelRequest& request);
 
-  /// How long each block computes, one after another. Requires `start`.
-  std::vector<std::int64_t> time_blocks(const stage::TimeBlocks& request);
-
   /// Nothing if the question was not asked yet.
   const UnsplitAnswer* known(const UnsplitQuestion& question) const;
 

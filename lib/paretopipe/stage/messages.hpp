@@ -51,7 +51,7 @@ inline void from_json(const nlohmann::json& json, Codec& codec) {
 namespace paretopipe::stage {
 
 /// Grows whenever a message changes its meaning. The driver refuses a stage of another version.
-inline constexpr int kControlProtocolVersion = 20;
+inline constexpr int kControlProtocolVersion = 21;
 
 /// First request: where and how to compute.
 struct Configure {
@@ -250,21 +250,6 @@ inline void from_json(const nlohmann::json& json, Prepared& prepared) {
   read_optional(json, "preparation", prepared.preparation);
 }
 
-/// Asks for the time of each block of a model alone: loads the whole model and runs its blocks one by one.
-struct TimeBlocks {
-  static constexpr std::string_view kType = "time_blocks";
-  ModelRequest model;
-  int block_count = 0;
-  int rounds = 1;
-};
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TimeBlocks, model, block_count, rounds)
-
-struct BlockTimes {
-  static constexpr std::string_view kType = "block_times";
-  std::vector<std::int64_t> compute_ns;  ///< of each block: median over the rounds, without the first one
-};
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(BlockTimes, compute_ns)
-
 /// Asks for the time of some runs of consecutive blocks that begin with the same one (time_runs.hpp). Loads the whole
 /// model for that.
 struct TimeRuns {
@@ -274,9 +259,11 @@ struct TimeRuns {
   int begin = 0;
   std::vector<int> ends;  ///< of each run, not included in it; ascending
   int rounds = 1;
-  bool prepared = false;  ///< prepare each run first, as for trials in optimized mode
+  bool prepared = false;       ///< prepare each run first, as for trials in optimized mode
+  std::int64_t least_ns = 0;   ///< more rounds of a run until all took this long together
+  std::int64_t enough_ns = 0;  ///< leave the runs after one out whose rounds all took longer; 0: time all
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TimeRuns, model, block_count, begin, ends, rounds, prepared)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TimeRuns, model, block_count, begin, ends, rounds, prepared, least_ns, enough_ns)
 
 struct RunTime {
   int end = 0;
@@ -295,7 +282,7 @@ inline void from_json(const nlohmann::json& json, RunTime& run) {
 
 struct RunTimes {
   static constexpr std::string_view kType = "run_times";
-  std::vector<RunTime> runs;  ///< in the order of the request
+  std::vector<RunTime> runs;  ///< in the order of the request, of which the last ones may be left out
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RunTimes, runs)
 

@@ -37,9 +37,4 @@ RunOutcome observe(const Backend& backend, const std::function<void()>& run);
 /// Adds the moments of a finished run, phase by phase, and the source's findings. `source` is null at other stages.
 void fill(RunOutcome& outcome, const Run& run, StageTimeline timeline, const Source* source);
 
-/// How long each block of the model computes on this stage, one after another as in a trial, in nanoseconds: the median
-/// over the rounds. A first round is run and dropped. Leaves the whole model loaded. Throws what the backend throws,
-/// and wire::ProtocolError for an invalid request.
-std::vector<std::int64_t> time_blocks(const TimeBlocks& request, Backend& backend);
-
 }  // namespace paretopipe::stage

@@ -136,7 +136,6 @@ class Session {
     if (const auto message = unwrap<TakeReferences>(request)) {
       return wrap(take_references(*message, std::move(received.tensors)));
     }
-    if (const auto message = unwrap<TimeBlocks>(request)) return wrap(BlockTimes{time_blocks(*message, backend_)});
     if (const auto message = unwrap<TimeRuns>(request)) return wrap(time_runs(*message, backend_));
     if (const auto message = unwrap<TimeCodecs>(request)) return wrap(time_codecs(*message, backend_));
     if (const auto message = unwrap<Prepare>(request)) return wrap(prepare(*message));

@@ -79,12 +79,11 @@ TEST_CASE("what the model does not have is refused", "[partitions]") {
   }
 }
 
-TEST_CASE("equal-time goes by the times that were measured, and only it asks for them", "[partitions]") {
+TEST_CASE("equal-time is the partition that was measured, and only it asks for one", "[partitions]") {
   const auto experiment = cut_into(3, {"equal-load", "equal-time"});
-  CHECK(needs_block_times(experiment));
-  CHECK_FALSE(needs_block_times(cut_into(3, {"equal-load"})));
-  const std::vector<double> times{1, 1, 1, 1, 9, 1};
-  CHECK(partitions_of(experiment, model_with(6), times) == Partitions{{2, 4}, {4, 5}});
+  CHECK(wants_equal_time(experiment));
+  CHECK_FALSE(wants_equal_time(cut_into(3, {"equal-load"})));
+  CHECK(partitions_of(experiment, model_with(6), {4, 5}) == Partitions{{2, 4}, {4, 5}});
 }
 
 TEST_CASE("a plan of several stages visits every partition once a repetition", "[partitions]") {

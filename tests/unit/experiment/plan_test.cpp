@@ -216,7 +216,7 @@ TEST_CASE("a person's own data are in every trial by their last name and their c
     experiment::Experiment experiment;
     experiment.data = data;
     const auto trials = plan_trials(experiment, {model_of("mobilenet_v2", 3)}, {},
-                                    {.weights_sha256 = {}, .block_times = {}, .data_identity = identity});
+                                    {.weights_sha256 = {}, .equal_time = {}, .data_identity = identity});
     CHECK(std::ranges::all_of(trials, [&](const Trial& trial) { return trial.data_identity == identity; }));
     return trials;
   };

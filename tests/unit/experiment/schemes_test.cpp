@@ -1,8 +1,6 @@
 #include <paretopipe/experiment/partitions.hpp>
 
 #include <algorithm>
-#include <numeric>
-#include <random>
 
 #include <support/catch.hpp>
 
@@ -26,16 +24,6 @@ std::vector<int> sizes_of(const SplitPoints& cuts, int blocks) {
 std::vector<int> reversed(std::vector<int> values) {
   std::reverse(values.begin(), values.end());
   return values;
-}
-
-double slowest_stage(const std::vector<double>& times, const SplitPoints& cuts) {
-  double slowest = 0;
-  auto begin = times.begin();
-  for (const int size : sizes_of(cuts, static_cast<int>(times.size()))) {
-    slowest = std::max(slowest, std::accumulate(begin, begin + size, 0.0));
-    begin += size;
-  }
-  return slowest;
 }
 
 }  // namespace
@@ -82,28 +70,4 @@ TEST_CASE("schemes keep the order of their weights", "[schemes]") {
   }
   CHECK(sizes_of(share_blocks(Scheme::front_heavy, 30, 4), 30) ==
         reversed(sizes_of(share_blocks(Scheme::end_heavy, 30, 4), 30)));
-}
-
-TEST_CASE("the balanced partition is the best there is", "[schemes]") {
-  std::mt19937 random(1);
-  for (int round = 0; round < 300; ++round) {
-    const int blocks = 2 + static_cast<int>(random() % 9);
-    const int stages = 2 + static_cast<int>(random() % static_cast<unsigned>(blocks - 1));
-    std::vector<double> times;
-    for (int i = 0; i < blocks; ++i) times.push_back(random() % 4 == 0 ? 0 : static_cast<double>(random() % 50));
-    const auto balanced = balance_times(times, stages);
-    auto best = every_partition(blocks, stages).front();
-    for (const auto& cuts : every_partition(blocks, stages)) {
-      if (slowest_stage(times, cuts) < slowest_stage(times, best)) best = cuts;
-    }
-    CAPTURE(times, stages);
-    CHECK(balanced == best);  // the first of the best ones, in lexicographic order
-  }
-}
-
-TEST_CASE("a block that takes as long as all the others gets a stage of its own", "[schemes]") {
-  const std::vector<double> times{1, 1, 10, 1, 1, 1};
-  CHECK(balance_times(times, 3) == SplitPoints{2, 3});
-  const std::vector<double> even{1, 1, 1, 1};
-  CHECK(balance_times(even, 4) == SplitPoints{1, 2, 3});
 }

@@ -154,24 +154,6 @@ TEST_CASE("requests in the wrong order are faults that say which came before whi
   CHECK_NOTHROW(stage.ask<RunReport>(lone_run()));
 }
 
-TEST_CASE("a stage says how long each block of a model computes, and is then as it was") {
-  ServedStage stage;
-  TimeBlocks request{a_model(), 3, 5};
-  request.model.model = "synthetic:0ms/4kB,4ms/4kB,0ms";
-  const auto times = stage.ask<BlockTimes>(request).compute_ns;
-  REQUIRE(times.size() == 3);
-  CHECK(times[1] >= 4'000'000);
-  for (const auto time : times) CHECK(time > 0);
-  request.rounds = 0;
-  CHECK_FALSE(stage.ask<Fault>(request).reason.empty());
-  request = {a_model(), 0, 5};
-  CHECK_FALSE(stage.ask<Fault>(request).reason.empty());
-  request = {a_model(), kBlocks + 1, 5};
-  CHECK_FALSE(stage.ask<Fault>(request).reason.empty());
-  stage.make_source(2);
-  CHECK_NOTHROW(stage.ask<RunReport>(lone_run()));
-}
-
 TEST_CASE("a stage says how long each run of blocks takes, and a run is the sum of its blocks where these only wait") {
   ServedStage stage;
   TimeRuns request{a_model(), 3, 1, {2, 3}, 4};
@@ -188,6 +170,16 @@ TEST_CASE("a stage says how long each run of blocks takes, and a run is the sum 
   }
   request.prepared = true;
   CHECK(stage.ask<RunTimes>(request).runs.size() == 2);
+  request.enough_ns = 3'000'000;
+  CHECK(stage.ask<RunTimes>(request).runs.size() == 1);
+  request.enough_ns = 60'000'000'000;
+  CHECK(stage.ask<RunTimes>(request).runs.size() == 2);
+  request.least_ns = 100'000'000;
+  CHECK(stage.ask<RunTimes>(request).runs.front().compute_ns.size() > 4);
+  request.enough_ns = -1;
+  CHECK_FALSE(stage.ask<Fault>(request).reason.empty());
+  stage.make_source(2);
+  CHECK_NOTHROW(stage.ask<RunReport>(lone_run()));
 }
 
 TEST_CASE("a stage says what each codec makes of what crosses a cut, and how long encoding and decoding it take") {
