@@ -40,7 +40,9 @@ void refuse_unknown_command(const CLI::App& app, int argc, char** argv) {
 [[noreturn]] void refuse_unknown_argument(const CLI::App& app) {
   const auto* command = &app;
   auto name = app.get_name();
-  for (auto given = app.get_subcommands(); !given.empty(); given = command->get_subcommands()) {
+  // What stands before a subcommand is left with the command above it.
+  for (auto given = app.get_subcommands(); command->remaining().empty() && !given.empty();
+       given = command->get_subcommands()) {
     command = given.front();
     name += " " + command->get_name();
   }
@@ -48,7 +50,9 @@ void refuse_unknown_command(const CLI::App& app, int argc, char** argv) {
   for (const auto* option : command->get_options()) {
     for (const auto& flag : option->get_lnames()) flags.push_back("--" + flag);
   }
-  const auto unknown = command->remaining().front();
+  auto left = command->remaining();
+  std::erase(left, "--");
+  const auto unknown = left.empty() ? std::string("--") : left.front();
   const auto flag = unknown.substr(0, unknown.find('='));
   throw UsageError(flag.starts_with('-') ? fmt::format("{} has no flag {}; \"{} --help\" lists those that it has{}",
                                                        name, flag, name, did_you_mean(flag, flags))

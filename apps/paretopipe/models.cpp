@@ -1,6 +1,7 @@
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/core/units.hpp>
 #include <paretopipe/experiment/model_description.hpp>
+#include <paretopipe/experiment/partitions.hpp>
 #include <paretopipe/experiment/plan.hpp>
 #include <paretopipe/launch/child_process.hpp>
 #include <paretopipe/render/table.hpp>
@@ -138,6 +139,10 @@ void show_training(const ModelsOptions& options, experiment::ModelDescription mo
   experiment.models = {options.model};
   experiment::apply_flags(experiment, options.settings);
   experiment = completed(std::move(experiment));
+  if (experiment::wants_equal_time(experiment)) {
+    throw UsageError(
+        "models measures memory and no times: leave out --partitions equal-time, or list its split points");
+  }
   const auto inputs = run::find_inputs(experiment);
   request = run::as_described(std::move(request), model);
   request.seed = experiment.seed;

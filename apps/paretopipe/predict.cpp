@@ -3,6 +3,7 @@
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/core/units.hpp>
 #include <paretopipe/experiment/codecs.hpp>
+#include <paretopipe/render/page/page.hpp>
 #include <paretopipe/render/render_prediction.hpp>
 
 #include <memory>
@@ -102,7 +103,11 @@ void keep_bounds(std::vector<predict::PredictedSplit>& frontier, const std::vect
   }
 }
 
-std::string render_prediction(const predict::Prediction& prediction, const PredictOptions& options) {
+constexpr const char* kPage = "page";
+
+std::string render_prediction(const predict::Prediction& prediction, const std::vector<predict::Profile>& profiles,
+                              const PredictOptions& options) {
+  if (options.format == kPage) return page::render_page(page::make_page_data(prediction, profiles));
   if (options.format == "csv") return render::render_csv(prediction);
   if (options.format == "json") return render::render_json(prediction);
   return render::render_text(prediction, text_style(options.out));
@@ -122,22 +127,37 @@ ExitCode check_profiles(const PredictOptions& options) {
     throw UsageError(
         "--check holds every measured split against its prediction; leave --objective out, and --where, too");
   }
+  if (options.format == kPage) {
+    throw UsageError(
+        "--check has no page of its own; `paretopipe report --profile` shows predictions and measurements");
+  }
   check_not_replaced(options.check, options.out);
   const auto verification = predict::verify(question_of(options), load_records(options.check).records);
   deliver(render_verification(verification, tolerance, options), options.out);
   return verification.median_error <= tolerance ? ExitCode::success : ExitCode::negative;
 }
 
+void check_page(const PredictOptions& options) {
+  if (options.out.empty()) throw UsageError("--format page: name the file of the page with --out");
+  page::require_renderer();
+}
+
 ExitCode run_predict(const PredictOptions& options) {
   if (!options.check.empty()) return check_profiles(options);
   const auto end = end_of(options.objective);
   const auto constraints = frontier::parse_constraints(options.constraints);
-  auto prediction = predict::predict(question_of(options));
+  if (options.format == kPage) check_page(options);
+  const auto question = question_of(options);
+  auto prediction = predict::predict(question);
   auto& frontier = prediction.frontier;
   keep_bounds(frontier, constraints);
   if (end == End::lowest_latency && !frontier.empty()) frontier.erase(frontier.begin() + 1, frontier.end());
   if (end == End::highest_throughput && !frontier.empty()) frontier.erase(frontier.begin(), frontier.end() - 1);
-  deliver(render_prediction(prediction, options), options.out);
+  if (frontier.empty() && options.format == kPage) {
+    print_notice("no split is possible, so there is no page\n");
+    return ExitCode::negative;
+  }
+  deliver(render_prediction(prediction, question.profiles, options), options.out);
   return frontier.empty() ? ExitCode::negative : ExitCode::success;
 }
 
@@ -196,7 +216,7 @@ void add_predict(CLI::App& app, Command& chosen) {
   command->add_option("--within", options->within, "With --check: median error up to which the profiles hold")
       ->type_name("SHARE")
       ->capture_default_str();
-  add_format_option(*command, options->format, {"table", "csv", "json"});
+  add_format_option(*command, options->format, {"table", "csv", "json", kPage});
   add_out_option(*command, options->out);
   command->callback([options, &chosen] { chosen = [options] { return run_predict(*options); }; });
 }

@@ -294,22 +294,29 @@ def four_stages(csv_file, schemes_file):
 
 
 def guided(full, some, full_s, some_s):
-    def frontier(folder):
-        records = [record for record in records_of(folder) if record["status"] == "ok"]
+    def measured(folder):
         by_split = {}
-        for record in records:
-            by_split.setdefault(tuple(record["trial"]["split_points"]), []).append(record["summary"])
+        for record in records_of(folder):
+            if record["status"] == "ok":
+                by_split.setdefault(tuple(record["trial"]["split_points"]), []).append(record["summary"])
+        return by_split
+
+    def frontier(by_split):
         middle = {split: (sorted(s["latency"]["p50_ns"] for s in found)[len(found) // 2],
                           sorted(s["throughput_image_per_s"] for s in found)[len(found) // 2]) for split, found in by_split.items()}
-        best = [split for split, (latency, rate) in middle.items()
-                if not any(l <= latency and r >= rate and (l, r) != (latency, rate) for l, r in middle.values())]
-        return len(records), sorted(best)
+        return sorted(split for split, (latency, rate) in middle.items()
+                      if not any(l <= latency and r >= rate and (l, r) != (latency, rate) for l, r in middle.values()))
 
+    def named(splits):
+        return "; ".join(",".join(map(str, split)) for split in splits)
+
+    everything, chosen = measured(full), measured(some)
     rows = []
-    for name, folder, seconds in (("all splits", full, full_s), ("guided, profile included", some, some_s)):
-        trials, best = frontier(folder)
-        rows.append([name, ", ".join(",".join(map(str, split)) for split in best), str(trials), seconds])
+    for name, by_split, seconds in (("all splits", everything, full_s), ("guided, profile included", chosen, some_s)):
+        rows.append([name, named(frontier(by_split)), str(sum(map(len, by_split.values()))), seconds])
     table(["sweep", "frontier", "trials", "s"], rows, words=2)
+    missed = [split for split in frontier(everything) if split not in chosen]
+    print(f"\nOf the frontier of all splits the guided sweep left out {named(missed) or 'none'}.")
 
 
 COMMANDS = {"guided": guided, "check": check, "place": place, "machine": machine, "splits": splits, "promises": promises, "fidelity": fidelity, "training": training,

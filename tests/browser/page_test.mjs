@@ -48,7 +48,7 @@ function cardIn(page, chart) {
   return page.evaluate(`new Promise(resolve => setTimeout(() => resolve(document.querySelector('#${chart} .card')?.innerText), 100))`);
 }
 
-for (const name of ['networks', 'disturbed', 'hostile', 'many', 'single', 'failed']) {
+for (const name of ['networks', 'disturbed', 'hostile', 'many', 'single', 'failed', 'predicted']) {
   for (const [width, dark] of [[1400, false], [1400, true], [390, false]]) {
     test(`the page "${name}" opens quietly and fits, ${width} pixels wide, ${dark ? 'dark' : 'light'}`, async () => {
       const page = await open(name, {width, dark});
@@ -68,6 +68,18 @@ test('the table has every split that passes the filters, with its numbers and in
   assert.ok(local.some(text => /^18\.1 \[18\.0, 18\.2\] ms$/.test(text)), local.join(' | '));
   assert.equal(local[1], 'yes');
   assert.ok((await page.evaluate(`byId('reasons').textContent`)).includes('killed by signal 9'));
+});
+
+test('a page of predictions says that nothing was measured, and has no place for what only measurements have', async () => {
+  const page = await open('predicted');
+  assert.match(await page.evaluate(`byId('title').textContent`), /predicted/);
+  assert.match(await page.evaluate(`byId('conclusion').textContent`), /^PREDICTED, not measured/);
+  assert.doesNotMatch(await page.evaluate(`document.body.innerText`), /repetitions|Machines and set-up|medians over/i);
+  const rows = await tableRows(page);
+  assert.deepEqual(rows.map(([split]) => split), ['all local: 0-3 on pi', '2 uniform8: 0-1 on pi | 2-3 on server']);
+  assert.ok(rows[1].some(text => /^41\.0 \[40\.0, 44\.0\] ms$/.test(text)), rows[1].join(' | '));
+  assert.equal(rows[1].at(-1), 'stage 0');
+  assert.match(await hoverOver(page, '2 uniform8'), /41\.0/);
 });
 
 test('filters by model, network and batch change the charts, the table and the conclusion', async () => {

@@ -12,6 +12,7 @@
 #include <support/files.hpp>
 
 #include "../unit/calibration/perfect.hpp"
+#include "../unit/page/prediction.hpp"
 #include "../unit/record/records.hpp"
 #include "../unit/render/sweep.hpp"
 
@@ -126,6 +127,8 @@ int main(int argc, char** argv) {
     write(folder, "load", testing::under_load());
     write(folder, "single", {testing::ok_record()});
     write(folder, "failed", {testing::failed_record()});
+    support::write_file(folder / "predicted.html",
+                        page::render_page(page::make_page_data(testing::a_prediction(), testing::a_profile())));
   } catch (const EnvironmentError& error) {
     fmt::print(stderr, "SKIPPED: {}\n", error.what());
     return 77;

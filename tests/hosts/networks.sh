@@ -99,10 +99,11 @@ echo "== a relay that is killed, at whatever moment of a trial, fails its trial 
 trials_run() { [[ -d broken ]] && pgrep -f 'fake-stage relay' >relay; }
 for moment in 0 0.5 1.5; do
   rm -rf broken
-  BATCHES=60 REPEAT=3 sweep broken --network ./slow.json &
+  BATCHES=100 REPEAT=3 sweep broken --network ./slow.json &
   driver=$!
   wait_until "a sweep" trials_run
   sleep $moment
+  wait_until "a sweep" trials_run  # between two trials there are others, or none
   kill -9 "$(shuf -n 1 relay)"
   wait "$driver" || true
   nothing_runs broken

@@ -119,6 +119,9 @@ TEST_CASE("the first argument that a command does not know is refused, with the 
                  {"paretopipe sweep has no flag --btaches;", "did you mean \"--batches\"?"});
   check_contains(shell.run(2, "net show wifi --colour").errors, {"paretopipe net show has no flag --colour"});
   check_contains(shell.run(2, "doctor here").errors, {"paretopipe doctor does not know what to do with \"here\""});
+  check_contains(shell.run(2, "--verison doctor").errors,
+                 {"paretopipe has no flag --verison", "did you mean \"--version\"?"});
+  check_contains(shell.run(2, "doctor -- here").errors, {"what to do with \"here\""});
 }
 
 TEST_CASE("a number that would be read as another is refused") {

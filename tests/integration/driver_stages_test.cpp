@@ -97,7 +97,7 @@ TEST_CASE("schemes and listed partitions are measured, and resume knows them") {
 
 TEST_CASE("equal-time gives the block that takes longest a stage of its own") {
   const Shell shell;
-  shell.run(0, sweep_of("synthetic:3ms/4kB,3ms/4kB,3ms/4kB,3ms/4kB,30ms/4kB,3ms") +
+  shell.run(0, sweep_of("synthetic:15ms/4kB,15ms/4kB,15ms/4kB,15ms/4kB,60ms/4kB,15ms") +
                    "--batches 1 --warmup 0 --repeat 1 --stages 3 --partitions equal-time");
   CHECK(partitions(shell) == std::set<std::vector<int>>{{4, 5}});
 }
@@ -112,15 +112,17 @@ TEST_CASE("equal-time gives the slower device less, whichever it is") {
                                         {"program", std::string(PARETOPIPE_BIN_DIR) + "/fake-stage"}};
     }
     shell.write("devices.json", devices.dump());
-    shell.run(0, sweep_of("synthetic:60ms/4kB,6ms/4kB,60ms") +
-                     "--batches 1 --warmup 0 --repeat 1 --partitions equal-time --on d0 --on d1 --devices devices.json");
+    shell.run(0,
+              sweep_of("synthetic:120ms/4kB,12ms/4kB,120ms") +
+                  "--batches 1 --warmup 0 --repeat 1 --partitions equal-time --on d0 --on d1 --devices devices.json");
     return partitions(shell);
   };
   CHECK(cut_with_slower(0) == std::set<std::vector<int>>{{1}});
   CHECK(cut_with_slower(1) == std::set<std::vector<int>>{{2}});
 }
 
-TEST_CASE("equal-time knows a model that has fewer blocks than stages, and one of more blocks than can be timed in runs") {
+TEST_CASE(
+    "equal-time knows a model that has fewer blocks than stages, and one of more blocks than can be timed in runs") {
   const Shell shell;
   check_refused(shell, sweep_of("synthetic:0ms/4kB,0ms") + "--stages 3",
                 {{"--partitions equal-time", "cannot be cut into 3 stages"}});

@@ -27,20 +27,6 @@ Extremes extremes_of(std::span<const float> values, bool& finite);
 /// Extremes of each channel, where every row has one value of each. `finite` as above.
 void extremes_of_rows(std::span<const float> values, std::span<Extremes> channels, bool& finite);
 
-/// Two of the values, and how many are at most the lower one.
-struct Bracket {
-  float low = 0;
-  float high = 0;
-  std::size_t up_to_low = 0;
-};
-
-/// Counts for each bracket, and copies every value that is strictly within one to `selected`, which has room for all of
-/// them and one more. Returns how many these are.
-std::size_t select(std::span<const float> values, std::span<Bracket> brackets, float* selected);
-
-/// How many values are equal to one.
-std::size_t count_equal(std::span<const float> values, float to);
-
 /// `levels` levels from min to max: step = (max − min) / (levels − 1). Where that is too small to divide by, 0.
 Levels levels_of(const Extremes& extremes, int levels);
 
@@ -49,11 +35,6 @@ void quantise(std::span<const float> values, const Levels& levels, int count, st
 void quantise_rows(std::span<const float> values, std::span<const Levels> channels, int count, std::uint8_t* codes);
 void restore(const std::uint8_t* codes, const Levels& levels, std::span<float> values);
 void restore_rows(const std::uint8_t* codes, std::span<const Levels> channels, std::span<float> values);
-
-/// Groups in ascending order: a value is in the last one whose border is at most the value, and has the code group ·
-/// levels + its code within the group. `borders` are the minima of all groups.
-void quantise_groups(std::span<const float> values, std::span<const Levels> groups, int levels, std::uint16_t* codes);
-void quantise_groups(std::span<const float> values, std::span<const Levels> groups, int levels, std::uint8_t* codes);
 
 /// Looks codes up.
 void restore(const std::uint8_t* codes, std::span<const float> table, std::span<float> values);

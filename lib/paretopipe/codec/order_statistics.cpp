@@ -1,28 +1,29 @@
 #include "order_statistics.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdint>
 #include <iterator>
 #include <limits>
-#include <optional>
+#include <memory>
 
-#include "kernels.hpp"
+#include "sort_kernels.hpp"
 
 namespace paretopipe::codec {
 
 namespace {
 
-/// Fewer values are sorted.
+/// Of fewer values no sample is taken.
 constexpr std::size_t kFew = 4096;
-constexpr std::size_t kSample = 8192;
+/// A sample has one of so many values, and no more than are searched in a moment.
+constexpr std::size_t kPerSampled = 16;
+constexpr std::size_t kMostSampled = 8192;
 /// Standard deviations of a sample's rank that a bracket allows for to either side.
 constexpr double kWidth = 4;
 
 /// Values at positions that follow no pattern of the tensor's, in the same order every time.
 std::vector<float> sample_of(std::span<const float> values) {
-  std::vector<float> sample(std::min(kSample, values.size() / 4));
+  std::vector<float> sample(std::min(kMostSampled, values.size() / kPerSampled));
   std::uint64_t state = 1;
   for (auto& value : sample) {
     state = state * 6364136223846793005U + 1442695040888963407U;  // Knuth, TAOCP 2, 3.3.4
@@ -44,14 +45,13 @@ Ends ends_of(std::size_t sample, double quantile) {
   return {at(place - width), at(place + width)};
 }
 
-/// Puts into these places of the sample what a sort would put there, and cares for no others.
-void sort_places(std::vector<float>& sample, std::vector<std::size_t> places) {
-  std::sort(places.begin(), places.end());
-  auto rest = sample.begin();
+/// Puts into these places, which ascend, what a sort would put there, and cares for no others.
+void sort_places(std::span<float> values, std::span<const std::size_t> places) {
+  auto rest = values.begin();
   for (const auto place : places) {
-    const auto found = sample.begin() + static_cast<std::ptrdiff_t>(place);
+    const auto found = values.begin() + static_cast<std::ptrdiff_t>(place);
     if (found < rest) continue;  // placed already
-    std::nth_element(rest, found, sample.end());
+    std::nth_element(rest, found, values.end());
     rest = found + 1;
   }
 }
@@ -64,83 +64,26 @@ std::vector<Bracket> brackets_of(std::span<const float> values, std::span<const 
     ends.push_back(ends_of(sample.size(), quantile));
     places.insert(places.end(), {ends.back().low, ends.back().high});
   }
-  sort_places(sample, std::move(places));
+  std::sort(places.begin(), places.end());
+  sort_places(sample, places);
   std::vector<Bracket> brackets;
   for (const auto& [low, high] : ends) brackets.push_back({sample[low], sample[high]});
   return brackets;
 }
 
-/// Cells of equal width between the ends of a bracket. A larger value is never in an earlier cell.
-class Cells {
- public:
-  static constexpr std::size_t kCount = 1024;
+/// So many ranks are found sooner by sorting all values.
+constexpr std::size_t kManyRanks = 12;
 
-  explicit Cells(const Bracket& bracket) {
-    const float scale = static_cast<float>(kCount) / (bracket.high - bracket.low);
-    if (!std::isfinite(scale) || scale == 0) return;  // too narrow or too wide to divide: all in the first
-    low_ = bracket.low;
-    scale_ = scale;
+std::vector<float> by_sorting(std::span<const float> values, std::span<const std::size_t> ranks) {
+  std::vector<float> copy(values.begin(), values.end()), found;
+  if (ranks.size() < kManyRanks) {
+    sort_places(copy, ranks);
+  } else {
+    std::sort(copy.begin(), copy.end());
   }
-
-  std::size_t operator()(float value) const {
-    return std::min(static_cast<std::size_t>((value - low_) * scale_), kCount - 1);
-  }
-
- private:
-  float low_ = 0;
-  float scale_ = 0;
-};
-
-/// The values strictly within a bracket. A rank is looked for in its cell alone.
-class Within {
- public:
-  Within(std::span<const float> selected, const Bracket& bracket) : cells_(bracket), values_(selected.size() + 1) {
-    // Written in any case and kept if it is within: a branch would often be guessed wrong.
-    std::size_t count = 0;
-    for (const float value : selected) {
-      values_[count] = value;
-      count += static_cast<std::size_t>((value > bracket.low ? 1 : 0) & (value < bracket.high ? 1 : 0));
-    }
-    values_.resize(count);
-    for (const float value : values_) ++counts_[cells_(value)];
-  }
-
-  std::size_t size() const { return values_.size(); }
-
-  /// The value that a sort would put at `place`. Places ascend from call to call; the next one costs a look at the rest
-  /// of its cell.
-  float at(std::size_t place) {
-    if (place >= before_ + cell_.size()) take_cell(place);
-    const auto within = place - before_;
-    const auto rest = cell_.begin() + static_cast<std::ptrdiff_t>(placed_);
-    const auto found = cell_.begin() + static_cast<std::ptrdiff_t>(within);
-    if (within == placed_) {
-      std::iter_swap(rest, std::min_element(rest, cell_.end()));
-    } else if (within > placed_) {
-      std::nth_element(rest, found, cell_.end());
-    }
-    placed_ = std::max(placed_, within + 1);
-    return *found;
-  }
-
- private:
-  void take_cell(std::size_t place) {
-    std::size_t cell = 0;
-    for (before_ = 0; before_ + counts_[cell] <= place; ++cell) before_ += counts_[cell];
-    cell_.clear();
-    std::copy_if(values_.begin(), values_.end(), std::back_inserter(cell_),
-                 [&](float value) { return cells_(value) == cell; });
-    placed_ = 0;
-  }
-
-  Cells cells_;
-  std::vector<float> values_;
-  std::array<std::size_t, Cells::kCount> counts_{};
-  std::vector<float>
-      cell_;                ///< the values of one cell, of which those before `placed_` are where a sort would put them
-  std::size_t before_ = 0;  ///< how many values are in the cells before
-  std::size_t placed_ = 0;
-};
+  for (const auto rank : ranks) found.push_back(copy[rank]);
+  return found;
+}
 
 /// How many values are equal to one that brackets begin or end with. Neighbouring brackets often have the same: half of
 /// what leaves a ReLU is 0.
@@ -160,65 +103,103 @@ class EqualTo {
   std::size_t count_ = 0;
 };
 
-/// The value at this rank, if it is in the bracket.
-std::optional<float> find(const Bracket& bracket, std::size_t rank, Within& within, EqualTo& equal_to) {
-  if (rank < bracket.up_to_low) {
-    return rank >= bracket.up_to_low - equal_to(bracket.low) ? std::optional(bracket.low) : std::nullopt;
-  }
-  const auto place = rank - bracket.up_to_low;
-  if (place < within.size()) return within.at(place);
-  // Where both ends are equal, these were counted with the lower one.
-  const auto up_to_high = within.size() + (bracket.low < bracket.high ? equal_to(bracket.high) : 0);
-  return place < up_to_high ? std::optional(bracket.high) : std::nullopt;
+using Room = std::unique_ptr<float[]>;
+
+/// Not initialised.
+Room room_for(std::size_t values) {
+  return std::make_unique_for_overwrite<float[]>(values + kBeyondSelected);
 }
 
-float search(std::span<const float> values, std::size_t rank) {
-  std::vector<float> copy(values.begin(), values.end());
-  const auto found = copy.begin() + static_cast<std::ptrdiff_t>(rank);
-  std::nth_element(copy.begin(), found, copy.end());
-  return *found;
-}
+std::vector<float> statistics(std::span<const float> values, float least, std::span<const std::size_t> ranks,
+                              float* room);
+
+/// Looks for ranks that lie in one bracket, or next to it.
+class RanksInBracket {
+ public:
+  /// `least`: of the values, or less.
+  RanksInBracket(std::span<const float> values, float least) : values_(values), least_(least), equal_to_(values) {}
+
+  /// `selected`: all values within the bracket, and others.
+  std::vector<float> find(const Bracket& bracket, std::span<const std::size_t> ranks, std::span<const float> selected) {
+    const auto inside = room_for(selected.size());
+    Bracket only = bracket;
+    const std::span<const float> within(inside.get(), select(selected, {&only, 1}, inside.get()));
+    std::vector<std::size_t> places;
+    for (const auto rank : ranks) {
+      if (rank >= bracket.up_to_low && rank - bracket.up_to_low < within.size()) {
+        places.push_back(rank - bracket.up_to_low);
+      }
+    }
+    const auto placed = statistics_within(within, places);
+    std::vector<float> found;
+    auto next = placed.begin();
+    for (const auto rank : ranks) {
+      if (rank < bracket.up_to_low) {
+        found.push_back(is_low(bracket, rank) ? bracket.low : searched(rank));
+      } else if (rank - bracket.up_to_low < within.size()) {
+        found.push_back(*next++);
+      } else {
+        found.push_back(is_high(bracket, rank - within.size()) ? bracket.high : searched(rank));
+      }
+    }
+    return found;
+  }
+
+ private:
+  std::vector<float> statistics_within(std::span<const float> within, std::span<const std::size_t> places) const {
+    if (places.empty()) return {};
+    if (within.size() > values_.size() / 2) return by_sorting(within, places);  // a sample tells little of such values
+    const auto room = room_for(within.size());
+    return statistics(within, -std::numeric_limits<float>::infinity(), places, room.get());
+  }
+  bool is_low(const Bracket& bracket, std::size_t rank) {
+    return bracket.low == least_ || rank >= bracket.up_to_low - equal_to_(bracket.low);
+  }
+  /// Where both ends are equal, these were counted with the lower one.
+  bool is_high(const Bracket& bracket, std::size_t rank) {
+    return bracket.low < bracket.high && rank < bracket.up_to_low + equal_to_(bracket.high);
+  }
+  /// Beyond its bracket, which hardly happens.
+  float searched(std::size_t rank) const { return by_sorting(values_, {&rank, 1}).front(); }
+
+  std::span<const float> values_;
+  float least_;
+  EqualTo equal_to_;
+};
 
 /// Neighbouring ranks lie in one bracket.
-bool shares_bracket(std::size_t rank, std::size_t with) {
-  return rank <= with + 1;
+std::size_t ranks_of_next_bracket(std::span<const std::size_t> ranks) {
+  std::size_t count = 1;
+  while (count < ranks.size() && ranks[count] <= ranks[count - 1] + 1) ++count;
+  return count;
 }
 
-std::vector<float> sorted_statistics(std::span<const float> values, std::span<const std::size_t> ranks) {
-  std::vector<float> sorted(values.begin(), values.end()), found;
-  std::sort(sorted.begin(), sorted.end());
-  for (const auto rank : ranks) found.push_back(sorted[rank]);
+/// `room`: for as many values, and kBeyondSelected more.
+std::vector<float> statistics(std::span<const float> values, float least, std::span<const std::size_t> ranks,
+                              float* room) {
+  if (values.size() <= kFew) return by_sorting(values, ranks);
+  std::vector<std::span<const std::size_t>> neighbours;
+  std::vector<double> quantiles;
+  for (auto rest = ranks; !rest.empty(); rest = rest.subspan(neighbours.back().size())) {
+    neighbours.push_back(rest.first(ranks_of_next_bracket(rest)));
+    quantiles.push_back(static_cast<double>(rest.front()) / static_cast<double>(values.size()));
+  }
+  auto brackets = brackets_of(values, quantiles);
+  const std::span<const float> selected(room, select(values, brackets, room));
+  RanksInBracket in_brackets(values, least);
+  std::vector<float> found;
+  for (std::size_t i = 0; i < brackets.size(); ++i) {
+    std::ranges::copy(in_brackets.find(brackets[i], neighbours[i], selected), std::back_inserter(found));
+  }
   return found;
 }
 
 }  // namespace
 
-std::vector<float> order_statistics(std::span<const float> values, std::span<const std::size_t> ranks,
+std::vector<float> order_statistics(std::span<const float> values, float least, std::span<const std::size_t> ranks,
                                     Scratch& scratch) {
-  if (values.size() <= kFew) return sorted_statistics(values, ranks);
-  std::vector<double> quantiles;
-  for (std::size_t i = 0; i < ranks.size(); ++i) {
-    if (i > 0 && shares_bracket(ranks[i], ranks[i - 1])) continue;
-    quantiles.push_back(static_cast<double>(ranks[i]) / static_cast<double>(values.size()));
-  }
-  auto brackets = brackets_of(values, quantiles);
-  scratch.selected.resize(values.size() + 1);
-  const std::span selected(scratch.selected.data(), select(values, brackets, scratch.selected.data()));
-
-  std::vector<float> found;
-  std::optional<Within> within;
-  EqualTo equal_to(values);
-  auto next = brackets.begin();
-  const Bracket* bracket = nullptr;
-  for (std::size_t i = 0; i < ranks.size(); ++i) {
-    if (i == 0 || !shares_bracket(ranks[i], ranks[i - 1])) {
-      bracket = &*next++;
-      within.emplace(selected, *bracket);
-    }
-    const auto value = find(*bracket, ranks[i], *within, equal_to);
-    found.push_back(value ? *value : search(values, ranks[i]));
-  }
-  return found;
+  scratch.selected.resize(values.size() + kBeyondSelected);
+  return statistics(values, least, ranks, scratch.selected.data());
 }
 
 }  // namespace paretopipe::codec

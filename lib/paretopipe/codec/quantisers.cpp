@@ -9,6 +9,7 @@
 #include "images.hpp"
 #include "kernels.hpp"
 #include "order_statistics.hpp"
+#include "sort_kernels.hpp"
 
 namespace paretopipe::codec {
 
@@ -148,7 +149,7 @@ std::vector<Levels> groups_of(const SortBits& bits, std::span<const float> value
     ranks.push_back(std::max(begin, std::size_t{1}) - 1);
     ranks.push_back(begin);
   }
-  const auto found = order_statistics(values, ranks, scratch);
+  const auto found = order_statistics(values, all.min, ranks, scratch);
   std::vector<Extremes> extremes(groups, all);
   for (std::size_t group = 1; group < groups; ++group) {
     extremes[group - 1].max = found[2 * group - 2];

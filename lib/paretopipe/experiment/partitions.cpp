@@ -222,7 +222,10 @@ struct Partitions {
 
   std::vector<SplitPoints> operator()(Scheme scheme) const {
     check_blocks(model, experiment.stages);
-    if (scheme == Scheme::equal_time) return {equal_time};
+    if (scheme == Scheme::equal_time) {
+      if (equal_time.empty()) throw std::logic_error("the partition of equal-time was not measured");
+      return {equal_time};
+    }
     return {share_blocks(scheme, model.block_count(), experiment.stages)};
   }
 };

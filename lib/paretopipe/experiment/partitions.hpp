@@ -34,8 +34,8 @@ std::vector<SplitPoints> some_partitions(int blocks, int stages, int count, std:
 SplitPoints share_blocks(Scheme scheme, int blocks, int stages);
 
 /// The partitions of one model that the experiment asks for, baselines included, each once, in lexicographic order. An
-/// entry without split points stands for data parallelism, which does not split the model. `equal_time`: the partition of
-/// that scheme; read only if wants_equal_time(). Throws UsageError for split points outside the model, and for more
+/// entry without split points stands for data parallelism, which does not split the model. `equal_time`: the partition
+/// of that scheme; read only if wants_equal_time(). Throws UsageError for split points outside the model, and for more
 /// partitions than anybody would measure. Pure.
 std::vector<SplitPoints> partitions_of(const Experiment& experiment, const ModelDescription& model,
                                        const SplitPoints& equal_time = {});

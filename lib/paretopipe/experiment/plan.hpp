@@ -15,11 +15,11 @@ struct Networks {
 
 /// What has to be known before planning.
 struct PlanInputs {
-  std::string weights_sha256{};  ///< of the weights file, if the experiment names one
+  std::string weights_sha256{};           ///< of the weights file, if the experiment names one
   std::vector<SplitPoints> equal_time{};  ///< of each model at the axes' first values, if wants_equal_time()
-  DataIdentity data_identity{};          ///< of the experiment's data
-  std::vector<DeviceProfile> devices{};  ///< of the experiment (experiment::load_device_profiles)
-  std::vector<Device> on{};              ///< of each stage, if the experiment names them (experiment::find_devices)
+  DataIdentity data_identity{};           ///< of the experiment's data
+  std::vector<DeviceProfile> devices{};   ///< of the experiment (experiment::load_device_profiles)
+  std::vector<Device> on{};               ///< of each stage, if the experiment names them (experiment::find_devices)
 };
 
 /// The common part of all trials of one of the experiment's models, with each axis at its first value. Pure.

@@ -22,15 +22,16 @@ std::string split_text(const std::vector<int>& points, const std::string& codec)
   return fmt::format("{}{}", fmt::join(points, ","), codec == codec::kNone ? "" : " " + codec);
 }
 
-std::string split_text(const PredictedSplit& split) {
-  return split.all_local() ? "all local" : split_text(split.split_points(), split.codec);
-}
-
 const std::string& device_of(const Prediction& prediction, const predict::PlacedStage& stage) {
   return prediction.devices.at(static_cast<std::size_t>(stage.device));
 }
 
-/// "0-2 on pi | 3-5 on server"
+}  // namespace
+
+std::string split_text(const PredictedSplit& split) {
+  return split.all_local() ? "all local" : split_text(split.split_points(), split.codec);
+}
+
 std::string placement_text(const Prediction& prediction, const PredictedSplit& split) {
   std::vector<std::string> parts;
   for (const auto& stage : split.stages) {
@@ -54,15 +55,6 @@ std::string bottleneck_text(const Bottleneck& bottleneck) {
   return "depth";
 }
 
-std::string latency_text(const Band& band) {
-  return fmt::format("{} ({} to {})", format_duration(band.value), format_duration(band.low),
-                     format_duration(band.high));
-}
-
-std::string throughput_text(const Band& band) {
-  return fmt::format("{:.4g} ({:.4g} to {:.4g})", band.value, band.low, band.high);
-}
-
 std::string question_text(const Prediction& prediction) {
   const auto network = prediction.network.empty() ? std::string("links as they were probed")
                                                   : fmt::format("network {}", prediction.network);
@@ -70,6 +62,17 @@ std::string question_text(const Prediction& prediction) {
   const auto codecs = plain ? "" : fmt::format(", codec {}", fmt::join(prediction.codecs, " or "));
   return fmt::format("PREDICTED, not measured: {}, batch {}, {} stages, depth {}, {}{}", prediction.model,
                      prediction.batch, prediction.stages, prediction.depth, network, codecs);
+}
+
+namespace {
+
+std::string latency_text(const Band& band) {
+  return fmt::format("{} ({} to {})", format_duration(band.value), format_duration(band.low),
+                     format_duration(band.high));
+}
+
+std::string throughput_text(const Band& band) {
+  return fmt::format("{:.4g} ({:.4g} to {:.4g})", band.value, band.low, band.high);
 }
 
 /// What was fitted; empty if nothing was.

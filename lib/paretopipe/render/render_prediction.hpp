@@ -9,6 +9,18 @@
 
 namespace paretopipe::render {
 
+/// "PREDICTED, not measured: alexnet, batch 1, 2 stages, depth 4, network wifi"
+std::string question_text(const predict::Prediction& prediction);
+
+/// "3,7 uniform8", or "all local"
+std::string split_text(const predict::PredictedSplit& split);
+
+/// "0-2 on pi | 3-5 on server"
+std::string placement_text(const predict::Prediction& prediction, const predict::PredictedSplit& split);
+
+/// "stage 1", "link of stage 0", "depth"
+std::string bottleneck_text(const predict::Bottleneck& bottleneck);
+
 /// For a terminal: what was asked, that nothing of it was measured, and a table with a row for each split of the
 /// frontier. A band is "21.3 ms (21.1 to 21.9)".
 std::string render_text(const predict::Prediction& prediction, const TextStyle& style);

@@ -32,7 +32,7 @@ class StageTiming {
  public:
   using Ask = std::function<std::vector<stage::RunTime>(const stage::TimeRuns&)>;
 
-  /// `before` and `after`: how many stages there are, of which each has a block.
+  /// `before` and `after`: how many stages come before and after this one.
   StageTiming(stage::TimeRuns request, int before, int after, std::optional<double> cpu_quota, Ask ask)
       : request_(std::move(request)), before_(before), after_(after), ask_(std::move(ask)) {
     device_.cpu_quota = cpu_quota;
@@ -54,8 +54,9 @@ class StageTiming {
       for (int end = after_ == 0 ? request_.block_count : begin + 1; end <= last_end(); ++end) {
         request_.ends.push_back(end);
       }
-      for (const auto& run : ask_(request_)) times.set(begin, run.end, usual_ns(run));
-      if (after_ == 0 && times.at(begin, request_.block_count) > limit_ns) break;  // and so do longer ones
+      const auto runs = ask_(request_);
+      for (const auto& run : runs) times.set(begin, run.end, usual_ns(run));
+      if (after_ == 0 && *std::ranges::min_element(runs.back().compute_ns) > limit_ns) break;  // and so do longer ones
     }
     return times;
   }
@@ -116,17 +117,17 @@ experiment::SplitPoints PipelineExecutor::equal_time(const experiment::UncutTria
     for (auto& timing : timings) times.push_back(timing.sums_of_blocks());
     return shortest_period(times, static_cast<std::size_t>(blocks));
   }
-  const auto known = experiment::share_blocks(experiment::Scheme::equal_load, blocks, stages);
-  std::vector<std::int64_t> known_ns;
+  const auto equal_load = experiment::share_blocks(experiment::Scheme::equal_load, blocks, stages);
+  std::vector<std::int64_t> equal_load_ns;
   for (int stage = 0; stage < stages; ++stage) {
-    known_ns.push_back(timings[static_cast<std::size_t>(stage)].time(blocks_of(known, stage, blocks)));
+    equal_load_ns.push_back(timings[static_cast<std::size_t>(stage)].time(blocks_of(equal_load, stage, blocks)));
   }
-  const auto limit_ns = *std::max_element(known_ns.begin(), known_ns.end());
+  const auto limit_ns = *std::ranges::max_element(equal_load_ns);
   for (int stage = 0; stage < stages; ++stage) {
     const auto place = static_cast<std::size_t>(stage);
     times.push_back(timings[place].runs_within(limit_ns));
-    const auto [begin, end] = blocks_of(known, stage, blocks);
-    times.back().set(begin, end, known_ns[place]);  // possible, however busy the machine was meanwhile
+    const auto [begin, end] = blocks_of(equal_load, stage, blocks);
+    times.back().set(begin, end, equal_load_ns[place]);  // possible, however busy the machine was meanwhile
   }
   return shortest_period(times, static_cast<std::size_t>(blocks));
 }

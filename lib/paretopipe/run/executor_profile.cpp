@@ -19,11 +19,18 @@ void check_memory(const experiment::UncutTrial& trial, const experiment::ModelDe
     const auto profile = trial.device_profile(stage);
     if (!profile.memory_limit_bytes || weights < *profile.memory_limit_bytes) continue;
     throw UsageError(fmt::format(
-        "{} cannot be timed as a whole on {}: its weights take {} of the {} there; profile a device without the "
-        "limit, and give the limit to `paretopipe predict --memory`",
+        "{} cannot be timed on {}, which has to hold all of it for that: its weights take {} of the {} there; name "
+        "split points or another scheme than equal-time, or profile a device without the limit, and give the limit to "
+        "`paretopipe predict --memory`",
         model.model, profile.name, format_bytes(static_cast<double>(weights)),
         format_bytes(static_cast<double>(*profile.memory_limit_bytes))));
   }
+}
+
+/// Ten or more of a quota's periods (launch/cgroup.cpp), which are longer for a small share. In less, a stage would use
+/// up what its device has saved while it had nothing to do.
+std::int64_t least_under_quota_ns(double cpus) {
+  return static_cast<std::int64_t>(std::max(100e6, 10e6 / cpus));
 }
 
 }  // namespace
@@ -42,12 +49,9 @@ stage::TimeRuns PipelineExecutor::prepare_to_time(const experiment::UncutTrial& 
   return runs;
 }
 
-/// Ten of a quota's periods. In less, a stage would use up what its device has saved while it had nothing to do.
-constexpr std::int64_t kLeastUnderQuotaNs = 100'000'000;
-
 stage::TimeRuns PipelineExecutor::timing_at(int stage, const experiment::UncutTrial& trial, stage::TimeRuns request) {
   request.model = with_files_of(static_cast<std::size_t>(stage), trial, std::move(request.model));
-  if (trial.device_profile(stage).cpu_quota) request.least_ns = kLeastUnderQuotaNs;
+  if (const auto quota = trial.device_profile(stage).cpu_quota) request.least_ns = least_under_quota_ns(*quota);
   return request;
 }
 

@@ -99,8 +99,9 @@ class PipelineExecutor final : public TrialExecutor {
 
   /// Times every run of the model's blocks on each stage, one stage after the other, and probes the ways between them,
   /// for the model that describe() returned. Emulated devices that are alike and have the same CPUs are timed once. The
-  /// codecs, which must encode, are timed at every cut. `rounds`: how often each run and codec is timed. `progress` is told what begins; it may be empty. Throws StageError, Interrupted, and
-  /// UsageError for a device whose memory cannot hold the whole model.
+  /// codecs, which must encode, are timed at every cut. `rounds`: how often each run and codec is timed. `progress` is
+  /// told what begins; it may be empty. Throws StageError, Interrupted, and UsageError for a device whose memory cannot
+  /// hold the whole model.
   std::vector<predict::ProfiledDevice> profile(const experiment::UncutTrial& trial,
                                                const experiment::ModelDescription& model,
                                                const std::vector<codec::Codec>& codecs, int rounds,
@@ -159,7 +160,8 @@ class PipelineExecutor final : public TrialExecutor {
   bool elsewhere(const experiment::UncutTrial& trial, std::size_t stage) const;
   stage::ModelRequest with_files_of(std::size_t stage, const experiment::UncutTrial& trial,
                                     stage::ModelRequest request);
-  /// Starts the stages, and returns what they are to be asked. Throws UsageError for a device that cannot hold the model.
+  /// Starts the stages, and returns what they are to be asked. Throws UsageError for a device that cannot hold the
+  /// model.
   stage::TimeRuns prepare_to_time(const experiment::UncutTrial& trial, const experiment::ModelDescription& model,
                                   int rounds);
   /// The same for a stage's own device and files.

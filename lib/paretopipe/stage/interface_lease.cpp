@@ -3,6 +3,7 @@
 #include <paretopipe/launch/guard.hpp>
 #include <paretopipe/shaping/interface/lease.hpp>
 #include <paretopipe/shaping/kernel/shaped_link.hpp>
+#include <paretopipe/stage/fault.hpp>
 #include <paretopipe/stage/interface_lease.hpp>
 #include <paretopipe/wire/sockets.hpp>
 
@@ -32,10 +33,12 @@ class InterfaceLease::WatchedLease {
   explicit WatchedLease(const shaping::LeaseTerms& terms)
       : lease_({launch::guarded_program().string(), "keep-lease"}, terms), give_back_(::eventfd(0, EFD_CLOEXEC)) {
     if (give_back_.get() < 0) throw system_error("make a descriptor (eventfd) to give a lease back with", errno);
-    end_ = std::async(std::launch::async, [this] { return end_in_time(); });
+    end_ = std::async(std::launch::async, [this] { return end_in_time(); }).share();
   }
   ~WatchedLease() {
-    if (end_.valid()) ask_to_end();  // and `end_` waits
+    if (!end_.valid()) return;
+    ask_to_end();
+    end_.wait();
   }
   WatchedLease(const WatchedLease&) = delete;
   WatchedLease& operator=(const WatchedLease&) = delete;
@@ -44,7 +47,7 @@ class InterfaceLease::WatchedLease {
   experiment::LinkConditions read_back() const { return lease_.read_back(); }
 
   /// What Lease::end returns and throws.
-  shaping::LeaseOutcome end() {
+  shaping::LeaseOutcome end() const {
     ask_to_end();
     return end_.get();
   }
@@ -61,7 +64,7 @@ class InterfaceLease::WatchedLease {
 
   shaping::Lease lease_;
   FileDescriptor give_back_;
-  std::future<shaping::LeaseOutcome> end_;
+  std::shared_future<shaping::LeaseOutcome> end_;
 };
 
 InterfaceLease::InterfaceLease() = default;
@@ -86,7 +89,8 @@ InterfaceLeased InterfaceLease::take(const LeaseInterface& request) {
 InterfaceLeased InterfaceLease::read() const {
   if (!lease_) return {};
   if (lease_->over()) {
-    throw EnvironmentError(fmt::format("what kept {} shaped has ended, and the interface is as before", interface_));
+    lease_->end();  // throws if something is still there
+    throw ProcessLost(fmt::format("what kept {} shaped has ended, and the interface is as before", interface_));
   }
   return {interface_, shaping::read_back_peer(shaping::run_tc(shaping::show_command(interface_)))};
 }

@@ -260,7 +260,7 @@ struct TimeRuns {
   std::vector<int> ends;  ///< of each run, not included in it; ascending
   int rounds = 1;
   bool prepared = false;       ///< prepare each run first, as for trials in optimized mode
-  std::int64_t least_ns = 0;   ///< more rounds of a run until all took this long together
+  std::int64_t least_ns = 0;   ///< more rounds of a run until all took this long together, at most ten seconds
   std::int64_t enough_ns = 0;  ///< leave the runs after one out whose rounds all took longer; 0: time all
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TimeRuns, model, block_count, begin, ends, rounds, prepared, least_ns, enough_ns)

@@ -19,12 +19,14 @@ void check(const TimeRuns& request) {
   const auto& ends = request.ends;
   const bool ordered = std::adjacent_find(ends.begin(), ends.end(), std::greater_equal<>()) == ends.end();
   if (request.rounds >= 1 && request.rounds <= kMostTimedRounds && request.begin >= 0 && !ends.empty() && ordered &&
-      ends.front() > request.begin && ends.back() <= request.block_count && request.least_ns >= 0 && request.enough_ns >= 0) {
+      ends.front() > request.begin && ends.back() <= request.block_count && request.least_ns >= 0 &&
+      request.least_ns <= kMostLeastNs && request.enough_ns >= 0) {
     return;
   }
-  throw wire::ProtocolError(
-      fmt::format("the driver asked for the times of {} runs from block {} on, of a model of {} blocks, in {} rounds",
-                  ends.size(), request.begin, request.block_count, request.rounds));
+  throw wire::ProtocolError(fmt::format(
+      "the driver asked for the times of {} runs from block {} on, of a model of {} blocks, in {} rounds of "
+      "{} ns or more together, up to one of {} ns",
+      ends.size(), request.begin, request.block_count, request.rounds, request.least_ns, request.enough_ns));
 }
 
 void check(const TimeCodecs& request) {
@@ -46,10 +48,14 @@ Boundary boundary_of(const Activation& activation) {
 
 /// Of the least time of all rounds so much is spent before, for a quota of CPU time that was saved up to be used up.
 constexpr int kDroppedPart = 10;
+/// No quota's period is longer than a second.
+constexpr std::int64_t kMostLeastNs = 10'000'000'000;
+/// Of a run that takes next to no time.
+constexpr std::size_t kMostRounds = 100'000;
 
 bool is_short(std::size_t rounds, std::int64_t all_ns, const TimeRuns& request) {
   if (rounds < static_cast<std::size_t>(request.rounds)) return true;
-  return all_ns < request.least_ns && rounds < kMostTimedRounds;
+  return all_ns < request.least_ns && rounds < kMostRounds;
 }
 
 /// As if it had come over a link: a stage may overwrite its input.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <limits>
 #include <random>
@@ -97,7 +98,7 @@ TEST_CASE("the levels of a sort quantiser are those of a full sort, in tensors o
     std::size_t groups;
     int levels;
   };
-  for (const std::size_t count : {20UL, 4096UL, 4097UL, 100'003UL}) {
+  for (const std::size_t count : {20UL, 4096UL, 4097UL, 250'007UL}) {
     for (const auto& tensor : awkward_tensors(count)) {
       for (const auto& [name, groups, levels] :
            {Kind{"sort16", 16, 4096}, Kind{"sort12", 8, 512}, Kind{"sort8", 4, 64}, Kind{"sort4", 2, 8}}) {
@@ -106,6 +107,44 @@ TEST_CASE("the levels of a sort quantiser are those of a full sort, in tensors o
         const auto body = body_of(name, layout, std::as_bytes(std::span(tensor.values)));
         CHECK(floats_at_the_front(body, 2 * groups) == levels_by_sorting(tensor.values, groups, levels));
       }
+    }
+  }
+}
+
+namespace {
+
+/// The code of the definition, given the minimum and step of each group.
+int code_of(float value, const std::vector<float>& levels_of, int levels) {
+  std::size_t group = 0;
+  while (2 * group + 2 < levels_of.size() && value >= levels_of[2 * group + 2]) ++group;
+  const float min = levels_of[2 * group], step = levels_of[2 * group + 1];
+  const auto within = static_cast<int>(std::nearbyint((value - min) / (step > 0 ? step : 1)));
+  return static_cast<int>(group) * levels + std::min(within, levels - 1);
+}
+
+template <class Code>
+std::size_t wrong_codes(const std::vector<std::byte>& body, const std::vector<float>& values, std::size_t groups,
+                        int levels) {
+  const auto levels_of = floats_at_the_front(body, 2 * groups);
+  std::vector<Code> codes(values.size());
+  std::memcpy(codes.data(), body.data() + 2 * groups * sizeof(float), codes.size() * sizeof(Code));
+  std::size_t wrong = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) wrong += codes[i] == code_of(values[i], levels_of, levels) ? 0 : 1;
+  return wrong;
+}
+
+}  // namespace
+
+TEST_CASE("the codes of a sort quantiser are those of its definition, whichever instructions make them") {
+  for (const std::size_t count : {1UL, 31UL, 32UL, 33UL, 10'001UL}) {
+    for (const auto& tensor : awkward_tensors(count)) {
+      CAPTURE(count, tensor.name);
+      const Layout layout{Element::float32, count, 1, count};
+      const auto bytes = std::as_bytes(std::span(tensor.values));
+      CHECK(wrong_codes<std::uint16_t>(body_of("sort16", layout, bytes), tensor.values, 16, 4096) == 0);
+      CHECK(wrong_codes<std::uint16_t>(body_of("sort12-wide", layout, bytes), tensor.values, 8, 512) == 0);
+      CHECK(wrong_codes<std::uint8_t>(body_of("sort8", layout, bytes), tensor.values, 4, 64) == 0);
+      CHECK(wrong_codes<std::uint8_t>(body_of("sort4-wide", layout, bytes), tensor.values, 2, 8) == 0);
     }
   }
 }

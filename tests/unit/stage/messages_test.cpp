@@ -117,7 +117,7 @@ TEST_CASE("every request and every reply crosses with all of its fields, as the 
   messages.add(Prepare{{1, 2}, {kSpec}});
   CHECK(json(Prepared{}) == json::object());
   messages.add(Prepared{Preparation{true, 1, 9007199254740993, 2, 3, 4}});
-  messages.add(TimeRuns{kRequest, 5, 1, {2, 4}, 9, true});
+  messages.add(TimeRuns{kRequest, 5, 1, {2, 4}, 9, true, 100, 200});
   messages.add(RunTimes{{{2, {10, 9007199254740993}, 11}, {4, {12, 13}}}});
   messages.add(TimeCodecs{kRequest, 5, 3, {codec::parse("uniform8"), codec::parse("channel8+zstd:9")}, 9});
   messages.add(CodecTimes{{{500, {10, 9007199254740993}, {11, 12}}, {300, {13}, {14}}}});

@@ -15,8 +15,6 @@
 
 namespace paretopipe::page {
 
-namespace {
-
 Json metrics_data() {
   auto metrics = Json::array();
   for (const auto& metric : record::metrics()) {
@@ -27,8 +25,6 @@ Json metrics_data() {
   }
   return metrics;
 }
-
-}  // namespace
 
 Json to_json(const std::vector<record::Setting>& settings) {
   auto json = Json::array();

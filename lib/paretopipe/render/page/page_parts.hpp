@@ -15,6 +15,9 @@ namespace paretopipe::page {
 using Json = nlohmann::ordered_json;
 using Records = std::span<const record::TrialRecord>;
 
+/// [{name, unit, better, meaning}, …]
+Json metrics_data();
+
 /// [{name, value}, …]
 Json to_json(const std::vector<record::Setting>& settings);
 

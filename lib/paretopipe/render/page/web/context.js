@@ -65,9 +65,10 @@ function stageSection(place) {
 
 function drawContext() {
   byId('stages').replaceChildren(...report.stages.map(stageSection));
-  const {versions, commands, first, last, trials, ok, failed, invalid} = report.provenance;
+  const {versions, commands, first, last, trials, ok, failed, invalid, profiles} = report.provenance;
   const pairs = [
-    ['Trials', `${trials}: ${ok} ok, ${failed} failed, ${invalid} invalid`],
+    ...(profiles ?? []).map(profile => ['Predicted from the profile of', profile]),
+    ...(report.predicted ? [] : [['Trials', `${trials}: ${ok} ok, ${failed} failed, ${invalid} invalid`]]),
     ...(first ? [['Measured', first === last ? first : `${first} to ${last}`]] : []),
     ...versions.map(version => ['By paretopipe', version]),
     ...commands.map(command => ['Command', element('code', {}, command)]),

@@ -71,7 +71,8 @@ function seriesOf(group, index, bounds) {
 function hoveredSplit(mark) {
   const {group, split} = splitOf(mark);
   const rows = HOVERED.filter(name => metricOf(split, name)).map(name => [name, formatWithInterval(split, name)]);
-  rows.push(['frontier', standing(split)], ['probability of being on it', certainty(split)], ['repetitions', repetitions(split)]);
+  rows.push(['frontier', standing(split)]);
+  if (!report.predicted) rows.push(['probability of being on it', certainty(split)], ['repetitions', repetitions(split)]);
   return hoverCard(`Split ${split.label} · ${nameOf(group)}`, rows);
 }
 

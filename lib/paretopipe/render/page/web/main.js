@@ -8,6 +8,7 @@ function conclusions(groups) {
 }
 
 function intervalNote() {
+  if (report.predicted) return '';
   const least = Math.min(...passingGroups().map(group => group.repetitions));
   if (least < 2) return 'none, for a split that was measured once has no interval.';
   const covered = Math.min(...passingGroups().map(group => group.coverage_bound));
@@ -63,7 +64,8 @@ function drawFilters() {
 }
 
 function start() {
-  document.title = `Where to cut ${distinct('model').map(model => brief(model)).join(', ')}`;
+  document.documentElement.classList.toggle('of-predictions', report.predicted === true);
+  document.title = `Where to cut ${distinct('model').map(model => brief(model)).join(', ')}${report.predicted ? ' (predicted)' : ''}`;
   byId('title').textContent = document.title;
   shown.model = distinct('model')[0];
   for (const key of ['batch', 'depth', 'threads_per_stage', 'load']) shown[key] = distinct(key)[0];

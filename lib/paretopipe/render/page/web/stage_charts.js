@@ -36,7 +36,8 @@ function stackValue(split, name) {
 function hoveredBreakdown(split, colourOf) {
   const total = split.breakdown.reduce((sum, {ns}) => sum + ns, 0);
   const rows = split.breakdown.map(({part, stage, ns, clock_error_ns: error}) => {
-    const name = part === 'transfer' ? PARTS.transfer(stage) : `${PART_NAMES[part]}, stage ${stage}`;
+    const what = report.predicted && part === 'encode' ? 'encode and decode' : PART_NAMES[part];
+    const name = part === 'transfer' ? PARTS.transfer(stage) : `${what}, stage ${stage}`;
     const uncertain = error === undefined ? '' : ` ± ${formatValue(error, 'ns')}, two clocks`;
     return [name, `${formatValue(ns, 'ns')}${uncertain} (${formatShare(ns / total)})`, colourOf.get(PARTS[part](stage))];
   });

@@ -22,6 +22,13 @@ function predictedColumns(groups) {
         text: ({split}) => split.predicted?.missed || '–', key: ({split}) => split.predicted?.missed || undefined}];
 }
 
+// On a page of predictions.
+const boundColumn = {heading: 'bound by', title: 'What bounds the throughput', text: ({split}) => split.bound_by, key: ({split}) => split.bound_by};
+
+function predictedNames(groups, names) {
+  return names.filter(name => groups.some(group => group.splits.some(split => metricOf(split, name))));
+}
+
 const sorting = {column: null, descending: false};
 
 // {heading, title, text(row), key(row), numeric}; rows without a key come last.
@@ -31,8 +38,10 @@ function columns(groups) {
     heading: name, title: metricNamed.get(name).meaning, numeric: true,
     text: ({split}) => formatWithInterval(split, name), key: ({split}) => metricOf(split, name)?.[0],
   });
+  const splitColumn = {heading: 'split', title: 'Blocks on stage 0 / all blocks', text: ({split}) => split.label, key: ({place}) => place};
+  if (report.predicted) return [splitColumn, ...predictedNames(groups, names).map(metric), boundColumn];
   return [
-    {heading: 'split', title: 'Blocks on stage 0 / all blocks', text: ({split}) => split.label, key: ({place}) => place},
+    splitColumn,
     ...(groups.length > 1 ? [{heading: 'of', title: 'What the split was measured under', text: ({group}) => nameOf(group), key: ({group}) => nameOf(group)}] : []),
     {heading: 'frontier', title: 'Whether no other split beats this one', text: ({split}) => standing(split), key: ({split}) => standing(split)},
     {heading: 'probability', title: 'Of being on the frontier: the share of resamples in which the split is', text: ({split}) => certainty(split),

@@ -1,0 +1,266 @@
+#include "sort_kernels.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+#include "rounding.hpp"
+#include "this_cpu.hpp"
+
+namespace paretopipe::codec {
+
+namespace {
+
+/// So many values stay in the nearest cache while all brackets are held against them.
+constexpr std::size_t kBlock = 2048;
+using Within = std::array<std::int32_t, kBlock>;  ///< 1 if the value is within any bracket
+
+/// Holds so many brackets against the values at a time, which are then read once for all.
+template <std::size_t kBrackets>
+inline __attribute__((always_inline)) void hold_against(const float* value, std::size_t count, Bracket* brackets,
+                                                        Within& within) {
+  std::array<std::int32_t, kBrackets> up_to_low{};
+  for (std::size_t i = 0; i < count; ++i) {
+    const float x = value[i];
+    std::int32_t in_any = within[i];
+    for (std::size_t b = 0; b < kBrackets; ++b) {
+      up_to_low[b] += x <= brackets[b].low ? 1 : 0;
+      in_any |= (x > brackets[b].low ? 1 : 0) & (x < brackets[b].high ? 1 : 0);
+    }
+    within[i] = in_any;
+  }
+  for (std::size_t b = 0; b < kBrackets; ++b) brackets[b].up_to_low += static_cast<std::size_t>(up_to_low[b]);
+}
+
+PARETOPIPE_CLONES void hold_all_against(std::span<const float> values, std::span<Bracket> brackets, Within& within) {
+  within.fill(0);
+  std::size_t b = 0;
+  for (; b + 3 <= brackets.size(); b += 3) hold_against<3>(values.data(), values.size(), &brackets[b], within);
+  for (; b < brackets.size(); ++b) hold_against<1>(values.data(), values.size(), &brackets[b], within);
+}
+
+std::size_t keep_one_by_one(std::span<const float> values, const std::int32_t* within, float* kept) {
+  std::size_t count = 0;
+  // Written in any case and kept if it is within: a branch would often be guessed wrong.
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    kept[count] = values[i];
+    count += static_cast<std::size_t>(within[i]);
+  }
+  return count;
+}
+
+#ifdef PARETOPIPE_AVX2
+
+bool has_avx2() {
+  return __builtin_cpu_supports("avx2") != 0;
+}
+
+/// For each set of eight places, those in it, one a byte and in their order.
+constexpr std::array<std::uint64_t, 256> places_of_sets() {
+  std::array<std::uint64_t, 256> places{};
+  for (std::uint64_t set = 0; set < places.size(); ++set) {
+    unsigned count = 0;
+    for (std::uint64_t place = 0; place < 8; ++place) {
+      if ((set >> place & 1U) != 0) places[set] |= place << (8 * count++);
+    }
+  }
+  return places;
+}
+constexpr auto kPlaces = places_of_sets();
+
+/// Eight at a time, moved together by a permutation.
+PARETOPIPE_AVX2 std::size_t keep_by_eight(std::span<const float> values, const std::int32_t* within, float* kept) {
+  std::size_t count = 0, i = 0;
+  for (; i + 8 <= values.size(); i += 8) {
+    const auto flags = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(within + i));
+    const auto set = static_cast<unsigned>(_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_slli_epi32(flags, 31))));
+    const auto places = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(static_cast<long long>(kPlaces[set])));
+    _mm256_storeu_ps(kept + count, _mm256_permutevar8x32_ps(_mm256_loadu_ps(&values[i]), places));
+    count += static_cast<std::size_t>(std::popcount(set));
+  }
+  return count + keep_one_by_one(values.subspan(i), within + i, kept + count);
+}
+
+std::size_t keep(std::span<const float> values, const std::int32_t* within, float* kept) {
+  return has_avx2() ? keep_by_eight(values, within, kept) : keep_one_by_one(values, within, kept);
+}
+
+#else
+
+std::size_t keep(std::span<const float> values, const std::int32_t* within, float* kept) {
+  return keep_one_by_one(values, within, kept);
+}
+
+#endif
+
+}  // namespace
+
+std::size_t select(std::span<const float> values, std::span<Bracket> brackets, float* selected) {
+  Within within;
+  std::size_t count = 0;
+  for (std::size_t begin = 0; begin < values.size(); begin += kBlock) {
+    const auto block = values.subspan(begin, std::min(kBlock, values.size() - begin));
+    hold_all_against(block, brackets, within);
+    count += keep(block, within.data(), selected + count);
+  }
+  return count;
+}
+
+PARETOPIPE_CLONES std::size_t count_equal(std::span<const float> values, float to) {
+  std::size_t count = 0;
+  for (std::size_t begin = 0; begin < values.size(); begin += kBlock) {
+    const auto* value = values.data() + begin;
+    const auto in_block = std::min(kBlock, values.size() - begin);
+    std::int32_t equal = 0;
+    for (std::size_t i = 0; i < in_block; ++i) equal += value[i] == to ? 1 : 0;
+    count += static_cast<std::size_t>(equal);
+  }
+  return count;
+}
+
+namespace {
+
+/// The borders between groups, and the minima and divisors of all.
+template <std::size_t kGroups>
+struct Groups {
+  explicit Groups(std::span<const Levels> groups) {
+    for (std::size_t group = 0; group < kGroups; ++group) {
+      min[group] = groups[group].min;
+      step[group] = divisor_of(groups[group]);
+    }
+  }
+
+  std::array<float, kGroups> min;
+  std::array<float, kGroups> step;
+};
+
+/// Group g's number, minimum and step come out of those of the group before by the bits that differ. A mask for each
+/// border chooses rather than a branch, and costs less than a blend.
+template <std::size_t kGroups, class Code>
+inline __attribute__((always_inline)) void quantise_by_masks(std::span<const float> values,
+                                                             const Groups<kGroups>& groups, int levels, Code* codes) {
+  std::array<std::uint32_t, kGroups> other_min{}, other_step{};
+  for (std::size_t group = 1; group < kGroups; ++group) {
+    other_min[group] = bits_of(groups.min[group]) ^ bits_of(groups.min[group - 1]);
+    other_step[group] = bits_of(groups.step[group]) ^ bits_of(groups.step[group - 1]);
+  }
+  const std::uint32_t first_min = bits_of(groups.min[0]), first_step = bits_of(groups.step[0]);
+  const auto* value = values.data();
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const float x = value[i];
+    std::uint32_t min = first_min, step = first_step, number = 0;
+    for (std::size_t group = 1; group < kGroups; ++group) {
+      const std::uint32_t above = x >= groups.min[group] ? ~0U : 0U;
+      min ^= above & other_min[group];
+      step ^= above & other_step[group];
+      number -= above;
+    }
+    const auto within = rounded((x - std::bit_cast<float>(min)) / std::bit_cast<float>(step));
+    codes[i] = static_cast<Code>(static_cast<int>(number) * levels + std::min(within, levels - 1));
+  }
+}
+
+#ifdef PARETOPIPE_AVX2
+
+/// One number of each group, looked up eight at a time.
+template <std::size_t kGroups>
+struct Lookup {
+  PARETOPIPE_AVX2 explicit Lookup(const std::array<float, kGroups>& of) {
+    alignas(32) std::array<float, 16> all{};
+    std::copy(of.begin(), of.end(), all.begin());
+    low = _mm256_load_ps(all.data());
+    high = _mm256_load_ps(all.data() + 8);
+  }
+
+  PARETOPIPE_AVX2 __m256 operator()(__m256i number) const {
+    const auto found = _mm256_permutevar8x32_ps(low, number);
+    if constexpr (kGroups <= 8) return found;
+    const auto beyond_7 = _mm256_castsi256_ps(_mm256_slli_epi32(number, 28));
+    return _mm256_blendv_ps(found, _mm256_permutevar8x32_ps(high, number), beyond_7);
+  }
+
+  __m256 low, high;
+};
+
+/// The same codes.
+template <std::size_t kGroups>
+struct ByLookup {
+  PARETOPIPE_AVX2 ByLookup(const Groups<kGroups>& groups, int levels) : min(groups.min), step(groups.step) {
+    for (std::size_t group = 1; group < kGroups; ++group) border[group] = _mm256_set1_ps(groups.min[group]);
+    last = _mm256_set1_epi32(levels - 1);
+    count = _mm256_set1_epi32(levels);
+  }
+
+  PARETOPIPE_AVX2 __m256i operator()(const float* value) const {
+    const auto x = _mm256_loadu_ps(value);
+    auto number = _mm256_setzero_si256();
+    for (std::size_t group = 1; group < kGroups; ++group) {
+      number = _mm256_sub_epi32(number, _mm256_castps_si256(_mm256_cmp_ps(x, border[group], _CMP_GE_OQ)));
+    }
+    const auto units = _mm256_set1_ps(kUnits);
+    const auto sum = _mm256_add_ps(_mm256_div_ps(_mm256_sub_ps(x, min(number)), step(number)), units);
+    const auto within = _mm256_sub_epi32(_mm256_castps_si256(sum), _mm256_castps_si256(units));
+    return _mm256_add_epi32(_mm256_mullo_epi32(number, count), _mm256_min_epi32(within, last));
+  }
+
+  Lookup<kGroups> min, step;
+  __m256 border[kGroups];  // a template argument would lose its alignment
+  __m256i last, count;
+};
+
+/// Stores 32 codes, which packing leaves in an order of its own.
+template <std::size_t kGroups>
+PARETOPIPE_AVX2 void quantise_32(const ByLookup<kGroups>& codes_of, const float* value, std::uint8_t* codes) {
+  const auto first = _mm256_packus_epi32(codes_of(value), codes_of(value + 8));
+  const auto second = _mm256_packus_epi32(codes_of(value + 16), codes_of(value + 24));
+  const auto order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+  const auto packed = _mm256_permutevar8x32_epi32(_mm256_packus_epi16(first, second), order);
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(codes), packed);
+}
+
+template <std::size_t kGroups>
+PARETOPIPE_AVX2 void quantise_32(const ByLookup<kGroups>& codes_of, const float* value, std::uint16_t* codes) {
+  for (int half = 0; half < 32; half += 16) {
+    const auto packed = _mm256_packus_epi32(codes_of(value + half), codes_of(value + half + 8));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(codes + half), _mm256_permute4x64_epi64(packed, 0xd8));
+  }
+}
+
+template <std::size_t kGroups, class Code>
+PARETOPIPE_AVX2 void quantise_by_lookup(std::span<const float> values, const Groups<kGroups>& groups, int levels,
+                                        Code* codes) {
+  const ByLookup<kGroups> codes_of(groups, levels);
+  std::size_t i = 0;
+  for (; i + 32 <= values.size(); i += 32) quantise_32(codes_of, values.data() + i, codes + i);
+  quantise_by_masks(values.subspan(i), groups, levels, codes + i);
+}
+
+template <std::size_t kGroups, class Code>
+void quantise_groups_of(std::span<const float> values, std::span<const Levels> levels_of, int levels, Code* codes) {
+  const Groups<kGroups> groups(levels_of);
+  if (has_avx2()) return quantise_by_lookup(values, groups, levels, codes);
+  quantise_by_masks(values, groups, levels, codes);
+}
+
+#else
+
+template <std::size_t kGroups, class Code>
+void quantise_groups_of(std::span<const float> values, std::span<const Levels> levels_of, int levels, Code* codes) {
+  quantise_by_masks(values, Groups<kGroups>(levels_of), levels, codes);
+}
+
+#endif
+
+}  // namespace
+
+void quantise_groups(std::span<const float> values, std::span<const Levels> groups, int levels, std::uint16_t* codes) {
+  if (groups.size() == 16) return quantise_groups_of<16>(values, groups, levels, codes);
+  quantise_groups_of<8>(values, groups, levels, codes);
+}
+
+void quantise_groups(std::span<const float> values, std::span<const Levels> groups, int levels, std::uint8_t* codes) {
+  if (groups.size() == 4) return quantise_groups_of<4>(values, groups, levels, codes);
+  quantise_groups_of<2>(values, groups, levels, codes);
+}
+
+}  // namespace paretopipe::codec

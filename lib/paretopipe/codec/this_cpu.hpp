@@ -1,0 +1,20 @@
+#pragma once
+
+// Internal: which instructions a loop may take, by what the CPU has that runs it ("arch=haswell" would be that
+// generation alone).
+
+/// Compiled a second time for CPUs with AVX2, and taken where that is. Sanitizers instrument what chooses, which runs
+/// before they are ready.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
+    !defined(__SANITIZE_THREAD__)
+#define PARETOPIPE_CLONES __attribute__((target_clones("avx2", "default")))
+#else
+#define PARETOPIPE_CLONES
+#endif
+
+/// Of a function that may be called only where __builtin_cpu_supports("avx2"). ThreadSanitizer's programs and clang's
+/// do what CPUs without AVX2 do.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__)
+#include <immintrin.h>
+#define PARETOPIPE_AVX2 __attribute__((target("avx2,popcnt")))
+#endif
