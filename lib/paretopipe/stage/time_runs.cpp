@@ -14,6 +14,10 @@ namespace paretopipe::stage {
 namespace {
 
 constexpr int kMostTimedRounds = 1000;
+/// No quota's period is longer than a second.
+constexpr std::int64_t kMostLeastNs = 10'000'000'000;
+/// Of a run that takes next to no time.
+constexpr std::size_t kMostRounds = 100'000;
 
 void check(const TimeRuns& request) {
   const auto& ends = request.ends;
@@ -48,10 +52,6 @@ Boundary boundary_of(const Activation& activation) {
 
 /// Of the least time of all rounds so much is spent before, for a quota of CPU time that was saved up to be used up.
 constexpr int kDroppedPart = 10;
-/// No quota's period is longer than a second.
-constexpr std::int64_t kMostLeastNs = 10'000'000'000;
-/// Of a run that takes next to no time.
-constexpr std::size_t kMostRounds = 100'000;
 
 bool is_short(std::size_t rounds, std::int64_t all_ns, const TimeRuns& request) {
   if (rounds < static_cast<std::size_t>(request.rounds)) return true;
