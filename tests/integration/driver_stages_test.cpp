@@ -98,7 +98,7 @@ TEST_CASE("schemes and listed partitions are measured, and resume knows them") {
 TEST_CASE("equal-time gives the block that takes longest a stage of its own") {
   const Shell shell;
   shell.run(0, sweep_of("synthetic:15ms/4kB,15ms/4kB,15ms/4kB,15ms/4kB,60ms/4kB,15ms") +
-                   "--batches 1 --warmup 0 --repeat 1 --stages 3 --partitions equal-time");
+                   "--batches 2 --warmup 0 --repeat 1 --stages 3 --partitions equal-time");
   CHECK(partitions(shell) == std::set<std::vector<int>>{{4, 5}});
 }
 
@@ -114,7 +114,7 @@ TEST_CASE("equal-time gives the slower device less, whichever it is") {
     shell.write("devices.json", devices.dump());
     shell.run(0,
               sweep_of("synthetic:120ms/4kB,12ms/4kB,120ms") +
-                  "--batches 1 --warmup 0 --repeat 1 --partitions equal-time --on d0 --on d1 --devices devices.json");
+                  "--batches 2 --warmup 0 --repeat 1 --partitions equal-time --on d0 --on d1 --devices devices.json");
     return partitions(shell);
   };
   CHECK(cut_with_slower(0) == std::set<std::vector<int>>{{1}});
@@ -127,11 +127,13 @@ TEST_CASE(
   check_refused(shell, sweep_of("synthetic:0ms/4kB,0ms") + "--stages 3",
                 {{"--partitions equal-time", "cannot be cut into 3 stages"}});
   std::string many = "synthetic:";
-  for (int block = 0; block < 64; ++block) many += block == 40 ? "30ms/4kB," : "0ms/4kB,";
-  shell.run(0, sweep_of(many + "0ms") + "--batches 1 --warmup 0 --repeat 1 --stages 3 --partitions equal-time");
+  for (int block = 0; block < 64; ++block) many += block == 40 ? "100ms/4kB," : "1ms/4kB,";
+  shell.run(0, sweep_of(many + "1ms") + "--batches 2 --warmup 0 --repeat 1 --stages 3 --partitions equal-time");
   REQUIRE(shell.records().size() == 1);
-  const auto& cuts = shell.records().front().trial.split_points;
-  CHECK(std::ranges::any_of(cuts, [](int cut) { return cut == 40 || cut == 41; }));  // few others are with it
+  const auto cuts = shell.records().front().trial.split_points;
+  const int begin = cuts[0] > 40 ? 0 : cuts[1] > 40 ? cuts[0] : cuts[1];
+  const int end = cuts[0] > 40 ? cuts[0] : cuts[1] > 40 ? cuts[1] : 65;
+  CHECK(end - begin <= 10);  // the stage of the block that takes longest has few others
 }
 
 TEST_CASE("four stages over an emulated network have a link each, with its delay") {
