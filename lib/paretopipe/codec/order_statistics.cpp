@@ -6,6 +6,8 @@
 #include <iterator>
 #include <limits>
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "sort_kernels.hpp"
 
@@ -32,16 +34,18 @@ std::vector<float> sample_of(std::span<const float> values) {
   return sample;
 }
 
-/// Where a bracket begins and ends in a sorted sample of so many values.
+/// Where a bracket begins and ends in a sorted sample of so many values; beyond it where there is no number.
 struct Ends {
-  std::size_t low;
-  std::size_t high;
+  std::optional<std::size_t> low;
+  std::optional<std::size_t> high;
 };
 
 Ends ends_of(std::size_t sample, double quantile) {
   const auto count = static_cast<double>(sample);
   const auto place = quantile * count, width = kWidth * std::sqrt(count * quantile * (1 - quantile)) + 1;
-  const auto at = [&](double rank) { return static_cast<std::size_t>(std::clamp(rank, 0.0, count - 1)); };
+  const auto at = [&](double rank) {
+    return rank >= 0 && rank < count ? std::optional(static_cast<std::size_t>(rank)) : std::nullopt;
+  };
   return {at(place - width), at(place + width)};
 }
 
@@ -62,12 +66,16 @@ std::vector<Bracket> brackets_of(std::span<const float> values, std::span<const 
   std::vector<std::size_t> places;
   for (const auto quantile : quantiles) {
     ends.push_back(ends_of(sample.size(), quantile));
-    places.insert(places.end(), {ends.back().low, ends.back().high});
+    for (const auto place : {ends.back().low, ends.back().high}) {
+      if (place) places.push_back(*place);
+    }
   }
   std::sort(places.begin(), places.end());
   sort_places(sample, places);
   std::vector<Bracket> brackets;
-  for (const auto& [low, high] : ends) brackets.push_back({sample[low], sample[high]});
+  constexpr auto kBeyond = std::numeric_limits<float>::infinity();
+  for (const auto& [low, high] : ends)
+    brackets.push_back({low ? sample[*low] : -kBeyond, high ? sample[*high] : kBeyond});
   return brackets;
 }
 
@@ -103,15 +111,27 @@ class EqualTo {
   std::size_t count_ = 0;
 };
 
-using Room = std::unique_ptr<float[]>;
+/// Memory, of a room while there is enough of it, and otherwise of its own; not initialised.
+struct Place {
+  float* values = nullptr;
+  std::unique_ptr<float[]> own{};
+};
 
-/// Not initialised.
-Room room_for(std::size_t values) {
-  return std::make_unique_for_overwrite<float[]>(values + kBeyondSelected);
+/// For so many values and what select() writes beyond them, off the beginning of the room.
+Place take(std::span<float>& room, std::size_t values) {
+  const auto needed = values + kBeyondSelected;
+  if (needed <= room.size()) {
+    auto* begin = room.data();
+    room = room.subspan(needed);
+    return {begin};
+  }
+  auto own = std::make_unique_for_overwrite<float[]>(needed);
+  auto* begin = own.get();
+  return {begin, std::move(own)};
 }
 
 std::vector<float> statistics(std::span<const float> values, float least, std::span<const std::size_t> ranks,
-                              float* room);
+                              std::span<float> room);
 
 /// Looks for ranks that lie in one bracket, or next to it.
 class RanksInBracket {
@@ -120,17 +140,18 @@ class RanksInBracket {
   RanksInBracket(std::span<const float> values, float least) : values_(values), least_(least), equal_to_(values) {}
 
   /// `selected`: all values within the bracket, and others.
-  std::vector<float> find(const Bracket& bracket, std::span<const std::size_t> ranks, std::span<const float> selected) {
-    const auto inside = room_for(selected.size());
+  std::vector<float> find(const Bracket& bracket, std::span<const std::size_t> ranks, std::span<const float> selected,
+                          std::span<float> room) {
+    const auto inside = take(room, selected.size());
     Bracket only = bracket;
-    const std::span<const float> within(inside.get(), select(selected, {&only, 1}, inside.get()));
+    const std::span<const float> within(inside.values, select(selected, {&only, 1}, inside.values));
     std::vector<std::size_t> places;
     for (const auto rank : ranks) {
       if (rank >= bracket.up_to_low && rank - bracket.up_to_low < within.size()) {
         places.push_back(rank - bracket.up_to_low);
       }
     }
-    const auto placed = statistics_within(within, places);
+    const auto placed = statistics_within(within, places, room);
     std::vector<float> found;
     auto next = placed.begin();
     for (const auto rank : ranks) {
@@ -146,11 +167,11 @@ class RanksInBracket {
   }
 
  private:
-  std::vector<float> statistics_within(std::span<const float> within, std::span<const std::size_t> places) const {
+  std::vector<float> statistics_within(std::span<const float> within, std::span<const std::size_t> places,
+                                       std::span<float> room) const {
     if (places.empty()) return {};
     if (within.size() > values_.size() / 2) return by_sorting(within, places);  // a sample tells little of such values
-    const auto room = room_for(within.size());
-    return statistics(within, -std::numeric_limits<float>::infinity(), places, room.get());
+    return statistics(within, -std::numeric_limits<float>::infinity(), places, room);
   }
   bool is_low(const Bracket& bracket, std::size_t rank) {
     return bracket.low == least_ || rank >= bracket.up_to_low - equal_to_(bracket.low);
@@ -174,9 +195,8 @@ std::size_t ranks_of_next_bracket(std::span<const std::size_t> ranks) {
   return count;
 }
 
-/// `room`: for as many values, and kBeyondSelected more.
 std::vector<float> statistics(std::span<const float> values, float least, std::span<const std::size_t> ranks,
-                              float* room) {
+                              std::span<float> room) {
   if (values.size() <= kFew) return by_sorting(values, ranks);
   std::vector<std::span<const std::size_t>> neighbours;
   std::vector<double> quantiles;
@@ -185,11 +205,12 @@ std::vector<float> statistics(std::span<const float> values, float least, std::s
     quantiles.push_back(static_cast<double>(rest.front()) / static_cast<double>(values.size()));
   }
   auto brackets = brackets_of(values, quantiles);
-  const std::span<const float> selected(room, select(values, brackets, room));
+  const auto place = take(room, values.size());
+  const std::span<const float> selected(place.values, select(values, brackets, place.values));
   RanksInBracket in_brackets(values, least);
   std::vector<float> found;
   for (std::size_t i = 0; i < brackets.size(); ++i) {
-    std::ranges::copy(in_brackets.find(brackets[i], neighbours[i], selected), std::back_inserter(found));
+    std::ranges::copy(in_brackets.find(brackets[i], neighbours[i], selected, room), std::back_inserter(found));
   }
   return found;
 }
@@ -198,8 +219,9 @@ std::vector<float> statistics(std::span<const float> values, float least, std::s
 
 std::vector<float> order_statistics(std::span<const float> values, float least, std::span<const std::size_t> ranks,
                                     Scratch& scratch) {
-  scratch.selected.resize(values.size() + kBeyondSelected);
-  return statistics(values, least, ranks, scratch.selected.data());
+  // Beside what is selected, mostly little, there is room for what is within a bracket.
+  scratch.selected.resize(values.size() + values.size() / 4 + 4 * kBeyondSelected);
+  return statistics(values, least, ranks, scratch.selected);
 }
 
 }  // namespace paretopipe::codec
