@@ -316,7 +316,7 @@ def guided(full, some, full_s, some_s):
         rows.append([name, named(frontier(by_split)), str(sum(map(len, by_split.values()))), seconds])
     table(["sweep", "frontier", "trials", "s"], rows, words=2)
     missed = [split for split in frontier(everything) if split not in chosen]
-    print(f"\nOf the frontier of all splits the guided sweep left out {named(missed) or 'none'}.")
+    print(f"\nThe guided sweep left out {named(missed) or 'none'} of the frontier of all splits.")
 
 
 COMMANDS = {"guided": guided, "check": check, "place": place, "machine": machine, "splits": splits, "promises": promises, "fidelity": fidelity, "training": training,

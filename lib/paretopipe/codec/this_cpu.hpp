@@ -12,7 +12,7 @@
 #define PARETOPIPE_CLONES
 #endif
 
-/// Of a function that may be called only where __builtin_cpu_supports("avx2"). ThreadSanitizer's programs and clang's
+/// For a function that may be called only where __builtin_cpu_supports("avx2"). ThreadSanitizer's programs and clang's
 /// do what CPUs without AVX2 do.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__)
 #include <immintrin.h>

@@ -16,7 +16,7 @@ namespace {
 constexpr int kMostTimedRounds = 1000;
 /// No quota's period is longer than a second.
 constexpr std::int64_t kMostLeastNs = 10'000'000'000;
-/// Of a run that takes next to no time.
+/// More rounds than these tell nothing new.
 constexpr std::size_t kMostRounds = 100'000;
 
 void check(const TimeRuns& request) {

@@ -60,7 +60,7 @@ struct Supplement {
 ///   provenance    {version, git_state, commands, first, last, trials, ok, failed, invalid}
 nlohmann::ordered_json make_page_data(std::span<const record::TrialRecord> records, const Supplement& supplement = {});
 
-/// The same of what `profiles` predict: "predicted" is true, every number has its band in place of an interval, each
+/// What `profiles` predict, likewise: "predicted" is true, every number has its band in place of an interval, each
 /// split says what it is `bound_by`, and the provenance is {versions, commands, profiles}. Requires a split.
 nlohmann::ordered_json make_page_data(const predict::Prediction& prediction,
                                       std::span<const predict::Profile> profiles);
