@@ -41,19 +41,24 @@ function(paretopipe_unity target)
   endif()
 endfunction()
 
-# paretopipe_library(NAME [SOURCES ...] HEADERS ... [DEPENDS ...] [PRIVATE_DEPENDS ...])
+# paretopipe_library(NAME [LOOPS] [SOURCES ...] HEADERS ... [DEPENDS ...] [PRIVATE_DEPENDS ...])
 # One library a folder: lib/paretopipe/NAME becomes the target paretopipe::NAME, with _ for the / of a folder in a folder.
 # Its headers are included as <paretopipe/NAME/x.hpp>, and each must compile alone (target
-# all_verify_interface_header_sets).
+# all_verify_interface_header_sets). LOOPS: it loops over tensors or samples, so that it is optimised in a debug build, too:
+# under sanitizers tests would take minutes more than the compiler.
 function(paretopipe_library name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;HEADERS;DEPENDS;PRIVATE_DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "LOOPS" "" "SOURCES;HEADERS;DEPENDS;PRIVATE_DEPENDS" ${ARGN})
   string(REPLACE "/" "_" name ${name})
   set(target paretopipe_${name})
   add_library(${target} STATIC ${ARG_SOURCES})
   add_library(paretopipe::${name} ALIAS ${target})
   target_sources(${target} PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}/lib FILES ${ARG_HEADERS})
   target_link_libraries(${target} PUBLIC ${ARG_DEPENDS} PRIVATE ${ARG_PRIVATE_DEPENDS} paretopipe_warnings)
-  paretopipe_precompile(${target} library ${ARG_DEPENDS} ${ARG_PRIVATE_DEPENDS})
+  if(ARG_LOOPS AND CMAKE_BUILD_TYPE STREQUAL "Debug")
+    target_compile_options(${target} PRIVATE -O1)  # for which what the others have precompiled is of no use
+  else()
+    paretopipe_precompile(${target} library ${ARG_DEPENDS} ${ARG_PRIVATE_DEPENDS})
+  endif()
   paretopipe_unity(${target})
   if(PARETOPIPE_BUILD_TESTS)
     set_target_properties(${target} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON)

@@ -45,7 +45,8 @@ bool to_pixels(std::span<const float> values, std::size_t colour, std::uint8_t* 
   for (std::size_t i = 0; i < values.size(); ++i) {
     const auto level = pixel_of(values[i], colour);
     all &= is_pixel(level);
-    pixels[i] = static_cast<std::uint8_t>(static_cast<int>(std::clamp(level, 0.0F, kBrightest) + 0.5F));
+    const float held = std::min(std::max(0.0F, level), kBrightest);  // 0 for NaN, which no integer is
+    pixels[i] = static_cast<std::uint8_t>(static_cast<int>(held + 0.5F));
   }
   return all;
 }
