@@ -12,9 +12,8 @@
 #define PARETOPIPE_CLONES
 #endif
 
-/// For a function that may be called only where __builtin_cpu_supports("avx2"). ThreadSanitizer's programs and clang's
-/// do what CPUs without AVX2 do.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__)
+/// For a function that may be called only where __builtin_cpu_supports("avx2").
+#if defined(__x86_64__) && defined(__GNUC__)
 #include <immintrin.h>
 #define PARETOPIPE_AVX2 __attribute__((target("avx2,popcnt")))
 #endif

@@ -50,7 +50,8 @@ Boundary boundary_of(const Activation& activation) {
   return boundary;
 }
 
-/// Of the least time of all rounds so much is spent before, for a quota of CPU time that was saved up to be used up.
+/// One part in so many of the least time of all rounds is spent before them, and uses up what CPU time a quota has
+/// saved.
 constexpr int kDroppedPart = 10;
 
 bool is_short(std::size_t rounds, std::int64_t all_ns, const TimeRuns& request) {

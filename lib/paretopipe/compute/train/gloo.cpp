@@ -57,8 +57,7 @@ class ControlLinkStore final : public c10d::Store {
 
 class GlooAllReduce final : public stage::AllReduce {
  public:
-  GlooAllReduce(c10::intrusive_ptr<c10d::ProcessGroupGloo> group, milliseconds timeout)
-      : group_(std::move(group)), timeout_(timeout) {}
+  explicit GlooAllReduce(c10::intrusive_ptr<c10d::ProcessGroupGloo> group) : group_(std::move(group)) {}
 
   void sum(std::span<float> numbers) override { sum(numbers.data(), numbers.size(), at::kFloat); }
   void sum(std::span<double> numbers) override { sum(numbers.data(), numbers.size(), at::kDouble); }
@@ -69,14 +68,14 @@ class GlooAllReduce final : public stage::AllReduce {
     try {
       std::vector<at::Tensor> tensors{
           at::from_blob(numbers, {static_cast<std::int64_t>(count)}, at::TensorOptions(type))};
-      group_->allreduce(tensors)->wait(timeout_);
+      // For as long as Gloo waits for its peers, which is the group's timeout: it has the numbers until it gives up.
+      group_->allreduce(tensors)->wait();
     } catch (const std::exception& error) {
       throw wire::ConnectionLost(fmt::format("cannot add up the gradients of all replicas: {}", first_line(error)));
     }
   }
 
   c10::intrusive_ptr<c10d::ProcessGroupGloo> group_;
-  milliseconds timeout_;
 };
 
 }  // namespace
@@ -90,8 +89,7 @@ std::unique_ptr<stage::AllReduce> join_by_gloo(const stage::ReplicaPlace& place,
     options->devices.push_back(c10d::ProcessGroupGloo::createDeviceForHostname(place.address));
     auto entries = c10::make_intrusive<ControlLinkStore>(std::move(store), timeout);
     return std::make_unique<GlooAllReduce>(
-        c10::make_intrusive<c10d::ProcessGroupGloo>(std::move(entries), place.rank, place.size, std::move(options)),
-        timeout);
+        c10::make_intrusive<c10d::ProcessGroupGloo>(std::move(entries), place.rank, place.size, std::move(options)));
   } catch (const Error&) {
     throw;
   } catch (const std::exception& error) {
