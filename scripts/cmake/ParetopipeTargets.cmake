@@ -44,8 +44,8 @@ endfunction()
 # paretopipe_library(NAME [LOOPS] [SOURCES ...] HEADERS ... [DEPENDS ...] [PRIVATE_DEPENDS ...])
 # One library a folder: lib/paretopipe/NAME becomes the target paretopipe::NAME, with _ for the / of a folder in a folder.
 # Its headers are included as <paretopipe/NAME/x.hpp>, and each must compile alone (target
-# all_verify_interface_header_sets). LOOPS: it loops over tensors or samples, or to time a CPU, so that it is optimised in a debug build, too:
-# under sanitizers tests would take minutes more than the compiler.
+# all_verify_interface_header_sets). LOOPS: it loops over tensors or samples, or to time a CPU, and is optimised in a debug
+# build, too: under sanitizers its tests would take minutes more than the compiler.
 function(paretopipe_library name)
   cmake_parse_arguments(ARG "LOOPS" "" "SOURCES;HEADERS;DEPENDS;PRIVATE_DEPENDS" ${ARGN})
   string(REPLACE "/" "_" name ${name})
