@@ -14,12 +14,12 @@ namespace {
 
 /// Two replicas that know each other's entries as the driver would pass them on.
 struct TwoReplicas {
-  explicit TwoReplicas(const std::string& address) {
+  explicit TwoReplicas(const std::string& address, int timeout_s = 60) {
     std::vector<std::unique_ptr<stage::ReplicaMeeting>> meetings;
     stage::StoreEntries all;
     for (int rank = 0; rank < 2; ++rank) {
       meetings.push_back(
-          std::make_unique<stage::ReplicaMeeting>(join_by_gloo, stage::ReplicaPlace{rank, 2, address, 60}));
+          std::make_unique<stage::ReplicaMeeting>(join_by_gloo, stage::ReplicaPlace{rank, 2, address, timeout_s}));
     }
     std::vector<stage::ReplicaMeeting*> waiting{meetings[0].get(), meetings[1].get()};
     while (!waiting.empty()) {
@@ -60,6 +60,12 @@ TEST_CASE("replicas have the sum of their numbers, the same on both, over the ad
 TEST_CASE("a replica whose neighbour is gone is told so") {
   TwoReplicas two("127.0.0.1");
   two.replicas[1].reset();
+  std::vector<float> numbers(1000);
+  CHECK_THROWS_AS(two.replicas[0]->sum(std::span(numbers)), wire::ConnectionLost);
+}
+
+TEST_CASE("a replica whose neighbour says nothing is told so when its time is over") {
+  TwoReplicas two("127.0.0.1", 1);
   std::vector<float> numbers(1000);
   CHECK_THROWS_AS(two.replicas[0]->sum(std::span(numbers)), wire::ConnectionLost);
 }
