@@ -17,15 +17,15 @@ namespace {
 
 /// Of fewer values no sample is taken.
 constexpr std::size_t kFew = 4096;
-/// A sample has one of so many values, and no more than are searched in a moment.
-constexpr std::size_t kPerSampled = 16;
-constexpr std::size_t kMostSampled = 8192;
+/// A sample has so many times n^(2/3) of n values: a larger one takes longer to search, and leaves less to select from.
+constexpr double kSampled = 0.5;
 /// Standard deviations of a sample's rank that a bracket allows for to either side.
 constexpr double kWidth = 4;
 
 /// Values at positions that follow no pattern of the tensor's, in the same order every time.
 std::vector<float> sample_of(std::span<const float> values) {
-  std::vector<float> sample(std::min(kMostSampled, values.size() / kPerSampled));
+  const double root = std::cbrt(static_cast<double>(values.size()));
+  std::vector<float> sample(static_cast<std::size_t>(kSampled * root * root));
   std::uint64_t state = 1;
   for (auto& value : sample) {
     state = state * 6364136223846793005U + 1442695040888963407U;  // Knuth, TAOCP 2, 3.3.4

@@ -32,7 +32,7 @@ inline __attribute__((always_inline)) void hold_against(const float* value, std:
   for (std::size_t b = 0; b < kBrackets; ++b) brackets[b].up_to_low += static_cast<std::size_t>(up_to_low[b]);
 }
 
-PARETOPIPE_CLONES void hold_all_against(std::span<const float> values, std::span<Bracket> brackets, Within& within) {
+void hold_all_against(std::span<const float> values, std::span<Bracket> brackets, Within& within) {
   within.fill(0);
   std::size_t b = 0;
   for (; b + 3 <= brackets.size(); b += 3) hold_against<3>(values.data(), values.size(), &brackets[b], within);
@@ -45,6 +45,17 @@ std::size_t keep_one_by_one(std::span<const float> values, const std::int32_t* w
   for (std::size_t i = 0; i < values.size(); ++i) {
     kept[count] = values[i];
     count += static_cast<std::size_t>(within[i]);
+  }
+  return count;
+}
+
+std::size_t select_anywhere(std::span<const float> values, std::span<Bracket> brackets, float* selected) {
+  Within within;
+  std::size_t count = 0;
+  for (std::size_t begin = 0; begin < values.size(); begin += kBlock) {
+    const auto block = values.subspan(begin, std::min(kBlock, values.size() - begin));
+    hold_all_against(block, brackets, within);
+    count += keep_one_by_one(block, within.data(), selected + count);
   }
   return count;
 }
@@ -68,27 +79,64 @@ constexpr std::array<std::uint64_t, 256> places_of_sets() {
 }
 constexpr auto kPlaces = places_of_sets();
 
-/// Eight at a time, moved together by a permutation.
-PARETOPIPE_AVX2 std::size_t keep_by_eight(std::span<const float> values, const std::int32_t* within, float* kept) {
-  std::size_t count = 0, i = 0;
-  for (; i + 8 <= values.size(); i += 8) {
-    const auto flags = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(within + i));
-    const auto set = static_cast<unsigned>(_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_slli_epi32(flags, 31))));
-    const auto places = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(static_cast<long long>(kPlaces[set])));
-    _mm256_storeu_ps(kept + count, _mm256_permutevar8x32_ps(_mm256_loadu_ps(&values[i]), places));
-    count += static_cast<std::size_t>(std::popcount(set));
+/// Which of eight values are within any bracket, for each eight of a block.
+using Sets = std::array<std::uint8_t, kBlock / 8>;
+
+PARETOPIPE_AVX2 inline std::size_t sum_of(__m256i lanes) {
+  alignas(32) std::array<std::int32_t, 8> all;
+  _mm256_store_si256(reinterpret_cast<__m256i*>(all.data()), lanes);
+  std::size_t sum = 0;
+  for (const auto lane : all) sum += static_cast<std::size_t>(lane);
+  return sum;
+}
+
+/// The same for a whole number of eights.
+template <std::size_t kBrackets>
+PARETOPIPE_AVX2 void hold_by_eight(std::span<const float> values, Bracket* brackets, Sets& sets) {
+  __m256 low[kBrackets], high[kBrackets];
+  __m256i up_to_low[kBrackets];
+  for (std::size_t b = 0; b < kBrackets; ++b) {
+    low[b] = _mm256_set1_ps(brackets[b].low);
+    high[b] = _mm256_set1_ps(brackets[b].high);
+    up_to_low[b] = _mm256_setzero_si256();
   }
-  return count + keep_one_by_one(values.subspan(i), within + i, kept + count);
+  for (std::size_t eight = 0; eight < values.size() / 8; ++eight) {
+    const auto x = _mm256_loadu_ps(&values[8 * eight]);
+    auto in_any = _mm256_setzero_ps();
+    for (std::size_t b = 0; b < kBrackets; ++b) {
+      const auto at_most_low = _mm256_cmp_ps(x, low[b], _CMP_LE_OQ);
+      up_to_low[b] = _mm256_sub_epi32(up_to_low[b], _mm256_castps_si256(at_most_low));
+      in_any = _mm256_or_ps(in_any, _mm256_andnot_ps(at_most_low, _mm256_cmp_ps(x, high[b], _CMP_LT_OQ)));
+    }
+    sets[eight] |= static_cast<std::uint8_t>(_mm256_movemask_ps(in_any));
+  }
+  for (std::size_t b = 0; b < kBrackets; ++b) brackets[b].up_to_low += sum_of(up_to_low[b]);
 }
 
-std::size_t keep(std::span<const float> values, const std::int32_t* within, float* kept) {
-  return has_avx2() ? keep_by_eight(values, within, kept) : keep_one_by_one(values, within, kept);
+/// Eight at a time, moved together by a permutation.
+PARETOPIPE_AVX2 std::size_t keep_by_eight(std::span<const float> values, const Sets& sets, float* kept) {
+  std::size_t count = 0;
+  for (std::size_t eight = 0; eight < values.size() / 8; ++eight) {
+    const auto places = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(static_cast<long long>(kPlaces[sets[eight]])));
+    _mm256_storeu_ps(kept + count, _mm256_permutevar8x32_ps(_mm256_loadu_ps(&values[8 * eight]), places));
+    count += static_cast<std::size_t>(std::popcount(sets[eight]));
+  }
+  return count;
 }
 
-#else
-
-std::size_t keep(std::span<const float> values, const std::int32_t* within, float* kept) {
-  return keep_one_by_one(values, within, kept);
+PARETOPIPE_AVX2 std::size_t select_by_eight(std::span<const float> values, std::span<Bracket> brackets,
+                                            float* selected) {
+  const auto eights = values.size() / 8 * 8;
+  std::size_t count = 0;
+  for (std::size_t begin = 0; begin < eights; begin += kBlock) {
+    const auto block = values.subspan(begin, std::min(kBlock, eights - begin));
+    Sets sets{};
+    std::size_t b = 0;
+    for (; b + 3 <= brackets.size(); b += 3) hold_by_eight<3>(block, &brackets[b], sets);
+    for (; b < brackets.size(); ++b) hold_by_eight<1>(block, &brackets[b], sets);
+    count += keep_by_eight(block, sets, selected + count);
+  }
+  return count + select_anywhere(values.subspan(eights), brackets, selected + count);
 }
 
 #endif
@@ -96,14 +144,10 @@ std::size_t keep(std::span<const float> values, const std::int32_t* within, floa
 }  // namespace
 
 std::size_t select(std::span<const float> values, std::span<Bracket> brackets, float* selected) {
-  Within within;
-  std::size_t count = 0;
-  for (std::size_t begin = 0; begin < values.size(); begin += kBlock) {
-    const auto block = values.subspan(begin, std::min(kBlock, values.size() - begin));
-    hold_all_against(block, brackets, within);
-    count += keep(block, within.data(), selected + count);
-  }
-  return count;
+#ifdef PARETOPIPE_AVX2
+  if (has_avx2()) return select_by_eight(values, brackets, selected);
+#endif
+  return select_anywhere(values, brackets, selected);
 }
 
 PARETOPIPE_CLONES std::size_t count_equal(std::span<const float> values, float to) {
