@@ -173,6 +173,7 @@ nlohmann::ordered_json flat_settings(const experiment::Trial& trial) {
     json["num_classes"] = "";
     json["archive"]["cuts"] = cuts_text(*trial.archive);
     json["archive"].erase("max_crossing");
+    json["archive"].erase("trained");  // as every model is that is trained
     json["archive"]["input_shape"] = fmt::format("{}", fmt::join(trial.archive->input_shape, "x"));
   } else {
     json["archive"] = {{"sha256", ""}, {"input_shape", ""}, {"cuts", ""}};
@@ -204,6 +205,9 @@ nlohmann::ordered_json flat_settings(const experiment::Trial& trial) {
   json["devices"] = devices_text(trial);
   json["placement"] = experiment::to_string(trial.placement);
   json["compute_devices"] = fmt::format("{}", fmt::join(trial.compute_devices, ","));
+  json["link"] = to_string(trial.encryption);
+  json["on"] = trial.on;
+  json["stage_threads"] = trial.stage_threads;
   auto settings = nlohmann::ordered_json::object();
   append_settings(settings, "", json);
   return settings;
@@ -218,8 +222,9 @@ std::string load_text(const experiment::Trial& trial) {
 
 std::string group_title(const experiment::Trial& trial) {
   // The part that tells an archive from another of the same name; the whole SHA-256 would drown the rest.
-  const auto archive =
-      trial.archive ? fmt::format(" (cuts {}, SHA-256 {:.12})", cuts_text(*trial.archive), trial.archive->sha256) : "";
+  const auto archive = trial.archive ? fmt::format(" (cuts {}, SHA-256 {:.12}, input {})", cuts_text(*trial.archive),
+                                                   trial.archive->sha256, fmt::join(trial.archive->input_shape, "x"))
+                                     : "";
   const bool cuts = trial.micro_batch != 0 && !trial.training;
   const auto cut = cuts ? fmt::format(", micro-batch {}", trial.micro_batch) : "";
   auto title =

@@ -170,6 +170,17 @@ std::string testcases_of(const compare::Comparison& comparison, std::size_t i) {
   return text;
 }
 
+/// Configurations of the base that were not measured again, each of which fails a strict comparison.
+std::string testcases_of_missing(const compare::Comparison& comparison) {
+  std::string text;
+  for (const auto& trial : comparison.only_base) {
+    text += testcase(
+        record::group_title(trial), fmt::format("split {}", record::split_label(trial)),
+        fmt::format("<failure type=\"missing\" message=\"only {} has it\"/>", xml_attribute(comparison.base_name)));
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string render_junit(const compare::Comparison& comparison) {
@@ -177,12 +188,14 @@ std::string render_junit(const compare::Comparison& comparison) {
   for (std::size_t rule = 0; rule < comparison.request.rules.size(); ++rule) {
     testcases += testcases_of(comparison, rule);
   }
+  const bool strict = comparison.request.strict;
+  if (strict) testcases += testcases_of_missing(comparison);
+  const auto missing = strict ? comparison.only_base.size() : 0;
   const auto undecided = comparison.count(compare::Outcome::undecided);
   const auto broken = comparison.count(compare::Outcome::broken);
-  const auto counts =
-      fmt::format("tests=\"{}\" failures=\"{}\" errors=\"0\" skipped=\"{}\"",
-                  broken + undecided + comparison.count(compare::Outcome::held),
-                  comparison.request.strict ? broken + undecided : broken, comparison.request.strict ? 0 : undecided);
+  const auto counts = fmt::format("tests=\"{}\" failures=\"{}\" errors=\"0\" skipped=\"{}\"",
+                                  missing + broken + undecided + comparison.count(compare::Outcome::held),
+                                  strict ? missing + broken + undecided : broken, strict ? 0 : undecided);
   return fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites {0}>\n  <testsuite name=\"paretopipe compare\" {0}>\n{1}"
       "  </testsuite>\n</testsuites>\n",

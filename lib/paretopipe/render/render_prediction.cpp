@@ -1,6 +1,7 @@
 #include <paretopipe/core/units.hpp>
 #include <paretopipe/record/labels.hpp>
 #include <paretopipe/render/render_prediction.hpp>
+#include <paretopipe/render/table.hpp>
 
 #include <cmath>
 
@@ -105,7 +106,9 @@ std::string server_text(const PredictedSplit& split) {
 }
 
 nlohmann::json json_of(const Band& band) {
-  return {{"low", band.low}, {"value", band.value}, {"high", band.high}};
+  nlohmann::json json{{"low", band.low}, {"value", band.value}};
+  if (std::isfinite(band.high)) json["high"] = band.high;
+  return json;
 }
 
 nlohmann::json json_of(const Prediction& prediction, const PredictedSplit& split) {
@@ -217,7 +220,7 @@ std::string render_json(const Prediction& prediction) {
   if (prediction.estimated_within > 0) json["estimated_within"] = prediction.estimated_within;
   if (prediction.rate_image_per_s) json["rate_image_per_s"] = *prediction.rate_image_per_s;
   if (prediction.corrections.splits > 0) json["fitted"] = json_of(prediction.corrections);
-  return json.dump(2) + "\n";
+  return json_text(json);
 }
 
 namespace {
@@ -352,7 +355,7 @@ std::string render_json(const Verification& verification, double tolerance) {
   auto json = json_of(verification);
   json["tolerance"] = tolerance;
   json["holds"] = verification.median_error <= tolerance;
-  return json.dump(2) + "\n";
+  return json_text(json);
 }
 
 }  // namespace paretopipe::render

@@ -32,7 +32,8 @@ std::string render_csv(const predict::Prediction& prediction);
 /// {"predicted": true, "model", "batch", "stages", "depth", "network", "devices", "codecs", "frontier":
 /// [{"split_points", "codec", "stages": [{"device", "begin", "end", "compute_ns", "coding_ns"}], "payload_bytes",
 /// "latency_ns", "throughput_image_per_s", "bottleneck", "link_ns", "server_latency_mean_ns",
-/// "server_latency_p99_ns"}], "rate_image_per_s", "fitted"}, where a band is {"low", "value", "high"}.
+/// "server_latency_p99_ns"}], "rate_image_per_s", "fitted"}, where a band is {"low", "value", "high"}, without "high"
+/// for a latency that may grow for ever.
 std::string render_json(const predict::Prediction& prediction);
 
 /// The same three of predictions beside measurements. As text: a row for each split, and whether the profiles hold,

@@ -145,6 +145,26 @@ TEST_CASE("a repetition whose partner failed, or was measured again, counts on n
   CHECK(comparison_of(base, now, request({"throughput"})).configurations[0].changes[0].base_count == 1);
 }
 
+TEST_CASE("a configuration of which no repetition succeeded on both sides shows what each side has") {
+  const std::vector<std::int64_t> four{10'000, 10'100, 10'200, 10'300};
+  auto base = repetitions(four, 3) + repetitions(four, 5), now = base;
+  put_side_by_side(base, now);
+  for (std::size_t i = 0; i < 4; ++i) {
+    auto& failing = i < 2 ? base[i] : now[i];
+    const auto provenance = failing.provenance;
+    failing = make_failure(failing.trial, "killed");
+    failing.provenance = provenance;
+  }
+  const auto comparison = comparison_of(base, now, request({"throughput"}));
+  CHECK(comparison.paired);
+  const auto& change = comparison.configurations[0].changes[0];
+  CHECK_FALSE(change.paired);
+  CHECK(change.base_count == 2);
+  CHECK(change.new_count == 2);
+  CHECK(change.verdict == Verdict::too_few);
+  CHECK(comparison.configurations[1].changes[0].base_count == 4);
+}
+
 TEST_CASE("what slows every configuration a little shows in all of them together, and in none alone") {
   // Five splits that scatter by 10 %, each in its own way, and are 6 % slower now.
   const std::vector<std::int64_t> scatter{0, 900, 200, 700, 500, 100};

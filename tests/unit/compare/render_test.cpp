@@ -84,9 +84,19 @@ TEST_CASE("the conclusion says what was not measured again, and that a strict re
 
 TEST_CASE("in a strict request JUnit's undecided testcases fail") {
   const auto xml = render::render_junit(a_regression(true));
-  CHECK(contains(xml, "tests=\"6\" failures=\"5\" errors=\"0\" skipped=\"0\""));
+  CHECK(contains(xml, "tests=\"7\" failures=\"6\" errors=\"0\" skipped=\"0\""));
   CHECK(contains(xml, "<failure type=\"undecided\""));
   CHECK_FALSE(contains(xml, "<skipped"));
+}
+
+TEST_CASE("in a strict request JUnit fails what was not measured again") {
+  const auto base = repetitions(kBefore, 3) + repetitions(kBefore, 5);
+  auto asked = request({"throughput"}, {"throughput < -5%"});
+  const auto xml = [&] { return render::render_junit(comparison_of(base, repetitions(kAlike, 3), asked)); };
+  CHECK(contains(xml(), "tests=\"1\" failures=\"0\""));
+  asked.strict = true;
+  CHECK(contains(xml(), "tests=\"2\" failures=\"1\""));
+  CHECK(contains(xml(), "<failure type=\"missing\" message=\"only "));
 }
 
 TEST_CASE("a hostile name leaves its place in no format") {

@@ -147,3 +147,33 @@ TEST_CASE("without enough splits that a stage bounds, the pace alone is that of 
   CHECK(fitted.busy_pace == fitted.idle_pace);
   CHECK(fitted.idle_pace == Approx(1).epsilon(1e-3));
 }
+
+TEST_CASE("a link that is predicted much too long for one split decides nothing about how fast stages are") {
+  auto question = two_devices();
+  question.profiles.front().links.front().rate_bit_per_s = 1e6;
+  auto records = measured_with(kTruth, {3, 5, 11, 14, 19}, exactly);
+  for (auto& record : records) {
+    const auto split = predict::predict_splits(question, {record.trial.cut()}).front();
+    const double link = split.link_ns.front().value;
+    REQUIRE(link > 0.5 * split.latency_ns.value);
+    record.summary->latency->p50_ns =
+        split.latency_ns.value - (record.trial.split_points.front() == 11 ? 0.9 : 0) * link;
+  }
+  CHECK(predict::fit(question, records).idle_pace == Approx(1).epsilon(0.02));
+}
+
+TEST_CASE("where cuts differ too little to tell a pace from a hand-over, noise does not decide between them") {
+  auto question = two_devices();
+  std::vector<int> alike(kFittedBlocks, 20);
+  alike[9] = 23;
+  question.profiles = {a_profile({std::vector<int>(kFittedBlocks, 20), alike})};
+  auto records = measured_with(kTruth, {6, 8, 10, 12}, exactly);
+  const std::vector noise{0.99, 1.01, 1.01, 0.99};
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    const auto split = predict::predict_splits(question, {records[i].trial.cut()}).front();
+    records[i].summary->latency->p50_ns = split.latency_ns.value * 1.1 * noise[i];
+  }
+  const auto fitted = predict::fit(question, records);
+  CHECK(fitted.idle_pace == Approx(1.1).epsilon(0.02));
+  CHECK(fitted.hand_over_ns == 0);
+}

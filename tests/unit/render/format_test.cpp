@@ -78,6 +78,37 @@ TEST_CASE("a group's title shows what is not at its default, and every trial has
   }
 }
 
+TEST_CASE("a setting that a trial's own JSON leaves out at its default has its place among those of every trial") {
+  const auto names_of = [](const experiment::Trial& trial) {
+    std::vector<std::string> names;
+    for (const auto& setting : record::settings_of(trial)) names.push_back(setting.name);
+    return names;
+  };
+  auto full = make_trial(3);
+  full.archive = experiment::Archive{std::string(64, 'a'), {3, 32, 32}, "all", 2, true};
+  full.encryption = experiment::Encryption::tls;
+  full.on = {"local", "pi"};
+  full.stage_threads = {1, 2};
+  full.codec = "sort8";
+  full.max_flips = 0.1;
+  full.micro_batch = 4;
+  full.server = experiment::ServerLoad{12.5, std::nullopt, 64};
+  full.training.emplace();
+  full.weights_sha256 = std::string(64, 'b');
+  full.data_identity = {std::string(64, 'c'), std::string(64, 'd')};
+  full.placement = {0, 0};
+  full.devices = {{.name = "pi", .cpu_quota = 0.25}};
+  full.compute_devices = {"cuda:0"};
+  full.network.name = "wifi";
+  full.shaping = experiment::Shaping::emulated;
+  CHECK(names_of(full) == names_of(make_trial(3)));
+  CHECK(record::flat_settings(full).at("on") == "local | pi");
+  CHECK(record::flat_settings(full).at("link") == "tls");
+  auto other_input = full;
+  other_input.archive->input_shape = {3, 64, 64};
+  CHECK(record::group_title(other_input) != record::group_title(full));
+}
+
 TEST_CASE("emulated devices and a placement are in the title of their group, and settings of every trial") {
   auto trial = make_trial(3);
   trial.placement = {0, 0};

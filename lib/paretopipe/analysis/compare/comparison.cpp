@@ -239,9 +239,10 @@ bool any_pair(const std::vector<Matched>& configurations) {
 }
 
 Measured measured(const Matched& configuration, const record::Metric& metric, bool paired) {
-  if (paired && !configuration.now.ok.empty()) return measured_pairs(configuration, metric);
+  if (paired) {
+    if (auto pairs = measured_pairs(configuration, metric); !pairs.samples.base.empty()) return pairs;
+  }
   Measured result;
-  result.samples.paired = paired;
   result.samples.all_failed = configuration.now.ok.empty();
   for (const auto index : configuration.base.ok) {
     append(result.samples.base, result.base_repetitions, configuration.base_side.records[index], metric);
@@ -256,7 +257,7 @@ std::optional<Samples> together(const std::vector<Measured>& configurations, boo
   LogMeans base, now;
   int included = 0;
   for (const auto& [samples, base_repetitions, new_repetitions] : configurations) {
-    if (!has_only_positive(samples.base) || !has_only_positive(samples.now)) continue;
+    if (!has_only_positive(samples.base) || !has_only_positive(samples.now) || samples.paired != paired) continue;
     const double unit = *stats::median(samples.base);
     add(base, samples.base, base_repetitions, unit);
     add(now, samples.now, new_repetitions, unit);

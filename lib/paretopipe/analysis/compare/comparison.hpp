@@ -89,8 +89,7 @@ struct Measured {
   std::vector<int> new_repetitions;
 };
 
-/// With `paired`, only repetitions that were measured side by side count, unless no new repetition is left to pair
-/// with.
+/// With `paired`, only repetitions that were measured side by side count, unless no two of them were.
 Measured measured(const Matched& configuration, const record::Metric& metric, bool paired);
 
 /// All configurations together: one geometric mean for each repetition that has a value in all of them. Each value

@@ -91,7 +91,10 @@ Candidate candidate_of(const Question& question, std::pair<std::size_t, int> pla
   }
   if (blocks > kMostProfiledBlocks) estimate_others(candidate, blocks);
   const bool sleeps = profile.model.model.starts_with("synthetic:");
-  if (!sleeps && !device.cpus.empty()) candidate.cpus = device.host.hostname + " " + device.cpus;
+  // A file that is named twice stands for a second machine, and machines of one name are told apart by their boot.
+  if (!sleeps && !device.cpus.empty()) {
+    candidate.cpus = fmt::format("{} {} {} {}", place.first, device.host.boot_id, device.host.hostname, device.cpus);
+  }
   const auto& limits = question.memory_bytes;
   constexpr auto kAny = std::numeric_limits<std::int64_t>::max();
   if (!limits.empty() || question.least_memory) {

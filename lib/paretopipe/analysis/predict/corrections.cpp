@@ -13,10 +13,11 @@ namespace paretopipe::predict {
 
 namespace {
 
-/// What is measured as a sum of two known times, each with an unknown factor.
+/// What is measured as a sum of three known times, two of them with an unknown factor.
 struct Row {
   double one = 0;
   double other = 0;
+  double as_predicted = 0;
   double measured = 0;
 };
 
@@ -24,26 +25,33 @@ struct Factors {
   double one = 1;
   double other = 0;
 
-  double error(const Row& row) const { return (one * row.one + other * row.other) / row.measured - 1; }
+  double error(const Row& row) const {
+    return (one * row.one + other * row.other + row.as_predicted) / row.measured - 1;
+  }
 };
 
-/// Weighted least squares of the relative errors. Where `other` cannot be told from `one`, or would leave its limits,
-/// it is at a limit.
+/// Of the rows' ratios of the two times, below which noise of 1 % would decide which factor is the larger one.
+constexpr double kLeastVariation = 0.03;
+
+/// Weighted least squares of the relative errors. Where `other` would leave its limits it is at one of them, and where
+/// it cannot be told from `one` it is 0.
 Factors weighted_factors(std::span<const Row> rows, std::span<const double> weights, double most_other) {
   double a = 0, b = 0, c = 0, y_one = 0, y_other = 0;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const double one = rows[i].one / rows[i].measured;
     const double other = rows[i].other / rows[i].measured;
+    const double rest = 1 - rows[i].as_predicted / rows[i].measured;
     a += weights[i] * one * one;
     b += weights[i] * one * other;
     c += weights[i] * other * other;
-    y_one += weights[i] * one;
-    y_other += weights[i] * other;
+    y_one += weights[i] * one * rest;
+    y_other += weights[i] * other * rest;
   }
   const double determinant = a * c - b * b;
-  const bool apart = determinant > 1e-9 * a * c;
+  const bool apart = determinant > kLeastVariation * kLeastVariation * a * c;
   const double other = apart ? std::clamp((a * y_other - b * y_one) / determinant, 0.0, most_other) : 0;
-  return {a > 0 ? (y_one - other * b) / a : 1, other};
+  const double one = a > 0 ? (y_one - other * b) / a : 1;
+  return one > 0 ? Factors{one, other} : Factors{};  // links are predicted longer than all that was measured
 }
 
 /// Least absolute errors, by least squares whose weights are the inverse of the last errors.
@@ -120,15 +128,14 @@ Corrections fit(Question question, std::span<const record::TrialRecord> records)
     const auto& predicted = split.predicted;
     const double compute = sum_of(predicted.stage_ns) + sum_of(predicted.coding_ns);
     // Links are predicted as they are; what is fitted is the rest.
-    const double links = sum_of(predicted.link_ns);
-    latencies.push_back({compute, static_cast<double>(predicted.link_ns.size()), split.latency_ns - links});
+    latencies.push_back(
+        {compute, static_cast<double>(predicted.link_ns.size()), sum_of(predicted.link_ns), split.latency_ns});
     const double period = question.profiles.front().model.batch * 1e9 / predicted.throughput_image_per_s.value;
     const auto kind = predicted.bottleneck.kind;
     if (kind != Bottleneck::Kind::stage && kind != Bottleneck::Kind::cpus) continue;
-    periods.push_back({period, std::max(0.0, compute - period),
+    periods.push_back({period, std::max(0.0, compute - period), 0,
                        question.profiles.front().model.batch * 1e9 / split.throughput_image_per_s});
   }
-  std::erase_if(latencies, [](const Row& row) { return row.measured <= 0; });
   constexpr double kAnyTime = 1e18;
   const auto latency = factors_of(latencies, kAnyTime);
   auto period = factors_of(periods, 1);

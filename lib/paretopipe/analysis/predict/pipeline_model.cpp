@@ -42,7 +42,8 @@ Band longer(const Band& one, const Band& other) {
 /// How much of these CPUs' time a stage needs for each nanosecond that it computes.
 double share_of_cpus(const ProfiledDevice& device) {
   const double threads = device.compute.is_object() ? device.compute.value("threads", 1) : 1;
-  return device.cpu_quota.value_or(threads) / static_cast<double>(host::parse_cpu_list(device.cpus).size());
+  const auto cpus = static_cast<double>(host::parse_cpu_list(device.cpus).size());
+  return std::min(1.0, device.cpu_quota.value_or(threads) / cpus);
 }
 
 /// What the stages of a split keep busy, and for how long a batch.

@@ -124,6 +124,11 @@ std::optional<PartTimes> load_of(const PredictedSplit& predicted,
   return PartTimes{fmt::format("compute of stage {} at depth", stage), predicted.stage_ns[stage].value, *measured};
 }
 
+bool predictable(const experiment::NetworkProfile& network) {
+  const auto at_random = [](const auto& link) { return link.loss > 0 || link.reorder > 0 || link.duplicate > 0; };
+  return !at_random(network.forward) && !at_random(network.backward);
+}
+
 VerifiedSplit verified(const PredictedSplit& predicted, const std::vector<const record::TrialRecord*>& records) {
   VerifiedSplit split;
   split.cut = records.front()->trial.cut();
@@ -164,11 +169,8 @@ std::vector<VerifiedGroup> verify_all(const std::vector<Profile>& profiles,
   for (const auto& record : records) {
     const auto& trial = record.trial;
     auto question = question_about(profiles, trial);
-    const auto& network = trial.network;
-    const auto unpredictable = [](const auto& link) { return link.loss > 0 || link.reorder > 0 || link.duplicate > 0; };
     const bool possible = has_both_numbers(record) && concerns(question, trial) &&
-                          trial.stage_count() == stages_of({.profiles = profiles}) && !unpredictable(network.forward) &&
-                          !unpredictable(network.backward);
+                          trial.stage_count() == stages_of({.profiles = profiles}) && predictable(trial.network);
     const auto done = [&](const VerifiedGroup& group) { return concerns(group.question, trial); };
     if (!possible || std::any_of(groups.begin(), groups.end(), done)) continue;
     auto verification = verify(question, records);
@@ -181,6 +183,7 @@ std::vector<Question> questions_of(const Question& question, std::span<const rec
   std::vector<Question> questions;
   for (const auto& record : records) {
     if (!has_both_numbers(record) || !concerns_in_some_network(question, record.trial)) continue;
+    if (!predictable(record.trial.network)) continue;
     const auto about = question_about({}, record.trial);
     const auto known = [&](const Question& other) { return same_network(other, about); };
     if (std::any_of(questions.begin(), questions.end(), known)) continue;

@@ -52,13 +52,13 @@ function metricOf(split, name) {
   return split.metrics[name];
 }
 
-// "12.3 [12.1, 12.6] ms", or "–" for none.
+// "12.3 [12.1, 12.6] ms", or "–" for none. An end that JSON has no number for is infinite.
 // [median] or [median, low, high]
 function formatNumbers(value, unit) {
   if (!value) return '–';
   if (value.length < 3) return formatValue(value[0], unit);
   const scale = scaleFor(value[0], unit);
-  const [median, low, high] = value.map(one => threeDigits(one / scale.step));
+  const [median, low, high] = value.map(one => one === null ? '∞' : threeDigits(one / scale.step));
   return `${median} [${low}, ${high}] ${scale.name}`.trim();
 }
 
