@@ -178,7 +178,7 @@ ExitCode run_model(const CodecsOptions& options) {
   if (options.format == "json") {
     auto json = nlohmann::ordered_json::array();
     for (const auto& one : found) json.push_back(to_json(one));
-    fmt::print("{}\n", json.dump(2));
+    fmt::print("{}", render::json_text(json));
   } else {
     print_table(found);
   }
@@ -191,7 +191,7 @@ ExitCode run_codecs(const CodecsOptions& options) {
   if (!options.model.empty()) return run_model(options);
   if (!options.sweep.settings.empty()) throw UsageError("these flags are about one model's activation; name the model");
   if (options.format == "json") {
-    fmt::print("{}\n", catalogue_json().dump(2));
+    fmt::print("{}", render::json_text(catalogue_json()));
   } else {
     print_catalogue();
   }

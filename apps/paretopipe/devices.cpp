@@ -244,7 +244,7 @@ ExitCode run_check(const DevicesOptions& options) {
   const auto check = run::check_devices(asked);
   if (asked.progress) print_notice("\r\033[K");
   if (options.format == "json") {
-    fmt::print("{}\n", nlohmann::json(check).dump(2));
+    fmt::print("{}", render::json_text(nlohmann::json(check)));
   } else {
     print_check(check);
   }

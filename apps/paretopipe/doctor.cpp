@@ -3,6 +3,7 @@
 #include <paretopipe/host/host_context.hpp>
 #include <paretopipe/host/observe.hpp>
 #include <paretopipe/launch/child_process.hpp>
+#include <paretopipe/render/table.hpp>
 #include <paretopipe/run/unsplit_models.hpp>
 #include <paretopipe/shaping/kernel/capabilities.hpp>
 
@@ -115,7 +116,7 @@ void print_text(const std::vector<host::Finding>& findings) {
 void print_json(const std::vector<host::Finding>& findings) {
   const nlohmann::json document{
       {"host", host::read_host_context()}, {"worst", to_string(worst(findings))}, {"findings", findings}};
-  fmt::print("{}\n", document.dump(2));
+  fmt::print("{}", render::json_text(document));
 }
 
 ExitCode run_doctor(const DoctorOptions& options) {

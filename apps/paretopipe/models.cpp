@@ -167,7 +167,7 @@ void show_training(const ModelsOptions& options, experiment::ModelDescription mo
   if (options.format == "json") {
     auto json = nlohmann::json(model);
     json["training"] = all;
-    fmt::print("{}\n", json.dump(2));
+    fmt::print("{}", render::json_text(json));
     return;
   }
   fmt::print(
@@ -185,7 +185,7 @@ ExitCode run_models(const ModelsOptions& options) {
     }
     const auto models = run::list_models(program);
     if (options.format == "json") {
-      fmt::print("{}\n", nlohmann::json(models).dump(2));
+      fmt::print("{}", render::json_text(nlohmann::json(models)));
     } else {
       for (const auto& model : models) fmt::print("{}\n", model);
     }
@@ -197,7 +197,7 @@ ExitCode run_models(const ModelsOptions& options) {
   if (options.format == "table") {
     print_model(model, experiment::describe_tensors(request.compute));
   } else if (!with_cuts) {
-    fmt::print("{}\n", nlohmann::json(model).dump(2));
+    fmt::print("{}", render::json_text(nlohmann::json(model)));
   }
   if (with_cuts) show_training(options, model, request, program);
   return ExitCode::success;

@@ -119,14 +119,14 @@ void show_all(bool as_json) {
     documents.push_back(to_document(profile, description));
     table.add_row({name, describe(profile), description});
   }
-  fmt::print("{}", as_json ? documents.dump(2) + "\n" : table.to_text());
+  fmt::print("{}", as_json ? render::json_text(documents) : table.to_text());
 }
 
 void show_one(const std::string& name_or_file, bool as_json) {
   const auto profile = experiment::load_network_profile(name_or_file);
   const auto description = name_or_file == profile.name ? description_of(profile.name) : std::string();
   if (as_json) {
-    fmt::print("{}\n", to_document(profile, description).dump(2));
+    fmt::print("{}", render::json_text(to_document(profile, description)));
     return;
   }
   fmt::print("{}{}{}\n\nforward   {}\nbackward  {}\n", profile.name, description.empty() ? "" : ": ", description,

@@ -80,13 +80,13 @@ void print(const shaping::RemoteProbe& probe, const nlohmann::json& profile, con
     nlohmann::json document(probe);
     document["peer"] = options.server;
     document["suggested_profile"] = profile;
-    fmt::print("{}\n", document.dump(2));
+    fmt::print("{}", render::json_text(document));
     return;
   }
   fmt::print("{} round trips, and transfers of {} each\n\n{}\n", probe.round_trips, options.measuring,
              table_text(probe));
   if (options.profile_out.empty()) {
-    fmt::print("As a profile (--profile-out FILE writes it):\n{}\n", profile.dump(2));
+    fmt::print("As a profile (--profile-out FILE writes it):\n{}", render::json_text(profile));
   } else {
     fmt::print("wrote {}, a profile for --network\n", options.profile_out);
   }
@@ -100,7 +100,7 @@ ExitCode run_probe(const NetProbeOptions& options) {
   const auto server = shaping::parse_endpoint(options.server);
   const auto probe = shaping::probe_host(server, probe_options(options));
   const auto profile = suggest_profile(probe, fmt::format("measured by `paretopipe net probe {}`", options.server));
-  if (!options.profile_out.empty()) render::write_file(options.profile_out, profile.dump(2) + "\n");
+  if (!options.profile_out.empty()) render::write_file(options.profile_out, render::json_text(profile));
   print(probe, profile, options);
   return ExitCode::success;
 }
