@@ -161,6 +161,18 @@ TEST_CASE("three stages train over emulated networks, and the plan shows what ea
   }
 }
 
+TEST_CASE("gradients pass every link of an emulated network at the conditions of the way back") {
+  const Shell shell;
+  shell.write("far.json", R"({"forward": {"delay": "1 ms"}, "backward": {"delay": "60 ms"}})");
+  shell.run(sweep_of("synthetic:0ms/4kB,0ms/4kB,0ms") +
+            "--task train --batch 1 --steps 3 --warmup 1 --repeat 1 --stages 3 --partitions 1,2 --schedule gpipe "
+            "--network far.json --shaping emulated");
+  const auto records = shell.records();
+  REQUIRE(records.size() == 1);
+  REQUIRE(records[0].status != record::Status::failed);
+  CHECK(median_step_ms(records[0]) >= 2 * 60);
+}
+
 TEST_CASE("replicas are trained beside the cuts, checked, compared with, and explained") {
   const Shell shell;
   const auto train = kTrain + "--split 1 --baseline single --baseline data-parallel --schedule gpipe,pipedream";

@@ -110,8 +110,9 @@ TEST_CASE("between stages of one device there is no network, and none that leads
   CHECK_FALSE(alone.network->lateness.has_value());
 }
 
-TEST_CASE("batches are dealt out to devices over links that are emulated there and here") {
+TEST_CASE("batches are dealt out to devices over links that are emulated there and here, whatever ran before") {
   run::PipelineExecutor executor(with_devices());
+  require_measured(executor.run(on({"local", "pi", "nano"}, {}, paced_over(Shaping::emulated, trial_at({1, 2})))));
   const auto record = executor.run(on({"local", "pi", "nano"}, {}, paced_over(Shaping::emulated, dealt_to(3))));
   require_measured(record);
   CHECK(sites_of(record) ==

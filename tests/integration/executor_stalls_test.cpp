@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <support/files.hpp>
+#include <support/thrown.hpp>
 
 #include "executor_fixture.hpp"
 
@@ -91,6 +92,21 @@ TEST_CASE("a device that batches are dealt out to is named when it hangs") {
   const auto failure = failure_of(executor.run(dealt_to(3)));
   CHECK(failure.stage == 0);
   CHECK(contains(failure.reason, "stage 0 hangs: it has been computing"));
+}
+
+TEST_CASE("what a stopped stage does not read is sent no longer than the limits say, and a person can stop it") {
+  const std::vector<std::byte> large(std::size_t{64} << 20);
+  const wire::TensorSpec spec{wire::DType::float32, wire::MemoryFormat::contiguous, {std::ssize(large) / 4}};
+  const auto send_within = [&](const run::WaitLimits& limits) {
+    run::StageClient stage(0, {kFakeStage});
+    ::kill(support::own_children().at(0), SIGSTOP);
+    stage.send_within(limits, [&] { stage.send_tensor(0, 0, spec, large); });
+  };
+  support::check_throws<run::StageError>([&] { send_within({Clock::now() + 200ms}); },
+                                         {"stage 0 did not take in time what it was sent"});
+  const FileDescriptor interrupt(::eventfd(1, EFD_CLOEXEC));
+  CHECK_THROWS_AS(send_within({Clock::now() + 60s, interrupt.get()}), Interrupted);
+  CHECK(support::own_children().empty());
 }
 
 TEST_CASE("the process that computes unsplit models is named when it is stopped") {

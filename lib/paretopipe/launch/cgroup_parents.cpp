@@ -125,6 +125,21 @@ void try_to_write(const std::filesystem::path& file, const std::string& text) no
   }
 }
 
+/// False if processes of the cgroup are in the way: the kernel then refuses, or makes it a cgroup for threads, whose
+/// children take no processes (cgroups(7), "thread mode").
+bool hand_down_beside(const std::filesystem::path& folder, const std::vector<std::string>& controllers) {
+  const auto control = folder / "cgroup.subtree_control", type = folder / "cgroup.type";
+  try {
+    write_cgroup_file(control, switched('+', controllers));
+    const bool is_root = !std::filesystem::exists(type);
+    if (is_root || !read_cgroup_file(type).starts_with("domain threaded")) return true;
+  } catch (const EnvironmentError&) {
+    return false;
+  }
+  try_to_write(control, switched('-', controllers));
+  return false;
+}
+
 }  // namespace
 
 CgroupParents::CgroupParents(bool cpu, bool memory) {
@@ -156,15 +171,12 @@ void CgroupParents::hand_down(const std::filesystem::path& folder) {
   need("cpu", cpu_);
   need("memory", memory_);
   if (missing.empty()) return;
-  const auto control = folder / "cgroup.subtree_control";
-  try {
-    write_cgroup_file(control, switched('+', missing));
-  } catch (const EnvironmentError&) {  // this process may be in the way; move it to a leaf
+  if (!hand_down_beside(folder, missing)) {  // this process may be in the way; move it to a leaf
     const auto leaf = folder / fmt::format("{}{}-driver", kPrefix, ::getpid());
     if (::mkdir(leaf.c_str(), 0755) != 0) refuse_cgroup(fmt::format("make the cgroup {}", leaf.string()), errno);
     try {
       write_cgroup_file(leaf / "cgroup.procs", "0");
-      write_cgroup_file(control, switched('+', missing));
+      write_cgroup_file(folder / "cgroup.subtree_control", switched('+', missing));
     } catch (const EnvironmentError&) {
       try_to_write(folder / "cgroup.procs", "0");
       ::rmdir(leaf.c_str());

@@ -40,8 +40,8 @@ const TrainingAnswer& PipelineExecutor::prepare_to_train(const experiment::Trial
   ensure_pipeline(trial, unsplit_.known(training_question_of(trial)) == nullptr);
   if (trial.data_parallel > 0) {
     pipeline_->join_replicas(trial.data_parallel);
-  } else {
-    pipeline_->join_backward_ring();
+  } else if (pipeline_->join_backward_ring()) {
+    applied_.forget();
   }
   phase = "load";
   const auto& answer = ensure_training_known(trial);
@@ -93,9 +93,9 @@ const TrainingAnswer& PipelineExecutor::ensure_training_known(const experiment::
   const auto question = training_question_of(trial);
   if (const auto* answer = unsplit_.known(question)) return *answer;
   const auto& answer = unsplit_.answer(question);
-  for (const auto& other : expected_) {
+  expect_others([this](const experiment::Trial& other) {
     if (other.training) unsplit_.answer(training_question_of(other));
-  }
+  });
   unsplit_.end();
   return answer;
 }

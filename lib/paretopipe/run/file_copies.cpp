@@ -85,8 +85,10 @@ std::string FileCopies::send(StageClient& stage, const std::string& sha256, cons
     const auto bytes = static_cast<std::size_t>(chunk.bytes);
     reader.read(tensor.first(bytes));
     std::ranges::fill(tensor.subspan(bytes), std::byte{0});
-    stage.send(chunk);
-    stage.send_tensor(0, 0, spec, tensor);
+    stage.send_within(limits_(), [&] {
+      stage.send(chunk);
+      stage.send_tensor(0, 0, spec, tensor);
+    });
     taken = wait_for<stage::ChunkTaken>(stage);
   }
   return taken.path;

@@ -11,7 +11,6 @@ class LeasedNetwork final : public DeviceNetwork {
  public:
   using DeviceNetwork::DeviceNetwork;
 
-  void begin_trial() override;
   void end_trial(experiment::NetworkEvidence& evidence) const override;
 
  private:
@@ -22,8 +21,6 @@ class LeasedNetwork final : public DeviceNetwork {
   std::string interface_of(int stage) const override { return leases_.at(stage).interface; }
   std::map<int, stage::LeaseInterface> requests(const experiment::NetworkProfile& profile) const;
 
-  experiment::NetworkProfile profile_;
-  std::size_t connections_ = 0;  ///< that the leases know
   Leases leases_;
 };
 
@@ -50,16 +47,8 @@ std::string advice(const experiment::NetworkProfile& profile) {
          "any right";
 }
 
-std::size_t connections_of(const Pipeline& pipeline) {
-  std::size_t count = 0;
-  for (const auto& [link, endpoints] : pipeline.links_between_devices()) count += endpoints.size();
-  return count;
-}
-
 std::map<LeasedNetwork::LinkEnds, experiment::NetworkProfile> LeasedNetwork::shape(
     const experiment::NetworkProfile& profile) {
-  profile_ = profile;
-  connections_ = connections_of(pipeline());
   for (const auto& [stage, request] : requests(profile)) {
     try {
       leases_[stage] = pipeline().ask_of<stage::InterfaceLeased>({stage}, std::vector{request}).front();
@@ -75,11 +64,6 @@ std::map<LeasedNetwork::LinkEnds, experiment::NetworkProfile> LeasedNetwork::sha
     applied[link] = {profile.name, leases_.at(link.first).read_back, leases_.at(link.second).read_back};
   }
   return applied;
-}
-
-/// Links that were added meanwhile are shaped, too.
-void LeasedNetwork::begin_trial() {
-  if (connections_ != connections_of(pipeline())) shape(profile_);
 }
 
 void LeasedNetwork::end_trial(experiment::NetworkEvidence& evidence) const {

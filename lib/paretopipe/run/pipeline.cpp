@@ -20,7 +20,7 @@ std::string link_name(int device, int from, int to) {
 
 WaitLimits Pipeline::limits(Nanoseconds busy) const {
   return {Clock::now() + busy + std::chrono::seconds(options_.timeout_s), options_.interrupt_descriptor,
-          configured_.empty() ? nullptr : &options_.watching};  // they are no longer starting
+          configured_.empty() ? nullptr : &options_.watching, true};  // they are no longer starting
 }
 
 /// Asks the first `requests.size()` stages.
@@ -208,18 +208,18 @@ void Pipeline::join(const std::vector<int>& ring, int device) {
   ask_of<stage::Joined>(ring, requests);
 }
 
-void Pipeline::join_star() {
-  if (has_star_) return;
+bool Pipeline::join_star() {
+  if (has_star_) return false;
   for (int device = 1; device < stage_count(); ++device) join({0, device}, device);
-  has_star_ = true;
+  return has_star_ = true;
 }
 
-void Pipeline::join_backward_ring() {
-  if (has_backward_ring_ || stage_count() < 3) return;
+bool Pipeline::join_backward_ring() {
+  if (has_backward_ring_ || stage_count() < 3) return false;
   std::vector<int> ring(static_cast<std::size_t>(stage_count()));
   std::iota(ring.rbegin(), ring.rend(), 0);
   join(ring, stage::kBackwardRing);
-  has_backward_ring_ = true;
+  return has_backward_ring_ = true;
 }
 
 void Pipeline::join_replicas(int count) {
@@ -262,10 +262,12 @@ void Pipeline::load(const std::vector<stage::Load>& requests) {
 void Pipeline::take_references(const stage::TakeReferences& request, const std::vector<std::vector<std::byte>>& outputs,
                                const std::vector<std::vector<std::byte>>& inputs) {
   auto& source = stages_.front();
-  source.send(request);
-  std::uint64_t sequence = 0;
-  for (const auto& output : outputs) source.send_tensor(0, sequence++, request.ends.result, output);
-  for (const auto& input : inputs) source.send_tensor(0, sequence++, request.ends.input, input);
+  source.send_within(limits(), [&] {
+    source.send(request);
+    std::uint64_t sequence = 0;
+    for (const auto& output : outputs) source.send_tensor(0, sequence++, request.ends.result, output);
+    for (const auto& input : inputs) source.send_tensor(0, sequence++, request.ends.input, input);
+  });
   for_each_reply({&source}, limits(), [](StageClient& stage) { stage.receive<stage::ReferencesTaken>(); });
 }
 
@@ -291,11 +293,13 @@ void Pipeline::prepare_training(const std::vector<stage::PrepareTraining>& reque
   std::vector<StageClient*> asked;
   for (std::size_t i = 0; i < requests.size(); ++i) {
     auto& stage = stages_[i];
-    stage.send(requests[i]);
     const auto& given = requests[i].given;
-    for (std::size_t k = 0; k < static_cast<std::size_t>(given.inputs); ++k) {
-      stage.send_tensor(0, k, given.input, inputs.at(k));
-    }
+    stage.send_within(limits(), [&] {
+      stage.send(requests[i]);
+      for (std::size_t k = 0; k < static_cast<std::size_t>(given.inputs); ++k) {
+        stage.send_tensor(0, k, given.input, inputs.at(k));
+      }
+    });
     asked.push_back(&stage);
   }
   for_each_reply(asked, limits(), [](StageClient& stage) { stage.receive<stage::TrainingPrepared>(); });
@@ -321,6 +325,7 @@ std::vector<TrainedTensor> Pipeline::fetch_weights(int stages) {
     const auto reply = ask_of<stage::WeightsFollow>({stage}, std::vector<stage::FetchWeights>(1)).front();
     for (std::size_t i = 0; i < std::min(reply.names.size(), reply.specs.size()); ++i) {
       auto& tensor = weights.emplace_back(TrainedTensor{reply.names[i], reply.specs[i], {}});
+      if (std::ranges::count(tensor.spec.shape, 0) > 0) continue;  // no frame carries a tensor without values
       tensor.bytes.resize(static_cast<std::size_t>(wire::byte_size(tensor.spec)));
       stages_[static_cast<std::size_t>(stage)].receive_tensor(0, i, tensor.spec, tensor.bytes);
     }

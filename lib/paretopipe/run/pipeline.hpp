@@ -56,11 +56,11 @@ class Pipeline {
   /// The settings that each stage reported as applied.
   const std::vector<stage::Configured>& configured() const { return configured_; }
 
-  /// Adds the star if it does not exist yet.
-  void join_star();
+  /// Adds the star if it does not exist yet, and says whether it did; the network then has to be applied again.
+  bool join_star();
 
-  /// Adds the ring in which gradients travel if it does not exist yet. Two stages have it in their ring.
-  void join_backward_ring();
+  /// The same of the ring in which gradients travel. Two stages have it in their ring.
+  bool join_backward_ring();
 
   /// Connects the first `count` stages as replicas unless they are. What their library writes for each other travels
   /// over the control links.

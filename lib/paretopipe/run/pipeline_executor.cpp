@@ -195,7 +195,7 @@ record::TrialRecord PipelineExecutor::run(const experiment::Trial& trial) {
   evidence.provenance = provenance_now();
   evidence.failure = attempt([&](const char*& phase) {
     ensure_pipeline(trial, unsplit_.known(question_of(trial)) == nullptr);
-    if (trial.data_parallel > 0) pipeline_->join_star();
+    if (trial.data_parallel > 0 && pipeline_->join_star()) applied_.forget();
     phase = "load";
     ensure_unsplit(trial);
     auto too_small = EmulatedDevices::too_small_for(trial, answer_->description);
@@ -227,6 +227,7 @@ void PipelineExecutor::describe_stages(std::size_t count, TrialEvidence& evidenc
 
 void PipelineExecutor::make_room() {
   if (!devices_ || !devices_->limited()) return;
+  unsplit_.end();  // it is in the driver's cgroup, which ends with the devices'
   pipeline_.reset();
   devices_.reset();
 }
@@ -298,14 +299,18 @@ void PipelineExecutor::ensure_unsplit(const experiment::Trial& trial) {
   answer_ = unsplit_.known(question);
   if (answer_ == nullptr) {
     answer_ = &unsplit_.answer(question);
-    try {
-      for (const auto& other : expected_) unsplit_.answer(question_of(other));
-    } catch (const StageError& error) {
-      // If another trial's model ends the process, that trial fails when its turn comes.
-      if (error.kind() == StageError::Kind::refused) throw;
-    }
+    expect_others([this](const experiment::Trial& other) { unsplit_.answer(question_of(other)); });
   }
   unsplit_.end();
+}
+
+/// If another trial's model ends the process, that trial fails when its turn comes.
+void PipelineExecutor::expect_others(const std::function<void(const experiment::Trial&)>& compute) {
+  try {
+    for (const auto& other : expected_) compute(other);
+  } catch (const StageError& error) {
+    if (error.kind() == StageError::Kind::refused) throw;
+  }
 }
 
 std::vector<experiment::BlockRange> PipelineExecutor::blocks_needed(const experiment::Trial& trial) const {

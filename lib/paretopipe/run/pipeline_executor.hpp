@@ -36,7 +36,7 @@ class AppliedNetwork {
   /// probe deviated, applies and probes it. Throws as shaping::Network::apply does.
   void ensure(shaping::Network& network, const experiment::NetworkProfile& profile, int interrupt_descriptor);
 
-  /// To be called when the network was replaced.
+  /// To be called when the network was replaced, or has new links.
   void forget() { profile_.reset(); }
 
   /// What was found, for the record of a trial whose first batch comes now.
@@ -135,6 +135,7 @@ class PipelineExecutor final : public TrialExecutor {
   void notice_denormals();
   void make_network(const experiment::UncutTrial& trial);
   void ensure_unsplit(const experiment::Trial& trial);
+  void expect_others(const std::function<void(const experiment::Trial&)>& compute);
   void ensure_loaded(const experiment::Trial& trial);
   void ensure_source(const experiment::Trial& trial);
   void measure(const experiment::Trial& trial, TrialEvidence& evidence);

@@ -1,3 +1,4 @@
+#include <paretopipe/core/file_descriptor.hpp>
 #include <paretopipe/core/version.hpp>
 #include <paretopipe/launch/architecture.hpp>
 #include <paretopipe/launch/interrupt.hpp>
@@ -8,8 +9,11 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <exception>
+#include <thread>
 
 #include <poll.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 
 #include <fmt/format.h>
@@ -23,6 +27,8 @@ namespace {
 constexpr int kReapTimeoutMs = 1000;
 /// Longer than a guard gives a stage that computes (launch/guard.cpp).
 constexpr int kLaunchedEndTimeoutMs = 4000;
+
+constexpr const char* kRaiseTimeout = "; the pipeline was ended (if it was merely slow, raise --trial-timeout)";
 
 launch::ChildCommand child_command(const StageCommand& command) {
   if (!command.launcher.empty()) {
@@ -121,6 +127,34 @@ void StageClient::send_tensor(std::uint32_t tag, std::uint64_t sequence, const w
   } catch (const wire::ProtocolError&) {
     throw death();
   }
+}
+
+void StageClient::send_within(const WaitLimits& limits, const std::function<void()>& sends) {
+  const FileDescriptor done(::eventfd(0, EFD_CLOEXEC));
+  if (done.get() < 0) throw system_error("watch what is sent to " + name_, errno);
+  bool late = false;
+  std::exception_ptr interrupted;
+  std::thread watch([&] {
+    std::array events{pollfd{done.get(), POLLIN, 0}};
+    try {
+      late = launch::poll_interruptibly(events, limits.deadline, limits.interrupt_descriptor, "send to " + name_) == 0;
+    } catch (const Error&) {
+      interrupted = std::current_exception();
+    }
+    if (late || interrupted) control_.shutdown();
+  });
+  std::exception_ptr lost;
+  try {
+    sends();
+  } catch (const Error&) {
+    lost = std::current_exception();
+  }
+  ::eventfd_write(done.get(), 1);
+  watch.join();
+  if (interrupted) std::rethrow_exception(interrupted);
+  if (late)
+    throw failure(std::string("did not take in time what it was sent") + (limits.of_trial ? kRaiseTimeout : ""));
+  if (lost) std::rethrow_exception(lost);
 }
 
 nlohmann::json StageClient::receive_envelope() {
@@ -265,9 +299,9 @@ const StageClient& StallWatch::client_of(int stage) const {
 }
 
 void StallWatch::look(const std::vector<StageClient*>& waiting) {
-  if (limits_.watching == nullptr) end_wait(find_late(sights_));
   for (auto& sight : sights_) sight.replied = true;
   for (const auto* stage : waiting) sight_of(*stage).replied = false;
+  if (limits_.watching == nullptr) end_wait(find_late(sights_));
   listen(waiting);
   if (last_words_until_) return hear_last_words();
   const auto& [limits, notice] = *limits_.watching;
@@ -289,9 +323,11 @@ void StallWatch::listen(const std::vector<StageClient*>& waiting) {
       sight.state = '?';
     } else if (stage->has_open_question()) {
       if (!last_words_until_) sight.silent += limits_.watching->limits.every;
-      const auto process = stage->process_state().value_or(host::ProcessState{});
-      sight.state = process.state;
-      sight.used_cpu = process.cpu_time_ns > cpu_when_asked_ns_[static_cast<std::size_t>(&sight - sights_.data())];
+      const auto process = stage->process_state();
+      sight.unseen = !process;
+      if (!process) continue;
+      sight.state = process->state;
+      sight.used_cpu = process->cpu_time_ns > cpu_when_asked_ns_[static_cast<std::size_t>(&sight - sights_.data())];
     }
   }
 }
@@ -329,9 +365,8 @@ void StallWatch::hear_last_words() {
 }
 
 void StallWatch::end_wait(const std::vector<Accusation>& accusations) const {
-  const auto* end = last_words_until_ || limits_.watching == nullptr
-                        ? "; the pipeline was ended (if it was merely slow, raise --trial-timeout)"
-                        : "; the pipeline was ended";
+  const bool at_deadline = last_words_until_ || limits_.watching == nullptr;
+  const auto* end = !limits_.of_trial ? "" : at_deadline ? kRaiseTimeout : "; the pipeline was ended";
   if (accusations.size() == 1 && accusations.front().stage) {
     const auto& [stage, what] = accusations.front();
     throw client_of(*stage).failure(what + end);

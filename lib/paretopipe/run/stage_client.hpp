@@ -56,6 +56,14 @@ struct StageCommand {
   std::string name{};  ///< in messages; empty: "stage N"
 };
 
+/// What may end a wait.
+struct WaitLimits {
+  Clock::time_point deadline;
+  int interrupt_descriptor = -1;            ///< readable when a person wants to stop; -1: nobody can
+  const StallWatching* watching = nullptr;  ///< null: the stages are not asked where they are
+  bool of_trial = false;                    ///< a trial's timeout, which a person can raise
+};
+
 /// One stage process and the control link to it. The destructor ends the process.
 class StageClient {
  public:
@@ -79,6 +87,10 @@ class StageClient {
   void send(const Request& request) {
     send_envelope(stage::wrap(request));
   }
+
+  /// Calls `sends`, which sends to this stage what may take long: a link takes only as much as the stage reads. At the
+  /// limits the control link is shut down, and Interrupted or StageError is thrown; `watching` does not count here.
+  void send_within(const WaitLimits& limits, const std::function<void()>& sends);
 
   /// Asks "where are you", which the stage answers at any time. The answer must come before the next such question.
   void ask_where();
@@ -152,13 +164,6 @@ class StageClient {
   bool asked_where_ = false;
   std::optional<stage::Whereabouts> whereabouts_;
   std::optional<nlohmann::json> reply_;  ///< read but not returned yet
-};
-
-/// What may end a wait.
-struct WaitLimits {
-  Clock::time_point deadline;
-  int interrupt_descriptor = -1;            ///< readable when a person wants to stop; -1: nobody can
-  const StallWatching* watching = nullptr;  ///< null: the stages are not asked where they are
 };
 
 /// Waits until every one of `stages` has something to read, and calls `take` for each as it does. Throws Interrupted,

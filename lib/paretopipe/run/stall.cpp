@@ -69,7 +69,9 @@ std::vector<Accusation> silent_ones(std::span<const StageSight> sights, const St
     if (sight.state == kStopped && sight.silent >= limits.stopped) {
       found.push_back({sight.stage, fmt::format("hangs: its process is stopped (SIGSTOP), and has not answered for {}",
                                                 seconds(sight.silent))});
-    } else if (sight.silent >= limits.unsure && !sight.used_cpu) {
+    } else if (sight.unseen && sight.silent >= limits.unseen) {
+      found.push_back({sight.stage, fmt::format("hangs: it has not answered for {}", seconds(sight.silent))});
+    } else if (!sight.unseen && sight.silent >= limits.unsure && !sight.used_cpu) {
       found.push_back({sight.stage, fmt::format("hangs: it has not answered for {}, in which it used no CPU time",
                                                 seconds(sight.silent))});
     }

@@ -23,6 +23,7 @@ struct StallLimits {
   /// The same limit before the first micro-batch, which may take long; for a process without an answer that is not
   /// stopped; and for a link that has bytes to deliver but delivers none, which may lose packets.
   Nanoseconds unsure = std::chrono::seconds(60);
+  Nanoseconds unseen = std::chrono::minutes(5);  ///< without an answer from another machine, which may be swapping
 };
 
 /// Tells a person a sentence while a stage is waited for.
@@ -47,6 +48,7 @@ struct StageSight {
   Nanoseconds silent{};       ///< how long it has not answered; 0: it answered the last question
   char state = '?';           ///< of its process (host::ProcessState)
   bool used_cpu = false;      ///< while it was silent
+  bool unseen = false;        ///< on another machine: nobody here knows its state and CPU time
   stage::Whereabouts last{};  ///< its newest answer
   std::vector<LaneSight> lanes{};
 

@@ -44,7 +44,7 @@ Reply UnsplitModels::wait_for() {
   Reply reply;
   const auto* watching = process_->configured.has_value() ? &watching_ : nullptr;  // it is no longer starting
   for_each_reply({&process_->client},
-                 {Clock::now() + std::chrono::seconds(timeout_s_), interrupt_descriptor_, watching},
+                 {Clock::now() + std::chrono::seconds(timeout_s_), interrupt_descriptor_, watching, true},
                  [&](StageClient& client) { reply = client.receive<Reply>(); });
   return reply;
 }

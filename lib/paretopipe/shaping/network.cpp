@@ -129,19 +129,18 @@ Ends connect_through(EmulatedLink& link) {
                          Clock::now() + std::chrono::seconds(20));
 }
 
-/// A relay before each stage that the previous one reaches over the network. Each carries one direction of tensors: on
-/// to the next stage (the profile's forward), or back towards the source, like the relay before the first stage.
+/// A relay for each way from one stage to another: round the ring from the beginning, and others as they are asked for
+/// (gradients, replicas). Each carries one direction of tensors: away from the source (the profile's forward), or back
+/// towards it.
 class EmulatedNetwork final : public Network {
  public:
-  EmulatedNetwork(int stages, experiment::Placement placement) : placement_(std::move(placement)) {
-    for (int stage = 0; stage < stages; ++stage) {
-      links_.emplace_back(kLoopback, experiment::LinkConditions{}, experiment::LinkConditions{}, seed_of(stage));
-    }
+  EmulatedNetwork(int stages, experiment::Placement placement) : stages_(stages), placement_(std::move(placement)) {
+    for (int stage = 0; stage < stages; ++stage) relay({before(stage), stage});
   }
 
   Endpoint route(int from, int to, std::uint16_t port) override {
     if (experiment::way_between(placement_, from, to) == experiment::Way::within) return Network::route(from, to, port);
-    auto& link = towards(to);
+    auto& link = relay({from, to});
     link.lead_to(kLoopback, port);
     return {kLoopback, link.port()};
   }
@@ -149,11 +148,9 @@ class EmulatedNetwork final : public Network {
   experiment::NetworkEvidence apply(const experiment::NetworkProfile& profile, int interrupt_descriptor) override {
     tolerance_ = lateness_tolerance(profile);
     const auto ends = connect_through_all();
-    for (int stage = 1; stage < stage_count(); ++stage)
-      set_conditions(stage, experiment::along(profile, way_to(stage)));
-    set_conditions(0, experiment::along(profile, experiment::Way::backward));
+    for (auto& [way, link] : relays_) set_conditions(way, link, profile);
     std::vector<FoundLink> found;
-    for (int stage = 1; stage < stage_count(); ++stage) {
+    for (int stage = 1; stage < stages_; ++stage) {
       const auto there = ends.find(stage);
       if (there == ends.end()) continue;
       auto asked = experiment::along(profile, way_to(stage));
@@ -161,7 +158,7 @@ class EmulatedNetwork final : public Network {
       ways.backward = {ways.forward.to, ways.forward.from};
       if (const auto back = ends.find(0); back != ends.end()) {
         asked.backward = profile.backward;
-        ways.back_from = stage_count() - 1;
+        ways.back_from = stages_ - 1;
         ways.back_to = 0;
         ways.backward = way_over(back->second);
       }
@@ -172,45 +169,53 @@ class EmulatedNetwork final : public Network {
   }
 
   void begin_trial() override {
-    for (auto& link : links_) link.watch_lateness(tolerance_);
+    for (auto& [way, link] : relays_) link.watch_lateness(tolerance_);
   }
 
   void end_trial(experiment::NetworkEvidence& evidence) const override {
     LatenessMeter all(tolerance_);
-    for (const auto& link : links_) all.add(link.lateness());
+    for (const auto& [way, link] : relays_) all.add(link.lateness());
     evidence.lateness = all.summary();
     if (!evidence.lateness) return;
     for (auto& sentence : judge(*evidence.lateness)) evidence.deviations.push_back(std::move(sentence));
   }
 
  private:
-  static std::uint64_t seed_of(int stage) { return kJitterSeed + static_cast<std::uint64_t>(stage); }
-  int stage_count() const { return static_cast<int>(links_.size()); }
-  EmulatedLink& towards(int stage) { return links_.at(static_cast<std::size_t>(stage)); }
+  using FromTo = std::pair<int, int>;
 
-  /// The direction of the link from the previous stage.
-  experiment::Way way_to(int stage) const {
-    const int stages = stage_count();
-    return experiment::way_between(placement_, (stage + stages - 1) % stages, stage);
+  int before(int stage) const { return (stage + stages_ - 1) % stages_; }
+  static std::uint64_t seed_of(const FromTo& way) {
+    return kJitterSeed + static_cast<std::uint64_t>(way.second) + 1000 * static_cast<std::uint64_t>(way.first);
   }
 
-  void set_conditions(int stage, const experiment::NetworkProfile& profile) {
-    towards(stage).set_conditions(profile.forward, profile.backward, seed_of(stage));
+  /// A new one has no conditions before the next apply().
+  EmulatedLink& relay(const FromTo& way) {
+    constexpr experiment::LinkConditions kUnshaped{};
+    return relays_.try_emplace(way, kLoopback, kUnshaped, kUnshaped, seed_of(way)).first->second;
+  }
+
+  /// The direction of the link from the previous stage.
+  experiment::Way way_to(int stage) const { return experiment::way_between(placement_, before(stage), stage); }
+
+  void set_conditions(const FromTo& way, EmulatedLink& link, const experiment::NetworkProfile& profile) {
+    const auto there = experiment::along(profile, experiment::way_between(placement_, way.first, way.second));
+    link.set_conditions(there.forward, there.backward, seed_of(way));
   }
 
   /// Makes a connection over each link that leads to another device, by the stage at its end. Removes the conditions
   /// from all links.
   std::map<int, Ends> connect_through_all() {
     std::map<int, Ends> ends;
-    for (int stage = 0; stage < stage_count(); ++stage) {
-      set_conditions(stage, {});
-      if (way_to(stage) != experiment::Way::within) ends.emplace(stage, connect_through(towards(stage)));
+    for (auto& [way, link] : relays_) set_conditions(way, link, {});
+    for (int stage = 0; stage < stages_; ++stage) {
+      if (way_to(stage) != experiment::Way::within) ends.emplace(stage, connect_through(relay({before(stage), stage})));
     }
     return ends;
   }
 
+  int stages_;
   experiment::Placement placement_;
-  std::deque<EmulatedLink> links_;  // a link does not move
+  std::map<FromTo, EmulatedLink> relays_;
   Nanoseconds tolerance_ = lateness_tolerance({});
 };
 

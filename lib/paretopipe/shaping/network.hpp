@@ -29,6 +29,7 @@ class Network {
   virtual std::string address(int stage) const;
 
   /// The endpoint that `from` has to connect to in order to reach `to`, which already listens at `port` of its address.
+  /// A link that was not there before has the conditions of the next apply().
   virtual Endpoint route(int from, int to, std::uint16_t port);
 
   /// Puts `profile` on the links, whose connections stay, reads back what was applied, and measures the links in each

@@ -159,6 +159,15 @@ TEST_CASE("a silent process that is not stopped gets a minute, and for ever if i
   CHECK(run::find_stalled(sights, kLimits).empty());
 }
 
+TEST_CASE("a silent process on another machine, whose CPU time nobody sees, gets five minutes", "[stall]") {
+  auto sights = standing_for(2s, {kWaits, kWaits});
+  sights[0].unseen = true;
+  sights[0].silent = 298s;
+  CHECK(run::find_stalled(sights, kLimits).empty());
+  sights[0].silent = 300s;
+  check_one(run::find_stalled(sights, kLimits), 0, "hangs: it has not answered for 300 s");
+}
+
 TEST_CASE("an answer ends the silence", "[stall]") {
   StageSight sight;
   sight.state = 'T';
