@@ -87,6 +87,7 @@ class ModelRouter final : public stage::Backend {
   void use(stage::Backend& chosen) {
     if (&chosen == loaded_) return;
     loaded_->keep_prepared(0);
+    loaded_->keep_only({});
     chosen.keep_prepared(kept_bytes_);
     loaded_ = &chosen;
   }

@@ -102,8 +102,8 @@ wire::TensorSpec activation_spec(const experiment::ComputeMode& mode, std::vecto
 class TrainingPart;
 
 /// What computes inside a stage: LibTorch (compute/zoo) or the synthetic ground truth. The pipeline around it
-/// knows nothing of models. All calls come from the thread that called `configure` first, except `decode`: it is called
-/// from the receive thread, possibly while `forward` runs. Errors are thrown as paretopipe::Error.
+/// knows nothing of models. All calls come from the thread that called `configure` first, except `decode` and
+/// `allocate`: receive threads call them, too, possibly while `forward` runs. Errors are thrown as paretopipe::Error.
 class Backend {
  public:
   virtual ~Backend() = default;

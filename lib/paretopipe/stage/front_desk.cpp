@@ -35,7 +35,9 @@ std::optional<FrontDesk::Request> FrontDesk::next() {
 void FrontDesk::reply(const nlohmann::json& message, std::uint32_t tag, std::span<const Activation> tensors) {
   const std::lock_guard lock(sending_);
   control_.send_message(message);
-  for (std::size_t i = 0; i < tensors.size(); ++i) control_.send_tensor(tag, i, tensors[i].spec, tensors[i].bytes);
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    if (!tensors[i].bytes.empty()) control_.send_tensor(tag, i, tensors[i].spec, tensors[i].bytes);
+  }
 }
 
 void FrontDesk::listen() {

@@ -186,8 +186,8 @@ class Session {
                                 {request.key, request.tls, request.outgoing}};
     try {
       links_.try_emplace(request.device, wire::join_ring(listener, place, deadline));
-    } catch (const EnvironmentError& error) {
-      throw EnvironmentError(error.what() + problem_of_relays());
+    } catch (const Error& error) {
+      throw Error(error.code(), error.what() + problem_of_relays());
     }
     return {};
   }

@@ -81,14 +81,9 @@ Outbound::Outbound(wire::Link* link, const CrossingRun& run, const codec::Codec&
 }
 
 bool Outbound::hand_on(std::size_t micro_batch, Activation tensors, const std::string& what) {
-  const auto bytes = bytes_of(tensors);
-  sent_.unencoded_bytes += bytes;
+  sent_.unencoded_bytes += bytes_of(tensors);
   sent_.tensors = static_cast<int>(tensors.tensors());
-  if (!encoder_) {
-    tensor_bytes().remove(bytes);
-    waiting_.enter(bytes);
-    return queue_.push({micro_batch, std::move(tensors)});
-  }
+  if (!encoder_) return queue_.push({micro_batch, std::move(tensors)});
   auto encoded = encoder_->encode(tensors, what);
   pass_.encoded[micro_batch] = now_ns();
   return encoded && queue_.push({micro_batch, {}, std::move(encoded)});
@@ -115,8 +110,14 @@ wire::SendTimes Outbound::send(Item& item) {
   }
   const auto times = stage::send(*link_, run_.tag, item.micro_batch, item.tensors);
   sent_.bytes += bytes_of(item.tensors);
-  waiting_.leave(bytes_of(item.tensors));
+  const auto before = tensor_bytes().alive;
+  item.tensors = {};  // which frees what the computing thread does not keep for its backward
+  freed_ += before - tensor_bytes().alive;
   return times;
+}
+
+void Outbound::count_freed() {
+  tensor_bytes().remove(freed_.exchange(0));
 }
 
 void Outbound::close() {
@@ -125,7 +126,7 @@ void Outbound::close() {
 }
 
 std::int64_t Outbound::most_bytes() const {
-  return waiting_.most() + (encoder_ ? encoder_->held_bytes() : 0);
+  return encoder_ ? encoder_->held_bytes() : 0;
 }
 
 }  // namespace paretopipe::stage

@@ -79,7 +79,11 @@ class Outbound {
   /// Sends all micro-batches.
   void send(Lane& lane);
 
+  /// Takes what send() freed off the calling thread's tensor_bytes(). To be called by the computing thread.
+  void count_freed();
+
   void close();
+  /// Memory beside the tensors that were handed on.
   std::int64_t most_bytes() const;
   const Sent& sent() const { return sent_; }
 
@@ -95,7 +99,7 @@ class Outbound {
   const CrossingRun run_;
   PassTimeline& pass_;
   BoundedQueue<Item> queue_;
-  WaitingBytes waiting_;
+  std::atomic<std::int64_t> freed_ = 0;
   std::optional<Encoder> encoder_;
   Sent sent_;
 };

@@ -114,6 +114,7 @@ class TrainingRun {
   }
 
   bool act(Action::Kind kind, MicroBatch which, std::size_t number, Lane& lane) {
+    for (auto* out : {&activations_out_, &gradients_out_}) out->count_freed();
     switch (kind) {
       case Action::Kind::forward:
         return forward(which, number, lane);

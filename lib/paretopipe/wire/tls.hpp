@@ -25,8 +25,7 @@ struct TlsOutcome {
 class TlsStream {
  public:
   /// The handshake, until the deadline, at the side that connected or accepted. The socket may be blocking or not.
-  /// Throws ProtocolError if the other side does not have `key`, whatever certificates it shows, and EnvironmentError
-  /// at the deadline.
+  /// Throws ProtocolError if the other side does not have `key`, whatever certificates it shows, and at the deadline.
   static std::unique_ptr<TlsStream> connect(int socket, const Key& key, Clock::time_point deadline);
   static std::unique_ptr<TlsStream> accept(int socket, const Key& key, Clock::time_point deadline);
   ~TlsStream();

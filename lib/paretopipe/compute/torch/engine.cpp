@@ -133,11 +133,14 @@ host::StageMemory Engine::memory_of(experiment::BlockRange range) const {
   host::StageMemory memory;
   Memory weights;
   for (const auto* block : blocks_of(range)) memory.weights_bytes += add_new(weights, bytes_by_address(block->tensors));
-  auto counted = bytes_by_address(tensors());
-  for (const auto& [key, held] : programs_) {
-    const bool wanted = key.model == model_ && key.begin == range.begin && key.end == range.end;
-    if (wanted) memory.prepared_bytes += add_new(counted, held.memory);
+  const std::pair<const Key, Held>* prepared = nullptr;
+  for (const auto& program : programs_) {
+    const auto& key = program.first;
+    const bool of_range = key.model == model_ && key.begin == range.begin && key.end == range.end;
+    if (of_range && (prepared == nullptr || program.second.prepared > prepared->second.prepared)) prepared = &program;
   }
+  auto counted = bytes_by_address(tensors());
+  if (prepared != nullptr) memory.prepared_bytes = add_new(counted, prepared->second.memory);
   return memory;
 }
 
