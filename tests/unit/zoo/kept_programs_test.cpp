@@ -95,6 +95,21 @@ TEST_CASE("a range that comes again is not prepared again, and computes what a f
   }
 }
 
+TEST_CASE("a range's memory has the graph that was prepared last, and not those of other batch sizes") {
+  const auto prepared_bytes = [](Stage& stage) {
+    const experiment::BlockRange whole{0, stage.blocks};
+    stage.prepare(whole);
+    return stage.backend->memory_of(whole).value().prepared_bytes;
+  };
+  Stage kept("resnet18"), fresh("resnet18", kPlenty, 2);
+  const auto alone = prepared_bytes(kept);
+  CHECK(alone > 0);
+  kept.load("resnet18", 2);
+  CHECK(prepared_bytes(kept) == prepared_bytes(fresh));
+  kept.load("resnet18", 1);
+  CHECK(prepared_bytes(kept) == alone);
+}
+
 TEST_CASE("under a small limit the range leaves that was used longest ago, and is prepared again with the same bits") {
   const std::string model = "resnet18";
   const experiment::BlockRange a{0, 3}, b{0, 4}, c{0, 5};
