@@ -41,15 +41,13 @@ experiment::Experiment experiment_of_train(const TrainOptions& options) {
   experiment.warmup = 0;
   experiment.batches = 2;  // epochs say how many steps there are
   experiment::apply_flags(experiment, given);
-  const auto kind = experiment::parse_data(experiment.data).kind;
-  if (experiment.labels.empty() && (kind == "fashion-mnist" || kind == "cifar10")) {
-    experiment.labels = experiment::kOwnLabels;
-  }
+  const auto data = experiment::parse_data(experiment.data);
+  if (experiment.labels.empty() && data.own_labels()) experiment.labels = experiment::kOwnLabels;
   if (experiment.labels.empty()) {
     throw UsageError(
         fmt::format("training needs the class of each sample, and {} has none of its own: name a file of "
                     "them with --labels, or a data set",
-                    kind));
+                    data.kind));
   }
   return completed(std::move(experiment));
 }

@@ -75,8 +75,10 @@ def place(name, text_file, *documents):
 
 
 def records_of(folder):
+    """Of each trial the last record: --resume measures again what failed."""
     with open(f"{folder}/records.jsonl", encoding="utf-8") as file:
-        return [json.loads(line) for line in file]
+        records = [json.loads(line) for line in file]
+    return list({record["id"]: record for record in records}.values())
 
 
 def machine(folder):

@@ -16,7 +16,7 @@ export PARETOPIPE_STAGE=$bin/bench-stage
 # Somebody else's work: a process that computes for a while and rests for a while.
 burst() {
   while :; do
-    timeout "$((RANDOM % 3 + 1))" sha256sum /dev/zero || true
+    timeout --foreground "$((RANDOM % 3 + 1))" sha256sum /dev/zero || true
     sleep "0.$((RANDOM % 9 + 1))"
   done
 }

@@ -105,6 +105,40 @@ test('a filter that lets nothing pass any more falls back to what exists', async
   isQuiet(page);
 });
 
+test('filters whose values do not go together give way to the one that was chosen last', async () => {
+  const page = await open('uneven');
+  assert.equal(await page.evaluate(`detailGroup().batch`), 4);
+  await choose(page, 'Micro-batch', '8');
+  assert.equal(await page.evaluate(`detailGroup().batch`), 8);
+  assert.equal(await page.evaluate(`document.querySelector('[data-filter="Batch"]').selectedOptions[0].text`), '8');
+  assert.equal((await tableRows(page)).length, 2 * 6);
+  isQuiet(page);
+});
+
+test('groups that no filter tells apart are named by the setting in which they differ', async () => {
+  const page = await open('uneven');
+  assert.deepEqual(await page.evaluate(`passingGroups().map(nameOf)`), ['compute eager', 'compute optimized']);
+});
+
+test('a page of trainings has their objectives on its axes and their numbers in its table', async () => {
+  const page = await open('trained');
+  const text = await page.evaluate(`byId('frontier-chart').textContent`);
+  assert.match(text, /time of a step \(less is better\)/);
+  assert.doesNotMatch(text, /undefined/);
+  const headings = await page.evaluate(`[...document.querySelectorAll('#splits thead th')].map(cell => cell.textContent)`);
+  assert.ok(headings.includes('step_time') && headings.includes('training_throughput'), headings.join());
+  assert.ok(!headings.includes('latency_p50'), headings.join());
+  isQuiet(page);
+});
+
+test('sorting by keyboard keeps the focus on the heading', async () => {
+  const page = await open('networks');
+  await page.evaluate(`document.querySelectorAll('#splits thead button')[0].focus()`);
+  const heading = await page.evaluate(`document.activeElement.textContent`);
+  await page.evaluate(`document.activeElement.click()`);
+  assert.equal(await page.evaluate(`document.activeElement.textContent`), heading);
+});
+
 test('hovering over a split shows its numbers', async () => {
   const page = await open('networks');
   await choose(page, 'Network', 'unshaped');

@@ -107,6 +107,38 @@ Records many() {
   return records;
 }
 
+/// Batches whose micro-batches are no full cross product, each in two ways to compute, which no filter tells apart.
+Records uneven() {
+  Records records;
+  for (const auto& [batch, micro_batch] : {std::pair{4, 2}, std::pair{8, 2}, std::pair{8, 0}}) {
+    for (const auto compute : {experiment::Compute::eager, experiment::Compute::optimized}) {
+      for (auto record : testing::sweep()) {
+        record.trial.batch = batch;
+        record.trial.micro_batch = micro_batch;
+        record.trial.compute.compute = compute;
+        records.push_back(std::move(record));
+      }
+    }
+  }
+  return records;
+}
+
+Records trained() {
+  Records records;
+  for (const int split : {3, 7}) {
+    auto record = testing::ok_record();
+    record.trial = testing::make_trial(split);
+    record.trial.phases = experiment::Phases::training;
+    record.trial.training.emplace();
+    record.fidelity.reset();
+    record.summary = record::Summary{};
+    record.summary->training = {
+        {4, 1e6, 2e6, 3e6 + split, 4e6, 5e6, 6e6, 7e6}, 0, 8.0 + split, {}, 0.25, 0.125, 9, 0.5, {}};
+    records.push_back(std::move(record));
+  }
+  return records;
+}
+
 void write(const std::filesystem::path& folder, const std::string& name, const Records& records,
            const page::Supplement& supplement = {}) {
   support::write_file(folder / (name + ".html"), page::render_page(page::make_page_data(records, supplement)));
@@ -126,6 +158,8 @@ int main(int argc, char** argv) {
     write(folder, "many", many());
     write(folder, "load", testing::under_load());
     write(folder, "single", {testing::ok_record()});
+    write(folder, "uneven", uneven());
+    write(folder, "trained", trained());
     write(folder, "failed", {testing::failed_record()});
     support::write_file(folder / "predicted.html",
                         page::render_page(page::make_page_data(testing::a_prediction(), testing::a_profile())));

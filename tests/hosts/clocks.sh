@@ -28,7 +28,10 @@ if child == 0:
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) & 255)
 PY
 chmod +x stage-ahead
-ssh -o StrictHostKeyChecking=yes pi "$HOSTS/stage-ahead" 2>/dev/null || { echo "SKIPPED: the kernel refuses time namespaces to this user"; exit 77; }
+status=0
+ssh -o StrictHostKeyChecking=yes pi "$HOSTS/stage-ahead" || status=$?
+if ((status == 77)); then echo "SKIPPED: the kernel refuses time namespaces to this user"; exit 77; fi
+((status == 0)) || { echo "clocks.sh: the stage in a time namespace ended with status $status" >&2; exit 1; }
 
 printf '{"pi": {"ssh": "pi", "program": "%s"}}\n' "$HOSTS/stage-ahead" >home/.config/paretopipe/devices.json
 printf '{"forward": {"delay": "150 ms"}, "backward": {"delay": "50 ms"}}\n' >uneven.json

@@ -87,7 +87,7 @@ pid_of() { # VICTIM
   case $1 in
     driver) pgrep -f 'paretopipe sweep' | head -n 1 ;;
     ssh) pgrep -f 'ssh -F .*ssh_config' | head -n 1 ;;
-    session) pgrep -f '^sshd: .*(@notty|\[priv\])' | shuf -n 1 ;;  # sshd's children: one with rights, one without
+    session) pgrep -f '^sshd(-session)?: .*(@notty|\[priv\])' | shuf -n 1 ;;  # sshd's children: one with rights, one without
     guard) pgrep -f 'fake-stage guard$' | head -n 1 ;;
     stage) pgrep -f 'fake-stage serve$' | shuf -n 1 ;;
   esac

@@ -168,8 +168,25 @@ TEST_CASE("when a launcher dies, its stage is gone and the trial fails by name")
   killer.join();
   REQUIRE(record.status == record::Status::failed);
   CHECK(record.failure->stage == 1);
-  const support::ProcessWatch stage(static_cast<pid_t>(std::stol(support::read_file(fault.marker()))));
-  CHECK(stage.ended());
+  CHECK(support::all_ended(support::watch({static_cast<pid_t>(std::stol(support::read_file(fault.marker())))})));
+}
+
+TEST_CASE("a stage on a device that was stopped while it was sent to is ended with its driver") {
+  const std::vector<std::byte> large(std::size_t{64} << 20);
+  const wire::TensorSpec spec{wire::DType::float32, wire::MemoryFormat::contiguous, {std::ssize(large) / 4}};
+  std::vector<support::ProcessWatch> stages;
+  {
+    run::StageClient stage(0, {.program = kFakeStage, .launcher = {"env", kFakeStage.string(), "guard"}});
+    stage.meet(Clock::now() + std::chrono::seconds(30), -1);
+    const auto behind = support::children_of(support::own_children().at(0));
+    REQUIRE(behind.size() == 1);
+    stages = support::watch(behind);
+    ::kill(behind[0], SIGSTOP);
+    CHECK_THROWS_AS(stage.send_within({Clock::now() + std::chrono::milliseconds(300)},
+                                      [&] { stage.send_tensor(0, 0, spec, large); }),
+                    run::StageError);
+  }
+  CHECK(support::all_ended(stages));
 }
 
 TEST_CASE("a stage on a device ends with the driver's pipeline") {

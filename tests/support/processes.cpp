@@ -98,7 +98,13 @@ bool ProcessWatch::ended() const {
 
 std::vector<ProcessWatch> watch(const std::vector<pid_t>& pids) {
   std::vector<ProcessWatch> processes;
-  for (const auto pid : pids) processes.emplace_back(pid);
+  for (const auto pid : pids) {
+    try {
+      processes.emplace_back(pid);
+    } catch (const std::system_error& error) {  // it may have ended since it was listed
+      if (error.code() != std::errc::no_such_process) throw;
+    }
+  }
   return processes;
 }
 

@@ -7,6 +7,7 @@
 #include <array>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace paretopipe::experiment {
 
@@ -18,24 +19,33 @@ struct Kind {
   std::string_view place;  ///< what follows the colon; empty if nothing may
   bool needs_place;
   bool own_labels;
+  bool of_images;
 };
 
-constexpr std::array<Kind, 6> kKinds{{{"fashion-mnist", "DIR", false, true},
-                                      {"cifar10", "DIR", false, true},
-                                      {"random", "", false, false},
-                                      {"images", "DIR", true, false},
-                                      {"tensor", "FILE", true, false},
-                                      {"tokens", "FILE", true, false}}};
+constexpr std::array<Kind, 7> kKinds{{{"fashion-mnist", "DIR", false, true, true},
+                                      {"fashion-mnist-train", "DIR", false, true, true},
+                                      {"cifar10", "DIR", false, true, true},
+                                      {"random", "", false, false, false},
+                                      {"images", "DIR", true, false, true},
+                                      {"tensor", "FILE", true, false, false},
+                                      {"tokens", "FILE", true, false, false}}};
+
+/// "fashion-mnist[:DIR]", "images:DIR", …
+std::string forms_of_data() {
+  std::vector<std::string> forms;
+  for (const auto& kind : kKinds) {
+    const auto place = kind.place.empty() ? "" : fmt::format(":{}", kind.place);
+    forms.push_back(fmt::format("{}{}", kind.name, kind.needs_place || place.empty() ? place : "[" + place + "]"));
+  }
+  return fmt::format("{}", fmt::join(forms, ", "));
+}
 
 const Kind& find_kind(const std::string& name, const std::string& data) {
   const auto found = std::ranges::find(kKinds, name, &Kind::name);
   if (found != kKinds.end()) return *found;
   std::vector<std::string> names;
   for (const auto& kind : kKinds) names.emplace_back(kind.name);
-  throw UsageError(
-      fmt::format("\"{}\"; it must be fashion-mnist, fashion-mnist:DIR, cifar10, cifar10:DIR, random, images:DIR, "
-                  "tensor:FILE or tokens:FILE{}",
-                  data, did_you_mean(name, names)));
+  throw UsageError(fmt::format("\"{}\"; it must be one of {}{}", data, forms_of_data(), did_you_mean(name, names)));
 }
 
 void check_labels(const Kind& kind, const std::string& labels) {
@@ -69,6 +79,14 @@ std::string sha256_of_images(const std::filesystem::path& folder) {
 }
 
 }  // namespace
+
+bool DataChoice::own_labels() const {
+  return std::ranges::any_of(kKinds, [this](const Kind& one) { return one.name == kind && one.own_labels; });
+}
+
+bool DataChoice::of_images() const {
+  return std::ranges::any_of(kKinds, [this](const Kind& one) { return one.name == kind && one.of_images; });
+}
 
 DataChoice parse_data(const std::string& data) {
   const auto colon = data.find(':');

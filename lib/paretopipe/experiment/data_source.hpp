@@ -24,12 +24,14 @@ struct DataSource {
   DataIdentity identity;
 };
 
-/// "images:/home/me/photos" is user data of the kind "images" at that place. The kinds are fashion-mnist, cifar10,
-/// random, images, tensor and tokens.
+/// "images:/home/me/photos" is user data of the kind "images" at that place. The kinds are fashion-mnist,
+/// fashion-mnist-train, cifar10, random, images, tensor and tokens.
 struct DataChoice {
   std::string kind;
   std::string place;  ///< empty if none is named
 
+  bool own_labels() const;  ///< it brings them
+  bool of_images() const;
   bool own_files() const { return kind == "images" || kind == "tensor" || kind == "tokens"; }
 };
 DataChoice parse_data(const std::string& data);

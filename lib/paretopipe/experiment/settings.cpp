@@ -84,8 +84,8 @@ std::vector<Setting> what_is_measured() {
        .value = text(&Experiment::weights, "a file")},
       {.key = "data",
        .flag = "--data",
-       .meaning =
-           "Input: `fashion-mnist[:DIR]`, `cifar10[:DIR]`, `random`, `images:DIR`, `tensor:FILE` or `tokens:FILE`",
+       .meaning = "Input: `fashion-mnist[:DIR]`, `fashion-mnist-train[:DIR]`, `cifar10[:DIR]`, `random`, `images:DIR`, "
+                  "`tensor:FILE` or `tokens:FILE`",
        .value = text(&Experiment::data, "see the meaning")},
       {.key = "labels",
        .flag = "--labels",

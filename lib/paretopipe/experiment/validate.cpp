@@ -151,14 +151,14 @@ void check_codecs(const Experiment& experiment) {
 }
 
 void check_codec_inputs(const Experiment& experiment) {
-  const auto kind = parse_data(experiment.data).kind;
-  if (kind == "fashion-mnist" || kind == "cifar10" || kind == "images") return;
+  const auto data = parse_data(experiment.data);
+  if (data.of_images()) return;
   for (const auto& codec : experiment.codec_inputs) {
     if (!codec::parse(codec).of_images()) continue;
     throw UsageError(
         fmt::format("experiment.codec_input is {}, which encodes images, and the data are {}; use data "
                     "fashion-mnist, cifar10 or images:DIR",
-                    codec, kind));
+                    codec, data.kind));
   }
 }
 

@@ -44,6 +44,19 @@ bool write_all(int descriptor, std::string_view bytes) {
   return true;
 }
 
+/// The same to the stage. False also if it reads nothing and the driver, from which the bytes came, has gone.
+bool send_all(int stage, std::string_view bytes, int driver) {
+  while (!bytes.empty()) {
+    const auto sent = ::send(stage, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (sent > 0) bytes.remove_prefix(static_cast<std::size_t>(sent));
+    if (sent > 0 || errno == EINTR) continue;
+    if (errno != EAGAIN) return false;
+    std::array waiting{pollfd{stage, POLLOUT, 0}, pollfd{driver, POLLRDHUP, 0}};
+    if (::poll(waiting.data(), waiting.size(), -1) > 0 && waiting[0].revents == 0) return false;
+  }
+  return true;
+}
+
 /// The number of bytes read; 0 at the end of the stream and after an error.
 std::size_t read_some(int descriptor, std::span<char> into) {
   for (;;) {
@@ -53,12 +66,13 @@ std::size_t read_some(int descriptor, std::span<char> into) {
   }
 }
 
-/// Copies until `from` ends or nobody reads `to`.
-void pump(int from, int to) {
+/// Copies until `from` ends or `write` says that nobody reads.
+template <class Write>
+void pump(int from, const Write& write) {
   std::vector<char> buffer(std::size_t{1} << 16);
   for (;;) {
     const auto got = read_some(from, buffer);
-    if (got == 0 || !write_all(to, {buffer.data(), got})) return;
+    if (got == 0 || !write(std::string_view(buffer.data(), got))) return;
   }
 }
 
@@ -119,10 +133,10 @@ class GuardedStage {
 
   int serve(const Stream& stream) {
     std::thread([this, in = stream.in.get()] {
-      pump(in, control_.get());
+      pump(in, [&](std::string_view bytes) { return send_all(control_.get(), bytes, in); });
       end_after_driver();
     }).detach();  // it may wait for the driver for ever
-    pump(control_.get(), stream.out.get());
+    pump(control_.get(), [&](std::string_view bytes) { return write_all(stream.out.get(), bytes); });
     return conclude();
   }
 

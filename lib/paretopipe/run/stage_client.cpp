@@ -146,7 +146,7 @@ void StageClient::send_within(const WaitLimits& limits, const std::function<void
   std::exception_ptr lost;
   try {
     sends();
-  } catch (const Error&) {
+  } catch (...) {  // thrown on when the thread has ended
     lost = std::current_exception();
   }
   ::eventfd_write(done.get(), 1);

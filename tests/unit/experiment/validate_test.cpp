@@ -250,10 +250,9 @@ TEST_CASE("data is one of the known kinds, with a folder where there can be one"
   CHECK(with("random").empty());
   CHECK(with("random:7") == "experiment.data is \"random:7\"; random takes no folder");
   CHECK(with("cifar10:") == "experiment.data is \"cifar10:\"; it names no folder");
-  CHECK(
-      with("fashion_mnist:/data") ==
-      "experiment.data is \"fashion_mnist:/data\"; it must be fashion-mnist, fashion-mnist:DIR, cifar10, cifar10:DIR, "
-      "random, images:DIR, tensor:FILE or tokens:FILE; did you mean \"fashion-mnist\"?");
+  CHECK(with("fashion_mnist:/data") ==
+        "experiment.data is \"fashion_mnist:/data\"; it must be one of fashion-mnist[:DIR], fashion-mnist-train[:DIR], "
+        "cifar10[:DIR], random, images:DIR, tensor:FILE, tokens:FILE; did you mean \"fashion-mnist\"?");
   for (const auto* own : {"images:photos", "tensor:/x.pt", "tokens:a:b"}) CHECK(with(own).empty());
   CHECK(with("images") == "experiment.data is \"images\"; it names no folder: write images:DIR");
   CHECK(with("tensor:") == "experiment.data is \"tensor:\"; it names no file");

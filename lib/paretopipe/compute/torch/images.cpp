@@ -98,11 +98,17 @@ struct DataSet {
   std::string_view how_to_get;
 };
 
-constexpr std::array<DataSet, 2> kDataSets{{
+constexpr std::array<DataSet, 3> kDataSets{{
     {"fashion-mnist",
      "/usr/share/datasets/fashion-mnist",
      {"t10k-images-idx3-ubyte", "t10k-images-idx3-ubyte.gz"},
      {"t10k-labels-idx1-ubyte", "t10k-labels-idx1-ubyte.gz"},
+     read_idx_images,
+     "install it (apt install dataset-fashion-mnist)"},
+    {"fashion-mnist-train",
+     "/usr/share/datasets/fashion-mnist",
+     {"train-images-idx3-ubyte", "train-images-idx3-ubyte.gz"},
+     {"train-labels-idx1-ubyte", "train-labels-idx1-ubyte.gz"},
      read_idx_images,
      "install it (apt install dataset-fashion-mnist)"},
     {"cifar10",
@@ -117,10 +123,7 @@ constexpr std::array<DataSet, 2> kDataSets{{
 const DataSet& find_data_set(std::string_view name) {
   const auto found = std::ranges::find(kDataSets, name, &DataSet::name);
   if (found != kDataSets.end()) return *found;
-  throw UsageError(
-      fmt::format("there is no data set \"{}\"; known are fashion-mnist[:DIR], cifar10[:DIR], images:DIR, tensor:FILE, "
-                  "tokens:FILE, random",
-                  name));
+  throw UsageError(fmt::format("there is no data set \"{}\"", name));
 }
 
 class DataSetSamples final : public Samples {

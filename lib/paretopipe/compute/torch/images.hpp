@@ -28,6 +28,7 @@ std::unique_ptr<Samples> open_image_folder(const std::filesystem::path& folder, 
 
 /// Opens one of the data sets that paretopipe knows, with their labels:
 ///   fashion-mnist  t10k-images-idx3-ubyte[.gz]; the default folder is /usr/share/datasets/fashion-mnist
+///   fashion-mnist-train  train-images-idx3-ubyte[.gz] there
 ///   cifar10        test_batch.bin of the binary version; the default folder is data/cifar-10-batches-bin
 /// Images are resized bilinearly to the model's input, with pixel centres aligned as in torchvision. There is no
 /// antialiasing: it matters only for images that shrink, and these grow from 28 or 32 pixels. A grey channel is

@@ -10,11 +10,11 @@
 namespace paretopipe::compute {
 
 // `request.data` is one of
-//   fashion-mnist[:DIR], cifar10[:DIR]   open_data_set
-//   images:DIR                           open_image_folder
-//   tensor:FILE                          open_tensor_samples
-//   tokens:FILE                          open_token_samples
-//   random                               random_input
+//   fashion-mnist[-train][:DIR], cifar10[:DIR]   open_data_set
+//   images:DIR                                   open_image_folder
+//   tensor:FILE                                  open_tensor_samples
+//   tokens:FILE                                  open_token_samples
+//   random                                       random_input
 // `request.labels` is empty, "own" (those of the data set) or a file (read_labels) with one line per sample.
 // Call all of these under c10::InferenceMode.
 

@@ -32,19 +32,32 @@ function passingGroups() {
   return report.groups.filter(group => FILTERS.every(({key}) => shown[key] === null || group[key] === shown[key]));
 }
 
+// Another filter that the choice leaves nothing of gives way: the first group that has the chosen value is shown.
+function filterBy(key, value) {
+  shown[key] = value;
+  if (passingGroups().length > 0) return;
+  const nearest = report.groups.find(group => group[key] === value);
+  for (const filter of FILTERS) {
+    if (shown[filter.key] !== null) shown[filter.key] = nearest[filter.key];
+  }
+}
+
 // The group whose details are shown: the chosen one if it passes the filters, else the first that does.
 function detailGroup() {
   const groups = passingGroups();
   return groups.includes(shown.group) ? shown.group : groups[0];
 }
 
-// The shortest name that tells the passing groups apart.
+// The shortest name that tells the passing groups apart: by filters, and by other settings where filters do not.
 function nameOf(group) {
   const groups = passingGroups();
   const differing = FILTERS.filter(({key}) => new Set(groups.map(other => other[key])).size > 1);
   const name = differing.map(({key, word}) => word ? `${word} ${group[key]}` : brief(group[key])).join(', ');
   const same = groups.filter(other => differing.every(({key}) => other[key] === group[key]));
-  return same.length > 1 || name === '' ? brief(group.title) : name;
+  if (same.length === 1) return name || brief(group.title);
+  const settings = group.settings.filter(({value}, place) => same.some(other => other.settings[place].value !== value));
+  const parts = [name, ...settings.map(setting => brief(`${setting.name} ${setting.value || 'none'}`))].filter(part => part !== '');
+  return parts.join(', ') || brief(group.title);
 }
 
 // [median] or [median, low, high]; undefined if the split has no such number.

@@ -2,7 +2,8 @@
 
 // On the x axis less is better, whichever phases were measured.
 const [X, Y] = isLessBetter(report.objectives[0]) ? report.objectives : [...report.objectives].reverse();
-const OBJECTIVES = {latency_p50: 'median latency', throughput: 'throughput in image/s', payload: 'payload of a batch'};
+const OBJECTIVES = {latency_p50: 'median latency', throughput: 'throughput in image/s', payload: 'payload of a batch', step_time: 'time of a step',
+  peak_memory: 'memory of the stage that needs most'};
 const HOVERED = [...new Set([X, 'latency_p50', 'latency_p95', 'latency_p99', Y, 'throughput', 'loaded_latency_p50', 'compute', 'transfer', 'queue', 'codec',
   'payload', 'goodput', 'bottleneck_utilisation', 'peak_memory', 'max_abs_difference'])];
 
@@ -12,7 +13,7 @@ function isLessBetter(name) {
 
 function objectiveAxis(name, values, more) {
   const {unit} = metricNamed.get(name);
-  return valueAxis(`${OBJECTIVES[name]} (${isLessBetter(name) ? 'less' : 'more'} is better)`, values, unit, more);
+  return valueAxis(`${OBJECTIVES[name] ?? name} (${isLessBetter(name) ? 'less' : 'more'} is better)`, values, unit, more);
 }
 
 function comparedSplits(group) {

@@ -42,6 +42,7 @@ function drawLoad() {
   const family = loadFamily();
   byId('load-section').hidden = !family;
   if (!family) return;
+  chartIn('load-chart').resize();  // the window may have changed while it was hidden
   const {curves, bounds} = family;
   const statistic = loadStatistic(family);
   byId('load-statistic').value = statistic;

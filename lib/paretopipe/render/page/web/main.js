@@ -52,7 +52,7 @@ function drawFilters() {
   const filters = FILTERS.map(({key, label, all}) => {
     const choices = distinct(key).map(value => [value, value]);
     if (all && choices.length > 1) choices.unshift(['all', null]);
-    return select(label, choices, shown[key], value => shown[key] = value);
+    return select(label, choices, shown[key], value => filterBy(key, value));
   });
   const groups = passingGroups();
   if (groups.length > 1) {
@@ -69,7 +69,9 @@ function start() {
   byId('title').textContent = document.title;
   shown.model = distinct('model')[0];
   for (const key of ['batch', 'depth', 'threads_per_stage', 'load']) shown[key] = distinct(key)[0];
-  if (distinct('network').length === 1) shown.network = distinct('network')[0];
+  for (const key of ['network', 'micro_batch']) {
+    if (distinct(key).length === 1) shown[key] = distinct(key)[0];
+  }
   byId('filters').addEventListener('submit', event => event.preventDefault());
   byId('all-metrics').addEventListener('change', drawTable);
   startLoad();
@@ -85,10 +87,13 @@ function start() {
   addEventListener('afterprint', () => printing(false));
 }
 
+let unfolded = [];  // for paper
+
 // Paper is light and narrower than a screen; folded content is shown on it.
 function printing(now) {
   document.documentElement.classList.toggle('printing', now);
-  for (const folded of document.querySelectorAll('main details')) folded.open = now;
+  if (now) unfolded = [...document.querySelectorAll('main details:not([open])')];
+  for (const folded of unfolded) folded.open = now;
   resizeCharts();
   drawCharts();
 }

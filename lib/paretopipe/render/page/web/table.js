@@ -1,6 +1,6 @@
 // All numbers of the splits that pass the filters.
 
-const MAIN_METRICS = ['latency_p50', 'latency_p95', 'throughput', 'compute', 'transfer', 'queue', 'payload', 'goodput',
+const MAIN_METRICS = ['step_time', 'training_throughput', 'bubble', 'latency_p50', 'latency_p95', 'throughput', 'compute', 'transfer', 'queue', 'payload', 'goodput',
   'bottleneck_utilisation', 'peak_memory'];
 
 // Throughput relative to that of a baseline.
@@ -25,7 +25,8 @@ function predictedColumns(groups) {
 // On a page of predictions.
 const boundColumn = {heading: 'bound by', title: 'What bounds the throughput', text: ({split}) => split.bound_by, key: ({split}) => split.bound_by};
 
-function predictedNames(groups, names) {
+// Those of the metrics that any split has: a training has no latency.
+function presentNames(groups, names) {
   return names.filter(name => groups.some(group => group.splits.some(split => metricOf(split, name))));
 }
 
@@ -33,13 +34,13 @@ const sorting = {column: null, descending: false};
 
 // {heading, title, text(row), key(row), numeric}; rows without a key come last.
 function columns(groups) {
-  const names = byId('all-metrics').checked ? [...metricNamed.keys()] : MAIN_METRICS;
+  const names = presentNames(groups, byId('all-metrics').checked ? [...metricNamed.keys()] : MAIN_METRICS);
   const metric = name => ({
     heading: name, title: metricNamed.get(name).meaning, numeric: true,
     text: ({split}) => formatWithInterval(split, name), key: ({split}) => metricOf(split, name)?.[0],
   });
   const splitColumn = {heading: 'split', title: 'Blocks on stage 0 / all blocks', text: ({split}) => split.label, key: ({place}) => place};
-  if (report.predicted) return [splitColumn, ...predictedNames(groups, names).map(metric), boundColumn];
+  if (report.predicted) return [splitColumn, ...names.map(metric), boundColumn];
   return [
     splitColumn,
     ...(groups.length > 1 ? [{heading: 'of', title: 'What the split was measured under', text: ({group}) => nameOf(group), key: ({group}) => nameOf(group)}] : []),
@@ -69,6 +70,7 @@ function sortBy(heading) {
   sorting.descending = sorting.column === heading && !sorting.descending;
   sorting.column = heading;
   drawTable();
+  [...byId('splits').querySelectorAll('thead button')].find(button => button.textContent === heading)?.focus();
 }
 
 function headingCell({heading, title, numeric}) {
