@@ -34,7 +34,8 @@ const sorting = {column: null, descending: false};
 
 // {heading, title, text(row), key(row), numeric}; rows without a key come last.
 function columns(groups) {
-  const names = presentNames(groups, byId('all-metrics').checked ? [...metricNamed.keys()] : MAIN_METRICS);
+  const all = byId('all-metrics').checked;
+  const names = all && !report.predicted ? [...metricNamed.keys()] : presentNames(groups, all ? [...metricNamed.keys()] : MAIN_METRICS);
   const metric = name => ({
     heading: name, title: metricNamed.get(name).meaning, numeric: true,
     text: ({split}) => formatWithInterval(split, name), key: ({split}) => metricOf(split, name)?.[0],
