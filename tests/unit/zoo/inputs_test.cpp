@@ -117,8 +117,8 @@ TEST_CASE("random inputs are distinct by batch and seed, and repeatable") {
   CHECK(inputs("random", 1, 1, 2)[0] != batches[0]);
 }
 
-TEST_CASE("an unknown data set is a usage error") {
-  check_throws<UsageError>([&] { inputs("imagenet", 1, 1); }, {"there is no data set \"imagenet\""});
+TEST_CASE("an unknown data set is a usage error that lists the known ones") {
+  check_throws<UsageError>([&] { inputs("imagenet", 1, 1); }, {"\"imagenet\"", "fashion-mnist", "cifar10"});
   CHECK_THROWS_AS(inputs("", 1, 1), UsageError);
   CHECK_THROWS_AS(inputs("random", 0, 1), UsageError);
 }
