@@ -188,6 +188,22 @@ class RanksInBracket {
   EqualTo equal_to_;
 };
 
+/// select() without brackets that are counted with the next one: they end where both begin, as at the zeros of a ReLU.
+std::span<const float> select_all(std::span<const float> values, std::span<Bracket> brackets, float* selected) {
+  std::vector<Bracket> held;
+  for (const auto& bracket : brackets) {
+    if (!held.empty() && held.back().high == held.back().low && held.back().low == bracket.low) held.pop_back();
+    held.push_back(bracket);
+  }
+  const auto count = select(values, held, selected);
+  auto counted = held.begin();
+  for (auto& bracket : brackets) {
+    while (counted->low != bracket.low) ++counted;
+    bracket.up_to_low = counted->up_to_low;
+  }
+  return {selected, count};
+}
+
 /// Neighbouring ranks lie in one bracket.
 std::size_t ranks_of_next_bracket(std::span<const std::size_t> ranks) {
   std::size_t count = 1;
@@ -206,7 +222,7 @@ std::vector<float> statistics(std::span<const float> values, float least, std::s
   }
   auto brackets = brackets_of(values, quantiles);
   const auto place = take(room, values.size());
-  const std::span<const float> selected(place.values, select(values, brackets, place.values));
+  const auto selected = select_all(values, brackets, place.values);
   RanksInBracket in_brackets(values, least);
   std::vector<float> found;
   for (std::size_t i = 0; i < brackets.size(); ++i) {

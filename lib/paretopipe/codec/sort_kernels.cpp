@@ -133,7 +133,8 @@ PARETOPIPE_AVX2 std::size_t select_by_eight(std::span<const float> values, std::
     Sets sets{};
     std::size_t b = 0;
     for (; b + 3 <= brackets.size(); b += 3) hold_by_eight<3>(block, &brackets[b], sets);
-    for (; b < brackets.size(); ++b) hold_by_eight<1>(block, &brackets[b], sets);
+    if (b + 2 == brackets.size()) hold_by_eight<2>(block, &brackets[b], sets);
+    if (b + 1 == brackets.size()) hold_by_eight<1>(block, &brackets[b], sets);
     count += keep_by_eight(block, sets, selected + count);
   }
   return count + select_anywhere(values.subspan(eights), brackets, selected + count);
