@@ -59,7 +59,7 @@ class Pipeline {
   /// Adds the star if it does not exist yet, and says whether it did; the network then has to be applied again.
   bool join_star();
 
-  /// The same of the ring in which gradients travel. Two stages have it in their ring.
+  /// Adds the ring in which gradients travel likewise. Two stages have it in their ring.
   bool join_backward_ring();
 
   /// Connects the first `count` stages as replicas unless they are. What their library writes for each other travels
