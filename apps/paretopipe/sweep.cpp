@@ -246,8 +246,13 @@ ExitCode run_sweep_command(const SweepOptions& options) {
     decided = measure(experiment, plan, known, guide, sweep);
   } catch (const Interrupted&) {
     progress.finish();
-    print_notice("paretopipe: interrupted; what was measured is in {}, and --resume continues\n",
-                 sides.file().string());
+    const auto& counts = sweep.counts();
+    if (known.empty() && counts.ok + counts.failed + counts.repeated == 0) {
+      print_notice("paretopipe: interrupted before anything was measured\n");
+    } else {
+      print_notice("paretopipe: interrupted; what was measured is in {}, and --resume continues\n",
+                   sides.file().string());
+    }
     return ExitCode::interrupted;
   }
   progress.finish();

@@ -1,5 +1,6 @@
 // Processes that die, disks that fill and people who lose patience: nothing recorded is lost, nothing is left running.
 #include <csignal>
+#include <filesystem>
 
 #include <support/file_size_limit.hpp>
 
@@ -46,6 +47,18 @@ TEST_CASE(
   CHECK_FALSE(shell.records().empty());
   CHECK(count(shell.records(), record::Status::failed) == 0);  // the interrupted trial did not fail: it did not happen
   check_resume_completes(shell);
+}
+
+TEST_CASE("a sweep that is interrupted in its first trial says that nothing was measured, and leaves no folder") {
+  const Shell shell;
+  const support::FaultOnce fault("hang@0-1@1");
+  auto sweep = shell.start(kSweep + "--split 1");
+  REQUIRE(support::wait_until_written(fault.marker()));
+  ::kill(sweep.pid(), SIGINT);
+  const auto outcome = sweep.wait();
+  CHECK(outcome.exit_code == 130);
+  CHECK(contains(outcome.errors, "interrupted before anything was measured"));
+  CHECK_FALSE(std::filesystem::exists(shell.folder() / "out"));
 }
 
 TEST_CASE("a kill of the driver in the middle of writing a record costs that record only") {
