@@ -30,7 +30,8 @@ struct Factors {
   }
 };
 
-/// The least spread of the rows' ratios of the two times. Below it noise of 1 % would decide which factor is the larger.
+/// The least spread of the rows' ratios of the two times. Below it noise of 1 % would decide which factor is the
+/// larger.
 constexpr double kLeastVariation = 0.03;
 
 /// Weighted least squares of the relative errors. Where `other` would leave its limits it is at one of them, and where
