@@ -1,8 +1,11 @@
 #pragma once
+#include <paretopipe/core/json_fields.hpp>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -13,33 +16,54 @@ namespace paretopipe {
 /// steady clock. The holder of the timeline says which clock and which origin. A batch that is not cut is one
 /// micro-batch. Successive moments of a micro-batch never decrease:
 ///
-///   receive_begin ≤ receive_end ≤ ready ≤ compute_begin ≤ compute_end ≤ encoded ≤ send_begin ≤ send_end
+///   receive_begin ≤ receive_end ≤ ready ≤ compute_begin ≤ compute_end ≤ encoded ≤ codec_begin ≤ send_begin ≤ send_end
 ///
 /// Stage 0 receives nothing: its first three moments are when the micro-batch's batch was handed to the pipeline. A
-/// stage that sends nothing (all local) has send_begin = send_end = encoded.
+/// stage that sends nothing (all local) has codec_begin = send_begin = send_end = encoded.
 struct StageTimeline {
   std::vector<std::int64_t> receive_begin;  ///< the frame's header has arrived
   std::vector<std::int64_t> receive_end;    ///< the last byte is in the tensor
   std::vector<std::int64_t> ready;          ///< decoded, waiting for the compute thread
   std::vector<std::int64_t> compute_begin;
   std::vector<std::int64_t> compute_end;
-  std::vector<std::int64_t> encoded;     ///< dense and in host memory, waiting for the send thread
+  std::vector<std::int64_t> encoded;  ///< dense and in host memory, waiting for the send thread
+  std::vector<std::int64_t>
+      codec_begin;  ///< the send thread begins to encode with the link's codec; without: send_begin
   std::vector<std::int64_t> send_begin;  ///< the first byte is about to be handed to the kernel
   std::vector<std::int64_t> send_end;    ///< the kernel has accepted the last byte
 
   bool operator==(const StageTimeline&) const = default;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StageTimeline, receive_begin, receive_end, ready, compute_begin, compute_end,
-                                   encoded, send_begin, send_end)
+
+/// All fields but `codec_begin`, which is left out where it is `send_begin`: without a codec, and in records from
+/// before there was this moment.
+inline const std::tuple kStageTimelineFields{field("receive_begin", &StageTimeline::receive_begin),
+                                             field("receive_end", &StageTimeline::receive_end),
+                                             field("ready", &StageTimeline::ready),
+                                             field("compute_begin", &StageTimeline::compute_begin),
+                                             field("compute_end", &StageTimeline::compute_end),
+                                             field("encoded", &StageTimeline::encoded),
+                                             field("send_begin", &StageTimeline::send_begin),
+                                             field("send_end", &StageTimeline::send_end)};
+
+inline void to_json(nlohmann::json& json, const StageTimeline& stage) {
+  write_fields(json, stage, kStageTimelineFields);
+  if (stage.codec_begin != stage.send_begin) json["codec_begin"] = stage.codec_begin;
+}
+inline void from_json(const nlohmann::json& json, StageTimeline& stage) {
+  read_fields(json, stage, kStageTimelineFields);
+  stage.codec_begin = json.value("codec_begin", stage.send_begin);
+}
 
 /// Every moment of a StageTimeline, in order.
-inline constexpr std::array kStageMoments{&StageTimeline::receive_begin, &StageTimeline::receive_end,
-                                          &StageTimeline::ready,         &StageTimeline::compute_begin,
-                                          &StageTimeline::compute_end,   &StageTimeline::encoded,
-                                          &StageTimeline::send_begin,    &StageTimeline::send_end};
+inline constexpr std::array kStageMoments{
+    &StageTimeline::receive_begin, &StageTimeline::receive_end, &StageTimeline::ready,
+    &StageTimeline::compute_begin, &StageTimeline::compute_end, &StageTimeline::encoded,
+    &StageTimeline::codec_begin,   &StageTimeline::send_begin,  &StageTimeline::send_end};
 /// The names of these moments in records and exports, in the same order.
 inline constexpr std::array<std::string_view, kStageMoments.size()> kStageMomentNames{
-    "receive_begin", "receive_end", "ready", "compute_begin", "compute_end", "encoded", "send_begin", "send_end"};
+    "receive_begin", "receive_end", "ready",      "compute_begin", "compute_end",
+    "encoded",       "codec_begin", "send_begin", "send_end"};
 
 /// The moments of every micro-batch's result back at stage 0. If no link is crossed, all three follow `encoded`
 /// directly.

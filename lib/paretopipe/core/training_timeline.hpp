@@ -20,6 +20,7 @@ struct PassTimeline {
   std::vector<std::int64_t> ready;          ///< decoded
   std::vector<std::int64_t> compute_begin;
   std::vector<std::int64_t> compute_end;
+  std::vector<std::int64_t> codec_begin;  ///< the send thread begins to encode
   std::vector<std::int64_t> encoded;
   std::vector<std::int64_t> send_begin;  ///< the first byte is about to be handed to the kernel
   std::vector<std::int64_t> send_end;    ///< the kernel has accepted the last byte
@@ -28,25 +29,30 @@ struct PassTimeline {
 };
 
 inline constexpr std::array kPassMoments{
-    &PassTimeline::receive_begin, &PassTimeline::receive_end, &PassTimeline::ready,      &PassTimeline::compute_begin,
-    &PassTimeline::compute_end,   &PassTimeline::encoded,     &PassTimeline::send_begin, &PassTimeline::send_end};
+    &PassTimeline::receive_begin, &PassTimeline::receive_end, &PassTimeline::ready,
+    &PassTimeline::compute_begin, &PassTimeline::compute_end, &PassTimeline::codec_begin,
+    &PassTimeline::encoded,       &PassTimeline::send_begin,  &PassTimeline::send_end};
 
 /// Without a codec its moments are left out, as in records from before there was one.
-inline const std::tuple kPassTimelineFields{field("receive_begin", &PassTimeline::receive_begin),
-                                            field("receive_end", &PassTimeline::receive_end),
-                                            field("ready", &PassTimeline::ready, std::vector<std::int64_t>{}),
-                                            field("compute_begin", &PassTimeline::compute_begin),
-                                            field("compute_end", &PassTimeline::compute_end),
-                                            field("encoded", &PassTimeline::encoded, std::vector<std::int64_t>{}),
-                                            field("send_begin", &PassTimeline::send_begin),
-                                            field("send_end", &PassTimeline::send_end)};
+inline const std::tuple kPassTimelineFields{
+    field("receive_begin", &PassTimeline::receive_begin),
+    field("receive_end", &PassTimeline::receive_end),
+    field("ready", &PassTimeline::ready, std::vector<std::int64_t>{}),
+    field("compute_begin", &PassTimeline::compute_begin),
+    field("compute_end", &PassTimeline::compute_end),
+    field("codec_begin", &PassTimeline::codec_begin, std::vector<std::int64_t>{}),
+    field("encoded", &PassTimeline::encoded, std::vector<std::int64_t>{}),
+    field("send_begin", &PassTimeline::send_begin),
+    field("send_end", &PassTimeline::send_end)};
 
 inline void to_json(nlohmann::json& json, const PassTimeline& pass) {
   write_fields(json, pass, kPassTimelineFields);
 }
 
+/// In records from before this moment had a place, the computing thread encoded.
 inline void from_json(const nlohmann::json& json, PassTimeline& pass) {
   read_fields(json, pass, kPassTimelineFields);
+  if (pass.codec_begin.empty() && !pass.encoded.empty()) pass.codec_begin = pass.compute_end;
 }
 
 /// The moments of a stage that trains. At the last stage the loss is part of a micro-batch's forward.

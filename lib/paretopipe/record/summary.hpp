@@ -79,23 +79,23 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StageUtilisation, compute_p50_ns, utilisation
 struct StepParts {
   double forward_ns = 0;
   double backward_ns = 0;
-  double encode_ns = 0;  ///< what it sends, if there is a codec
   double update_ns = 0;
   double all_reduce_ns = 0;  ///< gradients were added up, once all replicas had theirs
-  double transfer_ns = 0;    ///< it was free, and the tensor that it needed next was on its link
+  double encode_ns = 0;      ///< it was free, and the tensor that it needed next was being encoded by its sender
+  double transfer_ns = 0;    ///< it was free, and that tensor was on its link
   double decode_ns = 0;      ///< it was free, and that tensor was being decoded
   double waiting_ns = 0;     ///< it was free, and that tensor was not yet sent, or other replicas still computed, or
                              ///< nothing was left to do
 
-  double busy_ns() const { return forward_ns + backward_ns + encode_ns + update_ns; }
+  double busy_ns() const { return forward_ns + backward_ns + update_ns; }
   bool operator==(const StepParts&) const = default;
 };
 
-inline constexpr std::array kStepParts{&StepParts::forward_ns, &StepParts::backward_ns,   &StepParts::encode_ns,
-                                       &StepParts::update_ns,  &StepParts::all_reduce_ns, &StepParts::transfer_ns,
-                                       &StepParts::decode_ns,  &StepParts::waiting_ns};
+inline constexpr std::array kStepParts{&StepParts::forward_ns,    &StepParts::backward_ns, &StepParts::update_ns,
+                                       &StepParts::all_reduce_ns, &StepParts::encode_ns,   &StepParts::transfer_ns,
+                                       &StepParts::decode_ns,     &StepParts::waiting_ns};
 inline constexpr std::array<std::string_view, kStepParts.size()> kStepPartNames{
-    "forward", "backward", "encode", "update", "all-reduce", "transfer", "decode", "waiting"};
+    "forward", "backward", "update", "all-reduce", "encode", "transfer", "decode", "waiting"};
 
 void to_json(nlohmann::json& json, const StepParts& parts);
 void from_json(const nlohmann::json& json, StepParts& parts);

@@ -79,6 +79,7 @@ std::string another_cut(const diagnosis::GroupDiagnosis& group, const diagnosis:
   switch (one.bounds.front().kind) {
     case diagnosis::Kind::compute:
       return about_evenest_split(group, one, advice);
+    case diagnosis::Kind::codec:
     case diagnosis::Kind::link:
       return about_lighter_cut(group, one, advice);
     case diagnosis::Kind::way_back:
@@ -131,21 +132,13 @@ std::string fastest_split(const diagnosis::GroupDiagnosis& group, const diagnosi
                      rate(fastest), gain);
 }
 
-/// The bottleneck's busy time, if it is a part; otherwise null.
-const diagnosis::Busy* busy_at(const diagnosis::Constraint& constraint, const diagnosis::Demands& demands) {
-  const auto index = static_cast<std::size_t>(constraint.stage);
-  if (constraint.kind == diagnosis::Kind::compute) return &demands.stages.at(index).busy;
-  const bool link = constraint.kind == diagnosis::Kind::link || constraint.kind == diagnosis::Kind::way_back;
-  return link ? &demands.links.at(index).busy : nullptr;
-}
-
 /// Explains the gap between the bound and the run.
 std::string gap(const diagnosis::ConfigurationDiagnosis& one) {
   const auto& demands = *one.demands;
   const auto& bottleneck = one.bounds.front();
   if (diagnosis::reached(demands) >= kNear) return "";
   const auto rest = duration(demands.period_ns() - bottleneck.period_ns);
-  const auto* busy = busy_at(bottleneck, demands);
+  const auto* busy = diagnosis::busy_at(demands, bottleneck);
   if (busy != nullptr && busy->p90_ns > kUneven * busy->mean_ns) {
     return fmt::format(
         "For {} of the {} from one result to the next {} is without work: its batches differ (one in ten takes more "

@@ -15,6 +15,8 @@ std::string name_of(const diagnosis::Constraint& constraint) {
   switch (constraint.kind) {
     case diagnosis::Kind::compute:
       return fmt::format("compute of stage {}", constraint.stage);
+    case diagnosis::Kind::codec:
+      return fmt::format("the codec at stage {}", constraint.stage);
     case diagnosis::Kind::link:
       return fmt::format("the link from stage {} to stage {}", constraint.stage, constraint.stage + 1);
     case diagnosis::Kind::way_back:
@@ -229,7 +231,7 @@ std::string beyond(const ConfigurationDiagnosis& one) {
       duration(step.beyond_ns()), most, duration(step.stages[most].transfer_ns));
 }
 
-/// Encoding is part of what the busiest stage computes, and decoding is not.
+/// Stages wait for what is encoded and decoded beside computing.
 std::string coding(const ConfigurationDiagnosis& one) {
   if (one.trial().codec == codec::kNone) return "";
   const auto& step = *one.step;
@@ -238,9 +240,9 @@ std::string coding(const ConfigurationDiagnosis& one) {
     encode += stage.encode_ns;
     decode += stage.decode_ns;
   }
-  auto text =
-      fmt::format("The codec {} takes {} of a step to encode, over all stages, and stages wait {} for it to decode.",
-                  one.trial().codec, duration(encode), duration(decode));
+  auto text = fmt::format(
+      "Over all stages, {} of a step are spent waiting for the codec {} to encode, and {} for it to decode.",
+      duration(encode), one.trial().codec, duration(decode));
   if (!step.uncompressed_loss) return text;
   return fmt::format(
       "{} It changes what is learned: the last loss is {:.4f}, and {:.4f} without it. Weights were "

@@ -155,6 +155,7 @@ Json stages(const diagnosis::Demands& demands) {
   for (const auto& stage : demands.stages) {
     Json json;
     append(json, stage.busy);
+    if (stage.codec.mean_ns > 0) json["codec_mean_ns"] = stage.codec.mean_ns;
     json["utilisation"] = stage.utilisation;
     json["compute_p50_ns"] = stage.compute_p50_ns;
     json["idle_compute_p50_ns"] = stage.idle_compute_ns;

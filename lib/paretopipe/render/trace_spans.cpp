@@ -76,11 +76,22 @@ class PhaseSpans {
   void add_parts() {
     auto reached = samples_.stages.front().receive_begin;
     for (const auto& [part, stage, durations] : breakdown_.parts) {
+      const auto& moments = samples_.stages[static_cast<std::size_t>(stage)];
       auto end = reached;
       std::transform(end.begin(), end.end(), durations.begin(), end.begin(), std::plus<>());
+      if (part == Part::encode) end = moments.encoded;
       add_each(pattern_of(part, stage), reached, end, samples_.micro_batches);
+      if (part == Part::send_queue) add_codec(moments, stage, end);
       reached = std::move(end);
     }
+  }
+
+  /// With a codec the send thread encodes, too, before it sends. `reached` becomes the moment at which it sends.
+  void add_codec(const StageTimeline& moments, int stage, std::vector<std::int64_t>& reached) {
+    auto encode = pattern_of(Part::encode, stage);
+    encode.track = "send";
+    add_each(encode, reached, moments.send_begin, samples_.micro_batches);
+    reached = moments.send_begin;
   }
 
   Span pattern_of(Part part, int stage) const {

@@ -25,7 +25,15 @@ std::string seconds(Nanoseconds duration) {
 }
 
 std::string_view occupation(Role role) {
-  return role == Role::compute ? "computing the same batch" : "taking in the same result or input";
+  switch (role) {
+    case Role::compute:
+      return "computing the same batch";
+    case Role::send:
+      return "encoding the same batch";
+    case Role::receive:
+      break;
+  }
+  return "taking in the same result or input";
 }
 
 Nanoseconds standing(const StageSight& sight, const LaneSight& lane) {

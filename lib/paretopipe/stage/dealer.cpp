@@ -75,7 +75,8 @@ class DealerRun {
       output = backend_.encode(std::move(output));
       const auto moment = now_ns();
       needs_.computed(watch);
-      timeline_.encoded[sequence] = timeline_.send_begin[sequence] = timeline_.send_end[sequence] = moment;
+      timeline_.encoded[sequence] = timeline_.codec_begin[sequence] = moment;
+      timeline_.send_begin[sequence] = timeline_.send_end[sequence] = moment;
       progress_.computed(moment - timeline_.compute_begin[sequence]);
       source_.complete(sequence, moment, moment, output);
       lane.next(Doing::waiting);
@@ -94,7 +95,7 @@ class DealerRun {
       const auto sequence = job->sequence;
       const auto handed_over = source_.issued()[sequence];
       timeline_.compute_begin[sequence] = timeline_.compute_end[sequence] = timeline_.encoded[sequence] = handed_over;
-      timeline_.send_begin[sequence] = times.begin_ns;
+      timeline_.codec_begin[sequence] = timeline_.send_begin[sequence] = times.begin_ns;
       timeline_.send_end[sequence] = times.end_ns;
       lane.next(Doing::waiting);
     }

@@ -50,17 +50,13 @@ std::int64_t EncodedTensors::payload_bytes() const {
   return static_cast<std::int64_t>(sum);
 }
 
-Encoder::Encoder(const codec::Codec& codec, std::size_t most_waiting) : codec_(codec), free_(most_waiting) {
-  for (std::size_t i = 0; i < most_waiting; ++i) free_.push({});
-}
+Encoder::Encoder(const codec::Codec& codec, std::string what) : codec_(codec), what_(std::move(what)) {}
 
-std::optional<EncodedTensors> Encoder::encode(const Activation& activation, const std::string& what) {
-  auto encoded = free_.pop();
-  if (!encoded) return std::nullopt;
-  encoded->tensors.resize(activation.tensors());
+const EncodedTensors& Encoder::encode(const Activation& activation) {
+  encoded_.tensors.resize(activation.tensors());
   for (std::size_t i = 0; i < activation.tensors(); ++i) {
     const auto& tensor = activation.tensor(i);
-    auto& [spec, layout, memory, bytes] = encoded->tensors[i];
+    auto& [spec, layout, memory, bytes] = encoded_.tensors[i];
     if (memory.empty() || spec != tensor.spec) {
       spec = tensor.spec;
       layout = layout_of(spec);
@@ -70,16 +66,12 @@ std::optional<EncodedTensors> Encoder::encode(const Activation& activation, cons
     try {
       bytes = codec::encode(codec_, layout, tensor.bytes, memory, scratch_);
     } catch (const codec::CannotEncode& error) {
-      throw EnvironmentError(fmt::format("encode {} with {}: {}; leave the codec out, or cut elsewhere", what,
+      throw EnvironmentError(fmt::format("encode {} with {}: {}; leave the codec out, or cut elsewhere", what_,
                                          to_string(codec_), error.what()));
     }
   }
-  payload_bytes_ += encoded->payload_bytes();
-  return encoded;
-}
-
-void Encoder::give_back(EncodedTensors tensors) {
-  free_.push(std::move(tensors));
+  payload_bytes_ += encoded_.payload_bytes();
+  return encoded_;
 }
 
 Decoder::Decoder(const codec::Codec& codec, const Boundary& incoming)

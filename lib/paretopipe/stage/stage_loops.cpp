@@ -21,12 +21,6 @@ constexpr std::size_t kReceiveBuffers = 3;
 /// Results waiting for the send thread. A longer queue would hide what credits should bound.
 constexpr std::size_t kSendQueue = 2;
 
-/// A result on its way to the next stage.
-struct Outgoing {
-  Job job;
-  std::optional<EncodedTensors> encoded{};  ///< what crosses in its place
-};
-
 /// The loops of a stage and their shared state.
 class StageRun {
  public:
@@ -45,7 +39,7 @@ class StageRun {
     if (references != nullptr) source_.emplace(run, *references);
     if (neighbours_.next != nullptr) needs_.waiting = std::min(kSendQueue + 1, run.micro_batches_in_flight() - 1);
     if (neighbours_.previous != nullptr) allocate_buffers();
-    if (run.outgoing_codec.encodes()) encoder_.emplace(run.outgoing_codec, kSendQueue + 2);
+    if (run.outgoing_codec.encodes()) encoder_.emplace(run.outgoing_codec, tensors_at(run.blocks.end));
     if (run.incoming_codec.encodes()) decoder_.emplace(run.incoming_codec, run.incoming);
   }
 
@@ -59,7 +53,6 @@ class StageRun {
   void fill(RunOutcome& outcome) {
     if (encoder_) {
       needs_.buffers += encoder_->held_bytes();
-      needs_.waiting = 0;  // in the encoder's memory
       outcome.report.encoded_bytes = encoder_->payload_bytes();
     }
     if (decoder_) needs_.buffers += decoder_->held_bytes();
@@ -88,7 +81,6 @@ class StageRun {
     if (source_) source_->close();
     outgoing_.close();
     free_buffers_.close();
-    if (encoder_) encoder_->close();
     if (neighbours_.previous != nullptr) neighbours_.previous->shutdown();
     if (neighbours_.next != nullptr) neighbours_.next->shutdown();
   }
@@ -150,25 +142,22 @@ class StageRun {
       auto output = backend_.forward(run_.blocks, std::move(job->activation));
       timeline_.compute_end[sequence] = now_ns();
       output = backend_.encode(std::move(output));
-      std::optional<EncodedTensors> encoded;
-      if (encoder_ && !(encoded = encoder_->encode(output, tensors_at(run_.blocks.end)))) return;
       timeline_.encoded[sequence] = now_ns();
       needs_.computed(watch);
       progress_.computed(timeline_.encoded[sequence] - timeline_.compute_begin[sequence]);
       lane.next(Doing::held_up);
-      if (encoded) output = {};
-      if (encoded || !input.overlaps(output)) job->lease.reset();
-      if (!hand_on({{sequence, std::move(output), std::move(job->lease)}, std::move(encoded)})) return;
+      if (!input.overlaps(output)) job->lease.reset();
+      if (!hand_on({sequence, std::move(output), std::move(job->lease)})) return;
       lane.now(Doing::waiting);
     }
   }
 
-  bool hand_on(Outgoing result) {
+  bool hand_on(Job result) {
     if (neighbours_.next != nullptr) return outgoing_.push(std::move(result));
-    const auto sequence = result.job.sequence;
+    const auto sequence = result.sequence;
     const auto moment = timeline_.encoded[sequence];
-    timeline_.send_begin[sequence] = timeline_.send_end[sequence] = moment;
-    source_->complete(sequence, moment, moment, result.job.activation);
+    timeline_.codec_begin[sequence] = timeline_.send_begin[sequence] = timeline_.send_end[sequence] = moment;
+    source_->complete(sequence, moment, moment, result.activation);
     return true;
   }
 
@@ -177,20 +166,27 @@ class StageRun {
     for (std::size_t sequence = 0; sequence < total_; ++sequence) {
       auto result = outgoing_.pop();
       if (!result) return;
+      const auto* encoded = encode(*result, lane);
       lane.now(Doing::sending);
-      const auto times = send(sequence, *result);
+      auto& link = *neighbours_.next;
+      const auto times = encoded == nullptr ? stage::send(link, run_.tag, sequence, result->activation)
+                                            : stage::send(link, run_.tag, sequence, encoder_->number(), *encoded);
+      if (encoded == nullptr) timeline_.codec_begin[sequence] = times.begin_ns;
       timeline_.send_begin[sequence] = times.begin_ns;
       timeline_.send_end[sequence] = times.end_ns;
       lane.next(Doing::waiting);
     }
   }
 
-  wire::SendTimes send(std::size_t sequence, Outgoing& result) {
-    auto& link = *neighbours_.next;
-    if (!result.encoded) return stage::send(link, run_.tag, sequence, result.job.activation);
-    const auto times = stage::send(link, run_.tag, sequence, encoder_->number(), *result.encoded);
-    encoder_->give_back(std::move(*result.encoded));
-    return times;
+  /// What crosses in place of a result, whose memory is given back; null without a codec.
+  const EncodedTensors* encode(Job& result, Lane& lane) {
+    if (!encoder_) return nullptr;
+    lane.now(Doing::working);
+    timeline_.codec_begin[result.sequence] = now_ns();
+    const auto& encoded = encoder_->encode(result.activation);
+    result.activation = {};
+    result.lease.reset();
+    return &encoded;
   }
 
   /// Returns the buffer when the last holder releases it. After an error the queue is closed and the buffer is just
@@ -210,7 +206,7 @@ class StageRun {
   std::vector<Activation> result_micro_batches_;  // the parts of one batch's result, at the source
   BoundedQueue<Activation> free_buffers_;  // outlives the queues, whose jobs give their buffers back when they go
   BoundedQueue<Job> incoming_;
-  BoundedQueue<Outgoing> outgoing_;
+  BoundedQueue<Job> outgoing_;
   std::optional<Encoder> encoder_;
   std::optional<Decoder> decoder_;
   Loops loops_;

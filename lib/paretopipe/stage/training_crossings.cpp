@@ -69,60 +69,62 @@ std::int64_t Inbound::most_bytes() const {
   return waiting_.most() + (decoder_ ? decoder_->held_bytes() : 0);
 }
 
-Outbound::Outbound(wire::Link* link, const CrossingRun& run, const codec::Codec& codec, PassTimeline& pass)
+Outbound::Outbound(wire::Link* link, const CrossingRun& run, const codec::Codec& codec, std::string what,
+                   PassTimeline& pass)
     : link_(link), run_(run), pass_(pass), queue_(run.room) {
   if (link_ == nullptr) return;
   pass_.send_begin.resize(run_.total);
   pass_.send_end.resize(run_.total);
   if (!codec.encodes()) return;
-  constexpr std::size_t kBesideWaiting = 2;  // one is being encoded, and one being sent
-  encoder_.emplace(codec, run_.room + kBesideWaiting);
+  encoder_.emplace(codec, std::move(what));
+  pass_.codec_begin.resize(run_.total);
   pass_.encoded.resize(run_.total);
 }
 
-bool Outbound::hand_on(std::size_t micro_batch, Activation tensors, const std::string& what) {
+bool Outbound::hand_on(std::size_t micro_batch, Activation tensors) {
   sent_.unencoded_bytes += bytes_of(tensors);
   sent_.tensors = static_cast<int>(tensors.tensors());
-  if (!encoder_) return queue_.push({micro_batch, std::move(tensors)});
-  auto encoded = encoder_->encode(tensors, what);
-  pass_.encoded[micro_batch] = now_ns();
-  return encoded && queue_.push({micro_batch, {}, std::move(encoded)});
+  return queue_.push({micro_batch, std::move(tensors)});
 }
 
 void Outbound::send(Lane& lane) {
   for (std::size_t i = 0; i < run_.total; ++i) {
     auto item = queue_.pop();
     if (!item) return;
-    lane.now(Doing::sending);
-    const auto times = send(*item);
+    const auto times = encoder_ ? send_encoded(*item, lane) : send(*item, lane);
     pass_.send_begin[item->micro_batch] = times.begin_ns;
     pass_.send_end[item->micro_batch] = times.end_ns;
     lane.next(Doing::waiting);
   }
 }
 
-wire::SendTimes Outbound::send(Item& item) {
-  if (item.encoded) {
-    const auto times = stage::send(*link_, run_.tag, item.micro_batch, encoder_->number(), *item.encoded);
-    sent_.bytes += item.encoded->payload_bytes();
-    encoder_->give_back(std::move(*item.encoded));
-    return times;
-  }
+wire::SendTimes Outbound::send(Item& item, Lane& lane) {
+  lane.now(Doing::sending);
   const auto times = stage::send(*link_, run_.tag, item.micro_batch, item.tensors);
   sent_.bytes += bytes_of(item.tensors);
-  const auto before = tensor_bytes().alive;
-  item.tensors = {};  // which frees what the computing thread does not keep for its backward
-  freed_ += before - tensor_bytes().alive;
+  let_go(item);
   return times;
+}
+
+wire::SendTimes Outbound::send_encoded(Item& item, Lane& lane) {
+  lane.now(Doing::working);
+  pass_.codec_begin[item.micro_batch] = now_ns();
+  const auto& encoded = encoder_->encode(item.tensors);
+  pass_.encoded[item.micro_batch] = now_ns();
+  let_go(item);
+  sent_.bytes += encoded.payload_bytes();
+  lane.now(Doing::sending);
+  return stage::send(*link_, run_.tag, item.micro_batch, encoder_->number(), encoded);
+}
+
+void Outbound::let_go(Item& item) {
+  const auto before = tensor_bytes().alive;
+  item.tensors = {};
+  freed_ += before - tensor_bytes().alive;
 }
 
 void Outbound::count_freed() {
   tensor_bytes().remove(freed_.exchange(0));
-}
-
-void Outbound::close() {
-  queue_.close();
-  if (encoder_) encoder_->close();
 }
 
 std::int64_t Outbound::most_bytes() const {

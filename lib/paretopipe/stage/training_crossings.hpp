@@ -67,22 +67,22 @@ class Inbound {
 /// Tensors that go to a neighbour.
 class Outbound {
  public:
-  Outbound(wire::Link* link, const CrossingRun& run, const codec::Codec& codec, PassTimeline& pass);
+  /// `link` may be null: nothing goes. `what` goes, for errors of the codec. `pass` gets the moments.
+  Outbound(wire::Link* link, const CrossingRun& run, const codec::Codec& codec, std::string what, PassTimeline& pass);
 
   bool exists() const { return link_ != nullptr; }
 
-  /// Takes a micro-batch's tensors from the computing thread, and encodes them if there is a codec. Does not wait for
-  /// the link. False after close(). Throws EnvironmentError, which names `what`, if they hold what the codec cannot
-  /// keep.
-  bool hand_on(std::size_t micro_batch, Activation tensors, const std::string& what);
+  /// Takes a micro-batch's tensors from the computing thread. Does not wait for the link. False after close().
+  bool hand_on(std::size_t micro_batch, Activation tensors);
 
-  /// Sends all micro-batches.
+  /// Sends all micro-batches, encoded if there is a codec. Throws EnvironmentError if they hold what the codec cannot
+  /// keep.
   void send(Lane& lane);
 
   /// Takes what send() freed off the calling thread's tensor_bytes(). To be called by the computing thread.
   void count_freed();
 
-  void close();
+  void close() { queue_.close(); }
   /// Memory beside the tensors that were handed on.
   std::int64_t most_bytes() const;
   const Sent& sent() const { return sent_; }
@@ -91,9 +91,11 @@ class Outbound {
   struct Item {
     std::size_t micro_batch = 0;
     Activation tensors;
-    std::optional<EncodedTensors> encoded{};  ///< what crosses in their place
   };
-  wire::SendTimes send(Item& item);
+  wire::SendTimes send(Item& item, Lane& lane);
+  wire::SendTimes send_encoded(Item& item, Lane& lane);
+  /// Frees what the computing thread does not keep for its backward.
+  void let_go(Item& item);
 
   wire::Link* link_;
   const CrossingRun run_;

@@ -50,11 +50,12 @@ class TrainingRun {
                    static_cast<std::size_t>(experiment::most_in_flight(actions_)) + 2},
         activations_in_(links.activations.previous, crossings_, request.incoming_codec, request.incoming,
                         timeline_.forward),
-        activations_out_(links.activations.next, crossings_, request.outgoing_codec, timeline_.forward),
+        activations_out_(links.activations.next, crossings_, request.outgoing_codec, tensors_at(stage.asked.blocks.end),
+                         timeline_.forward),
         gradients_in_(links.gradients.previous, crossings_, codec_at(stage.asked.blocks.end, request.outgoing_codec),
                       request.gradients, timeline_.backward),
         gradients_out_(links.gradients.next, crossings_, codec_at(stage.asked.blocks.begin, request.incoming_codec),
-                       timeline_.backward),
+                       "the gradient of " + tensors_at(stage.asked.blocks.begin), timeline_.backward),
         loops_([this] { release(); }) {
     for (auto* pass : {&timeline_.forward, &timeline_.backward}) {
       pass->compute_begin.resize(crossings_.total);
@@ -137,8 +138,7 @@ class TrainingRun {
     auto output = stage_.part->forward(which, std::move(*input));
     if (stage_.last()) add_loss(which, number);
     pass.compute_end[number] = now_ns();
-    const auto what = tensors_at(stage_.asked.blocks.end);
-    const bool handed_on = stage_.last() || activations_out_.hand_on(number, std::move(output), what);
+    const bool handed_on = stage_.last() || activations_out_.hand_on(number, std::move(output));
     computed(pass, number);
     return handed_on;
   }
@@ -163,8 +163,7 @@ class TrainingRun {
     if (blocks.end > 0) result = stage_.part->backward(which, std::move(*gradient));
     pass.compute_end[number] = now_ns();
     if (blocks.begin == 0) result = no_gradient();
-    const auto what = "the gradient of " + tensors_at(blocks.begin);
-    const bool handed_on = stage_.first() || gradients_out_.hand_on(number, std::move(result), what);
+    const bool handed_on = stage_.first() || gradients_out_.hand_on(number, std::move(result));
     computed(pass, number);
     return handed_on;
   }
@@ -194,8 +193,7 @@ class TrainingRun {
   }
 
   void computed(const PassTimeline& pass, std::size_t number) {
-    const auto end = pass.encoded.empty() ? pass.compute_end[number] : pass.encoded[number];
-    progress_.computed(end - pass.compute_begin[number]);
+    progress_.computed(pass.compute_end[number] - pass.compute_begin[number]);
     progress_.compute().next(Doing::held_up);
   }
 

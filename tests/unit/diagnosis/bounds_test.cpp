@@ -53,6 +53,11 @@ const std::vector<Known> kKnown{
      50e6},
     {"only stage", {.compute = {5 * kMs}, .source = kMs, .depth = 1}, Kind::compute, 0, 6e6},
     {"source of the only stage", {.compute = {kMs}, .source = 5 * kMs}, Kind::source, 0, 6e6},
+    {"codec",
+     {.compute = {kMs, 2 * kMs}, .link = {kMs, 100}, .delay = {0, 0}, .codec = {4 * kMs, 0}},
+     Kind::codec,
+     0,
+     4e6},
 };
 
 Pipeline random_pipeline(std::mt19937& random, int stages) {
@@ -66,6 +71,7 @@ Pipeline random_pipeline(std::mt19937& random, int stages) {
   pipeline.compute[0] += 1000;
   pipeline.delay.assign(count, times(1, 20 * kMs)[0]);  // read back is one delay for all links forward
   pipeline.depth = std::uniform_int_distribution(1, 3 * stages)(random);
+  if (stages > 1 && random() % 2 == 0) pipeline.codec = times(count, 10 * kMs);
   if (stages == 1) pipeline.link = pipeline.delay = {};
   // Batches come in bunches of the depth: only over whole bunches is their rate the bound's.
   pipeline.warmup = 20 * pipeline.depth - 1;

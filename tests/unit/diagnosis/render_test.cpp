@@ -211,6 +211,10 @@ TEST_CASE("every kind of bottleneck, doubt and baseline is explained as its gold
   const std::vector<std::pair<const char*, Records>> cases{
       {"blocks are called by their names", with_block_names()},
       {"more in flight than one", with(10, 5, 10, [](auto& pipeline) { pipeline.depth = 4; })},
+      {"a codec takes longest", with(10, 5, 10,
+                                     [](auto& pipeline) {
+                                       pipeline.codec = {20'000'000, 0};
+                                     })},
       {"one in flight is too little", with(10, 5, 10, [](auto& pipeline) { pipeline.depth = 1; })},
       {"too few batches for what is in flight", with(1, 1, 1, few_batches_over_long_links)},
       {"the way back", with(1, 1, 1, [](auto& pipeline) { pipeline.link[1] = 5'000'000; })},

@@ -19,6 +19,7 @@ struct Pipeline {
   std::vector<std::int64_t> compute;
   std::vector<std::int64_t> link{};   ///< what it is busy with a batch
   std::vector<std::int64_t> delay{};  ///< one way; as many as links
+  std::vector<std::int64_t> codec{};  ///< that a send thread encodes; as many as stages, or none
   std::int64_t source = 0;
   int depth = 4;
   int micro_batches = 1;  ///< of a batch; each takes its share of the times above, rounded down
@@ -40,7 +41,7 @@ inline record::PhaseSamples run(const Pipeline& pipeline, int depth) {
   samples.depth = depth;
   samples.micro_batches = pipeline.micro_batches;
   samples.stages.resize(stages);
-  std::vector<std::int64_t> thread_free(stages, 0), link_free(stages, 0), turned;
+  std::vector<std::int64_t> thread_free(stages, 0), sender_free(stages, 0), link_free(stages, 0), turned;
   std::int64_t source_free = 0;
   const auto pass_link = [&](std::size_t from, std::int64_t sent, std::int64_t taken) {
     const auto left = std::max(sent, link_free[from]) + pipeline.link[from] / pipeline.micro_batches;
@@ -67,10 +68,13 @@ inline record::PhaseSamples run(const Pipeline& pipeline, int depth) {
       stage.receive_begin.push_back(header);
       for (auto* moments : {&stage.receive_end, &stage.ready}) moments->push_back(ready);
       stage.compute_begin.push_back(begin);
-      for (auto* moments : {&stage.compute_end, &stage.encoded, &stage.send_begin, &stage.send_end}) {
-        moments->push_back(end);
-      }
-      header = ready = end;
+      for (auto* moments : {&stage.compute_end, &stage.encoded}) moments->push_back(end);
+      const auto encoding = pipeline.codec.empty() ? end : std::max<std::int64_t>(end, sender_free[s]);
+      const auto sent = pipeline.codec.empty() ? end : encoding + pipeline.codec[s] / pipeline.micro_batches;
+      sender_free[s] = sent;
+      stage.codec_begin.push_back(encoding);
+      for (auto* moments : {&stage.send_begin, &stage.send_end}) moments->push_back(sent);
+      header = ready = sent;
     }
     if (!alone) std::tie(header, ready) = pass_link(stages - 1, ready, source_free);
     samples.results.receive_begin.push_back(header);

@@ -80,6 +80,26 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("a record without a codec does not say when a codec began, and where that is missing none did") {
+  auto record = ok_record();
+  CHECK_FALSE(json(record)["offline"]["stages"][0].contains("codec_begin"));
+  auto& stage = record.offline->stages[0];
+  stage.codec_begin = stage.encoded;
+  CHECK(json(record)["offline"]["stages"][0]["codec_begin"] == stage.encoded);
+  CHECK(there_and_back(record) == record);
+}
+
+TEST_CASE("a pass that was encoded before there was a moment for its beginning was encoded when it was computed") {
+  PassTimeline pass;
+  pass.compute_end = {10, 20};
+  pass.encoded = {15, 25};
+  auto written = json(pass);
+  CHECK_FALSE(written.contains("codec_begin"));
+  CHECK(written.get<PassTimeline>().codec_begin == pass.compute_end);
+  pass.codec_begin = {12, 22};
+  CHECK(json(pass).get<PassTimeline>() == pass);
+}
+
 TEST_CASE("a record with Server phases comes back as it was, and has them exactly where its trial does") {
   auto record = ok_record();
   CHECK_FALSE(json(record).contains("server"));
@@ -277,7 +297,8 @@ TEST_CASE("a record of another schema is refused with what to do") {
 }
 
 TEST_CASE("whichever field is missing or of the wrong type, the record is refused, without the JSON library's codes") {
-  const std::set<std::string> may_be_missing{"governor", "cpu_frequency_hz", "peak_rss_bytes", "compute"};
+  const std::set<std::string> may_be_missing{"governor", "cpu_frequency_hz", "peak_rss_bytes", "compute",
+                                             "codec_begin"};
   const json whole = ok_record();
   for_each_value(whole, json::json_pointer(), [&](const json::json_pointer& place) {
     CAPTURE(place.to_string());

@@ -46,7 +46,10 @@ inline record::PhaseSamples a_phase(int depth) {
   std::int64_t moment = depth * 1000;
   const auto next = [&] { return std::vector<std::int64_t>{moment++, moment++, moment++}; };
   for (auto& stage : samples.stages) {
-    for (const auto member : kStageMoments) stage.*member = next();
+    for (const auto member : kStageMoments) {
+      if (member != &StageTimeline::codec_begin) stage.*member = next();
+    }
+    stage.codec_begin = stage.send_begin;
   }
   for (const auto member : kResultMoments) samples.results.*member = next();
   return samples;

@@ -144,6 +144,14 @@ TEST_CASE("what a codec encodes is counted at the stage that sends it, and only 
   CHECK(reports[2].encoded_bytes == 0);  // results cross as they are
   CHECK(reports[0].max_abs_difference > 0);
   for (const auto& report : reports) require_order(report.offline, 14);
+  for (std::size_t i = 0; i < 2; ++i) {
+    const auto& [codec_begin, send_begin, send_end] =
+        std::tie(reports[i].offline.codec_begin, reports[i].offline.send_begin, reports[i].offline.send_end);
+    CHECK(codec_begin != send_begin);
+    // One thread encodes and sends.
+    CHECK(never_before({codec_begin.begin() + 1, codec_begin.end()}, {send_end.begin(), send_end.end() - 1}));
+  }
+  CHECK(reports[2].offline.codec_begin == reports[2].offline.send_begin);
 }
 
 TEST_CASE("an activation that is not finite ends the stage that encodes it with its own words") {

@@ -202,11 +202,13 @@ TEST_CASE("a codec with loss makes fewer bytes there and back, and other weights
   for (const auto* pass : {&reports[1].moments.forward, &reports[1].moments.backward}) {
     CHECK(never_before(pass->ready, pass->receive_end));
     CHECK(never_before(pass->compute_begin, pass->ready));
-    CHECK(never_before(pass->encoded, pass->compute_end));
+    CHECK(never_before(pass->codec_begin, pass->compute_end));
+    CHECK(never_before(pass->encoded, pass->codec_begin));
     CHECK(never_before(pass->send_begin, pass->encoded));
   }
   CHECK(reports[0].moments.forward.ready.empty());
   CHECK(reports[0].moments.backward.encoded.empty());
+  CHECK(reports[0].moments.backward.codec_begin.empty());
 }
 
 TEST_CASE("a gradient that is no number is refused by a codec with loss, with its block named, and ends all stages") {

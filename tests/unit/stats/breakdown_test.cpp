@@ -28,6 +28,21 @@ TEST_CASE("the parts come in the order in which a batch passes them, at the stag
 }
 
 TEST_CASE(
+    "with a codec a batch waits for the send thread before it is encoded, and both threads' encoding is one part") {
+  auto samples = testing::regular_samples({5000, 4000, 3000, 2000, 50'000}, 3, 1, 1);
+  auto& sender = samples.stages[0];
+  for (auto& moment : sender.encoded) moment -= 700;
+  for (auto& moment : sender.compute_end) moment -= 1000;
+  for (auto& moment : sender.codec_begin) moment -= 500;
+  for (const auto& [part, stage, ns] : stats::breakdown(samples).parts) {
+    if (stage != 0) continue;
+    if (part == Part::compute) CHECK(ns == std::vector<std::int64_t>(3, 4000));
+    if (part == Part::send_queue) CHECK(ns == std::vector<std::int64_t>(3, 200));
+    if (part == Part::encode) CHECK(ns == std::vector<std::int64_t>(3, 800));
+  }
+}
+
+TEST_CASE(
     "a batch's latency reaches from its hand-over to its last micro-batch's completion, and its parts add up to it, to "
     "the nanosecond, for any number of stages") {
   std::mt19937 random(5);

@@ -31,7 +31,8 @@ inline record::PhaseSamples dealt_samples(const Dealt& dealt) {
     for (auto* moments : {&device.receive_begin, &device.receive_end, &device.ready, &device.compute_begin}) {
       moments->push_back(arrived);
     }
-    for (auto* moments : {&device.compute_end, &device.encoded, &device.send_begin, &device.send_end}) {
+    for (auto* moments :
+         {&device.compute_end, &device.encoded, &device.codec_begin, &device.send_begin, &device.send_end}) {
       moments->push_back(computed);
     }
     for (const auto moment : kResultMoments) {

@@ -144,7 +144,7 @@ record::PhaseSamples slower_from(record::PhaseSamples samples, std::size_t batch
   std::int64_t late = 0;
   for (std::size_t i = batch; i < stage.ready.size(); ++i) {
     late += longer;
-    for (auto* moments : {&stage.compute_end, &stage.encoded, &stage.send_begin, &stage.send_end,
+    for (auto* moments : {&stage.compute_end, &stage.encoded, &stage.codec_begin, &stage.send_begin, &stage.send_end,
                           &samples.results.receive_begin, &samples.results.receive_end, &samples.results.completed}) {
       (*moments)[i] += late;
     }
@@ -257,8 +257,9 @@ TEST_CASE("of batches that were dealt out the slow device is found, by its own b
   auto samples = testing::dealt_samples({.devices = 2, .batches = 80, .compute = 600'000, .interval = 300'000});
   for (std::size_t batch = 41; batch < 80; batch += 2) {
     auto& device = samples.stages[1];
-    for (auto* moments : {&device.compute_end, &device.encoded, &device.send_begin, &device.send_end,
-                          &samples.results.receive_begin, &samples.results.receive_end, &samples.results.completed}) {
+    for (auto* moments :
+         {&device.compute_end, &device.encoded, &device.codec_begin, &device.send_begin, &device.send_end,
+          &samples.results.receive_begin, &samples.results.receive_end, &samples.results.completed}) {
       (*moments)[batch] += 600'000;
     }
   }

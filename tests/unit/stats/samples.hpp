@@ -28,8 +28,8 @@ inline record::PhaseSamples random_samples(std::mt19937& random, int stages, int
       stage.compute_begin.push_back(later());
       stage.compute_end.push_back(later());
       stage.encoded.push_back(later());
-      if (stages > 1) later();
-      stage.send_begin.push_back(sent = now);
+      stage.codec_begin.push_back(stages > 1 ? later() : now);
+      stage.send_begin.push_back(sent = stages > 1 ? later() : now);
       stage.send_end.push_back(stages > 1 ? later() : now);
     }
     now = sent;
@@ -60,7 +60,7 @@ inline record::PhaseSamples regular_samples(const Durations& d, int batches, int
   const auto compute = [](StageTimeline& stage, std::int64_t ready, std::int64_t duration) {
     stage.ready.push_back(ready);
     stage.compute_begin.push_back(ready + kWait);
-    for (auto* moments : {&stage.compute_end, &stage.encoded, &stage.send_begin, &stage.send_end}) {
+    for (auto* moments : {&stage.compute_end, &stage.encoded, &stage.codec_begin, &stage.send_begin, &stage.send_end}) {
       moments->push_back(ready + kWait + duration);
     }
     return ready + kWait + duration;

@@ -19,7 +19,9 @@ void sort_slowest_first(std::vector<Constraint>& constraints) {
 std::vector<Constraint> parts(const Demands& demands) {
   std::vector<Constraint> parts;
   for (std::size_t s = 0; s < demands.stages.size(); ++s) {
-    parts.push_back({Kind::compute, static_cast<int>(s), demands.stages[s].busy.mean_ns});
+    const auto& stage = demands.stages[s];
+    parts.push_back({Kind::compute, static_cast<int>(s), stage.busy.mean_ns});
+    if (stage.codec.mean_ns > 0) parts.push_back({Kind::codec, static_cast<int>(s), stage.codec.mean_ns});
   }
   for (const auto& link : demands.links) {
     parts.push_back({link.to == 0 ? Kind::way_back : Kind::link, link.from, link.busy.mean_ns});
@@ -29,14 +31,31 @@ std::vector<Constraint> parts(const Demands& demands) {
   return parts;
 }
 
+/// `demands` may be const or not.
+template <class DemandsOf>
+auto busy_in(DemandsOf& demands, const Constraint& part) -> decltype(&demands.stages[0].busy) {
+  const auto index = static_cast<std::size_t>(part.stage);
+  switch (part.kind) {
+    case Kind::compute:
+      return &demands.stages.at(index).busy;
+    case Kind::codec:
+      return &demands.stages.at(index).codec;
+    case Kind::link:
+    case Kind::way_back:
+      return &demands.links.at(index).busy;
+    case Kind::source:
+    case Kind::depth:
+      break;
+  }
+  return nullptr;
+}
+
 /// The same pipeline as if `part` took no time.
 Demands without(Demands demands, const Constraint& part) {
-  const auto index = static_cast<std::size_t>(part.stage);
   if (part.kind == Kind::source) {
     demands.source_ns = 0;
   } else {
-    auto& busy = part.kind == Kind::compute ? demands.stages.at(index).busy : demands.links.at(index).busy;
-    busy.mean_ns = 0;
+    busy_in(demands, part)->mean_ns = 0;
   }
   return demands;
 }
@@ -53,6 +72,8 @@ std::string_view to_string(Kind kind) {
   switch (kind) {
     case Kind::compute:
       return "compute";
+    case Kind::codec:
+      return "codec";
     case Kind::link:
       return "link";
     case Kind::way_back:
@@ -89,6 +110,10 @@ std::optional<int> sufficient_depth(const Demands& demands) {
   const double largest = demands.links.empty() ? of_one_thread(demands).period_ns : parts(demands).front().period_ns;
   const double depth = largest > 0 ? std::ceil(demands.unqueued_ns() / largest) : kMostInFlight + 1;
   return depth <= kMostInFlight ? std::optional(static_cast<int>(depth)) : std::nullopt;
+}
+
+const Busy* busy_at(const Demands& demands, const Constraint& constraint) {
+  return busy_in(demands, constraint);
 }
 
 double throughput_at(const Demands& demands, double period_ns) {

@@ -8,6 +8,7 @@ namespace paretopipe::diagnosis {
 /// What can bound a pipeline's throughput.
 enum class Kind {
   compute,   ///< a stage's compute
+  codec,     ///< a stage's encoding, in the thread that sends
   link,      ///< a link from a stage to the next
   way_back,  ///< the link of the results to stage 0
   source,    ///< stage 0, between a result and the batch that replaces it
@@ -17,11 +18,11 @@ enum class Kind {
 /// Results cannot follow each other faster than one every `period_ns`.
 struct Constraint {
   Kind kind = Kind::compute;
-  int stage = 0;  ///< the computing stage, or the sender of a link or of the way back; otherwise 0
+  int stage = 0;  ///< the stage that computes or encodes, or the sender of a link or of the way back; otherwise 0
   double period_ns = 0;
 };
 
-/// The kind's name in JSON: "compute", "link", "way_back", "source", "depth".
+/// The kind's name in JSON: "compute", "codec", "link", "way_back", "source", "depth".
 std::string_view to_string(Kind kind);
 
 /// Computes the asymptotic bounds of a closed network (Lazowska, Zahorjan, Graham and Sevcik, "Quantitative System
@@ -42,6 +43,9 @@ std::optional<Constraint> next_constraint(const Demands& demands);
 /// The smallest number of batches in flight with which a part, and not the depth, bounds the throughput: R / D_max,
 /// rounded up. None if it would be unreasonably large because no part takes time.
 std::optional<int> sufficient_depth(const Demands& demands);
+
+/// How long a batch keeps the part busy that a constraint is about; null for the source and the depth.
+const Busy* busy_at(const Demands& demands, const Constraint& constraint);
 
 /// Images per second if a batch completes every `period_ns`, which must be positive.
 double throughput_at(const Demands& demands, double period_ns);

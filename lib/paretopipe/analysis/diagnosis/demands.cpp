@@ -115,9 +115,11 @@ std::vector<StageDemand> stages_of(const record::TrialRecord& record, std::size_
   for (std::size_t s = 0; s < record.summary->stages.size(); ++s) {
     const auto& timeline = record.offline->stages[s];
     const auto& recorded = record.summary->stages[s];
-    demands.push_back(
-        {busy_of(durations(timeline.compute_begin, timeline.encoded, first), record.offline->micro_batches),
-         recorded.compute_p50_ns, idle_compute_ns(*record.single_stream, s), recorded.utilisation});
+    const auto busy = [&](const Moments& begin, const Moments& end) {
+      return busy_of(durations(begin, end, first), record.offline->micro_batches);
+    };
+    demands.push_back({busy(timeline.compute_begin, timeline.encoded), busy(timeline.codec_begin, timeline.send_begin),
+                       recorded.compute_p50_ns, idle_compute_ns(*record.single_stream, s), recorded.utilisation});
   }
   return demands;
 }
@@ -208,7 +210,10 @@ double Demands::unqueued_ns() const {
     sum += busy.mean_ns;
     largest = std::max(largest, busy.mean_ns);
   };
-  for (const auto& stage : stages) add(stage.busy);
+  for (const auto& stage : stages) {
+    add(stage.busy);
+    add(stage.codec);
+  }
   for (const auto& link : links) {
     add(link.busy);
     delays += link.delay_ns;
@@ -250,6 +255,8 @@ Demands median_demands(std::span<const Demands> repetitions) {
   for (std::size_t s = 0; s < result.stages.size(); ++s) {
     settle([s](auto& one) { return &one.stages.at(s).busy.mean_ns; });
     settle([s](auto& one) { return &one.stages.at(s).busy.p90_ns; });
+    settle([s](auto& one) { return &one.stages.at(s).codec.mean_ns; });
+    settle([s](auto& one) { return &one.stages.at(s).codec.p90_ns; });
     settle([s](auto& one) { return &one.stages.at(s).compute_p50_ns; });
     settle([s](auto& one) { return &one.stages.at(s).idle_compute_ns; });
     settle([s](auto& one) { return &one.stages.at(s).utilisation; });

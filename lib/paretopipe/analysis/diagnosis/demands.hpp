@@ -48,7 +48,8 @@ struct Busy {
 };
 
 struct StageDemand {
-  Busy busy{};                 ///< its compute thread, with compute and encode
+  Busy busy{};                 ///< its compute thread
+  Busy codec{};                ///< its send thread, while it encodes with a codec; 0 without one
   double compute_p50_ns = 0;   ///< as recorded: median compute at depth
   double idle_compute_ns = 0;  ///< the same, with one batch in flight
   double utilisation = 0;      ///< as recorded: share of the throughput window spent in compute

@@ -205,7 +205,7 @@ Advice advise(const GroupDiagnosis& group, const ConfigurationDiagnosis& one) {
   const auto& bottleneck = one.bounds.front();
   advice.next = next_constraint(*one.demands);
   if (bottleneck.kind == Kind::depth) advice.depth = sufficient_depth(*one.demands);
-  if (bottleneck.kind == Kind::link) {
+  if (bottleneck.kind == Kind::link || bottleneck.kind == Kind::codec) {
     advice.lighter = lighter_cut(group, one, static_cast<std::size_t>(bottleneck.stage));
   }
   if (bottleneck.kind == Kind::compute) {
@@ -234,7 +234,8 @@ bool encodes(const experiment::Trial& trial, int stage) {
 
 bool encoder_bounds(const ConfigurationDiagnosis& one, const ConfigurationDiagnosis& plain) {
   const auto& bottleneck = one.bounds.front();
-  return bottleneck.kind == Kind::compute && encodes(one.trial(), bottleneck.stage) &&
+  const bool busy = bottleneck.kind == Kind::compute || bottleneck.kind == Kind::codec;
+  return busy && encodes(one.trial(), bottleneck.stage) &&
          one.demands->throughput_image_per_s < (1 - kNotable) * plain.demands->throughput_image_per_s;
 }
 

@@ -64,7 +64,7 @@ struct GroupDiagnosis {
 /// enter its numbers. Throws UsageError for damaged samples.
 std::vector<GroupDiagnosis> diagnose(std::span<const record::TrialRecord> records, const std::set<std::string>& wanted);
 
-/// Another place for the cut at the link that bounds a configuration, where clearly less crosses it.
+/// Another place for the cut at the link or codec that bounds a configuration, where clearly less crosses it.
 struct LighterCut {
   int block = 0;
   std::int64_t bytes = 0;
@@ -76,7 +76,7 @@ struct LighterCut {
 struct Advice {
   std::optional<Constraint> next{};                 ///< the bound if the bottleneck were removed
   std::optional<int> depth{};                       ///< if the depth is the bottleneck: one that is sufficient
-  std::optional<LighterCut> lighter{};              ///< if a link is the bottleneck
+  std::optional<LighterCut> lighter{};              ///< if a link or a codec is the bottleneck
   const ConfigurationDiagnosis* evenest = nullptr;  ///< if compute is: the split whose slowest stage does the least
   const ConfigurationDiagnosis* fastest = nullptr;  ///< if it is notably faster
 };
@@ -99,7 +99,8 @@ struct CodecEffect {
 
   std::optional<double> break_even_bit_per_s{};  ///< diagnosis::break_even_bit_per_s
 
-  /// The throughput fell, and what bounds it is the compute of a stage that encodes: it had no time to spare.
+  /// The throughput fell, and what bounds it is a stage that encodes, its codec or its compute, which may share a CPU:
+  /// it had no time to spare.
   bool encoder_bounds = false;
 };
 

@@ -119,8 +119,8 @@ struct Prediction {
 /// its bytes at its rate; its jitter widens the band by three deviations. Corrections change these times, and widen the
 /// bands.
 ///
-/// With a codec the encoded bytes cross a link. A stage encodes in the thread that computes. It decodes in the one that
-/// receives, but on the same CPUs, so both count as the stage's time.
+/// With a codec the encoded bytes cross a link. A stage encodes in the thread that sends and decodes in the one that
+/// receives, but on the CPUs that it computes on, so both count as the stage's time.
 ///
 /// Where stages hold each other up, on shared CPUs or by a contention that was fitted, the period is not the longest of
 /// times that each depend on one stage. All partitions are then tried one by one.

@@ -63,10 +63,7 @@ void check(const record::PhaseSamples& samples, int stages) {
   if (entries == 0 || stages == 0) throw UsageError("the samples hold no batch");
   for (int s = 0; s < stages; ++s) {
     const auto& stage = samples.stages[static_cast<std::size_t>(s)];
-    for (const auto* moments : {&stage.receive_begin, &stage.receive_end, &stage.ready, &stage.compute_begin,
-                                &stage.compute_end, &stage.encoded, &stage.send_begin, &stage.send_end}) {
-      check_length(*moments, entries);
-    }
+    for (const auto moment : kStageMoments) check_length(stage.*moment, entries);
   }
   check_length(samples.results.receive_begin, entries);
   check_length(samples.results.receive_end, entries);
@@ -114,7 +111,12 @@ Breakdown micro_batch_breakdown(const record::PhaseSamples& samples) {
     pass(Part::queue, s, stage.compute_begin);
     pass(Part::compute, s, stage.compute_end);
     pass(Part::encode, s, stage.encoded);
-    if (stages > 1) pass(Part::send_queue, s, stage.send_begin);
+    if (stages == 1) continue;
+    auto& encode = result.parts.back().ns;
+    pass(Part::send_queue, s, stage.codec_begin);
+    const auto with_codec = difference(stage.send_begin, stage.codec_begin);
+    std::transform(encode.begin(), encode.end(), with_codec.begin(), encode.begin(), std::plus<>());
+    reached = &stage.send_begin;
   }
   if (stages > 1) pass(Part::transfer, 0, results.receive_end);
   pass(Part::decode, 0, results.completed);

@@ -29,7 +29,7 @@ struct PartSeries {
 
 /// The parts of the latency of every batch of a phase.
 struct Breakdown {
-  std::vector<PartSeries> parts;         ///< in the order in which a batch passes them
+  std::vector<PartSeries> parts;         ///< in the order in which a batch first reaches them
   std::vector<std::int64_t> latency_ns;  ///< handed to the pipeline → completed, one entry a batch
 };
 
@@ -40,13 +40,15 @@ int stage_count(const record::PhaseSamples& samples);
 /// begins where the one before it ends, so in whole nanoseconds the parts add up to the latency of every batch:
 ///
 ///   handed over → [queue s: → compute_begin] [compute s: → compute_end] [encode s: → encoded]
-///                 [send_queue s: → send_begin] [transfer: → the next stage's receive_end] [decode: → its ready] …
+///                 [send_queue s: → codec_begin] [encode s: → send_begin]
+///                 [transfer: → the next stage's receive_end] [decode: → its ready] …
 ///                 → [transfer to 0: → results.receive_end] [decode on 0: → completed]
 ///
-/// If all is local (K = 1) nothing is sent: after encode comes only decode on stage 0, the way back to the source. A
-/// batch that is cut into micro-batches is handed over as a whole and is complete with its last micro-batch. So its
-/// latency and parts are those of its last micro-batch: `queue` includes waiting while the stage computes the earlier
-/// ones, and `send_queue` waiting for the link.
+/// What the compute thread and the send thread encode is one part. If all is local (K = 1) nothing is sent: after
+/// encode comes only decode on stage 0, the way back to the source. A batch that is cut into micro-batches is handed
+/// over as a whole and is complete with its last micro-batch. So its latency and parts are those of its last
+/// micro-batch: `queue` includes waiting while the stage computes the earlier ones, and `send_queue` waiting for the
+/// link.
 ///
 /// For batches dealt out to devices, stage 0 is the source on the way to the device, and stage 1 is the device,
 /// whichever it is. The source's own batches pass stage 0 and the links in no time.

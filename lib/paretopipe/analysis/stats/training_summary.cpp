@@ -63,8 +63,8 @@ class Steps {
   /// What the stage's thread did for an action, and what became before of the tensor that the action needs. Windows are
   /// empty where there is no such thing: an update needs nothing, and without a codec nothing is encoded.
   struct Turn {
-    Window compute{}, encode{};
-    Window transfer{}, decode{};
+    Window compute{};
+    Window encode{}, transfer{}, decode{};
   };
 
   Turn turn(std::size_t stage, std::size_t index, std::size_t update) const {
@@ -76,10 +76,11 @@ class Steps {
     const bool forward = action.kind == Action::Kind::forward;
     const auto& pass = forward ? timeline.forward : timeline.backward;
     Turn turn{{pass.compute_begin[place], pass.compute_end[place]}};
-    if (!pass.encoded.empty()) turn.encode = {turn.compute.end_ns, pass.encoded[place]};
     if (pass.receive_end.empty()) return turn;
     const auto& sender = samples_.stages[forward ? stage - 1 : stage + 1];
-    turn.transfer = {(forward ? sender.forward : sender.backward).send_begin[place], pass.receive_end[place]};
+    const auto& sent = forward ? sender.forward : sender.backward;
+    if (!sent.encoded.empty()) turn.encode = {sent.codec_begin[place], sent.encoded[place]};
+    turn.transfer = {sent.send_begin[place], pass.receive_end[place]};
     if (!pass.ready.empty()) turn.decode = {turn.transfer.end_ns, pass.ready[place]};
     return turn;
   }
@@ -112,7 +113,8 @@ class Steps {
     };
     const auto has_coded = [](const PassTimeline& pass) {
       return (pass.ready.empty() || pass.ready.size() == pass.receive_end.size()) &&
-             (pass.encoded.empty() || pass.encoded.size() == pass.send_begin.size());
+             (pass.encoded.empty() || pass.encoded.size() == pass.send_begin.size()) &&
+             pass.codec_begin.size() == pass.encoded.size();
     };
     const auto stages = static_cast<int>(samples_.stages.size());
     bool whole = stages >= 1 && stages == (replicas() ? extent_.replicas : extent_.stages) &&
@@ -184,13 +186,14 @@ record::StepParts parts_of(const Steps& steps, std::size_t stage, const Window& 
     const auto turn = steps.turn(stage, i, updates);
     updates += kind == Action::Kind::update;
     const Window free{free_since, turn.compute.begin_ns};
-    const double on_link = in_window(free.within(turn.transfer)), decoding = in_window(free.within(turn.decode));
+    const double encoding = in_window(free.within(turn.encode)), decoding = in_window(free.within(turn.decode));
+    const double on_link = in_window(free.within(turn.transfer));
+    parts.encode_ns += encoding;
     parts.transfer_ns += on_link;
     parts.decode_ns += decoding;
-    parts.waiting_ns += in_window(free) - on_link - decoding;
+    parts.waiting_ns += in_window(free) - encoding - on_link - decoding;
     parts.*part_of(kind) += in_window(turn.compute);
-    parts.encode_ns += in_window(turn.encode);
-    free_since = std::max({free_since, turn.compute.end_ns, turn.encode.end_ns});
+    free_since = std::max(free_since, turn.compute.end_ns);
   }
   parts.waiting_ns += in_window({free_since, window.end_ns});
   for (const auto part : record::kStepParts) parts.*part /= steps.measured();
@@ -207,11 +210,6 @@ double bubble_of(const std::vector<record::StepParts>& stages) {
   return bubble / static_cast<double>(stages.size());
 }
 
-/// A pass computes until its output is encoded, if there is a codec.
-const Moments& end_of(const PassTimeline& pass) {
-  return pass.encoded.empty() ? pass.compute_end : pass.encoded;
-}
-
 /// The median over all micro-batches after warm-up.
 double median_length(const Moments& begin, const Moments& end, std::size_t warmup) {
   std::vector<double> lengths;
@@ -226,8 +224,8 @@ std::vector<experiment::ActionTimes> times_of(const record::TrainingSamples& sam
     const auto warmup = static_cast<std::size_t>(samples.warmup) * per_batch;
     const auto per_step = stage.update_end.size() / samples.losses.size();
     times.push_back(
-        {median_length(stage.forward.compute_begin, end_of(stage.forward), warmup),
-         median_length(stage.backward.compute_begin, end_of(stage.backward), warmup),
+        {median_length(stage.forward.compute_begin, stage.forward.compute_end, warmup),
+         median_length(stage.backward.compute_begin, stage.backward.compute_end, warmup),
          median_length(stage.update_begin, stage.update_end, static_cast<std::size_t>(samples.warmup) * per_step)});
   }
   return times;
