@@ -26,9 +26,9 @@ struct StageTimeline {
   std::vector<std::int64_t> ready;          ///< decoded, waiting for the compute thread
   std::vector<std::int64_t> compute_begin;
   std::vector<std::int64_t> compute_end;
-  std::vector<std::int64_t> encoded;  ///< dense and in host memory, waiting for the send thread
+  std::vector<std::int64_t> encoded;  ///< dense and in host memory, not yet with a codec; waiting for the send thread
   std::vector<std::int64_t>
-      codec_begin;  ///< the send thread begins to encode with the link's codec; without: send_begin
+      codec_begin;                       ///< the send thread begins to encode with the link's codec; send_begin if none
   std::vector<std::int64_t> send_begin;  ///< the first byte is about to be handed to the kernel
   std::vector<std::int64_t> send_end;    ///< the kernel has accepted the last byte
 

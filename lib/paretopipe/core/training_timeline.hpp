@@ -13,7 +13,8 @@ namespace paretopipe {
 /// The moments of every micro-batch in one stage on its way through all stages, in one of the two directions: one entry
 /// per micro-batch through all steps, in nanoseconds of a steady clock. A stage that receives or sends nothing in this
 /// direction has no such moments, and without a codec nothing is decoded or encoded. Successive moments of a
-/// micro-batch never decrease.
+/// micro-batch never decrease. In records of older releases the computing thread encoded, before anything else: they
+/// have `encoded` and no `codec_begin`.
 struct PassTimeline {
   std::vector<std::int64_t> receive_begin;  ///< the frame's header has arrived
   std::vector<std::int64_t> receive_end;    ///< the last byte is in the tensor
@@ -21,9 +22,9 @@ struct PassTimeline {
   std::vector<std::int64_t> compute_begin;
   std::vector<std::int64_t> compute_end;
   std::vector<std::int64_t> codec_begin;  ///< the send thread begins to encode
-  std::vector<std::int64_t> encoded;
-  std::vector<std::int64_t> send_begin;  ///< the first byte is about to be handed to the kernel
-  std::vector<std::int64_t> send_end;    ///< the kernel has accepted the last byte
+  std::vector<std::int64_t> encoded;      ///< with the codec
+  std::vector<std::int64_t> send_begin;   ///< the first byte is about to be handed to the kernel
+  std::vector<std::int64_t> send_end;     ///< the kernel has accepted the last byte
 
   bool operator==(const PassTimeline&) const = default;
 };
@@ -49,10 +50,8 @@ inline void to_json(nlohmann::json& json, const PassTimeline& pass) {
   write_fields(json, pass, kPassTimelineFields);
 }
 
-/// In records from before this moment had a place, the computing thread encoded.
 inline void from_json(const nlohmann::json& json, PassTimeline& pass) {
   read_fields(json, pass, kPassTimelineFields);
-  if (pass.codec_begin.empty() && !pass.encoded.empty()) pass.codec_begin = pass.compute_end;
 }
 
 /// The moments of a stage that trains. At the last stage the loss is part of a micro-batch's forward.

@@ -79,7 +79,6 @@ std::string another_cut(const diagnosis::GroupDiagnosis& group, const diagnosis:
   switch (one.bounds.front().kind) {
     case diagnosis::Kind::compute:
       return about_evenest_split(group, one, advice);
-    case diagnosis::Kind::codec:
     case diagnosis::Kind::link:
       return about_lighter_cut(group, one, advice);
     case diagnosis::Kind::way_back:
@@ -87,6 +86,7 @@ std::string another_cut(const diagnosis::GroupDiagnosis& group, const diagnosis:
     case diagnosis::Kind::source:
       return "The source compares a result with the unsplit model's and hands over the next batch, which no cut "
              "changes.";
+    case diagnosis::Kind::codec:
     case diagnosis::Kind::depth:
       break;
   }
@@ -132,11 +132,26 @@ std::string fastest_split(const diagnosis::GroupDiagnosis& group, const diagnosi
                      rate(fastest), gain);
 }
 
+/// A thread that encodes and then waits for the kernel to take the bytes can bound what neither of the two does alone.
+std::string busy_sender(const diagnosis::Demands& demands) {
+  for (std::size_t s = 0; s < demands.stages.size(); ++s) {
+    const auto& stage = demands.stages[s];
+    if (stage.codec.mean_ns == 0 || stage.sender_ns < kNear * demands.period_ns()) continue;
+    return fmt::format(
+        "The thread of stage {} that encodes and sends is at it all the time: of {} a batch it encodes for {}, and "
+        "then "
+        "waits for the kernel to take the bytes.",
+        s, duration(stage.sender_ns), duration(stage.codec.mean_ns));
+  }
+  return "";
+}
+
 /// Explains the gap between the bound and the run.
 std::string gap(const diagnosis::ConfigurationDiagnosis& one) {
   const auto& demands = *one.demands;
   const auto& bottleneck = one.bounds.front();
   if (diagnosis::reached(demands) >= kNear) return "";
+  if (auto sender = busy_sender(demands); !sender.empty()) return sender;
   const auto rest = duration(demands.period_ns() - bottleneck.period_ns);
   const auto* busy = diagnosis::busy_at(demands, bottleneck);
   if (busy != nullptr && busy->p90_ns > kUneven * busy->mean_ns) {
@@ -157,7 +172,9 @@ std::string held_up(const diagnosis::Demands& demands) {
     const auto& stage = demands.stages[s];
     if (stage.busy.mean_ns < kNotableShare * demands.period_ns()) continue;
     if (stage.idle_compute_ns <= 0 || stage.compute_p50_ns < kHeldUp * stage.idle_compute_ns) continue;
-    const auto* why = demands.stages_share_cpus ? ": the stages share CPUs" : "";
+    const auto* why = demands.stages_share_cpus                         ? ": the stages share CPUs"
+                      : stage.sender_ns > 0 && stage.codec.mean_ns == 0 ? ": it encodes on the same CPUs"
+                                                                        : "";
     return fmt::format("With {} in flight stage {} computes for {} a batch instead of {}{}.", demands.in_flight, s,
                        duration(stage.compute_p50_ns), duration(stage.idle_compute_ns), why);
   }

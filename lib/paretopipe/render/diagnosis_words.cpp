@@ -221,14 +221,16 @@ std::string filling(const ConfigurationDiagnosis& one) {
 std::string beyond(const ConfigurationDiagnosis& one) {
   const auto& step = *one.step;
   if (one.trial().data_parallel > 0 || step.beyond_ns() < kMentioned * step.interval_ns()) return "";
-  std::size_t most = 0;
-  for (std::size_t i = 1; i < step.stages.size(); ++i) {
-    if (step.stages[i].transfer_ns > step.stages[most].transfer_ns) most = i;
-  }
+  const auto awaited_ns = [](const record::StepParts& stage) {
+    return stage.encode_ns + stage.transfer_ns + stage.decode_ns;
+  };
+  const auto most = std::ranges::max_element(step.stages, {}, awaited_ns);
   return fmt::format(
-      "{} of a step is beyond that: tensors on their way, of which stage {} awaits {}, and stages that take unequally "
+      "{} of a step is beyond that: tensors on their way{}, of which stage {} awaits {}, and stages that take "
+      "unequally "
       "long from one micro-batch to the next.",
-      duration(step.beyond_ns()), most, duration(step.stages[most].transfer_ns));
+      duration(step.beyond_ns()), one.trial().codec == codec::kNone ? "" : ", with their codec",
+      most - step.stages.begin(), duration(awaited_ns(*most)));
 }
 
 /// Stages wait for what is encoded and decoded beside computing.

@@ -77,7 +77,7 @@ class DealerRun {
       needs_.computed(watch);
       timeline_.encoded[sequence] = timeline_.codec_begin[sequence] = moment;
       timeline_.send_begin[sequence] = timeline_.send_end[sequence] = moment;
-      progress_.computed(moment - timeline_.compute_begin[sequence]);
+      progress_.worked(moment - timeline_.compute_begin[sequence]);
       source_.complete(sequence, moment, moment, output);
       lane.next(Doing::waiting);
     }

@@ -50,7 +50,9 @@ inline void from_json(const nlohmann::json& json, Codec& codec) {
 
 namespace paretopipe::stage {
 
-/// Grows whenever a message changes its meaning. The driver refuses a stage of another version.
+/// Grows whenever a message changes its meaning. The driver refuses a stage of another version. It did not grow with
+/// `codec_begin`: a report without it is understood, so that a stage program from before can be measured beside this
+/// one.
 inline constexpr int kControlProtocolVersion = 21;
 
 /// First request: where and how to compute.

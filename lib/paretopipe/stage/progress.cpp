@@ -48,9 +48,12 @@ RunProgress::RunProgress(const Run& run, int stage, const std::vector<Neighbours
   }
 }
 
-void RunProgress::computed(std::int64_t duration_ns) {
-  const auto longest = longest_compute_ns_.load(std::memory_order_relaxed);
-  longest_compute_ns_.store(std::max({longest, duration_ns, std::int64_t{1}}), std::memory_order_relaxed);
+void RunProgress::worked(std::int64_t duration_ns) {
+  const auto duration = std::max(duration_ns, std::int64_t{1});
+  auto longest = longest_compute_ns_.load(std::memory_order_relaxed);
+  while (duration > longest &&
+         !longest_compute_ns_.compare_exchange_weak(longest, duration, std::memory_order_relaxed)) {
+  }
 }
 
 void RunProgress::describe_in(Whereabouts& whereabouts) const {

@@ -54,8 +54,8 @@ class RunProgress {
   Lane& receive(std::size_t neighbours = 0) { return lanes_.at(1 + 2 * neighbours); }
   Lane& send(std::size_t neighbours = 0) { return lanes_.at(2 + 2 * neighbours); }
 
-  /// Records how long the computing thread took for a micro-batch.
-  void computed(std::int64_t duration_ns);
+  /// Records how long a thread computed or encoded a micro-batch.
+  void worked(std::int64_t duration_ns);
 
   void describe_in(Whereabouts& whereabouts) const;
 

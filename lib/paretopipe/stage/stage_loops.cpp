@@ -144,7 +144,7 @@ class StageRun {
       output = backend_.encode(std::move(output));
       timeline_.encoded[sequence] = now_ns();
       needs_.computed(watch);
-      progress_.computed(timeline_.encoded[sequence] - timeline_.compute_begin[sequence]);
+      progress_.worked(timeline_.encoded[sequence] - timeline_.compute_begin[sequence]);
       lane.next(Doing::held_up);
       if (!input.overlaps(output)) job->lease.reset();
       if (!hand_on({sequence, std::move(output), std::move(job->lease)})) return;
@@ -182,8 +182,9 @@ class StageRun {
   const EncodedTensors* encode(Job& result, Lane& lane) {
     if (!encoder_) return nullptr;
     lane.now(Doing::working);
-    timeline_.codec_begin[result.sequence] = now_ns();
+    const auto begin_ns = timeline_.codec_begin[result.sequence] = now_ns();
     const auto& encoded = encoder_->encode(result.activation);
+    progress_.worked(now_ns() - begin_ns);
     result.activation = {};
     result.lease.reset();
     return &encoded;

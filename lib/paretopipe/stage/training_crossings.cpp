@@ -87,11 +87,12 @@ bool Outbound::hand_on(std::size_t micro_batch, Activation tensors) {
   return queue_.push({micro_batch, std::move(tensors)});
 }
 
-void Outbound::send(Lane& lane) {
+void Outbound::send(RunProgress& progress, std::size_t neighbours) {
+  auto& lane = progress.send(neighbours);
   for (std::size_t i = 0; i < run_.total; ++i) {
     auto item = queue_.pop();
     if (!item) return;
-    const auto times = encoder_ ? send_encoded(*item, lane) : send(*item, lane);
+    const auto times = encoder_ ? send_encoded(*item, lane, progress) : send(*item, lane);
     pass_.send_begin[item->micro_batch] = times.begin_ns;
     pass_.send_end[item->micro_batch] = times.end_ns;
     lane.next(Doing::waiting);
@@ -106,11 +107,12 @@ wire::SendTimes Outbound::send(Item& item, Lane& lane) {
   return times;
 }
 
-wire::SendTimes Outbound::send_encoded(Item& item, Lane& lane) {
+wire::SendTimes Outbound::send_encoded(Item& item, Lane& lane, RunProgress& progress) {
   lane.now(Doing::working);
-  pass_.codec_begin[item.micro_batch] = now_ns();
+  const auto begin_ns = pass_.codec_begin[item.micro_batch] = now_ns();
   const auto& encoded = encoder_->encode(item.tensors);
-  pass_.encoded[item.micro_batch] = now_ns();
+  const auto end_ns = pass_.encoded[item.micro_batch] = now_ns();
+  progress.worked(end_ns - begin_ns);
   let_go(item);
   sent_.bytes += encoded.payload_bytes();
   lane.now(Doing::sending);

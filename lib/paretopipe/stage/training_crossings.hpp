@@ -77,7 +77,7 @@ class Outbound {
 
   /// Sends all micro-batches, encoded if there is a codec. Throws EnvironmentError if they hold what the codec cannot
   /// keep.
-  void send(Lane& lane);
+  void send(RunProgress& progress, std::size_t neighbours);
 
   /// Takes what send() freed off the calling thread's tensor_bytes(). To be called by the computing thread.
   void count_freed();
@@ -93,7 +93,7 @@ class Outbound {
     Activation tensors;
   };
   wire::SendTimes send(Item& item, Lane& lane);
-  wire::SendTimes send_encoded(Item& item, Lane& lane);
+  wire::SendTimes send_encoded(Item& item, Lane& lane, RunProgress& progress);
   /// Frees what the computing thread does not keep for its backward.
   void let_go(Item& item);
 

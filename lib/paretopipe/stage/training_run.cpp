@@ -70,8 +70,8 @@ class TrainingRun {
     };
     start(activations_in_, [&] { activations_in_.receive(backend_, progress_.receive(0)); });
     start(gradients_in_, [&] { gradients_in_.receive(backend_, progress_.receive(1)); });
-    start(activations_out_, [&] { activations_out_.send(progress_.send(0)); });
-    start(gradients_out_, [&] { gradients_out_.send(progress_.send(1)); });
+    start(activations_out_, [&] { activations_out_.send(progress_, 0); });
+    start(gradients_out_, [&] { gradients_out_.send(progress_, 1); });
     loops_.finish_with([this] { compute(); });
   }
 
@@ -193,7 +193,7 @@ class TrainingRun {
   }
 
   void computed(const PassTimeline& pass, std::size_t number) {
-    progress_.computed(pass.compute_end[number] - pass.compute_begin[number]);
+    progress_.worked(pass.compute_end[number] - pass.compute_begin[number]);
     progress_.compute().next(Doing::held_up);
   }
 

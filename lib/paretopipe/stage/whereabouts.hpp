@@ -15,7 +15,7 @@ NLOHMANN_JSON_SERIALIZE_ENUM(Role, {{Role::compute, "compute"}, {Role::receive, 
 /// The current activity of a thread.
 enum class Doing {
   waiting,  ///< for the next micro-batch: from the link, the source, or the thread before it
-  working,  ///< on a micro-batch: computes or decodes it, or compares a result
+  working,  ///< on a micro-batch: computes, encodes or decodes it, or compares a result
   sending,  ///< hands bytes to the kernel
   held_up,  ///< by the next thread, which has not taken the finished micro-batch
 };

@@ -135,6 +135,32 @@ TEST_CASE("a stage that encodes without time to spare makes the throughput fall,
   CHECK(contains(sentences(group, *one), "Stage 0 encodes and has no time to spare: the throughput falls by 30 %"));
 }
 
+TEST_CASE("a stage without a CPU to spare is busy while it computes or encodes, and no time counts twice") {
+  auto pipeline = two_stages(10, 2, 5);
+  pipeline.codec = {8'000'000, 0};
+  auto record = with_codec(pipeline);
+  record.stages.resize(2);
+  const auto demands_with = [&](const char* cpus) {
+    record.stages[0].cpus = cpus;
+    return demands_of(record);
+  };
+  // Both threads work side by side in these moments, as if the one CPU were shared out among them.
+  const auto apart = demands_with("0-1"), together = demands_with("0");
+  CHECK(apart.stages[0].busy.mean_ns == Approx(10e6));
+  CHECK(apart.stages[0].codec.mean_ns == Approx(8e6));
+  CHECK(together.stages[0].busy.mean_ns == Approx(10e6));
+  CHECK(together.stages[0].codec.mean_ns == 0);
+  CHECK(constraints(together).front().period_ns == Approx(together.period_ns()));
+  // In turns they add up.
+  pipeline = two_stages(10, 2, 20);
+  pipeline.codec = {8'000'000, 0};
+  record = with_codec(pipeline);
+  record.trial.depth = record.offline->depth = 1;
+  record.offline = record.single_stream;
+  record.stages.resize(2);
+  CHECK(demands_with("0").stages[0].busy.mean_ns == Approx(18e6));
+}
+
 TEST_CASE("what a codec brings is unknown beside no measurement without one, and nothing where it saves no bytes") {
   const auto alone = diagnose_all({with_codec(two_stages(6, 8, 14))});
   const auto& one = alone.front().configurations.front();

@@ -103,7 +103,8 @@ inline record::TrialRecord record_of(const Pipeline& pipeline, std::vector<int> 
   record.trial = trial;
   record.stages.resize(pipeline.compute.size());
   for (std::size_t s = 0; s < record.stages.size(); ++s) {
-    record.stages[s].cpus = std::to_string(s);
+    // The thread that encodes needs a CPU of its own.
+    record.stages[s].cpus = std::to_string(s) + (pipeline.codec.empty() ? "" : "," + std::to_string(100 + s));
     record.stages[s].blocks = {static_cast<int>(s), static_cast<int>(s) + 1};
   }
   const auto links = static_cast<int>(pipeline.link.size());

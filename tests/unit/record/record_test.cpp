@@ -89,17 +89,6 @@ TEST_CASE("a record without a codec does not say when a codec began, and where t
   CHECK(there_and_back(record) == record);
 }
 
-TEST_CASE("a pass that was encoded before there was a moment for its beginning was encoded when it was computed") {
-  PassTimeline pass;
-  pass.compute_end = {10, 20};
-  pass.encoded = {15, 25};
-  auto written = json(pass);
-  CHECK_FALSE(written.contains("codec_begin"));
-  CHECK(written.get<PassTimeline>().codec_begin == pass.compute_end);
-  pass.codec_begin = {12, 22};
-  CHECK(json(pass).get<PassTimeline>() == pass);
-}
-
 TEST_CASE("a record with Server phases comes back as it was, and has them exactly where its trial does") {
   auto record = ok_record();
   CHECK_FALSE(json(record).contains("server"));

@@ -246,6 +246,22 @@ TEST_CASE("a step that may end on another clock may be wrong by as much as that 
   CHECK(stats::summarise_training(samples, trial).step_error_ns == 0);
 }
 
+TEST_CASE("in records of older releases the computing thread encoded, and their numbers are what they were") {
+  const auto trial = a_trial(Schedule::gpipe, 1, 3, 2);
+  auto samples = samples_of(trial);
+  const auto before = stats::summarise_training(samples, trial);
+  auto& sender = samples.stages[0].forward;
+  sender.encoded = sender.compute_end;
+  for (auto& computed : sender.compute_end) computed -= 3 * kMillisecond;
+  const auto after = stats::summarise_training(samples, trial);
+  CHECK(after.stages[0].encode_ns == Approx(3 * kMillisecond));
+  CHECK(after.stages[0].forward_ns == Approx(before.stages[0].forward_ns - 3 * kMillisecond));
+  for (std::size_t stage = 0; stage < 2; ++stage) CHECK(sum(after.stages[stage]) == Approx(sum(before.stages[stage])));
+  CHECK(after.bubble == Approx(before.bubble));
+  CHECK(after.expected_bubble == Approx(before.expected_bubble));
+  CHECK(after.bound_sample_per_s == Approx(before.bound_sample_per_s));
+}
+
 TEST_CASE("samples that are not those of the trial's steps are refused") {
   const auto trial = a_trial(Schedule::gpipe, 2, 3, 2);
   const auto damaged = [&](auto change) {
@@ -258,7 +274,10 @@ TEST_CASE("samples that are not those of the trial's steps are refused") {
   damaged([](auto& samples) { samples.stages[0].forward.send_end.clear(); });
   damaged([](auto& samples) { samples.warmup = 4; });
   damaged([](auto& samples) { samples.stages[0].forward.encoded.push_back(1); });
-  damaged([](auto& samples) { samples.stages[0].forward.encoded = samples.stages[0].forward.send_begin; });
+  damaged([](auto& samples) {
+    samples.stages[0].forward.encoded = samples.stages[0].forward.send_begin;
+    samples.stages[0].forward.codec_begin = {1};
+  });
   damaged([](auto& samples) { samples.stages[0].forward.ready.push_back(1); });
   damaged([](auto& samples) { samples.stages.clear(); });
 }

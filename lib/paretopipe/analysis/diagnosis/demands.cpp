@@ -110,17 +110,59 @@ double idle_compute_ns(const record::PhaseSamples& single_stream, std::size_t st
       of_batches(durations(timeline.compute_begin, timeline.compute_end, first), single_stream.micro_batches));
 }
 
+/// The time in which a stage's compute thread or its codec was at a micro-batch, and at none that began before it.
+std::vector<std::int64_t> either_busy(const StageTimeline& timeline, std::size_t first) {
+  struct Window {
+    std::int64_t begin, end;
+    std::size_t micro_batch;
+  };
+  std::vector<Window> windows;
+  for (std::size_t i = 0; i < timeline.encoded.size(); ++i) {
+    windows.push_back({timeline.compute_begin[i], timeline.encoded[i], i});
+    windows.push_back({timeline.codec_begin[i], timeline.send_begin[i], i});
+  }
+  std::sort(windows.begin(), windows.end(), [](const auto& one, const auto& other) { return one.begin < other.begin; });
+  std::vector<std::int64_t> busy(timeline.encoded.size());
+  auto reached = windows.front().begin;
+  for (const auto& [begin, end, micro_batch] : windows) {
+    busy[micro_batch] += std::max<std::int64_t>(0, end - std::max(begin, reached));
+    reached = std::max(reached, end);
+  }
+  busy.erase(busy.begin(), busy.begin() + static_cast<std::ptrdiff_t>(first));
+  return busy;
+}
+
+bool has_cpu_to_spare(const record::TrialRecord& record, std::size_t stage) {
+  if (stage >= record.stages.size() || record.stages[stage].cpus.empty()) return true;
+  const auto& report = record.stages[stage];
+  auto cpus = static_cast<double>(host::parse_cpu_list(report.cpus).size());
+  if (report.emulated_device && report.emulated_device->cpu_quota) cpus = *report.emulated_device->cpu_quota;
+  return cpus > record.trial.threads_of(static_cast<int>(stage));
+}
+
+StageDemand stage_of(const record::TrialRecord& record, std::size_t stage, std::size_t first) {
+  const auto& timeline = record.offline->stages[stage];
+  const auto& recorded = record.summary->stages[stage];
+  const auto busy = [&](const std::vector<std::int64_t>& times) {
+    return busy_of(times, record.offline->micro_batches);
+  };
+  StageDemand demand{.busy = busy(durations(timeline.compute_begin, timeline.encoded, first)),
+                     .compute_p50_ns = recorded.compute_p50_ns,
+                     .idle_compute_ns = idle_compute_ns(*record.single_stream, stage),
+                     .utilisation = recorded.utilisation};
+  if (timeline.codec_begin == timeline.send_begin) return demand;
+  demand.sender_ns = busy(durations(timeline.codec_begin, timeline.send_end, first)).mean_ns;
+  if (has_cpu_to_spare(record, stage)) {
+    demand.codec = busy(durations(timeline.codec_begin, timeline.send_begin, first));
+  } else {
+    demand.busy = busy(either_busy(timeline, first));
+  }
+  return demand;
+}
+
 std::vector<StageDemand> stages_of(const record::TrialRecord& record, std::size_t first) {
   std::vector<StageDemand> demands;
-  for (std::size_t s = 0; s < record.summary->stages.size(); ++s) {
-    const auto& timeline = record.offline->stages[s];
-    const auto& recorded = record.summary->stages[s];
-    const auto busy = [&](const Moments& begin, const Moments& end) {
-      return busy_of(durations(begin, end, first), record.offline->micro_batches);
-    };
-    demands.push_back({busy(timeline.compute_begin, timeline.encoded), busy(timeline.codec_begin, timeline.send_begin),
-                       recorded.compute_p50_ns, idle_compute_ns(*record.single_stream, s), recorded.utilisation});
-  }
+  for (std::size_t s = 0; s < record.summary->stages.size(); ++s) demands.push_back(stage_of(record, s, first));
   return demands;
 }
 
@@ -257,6 +299,7 @@ Demands median_demands(std::span<const Demands> repetitions) {
     settle([s](auto& one) { return &one.stages.at(s).busy.p90_ns; });
     settle([s](auto& one) { return &one.stages.at(s).codec.mean_ns; });
     settle([s](auto& one) { return &one.stages.at(s).codec.p90_ns; });
+    settle([s](auto& one) { return &one.stages.at(s).sender_ns; });
     settle([s](auto& one) { return &one.stages.at(s).compute_p50_ns; });
     settle([s](auto& one) { return &one.stages.at(s).idle_compute_ns; });
     settle([s](auto& one) { return &one.stages.at(s).utilisation; });

@@ -48,8 +48,11 @@ struct Busy {
 };
 
 struct StageDemand {
-  Busy busy{};                 ///< its compute thread
-  Busy codec{};                ///< its send thread, while it encodes with a codec; 0 without one
+  /// Its compute thread. With no CPU to spare, it and the send thread's encoding take turns, so that each takes longer
+  /// while the other one works: it is then the time in which either worked.
+  Busy busy{};
+  Busy codec{};                ///< its send thread, while it encodes; 0 without a codec, and if `busy` has it
+  double sender_ns = 0;        ///< its send thread with a codec: encoding, and handing over to the kernel
   double compute_p50_ns = 0;   ///< as recorded: median compute at depth
   double idle_compute_ns = 0;  ///< the same, with one batch in flight
   double utilisation = 0;      ///< as recorded: share of the throughput window spent in compute

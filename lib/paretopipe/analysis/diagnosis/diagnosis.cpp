@@ -205,7 +205,7 @@ Advice advise(const GroupDiagnosis& group, const ConfigurationDiagnosis& one) {
   const auto& bottleneck = one.bounds.front();
   advice.next = next_constraint(*one.demands);
   if (bottleneck.kind == Kind::depth) advice.depth = sufficient_depth(*one.demands);
-  if (bottleneck.kind == Kind::link || bottleneck.kind == Kind::codec) {
+  if (bottleneck.kind == Kind::link) {
     advice.lighter = lighter_cut(group, one, static_cast<std::size_t>(bottleneck.stage));
   }
   if (bottleneck.kind == Kind::compute) {

@@ -64,7 +64,7 @@ struct GroupDiagnosis {
 /// enter its numbers. Throws UsageError for damaged samples.
 std::vector<GroupDiagnosis> diagnose(std::span<const record::TrialRecord> records, const std::set<std::string>& wanted);
 
-/// Another place for the cut at the link or codec that bounds a configuration, where clearly less crosses it.
+/// Another place for the cut at the link that bounds a configuration, where clearly less crosses it.
 struct LighterCut {
   int block = 0;
   std::int64_t bytes = 0;
@@ -76,7 +76,7 @@ struct LighterCut {
 struct Advice {
   std::optional<Constraint> next{};                 ///< the bound if the bottleneck were removed
   std::optional<int> depth{};                       ///< if the depth is the bottleneck: one that is sufficient
-  std::optional<LighterCut> lighter{};              ///< if a link or a codec is the bottleneck
+  std::optional<LighterCut> lighter{};              ///< if a link is the bottleneck
   const ConfigurationDiagnosis* evenest = nullptr;  ///< if compute is: the split whose slowest stage does the least
   const ConfigurationDiagnosis* fastest = nullptr;  ///< if it is notably faster
 };

@@ -3,6 +3,7 @@
 #include <paretopipe/analysis/predict/pipeline_model.hpp>
 #include <paretopipe/analysis/stats/quantile.hpp>
 #include <paretopipe/core/error.hpp>
+#include <paretopipe/host/cpu_set.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -78,6 +79,13 @@ void forbid_beyond(std::int64_t limit, Candidate& candidate, int blocks) {
 
 }  // namespace
 
+/// Beside those that its stages compute on.
+bool has_cpu_to_spare(const ProfiledDevice& device) {
+  if (device.cpus.empty()) return false;  // unknown
+  const double threads = device.compute.is_object() ? device.compute.value("threads", 1) : 1;
+  return device.cpu_quota.value_or(static_cast<double>(host::parse_cpu_list(device.cpus).size())) > threads;
+}
+
 Candidate candidate_of(const Question& question, std::pair<std::size_t, int> place, std::size_t position) {
   const auto& profile = question.profiles[place.first];
   const auto& device = profile.devices[static_cast<std::size_t>(place.second)];
@@ -95,6 +103,7 @@ Candidate candidate_of(const Question& question, std::pair<std::size_t, int> pla
   if (!sleeps && !device.cpus.empty()) {
     candidate.cpus = fmt::format("{} {} {} {}", place.first, device.host.boot_id, device.host.hostname, device.cpus);
   }
+  candidate.codes_beside = sleeps || has_cpu_to_spare(device);
   const auto& limits = question.memory_bytes;
   constexpr auto kAny = std::numeric_limits<std::int64_t>::max();
   if (!limits.empty() || question.least_memory) {

@@ -278,6 +278,7 @@ std::vector<LinkTimes> PipelineModel::link_times() const {
 
 bool PipelineModel::separable() const {
   if (question_.corrections.contention > 0) return false;
+  if (!encoded_bytes_.empty() && std::ranges::any_of(candidates_, &Candidate::codes_beside)) return false;
   std::set<std::string> taken;
   return std::all_of(candidates_.begin(), candidates_.end(),
                      [&](const auto& one) { return one.cpus.empty() || taken.insert(one.cpus).second; });
@@ -335,7 +336,7 @@ PredictedSplit PipelineModel::judge(const std::vector<PlacedStage>& stages) cons
       const auto coding = coding_of(stages, alone.size() - 1);
       split.coding_ns.push_back(corrections.idle_pace * coding);
       latency = latency + split.coding_ns.back();
-      alone.back() = alone.back() + coding;
+      alone.back() = devices.back()->codes_beside ? longer(alone.back(), coding) : alone.back() + coding;
     }
     split.memory_bytes.push_back(
         stage.begin == stage.end ? 0 : memory_of(*devices.back()->device, stage.begin, stage.end, blocks()));

@@ -29,6 +29,7 @@ struct Candidate {
   StageTimes slow;
   std::vector<Band> encode_ns{};  ///< what crosses each cut, 0 … N; empty without a codec
   std::vector<Band> decode_ns{};
+  bool codes_beside = false;  ///< a stage encodes and decodes while it computes, without taking its CPUs
   std::string cpus{};  ///< that its stages take turns on, with others on the same; empty: unknown, or it takes none
   double estimated_within = 0;  ///< of runs that were not profiled, if there are any (LongModel::held_out_error)
 };
@@ -70,7 +71,8 @@ class PipelineModel {
   std::vector<StageTimes> stage_times() const;
   std::vector<LinkTimes> link_times() const;
 
-  /// True if no stage's time depends on another stage: the search by stages is then exact.
+  /// True if no stage's time depends on another stage, and is the same for the latency and the period: the search by
+  /// stages is then exact.
   bool separable() const;
 
  private:

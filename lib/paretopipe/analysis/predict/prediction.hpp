@@ -120,10 +120,12 @@ struct Prediction {
 /// bands.
 ///
 /// With a codec the encoded bytes cross a link. A stage encodes in the thread that sends and decodes in the one that
-/// receives, but on the CPUs that it computes on, so both count as the stage's time.
+/// receives. Where it has a CPU to spare, that happens while it computes, and the longer of the two keeps the next
+/// batch off; otherwise their sum does, and so it is where the CPUs are unknown.
 ///
 /// Where stages hold each other up, on shared CPUs or by a contention that was fitted, the period is not the longest of
-/// times that each depend on one stage. All partitions are then tried one by one.
+/// times that each depend on one stage; and where coding happens beside computing, a stage's time for the latency is
+/// not that for the period. All partitions are then tried one by one.
 ///
 /// Throws UsageError if the profiles do not go together, if there are not as many devices as stages, if nothing says
 /// how fast a link is, if a device was not profiled with a codec, for more than kMostTried partitions that have to be

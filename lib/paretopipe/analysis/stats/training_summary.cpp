@@ -63,9 +63,12 @@ class Steps {
   /// What the stage's thread did for an action, and what became before of the tensor that the action needs. Windows are
   /// empty where there is no such thing: an update needs nothing, and without a codec nothing is encoded.
   struct Turn {
-    Window compute{};
+    Window compute{}, own_encode{};  ///< the latter in records of older releases only
     Window encode{}, transfer{}, decode{};
   };
+
+  /// In records of older releases the computing thread encoded.
+  static bool encodes_itself(const PassTimeline& pass) { return pass.codec_begin.empty() && !pass.encoded.empty(); }
 
   Turn turn(std::size_t stage, std::size_t index, std::size_t update) const {
     const auto& timeline = samples_.stages[stage];
@@ -76,10 +79,11 @@ class Steps {
     const bool forward = action.kind == Action::Kind::forward;
     const auto& pass = forward ? timeline.forward : timeline.backward;
     Turn turn{{pass.compute_begin[place], pass.compute_end[place]}};
+    if (encodes_itself(pass)) turn.own_encode = {turn.compute.end_ns, pass.encoded[place]};
     if (pass.receive_end.empty()) return turn;
     const auto& sender = samples_.stages[forward ? stage - 1 : stage + 1];
     const auto& sent = forward ? sender.forward : sender.backward;
-    if (!sent.encoded.empty()) turn.encode = {sent.codec_begin[place], sent.encoded[place]};
+    if (!sent.codec_begin.empty()) turn.encode = {sent.codec_begin[place], sent.encoded[place]};
     turn.transfer = {sent.send_begin[place], pass.receive_end[place]};
     if (!pass.ready.empty()) turn.decode = {turn.transfer.end_ns, pass.ready[place]};
     return turn;
@@ -114,7 +118,7 @@ class Steps {
     const auto has_coded = [](const PassTimeline& pass) {
       return (pass.ready.empty() || pass.ready.size() == pass.receive_end.size()) &&
              (pass.encoded.empty() || pass.encoded.size() == pass.send_begin.size()) &&
-             pass.codec_begin.size() == pass.encoded.size();
+             (pass.codec_begin.empty() || pass.codec_begin.size() == pass.encoded.size());
     };
     const auto stages = static_cast<int>(samples_.stages.size());
     bool whole = stages >= 1 && stages == (replicas() ? extent_.replicas : extent_.stages) &&
@@ -188,26 +192,32 @@ record::StepParts parts_of(const Steps& steps, std::size_t stage, const Window& 
     const Window free{free_since, turn.compute.begin_ns};
     const double encoding = in_window(free.within(turn.encode)), decoding = in_window(free.within(turn.decode));
     const double on_link = in_window(free.within(turn.transfer));
-    parts.encode_ns += encoding;
+    parts.encode_ns += encoding + in_window(turn.own_encode);
     parts.transfer_ns += on_link;
     parts.decode_ns += decoding;
     parts.waiting_ns += in_window(free) - encoding - on_link - decoding;
     parts.*part_of(kind) += in_window(turn.compute);
-    free_since = std::max(free_since, turn.compute.end_ns);
+    free_since = std::max({free_since, turn.compute.end_ns, turn.own_encode.end_ns});
   }
   parts.waiting_ns += in_window({free_since, window.end_ns});
   for (const auto part : record::kStepParts) parts.*part /= steps.measured();
   return parts;
 }
 
-double bubble_of(const std::vector<record::StepParts>& stages) {
+double bubble_of(const std::vector<record::StepParts>& stages, bool encode_themselves) {
   double bubble = 0;
   for (const auto& stage : stages) {
     double all = 0;
     for (const auto part : record::kStepParts) all += stage.*part;
-    bubble += 1 - stage.busy_ns() / std::max(all, 1.0);
+    const double busy = stage.busy_ns() + (encode_themselves ? stage.encode_ns : 0);
+    bubble += 1 - busy / std::max(all, 1.0);
   }
   return bubble / static_cast<double>(stages.size());
+}
+
+/// When the computing thread was through with every micro-batch.
+const Moments& end_of(const PassTimeline& pass) {
+  return Steps::encodes_itself(pass) ? pass.encoded : pass.compute_end;
 }
 
 /// The median over all micro-batches after warm-up.
@@ -224,8 +234,8 @@ std::vector<experiment::ActionTimes> times_of(const record::TrainingSamples& sam
     const auto warmup = static_cast<std::size_t>(samples.warmup) * per_batch;
     const auto per_step = stage.update_end.size() / samples.losses.size();
     times.push_back(
-        {median_length(stage.forward.compute_begin, stage.forward.compute_end, warmup),
-         median_length(stage.backward.compute_begin, stage.backward.compute_end, warmup),
+        {median_length(stage.forward.compute_begin, end_of(stage.forward), warmup),
+         median_length(stage.backward.compute_begin, end_of(stage.backward), warmup),
          median_length(stage.update_begin, stage.update_end, static_cast<std::size_t>(samples.warmup) * per_step)});
   }
   return times;
@@ -291,10 +301,13 @@ record::TrainingSummary summarise_training(const record::TrainingSamples& sample
   summary.step_error_ns = static_cast<double>(error_of_steps(steps, samples.warmup, clocks));
   summary.sample_per_s = samples_per_s(steps);
   summary.stages = parts_of_stages(steps, samples.stages.size());
-  summary.bubble = bubble_of(summary.stages);
+  const bool encode_themselves = std::any_of(samples.stages.begin(), samples.stages.end(), [](const auto& stage) {
+    return Steps::encodes_itself(stage.forward) || Steps::encodes_itself(stage.backward);
+  });
+  summary.bubble = bubble_of(summary.stages, encode_themselves);
   const auto ideal = played(samples, steps);
   const Steps ideal_steps(ideal, trial);
-  summary.expected_bubble = bubble_of(parts_of_stages(ideal_steps, samples.stages.size()));
+  summary.expected_bubble = bubble_of(parts_of_stages(ideal_steps, samples.stages.size()), encode_themselves);
   summary.bound_sample_per_s = samples_per_s(ideal_steps);
   summary.last_loss = samples.losses.back();
   if (samples.lossy) summary.uncompressed_loss = uncompressed_loss_of(samples);
