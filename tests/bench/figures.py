@@ -9,7 +9,10 @@ usage: figures.py check NAMES DOCUMENT...     every marker is known and closed (
        figures.py fidelity RECORDS...         a table of how exact the splits of each model are
        figures.py training EXPLAINED          a table of micro-batches, of what `explain --format json` writes
        figures.py around STATED               networks below.json and above.json, 20 % off the rate that `codecs --format json` states
-       figures.py break-even FOLDER...        a table of codecs; of a FOLDER stated.json, below.csv and above.csv are read
+       figures.py break-even FOLDER...        a table of codecs; of a FOLDER stated.json, and below and above, .csv and .explained.json
+       figures.py codec-cuts CSV...           the best cut, and the cuts on the frontier, of each codec over each network
+       figures.py codec-answer CSV...         a row a network: not splitting, the best cut without a codec, and that of any codec
+       figures.py sort-quantisation CSV...    the published rows of sort quantisation, beside what was published
        figures.py guided FULL GUIDED S S      what a guided sweep found beside a full one, and the seconds that each took
        figures.py training-published EXPLAINED...  who trains fastest, by how much, and why, beside what was published
        figures.py four-stages CSV SCHEMES     a table of schemes; a line of SCHEMES is MODEL SCHEME CUTS
@@ -216,23 +219,128 @@ def around(stated_file):
             json.dump({"both": {"rate": f"{round(rate * share)} bit/s"}}, file)
 
 
+def rows_of(csv_file):
+    with open(csv_file, encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def explained_break_even(explained_file):
+    with open(explained_file, encoding="utf-8") as file:
+        found = json.load(file)["groups"][0]["configurations"]
+    return next(one["codec_effect"]["break_even_bit_per_s"] for one in found if "codec_effect" in one)
+
+
+def verdict_of(faster, slower):
+    """Whether a latency is less than another, as far as their intervals tell."""
+    low, high = (float(faster["latency_p50_ns_" + end]) for end in ("low", "high"))
+    other_low, other_high = (float(slower["latency_p50_ns_" + end]) for end in ("low", "high"))
+    return "yes" if high < other_low else "**no**" if other_high < low else "too close to tell"
+
+
 def break_even(*folders):
     rows = []
     for folder in folders:
         stated = stated_in(f"{folder}/stated.json")
-        cells, gains = [], []
+        cells, explained = [], []
         for side in ("below", "above"):
-            with open(f"{folder}/{side}.csv", encoding="utf-8") as file:
-                measured = list(csv.DictReader(file))
-            plain, encoded = (next(float(row["latency_p50_ns"]) for row in measured if (row["codec"] == "none") == is_plain)
-                              for is_plain in (True, False))
-            gains.append(plain - encoded)
-            cells.append(f"{three(plain / 1e6)} ms, {three(encoded / 1e6)} ms")
-        first = measured[0]
-        title = f"{MODELS.get(first['model'], first['model'])} at split {first['split']}, batch {first['batch']}; `{stated['codec']}`"
-        holds = gains[0] > 0 > gains[1]
-        rows.append([title, f"{three(stated['break_even_bit_per_s'] / 1e6)} Mbit/s", *cells, "yes" if holds else "**no**"])
-    table(["model, codec", "break-even stated", "latency over 20 % less, without and with", "over 20 % more", "confirmed"], rows)
+            measured = rows_of(f"{folder}/{side}.csv")
+            plain, encoded = (next(row for row in measured if (row["codec"] == "none") == is_plain) for is_plain in (True, False))
+            shorter, longer = (encoded, plain) if side == "below" else (plain, encoded)
+            cells += [f"{ms_of(plain)}, {ms_of(encoded)} ms", verdict_of(shorter, longer)]
+            explained.append(explained_break_even(f"{folder}/{side}.explained.json"))
+        title = f"{name_of(plain)} at split {plain['split']}, batch {plain['batch']}; `{stated['codec']}`"
+        rows.append([title, three(stated["break_even_bit_per_s"] / 1e6), " and ".join(three(rate / 1e6) for rate in explained), *cells])
+    table(["model, codec", "break-even by `codecs`, Mbit/s", "by `explain`", "latency over 20 % less, without and with", "it pays",
+           "over 20 % more", "it does not"], rows)
+
+
+def name_of(row):
+    return MODELS.get(row["model"], row["model"])
+
+
+def ms_of(row):
+    return three(float(row["latency_p50_ns"]) / 1e6)
+
+
+def image_per_s(row):
+    return float(row["throughput_image_per_s"])
+
+
+def network_of(rows):
+    return f"{rows[0]['network_name']} Mbit/s"
+
+
+def is_cut(row):
+    return row["throughput_image_per_s"] and row["split"] != row["block_count"]
+
+
+def beaten(row, rows):
+    """By one with at least its throughput and at most its latency, and not both equal."""
+    def numbers(one):
+        return image_per_s(one), -float(one["latency_p50_ns"])
+    return any(numbers(one) != numbers(row) and all(a >= b for a, b in zip(numbers(one), numbers(row))) for one in rows)
+
+
+def codec_cuts(*csv_files):
+    measured = {network_of(rows): rows for rows in map(rows_of, csv_files)}
+    codecs = list(dict.fromkeys(row["codec"] for rows in measured.values() for row in rows if is_cut(row)))
+    columns = [f"{network}: {what}" for network in measured for what in ("image/s", "latency, ms", "its frontier")]
+    table_rows, kept = [], {}
+    for codec in codecs:
+        cells = []
+        for rows in measured.values():
+            own = [row for row in rows if is_cut(row) and row["codec"] == codec]
+            whole = [row for row in rows if row["throughput_image_per_s"] and not is_cut(row)]
+            fastest, shortest = max(own, key=image_per_s), min(own, key=lambda row: float(row["latency_p50_ns"]))
+            cells += [bold_on_frontier(fastest, f"{three(image_per_s(fastest))} at {fastest['split']}"),
+                      bold_on_frontier(shortest, f"{ms_of(shortest)} at {shortest['split']}"),
+                      ", ".join(row["split"] for row in own if not beaten(row, own + whole)) or "not splitting"]
+            kept[codec] = min([float(row["top1_agreement"]) for row in own if row["top1_agreement"]] + [kept.get(codec, 1)])
+        table_rows.append([codec, *cells, f"{100 * kept[codec]:.3g} %"])
+    cells = []
+    for rows in measured.values():
+        whole = next(row for row in rows if row["throughput_image_per_s"] and not is_cut(row))
+        cells += [bold_on_frontier(whole, three(image_per_s(whole))), bold_on_frontier(whole, ms_of(whole)), ""]
+    table(["codec", *columns, "top-1 kept, least"], [*table_rows, ["not splitting", *cells, ""]])
+
+
+def bold_on_frontier(row, cell):
+    return f"**{cell}**" if row["on_frontier"] == "true" else cell
+
+
+def codec_answer(*csv_files):
+    table_rows = []
+    for rows in map(rows_of, csv_files):
+        cuts = [row for row in rows if is_cut(row)]
+        whole = next(row for row in rows if row["throughput_image_per_s"] and not is_cut(row))
+        plain = max((row for row in cuts if row["codec"] == "none"), key=image_per_s)
+        best = max((row for row in cuts if not row["top1_agreement"] or float(row["top1_agreement"]) >= 0.99), key=image_per_s)
+        times = max(image_per_s(row) for row in (plain, best)) / image_per_s(whole)
+        answer = "do not split" if times <= 1 else f"cut after block {best['split']}: {times:.2f} times"
+        table_rows.append([network_of(rows), three(image_per_s(whole)), f"{three(image_per_s(plain))} at {plain['split']}",
+                           f"{three(image_per_s(best))} at {best['split']}, `{best['codec']}`", answer])
+    table(["link", "not splitting, image/s", "best cut without a codec", "with one that keeps 99 % of the classes", "answer"], table_rows)
+
+
+# Top-1 accuracies as printed, by bits.
+PUBLISHED_ACCURACY = {"mobilenet_v2": {"sort16": "96.0 %", "sort12": "95.9 %", "sort8": "95.7 %", "sort4": "87.1 %"},
+                      "roberta_base": {"sort16": "79.6 %", "sort12": "79.6 %", "sort8": "79.4 %", "sort4": "52.2 %"}}
+
+
+def sort_quantisation(*csv_files):
+    table_rows = []
+    for row in (row for csv_file in csv_files for row in rows_of(csv_file)):
+        if not row["payload_bytes"]:
+            continue
+        def number(column, scale=1.0):
+            return float(row[column]) * scale
+        table_rows.append([name_of(row), row["split"].replace("|", ", "), f"`{row['codec']}`", f"{number('payload_bytes', 1e-6):.1f}",
+                           f"{number('receive_rate_byte_per_s', 1e-9):.2f}", f"{number('goodput_byte_per_s', 1e-9):.2f}",
+                           f"{number('codec_ns', 1e-6):.1f}", f"{number('latency_p50_ns', 1e-9):.2f}", f"{number('top1_agreement', 100):.1f} %",
+                           scientific(number("mean_abs_difference")),
+                           PUBLISHED_ACCURACY[row["model"]].get(row["codec"].removesuffix("-wide"), "")])
+    table(["model", "cuts", "codec", "MB forward", "`receive_rate`, GB/s", "goodput, GB/s", "encode + decode, ms", "batch, s", "top-1 kept",
+           "mean error", "published accuracy"], table_rows)
 
 
 # Samples per second as printed, of a pipeline on two devices against data parallelism on as many.
@@ -322,7 +430,8 @@ def guided(full, some, full_s, some_s):
 
 
 COMMANDS = {"guided": guided, "check": check, "place": place, "machine": machine, "splits": splits, "promises": promises, "fidelity": fidelity, "training": training,
-            "training-published": training_published, "around": around, "break-even": break_even, "four-stages": four_stages}
+            "training-published": training_published, "around": around, "break-even": break_even,
+            "codec-cuts": codec_cuts, "codec-answer": codec_answer, "sort-quantisation": sort_quantisation, "four-stages": four_stages}
 
 if __name__ == "__main__":
     if len(sys.argv) < 2 or sys.argv[1] not in COMMANDS:

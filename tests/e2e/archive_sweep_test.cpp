@@ -139,6 +139,27 @@ TEST_CASE("two tensors cross in every way to compute, and between more than two 
   }
 }
 
+TEST_CASE("codecs encode both tensors that cross, of bfloat16, too, to the byte") {
+  const ArchiveShell shell;
+  shell.run(0, sweep_of_archive("net.pt",
+                                "--compute eager --dtype bfloat16 --cuts all --max-crossing 2 --stages 3 "
+                                "--partitions 4,6 --codec none,zstd,sort8,float16"));
+  const auto records = shell.records();
+  CHECK(records.size() == 4);
+  for (const auto& record : records) {
+    INFO(record.trial.label());
+    CHECK(record.status == record::Status::ok);
+    const auto& codec = record.trial.codec;
+    if (codec == "none" || codec == "zstd") CHECK(record.fidelity->max_abs_difference == 0);
+    if (codec != "sort8") continue;
+    for (const auto& link : record.links) {
+      if (link.to == 0) continue;
+      constexpr std::int64_t kLevels = 4 * 2 * 4;  // of each tensor: 4 groups' lowest value and step
+      CHECK(link.payload_bytes == link.unencoded_bytes.value() / 2 + link.header_bytes / 64 * kLevels);
+    }
+  }
+}
+
 TEST_CASE("--resume knows an archive by its contents: the same elsewhere is done, a changed one is another") {
   const ArchiveShell shell;
   shell.run(0, sweep_of_archive("net.pt"));

@@ -63,3 +63,14 @@ if git -C "$source_dir" rev-parse --is-inside-work-tree >/dev/null 2>&1; then
 fi
 refused 'usage:' "$source_dir/scripts/figures" no-such-figure
 echo "figures are replaced, and every marker is known"
+
+# Codecs: what is fastest, but not if it changes what the model says, and what is on each codec's own frontier.
+printf '%s\n' 'model,split,block_count,codec,network_name,throughput_image_per_s,latency_p50_ns,top1_agreement,on_frontier' \
+  'm,3,3,none,20,100,5000000,,true' 'm,1,3,none,20,90,9000000,,false' 'm,2,3,none,20,80,8000000,,false' \
+  'm,1,3,sort8,20,150,7000000,1,true' 'm,2,3,sort4,20,200,6000000,0.1,true' 'm,1,3,sort4,20,,,,' >20.csv
+figures codec-answer 20.csv >table
+grep -qxF '| 20 Mbit/s | 100 | 90.0 at 1 | 150 at 1, `sort8` | cut after block 1: 1.50 times |' table || fail "$(cat table)"
+figures codec-cuts 20.csv >table
+grep -qxF '| none | 90.0 at 1 | 8.00 at 2 | not splitting | 100 % |' table || fail "$(cat table)"
+grep -qxF '| sort4 | **200 at 2** | **6.00 at 2** | 2 | 10 % |' table || fail "$(cat table)"
+grep -qxF '| not splitting | **100** | **5.00** |  |  |' table || fail "$(cat table)"

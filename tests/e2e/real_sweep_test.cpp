@@ -187,6 +187,25 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("codecs keep RoBERTa's mask, which crosses beside the activation") {
+  const Shell shell(kReal);
+  shell.write("texts.txt", "0 31414 232 2\n0 5 6 7 8 9 10 2\n");
+  shell.run(
+      0,
+      "sweep --model roberta_base --split 4 --compute eager --data tokens:texts.txt --codec none,zstd,float16,sort8 "
+      "--scenario offline --batch 2 --batches 2 --warmup 0 --repeat 1 --repeat-slow 0 --out out");
+  const auto records = shell.records();
+  CHECK(records.size() == 4);
+  for (const auto& record : records) {
+    INFO(record.trial.label());
+    CHECK(record.status == record::Status::ok);
+    CHECK(record.links.at(0).header_bytes == 2 * 64);
+    CHECK(record.fidelity->max_abs_difference < 0.1);
+    const bool lossless = record.trial.codec == "none" || record.trial.codec == "zstd";
+    if (lossless) CHECK(record.fidelity->max_abs_difference == 0);
+  }
+}
+
 TEST_CASE(
     "all remote may send an image's pixels, from which the model's input comes back, or its JPEG, which loses a "
     "little") {

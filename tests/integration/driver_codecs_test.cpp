@@ -89,6 +89,10 @@ TEST_CASE("cuts with different codecs share a frontier, which says which, and so
   CHECK(contains(shell.run("export out --layout python --out exported").errors, "with a codec"));
   const auto same = shell.run("compare out out");
   CHECK_FALSE(contains(same.output + same.errors, "only in"));
+  shell.run(0, Words("sweep --out plain --batches 6 --warmup 1 --repeat 1 --repeat-slow 0") + kModelOfCodecs);
+  const auto other = nlohmann::json::parse(shell.run("compare plain out --format json").output);
+  REQUIRE(other.at("only_in_new").size() == 3);
+  for (const auto& one : other.at("only_in_new")) CHECK(contains(one.dump(), "sort8"));
   shell.run(0, "report out -o report.html");
   CHECK(contains(shell.text("report.html"), "1 sort8"));
 }
@@ -101,6 +105,13 @@ TEST_CASE("a list of codecs is resumed, planned and found in an experiment file 
   shell.run(0, Words("sweep e.json") + kOptions);
   shell.run(0, Words("sweep e.json") + kOptions + "--codec none,channel8+lz4,bfloat16 --resume");
   CHECK(shell.records().size() == 10);
+  shell.write("each.json", R"({"codec": ["none", "sort8/zstd:9"], "stages": 3, "partitions": ["1,2"]})");
+  shell.run(0, Words("sweep each.json --out each --batches 6 --warmup 1 --repeat 1 --repeat-slow 0") + kModelOfCodecs);
+  const auto records = shell.records("each");
+  REQUIRE(records.size() == 2);
+  const bool first = records[0].trial.codec == "sort8/zstd:9";
+  CHECK(records[first ? 0 : 1].trial.codec == "sort8/zstd:9");
+  CHECK(records[first ? 0 : 1].links.at(0).payload_bytes == 1000 + 32);
 }
 
 TEST_CASE("each of several cuts may have a codec of its own") {

@@ -93,6 +93,15 @@ std::string another_cut(const diagnosis::GroupDiagnosis& group, const diagnosis:
   return "";
 }
 
+/// How often a codec changes what the model says.
+std::string changed_classes(const diagnosis::ConfigurationDiagnosis& one) {
+  if (one.trial().codec == codec::kNone) return "";
+  const auto kept = one.configuration.median(record::find_metric("top1_agreement"));
+  if (!kept || *kept == 1) return "";
+  return fmt::format("{} changes the class of {} of the samples.", record::printable(one.trial().codec),
+                     rounded_percent(1 - *kept));
+}
+
 /// What the codec saves and costs, and at which rates of a link that is worth it.
 std::string about_codec(const diagnosis::GroupDiagnosis& group, const diagnosis::ConfigurationDiagnosis& one) {
   const auto effect = diagnosis::codec_effect(group, one);
@@ -259,6 +268,7 @@ std::vector<std::string> remarks(const diagnosis::GroupDiagnosis& group, const d
   std::vector<std::string> all{agreement(one),
                                too_short(one),
                                disturbance(one),
+                               changed_classes(one),
                                about_codec(group, one),
                                about_encoder(group, one),
                                next_bound(one, advice),

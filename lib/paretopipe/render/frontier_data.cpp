@@ -24,6 +24,7 @@ std::string heading(const frontier::FrontierReport& report) {
     for (const auto* suffix : {"", "_low", "_high", "_behind", "_reference"}) cells.push_back(name + suffix);
   }
   if (!report.has_objective("payload")) cells.push_back("payload_bytes");
+  if (!report.has_objective("top1_agreement")) cells.push_back("top1_agreement");
   for (const auto* name : {"speed_up_single", "speed_up_sequential", "speed_up_data_parallel", "on_frontier",
                            "frontier_probability", "balanced_probability", "dominated_by", "indistinguishable_from",
                            "recommended_for", "hypervolume", "hypervolume_share", "excluded_by", "repetitions_ok",
@@ -52,6 +53,7 @@ std::string line(const frontier::FrontierReport& report, const frontier::Frontie
   std::vector<std::string> cells{trial.model, record::split_number(trial)};
   for (std::size_t i = 0; i < row.values.size(); ++i) append_objective(cells, group, row, i);
   if (!report.has_objective("payload")) cells.push_back(cell(row.payload_bytes));
+  if (!report.has_objective("top1_agreement")) cells.push_back(cell(row.top1_kept));
   cells.push_back(cell(row.speed_ups.single));
   cells.push_back(cell(row.speed_ups.sequential));
   cells.push_back(cell(row.speed_ups.data_parallel));
@@ -148,6 +150,7 @@ void append_objectives(Json& json, const frontier::FrontierReport& report, const
     json["interval_coverage_at_most"] = stats::coverage_bound(row.configuration.ok.size());
   }
   if (row.payload_bytes) json["payload_bytes"] = record::json_number(*row.payload_bytes);
+  if (row.top1_kept) json["top1_agreement"] = record::json_number(*row.top1_kept);
   if (row.speed_ups.single) json["speed_up_single"] = record::json_number(*row.speed_ups.single);
   if (row.speed_ups.sequential) json["speed_up_sequential"] = record::json_number(*row.speed_ups.sequential);
   if (row.speed_ups.data_parallel) json["speed_up_data_parallel"] = record::json_number(*row.speed_ups.data_parallel);

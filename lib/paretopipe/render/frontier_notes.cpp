@@ -58,6 +58,25 @@ std::string volume_sentence(const frontier::FrontierReport& report, const fronti
                      percent(*group.hypervolume->share), fmt::join(values, ", "));
 }
 
+std::string codec_sentence(const frontier::FrontierGroup& group) {
+  constexpr std::size_t kShown = 5;
+  std::vector<const frontier::FrontierRow*> changing;
+  for (const auto& row : group.rows) {
+    if (row.on_frontier && row.top1_kept && *row.top1_kept < 1) changing.push_back(&row);
+  }
+  if (changing.empty()) return "";
+  std::ranges::stable_sort(changing, {}, &frontier::FrontierRow::top1_kept);
+  std::vector<std::string> worst;
+  for (std::size_t i = 0; i < std::min(kShown, changing.size()); ++i) {
+    worst.push_back(
+        fmt::format("{} {}", record::cut_name(changing[i]->configuration.trial), percent(*changing[i]->top1_kept)));
+  }
+  const auto others = changing.size() - worst.size();
+  return fmt::format(
+      "Codecs change what the model says. The share of samples that keep their class, least first: {}{}.",
+      fmt::join(worst, ", "), others == 0 ? "" : fmt::format(", and {} more on the frontier", others));
+}
+
 std::string accuracy_sentence(const frontier::FrontierGroup& group) {
   std::vector<double> found;
   for (const auto& row : group.rows) {

@@ -60,6 +60,9 @@ std::vector<std::string> legend(const frontier::FrontierReport& report, const fr
 /// The meaning of the speed-up columns; empty if the group has none.
 std::string speed_up_sentence(const frontier::FrontierGroup& group);
 
+/// The splits on the frontier whose codec changes classes, and how often; empty if there are none.
+std::string codec_sentence(const frontier::FrontierGroup& group);
+
 /// How often the splits are right, if there are labels; otherwise empty.
 std::string accuracy_sentence(const frontier::FrontierGroup& group);
 

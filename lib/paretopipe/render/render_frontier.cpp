@@ -17,8 +17,8 @@ namespace paretopipe::render {
 namespace {
 
 // What is left out first if space is short. Among the objectives, the later one.
-constexpr int kObjective = 1, kInterval = 100, kProbability = 200, kAlike = 201, kRepetitions = 202, kSingle = 203,
-              kSequential = 204, kDataParallel = 205, kPayload = 206;
+constexpr int kObjective = 1, kInterval = 100, kKept = 50, kProbability = 200, kAlike = 201, kRepetitions = 202,
+              kSingle = 203, kSequential = 204, kDataParallel = 205, kPayload = 206;
 
 using CellOf = std::function<std::string(const frontier::FrontierRow&)>;
 
@@ -98,6 +98,10 @@ Table make_table(const frontier::FrontierReport& report, const frontier::Frontie
       return row.payload_bytes ? record::format_value(*row.payload_bytes, "B") : marks.missing;
     });
   }
+  add_optional(
+      table, group, {"top-1 kept", Align::right, kKept},
+      [&](const auto& row) { return row.top1_kept ? percent(*row.top1_kept) : marks.missing; },
+      [](const auto& row) { return row.top1_kept.has_value(); });
   add_speed_up(table, group, {"x single", Align::right, kSingle}, &frontier::SpeedUps::single, marks);
   add_speed_up(table, group, {"x sequential", Align::right, kSequential}, &frontier::SpeedUps::sequential, marks);
   add_speed_up(table, group, {"x data-parallel", Align::right, kDataParallel}, &frontier::SpeedUps::data_parallel,
@@ -244,7 +248,8 @@ std::string render_group(const frontier::FrontierReport& report, const frontier:
   if (const auto sentence = speed_up_sentence(group); !sentence.empty()) text += sentence + '\n';
   text += render_plot(report, group, style);
   text += fmt::format("\n{}\n", members_sentence(report, group));
-  for (const auto& sentence : {volume_sentence(report, group), accuracy_sentence(group), incidents_sentence(group)}) {
+  for (const auto& sentence :
+       {volume_sentence(report, group), codec_sentence(group), accuracy_sentence(group), incidents_sentence(group)}) {
     if (!sentence.empty()) text += sentence + '\n';
   }
   for (const auto& remark : remarks(report, group)) text += fmt::format("  {}\n", remark);
@@ -277,8 +282,8 @@ std::string render_movement(const frontier::FrontierReport& report, const fronti
 std::string render_notes(const frontier::FrontierReport& report, const frontier::FrontierGroup& group) {
   auto sentences = legend(report, group);
   sentences.push_back(members_sentence(report, group));
-  for (auto& sentence : {speed_up_sentence(group), volume_sentence(report, group), accuracy_sentence(group),
-                         incidents_sentence(group)}) {
+  for (auto& sentence : {speed_up_sentence(group), volume_sentence(report, group), codec_sentence(group),
+                         accuracy_sentence(group), incidents_sentence(group)}) {
     if (!sentence.empty()) sentences.push_back(sentence);
   }
   for (auto& remark : remarks(report, group)) sentences.push_back(std::move(remark));

@@ -45,7 +45,7 @@ stage::ReferenceSet references_of(std::size_t count) {
   return references;
 }
 
-stage::Run run_of(std::size_t index, int micro_batches) {
+stage::Run run_of(std::size_t index, int micro_batches, const char* codec) {
   stage::Run run;
   run.tag = 5;
   run.stage_count = kStages;
@@ -55,6 +55,8 @@ stage::Run run_of(std::size_t index, int micro_batches) {
   run.warmup = 1;
   run.depth = 3;
   run.micro_batches = micro_batches;
+  if (index > 0) run.incoming_codec = codec::parse(codec);
+  if (index + 1 < kStages) run.outgoing_codec = codec::parse(codec);
   return run;
 }
 
@@ -123,7 +125,8 @@ TEST_CASE("an extent overlaps what lies in any of its tensors' memory, also afte
 
 TEST_CASE("a ring carries both tensors of every cut, whole batches or micro-batches, and no bit of a result differs") {
   const int micro_batches = GENERATE(1, 3);
-  CAPTURE(micro_batches);
+  const auto* codec = GENERATE("none", "zstd", "lz4");
+  CAPTURE(micro_batches, codec);
   const auto references = references_of(4 * static_cast<std::size_t>(micro_batches));
   std::array<TwinBackend, kStages> backends;
   std::vector<std::pair<wire::Link, wire::Link>> links;
@@ -132,7 +135,8 @@ TEST_CASE("a ring carries both tensors of every cut, whole batches or micro-batc
   for (std::size_t i = 0; i < kStages; ++i) {
     const stage::Neighbours neighbours{&links[(i + kStages - 1) % kStages].second, &links[i].first};
     outcomes.push_back(std::async(std::launch::async, [&, i, neighbours] {
-      return stage::run_pipeline(run_of(i, micro_batches), backends.at(i), neighbours, i == 0 ? &references : nullptr);
+      return stage::run_pipeline(run_of(i, micro_batches, codec), backends.at(i), neighbours,
+                                 i == 0 ? &references : nullptr);
     }));
   }
   std::vector<stage::RunReport> reports;

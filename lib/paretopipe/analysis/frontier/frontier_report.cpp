@@ -282,6 +282,9 @@ FrontierRow make_row(std::span<const record::TrialRecord> records, stats::Config
   FrontierRow row;
   for (const auto& objective : report.objectives) row.values.push_back(configuration.median(*objective.metric));
   row.payload_bytes = configuration.median(record::find_metric("payload"));
+  if (configuration.trial.codec != codec::kNone) {
+    row.top1_kept = configuration.median(record::find_metric("top1_agreement"));
+  }
   row.violations = violations_of(configuration, report.options.constraints);
   row.failures = distinct_reasons(records, configuration.failed);
   row.deviations = distinct_reasons(records, configuration.invalid);

@@ -41,6 +41,7 @@ struct FrontierRow {
   std::vector<std::optional<double>> values;  ///< medians over the ok repetitions, parallel to the objectives
   std::vector<std::optional<stats::Interval>> intervals;  ///< of the values, 95 %; none for fewer than 2 repetitions
   std::optional<double> payload_bytes;
+  std::optional<double> top1_kept;  ///< with a codec: share of samples whose class is that of the unsplit model
   SpeedUps speed_ups;
   std::vector<std::string> violations;  ///< the constraints that it violates, in words; they exclude it
   bool on_frontier = false;

@@ -22,9 +22,10 @@ constexpr std::int64_t kPositions = 514;
 constexpr double kDeviation = 0.02;  // of all initial weights, as in BERT
 constexpr double kEpsilon = 1e-5;
 constexpr double kDropped = 0.1;  // in training
-// Added to the scores of padding keys, so that their share becomes exactly 0. It is the lowest bfloat16, which is also
-// a float32. Minus infinity would turn a sequence of only padding into NaN.
-constexpr double kLowest = -0x1.fep127;
+// Added to the scores of padding keys, so that their share becomes exactly 0: exp() is 0 below some -104, and scores
+// are far smaller than the rest. It is a number of float16 and bfloat16, too, so that codecs keep it. Minus infinity
+// would turn a sequence of only padding into NaN.
+constexpr double kLowest = -0x1.fep15;
 
 using compute::Tensors;
 
