@@ -9,7 +9,7 @@ usage: figures.py check NAMES DOCUMENT...     every marker is known and closed (
        figures.py fidelity RECORDS...         a table of how exact the splits of each model are
        figures.py training EXPLAINED          a table of micro-batches, of what `explain --format json` writes
        figures.py around STATED               networks below.json and above.json, 20 % off the rate that `codecs --format json` states
-       figures.py break-even FOLDER...        a table of codecs; of a FOLDER stated.json, and below and above, .csv and .explained.json
+       figures.py break-even FOLDER...        a table of codecs; of a FOLDER stated.json, and below and above, records and .explained.json
        figures.py codec-cuts CSV...           the best cut, and the cuts on the frontier, of each codec over each network
        figures.py codec-answer CSV...         a row a network: not splitting, the best cut without a codec, and that of any codec
        figures.py sort-quantisation CSV...    the published rows of sort quantisation, beside what was published
@@ -24,6 +24,7 @@ import csv
 import json
 import os
 import re
+import statistics
 import sys
 
 BEGIN = re.compile(r"<!-- figure (\S+) -->$")
@@ -230,11 +231,9 @@ def explained_break_even(explained_file):
     return next(one["codec_effect"]["break_even_bit_per_s"] for one in found if "codec_effect" in one)
 
 
-def verdict_of(faster, slower):
-    """Whether a latency is less than another, as far as their intervals tell."""
-    low, high = (float(faster["latency_p50_ns_" + end]) for end in ("low", "high"))
-    other_low, other_high = (float(slower["latency_p50_ns_" + end]) for end in ("low", "high"))
-    return "yes" if high < other_low else "**no**" if other_high < low else "too close to tell"
+def crossing_ms(record):
+    """The mean latency of a batch without what its stages compute, which no codec changes and which scatters most."""
+    return sum(part["mean_ns"] for part in record["summary"]["breakdown"] if part["part"] != "compute") / 1e6
 
 
 def break_even(*folders):
@@ -243,14 +242,19 @@ def break_even(*folders):
         stated = stated_in(f"{folder}/stated.json")
         cells, explained = [], []
         for side in ("below", "above"):
-            measured = rows_of(f"{folder}/{side}.csv")
-            plain, encoded = (next(row for row in measured if (row["codec"] == "none") == is_plain) for is_plain in (True, False))
-            shorter, longer = (encoded, plain) if side == "below" else (plain, encoded)
-            cells += [f"{ms_of(plain)}, {ms_of(encoded)} ms", verdict_of(shorter, longer)]
+            crossings = {}
+            for record in records_of(f"{folder}/{side}"):
+                if record["status"] == "ok":
+                    trial = record["trial"]
+                    crossings.setdefault(trial["repetition"], {})[trial.get("codec", "none")] = crossing_ms(record)
+            pairs = [(one["none"], one[stated["codec"]]) for one in crossings.values() if len(one) == 2]
+            as_stated = sum((encoded < plain) == (side == "below") for plain, encoded in pairs)
+            plain, encoded = (statistics.median(of_side) for of_side in zip(*pairs))
+            cells += [f"{three(plain)}, {three(encoded)} ms", f"{as_stated} of {len(pairs)}"]
             explained.append(explained_break_even(f"{folder}/{side}.explained.json"))
-        title = f"{name_of(plain)} at split {plain['split']}, batch {plain['batch']}; `{stated['codec']}`"
+        title = f"{MODELS.get(trial['model'], trial['model'])} at split {trial['split_points'][0]}, batch {trial['batch']}; `{stated['codec']}`"
         rows.append([title, three(stated["break_even_bit_per_s"] / 1e6), " and ".join(three(rate / 1e6) for rate in explained), *cells])
-    table(["model, codec", "break-even by `codecs`, Mbit/s", "by `explain`", "latency over 20 % less, without and with", "it pays",
+    table(["model, codec", "break-even by `codecs`, Mbit/s", "by `explain`", "over 20 % less: all but computing, without and with", "it pays",
            "over 20 % more", "it does not"], rows)
 
 

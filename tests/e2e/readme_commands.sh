@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # usage: readme_commands.sh SOURCE_DIR BIN_DIR
-# Runs the commands of README.md and of the manual, apps/paretopipe/README.md, word for word and in order, as a person would
+# Runs the commands of README.md, of the manual, apps/paretopipe/README.md, and of configs/README.md, word for word and in order, as a person would
 # who has the programs on the PATH. Each document has a fresh folder of its own. What stands behind ```sh says what a block
 # needs, and how it may end:
 #   sh            nothing; every command must succeed
@@ -114,4 +114,5 @@ done <<<"$tasks"
 documents=0
 run_document README.md
 run_document "$manual"
+run_document configs/README.md
 exit "$result"

@@ -33,5 +33,6 @@ check resnet18_traced all 23
 check resnet18_scripted all 23
 check resnet18_traced unit 28 2
 check resnet18_scripted unit 28 2
+check densenet121_traced unit 18
 check densenet121_scripted unit 18
 check swin_t_traced unit 41  # its dropout has probability 0

@@ -42,7 +42,9 @@ TEST_CASE("the same records make the same page and the same plot", "[needs:chart
       swept().run(0, command + " out -o made.svg");
       return swept().text("made.svg");
     };
-    CHECK(made() == made());
+    const auto first = made();
+    REQUIRE_FALSE(first.empty());
+    CHECK(first == made());
   }
 }
 
