@@ -326,7 +326,6 @@ TEST_CASE("what a split needs in memory is the same alone and among all splits, 
     least = std::min(least, needs);
     most = std::max(most, needs);
   }
-  CHECK(within(least) == 0);
   CHECK(within(least + 1) >= 1);
   CHECK(within(most) < 11);
   CHECK(within(most + 1) == 11);
