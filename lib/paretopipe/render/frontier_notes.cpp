@@ -59,7 +59,7 @@ std::string volume_sentence(const frontier::FrontierReport& report, const fronti
 }
 
 std::string codec_sentence(const frontier::FrontierGroup& group) {
-  constexpr std::size_t kShown = 5;
+  constexpr std::size_t kNamed = 5;
   std::vector<const frontier::FrontierRow*> changing;
   for (const auto& row : group.rows) {
     if (row.on_frontier && row.top1_kept && *row.top1_kept < 1) changing.push_back(&row);
@@ -67,7 +67,7 @@ std::string codec_sentence(const frontier::FrontierGroup& group) {
   if (changing.empty()) return "";
   std::ranges::stable_sort(changing, {}, &frontier::FrontierRow::top1_kept);
   std::vector<std::string> worst;
-  for (std::size_t i = 0; i < std::min(kShown, changing.size()); ++i) {
+  for (std::size_t i = 0; i < std::min(kNamed, changing.size()); ++i) {
     worst.push_back(
         fmt::format("{} {}", record::cut_name(changing[i]->configuration.trial), percent(*changing[i]->top1_kept)));
   }

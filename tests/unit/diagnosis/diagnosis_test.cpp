@@ -123,6 +123,16 @@ TEST_CASE("below the break-even rate the bytes that a codec saves take longer th
   CHECK_FALSE(configurations[0].contains("codec_effect"));
 }
 
+TEST_CASE("a codec that changes what the model says is explained as that") {
+  auto records = std::vector{plain(two_stages(6, 30, 14)), with_codec(two_stages(6, 8, 14))};
+  const auto unchanged = diagnose_all(records);
+  const auto said = "uniform8 changes the class of 86 % of the samples.";
+  CHECK_FALSE(contains(sentences(unchanged.front(), unchanged.front().configurations.back()), said));
+  records.back().fidelity->top1_agreement = 0.14;
+  const auto changed = diagnose_all(records);
+  CHECK(contains(sentences(changed.front(), *changed.front().measured({{2}, "uniform8"})), said));
+}
+
 TEST_CASE("a stage that encodes without time to spare makes the throughput fall, and it is said") {
   // The codec itself takes longest, or the compute that it takes the CPU from.
   const bool takes_longest = GENERATE(true, false);

@@ -151,6 +151,24 @@ TEST_CASE("groups that differ in their network only are told to move, in text an
   CHECK(contains(render::render_markdown(report), "| slow | forward 20.0 ms; backward unshaped |"));
 }
 
+TEST_CASE("a codec on the frontier that changes what the model says is named, with how many classes it keeps") {
+  auto records = testing::sweep();
+  CHECK_FALSE(contains(render::render_text(rendered_report_of(records), {}), "Codecs change"));
+  for (auto& record : records) {
+    if (record.trial.split_points != std::vector{10}) continue;
+    record.trial.codec = "sort4";
+    record.fidelity->top1_agreement = 0.14;
+    record.summary->latency->p50_ns = 1;
+  }
+  const auto report = rendered_report_of(records);
+  const auto said = "The share of samples that keep their class, least first: 10 sort4 14 %.";
+  CHECK(contains(render::render_text(report, {.width = 200}), said));
+  CHECK(contains(render::render_markdown(report), said));
+  CHECK(contains(render::render_markdown(report), "top-1 kept"));
+  const auto splits = nlohmann::json::parse(render::render_json(report)).at("groups")[0].at("splits");
+  CHECK(std::ranges::count_if(splits, [](const auto& split) { return split.contains("top1_agreement"); }) == 1);
+}
+
 TEST_CASE("invalid repetitions are shown with their reason and enter no number") {
   auto records = testing::sweep();
   const auto before = row_at(rendered_report_of(records), 10).values;
