@@ -34,7 +34,7 @@ enum class Quantiser : std::uint8_t {
   jpeg = 13
 };
 
-/// How bytes become fewer bytes without loss. The numbers are part of the wire protocol.
+/// How bytes become fewer bytes without loss. Codec::number() has the numbers of the wire protocol.
 enum class Compressor : std::uint8_t { none = 0, zstd = 1, lz4 = 2 };
 
 /// A codec as a person names it: one of the two, or a quantiser whose codes a compressor takes ("channel8+zstd"). A

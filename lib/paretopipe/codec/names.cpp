@@ -84,7 +84,9 @@ std::string text_of(const Row& row, const Codec& codec) {
 }  // namespace
 
 std::uint8_t Codec::number() const {
-  return static_cast<std::uint8_t>(16 * static_cast<int>(compressor) + static_cast<int>(quantiser));
+  // 1 and 2 were compressors' bodies without the byte that says their order.
+  const int number_of_compressor = compressor == Compressor::none ? 0 : static_cast<int>(compressor) + 2;
+  return static_cast<std::uint8_t>(16 * number_of_compressor + static_cast<int>(quantiser));
 }
 
 const std::vector<Row>& catalogue() {

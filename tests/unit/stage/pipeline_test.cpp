@@ -179,7 +179,7 @@ TEST_CASE("an encoded tensor of another codec than announced is refused, and so 
   CHECK(contains(message_of<wire::ProtocolError>([&] { decoder.decode(into); }), "with uniform8: a body of 10 bytes"));
   sender.send_encoded(run.tag, 1, run.incoming.front(), codec::parse("zstd").number(), damaged);
   CHECK(contains(message_of<wire::ProtocolError>([&, &link = receiver] { decoder.receive(link, run.tag, 1); }),
-                 "10 bytes of codec 16"));
+                 "10 bytes of codec 48"));
 }
 
 TEST_CASE("of a run of one phase nothing of the other one is reported, by any stage") {
