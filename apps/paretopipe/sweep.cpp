@@ -207,6 +207,14 @@ Decided measure(const experiment::Experiment& experiment, const std::vector<expe
   return {};
 }
 
+void print_interruption(bool resumed, const run::SweepCounts& counts, const std::filesystem::path& records) {
+  if (!resumed && counts.ok + counts.failed + counts.repeated == 0) {
+    print_notice("paretopipe: interrupted before anything was measured\n");
+  } else {
+    print_notice("paretopipe: interrupted; what was measured is in {}, and --resume continues\n", records.string());
+  }
+}
+
 ExitCode run_sweep_command(const SweepOptions& options) {
   const auto experiment = experiment_of(options);
   check_shard(options, experiment);
@@ -246,13 +254,7 @@ ExitCode run_sweep_command(const SweepOptions& options) {
     decided = measure(experiment, plan, known, guide, sweep);
   } catch (const Interrupted&) {
     progress.finish();
-    const auto& counts = sweep.counts();
-    if (known.empty() && counts.ok + counts.failed + counts.repeated == 0) {
-      print_notice("paretopipe: interrupted before anything was measured\n");
-    } else {
-      print_notice("paretopipe: interrupted; what was measured is in {}, and --resume continues\n",
-                   sides.file().string());
-    }
+    print_interruption(!known.empty(), sweep.counts(), sides.file());
     return ExitCode::interrupted;
   }
   progress.finish();

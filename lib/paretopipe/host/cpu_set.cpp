@@ -38,6 +38,11 @@ int try_set_affinity(const CpuSet& cpus) {
 
 }  // namespace
 
+bool has_cpu_to_spare(const std::string& cpus, std::optional<double> quota, double threads) {
+  const auto count = static_cast<double>(parse_cpu_list(cpus).size());
+  return std::min(count, quota.value_or(count)) > threads;
+}
+
 CpuSet parse_cpu_list(const std::string& text) {
   auto cpus = parse_number_list(text, kMaxCpus - 1);
   if (!cpus) throw UsageError(fmt::format("\"{}\" is not a list of CPUs; write it like 0, 0-3 or 0-3,8", text));

@@ -1,4 +1,5 @@
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,9 @@ using CpuSet = std::vector<int>;
 /// Parses the kernel's list format: "0", "0-3,8". Throws UsageError for anything else, or an empty set.
 CpuSet parse_cpu_list(const std::string& text);
 std::string to_string(const CpuSet& cpus);
+
+/// True if `threads` busy threads leave something of these CPUs, in the kernel's list format, or of a quota on them.
+bool has_cpu_to_spare(const std::string& cpus, std::optional<double> quota, double threads);
 
 /// The CPUs that the calling thread may run on.
 CpuSet current_affinity();

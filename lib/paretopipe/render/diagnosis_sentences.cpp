@@ -147,9 +147,9 @@ std::string busy_sender(const diagnosis::Demands& demands) {
     const auto& stage = demands.stages[s];
     if (stage.codec.mean_ns == 0 || stage.sender_ns < kNear * demands.period_ns()) continue;
     return fmt::format(
-        "The thread of stage {} that encodes and sends is at it all the time: of {} a batch it encodes for {}, and "
-        "then "
-        "waits for the kernel to take the bytes.",
+        "One thread of stage {} encodes and sends, and never rests: of {} a batch it encodes for {}, and then waits "
+        "until "
+        "the kernel has taken the bytes.",
         s, duration(stage.sender_ns), duration(stage.codec.mean_ns));
   }
   return "";

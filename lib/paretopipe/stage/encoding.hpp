@@ -12,8 +12,8 @@
 namespace paretopipe::stage {
 
 // What crosses a cut with a codec. The threads that serve the links encode and decode: the sending one encodes right
-// before it sends, and the receiving one decodes. So the next micro-batch is computed meanwhile, and throughput is
-// higher than if the computing thread encoded (results/README.md, "Which thread encodes").
+// before it sends, and the receiving one decodes. With a CPU to spare the next micro-batch is computed meanwhile, and
+// without one nothing is lost (results/README.md, "Which thread encodes").
 
 /// How a codec sees a tensor of this spec.
 codec::Layout layout_of(const wire::TensorSpec& spec);

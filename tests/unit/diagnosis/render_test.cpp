@@ -147,6 +147,20 @@ Records on_shared_cpus() {
   return {summarised(record)};
 }
 
+Records on_one_cpu() {
+  auto idle = two_stages(10, 1, 10), busy = two_stages(15, 1, 10);
+  idle.codec = busy.codec = {2'000'000, 0};
+  auto record = record_of(idle, {5});
+  record.offline = run(busy, 4);
+  record.stages[0].cpus = "3";
+  return {summarised(record)};
+}
+
+void encoding_and_waiting(Pipeline& pipeline) {
+  pipeline.codec = {8'000'000, 0};
+  pipeline.taking = 7'000'000;
+}
+
 record::TrialRecord three_stages(std::int64_t second_link, std::vector<int> cuts, std::int64_t payload) {
   auto record = record_of({.compute = {2'000'000, 2'000'000, 2'000'000},
                            .link = {1'000'000, second_link, 1000},
@@ -211,6 +225,8 @@ TEST_CASE("every kind of bottleneck, doubt and baseline is explained as its gold
   const std::vector<std::pair<const char*, Records>> cases{
       {"blocks are called by their names", with_block_names()},
       {"more in flight than one", with(10, 5, 10, [](auto& pipeline) { pipeline.depth = 4; })},
+      {"a thread that encodes and waits for the kernel", with(10, 5, 10, encoding_and_waiting)},
+      {"a codec on the only CPU", on_one_cpu()},
       {"a codec takes longest", with(10, 5, 10,
                                      [](auto& pipeline) {
                                        pipeline.codec = {20'000'000, 0};

@@ -20,6 +20,7 @@ struct Pipeline {
   std::vector<std::int64_t> link{};   ///< what it is busy with a batch
   std::vector<std::int64_t> delay{};  ///< one way; as many as links
   std::vector<std::int64_t> codec{};  ///< that a send thread encodes; as many as stages, or none
+  std::int64_t taking = 0;            ///< that the kernel then lets a thread that encodes wait
   std::int64_t source = 0;
   int depth = 4;
   int micro_batches = 1;  ///< of a batch; each takes its share of the times above, rounded down
@@ -30,6 +31,20 @@ struct Pipeline {
   std::int64_t pause = 0;      ///< that a compute thread makes before each batch, for no reason that a record has
   std::function<double()> scatter = [] { return 1.0; };  ///< times the compute of each batch
 };
+
+/// Lets a stage's send thread, which is free at `free`, encode what was computed until `computed`. Returns when it
+/// sends.
+inline std::int64_t pass_sender(const Pipeline& pipeline, std::size_t number, StageTimeline& stage,
+                                std::int64_t computed, std::int64_t& free) {
+  const bool encodes = !pipeline.codec.empty();
+  const auto begin = encodes ? std::max(computed, free) : computed;
+  const auto sent = begin + (encodes ? pipeline.codec[number] / pipeline.micro_batches : 0);
+  free = sent + (encodes ? pipeline.taking : 0);
+  stage.codec_begin.push_back(begin);
+  stage.send_begin.push_back(sent);
+  stage.send_end.push_back(free);
+  return sent;
+}
 
 /// The moments of one phase, which leave the pipeline empty at its beginning.
 inline record::PhaseSamples run(const Pipeline& pipeline, int depth) {
@@ -69,11 +84,7 @@ inline record::PhaseSamples run(const Pipeline& pipeline, int depth) {
       for (auto* moments : {&stage.receive_end, &stage.ready}) moments->push_back(ready);
       stage.compute_begin.push_back(begin);
       for (auto* moments : {&stage.compute_end, &stage.encoded}) moments->push_back(end);
-      const auto encoding = pipeline.codec.empty() ? end : std::max<std::int64_t>(end, sender_free[s]);
-      const auto sent = pipeline.codec.empty() ? end : encoding + pipeline.codec[s] / pipeline.micro_batches;
-      sender_free[s] = sent;
-      stage.codec_begin.push_back(encoding);
-      for (auto* moments : {&stage.send_begin, &stage.send_end}) moments->push_back(sent);
+      const auto sent = pass_sender(pipeline, s, stage, end, sender_free[s]);
       header = ready = sent;
     }
     if (!alone) std::tie(header, ready) = pass_link(stages - 1, ready, source_free);

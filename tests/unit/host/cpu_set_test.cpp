@@ -79,3 +79,12 @@ TEST_CASE("a CPU that the machine does not have is refused by name, and the affi
     CHECK_THROWS_AS(set_affinity(defect), std::invalid_argument);
   }
 }
+
+TEST_CASE("CPUs are to spare if threads leave some of them, and of the quota on them", "[cpu_set]") {
+  CHECK(has_cpu_to_spare("0-1", {}, 1));
+  CHECK_FALSE(has_cpu_to_spare("0-1", {}, 2));
+  CHECK_FALSE(has_cpu_to_spare("3", {}, 1));
+  CHECK_FALSE(has_cpu_to_spare("0-3", 0.25, 1));
+  CHECK(has_cpu_to_spare("0-3", 2.0, 1));
+  CHECK_FALSE(has_cpu_to_spare("3", 2.0, 1));
+}

@@ -42,6 +42,25 @@ TEST_CASE("with a codec fewer bytes cross, which the stage before encodes and th
   CHECK(local.latency_ns.value == Approx(60 * kMs));
 }
 
+TEST_CASE("with a CPU to spare the longer of computing and coding keeps the next batch off, and the latency has both") {
+  Question question{.profiles = {a_profile({{20, 20, 20}, {20, 20, 20}})}};
+  question.depth = 100;
+  add_codec(question.profiles.front(), "uniform8", 4, {30}, {2});
+  auto& devices = question.profiles.front().devices;
+  const auto of_first_device = [&](const char* cpus) {
+    devices[0].cpus = cpus;
+    return predict::predict_splits(question, {{{1}, "uniform8"}}).front();
+  };
+  devices[1].cpus = "8,9";
+  const auto beside = of_first_device("0-1"), in_turns = of_first_device("0");
+  CHECK(beside.throughput_image_per_s.value == Approx(2 / 0.040));  // the second stage's blocks
+  CHECK(in_turns.throughput_image_per_s.value == Approx(2 / 0.050));
+  CHECK(beside.latency_ns.value == Approx(in_turns.latency_ns.value));
+  question.codecs = {"uniform8"};
+  devices[0].cpus = "0-1";
+  CHECK(numbers_of(predict::predict(question), false) == enumerated_frontier(question, 3, false));
+}
+
 TEST_CASE("a codec moves the best cut over a slow link, and pays no more over a fast one") {
   Question question{.profiles = {a_profile({{40, 40, 40, 40}, {10, 10, 10, 10}})}};
   question.profiles.front().model.blocks[1].activation_bytes = 30'000;  // the only small cut

@@ -132,12 +132,12 @@ std::vector<std::int64_t> either_busy(const StageTimeline& timeline, std::size_t
   return busy;
 }
 
+/// Where the CPUs are not recorded, nothing says that threads took turns.
 bool has_cpu_to_spare(const record::TrialRecord& record, std::size_t stage) {
   if (stage >= record.stages.size() || record.stages[stage].cpus.empty()) return true;
-  const auto& report = record.stages[stage];
-  auto cpus = static_cast<double>(host::parse_cpu_list(report.cpus).size());
-  if (report.emulated_device && report.emulated_device->cpu_quota) cpus = *report.emulated_device->cpu_quota;
-  return cpus > record.trial.threads_of(static_cast<int>(stage));
+  const auto& device = record.stages[stage].emulated_device;
+  return host::has_cpu_to_spare(record.stages[stage].cpus, device ? device->cpu_quota : std::nullopt,
+                                record.trial.threads_of(static_cast<int>(stage)));
 }
 
 StageDemand stage_of(const record::TrialRecord& record, std::size_t stage, std::size_t first) {

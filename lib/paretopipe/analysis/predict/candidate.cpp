@@ -83,7 +83,7 @@ void forbid_beyond(std::int64_t limit, Candidate& candidate, int blocks) {
 bool has_cpu_to_spare(const ProfiledDevice& device) {
   if (device.cpus.empty()) return false;  // unknown
   const double threads = device.compute.is_object() ? device.compute.value("threads", 1) : 1;
-  return device.cpu_quota.value_or(static_cast<double>(host::parse_cpu_list(device.cpus).size())) > threads;
+  return host::has_cpu_to_spare(device.cpus, device.cpu_quota, threads);
 }
 
 Candidate candidate_of(const Question& question, std::pair<std::size_t, int> place, std::size_t position) {
