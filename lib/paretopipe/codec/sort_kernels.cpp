@@ -90,9 +90,31 @@ PARETOPIPE_AVX2 inline std::size_t sum_of(__m256i lanes) {
   return sum;
 }
 
-/// The same for a whole number of eights.
-template <std::size_t kBrackets>
-PARETOPIPE_AVX2 void hold_by_eight(std::span<const float> values, Bracket* brackets, Sets& sets) {
+/// Where more brackets follow: remembers which of eight values are within one.
+struct Remember {
+  Sets& sets;
+
+  PARETOPIPE_AVX2 void operator()(std::size_t eight, __m256, unsigned set) {
+    sets[eight] |= static_cast<std::uint8_t>(set);
+  }
+};
+
+/// With the last brackets: keeps the values that are within any, moved together by a permutation.
+struct Keep {
+  const Sets& sets;
+  float* kept;
+
+  PARETOPIPE_AVX2 void operator()(std::size_t eight, __m256 x, unsigned set) {
+    set |= sets[eight];
+    const auto places = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(static_cast<long long>(kPlaces[set])));
+    _mm256_storeu_ps(kept, _mm256_permutevar8x32_ps(x, places));
+    kept += std::popcount(set);
+  }
+};
+
+/// The same for a whole number of eights, and hands each eight on with the set of those that are within a bracket.
+template <std::size_t kBrackets, class Then>
+PARETOPIPE_AVX2 Then hold_by_eight(std::span<const float> values, Bracket* brackets, Then then) {
   __m256 low[kBrackets], high[kBrackets];
   __m256i up_to_low[kBrackets];
   for (std::size_t b = 0; b < kBrackets; ++b) {
@@ -108,36 +130,28 @@ PARETOPIPE_AVX2 void hold_by_eight(std::span<const float> values, Bracket* brack
       up_to_low[b] = _mm256_sub_epi32(up_to_low[b], _mm256_castps_si256(at_most_low));
       in_any = _mm256_or_ps(in_any, _mm256_andnot_ps(at_most_low, _mm256_cmp_ps(x, high[b], _CMP_LT_OQ)));
     }
-    sets[eight] |= static_cast<std::uint8_t>(_mm256_movemask_ps(in_any));
+    then(eight, x, static_cast<unsigned>(_mm256_movemask_ps(in_any)));
   }
   for (std::size_t b = 0; b < kBrackets; ++b) brackets[b].up_to_low += sum_of(up_to_low[b]);
-}
-
-/// Eight at a time, moved together by a permutation.
-PARETOPIPE_AVX2 std::size_t keep_by_eight(std::span<const float> values, const Sets& sets, float* kept) {
-  std::size_t count = 0;
-  for (std::size_t eight = 0; eight < values.size() / 8; ++eight) {
-    const auto places = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(static_cast<long long>(kPlaces[sets[eight]])));
-    _mm256_storeu_ps(kept + count, _mm256_permutevar8x32_ps(_mm256_loadu_ps(&values[8 * eight]), places));
-    count += static_cast<std::size_t>(std::popcount(sets[eight]));
-  }
-  return count;
+  return then;
 }
 
 PARETOPIPE_AVX2 std::size_t select_by_eight(std::span<const float> values, std::span<Bracket> brackets,
                                             float* selected) {
   const auto eights = values.size() / 8 * 8;
-  std::size_t count = 0;
+  Sets sets{};
+  Keep keep{sets, selected};
   for (std::size_t begin = 0; begin < eights; begin += kBlock) {
     const auto block = values.subspan(begin, std::min(kBlock, eights - begin));
-    Sets sets{};
-    std::size_t b = 0;
-    for (; b + 3 <= brackets.size(); b += 3) hold_by_eight<3>(block, &brackets[b], sets);
-    if (b + 2 == brackets.size()) hold_by_eight<2>(block, &brackets[b], sets);
-    if (b + 1 == brackets.size()) hold_by_eight<1>(block, &brackets[b], sets);
-    count += keep_by_eight(block, sets, selected + count);
+    auto rest = brackets;
+    if (rest.size() > 3) sets.fill(0);
+    for (; rest.size() > 3; rest = rest.subspan(3)) hold_by_eight<3>(block, rest.data(), Remember{sets});
+    if (rest.size() == 3) keep.kept = hold_by_eight<3>(block, rest.data(), keep).kept;
+    if (rest.size() == 2) keep.kept = hold_by_eight<2>(block, rest.data(), keep).kept;
+    if (rest.size() == 1) keep.kept = hold_by_eight<1>(block, rest.data(), keep).kept;
   }
-  return count + select_anywhere(values.subspan(eights), brackets, selected + count);
+  const auto count = static_cast<std::size_t>(keep.kept - selected);
+  return count + select_anywhere(values.subspan(eights), brackets, keep.kept);
 }
 
 #endif
@@ -207,50 +221,57 @@ inline __attribute__((always_inline)) void quantise_by_masks(std::span<const flo
 
 #ifdef PARETOPIPE_AVX2
 
-/// One number of each group, looked up eight at a time.
+/// One number of each group, looked up eight at a time by 0, or minus the group's number: what comparisons add up to.
 template <std::size_t kGroups>
 struct Lookup {
   PARETOPIPE_AVX2 explicit Lookup(const std::array<float, kGroups>& of) {
     alignas(32) std::array<float, 16> all{};
-    std::copy(of.begin(), of.end(), all.begin());
+    for (std::size_t place = 0; place < all.size(); ++place) all[place] = of[-place % all.size() % kGroups];
     low = _mm256_load_ps(all.data());
     high = _mm256_load_ps(all.data() + 8);
   }
 
-  PARETOPIPE_AVX2 __m256 operator()(__m256i number) const {
-    const auto found = _mm256_permutevar8x32_ps(low, number);
+  PARETOPIPE_AVX2 __m256 operator()(__m256i minus_number) const {
+    if constexpr (kGroups <= 4) return _mm256_permutevar_ps(low, minus_number);  // within each half, sooner
+    const auto found = _mm256_permutevar8x32_ps(low, minus_number);
     if constexpr (kGroups <= 8) return found;
-    const auto beyond_7 = _mm256_castsi256_ps(_mm256_slli_epi32(number, 28));
-    return _mm256_blendv_ps(found, _mm256_permutevar8x32_ps(high, number), beyond_7);
+    const auto beyond_7 = _mm256_castsi256_ps(_mm256_slli_epi32(minus_number, 28));
+    return _mm256_blendv_ps(found, _mm256_permutevar8x32_ps(high, minus_number), beyond_7);
   }
 
   __m256 low, high;
 };
 
-/// The same codes.
+/// The same codes. A group's first code is even, so that it can be added with what rounds, halves to the even one.
 template <std::size_t kGroups>
 struct ByLookup {
-  PARETOPIPE_AVX2 ByLookup(const Groups<kGroups>& groups, int levels) : min(groups.min), step(groups.step) {
+  PARETOPIPE_AVX2 ByLookup(const Groups<kGroups>& groups, int levels)
+      : min(groups.min), step(groups.step), units(units_of(levels)) {
     for (std::size_t group = 1; group < kGroups; ++group) border[group] = _mm256_set1_ps(groups.min[group]);
-    last = _mm256_set1_epi32(levels - 1);
-    count = _mm256_set1_epi32(levels);
+    last = _mm256_set1_ps(static_cast<float>(levels - 1));
   }
 
   PARETOPIPE_AVX2 __m256i operator()(const float* value) const {
     const auto x = _mm256_loadu_ps(value);
-    auto number = _mm256_setzero_si256();
+    auto minus_number = _mm256_setzero_si256();
     for (std::size_t group = 1; group < kGroups; ++group) {
-      number = _mm256_sub_epi32(number, _mm256_castps_si256(_mm256_cmp_ps(x, border[group], _CMP_GE_OQ)));
+      minus_number = _mm256_add_epi32(minus_number, _mm256_castps_si256(_mm256_cmp_ps(x, border[group], _CMP_GE_OQ)));
     }
-    const auto units = _mm256_set1_ps(kUnits);
-    const auto sum = _mm256_add_ps(_mm256_div_ps(_mm256_sub_ps(x, min(number)), step(number)), units);
-    const auto within = _mm256_sub_epi32(_mm256_castps_si256(sum), _mm256_castps_si256(units));
-    return _mm256_add_epi32(_mm256_mullo_epi32(number, count), _mm256_min_epi32(within, last));
+    const auto steps = _mm256_div_ps(_mm256_sub_ps(x, min(minus_number)), step(minus_number));
+    const auto sum = _mm256_add_ps(_mm256_min_ps(steps, last), units(minus_number));
+    return _mm256_sub_epi32(_mm256_castps_si256(sum), _mm256_castps_si256(_mm256_set1_ps(kUnits)));
   }
 
-  Lookup<kGroups> min, step;
+  static std::array<float, kGroups> units_of(int levels) {
+    std::array<float, kGroups> units;
+    for (std::size_t group = 0; group < kGroups; ++group)
+      units[group] = kUnits + static_cast<float>(static_cast<int>(group) * levels);
+    return units;
+  }
+
+  Lookup<kGroups> min, step, units;
   __m256 border[kGroups];  // a template argument would lose its alignment
-  __m256i last, count;
+  __m256 last;
 };
 
 /// Stores 32 codes, which packing leaves in an order of its own.

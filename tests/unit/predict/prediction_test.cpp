@@ -56,7 +56,7 @@ TEST_CASE("latency is the sum of all stages and links, and the slowest of them b
 
 TEST_CASE("a link bounds the throughput if it takes longest, and batches in flight if they are too few") {
   const auto deep = predict_of({{6, 6}, {6, 6}});
-  const auto& cut = split_at(deep, {1});
+  const auto cut = split_at(deep, {1});
   CHECK(cut.bottleneck == Bottleneck{Bottleneck::Kind::link, 0});
   CHECK(cut.throughput_image_per_s.value == Approx(2 / 0.010));
   // 12 ms of blocks and 12 ms of links, of which two batches are in flight.
@@ -82,7 +82,7 @@ TEST_CASE("with a fast last device everything there is on the frontier, and the 
 
 TEST_CASE("a band reaches from fast rounds to slow ones, and only the stages widen it") {
   const auto prediction = predict_of({{50, 50}, {50, 50}});
-  const auto& cut = split_at(prediction, {1});
+  const auto cut = split_at(prediction, {1});
   // Three samples of 0.99, 1 and 1.01: their 10th percentile is 0.992.
   CHECK(cut.latency_ns.value - cut.latency_ns.low == Approx(100 * kMs * 0.008));
   CHECK(cut.latency_ns.high - cut.latency_ns.value == Approx(100 * kMs * 0.008));
@@ -135,7 +135,7 @@ TEST_CASE("a network that one does not have replaces the rate and adds its delay
   CHECK(prediction.frontier.front().all_local());
   question.network->forward.rate_bit_per_s = 16'000'000;
   const auto faster = predict::predict(question);
-  const auto& cut = split_at(faster, {1});
+  const auto cut = split_at(faster, {1});
   const double crossing = 50 * 1514.0 / 1448.0;
   CHECK(cut.latency_ns.value == Approx((100 + crossing + kFixedMs + 7 + kResultMs + kFixedMs + 3) * kMs));
   CHECK(cut.throughput_image_per_s.value == Approx(2e3 / crossing));
