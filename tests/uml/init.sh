@@ -18,7 +18,8 @@ ln -sf /proc/self/fd /dev/fd
 
 # A folder of the machine below, with writing. One in /tmp has just been covered.
 share() {
-  mkdir -p "$1" && mount -t hostfs -o "$1" hostfs "$1"
+  # The folder has a name among the options of newer kernels (6.10), and is all of them for older ones.
+  mkdir -p "$1" && { mount -t hostfs -o "hostfs=$1" hostfs "$1" 2>/dev/null || mount -t hostfs -o "$1" hostfs "$1"; }
 }
 
 # 169 is reboot(2) on x86-64, with its two magic numbers and LINUX_REBOOT_CMD_POWER_OFF. There is no init to ask for it.
