@@ -70,9 +70,9 @@ NodeName=n[1-3] NodeHostname=cluster NodeAddr=10.97.0.1 Port=[17001-17003] CPUs=
 PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 X
 
-# Each program finds its libraries.
+# Each program finds its libraries, and its own name: newer daemons know by it what they are.
 program() { # NAME PATH: CLUSTER/bin/NAME runs it
-  printf '#!/bin/sh\nLD_LIBRARY_PATH=%s:%s exec %s "$@"\n' "$libraries" "${libraries%/*}" "$root$2" >"$CLUSTER/bin/$1"
+  printf '#!/bin/bash\nLD_LIBRARY_PATH=%s:%s exec -a %s %s "$@"\n' "$libraries" "${libraries%/*}" "${1%-wlm}" "$root$2" >"$CLUSTER/bin/$1"
   chmod +x "$CLUSTER/bin/$1"
 }
 for name in munged slurmctld-wlm slurmd-wlm slurmstepd-wlm; do program "$name" "/usr/sbin/$name"; done
