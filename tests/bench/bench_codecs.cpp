@@ -20,12 +20,12 @@ using namespace paretopipe;
 
 constexpr int kTurns = 10;
 
-/// As after batch norm and a ReLU6: half zeros.
-std::vector<float> draw_activation(std::size_t count) {
+/// As after batch norm, and half zeros where a ReLU6 follows.
+std::vector<float> draw_activation(std::size_t count, bool relu6) {
   std::mt19937_64 random(1);
   std::normal_distribution<float> normal;
   std::vector<float> values(count);
-  for (auto& value : values) value = std::clamp(normal(random), 0.0F, 6.0F);
+  for (auto& value : values) value = relu6 ? std::clamp(normal(random), 0.0F, 6.0F) : normal(random);
   return values;
 }
 
@@ -46,19 +46,21 @@ struct Least {
   double decode = copy;
 };
 
-/// An activation, and how many times as long as uniform8 sort8 may take to encode it.
+/// An activation, of a network with ReLUs or, like RoBERTa's, without, and how many times as long as uniform8 sort8 may
+/// take to encode it.
 struct Tensor {
   const char* shape;
   codec::Layout layout;
+  bool relu6;
   double promised;
 };
 const std::array kTensors{
-    Tensor{"[32, 32, 112, 112]", {codec::Element::float32, 32UL * 32 * 112 * 112, 32, 112 * 112}, 6},
-    Tensor{"[8, 128, 768]", {codec::Element::float32, 8UL * 128 * 768, 768, 1}, 3}};
+    Tensor{"[32, 32, 112, 112]", {codec::Element::float32, 32UL * 32 * 112 * 112, 32, 112 * 112}, true, 6},
+    Tensor{"[8, 128, 768]", {codec::Element::float32, 8UL * 128 * 768, 768, 1}, false, 3}};
 
 /// All codecs in turns, so that nobody else's minute falls on one of them.
 std::map<std::string, Least> measure(const Tensor& tensor) {
-  const auto values = draw_activation(tensor.layout.values);
+  const auto values = draw_activation(tensor.layout.values, tensor.relu6);
   const auto bytes = std::as_bytes(std::span(values));
   std::size_t most = 0;
   for (const char* name : kCodecs) most = std::max(most, codec::most_bytes(codec::parse(name), tensor.layout));

@@ -226,7 +226,7 @@ template <std::size_t kGroups>
 struct Lookup {
   PARETOPIPE_AVX2 explicit Lookup(const std::array<float, kGroups>& of) {
     alignas(32) std::array<float, 16> all{};
-    for (std::size_t place = 0; place < all.size(); ++place) all[place] = of[-place % all.size() % kGroups];
+    for (std::size_t place = 0; place < all.size(); ++place) all[place] = of[(all.size() - place) % kGroups];
     low = _mm256_load_ps(all.data());
     high = _mm256_load_ps(all.data() + 8);
   }
