@@ -66,8 +66,7 @@ float* gather(float* begin, float* end, IsFirst is_first) {
 /// std::nth_element without a branch for each value.
 void place_nth(float* begin, float* nth, float* end) {
   constexpr std::ptrdiff_t kFewToPlace = 32;  // so few take no longer with branches
-  constexpr int kMostRounds =
-      48;  // an order in which no pivot halves is left to the library, whose worst case is bounded
+  constexpr int kMostRounds = 48;             // what no pivot halves is left to the library's bounded worst case
   for (int round = 0; end - begin > kFewToPlace && round < kMostRounds; ++round) {
     const float a = *begin, b = begin[(end - begin) / 2], c = end[-1];
     const float pivot = std::max(std::min(a, b), std::min(std::max(a, b), c));
