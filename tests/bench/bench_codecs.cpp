@@ -18,7 +18,7 @@ namespace {
 
 using namespace paretopipe;
 
-constexpr int kTurns = 10;
+constexpr int kTurns = 30;
 
 /// As after batch norm, and half zeros where a ReLU6 follows.
 std::vector<float> draw_activation(std::size_t count, bool relu6) {

@@ -20,7 +20,7 @@ constexpr std::size_t kFew = 4096;
 /// A sample has so many times n^(2/3) of n values: a larger one takes longer to search, and leaves less to select from.
 constexpr double kSampled = 0.5;
 /// Standard deviations of a sample's rank that a bracket allows for to either side.
-constexpr double kWidth = 4;
+constexpr double kWidth = 3;
 
 /// Values at positions that follow no pattern of the tensor's, in the same order every time.
 std::vector<float> sample_of(std::span<const float> values) {
@@ -49,80 +49,41 @@ Ends ends_of(std::size_t sample, double quantile) {
   return {at(place - width), at(place + width)};
 }
 
-/// Moves the values that `is_first` says to the front, and returns where they end. Every value is swapped, with itself
-/// or another: a branch for each would be guessed wrong half the time (Lomuto's partition, without branches).
-template <class IsFirst>
-float* gather(float* begin, float* end, IsFirst is_first) {
-  float* gathered = begin;
-  for (float* next = begin; next < end; ++next) {
-    const float value = *next;
-    *next = *gathered;
-    *gathered = value;
-    gathered += is_first(value) ? 1 : 0;
-  }
-  return gathered;
-}
-
-/// std::nth_element without a branch for each value.
-void place_nth(float* begin, float* nth, float* end) {
-  constexpr std::ptrdiff_t kFewToPlace = 32;  // so few take no longer with branches
-  constexpr int kMostRounds = 48;             // what no pivot halves is left to the library's bounded worst case
-  for (int round = 0; end - begin > kFewToPlace && round < kMostRounds; ++round) {
-    const float a = *begin, b = begin[(end - begin) / 2], c = end[-1];
-    const float pivot = std::max(std::min(a, b), std::min(std::max(a, b), c));
-    float* const equal = gather(begin, end, [pivot](float value) { return value < pivot; });
-    if (nth < equal) {
-      end = equal;
-      continue;
+/// The value that a sort would put at this place; of the values only those are kept among which it is still looked for.
+float value_at(std::span<const float> all, std::size_t place) {
+  std::vector<float> copy(all.begin(), all.end());
+  std::span<float> values(copy);
+  constexpr std::size_t kFewToPlace = 32;
+  constexpr int kMostRounds = 48;  // what no pivot halves is left to the library's bounded worst case
+  for (int round = 0; values.size() > kFewToPlace && round < kMostRounds; ++round) {
+    const float a = values.front(), b = values[values.size() / 2], c = values.back();
+    Bracket side{std::max(std::min(a, b), std::min(std::max(a, b), c)), kInfinity};
+    const auto below = count_below(values, side.low);
+    if (place < below) {
+      side = {-kInfinity, side.low};
+    } else {
+      const auto up_to = below + count_equal(values, side.low);
+      if (place < up_to) return side.low;
+      place -= up_to;
     }
-    begin = gather(equal, end, [pivot](float value) { return value == pivot; });
-    if (nth < begin) return;
+    values = values.first(select(values, {&side, 1}, values.data()));
   }
-  std::nth_element(begin, nth, end);
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(place), values.end());
+  return values[place];
 }
 
-/// Puts into these places, which ascend, what a sort would put there, and cares for no others.
-void sort_places(std::span<float> values, std::span<const std::size_t> places) {
-  float* const end = values.data() + values.size();
-  float* rest = values.data();
-  for (const auto place : places) {
-    float* const found = values.data() + place;
-    if (found < rest) continue;  // placed already
-    place_nth(rest, found, end);
-    rest = found + 1;
-  }
-}
-
-std::vector<Bracket> brackets_of(std::span<const float> values, std::span<const double> quantiles) {
-  auto sample = sample_of(values);
-  std::vector<Ends> ends;
-  std::vector<std::size_t> places;
-  for (const auto quantile : quantiles) {
-    ends.push_back(ends_of(sample.size(), quantile));
-    for (const auto place : {ends.back().low, ends.back().high}) {
-      if (place) places.push_back(*place);
-    }
-  }
-  std::sort(places.begin(), places.end());
-  sort_places(sample, places);
+std::vector<Bracket> brackets_of(std::span<const float> sample, std::span<const double> quantiles) {
   std::vector<Bracket> brackets;
-  constexpr auto kBeyond = std::numeric_limits<float>::infinity();
-  for (const auto& [low, high] : ends)
-    brackets.push_back({low ? sample[*low] : -kBeyond, high ? sample[*high] : kBeyond});
+  for (const auto quantile : quantiles) {
+    const auto [low, high] = ends_of(sample.size(), quantile);
+    brackets.push_back({low ? value_at(sample, *low) : -kInfinity, high ? value_at(sample, *high) : kInfinity});
+  }
   return brackets;
 }
 
-/// So many ranks are found sooner by sorting all values.
-constexpr std::size_t kManyRanks = 12;
-
-std::vector<float> by_sorting(std::span<const float> values, std::span<const std::size_t> ranks) {
-  std::vector<float> copy(values.begin(), values.end()), found;
-  if (ranks.size() < kManyRanks) {
-    sort_places(copy, ranks);
-  } else {
-    std::sort(copy.begin(), copy.end());
-  }
-  for (const auto rank : ranks) found.push_back(copy[rank]);
+std::vector<float> values_at(std::span<const float> values, std::span<const std::size_t> ranks) {
+  std::vector<float> found;
+  for (const auto rank : ranks) found.push_back(value_at(values, rank));
   return found;
 }
 
@@ -163,8 +124,9 @@ Place take(std::span<float>& room, std::size_t values) {
   return {begin, std::move(own)};
 }
 
-std::vector<float> statistics(std::span<const float> values, float least, std::span<const std::size_t> ranks,
-                              std::span<float> room);
+/// With `seen`, values may be no numbers; then nothing is found.
+std::vector<float> statistics_by(std::span<const float> sample, std::span<const float> values,
+                                 std::span<const std::size_t> ranks, std::span<float> room, Seen* seen = nullptr);
 
 /// Looks for ranks that lie in one bracket, or next to it.
 class RanksInBracket {
@@ -203,8 +165,9 @@ class RanksInBracket {
   std::vector<float> statistics_within(std::span<const float> within, std::span<const std::size_t> places,
                                        std::span<float> room) const {
     if (places.empty()) return {};
-    if (within.size() > values_.size() / 2) return by_sorting(within, places);  // a sample tells little of such values
-    return statistics(within, -std::numeric_limits<float>::infinity(), places, room);
+    // Of values that are most of those before, a sample tells little, too.
+    if (within.size() <= kFew || within.size() > values_.size() / 2) return values_at(within, places);
+    return statistics_by(sample_of(within), within, places, room);
   }
   bool is_low(const Bracket& bracket, std::size_t rank) {
     return bracket.low == least_ || rank >= bracket.up_to_low - equal_to_(bracket.low);
@@ -214,7 +177,7 @@ class RanksInBracket {
     return bracket.low < bracket.high && rank < bracket.up_to_low + equal_to_(bracket.high);
   }
   /// Beyond its bracket, which hardly happens.
-  float searched(std::size_t rank) const { return by_sorting(values_, {&rank, 1}).front(); }
+  float searched(std::size_t rank) const { return value_at(values_, rank); }
 
   std::span<const float> values_;
   float least_;
@@ -222,13 +185,14 @@ class RanksInBracket {
 };
 
 /// select() without brackets that are counted with the next one: they end where both begin, as at the zeros of a ReLU.
-std::span<const float> select_all(std::span<const float> values, std::span<Bracket> brackets, float* selected) {
+std::span<const float> select_all(std::span<const float> values, std::span<Bracket> brackets, float* selected,
+                                  Seen* seen) {
   std::vector<Bracket> held;
   for (const auto& bracket : brackets) {
     if (!held.empty() && held.back().high == held.back().low && held.back().low == bracket.low) held.pop_back();
     held.push_back(bracket);
   }
-  const auto count = select(values, held, selected);
+  const auto count = select(values, held, selected, seen);
   auto counted = held.begin();
   for (auto& bracket : brackets) {
     while (counted->low != bracket.low) ++counted;
@@ -244,33 +208,47 @@ std::size_t ranks_of_next_bracket(std::span<const std::size_t> ranks) {
   return count;
 }
 
-std::vector<float> statistics(std::span<const float> values, float least, std::span<const std::size_t> ranks,
-                              std::span<float> room) {
-  if (values.size() <= kFew) return by_sorting(values, ranks);
+std::vector<float> statistics_by(std::span<const float> sample, std::span<const float> values,
+                                 std::span<const std::size_t> ranks, std::span<float> room, Seen* seen) {
   std::vector<std::span<const std::size_t>> neighbours;
   std::vector<double> quantiles;
   for (auto rest = ranks; !rest.empty(); rest = rest.subspan(neighbours.back().size())) {
     neighbours.push_back(rest.first(ranks_of_next_bracket(rest)));
     quantiles.push_back(static_cast<double>(rest.front()) / static_cast<double>(values.size()));
   }
-  auto brackets = brackets_of(values, quantiles);
+  auto brackets = brackets_of(sample, quantiles);
   const auto place = take(room, values.size());
-  const auto selected = select_all(values, brackets, place.values);
-  RanksInBracket in_brackets(values, least);
+  const auto selected = select_all(values, brackets, place.values, seen);
   std::vector<float> found;
+  if (seen != nullptr && !seen->finite) return found;
+  RanksInBracket in_brackets(values, seen != nullptr ? seen->extremes.min : -kInfinity);
   for (std::size_t i = 0; i < brackets.size(); ++i) {
     std::ranges::copy(in_brackets.find(brackets[i], neighbours[i], selected, room), std::back_inserter(found));
   }
   return found;
 }
 
+bool all_finite(std::span<const float> values) {
+  return std::all_of(values.begin(), values.end(), [](float value) { return std::isfinite(value); });
+}
+
 }  // namespace
 
-std::vector<float> order_statistics(std::span<const float> values, float least, std::span<const std::size_t> ranks,
-                                    Scratch& scratch) {
+OrderStatistics order_statistics(std::span<const float> values, std::span<const std::size_t> ranks, Scratch& scratch) {
+  OrderStatistics result;
+  auto& [seen, at_ranks] = result;
+  if (values.size() <= kFew) {
+    seen.extremes = extremes_of(values, seen.finite);
+    if (seen.finite) at_ranks = values_at(values, ranks);
+    return result;
+  }
+  const auto sample = sample_of(values);
+  seen.finite = all_finite(sample);
+  if (!seen.finite) return result;
   // Beside what is selected, mostly little, there is room for what is within a bracket.
   scratch.selected.resize(values.size() + values.size() / 4 + 4 * kBeyondSelected);
-  return statistics(values, least, ranks, scratch.selected);
+  at_ranks = statistics_by(sample, values, ranks, scratch.selected, &seen);
+  return result;
 }
 
 }  // namespace paretopipe::codec

@@ -140,8 +140,7 @@ void restore_affine(const Layout& layout, int bits, std::span<const std::byte> b
 
 /// Group g has the sorted values from rank ⌊g · n / G⌋ on; one without values has the border of the next, or of the
 /// last.
-std::vector<Levels> groups_of(const SortBits& bits, std::span<const float> values, const Extremes& all,
-                              Scratch& scratch) {
+std::vector<Levels> groups_of(const SortBits& bits, std::span<const float> values, Scratch& scratch) {
   const auto groups = static_cast<std::size_t>(bits.groups());
   std::vector<std::size_t> ranks;
   for (std::size_t group = 1; group < groups; ++group) {  // the last rank of the one before, and its own first one
@@ -149,21 +148,19 @@ std::vector<Levels> groups_of(const SortBits& bits, std::span<const float> value
     ranks.push_back(std::max(begin, std::size_t{1}) - 1);
     ranks.push_back(begin);
   }
-  const auto found = order_statistics(values, all.min, ranks, scratch);
-  std::vector<Extremes> extremes(groups, all);
+  const auto [seen, at_ranks] = order_statistics(values, ranks, scratch);
+  require(seen.finite, values, kAny);
+  std::vector<Extremes> extremes(groups, seen.extremes);
   for (std::size_t group = 1; group < groups; ++group) {
-    extremes[group - 1].max = found[2 * group - 2];
-    extremes[group].min = found[2 * group - 1];
+    extremes[group - 1].max = at_ranks[2 * group - 2];
+    extremes[group].min = at_ranks[2 * group - 1];
   }
   for (auto& group : extremes) group.max = std::max(group.min, group.max);  // one without values
   return levels_of(extremes, bits.levels(), values);
 }
 
 void quantise_sorted(const SortBits& bits, std::span<const float> values, std::span<std::byte> into, Scratch& scratch) {
-  bool finite = true;
-  const auto extremes = extremes_of(values, finite);
-  require(finite, values, kAny);
-  const auto groups = groups_of(bits, values, extremes, scratch);
+  const auto groups = groups_of(bits, values, scratch);
   write(groups, into);
   auto* codes = bytes_of(into.subspan(groups.size() * sizeof(Levels)));
   if (bits.carried == 8) return quantise_groups(values, groups, bits.levels(), codes);

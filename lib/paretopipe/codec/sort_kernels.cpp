@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 
 #include "rounding.hpp"
 #include "this_cpu.hpp"
@@ -32,8 +33,22 @@ inline __attribute__((always_inline)) void hold_against(const float* value, std:
   for (std::size_t b = 0; b < kBrackets; ++b) brackets[b].up_to_low += static_cast<std::size_t>(up_to_low[b]);
 }
 
+/// In sums of 32 bits, of which a register has eight.
+template <class Is>
+inline __attribute__((always_inline)) std::size_t count_if(std::span<const float> values, Is is) {
+  std::size_t count = 0;
+  for (std::size_t begin = 0; begin < values.size(); begin += kBlock) {
+    const auto* value = values.data() + begin;
+    const auto in_block = std::min(kBlock, values.size() - begin);
+    std::int32_t counted = 0;
+    for (std::size_t i = 0; i < in_block; ++i) counted += is(value[i]) ? 1 : 0;
+    count += static_cast<std::size_t>(counted);
+  }
+  return count;
+}
+
 void hold_all_against(std::span<const float> values, std::span<Bracket> brackets, Within& within) {
-  within.fill(0);
+  std::fill_n(within.begin(), values.size(), 0);
   std::size_t b = 0;
   for (; b + 3 <= brackets.size(); b += 3) hold_against<3>(values.data(), values.size(), &brackets[b], within);
   for (; b < brackets.size(); ++b) hold_against<1>(values.data(), values.size(), &brackets[b], within);
@@ -49,11 +64,23 @@ std::size_t keep_one_by_one(std::span<const float> values, const std::int32_t* w
   return count;
 }
 
-std::size_t select_anywhere(std::span<const float> values, std::span<Bracket> brackets, float* selected) {
+Seen look_at(std::span<const float> values) {
+  Seen seen;
+  seen.extremes = extremes_of(values, seen.finite);
+  return seen;
+}
+
+void add(const Seen& part, Seen& all) {
+  all.extremes = {std::min(all.extremes.min, part.extremes.min), std::max(all.extremes.max, part.extremes.max)};
+  all.finite = all.finite && part.finite;
+}
+
+std::size_t select_anywhere(std::span<const float> values, std::span<Bracket> brackets, float* selected, Seen* seen) {
   Within within;
   std::size_t count = 0;
   for (std::size_t begin = 0; begin < values.size(); begin += kBlock) {
     const auto block = values.subspan(begin, std::min(kBlock, values.size() - begin));
+    if (seen != nullptr) add(look_at(block), *seen);
     hold_all_against(block, brackets, within);
     count += keep_one_by_one(block, within.data(), selected + count);
   }
@@ -79,9 +106,6 @@ constexpr std::array<std::uint64_t, 256> places_of_sets() {
 }
 constexpr auto kPlaces = places_of_sets();
 
-/// Which of eight values are within any bracket, for each eight of a block.
-using Sets = std::array<std::uint8_t, kBlock / 8>;
-
 PARETOPIPE_AVX2 inline std::size_t sum_of(__m256i lanes) {
   alignas(32) std::array<std::int32_t, 8> all;
   _mm256_store_si256(reinterpret_cast<__m256i*>(all.data()), lanes);
@@ -92,24 +116,45 @@ PARETOPIPE_AVX2 inline std::size_t sum_of(__m256i lanes) {
 
 /// Where more brackets follow: remembers which of eight values are within one.
 struct Remember {
-  Sets& sets;
+  std::uint8_t* set_of_eight;
 
-  PARETOPIPE_AVX2 void operator()(std::size_t eight, __m256, unsigned set) {
-    sets[eight] |= static_cast<std::uint8_t>(set);
-  }
+  PARETOPIPE_AVX2 void operator()(__m256, unsigned set) { *set_of_eight++ |= static_cast<std::uint8_t>(set); }
 };
 
-/// With the last brackets: keeps the values that are within any, moved together by a permutation.
+/// Keeps the values that are within any bracket, moved together by a permutation.
 struct Keep {
-  const Sets& sets;
   float* kept;
 
-  PARETOPIPE_AVX2 void operator()(std::size_t eight, __m256 x, unsigned set) {
-    set |= sets[eight];
+  PARETOPIPE_AVX2 void operator()(__m256 x, unsigned set) {
     const auto places = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(static_cast<long long>(kPlaces[set])));
     _mm256_storeu_ps(kept, _mm256_permutevar8x32_ps(x, places));
     kept += std::popcount(set);
   }
+};
+
+/// Also looks at all values on the way.
+struct LookAndKeep {
+  PARETOPIPE_AVX2 explicit LookAndKeep(float* kept)
+      : keep{kept}, min(_mm256_set1_ps(kInfinity)), max(_mm256_set1_ps(-kInfinity)), nan(_mm256_setzero_ps()) {}
+
+  PARETOPIPE_AVX2 void operator()(__m256 x, unsigned set) {
+    min = _mm256_min_ps(x, min);
+    max = _mm256_max_ps(x, max);
+    nan = _mm256_or_ps(nan, _mm256_cmp_ps(x, x, _CMP_UNORD_Q));
+    keep(x, set);
+  }
+
+  Keep keep;
+  __m256 min, max, nan;
+};
+
+/// With the last of many brackets: what was remembered goes on too.
+template <class Then>
+struct WithRemembered {
+  const std::uint8_t* set_of_eight;
+  Then then;
+
+  PARETOPIPE_AVX2 void operator()(__m256 x, unsigned set) { then(x, set | *set_of_eight++); }
 };
 
 /// The same for a whole number of eights, and hands each eight on with the set of those that are within a bracket.
@@ -122,59 +167,81 @@ PARETOPIPE_AVX2 Then hold_by_eight(std::span<const float> values, Bracket* brack
     high[b] = _mm256_set1_ps(brackets[b].high);
     up_to_low[b] = _mm256_setzero_si256();
   }
-  for (std::size_t eight = 0; eight < values.size() / 8; ++eight) {
-    const auto x = _mm256_loadu_ps(&values[8 * eight]);
+  const float* const end = values.data() + values.size();
+  for (const float* eight = values.data(); eight < end; eight += 8) {
+    const auto x = _mm256_loadu_ps(eight);
     auto in_any = _mm256_setzero_ps();
     for (std::size_t b = 0; b < kBrackets; ++b) {
       const auto at_most_low = _mm256_cmp_ps(x, low[b], _CMP_LE_OQ);
       up_to_low[b] = _mm256_sub_epi32(up_to_low[b], _mm256_castps_si256(at_most_low));
       in_any = _mm256_or_ps(in_any, _mm256_andnot_ps(at_most_low, _mm256_cmp_ps(x, high[b], _CMP_LT_OQ)));
     }
-    then(eight, x, static_cast<unsigned>(_mm256_movemask_ps(in_any)));
+    then(x, static_cast<unsigned>(_mm256_movemask_ps(in_any)));
   }
   for (std::size_t b = 0; b < kBrackets; ++b) brackets[b].up_to_low += sum_of(up_to_low[b]);
   return then;
 }
 
-PARETOPIPE_AVX2 std::size_t select_by_eight(std::span<const float> values, std::span<Bracket> brackets,
-                                            float* selected) {
-  const auto eights = values.size() / 8 * 8;
-  Sets sets{};
-  Keep keep{sets, selected};
-  for (std::size_t begin = 0; begin < eights; begin += kBlock) {
-    const auto block = values.subspan(begin, std::min(kBlock, eights - begin));
-    auto rest = brackets;
-    if (rest.size() > 3) sets.fill(0);
-    for (; rest.size() > 3; rest = rest.subspan(3)) hold_by_eight<3>(block, rest.data(), Remember{sets});
-    if (rest.size() == 3) keep.kept = hold_by_eight<3>(block, rest.data(), keep).kept;
-    if (rest.size() == 2) keep.kept = hold_by_eight<2>(block, rest.data(), keep).kept;
-    if (rest.size() == 1) keep.kept = hold_by_eight<1>(block, rest.data(), keep).kept;
+template <class Then>
+PARETOPIPE_AVX2 Then select_in_block(std::span<const float> block, std::span<Bracket> brackets, Then then) {
+  if (brackets.size() == 1) return hold_by_eight<1>(block, brackets.data(), then);
+  if (brackets.size() == 3) return hold_by_eight<3>(block, brackets.data(), then);
+  std::array<std::uint8_t, kBlock / 8> sets{};
+  const Remember remember{sets.data()};
+  for (; brackets.size() > 3; brackets = brackets.subspan(3)) hold_by_eight<3>(block, brackets.data(), remember);
+  for (; brackets.size() > 1; brackets = brackets.subspan(1)) hold_by_eight<1>(block, brackets.data(), remember);
+  return hold_by_eight<1>(block, brackets.data(), WithRemembered<Then>{sets.data(), then}).then;
+}
+
+/// The same for a whole number of eights.
+template <class Then>
+PARETOPIPE_AVX2 Then select_by_eight(std::span<const float> values, std::span<Bracket> brackets, Then then) {
+  for (std::size_t begin = 0; begin < values.size(); begin += kBlock) {
+    then = select_in_block(values.subspan(begin, std::min(kBlock, values.size() - begin)), brackets, then);
   }
-  const auto count = static_cast<std::size_t>(keep.kept - selected);
-  return count + select_anywhere(values.subspan(eights), brackets, keep.kept);
+  return then;
+}
+
+PARETOPIPE_AVX2 Seen seen_by(const LookAndKeep& look) {
+  alignas(32) std::array<float, 8> min, max;
+  _mm256_store_ps(min.data(), look.min);
+  _mm256_store_ps(max.data(), look.max);
+  const Extremes all{*std::min_element(min.begin(), min.end()), *std::max_element(max.begin(), max.end())};
+  return {all, _mm256_movemask_ps(look.nan) == 0 && std::isfinite(all.min) && std::isfinite(all.max)};
+}
+
+PARETOPIPE_AVX2 std::size_t select_all_by_eight(std::span<const float> values, std::span<Bracket> brackets,
+                                                float* selected, Seen* seen) {
+  const auto eights = values.first(values.size() / 8 * 8);
+  float* kept = selected;
+  if (seen == nullptr) {
+    kept = select_by_eight(eights, brackets, Keep{selected}).kept;
+  } else {
+    const auto look = select_by_eight(eights, brackets, LookAndKeep(selected));
+    kept = look.keep.kept;
+    add(seen_by(look), *seen);
+  }
+  return static_cast<std::size_t>(kept - selected) +
+         select_anywhere(values.subspan(eights.size()), brackets, kept, seen);
 }
 
 #endif
 
 }  // namespace
 
-std::size_t select(std::span<const float> values, std::span<Bracket> brackets, float* selected) {
+std::size_t select(std::span<const float> values, std::span<Bracket> brackets, float* selected, Seen* seen) {
 #ifdef PARETOPIPE_AVX2
-  if (has_avx2()) return select_by_eight(values, brackets, selected);
+  if (has_avx2()) return select_all_by_eight(values, brackets, selected, seen);
 #endif
-  return select_anywhere(values, brackets, selected);
+  return select_anywhere(values, brackets, selected, seen);
 }
 
 PARETOPIPE_CLONES std::size_t count_equal(std::span<const float> values, float to) {
-  std::size_t count = 0;
-  for (std::size_t begin = 0; begin < values.size(); begin += kBlock) {
-    const auto* value = values.data() + begin;
-    const auto in_block = std::min(kBlock, values.size() - begin);
-    std::int32_t equal = 0;
-    for (std::size_t i = 0; i < in_block; ++i) equal += value[i] == to ? 1 : 0;
-    count += static_cast<std::size_t>(equal);
-  }
-  return count;
+  return count_if(values, [to](float value) { return value == to; });
+}
+
+PARETOPIPE_CLONES std::size_t count_below(std::span<const float> values, float limit) {
+  return count_if(values, [limit](float value) { return value < limit; });
 }
 
 namespace {

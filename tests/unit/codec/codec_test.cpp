@@ -4,6 +4,7 @@
 #include <limits>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <sys/mman.h>
@@ -274,6 +275,27 @@ TEST_CASE("NaN, infinity, and what is too large are refused with their place") {
   CHECK(contains(refusal("bfloat16"), "which is too large"));
   values[43] = std::numeric_limits<float>::lowest();
   CHECK(contains(refusal("uniform8"), "span more than a float32 can say"));
+}
+
+TEST_CASE("one value of a large tensor that is no number is found wherever it is, by codecs that search a sample") {
+  constexpr std::size_t kCount = 20'003;
+  constexpr auto kInfinity = std::numeric_limits<float>::infinity();
+  auto values = drawn(kCount, 5);
+  std::vector<std::byte> body(most_bytes(parse("sort16"), layout_of(kCount)));
+  Scratch scratch;
+  for (std::size_t place = 0; place < kCount; place += place + 70 < kCount ? 67 : 1) {
+    for (const float bad : {std::numeric_limits<float>::quiet_NaN(), kInfinity, -kInfinity}) {
+      for (const char* name : {"sort16", "sort8", "sort4"}) {
+        CAPTURE(place, bad, name);
+        const auto good = std::exchange(values[place], bad);
+        CHECK(contains(message_of<CannotEncode>([&] {
+                         encode(parse(name), layout_of(kCount), std::as_bytes(std::span(values)), body, scratch);
+                       }),
+                       fmt::format("value {} of {} is {}", place, kCount, bad)));
+        values[place] = good;
+      }
+    }
+  }
 }
 
 TEST_CASE("a body that no encoder made is refused, whatever it is") {
