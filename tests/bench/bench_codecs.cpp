@@ -56,7 +56,9 @@ struct Tensor {
 };
 const std::array kTensors{
     Tensor{"[32, 32, 112, 112]", {codec::Element::float32, 32UL * 32 * 112 * 112, 32, 112 * 112}, true, 6},
-    Tensor{"[8, 128, 768]", {codec::Element::float32, 8UL * 128 * 768, 768, 1}, false, 3}};
+    Tensor{"[8, 128, 768]", {codec::Element::float32, 8UL * 128 * 768, 768, 1}, false, 3},
+    Tensor{"[8, 128, 768] behind a ReLU", {codec::Element::float32, 8UL * 128 * 768, 768, 1}, true, 3}};
+constexpr std::size_t kInTable = 2;  ///< for the others only what is promised
 
 /// All codecs in turns, so that nobody else's minute falls on one of them.
 std::map<std::string, Least> measure(const Tensor& tensor) {
@@ -101,7 +103,7 @@ int main() {
              kTensors[0].shape, kTensors[1].shape);
   for (const char* name : kCodecs) {
     fmt::print("| `{}` |", name);
-    for (std::size_t i = 0; i < kTensors.size(); ++i) {
+    for (std::size_t i = 0; i < kInTable; ++i) {
       const auto& least = found[i].at(name);
       fmt::print(" {} | {} |", rate(kTensors[i], least.encode), rate(kTensors[i], least.decode));
     }
