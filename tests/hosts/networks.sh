@@ -58,12 +58,12 @@ PY
 nothing_runs "after both"
 
 echo "== a profile between two hosts"
-sweep shaped --network ./slow.json
+sweep shaped --network ./slow.json --shaping emulated
 check shaped/records.jsonl 0 5 || fail "the record does not say what the network should be"
 nothing_runs "after a sweep"
 
 echo "== two networks in one sweep"
-sweep both --network ./slow.json --network unshaped
+sweep both --network ./slow.json --network unshaped --shaping emulated
 [[ "$(wc -l <both/records.jsonl)" == 2 ]] || fail "not one record for each network: $(cat both.txt)"
 # A relay that a busy machine made late leaves nothing to be named.
 if grep '"status":"ok"' both/records.jsonl | grep -q '"name":"slow"'; then
@@ -72,7 +72,7 @@ fi
 nothing_runs "after two networks"
 
 echo "== what is killed takes its relays along"
-BATCHES=50000 sweep killed --network ./slow.json &
+BATCHES=50000 sweep killed --network ./slow.json --shaping emulated &
 driver=$!
 relays=0
 for ((i = 0; i < 1200 && relays < 2; ++i)); do
@@ -99,7 +99,7 @@ echo "== a relay that is killed, at whatever moment of a trial, fails its trial 
 trials_run() { [[ -d broken ]] && pgrep -f 'fake-stage relay' >relay; }
 for moment in 0 0.5 1.5; do
   rm -rf broken
-  BATCHES=100 REPEAT=3 sweep broken --network ./slow.json &
+  BATCHES=100 REPEAT=3 sweep broken --network ./slow.json --shaping emulated &
   driver=$!
   wait_until "a sweep" trials_run
   sleep $moment
@@ -119,12 +119,13 @@ refused() { # TEXT ARGUMENT ...
   [[ $status == 2 ]] || fail "$*: exit code $status, not 2: $(cat output)"
   grep -qF -- "$text" output || fail "$*: it does not say \"$text\": $(cat output)"
 }
-refused 'lose packets' --network lossy
+refused 'lose packets' --network lossy --shaping emulated
 nothing_runs "after refusals"
 
 printf '{"forward": {"rate": "80 Mbit/s"}, "backward": {"rate": "40 Mbit/s"}}\n' >paced.json
 shaped() { [[ "$(tc qdisc show dev to-pi)" == *'htb 7a7a:'* && "$(in_pi tc qdisc show dev to-here)" == *'htb 7a7a:'* ]]; }
 one_is_unshaped() { ! shaped; }
+pi_is_unshaped() { [[ "$(in_pi tc qdisc show dev to-here)" != *7a7a* ]]; }
 unshaped() { [[ "$(tc qdisc show dev to-pi)$(in_pi tc qdisc show dev to-here)" != *7a7a* ]]; }
 
 lease_refused() { # TEXT OUT
@@ -136,9 +137,28 @@ lease_refused() { # TEXT OUT
   wait_until "after a refusal" unshaped
 }
 
+# by_default KIND OUT: what shapes the links where nothing is asked for.
+by_default() {
+  sweep "$2" --network ./paced.json
+  grep -q "\"shaping\":\"$1\"" "$2/records.jsonl" || fail "$2: not $1: $(cat "$2.txt")"
+  local says=0
+  grep -q 'relays emulate the network between the devices: stage . on .* cannot shape its interface' "$2.txt" || says=$?
+  if [[ $1 == emulated ]]; then ((says == 0)) || fail "$2: it does not say why there are relays: $(cat "$2.txt")"; fi
+  if [[ $1 == netem ]]; then ((says != 0)) || fail "$2: it says that there are relays: $(cat "$2.txt")"; fi
+  wait_until "$2" unshaped
+  nothing_runs "$2"
+}
+
 if ((OUTER_UID != 0)); then
-  echo "== the kernel shapes no interface for a login without the right"
+  echo "== the kernel shapes no interface for a login without the right, and relays do it by default"
   lease_refused 'stage 1 on pi cannot shape its interface' without_right
+  by_default emulated relayed
+  echo "== what neither can do is refused with both reasons"
+  status=0
+  paretopipe sweep --model synthetic:1ms/40kB,1ms --data random --on local --on pi --split 1 --network lossy --out neither >output 2>&1 ||
+    status=$?
+  [[ $status == 3 ]] || fail "exit code $status, not 3: $(cat output)"
+  grep -q 'stage . on .* cannot shape its interface.*Relays: .*lose packets' output || fail "it does not say both: $(cat output)"
 else
   echo "== the kernels shape their interfaces, for this link alone"
   sweep leased --network ./paced.json --shaping netem
@@ -156,6 +176,7 @@ for probe, rate in zip(network["probes"], (80e6, 40e6)):
 assert record["fidelity"]["max_abs_difference"] == 0
 PY
   wait_until "after a sweep" unshaped
+  by_default netem kernels
 
   for victim in 'paretopipe sweep .*--out shaped_and' 'fake-stage serve$' 'fake-stage guard$' 'fake-stage keep-lease$'; do
     echo "== the interfaces are as before when what matches \"$victim\" is killed"
@@ -177,6 +198,9 @@ PY
   tc qdisc add dev to-pi root tbf rate 500mbit burst 100kb latency 100ms
   lease_refused 'somebody made' foreign
   grep -qsF 'with --shaping emulated relays do it' foreign.txt foreign/records.jsonl || fail "it does not say what works: $(cat foreign.txt)"
+  wait_until "pi's side" pi_is_unshaped
+  sweep beside_foreign --network ./paced.json
+  grep -q 'relays emulate .*stage 0 on local .*somebody made' beside_foreign.txt || fail "relays do not do it: $(cat beside_foreign.txt)"
   [[ "$(tc qdisc show dev to-pi)" == *'tbf'*500Mbit* ]] || fail "it is gone"
   tc qdisc del dev to-pi root
   wait_until "after a refusal" unshaped
@@ -184,7 +208,7 @@ fi
 
 if tc qdisc add dev to-pi root netem delay 10ms 2>/dev/null; then
   echo "== a profile's delay comes on top of the real network's"
-  sweep above --network ./slow.json
+  sweep above --network ./slow.json --shaping emulated
   tc qdisc del dev to-pi root
   check above/records.jsonl 10 20 || fail "the real network's round trip is not told apart from the profile's"
   echo "== the kernels delay, too"

@@ -100,9 +100,10 @@ TEST_CASE("a network that cannot be had is a sentence, and nothing is made") {
 
 TEST_CASE("a network between devices that cannot be had is a sentence that says what can") {
   const Shell shell;
-  check_refused(
-      shell, kSweep + "--on local --on ssh:nowhere.invalid --network",
-      {{"wifi --shaping none", "wifi"}, {"lossy", "lose packets"}, {"lossy --shaping emulated", "--shaping netem"}});
+  check_refused(shell, kSweep + "--on local --on ssh:nowhere.invalid --network",
+                {{"wifi --shaping none", "wifi"},
+                 {"lossy --shaping emulated", "lose packets"},
+                 {"lossy --shaping emulated", "--shaping netem"}});
   check_refused(shell, kSweep + "--on local --on ssh:nowhere.invalid --on local --network",
                 {{"wifi --shaping netem", "two devices with a stage each"}});
 }
@@ -113,7 +114,7 @@ TEST_CASE("a sweep between devices runs over every network, and resumes over ano
   shell.write("devices.json", R"({"pi": {"launch": "env", "address": "127.0.0.1", "program": ")" +
                                   std::string(PARETOPIPE_BIN_DIR) +
                                   R"(/fake-stage"}, "local": {"address": "127.0.0.1"}})");
-  const auto sweep = kSweep + "--devices devices.json --on local --on pi --network ./slow.json";
+  const auto sweep = kSweep + "--devices devices.json --on local --on pi --shaping emulated --network ./slow.json";
   check_contains(shell.run(0, sweep + "--dry-run").output,
                  {"8 trials would be run", "on local, pi", "over slow (emulated"});
   REQUIRE(shell.run(sweep).exit_code <= 1);

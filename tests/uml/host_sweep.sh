@@ -1,8 +1,11 @@
 #!/usr/bin/env bash
-# tests/uml/host_sweep.sh BIN_DIR: a sweep between this machine and a really different host: a virtual machine (run.sh) with a kernel,
+# [TRIALS=3] tests/uml/host_sweep.sh BIN_DIR: a sweep between this machine and a really different host: a virtual machine (run.sh) with a kernel,
 # a clock and an sshd of its own, reached over a network interface. By hand, as root; it takes some minutes, and an idle machine.
 #
-# - Over a profile, what crosses the cut takes at least the delay and the frames' time at the rate, and not much more.
+# - Over a profile, which both kernels give their interfaces, what crosses the cut takes at least the delay and the frames' time at
+#   the rate, and not much more.
+# - Where the guest's netem takes 150 ms one way and 50 the other, the interval of the clocks' offset that every record states contains
+#   the offset that is known from before and after to a fraction of a millisecond, although half of the round trip is 50 ms off.
 # - The guest's clock is made to run fast (adjtimex): the interval of the drift that records state contains what was injected, and
 #   not 0 any more. Stage 0's clock then drifts that much the other way, seen from the guest's.
 #
@@ -69,12 +72,13 @@ done
 echo "this kernel is $(uname -r), the guest's is $(ssh guest uname -r)"
 
 printf '{"guest": {"ssh": "guest", "program": "%s"}}\n' "$PARETOPIPE_STAGE" >devices.json
-printf '{"forward": {"delay": "20 ms", "rate": "40 Mbit/s"}, "backward": {"delay": "10 ms", "rate": "40 Mbit/s"}}\n' >slow.json
-sweep() { # OUT BATCHES [ARGUMENT ...]
-  local out=$1 batches=$2 status=0
-  shift 2
+# This machine's kernel may have no netem, the guest's has.
+printf '{"forward": {"rate": "40 Mbit/s"}, "backward": {"delay": "30 ms", "rate": "40 Mbit/s"}}\n' >slow.json
+sweep() { # OUT BATCHES REPEAT [ARGUMENT ...]
+  local out=$1 batches=$2 repeat=$3 status=0
+  shift 3
   paretopipe sweep --model synthetic:2ms/200kB,2ms --data random --on local --on guest --devices devices.json --split 1 \
-    --batches "$batches" --warmup 2 --scenario single-stream --repeat 3 --repeat-slow 0 --out "$out" "$@" >"$out.txt" 2>&1 || status=$?
+    --batches "$batches" --warmup 2 --scenario single-stream --repeat "$repeat" --repeat-slow 0 --out "$out" "$@" >"$out.txt" 2>&1 || status=$?
   ((status <= 1)) || { cat "$out.txt"; exit 1; }
 }
 
@@ -106,7 +110,7 @@ sys.exit(ctypes.CDLL(None).adjtimex(ctypes.byref(timex)) < 0)'"
 }
 
 echo "== over a profile"
-sweep shaped 20 --network ./slow.json
+sweep shaped 20 3 --network ./slow.json
 python3 - shaped/records.jsonl <<'PY'
 import json, sys
 records = [json.loads(line) for line in open(sys.argv[1])]
@@ -115,16 +119,51 @@ own = max(link["own_round_trip_ns"] for record in records for link in record["ne
 predicted = 2e6 + 2e6 + 30e6 + 200e3 * 8 / 0.04 + 40 * 8 / 0.04  # two blocks, both delays, both payloads at the rate
 for record in records:
     latency = record["summary"]["latency"]["p50_ns"]
-    print(f"{record['status']}: predicted {predicted / 1e6:.1f} ms, measured {latency / 1e6:.1f} ms; the real round trip is {own / 1e6:.2f} ms")
-    assert latency >= predicted
-    assert record["status"] != "ok" or latency < 1.25 * predicted + own
+    print(f"predicted {predicted / 1e6:.1f} ms, measured {latency / 1e6:.1f} ms; the real round trip is {own / 1e6:.2f} ms")
+    assert record["status"] == "ok", record
+    assert record["trial"]["shaping"] == "netem", "relays shaped it, not the kernels"
+    at_once = record["network"]["read_back"]["forward"].get("burst_bytes", 0) * 8 / 0.04  # what passes through a full bucket
+    assert predicted - at_once <= latency < 1.1 * predicted + own, (at_once, record["network"]["read_back"])
 PY
 
-echo "== the guest's clock as it is, and 400 ppm too fast"
-sweep level 600
+echo "== the guest's clock as it is"
+sweep level 600 3
 check level/records.jsonl 0
+
+echo "== with 150 ms there and 50 ms back"
+ssh guest '
+tc qdisc add dev vec0 root netem delay 50ms
+ip link set ifb0 up
+tc qdisc add dev ifb0 root netem delay 150ms
+tc qdisc add dev vec0 ingress
+tc filter add dev vec0 parent ffff: protocol ip u32 match u32 0 0 action mirred egress redirect dev ifb0'
+sweep uneven 4 "${TRIALS:-3}"
+ssh guest 'tc qdisc del dev vec0 root; tc qdisc del dev vec0 ingress'
+sweep level_again 600 3
+python3 - "${TRIALS:-3}" <<'PY'
+import json, sys
+def clocks(name):
+    return [json.loads(line)["clocks"][1] for line in open(f"{name}/records.jsonl")]
+level = clocks("level") + clocks("level_again")
+low = max(clock["offset_before_ns"] - clock["error_bound_ns"] for clock in level)
+high = min(clock["offset_before_ns"] + clock["error_bound_ns"] for clock in level)
+assert low <= high, "the clocks drifted apart meanwhile"
+uneven = clocks("uneven")
+assert len(uneven) == int(sys.argv[1]), len(uneven)
+off = []
+for clock in uneven:
+    bound = clock["error_bound_ns"]
+    for offset in clock["offset_before_ns"], clock["offset_after_ns"]:
+        assert offset - bound <= low and high <= offset + bound, (offset, bound, low, high)
+        off.append(abs(offset - (low + high) / 2))
+assert min(off) > 25e6, "the ways are not as uneven as they should be"
+print(f"the truth, known to {(high - low) / 1e3:.0f} us, was in the interval in {len(uneven)} of {len(uneven)} trials; its middle was off by "
+      f"{min(off) / 1e6:.1f} to {max(off) / 1e6:.1f} ms")
+PY
+
+echo "== the guest's clock 400 ppm too fast"
 adjust 400
-sweep fast 600
+sweep fast 600 3
 check fast/records.jsonl -400
 touch done
 wait $machine

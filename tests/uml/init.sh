@@ -52,7 +52,7 @@ load() {
            syscall(313, fileno($file), $none, 0) == 0 or die "load $ARGV[0]: $!\n"' "$1"
 }
 modules=/usr/lib/uml/modules/$(uname -r)/kernel
-for module in drivers/net/veth net/sched/{sch_netem,sch_tbf,sch_htb,sch_prio,sch_ingress,sch_fq_codel,cls_u32,cls_flower}; do
+for module in drivers/net/{veth,ifb} net/sched/{sch_netem,sch_tbf,sch_htb,sch_prio,sch_ingress,sch_fq_codel,cls_u32,cls_flower,act_mirred}; do
   load "$modules/$module.ko"
 done
 ip link set lo up

@@ -320,7 +320,7 @@ std::vector<Setting> what_lies_between() {
       {.key = "shaping",
        .flag = "--shaping",
        .meaning = "netem (the kernel: network namespaces, or the interfaces of two devices), emulated (a relay in "
-                  "userspace), none, or auto",
+                  "userspace), none, or auto: netem where that works, and otherwise emulated",
        .value = text(&Experiment::shaping, "`\"auto\"`, `\"netem\"`, `\"emulated\"`, `\"none\"`")},
   };
 }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,6 +23,9 @@ class DeviceNetwork : public shaping::Network {
 
   /// To be called before any of the functions below, with a pipeline that lives as long as they are called.
   void use(Pipeline& pipeline) { pipeline_ = &pipeline; }
+
+  /// Why the links cannot be given the profile, tried out and taken back; none if they can, or nothing forbids it.
+  virtual std::optional<std::string> obstacle_to(const experiment::NetworkProfile&) { return std::nullopt; }
 
   /// Probes every link without the profile first. What it finds then is the real network's and belongs to the
   /// expectation: a profile's delay is added to the link's own.

@@ -11,6 +11,7 @@ class LeasedNetwork final : public DeviceNetwork {
  public:
   using DeviceNetwork::DeviceNetwork;
 
+  std::optional<std::string> obstacle_to(const experiment::NetworkProfile& profile) override;
   void end_trial(experiment::NetworkEvidence& evidence) const override;
 
  private:
@@ -20,6 +21,7 @@ class LeasedNetwork final : public DeviceNetwork {
   double payload_share() const override { return shaping::kTcpPayloadShare; }
   std::string interface_of(int stage) const override { return leases_.at(stage).interface; }
   std::map<int, stage::LeaseInterface> requests(const experiment::NetworkProfile& profile) const;
+  void take(const experiment::NetworkProfile& profile);
 
   Leases leases_;
 };
@@ -47,17 +49,39 @@ std::string advice(const experiment::NetworkProfile& profile) {
          "any right";
 }
 
-std::map<LeasedNetwork::LinkEnds, experiment::NetworkProfile> LeasedNetwork::shape(
-    const experiment::NetworkProfile& profile) {
+/// A stage says why it cannot, but does not know its own name.
+void LeasedNetwork::take(const experiment::NetworkProfile& profile) {
   for (const auto& [stage, request] : requests(profile)) {
     try {
       leases_[stage] = pipeline().ask_of<stage::InterfaceLeased>({stage}, std::vector{request}).front();
     } catch (const StageError& error) {
       if (error.kind() != StageError::Kind::refused) throw;
-      throw StageError(error.stage(), error.kind(), error.code(),
-                       fmt::format("stage {} on {} cannot shape its interface: {}{}", stage, device_of(stage),
-                                   error.what(), advice(profile)));
+      throw StageError(
+          error.stage(), error.kind(), error.code(),
+          fmt::format("stage {} on {} cannot shape its interface: {}", stage, device_of(stage), error.what()));
     }
+  }
+}
+
+std::optional<std::string> LeasedNetwork::obstacle_to(const experiment::NetworkProfile& profile) {
+  std::optional<std::string> obstacle;
+  try {
+    take(profile);
+  } catch (const StageError& error) {
+    if (error.kind() != StageError::Kind::refused) throw;
+    obstacle = error.what();
+  }
+  take({});
+  return obstacle;
+}
+
+std::map<LeasedNetwork::LinkEnds, experiment::NetworkProfile> LeasedNetwork::shape(
+    const experiment::NetworkProfile& profile) {
+  try {
+    take(profile);
+  } catch (const StageError& error) {
+    if (error.kind() != StageError::Kind::refused) throw;
+    throw StageError(error.stage(), error.kind(), error.code(), fmt::format("{}{}", error.what(), advice(profile)));
   }
   std::map<LinkEnds, experiment::NetworkProfile> applied;
   for (const auto& [link, endpoints] : pipeline().links_between_devices()) {

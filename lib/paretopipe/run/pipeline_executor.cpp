@@ -173,6 +173,15 @@ experiment::ModelDescription PipelineExecutor::describe(const experiment::UncutT
   return unsplit_.describe(request_of(trial));
 }
 
+std::optional<std::string> PipelineExecutor::obstacle_to_leases(
+    const experiment::UncutTrial& trial, const std::vector<experiment::NetworkProfile>& profiles) {
+  ensure_pipeline(trial, false);
+  for (const auto& profile : profiles) {
+    if (auto obstacle = between_devices_->obstacle_to(profile)) return obstacle;
+  }
+  return std::nullopt;
+}
+
 /// The boundary of a trial: after an error the rest of the pipeline is ended, and the next trial gets a new one.
 std::optional<record::Failure> PipelineExecutor::attempt(
     const std::function<std::optional<record::Failure>(const char*& phase)>& steps) {
@@ -287,10 +296,14 @@ void PipelineExecutor::start_pipeline(const PipelineOptions& wanted) {
 }
 
 void PipelineExecutor::notice_denormals() {
-  const auto notice = denormals_notice(pipeline_options_->compute, pipeline_->configured());
-  if (notice.empty() || denormals_noticed_ || !options_.watching.notice) return;
-  options_.watching.notice(notice);
+  const auto text = denormals_notice(pipeline_options_->compute, pipeline_->configured());
+  if (text.empty() || denormals_noticed_) return;
+  notice(text);
   denormals_noticed_ = true;
+}
+
+void PipelineExecutor::notice(const std::string& sentence) const {
+  if (options_.watching.notice) options_.watching.notice(sentence);
 }
 
 /// Computes the models of all expected trials, so that the process is not needed again between two of them.

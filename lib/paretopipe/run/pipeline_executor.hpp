@@ -93,6 +93,14 @@ class PipelineExecutor final : public TrialExecutor {
   /// The trial's model. Starts the stages, so that their problems show before anything is measured.
   experiment::ModelDescription describe(const experiment::UncutTrial& trial);
 
+  /// Tells a person who watches, if anybody does.
+  void notice(const std::string& sentence) const;
+
+  /// Why the kernels of the trial's devices cannot give their links one of the profiles, each of which is tried out and
+  /// taken back; none if they can. `trial.shaping` is netem, and it names devices. Throws StageError.
+  std::optional<std::string> obstacle_to_leases(const experiment::UncutTrial& trial,
+                                                const std::vector<experiment::NetworkProfile>& profiles);
+
   /// The partition of Scheme::equal_time, for the model that describe() returned: each stage times the runs of blocks
   /// that could be its own. Empty if there are not as many blocks as stages. Throws what profile() does.
   experiment::SplitPoints equal_time(const experiment::UncutTrial& trial, const experiment::ModelDescription& model);

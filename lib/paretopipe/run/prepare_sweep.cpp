@@ -45,29 +45,57 @@ bool any_elsewhere(const std::vector<experiment::Device>& devices) {
 }
 
 /// An interface carries one lease, and a lease has one peer.
+bool could_lease(const experiment::Experiment& experiment) {
+  return experiment.on.size() == 2 && experiment.on.front() != experiment.on.back();
+}
+
 void check_leases(const experiment::Experiment& experiment) {
-  if (experiment.on.size() == 2 && experiment.on.front() != experiment.on.back()) return;
+  if (could_lease(experiment)) return;
   throw UsageError(
       "--shaping netem shapes the interfaces of two devices with a stage each; with more stages leave it out, so that "
       "relays on the senders' machines emulate the network");
 }
 
+bool any_shaped(const std::vector<experiment::NetworkProfile>& profiles) {
+  return std::any_of(profiles.begin(), profiles.end(), [](const auto& profile) { return profile.shaped(); });
+}
+
 /// Between devices there is the network that there is, and above it what relays or leases make of it.
-experiment::Shaping shaping_between_devices(const experiment::Experiment& experiment, const SweepInputs& inputs) {
+void choose_between_devices(const experiment::Experiment& experiment, SweepInputs& inputs) {
+  auto& [profiles, kind] = inputs.networks;
   const auto asked = experiment::parse_shaping(experiment.shaping);
-  const auto& profiles = inputs.networks.profiles;
-  const bool shaped = std::any_of(profiles.begin(), profiles.end(), [](const auto& one) { return one.shaped(); });
-  if (asked == experiment::Shaping::netem) {
-    check_leases(experiment);
-    return experiment::Shaping::netem;
+  if (asked == experiment::Shaping::netem) check_leases(experiment);
+  inputs.tries_leases = !asked && any_shaped(profiles) && could_lease(experiment);
+  if (asked == experiment::Shaping::netem || inputs.tries_leases) {
+    kind = experiment::Shaping::netem;
+  } else if (asked == experiment::Shaping::emulated || any_shaped(profiles)) {
+    try {
+      kind = shaping::choose_shaping(experiment::Shaping::emulated, profiles).kind;
+    } catch (const UsageError& error) {
+      throw UsageError(
+          fmt::format("{} Between two devices, --shaping netem has their kernels do it, which takes root "
+                      "there.",
+                      error.what()));
+    }
   }
-  if (!shaped && asked != experiment::Shaping::emulated) return experiment::Shaping::none;
+}
+
+/// The kernels of the devices shape their links where they may, since they do it better than relays.
+experiment::Networks settle(const experiment::Experiment& experiment, const SweepInputs& inputs,
+                            PipelineExecutor& executor) {
+  auto networks = inputs.networks;
+  if (!inputs.tries_leases) return networks;
+  const auto obstacle = executor.obstacle_to_leases(
+      experiment::uncut_trial(experiment, inputs.sources.front(), networks.shaping, inputs.plan), networks.profiles);
+  if (!obstacle) return networks;
   try {
-    return shaping::choose_shaping(experiment::Shaping::emulated, profiles).kind;
+    networks.shaping = shaping::choose_shaping(experiment::Shaping::emulated, networks.profiles).kind;
   } catch (const UsageError& error) {
-    throw UsageError(fmt::format("{} Between devices, --shaping netem has their kernels do it, which takes root there.",
-                                 error.what()));
+    throw EnvironmentError(
+        fmt::format("the devices cannot shape their links as asked: {}. Relays: {}", *obstacle, error.what()));
   }
+  executor.notice(fmt::format("relays emulate the network between the devices: {}", *obstacle));
+  return networks;
 }
 
 /// A limit is one of a cgroup on this machine, and relays would be in it together with their stage.
@@ -97,7 +125,7 @@ SweepInputs find_inputs(const experiment::Experiment& experiment) {
   profiles.clear();
   for (const auto& name : experiment.networks) profiles.push_back(experiment::load_network_profile(name));
   if (!inputs.plan.on.empty()) {
-    inputs.networks.shaping = shaping_between_devices(experiment, inputs);
+    choose_between_devices(experiment, inputs);
     check_limits(inputs);
     return inputs;
   }
@@ -110,9 +138,10 @@ SweepInputs find_inputs(const experiment::Experiment& experiment) {
 PreparedSweep prepare_sweep(const experiment::Experiment& experiment, const SweepInputs& inputs,
                             PipelineExecutor& executor, PipelineExecutor* other) {
   PreparedSweep sweep;
+  const auto networks = settle(experiment, inputs, executor);
   std::vector<experiment::UncutTrial> uncut;
   for (const auto& source : inputs.sources) {
-    uncut.push_back(experiment::uncut_trial(experiment, source, inputs.networks.shaping, inputs.plan));
+    uncut.push_back(experiment::uncut_trial(experiment, source, networks.shaping, inputs.plan));
     sweep.models.push_back(executor.describe(uncut.back()));
   }
   if (other != nullptr) {
@@ -124,7 +153,7 @@ PreparedSweep prepare_sweep(const experiment::Experiment& experiment, const Swee
   for (std::size_t i = 0; experiment::wants_equal_time(experiment) && i < uncut.size(); ++i) {
     known.equal_time.push_back(executor.equal_time(uncut[i], sweep.models[i]));
   }
-  sweep.trials = experiment::plan_trials(experiment, sweep.models, inputs.networks, known);
+  sweep.trials = experiment::plan_trials(experiment, sweep.models, networks, known);
   return sweep;
 }
 

@@ -15,7 +15,8 @@ struct SweepInputs {
   experiment::DataSource data;
   experiment::PlanInputs plan;  ///< without block times
   experiment::Networks networks;
-  std::string warning;  ///< why the networks are not of the preferred kind; empty if they are
+  bool tries_leases = false;  ///< networks.shaping is netem, unless prepare_sweep() finds devices that cannot
+  std::string warning;        ///< why the networks are not of the preferred kind; empty if they are
 };
 
 /// Reads the files for their SHA-256, and finds out what kind of network can be had. Throws UsageError for an
@@ -32,7 +33,8 @@ struct PreparedSweep {
 /// Plans an experiment whose trials will run on `executor`, and on `other` as well if there is one. Starts the stages,
 /// and asks them for the models and, where a partition depends on it, for the time of each block. Throws what
 /// PipelineExecutor::describe and experiment::plan_trials throw, and UsageError if the two stage programs cut a model
-/// into different numbers of blocks.
+/// into different numbers of blocks. Throws EnvironmentError if neither the devices' kernels nor relays can do what the
+/// networks say.
 PreparedSweep prepare_sweep(const experiment::Experiment& experiment, const SweepInputs& inputs,
                             PipelineExecutor& executor, PipelineExecutor* other = nullptr);
 
