@@ -38,6 +38,12 @@ nothing_runs "after a sweep"
 paretopipe sweep --model synthetic:1ms/40kB,1ms --data random --on pi --on local --split 1 --batches 6 --warmup 1 --repeat 1 \
   --repeat-slow 0 --link tls --out encrypted >/dev/null
 
+echo "== replicas that add up their gradients, beside a pipeline"
+paretopipe sweep --model synthetic:2ms+3ms/4kB,2ms+3ms --data random --task train --on local --on pi --split 1 --baseline data-parallel \
+  --batch 8 --micro-batch 2 --steps 4 --warmup 1 --repeat 1 --repeat-slow 0 --out replicas >output 2>&1 || fail "$(cat output)"
+[[ "$(grep -c '"verified_steps":2' replicas/records.jsonl)" == 2 ]] || fail "not both were verified: $(cat output)"
+nothing_runs "after training"
+
 echo "== a login that prints"
 echo 'echo "Welcome to pi"; echo "and to stderr" >&2' >home/.bashrc
 sweep noisy --repeat 1 >/dev/null

@@ -167,6 +167,46 @@ TEST_CASE("stages on another host train on the inputs and labels that are here, 
   }
 }
 
+TEST_CASE("replicas on this and another host train on the same data as two that are here, to the bit") {
+  TwoHosts hosts;
+  run::PipelineExecutor executor(hosts.options());
+  auto trial = with_data(dealt_to(2));
+  trial.batch = 4;
+  trial.micro_batch = 2;
+  trial.phases = experiment::Phases::training;
+  trial.training.emplace();
+  const auto here = executor.run(trial);
+  REQUIRE(here.status == record::Status::ok);
+  for (const auto& devices : std::vector<std::vector<std::string>>{{"local", "pi"}, {"pi", "local"}}) {
+    CAPTURE(devices);
+    const auto there = executor.run(placed_on(devices, trial));
+    INFO((there.failure ? there.failure->reason : std::string()));
+    REQUIRE(there.status == record::Status::ok);
+    CHECK(there.training->verified_steps == 2);
+    CHECK(there.training->losses == here.training->losses);
+    CHECK(there.summary->training->stages.front().all_reduce_ns > 0);
+  }
+}
+
+TEST_CASE("replicas on devices that have no address or no ports for them are refused with what to write") {
+  TwoHosts hosts;
+  auto options = hosts.options();
+  auto trial = dealt_to(3);
+  trial.batch = 3;
+  trial.micro_batch = 1;
+  trial.phases = experiment::Phases::training;
+  trial.training.emplace();
+  auto& third = options.devices["third"] = options.devices["pi"];
+  third.name = "third";
+  third.first_port = 40'000;
+  third.last_port = 40'100;
+  support::check_throws<UsageError>(
+      [&] {
+        run::PipelineExecutor(options).run(placed_on({"local", "pi", "third"}, trial));
+      },
+      {"cannot keep to the ports", "third"});
+}
+
 TEST_CASE("a host that cannot keep a file is named, with its folder and the reason") {
   TwoHosts hosts;
   hosts.use(hosts.own() / "net.pt");

@@ -173,15 +173,21 @@ void append_cuts(std::vector<Trial>& trials, Trial trial, const std::vector<Cut>
 /// The kernel's links join only neighbours in the ring, in one direction; data parallelism needs one to every device,
 /// and gradients one back to the previous stage.
 void check_links(const Experiment& experiment, const Networks& networks) {
+  const auto& baselines = experiment.baselines;
+  const bool deals = std::any_of(baselines.begin(), baselines.end(),
+                                 [](const auto& text) { return parse_baseline(text) == Baseline::data_parallel; });
+  const bool trains_replicas = deals && experiment.task == Task::train;
+  if (trains_replicas && !experiment.on.empty() && networks.shaping != Shaping::none) {
+    throw UsageError(
+        "the baseline data-parallel adds up gradients over connections of Gloo, which no network between devices is "
+        "put onto; leave --network or the baseline out");
+  }
   if (experiment.task == Task::train && experiment.stages > 2 && networks.shaping == Shaping::netem) {
     throw UsageError(
         "gradients of more than two stages need links from each stage back to the previous one, which the kernel's "
         "shaping does not have; use --shaping emulated, or two stages");
   }
-  const auto& baselines = experiment.baselines;
-  const bool deals = std::any_of(baselines.begin(), baselines.end(),
-                                 [](const auto& text) { return parse_baseline(text) == Baseline::data_parallel; });
-  if (deals && experiment.task == Task::train && networks.shaping == Shaping::emulated) {
+  if (trains_replicas && networks.shaping == Shaping::emulated) {
     throw UsageError(
         "the baseline data-parallel adds up gradients over connections of Gloo, which do not lead through emulated "
         "networks; use --shaping netem with two stages, or leave the baseline out");

@@ -243,9 +243,6 @@ std::string obstacle_to_replicas(const Experiment& experiment) {
     return "the baseline data-parallel adds up gradients over connections of Gloo, which it does not encrypt; leave "
            "--link tls or the baseline out";
   }
-  if (!experiment.on.empty()) {
-    return "the baseline data-parallel trains on this machine only yet; leave --on or the baseline out";
-  }
   return "";
 }
 

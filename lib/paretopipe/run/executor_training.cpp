@@ -72,12 +72,13 @@ std::optional<record::Failure> PipelineExecutor::verify_training(const experimen
 void PipelineExecutor::prepare_stages(const experiment::Trial& trial, const TrainingAnswer& answer,
                                       const stage::TrainingTask& task) {
   auto requests = training_requests(trial, task);
+  const bool replicas = trial.data_parallel > 0;
   for (std::size_t i = 0; i < requests.size(); ++i) {
     if (!elsewhere(trial, i)) continue;
     auto& request = requests[i];
     if (!request.blocks.empty()) request.task.model = with_files_of(i, trial, request.task.model);
-    if (i == 0) request.given = {answer.data.input, answer.data.inputs, {}};
-    if (i + 1 == requests.size()) request.given.labels = answer.data.labels;
+    if (i == 0 || replicas) request.given = {answer.data.input, answer.data.inputs, {}};
+    if (i + 1 == requests.size() || replicas) request.given.labels = answer.data.labels;
   }
   pipeline_->prepare_training(requests, answer.inputs);
 }
@@ -85,7 +86,10 @@ void PipelineExecutor::prepare_stages(const experiment::Trial& trial, const Trai
 TrainingQuestion PipelineExecutor::training_question_of(const experiment::Trial& trial) const {
   auto question = training_question(trial, setup_of(trial), request_of(trial));
   const auto last = static_cast<std::size_t>(participants(trial)) - 1;
-  question.with_data = elsewhere(trial, 0) || elsewhere(trial, last);
+  for (std::size_t i = 0; i <= last; ++i) {
+    const bool has_data = i == 0 || i == last || trial.data_parallel > 0;
+    if (has_data && elsewhere(trial, i)) question.with_data = true;
+  }
   return question;
 }
 

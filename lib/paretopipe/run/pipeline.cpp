@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 namespace paretopipe::run {
 
@@ -222,13 +223,34 @@ bool Pipeline::join_backward_ring() {
   return has_backward_ring_ = true;
 }
 
+/// Gloo listens at one address of a replica for all others, and at whatever port the system gives it.
+std::string Pipeline::replica_address(int stage, int count) const {
+  if (options_.on.empty()) return network_.address(stage);
+  const auto& device = options_.on[static_cast<std::size_t>(stage)];
+  if (device.first_port != 0) {
+    throw UsageError(
+        fmt::format("the baseline data-parallel adds up gradients over connections of Gloo, which cannot keep to the "
+                    "ports that the devices file allows {}; leave its ports or the baseline out",
+                    device.name));
+  }
+  std::set<std::string> addresses;
+  for (int other = 0; other < count; ++other) {
+    if (other != stage) addresses.insert(data_address(reached(other), reached(stage)));
+  }
+  if (addresses.size() == 1) return *addresses.begin();
+  throw UsageError(
+      fmt::format("the baseline data-parallel needs one address of {} for all other devices, which reach "
+                  "it at {}; write one into the devices file (\"address\")",
+                  device.name, fmt::join(addresses, " and ")));
+}
+
 void Pipeline::join_replicas(int count) {
   if (has_replicas_) return;
   std::vector<int> replicas(static_cast<std::size_t>(count));
   std::iota(replicas.begin(), replicas.end(), 0);
   std::vector<stage::OpenReplicas> openings;
   for (const int stage : replicas) {
-    openings.push_back({{stage, count, network_.address(stage), options_.timeout_s}});
+    openings.push_back({{stage, count, replica_address(stage, count), options_.timeout_s}});
   }
   auto writes = ask_of<stage::StoreWrites>(replicas, openings);
   const auto connected = [](const stage::StoreWrites& one) { return one.connected; };

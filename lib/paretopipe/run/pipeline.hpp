@@ -135,6 +135,7 @@ class Pipeline {
                                               const std::vector<stage::OpenRelay>& requests);
   std::vector<shaping::Endpoint> ways_round(const std::vector<int>& ring, const std::vector<stage::Listening>& ports);
   ReachedDevice reached(int stage) const;
+  std::string replica_address(int stage, int count) const;
 
   PipelineOptions options_;
   shaping::Network& network_;

@@ -89,6 +89,22 @@ std::vector<stats::LinkFrames> training_frames(std::span<const stage::TrainRepor
   return links;
 }
 
+/// Replicas exchange no frames, but no sum is there before everybody's gradients are: what one adds arrives at all
+/// others.
+std::vector<stats::LinkFrames> replica_frames(std::span<const stage::TrainReport> reports) {
+  std::vector<stats::LinkFrames> links;
+  const auto& first = reports.front().moments;
+  for (std::size_t replica = 1; replica < reports.size(); ++replica) {
+    const auto number = static_cast<int>(replica);
+    const auto& own = reports[replica].moments;
+    stats::LinkFrames there{0, number, {}}, back{number, 0, {}};
+    append_frames(there, first.reduce_begin, own.reduce_end);
+    append_frames(back, own.reduce_begin, first.reduce_end);
+    links.insert(links.end(), {std::move(there), std::move(back)});
+  }
+  return links;
+}
+
 /// For each stage the first one with its clock.
 std::vector<int> clocks_of(std::span<const stage::Configured> configured) {
   std::vector<int> clocks;
@@ -124,7 +140,9 @@ TrialClocks::TrialClocks(const experiment::Trial& trial, std::span<const stage::
       ring_(trial.data_parallel == 0) {}
 
 TrialClocks::TrialClocks(std::span<const stage::Configured> configured, std::span<const stage::TrainReport> reports)
-    : links_(training_frames(reports)), bounds_(stats::bound_clocks(clocks_of(configured), links_)), ring_(false) {}
+    : links_(reports.front().moments.reduce_begin.empty() ? training_frames(reports) : replica_frames(reports)),
+      bounds_(stats::bound_clocks(clocks_of(configured), links_)),
+      ring_(false) {}
 
 record::ClockRelation TrialClocks::relation(std::size_t stage) const {
   const auto& bounds = of(stage);

@@ -191,10 +191,15 @@ TEST_CASE("replicas share the micro-batches of every step evenly, over connectio
   CHECK(contains(replicas([](Experiment& one) { one.micro_batches = {8}; }), "which 1 of 8 cannot be"));
   CHECK(contains(replicas([](Experiment& one) { one.micro_batches = {2, 8}; }), "a multiple of 2"));
   CHECK(contains(replicas([](Experiment& one) { one.encryption = Encryption::tls; }), "does not encrypt"));
-  CHECK(contains(replicas([](Experiment& one) { one.on = {"here", "there"}; }), "on this machine only"));
   Networks emulated;
   emulated.shaping = Shaping::emulated;
   CHECK_THROWS_AS(plan_trials(experiment, {a_trained_model()}, emulated), UsageError);
+  experiment.on = {"here", "there"};
+  for (const auto shaping : {Shaping::emulated, Shaping::netem}) {
+    const Networks between{{{}}, shaping};
+    CHECK(contains(support::message_of<UsageError>([&] { plan_trials(experiment, {a_trained_model()}, between); }),
+                   "no network between devices is put onto"));
+  }
 }
 
 TEST_CASE("schedules are a word or a list, each once, and unknown ones are refused with a suggestion") {
