@@ -66,19 +66,22 @@ std::unique_ptr<stage::AllReduce> join_star(const stage::ReplicaPlace& place,
                                             std::shared_ptr<stage::MeetingStore> store) {
   const auto deadline = Clock::now() + std::chrono::seconds(place.timeout_s);
   std::deque<wire::Link> links;
-  const auto port_of = [](int rank) { return fmt::format("port/{}", rank); };
+  const auto at_of = [](int rank) { return fmt::format("at/{}", rank); };
   const auto here = [](int rank) { return fmt::format("here/{}", rank); };
   if (place.rank > 0) {
     store->set(here(place.rank), {1});
-    const auto entry = store->get(port_of(place.rank), std::chrono::seconds(place.timeout_s));
-    const auto port = static_cast<std::uint16_t>(std::stoi(std::string(entry.begin(), entry.end())));
-    links.push_back(wire::connect_peer(place.address, port, security_of(place.rank), deadline));
+    const auto entry = store->get(at_of(place.rank), std::chrono::seconds(place.timeout_s));
+    const std::string at(entry.begin(), entry.end());
+    const auto space = at.find(' ');
+    const auto port = static_cast<std::uint16_t>(std::stoi(at.substr(space)));
+    links.push_back(wire::connect_peer(at.substr(0, space), port, security_of(place.rank), deadline));
     return std::make_unique<StarAllReduce>(std::move(links), false);
   }
   std::deque<wire::Listener> listeners;
   for (int rank = 1; rank < place.size; ++rank) {
-    const auto port = std::to_string(listeners.emplace_back(place.address, wire::PortRange{}).port());
-    store->set(port_of(rank), {port.begin(), port.end()});
+    const auto port = listeners.emplace_back(place.address, wire::PortRange{}).port();
+    const auto at = fmt::format("{} {}", place.address, port);
+    store->set(at_of(rank), {at.begin(), at.end()});
   }
   for (int rank = 1; rank < place.size; ++rank) {
     store->get(here(rank), std::chrono::seconds(place.timeout_s));
