@@ -19,7 +19,8 @@ class TrialClocks {
   TrialClocks(const experiment::Trial& trial, std::span<const stage::Configured> configured,
               std::span<const stage::RunReport> reports);
 
-  /// The same for the steps of a training, whose activations and gradients are frames in the two directions.
+  /// The same for the steps of a training, whose activations and gradients are frames in the two directions, or, of
+  /// replicas, the sums of gradients.
   TrialClocks(std::span<const stage::Configured> configured, std::span<const stage::TrainReport> reports);
 
   const stats::ClockBounds& of(std::size_t stage) const { return bounds_[stage]; }

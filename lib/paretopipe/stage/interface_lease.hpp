@@ -4,8 +4,8 @@
 #include <memory>
 #include <string>
 
-// What a network profile does to the links between machines is done by the kernel of the sender's machine, where that
-// is asked for and this process may: on its real interface, for these links alone, and under a lease
+// What a network profile does to the links between two machines is done by the kernel of the sender's machine, where
+// this process may and nobody asked for relays: on its real interface, for these links alone, and under a lease
 // (shaping/interface/lease.hpp). The lease's keeper is the stage program with the argument "keep-lease", and removes
 // everything when the stage has gone, however it ended. If the keeper is killed, the stage removes it at once, whatever
 // it computes: it may be killed itself before it has time for it.
