@@ -26,7 +26,10 @@ void check_sha256(const std::string& text) {
 }
 
 EnvironmentError cannot_keep(const std::filesystem::path& folder, int reason) {
-  return system_error(fmt::format("keep a file in {}", folder.string()), reason);
+  const auto said = system_error(fmt::format("keep a file in {}", folder.string()), reason);
+  if (reason != ENOSPC && reason != EDQUOT && reason != EFBIG) return said;
+  return EnvironmentError(
+      fmt::format("{}; make room there (paretopipe devices clean empties this folder)", said.what()));
 }
 
 std::filesystem::path folder_of(const char* variable) {

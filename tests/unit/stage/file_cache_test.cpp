@@ -165,8 +165,9 @@ TEST_CASE("a folder that cannot be made or written, and a full disk, are sentenc
   FileCache cache(folder.path() / "files");
   {
     const support::FileSizeLimit full(100'000);
-    support::check_throws<EnvironmentError>([&] { send(cache, file); },
-                                            {"keep a file in " + (folder.path() / "files").string(), "File too large"});
+    support::check_throws<EnvironmentError>(
+        [&] { send(cache, file); },
+        {"keep a file in " + (folder.path() / "files").string(), "File too large", "make room there"});
   }
   CHECK(entries(folder.path() / "files") == 0);
   CHECK_FALSE(send(cache, file).empty());
