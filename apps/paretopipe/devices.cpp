@@ -175,6 +175,28 @@ const std::vector<Property>& properties() {
   return all;
 }
 
+/// "warning", or "-" if the device's doctor says nothing of it.
+std::string level_of(const run::CheckedDevice& device, const std::string& name) {
+  const auto found = std::ranges::find(device.findings, name, &host::Finding::name);
+  return found == device.findings.end() ? "-" : std::string(host::to_string(found->level));
+}
+
+/// A row for everything that doctor looks at and that is not well on every device.
+void add_findings(render::Table& table, const std::vector<run::CheckedDevice>& devices) {
+  std::vector<std::string> names;
+  for (const auto& device : devices) {
+    for (const auto& finding : device.findings) {
+      const bool known = std::ranges::find(names, finding.name) != names.end();
+      if (finding.level != host::Level::ok && !known) names.push_back(finding.name);
+    }
+  }
+  for (const auto& name : names) {
+    std::vector<std::string> row{name};
+    for (const auto& device : devices) row.push_back(level_of(device, name));
+    table.add_row(std::move(row));
+  }
+}
+
 std::string device_table(const std::vector<run::CheckedDevice>& devices) {
   std::vector<render::Table::Column> columns{{"device", render::Align::left}};
   for (const auto& device : devices) columns.push_back({device.device.name, render::Align::left});
@@ -185,6 +207,7 @@ std::string device_table(const std::vector<run::CheckedDevice>& devices) {
     const bool anybody_tells = std::any_of(row.begin() + 1, row.end(), [](const auto& text) { return text != "-"; });
     if (anybody_tells) table.add_row(std::move(row));
   }
+  add_findings(table, devices);
   return table.to_text(text_style(""));
 }
 

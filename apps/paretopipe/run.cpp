@@ -96,9 +96,11 @@ void write_output(const run::BatchResult& result, const std::filesystem::path& f
   render::write_file(file, files::tensor_file_of(tensor, file));
 }
 
-/// The device of a stage, if stages share devices or use a GPU; otherwise each is on its own device, on the CPU.
+/// The device of a stage, if it was named, or if stages share devices or use a GPU; otherwise each is on its own
+/// device, on the CPU.
 std::string where(const experiment::Trial& trial, std::size_t stage) {
   std::string text;
+  if (!trial.on.empty()) text += fmt::format(" on {}", trial.on.at(stage));
   if (!trial.placement.empty()) text += fmt::format(" on device {}", trial.placement.at(stage));
   if (!trial.compute_devices.empty()) text += fmt::format(" on {}", trial.compute_devices.at(stage));
   return text;
@@ -136,6 +138,7 @@ ExitCode run_run(const RunOptions& options) {
     check_not_replaced(read, options.output);
   }
   const auto inputs = run::find_inputs(experiment);
+  if (!inputs.warning.empty()) print_notice("warning: {}\n", inputs.warning);
   const launch::InterruptGuard interrupt;
   run::PipelineExecutor executor(executor_options(options.sweep, experiment, inputs, interrupt));
   const auto record = executor.run(only_trial(run::prepare_sweep(experiment, inputs, executor)));
@@ -159,10 +162,11 @@ void add_options(CLI::App& command, RunOptions& options) {
       ->required();
   command.add_option("--output", options.output, "Where the logits go: a file that ends in .pt or .safetensors")
       ->required();
-  add_setting_flags(command, options.sweep.settings,
-                    {"splits", "stages", "partitions", "cuts", "max_crossing", "num_classes", "weights", "labels",
-                     "seed", "compute", "dtype", "memory_format", "threads_per_stage", "compute_devices", "cpus",
-                     "placement", "device_profiles", "trial_timeout_s"});
+  add_setting_flags(
+      command, options.sweep.settings,
+      {"splits", "stages", "partitions", "cuts",      "max_crossing",    "num_classes",       "weights",
+       "labels", "seed",   "compute",    "dtype",     "memory_format",   "threads_per_stage", "compute_devices",
+       "cpus",   "on",     "devices",    "placement", "device_profiles", "trial_timeout_s"});
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <paretopipe/run/trial_requests.hpp>
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -89,8 +90,8 @@ class Course {
   Course(const TrainOptions& options, std::vector<run::Epoch> without)
       : options_(&options), without_(std::move(without)) {}
 
-  void tell(const run::Epoch& epoch, const std::vector<run::TrainedTensor>& weights) {
-    if (!options_->save.empty()) save(weights, options_->save);
+  void tell(const run::Epoch& epoch, const std::function<std::vector<run::TrainedTensor>()>& weights) {
+    if (!options_->save.empty()) save(weights(), options_->save);
     done_ = epoch;
     seconds_ += epoch.seconds;
     std::string beside;
@@ -204,6 +205,8 @@ void add_train(CLI::App& app, Command& chosen, std::vector<std::string> command_
                      "link",
                      "threads_per_stage",
                      "cpus",
+                     "on",
+                     "devices",
                      "placement",
                      "device_profiles",
                      "trial_timeout_s",

@@ -45,3 +45,12 @@ TEST_CASE(
   check_refused(desk, run,
                 {{"--split 2 --device cpu --device cuda:99 --output y.pt", "cannot compute on cuda:99: ", 3}});
 }
+
+TEST_CASE("a batch through two machines comes out as it does through two processes, and run names them") {
+  const Desk desk;
+  const Words run = "run --model net.pt --input x.pt --split 2 --compute eager";
+  desk.run(0, run + "--output here.pt");
+  const auto there = desk.run(0, run + "--output there.pt" + on_pi_too(desk));
+  check_contains(there.output, {"stage 0 on local: ", "stage 1 on pi: ", "bit for bit the same"});
+  CHECK(bytes_in(desk.folder() / "there.pt") == bytes_in(desk.folder() / "here.pt"));
+}

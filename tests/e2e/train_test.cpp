@@ -57,6 +57,17 @@ TEST_CASE(
   CHECK(weights_after(school, "--split 31 --seed 2") != alone);
 }
 
+TEST_CASE("stages on two machines train the same weights, and the other one keeps a copy of the data and labels") {
+  const School school;
+  const auto here = weights_after(school, "--split 31");
+  const auto cut = Words("--split 31") + on_pi_too(school);
+  const auto first = school.run(0, kTrain + "--epochs 3 --save weights.safetensors" + cut);
+  CHECK(school.text("weights.safetensors") == here);
+  check_contains(first.errors, {"copies 1 file of ", "to the device of stage 1 on pi", "classes.txt"});
+  const auto again = school.run(0, kTrain + "--epochs 1" + cut);
+  CHECK_FALSE(contains(again.errors, "copies"));
+}
+
 TEST_CASE(
     "a codec without loss changes no bit of the weights, and one with loss is shown beside the training without") {
   const School school;

@@ -66,6 +66,15 @@ class Shell {
   std::optional<support::ScopedVariable> stage_;
 };
 
+/// Makes devices.json, in which "pi" is this machine with real stages and, in the folder `pi`, a cache of its own.
+inline Words on_pi_too(const Shell& shell) {
+  const auto cache = "XDG_CACHE_HOME=" + (shell.folder() / "pi").string();
+  const nlohmann::json pi{
+      {"launch", {"env", cache}}, {"program", PARETOPIPE_BIN_DIR "/paretopipe-stage"}, {"address", "127.0.0.1"}};
+  shell.write("devices.json", nlohmann::json{{"local", {{"address", "127.0.0.1"}}}, {"pi", pi}}.dump());
+  return "--devices devices.json --on local --on pi";
+}
+
 struct Refusal {
   Words words;
   std::string named;

@@ -167,6 +167,38 @@ TEST_CASE("stages on another host train on the inputs and labels that are here, 
   }
 }
 
+namespace {
+
+/// Their losses.
+std::vector<double> two_epochs(const run::ExecutorOptions& options, const experiment::Trial& trial) {
+  std::vector<double> losses;
+  run::PipelineExecutor executor(options);
+  const auto failure =
+      executor.train_epochs(trial, 2, [&](const run::Epoch& epoch, const auto&) { losses.push_back(epoch.loss); });
+  INFO((failure ? failure->reason : std::string()));
+  REQUIRE_FALSE(failure);
+  return losses;
+}
+
+}  // namespace
+
+TEST_CASE("epochs on another host learn from copies of the data and labels that are here, which it keeps") {
+  TwoHosts hosts;
+  auto trial = with_data(trial_in_micro_batches({1}, 4, 2));
+  trial.phases = experiment::Phases::training;
+  trial.training.emplace();
+  const auto here = two_epochs(hosts.options(), trial);
+  CHECK(here.size() == 2);
+  for (const auto& devices : std::vector<std::vector<std::string>>{{"pi", "local"}, {"local", "pi"}, {"pi", "pi"}}) {
+    CAPTURE(devices);
+    CHECK(two_epochs(hosts.options(), placed_on(devices, trial)) == here);
+  }
+  CHECK(support::read_file(hosts.copy_of(kData)) == kData);
+  REQUIRE(hosts.notices.size() == 2);  // of three trainings, the first needs both files
+  CHECK(contains(hosts.notices[0], "copies 1 file of " + hosts.own().string()));
+  CHECK(contains(hosts.notices[1], "labels"));
+}
+
 TEST_CASE("replicas on this and another host train on the same data as two that are here, to the bit") {
   TwoHosts hosts;
   run::PipelineExecutor executor(hosts.options());
@@ -236,5 +268,34 @@ TEST_CASE("a file of many pieces arrives as it is, and one that is not what it s
   support::check_throws<UsageError>([&] { copies.place(stage, sha256_of_text("other"), folder.path() / "none"); },
                                     {"none: No such file"});
   CHECK(copies.place(stage, sha256_of_text(text), "/nowhere/file") == path);
+  support::write_file(folder.path() / "empty", "");
+  support::check_throws<UsageError>([&] { copies.place(stage, sha256_of_text(""), folder.path() / "empty"); },
+                                    {"empty: it is empty"});
   CHECK(std::distance(fs::directory_iterator(fs::path(path).parent_path()), {}) == 1);
+}
+
+TEST_CASE("files of a folder arrive together under their names, and only those that are missing are sent") {
+  const support::TemporaryFolder folder;
+  const support::ScopedVariable cache("XDG_CACHE_HOME", folder.path().string());
+  const auto own = folder.path() / "own";
+  fs::create_directory(own);
+  for (const auto& [name, text] : {std::pair{"b.png", "two"}, std::pair{"a.png", "one"}, std::pair{"c d.png", "two"}})
+    support::write_file(own / name, text);
+  run::StageClient stage(0, {kFakeStage});
+  std::vector<std::string> notices;
+  run::FileCopies copies([] { return run::WaitLimits{Clock::now() + std::chrono::seconds(60)}; },
+                         [&](const std::string& sentence) { notices.push_back(sentence); });
+  const fs::path there = copies.place_together(stage, {own / "a.png", own / "b.png"});
+  CHECK(support::read_file(there / "a.png") == "one");
+  CHECK(support::read_file(there / "b.png") == "two");
+  CHECK(copies.place_together(stage, {own / "a.png", own / "b.png"}) == there);
+  CHECK(notices.size() == 1);
+  CHECK(contains(notices.front(), "copies 2 files of " + own.string()));
+  const fs::path more = copies.place_together(stage, {own / "a.png", own / "b.png", own / "c d.png"});
+  CHECK(more != there);
+  CHECK(support::read_file(more / "c d.png") == "two");
+  CHECK(notices.size() == 1);
+  const auto strange = own / "\xff.png";
+  support::write_file(strange, "three");
+  support::check_throws<UsageError>([&] { copies.place_together(stage, {strange}); }, {"not valid UTF-8", "rename"});
 }

@@ -54,7 +54,8 @@ struct UncutTrial {
   int threads_of(int stage) const;
 };
 
-/// The CPUs that computed a trial's stages and the unsplit model (host::same_kind_of_cpu).
+/// The CPUs that computed a trial's stages and the unsplit model (host::same_kind_of_cpu); of several kinds also if
+/// their compute libraries are of different releases.
 enum class Cpus { of_one_kind, of_several_kinds };
 
 /// What tells the measured ways to cut a model apart. Those of one model under the same settings are compared with each

@@ -5,15 +5,21 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include <fmt/format.h>
 
 namespace paretopipe::host {
 
-const std::tuple kCpuConditionsFields{
-    field("probe_before_ns", &CpuConditions::probe_before_ns), field("probe_after_ns", &CpuConditions::probe_after_ns),
-    field("time", &CpuConditions::time), field("frequency_before_hz", &CpuConditions::frequency_before_hz),
-    field("frequency_after_hz", &CpuConditions::frequency_after_hz)};
+const std::tuple kCpuConditionsFields{field("probe_before_ns", &CpuConditions::probe_before_ns),
+                                      field("probe_after_ns", &CpuConditions::probe_after_ns),
+                                      field("time", &CpuConditions::time),
+                                      field("frequency_before_hz", &CpuConditions::frequency_before_hz),
+                                      field("frequency_after_hz", &CpuConditions::frequency_after_hz),
+                                      field("temperature_before_celsius", &CpuConditions::temperature_before_celsius),
+                                      field("temperature_after_celsius", &CpuConditions::temperature_after_celsius),
+                                      field("throttled_before", &CpuConditions::throttled_before),
+                                      field("throttled_after", &CpuConditions::throttled_after)};
 
 void to_json(nlohmann::json& json, const CpuConditions& conditions) {
   write_fields(json, conditions, kCpuConditionsFields);
@@ -23,18 +29,24 @@ void from_json(const nlohmann::json& json, CpuConditions& conditions) {
   read_fields(json, conditions, kCpuConditionsFields);
 }
 
-CpuWatch::CpuWatch()
-    : cpus_(current_affinity()),
+CpuWatch::CpuWatch(std::filesystem::path root)
+    : root_(std::move(root)),
+      cpus_(current_affinity()),
       probe_before_ns_(compute_probe_ns()),
       time_before_(read_cpu_time(cpus_)),
-      frequency_before_hz_(read_cpu_frequency_hz(cpus_)) {}
+      before_(read_thermal_state(cpus_, root_)) {}
 
 CpuConditions CpuWatch::end() const {
   CpuConditions conditions;
   const auto time_after = read_cpu_time(cpus_);
   if (time_before_ && time_after) conditions.time = *time_after - *time_before_;
-  conditions.frequency_before_hz = frequency_before_hz_;
-  conditions.frequency_after_hz = read_cpu_frequency_hz(cpus_);
+  const auto after = read_thermal_state(cpus_, root_);
+  conditions.frequency_before_hz = before_.frequency_hz;
+  conditions.frequency_after_hz = after.frequency_hz;
+  conditions.temperature_before_celsius = before_.temperature_celsius;
+  conditions.temperature_after_celsius = after.temperature_celsius;
+  conditions.throttled_before = before_.throttled;
+  conditions.throttled_after = after.throttled;
   conditions.probe_before_ns = probe_before_ns_;
   conditions.probe_after_ns = compute_probe_ns();
   return conditions;

@@ -1,6 +1,7 @@
 #pragma once
 #include <paretopipe/host/cpu_set.hpp>
 #include <paretopipe/host/cpu_time.hpp>
+#include <paretopipe/host/thermal.hpp>
 
 #include <cstdint>
 #include <filesystem>
@@ -17,6 +18,10 @@ struct CpuConditions {
   std::optional<CpuTime> time;                        ///< of the calling thread's CPUs in between; absent if unreadable
   std::optional<std::int64_t> frequency_before_hz{};  ///< of these CPUs (read_cpu_frequency_hz), after the first probe
   std::optional<std::int64_t> frequency_after_hz{};   ///< same before the second probe; both absent in older records
+  std::optional<double> temperature_before_celsius{};  ///< as ThermalState has these, at the same moments
+  std::optional<double> temperature_after_celsius{};
+  std::optional<std::uint32_t> throttled_before{};
+  std::optional<std::uint32_t> throttled_after{};
   bool operator==(const CpuConditions&) const = default;
 };
 
@@ -26,14 +31,16 @@ void from_json(const nlohmann::json& json, CpuConditions& conditions);
 /// Watches the CPUs of the constructing thread from construction to `end`, which must be called on the same thread.
 class CpuWatch {
  public:
-  CpuWatch();
+  /// `root` is "/" except in tests, for what /sys says.
+  explicit CpuWatch(std::filesystem::path root = "/");
   CpuConditions end() const;
 
  private:
+  std::filesystem::path root_;
   CpuSet cpus_;
   std::int64_t probe_before_ns_ = 0;
   std::optional<CpuTime> time_before_;
-  std::optional<std::int64_t> frequency_before_hz_;
+  ThermalState before_;
 };
 
 /// The current mean clock rate of the CPUs, as the kernel's cpufreq reports it. Absent if one of them reports none, as

@@ -1,6 +1,7 @@
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/core/file_descriptor.hpp>
 #include <paretopipe/core/hash.hpp>
+#include <paretopipe/core/version.hpp>
 #include <paretopipe/launch/architecture.hpp>
 #include <paretopipe/launch/child_process.hpp>
 #include <paretopipe/launch/deploy.hpp>
@@ -206,8 +207,9 @@ Deployment deploy(const Reach& reach, const std::vector<Deployed>& programs) {
   const auto architecture = *find(answers, "architecture");
   if (architecture != own_architecture()) {
     throw EnvironmentError(fmt::format(
-        "{} is of architecture {}, and the programs here are for {}; install a paretopipe that was built for {} there",
-        reach.name, architecture, own_architecture(), architecture));
+        "{} is of architecture {}, and the programs here are for {}; install {} there (`cmake --build --target "
+        "package` of a build for it makes it)",
+        reach.name, architecture, own_architecture(), own_package(architecture)));
   }
   Deployment deployment{find(answers, "folder").value_or(""), {}};
   for (const auto& program : programs) {
@@ -233,6 +235,13 @@ std::int64_t clean_cache(const Reach& reach) {
     if (key == "bytes") sum += bytes;
   }
   return sum;
+}
+
+std::string own_package(std::string_view architecture) {
+  static const std::map<std::string, std::string, std::less<>> kDebian{{"x86_64", "amd64"}, {"aarch64", "arm64"}};
+  const auto debian = kDebian.find(architecture);
+  if (debian == kDebian.end()) return fmt::format("a paretopipe that was built for {}", architecture);
+  return fmt::format("paretopipe_{}_{}.deb", version(), debian->second);
 }
 
 std::string debian_package_of(std::string_view library) {

@@ -46,6 +46,9 @@ std::int64_t clean_cache(const Reach& reach);
 /// "libfmt.so.9", "libpng16-16" for "libpng16.so.16". Empty if the name says nothing of it.
 std::string debian_package_of(std::string_view library);
 
+/// Debian's package of these programs, of this release, for an architecture as `uname -m` names it.
+std::string own_package(std::string_view architecture);
+
 /// The word of every line "PARETOPIPE <key> <value>" of what a script printed, whatever a login prints in between.
 std::vector<std::pair<std::string, std::string>> parse_answers(std::string_view output);
 

@@ -32,10 +32,13 @@ Json metadata(const char* what, int process, int track, const char* key, const J
 
 std::string process_name(const record::TrialRecord& record, int stage, int stages) {
   if (stage == stages) return "batches";
-  if (static_cast<std::size_t>(stage) >= record.stages.size()) return fmt::format("stage {}", stage);
-  const auto blocks = record.stages[static_cast<std::size_t>(stage)].blocks;
-  if (blocks.empty()) return fmt::format("stage {}: no block", stage);
-  return fmt::format("stage {}: blocks {} to {} of {}", stage, blocks.begin + 1, blocks.end, record.trial.block_count);
+  const auto index = static_cast<std::size_t>(stage);
+  const auto& on = record.trial.on;
+  const auto name = fmt::format("stage {}{}", stage, index < on.size() ? " on " + on[index] : "");
+  if (index >= record.stages.size()) return name;
+  const auto blocks = record.stages[index].blocks;
+  if (blocks.empty()) return name + ": no block";
+  return fmt::format("{}: blocks {} to {} of {}", name, blocks.begin + 1, blocks.end, record.trial.block_count);
 }
 
 void append_names(Json& events, const record::TrialRecord& record, const std::vector<TraceTrack>& tracks, int stages) {

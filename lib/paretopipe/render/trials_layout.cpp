@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 namespace paretopipe::render {
@@ -153,6 +154,10 @@ std::string stages_heading(const record::TrialRecord& record) {
   for (const auto* name : {"compute_p50_ns", "utilisation", "bubble"}) cells.emplace_back(name);
   for (const auto* name : {"gpu_utilisation", "emulated_device", "cpu_quota", "memory_limit_bytes"})
     cells.emplace_back(name);
+  for (const auto* name :
+       {"temperature_before_celsius", "temperature_after_celsius", "throttled_before", "throttled_after"}) {
+    cells.emplace_back(name);
+  }
   for (const auto& setting : record::settings_of(record.trial)) cells.push_back("trial_" + setting.name);
   return csv_line(cells);
 }
@@ -182,6 +187,11 @@ std::string stage_line(const record::TrialRecord& record, std::size_t index) {
   cells.push_back(device.profile);
   cells.push_back(device.cpu_quota ? record::format_number(*device.cpu_quota) : "");
   cells.push_back(device.memory_limit_bytes ? std::to_string(*device.memory_limit_bytes) : "");
+  const auto conditions = stage.conditions.value_or(Conditions{});
+  for (const auto& celsius : {conditions.temperature_before_celsius, conditions.temperature_after_celsius})
+    cells.push_back(celsius ? record::format_number(*celsius) : "");
+  for (const auto& bits : {conditions.throttled_before, conditions.throttled_after})
+    cells.push_back(bits ? fmt::format("{:#x}", *bits) : "");
   for (const auto& setting : record::settings_of(trial)) cells.push_back(setting.value);
   return csv_line(cells);
 }

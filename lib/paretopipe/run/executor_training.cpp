@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -62,7 +63,7 @@ std::optional<record::Failure> PipelineExecutor::verify_training(const experimen
   const bool lossy = has_lossy_codec(trial);
   const auto reports = pipeline_->train(train_requests(trial, answer, next_tag_++, kVerifiedSteps, !lossy));
   if (!lossy) {
-    return check_training(reports, answer.reference, loss_tolerance(trial, pipeline_->configured(), answer.host));
+    return check_training(reports, answer.reference, loss_tolerance(trial, pipeline_->configured(), answer.process));
   }
   evidence.lossy = {reports.back().losses, answer.reference.losses};
   return std::nullopt;
@@ -110,7 +111,7 @@ std::optional<record::Failure> PipelineExecutor::train(const experiment::Trial& 
   auto network = applied_.evidence();
   evidence.reports = pipeline_->train(train_requests(trial, answer, next_tag_++, trial.warmup + trial.batches));
   evidence.trial.model = answer.description;
-  evidence.trial.unsplit_host = answer.host;
+  evidence.trial.unsplit = answer.process;
   describe_stages(evidence.reports.size(), evidence.trial);
   if (trial.shaping == experiment::Shaping::none) return std::nullopt;
   network_->end_trial(network);
@@ -126,31 +127,47 @@ std::optional<record::Failure> PipelineExecutor::train_epochs(const experiment::
     TrainingEvidence evidence;
     if (auto wrong = verify_training(trial, answer, evidence)) return wrong;
     auto task = training_task(trial, answer.model);
-    const auto steps = static_cast<int>(pipeline_->count_labels(task.model) / trial.batch);
+    auto data = data_at_ends(trial, task);
+    const auto steps = static_cast<int>(pipeline_->count_labels(data.tasks.front().task.model) / trial.batch);
     if (steps < 1) throw UsageError(fmt::format("the data have fewer samples than a batch of {}", trial.batch));
     task.steps = std::int64_t{steps} * epochs;
     prepare_stages(trial, answer, task);
     const auto batch_bytes = answer.description.input_bytes * trial.micro_batches();
     const auto at_a_time = static_cast<int>(std::clamp<std::int64_t>(kBytesAtATime / batch_bytes, 1, steps));
     for (Epoch epoch{1, epochs}; epoch.number <= epochs; ++epoch.number) {
-      task.model.shuffle = order_of_epoch(trial, epoch.number);
-      train_one(trial, answer, task, steps, at_a_time, epoch);
-      observer(epoch, pipeline_->fetch_weights(participants(trial)));
+      for (auto& [of_end] : data.tasks) of_end.model.shuffle = order_of_epoch(trial, epoch.number);
+      train_one(trial, answer, data, steps, at_a_time, epoch);
+      observer(epoch, [&] { return pipeline_->fetch_weights(participants(trial)); });
     }
     return std::nullopt;
   });
 }
 
-void PipelineExecutor::train_one(const experiment::Trial& trial, const TrainingAnswer& answer,
-                                 stage::TrainingTask& task, int steps, int at_a_time, Epoch& epoch) {
+/// The first stage makes inputs, and the last one labels, each of its own copy of the data.
+PipelineExecutor::DataAtEnds PipelineExecutor::data_at_ends(const experiment::Trial& trial,
+                                                            const stage::TrainingTask& task) {
+  DataAtEnds data;
+  for (const int stage : std::set{0, participants(trial) - 1}) {
+    data.stages.push_back(stage);
+    auto& of_end = data.tasks.emplace_back(stage::TakeTrainingData{task}).task;
+    of_end.model = with_data_of(static_cast<std::size_t>(stage), trial, of_end.model);
+  }
+  return data;
+}
+
+void PipelineExecutor::train_one(const experiment::Trial& trial, const TrainingAnswer& answer, DataAtEnds& data,
+                                 int steps, int at_a_time, Epoch& epoch) {
   const auto began_ns = now_ns();
   double losses = 0;
   std::int64_t correct = 0;
   for (int first = 0; first < steps; first += at_a_time) {
-    task.distinct_inputs = std::min(at_a_time, steps - first);
-    task.model.first_batch = first;
-    pipeline_->take_training_data(task, participants(trial));
-    const auto reports = pipeline_->train(train_requests(trial, answer, next_tag_++, task.distinct_inputs));
+    const int some = std::min(at_a_time, steps - first);
+    for (auto& [task] : data.tasks) {
+      task.distinct_inputs = some;
+      task.model.first_batch = first;
+    }
+    pipeline_->take_training_data(data.stages, data.tasks);
+    const auto reports = pipeline_->train(train_requests(trial, answer, next_tag_++, some));
     losses = std::accumulate(reports.back().losses.begin(), reports.back().losses.end(), losses);
     correct += reports.back().correct;
   }

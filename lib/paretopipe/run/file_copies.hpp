@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace paretopipe::run {
 
@@ -23,11 +24,21 @@ class FileCopies {
   /// Throws UsageError if the file cannot be read; StageError if the device cannot keep it; Interrupted.
   const std::string& place(StageClient& stage, const std::string& sha256, const std::filesystem::path& file);
 
+  /// The path on the stage's device of a folder that holds these files under their names, which differ. Throws
+  /// likewise.
+  std::string place_together(StageClient& stage, const std::vector<std::filesystem::path>& files);
+
  private:
+  class Reader;
+
   template <class Reply>
   Reply wait_for(StageClient& stage);
+  /// `what`: the files, as an error names them.
+  template <class Action>
+  auto refusing(StageClient& stage, const std::string& what, const Action& action);
   std::string find_or_send(StageClient& stage, const std::string& sha256, const std::filesystem::path& file);
-  std::string send(StageClient& stage, const std::string& sha256, const std::filesystem::path& file);
+  void tell(const StageClient& stage, const std::string& what) const;
+  std::string send(StageClient& stage, const std::string& sha256, Reader& reader);
 
   Limits limits_;
   Notice notice_;

@@ -153,6 +153,9 @@ void extend(record::StageReport& stage, const stage::RunReport& report) {
   if (!stage.conditions) return;
   auto& conditions = *stage.conditions;
   conditions.probe_after_ns = report.conditions.probe_after_ns;
+  conditions.frequency_after_hz = report.conditions.frequency_after_hz;
+  conditions.temperature_after_celsius = report.conditions.temperature_after_celsius;
+  conditions.throttled_after = report.conditions.throttled_after;
   if (conditions.time && report.conditions.time) {
     conditions.time = *conditions.time + *report.conditions.time;
   } else {
@@ -224,9 +227,12 @@ record::TrialRecord not_ok(record::TrialRecord record, record::Status status, re
   return record;
 }
 
-experiment::Cpus cpus_of(std::span<const stage::Configured> stages, const host::HostContext& unsplit_host) {
+experiment::Cpus cpus_of(std::span<const stage::Configured> stages, const stage::Configured& unsplit) {
+  const auto library = [](const stage::Configured& process) {
+    return process.compute.is_object() ? process.compute.value("torch_version", "") : "";  // synthetic models have none
+  };
   const bool alike = std::all_of(stages.begin(), stages.end(), [&](const stage::Configured& stage) {
-    return host::same_kind_of_cpu(stage.host, unsplit_host);
+    return host::same_kind_of_cpu(stage.host, unsplit.host) && library(stage) == library(unsplit);
   });
   return alike ? experiment::Cpus::of_one_kind : experiment::Cpus::of_several_kinds;
 }
@@ -247,7 +253,7 @@ record::StageReport stage_as_set_up(const experiment::Trial& trial, const TrialE
 
 record::Fidelity fidelity_of(const experiment::Trial& trial, const TrialEvidence& evidence) {
   const auto& first = evidence.reports.front();
-  const double relative = trial.relative_tolerance(cpus_of(evidence.configured, evidence.unsplit_host));
+  const double relative = trial.relative_tolerance(cpus_of(evidence.configured, evidence.unsplit));
   record::Fidelity all{first.max_abs_difference, first.top1_agreement,
                        experiment::count(trial.phases) * (trial.warmup + trial.batches),
                        relative * first.largest_output};

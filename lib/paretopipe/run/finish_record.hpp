@@ -26,14 +26,14 @@ struct TrialEvidence {
   std::vector<std::optional<record::EmulatedDevice>> devices{};  ///< none: it is not emulated
   std::vector<stage::Configured> configured{};
   std::vector<stage::RunReport> reports{};
-  host::HostContext unsplit_host{};  ///< on which the unsplit model's outputs were computed
+  stage::Configured unsplit{};  ///< the process that computed the unsplit model's outputs
   std::optional<UnsplitFidelity> unsplit_against_eager{};
   std::vector<ServerEvidence> server{};                  ///< one for each rate, in the order in which they were tried
   std::optional<experiment::NetworkEvidence> network{};  ///< if the links were shaped
 };
 
 /// If these stages and the unsplit model computed on CPUs of one kind.
-experiment::Cpus cpus_of(std::span<const stage::Configured> stages, const host::HostContext& unsplit_host);
+experiment::Cpus cpus_of(std::span<const stage::Configured> stages, const stage::Configured& unsplit);
 
 /// What is known of a stage before it has run: its machine, settings and blocks. The rest of the report is empty.
 record::StageReport stage_as_set_up(const experiment::Trial& trial, const TrialEvidence& evidence, std::size_t stage);

@@ -277,6 +277,10 @@ const std::string& Pipeline::place_file(int stage, const std::string& sha256, co
   return copies_.place(stages_.at(static_cast<std::size_t>(stage)), sha256, file);
 }
 
+std::string Pipeline::place_files(int stage, const std::vector<std::filesystem::path>& files) {
+  return copies_.place_together(stages_.at(static_cast<std::size_t>(stage)), files);
+}
+
 void Pipeline::load(const std::vector<stage::Load>& requests) {
   ask<stage::Loaded>(requests);
 }
@@ -335,10 +339,8 @@ std::int64_t Pipeline::count_labels(const stage::ModelRequest& model) {
   return ask<stage::LabelsCounted>(std::vector<stage::CountLabels>{{model}}).front().count;
 }
 
-void Pipeline::take_training_data(const stage::TrainingTask& task, int stages) {
-  std::vector<int> ends{0};
-  if (stages > 1) ends.push_back(stages - 1);
-  ask_of<stage::TrainingPrepared>(ends, std::vector<stage::TakeTrainingData>(ends.size(), {task}));
+void Pipeline::take_training_data(const std::vector<int>& stages, const std::vector<stage::TakeTrainingData>& tasks) {
+  ask_of<stage::TrainingPrepared>(stages, tasks);
 }
 
 std::vector<TrainedTensor> Pipeline::fetch_weights(int stages) {

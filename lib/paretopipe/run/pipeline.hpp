@@ -80,6 +80,9 @@ class Pipeline {
   /// is remembered. Throws as FileCopies::place does.
   const std::string& place_file(int stage, const std::string& sha256, const std::filesystem::path& file);
 
+  /// The path there of a folder with these files. Throws likewise.
+  std::string place_files(int stage, const std::vector<std::filesystem::path>& files);
+
   /// One request per stage.
   void load(const std::vector<stage::Load>& requests);
 
@@ -108,11 +111,11 @@ class Pipeline {
                         const std::vector<std::vector<std::byte>>& inputs);
   std::vector<stage::TrainReport> train(const std::vector<stage::Train>& requests);
 
-  /// How many samples the first stage's data have.
+  /// How many samples the data have, which are those of the first stage.
   std::int64_t count_labels(const stage::ModelRequest& model);
 
-  /// Replaces what the coming steps learn from, at the first and the last of `stages` stages.
-  void take_training_data(const stage::TrainingTask& task, int stages);
+  /// Replaces what the coming steps learn from, each stage's task by its own.
+  void take_training_data(const std::vector<int>& stages, const std::vector<stage::TakeTrainingData>& tasks);
 
   /// What the first `stages` stages hold, in the order of the model's blocks.
   std::vector<TrainedTensor> fetch_weights(int stages);

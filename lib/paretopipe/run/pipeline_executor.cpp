@@ -34,11 +34,14 @@ Nanoseconds AppliedNetwork::age() const {
   return Nanoseconds(now_() - found_at_ns_ + oldest_ns);
 }
 
-namespace {
+Nanoseconds pause_before_start(int failed_starts) {
+  constexpr Nanoseconds kFirst = std::chrono::seconds(1);
+  constexpr Nanoseconds kLongest = std::chrono::seconds(60);
+  if (failed_starts == 0) return Nanoseconds(0);
+  return std::min(kLongest, kFirst * (1 << std::min(failed_starts - 1, 10)));
+}
 
-/// Between two attempts to start stages.
-constexpr auto kFirstPause = std::chrono::seconds(1);
-constexpr auto kLongestPause = std::chrono::seconds(60);
+namespace {
 
 std::string utc_now() {
   const std::time_t now = std::time(nullptr);
@@ -148,23 +151,6 @@ UnsplitSetup PipelineExecutor::setup_of(const experiment::UncutTrial& trial) con
 
 UnsplitQuestion PipelineExecutor::question_of(const experiment::Trial& trial) const {
   return {setup_of(trial), request_of(trial), trial.micro_batches(), trial.warmup + trial.batches, elsewhere(trial, 0)};
-}
-
-/// True if the stage is on another machine, which has none of this one's files.
-bool PipelineExecutor::elsewhere(const experiment::UncutTrial& trial, std::size_t stage) const {
-  return !trial.on.empty() && !options_.devices.at(trial.on[stage]).local();
-}
-
-/// The request as the stage can carry it out: with the paths of the archive and of the weights on its machine.
-stage::ModelRequest PipelineExecutor::with_files_of(std::size_t stage, const experiment::UncutTrial& trial,
-                                                    stage::ModelRequest request) {
-  if (!elsewhere(trial, stage)) return request;
-  const auto place = [&](const std::string& sha256, const std::string& file) {
-    return pipeline_->place_file(static_cast<int>(stage), sha256, file);
-  };
-  if (request.archive) request.model = place(request.archive->sha256, request.model);
-  if (!request.weights.empty()) request.weights = place(trial.weights_sha256, request.weights);
-  return request;
 }
 
 experiment::ModelDescription PipelineExecutor::describe(const experiment::UncutTrial& trial) {
@@ -281,12 +267,8 @@ void PipelineExecutor::make_network(const experiment::UncutTrial& trial) {
   networked_ = trial;
 }
 
-/// A host that does not answer may be starting anew: pauses grow, so that neither it nor the network is flooded.
 void PipelineExecutor::start_pipeline(const PipelineOptions& wanted) {
-  const auto pause = failed_starts_ == 0
-                         ? Nanoseconds(0)
-                         : std::min<Nanoseconds>(kLongestPause, kFirstPause * (1 << std::min(failed_starts_ - 1, 10)));
-  launch::poll_interruptibly({}, Clock::now() + pause, options_.interrupt_descriptor,
+  launch::poll_interruptibly({}, Clock::now() + pause_before_start(failed_starts_), options_.interrupt_descriptor,
                              "wait before stages are started again");
   ++failed_starts_;
   pipeline_.emplace(wanted, *network_, *devices_);
@@ -383,7 +365,7 @@ void PipelineExecutor::measure(const experiment::Trial& trial, TrialEvidence& ev
   evidence.reports = pipeline_->run(requests);
   describe_stages(evidence.reports.size(), evidence);
   evidence.model = answer_->description;
-  evidence.unsplit_host = answer_->host;
+  evidence.unsplit = answer_->process;
   evidence.unsplit_against_eager = answer_->against_eager;
   const auto run_again = [this](std::vector<stage::Run> runs) {
     for (auto& run : runs) run.tag = next_tag_;

@@ -71,6 +71,10 @@ struct ExecutorOptions {
 std::string denormals_notice(const std::vector<stage::ComputeOptions>& wanted,
                              const std::vector<stage::Configured>& applied);
 
+/// How long to wait before stages are started again that failed to start so often in a row. Pauses double up to a
+/// minute: a host that does not answer may be starting anew, and neither it nor the network is to be flooded.
+Nanoseconds pause_before_start(int failed_starts);
+
 /// The tensor that a pipeline returned.
 struct BatchResult {
   wire::TensorSpec spec;  ///< of the whole batch
@@ -161,7 +165,13 @@ class PipelineExecutor final : public TrialExecutor {
                                                  TrainingEvidence& evidence);
   std::optional<record::Failure> train(const experiment::Trial& trial, const TrainingAnswer& answer,
                                        TrainingEvidence& evidence);
-  void train_one(const experiment::Trial& trial, const TrainingAnswer& answer, stage::TrainingTask& task, int steps,
+  /// What the stages learn from that make inputs or labels.
+  struct DataAtEnds {
+    std::vector<int> stages;
+    std::vector<stage::TakeTrainingData> tasks;  ///< of each of them
+  };
+  DataAtEnds data_at_ends(const experiment::Trial& trial, const stage::TrainingTask& task);
+  void train_one(const experiment::Trial& trial, const TrainingAnswer& answer, DataAtEnds& data, int steps,
                  int at_a_time, Epoch& epoch);
   stage::ModelRequest request_of(const experiment::UncutTrial& trial) const;
   UnsplitSetup setup_of(const experiment::UncutTrial& trial) const;
@@ -169,6 +179,7 @@ class PipelineExecutor final : public TrialExecutor {
   bool elsewhere(const experiment::UncutTrial& trial, std::size_t stage) const;
   stage::ModelRequest with_files_of(std::size_t stage, const experiment::UncutTrial& trial,
                                     stage::ModelRequest request);
+  stage::ModelRequest with_data_of(std::size_t stage, const experiment::Trial& trial, stage::ModelRequest request);
   /// Starts the stages, and returns what they are to be asked. Throws UsageError for a device that cannot hold the
   /// model.
   stage::TimeRuns prepare_to_time(const experiment::UncutTrial& trial, const experiment::ModelDescription& model,

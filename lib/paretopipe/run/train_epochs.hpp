@@ -26,7 +26,8 @@ struct TrainedTensor {
   std::vector<std::byte> bytes;
 };
 
-/// Told of every epoch that is done, with the weights after it.
-using EpochObserver = std::function<void(const Epoch& epoch, const std::vector<TrainedTensor>& weights)>;
+/// Told of every epoch that is done. `weights` fetches those after it from the stages, which takes time.
+using EpochObserver =
+    std::function<void(const Epoch& epoch, const std::function<std::vector<TrainedTensor>()>& weights)>;
 
 }  // namespace paretopipe::run

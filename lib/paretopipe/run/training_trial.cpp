@@ -164,8 +164,8 @@ std::vector<stage::Train> train_requests(const experiment::Trial& trial, const T
 }
 
 double loss_tolerance(const experiment::Trial& trial, const std::vector<stage::Configured>& stages,
-                      const host::HostContext& unsplit_host) {
-  const auto used = cpus_of(std::span(stages).first(static_cast<std::size_t>(participants(trial))), unsplit_host);
+                      const stage::Configured& unsplit) {
+  const auto used = cpus_of(std::span(stages).first(static_cast<std::size_t>(participants(trial))), unsplit);
   return used == experiment::Cpus::of_one_kind ? 0 : trial.relative_tolerance(used);
 }
 
@@ -224,8 +224,7 @@ record::TrialRecord finish_training_record(const experiment::Trial& trial, Train
   record.links = payloads(trial, evidence.reports);
   record.network = std::move(seen.network);
   record.training = samples_of(trial, evidence, clocks);
-  if (!record.training->lossy)
-    record.training->loss_tolerance = loss_tolerance(trial, seen.configured, seen.unsplit_host);
+  if (!record.training->lossy) record.training->loss_tolerance = loss_tolerance(trial, seen.configured, seen.unsplit);
   if (record.training->loss_tolerance > 0) record.training->verified_steps = 0;
   record.summary.emplace().training = stats::summarise_training(*record.training, trial, record.clocks);
   if (auto adjusted = clocks.adjusted()) {

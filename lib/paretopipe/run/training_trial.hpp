@@ -28,7 +28,7 @@ std::vector<stage::Train> train_requests(const experiment::Trial& trial, const T
 /// By which share the losses of the verified steps may differ from those of one process; 0: nothing may, nor any
 /// weight. CPUs of several kinds sum in several orders.
 double loss_tolerance(const experiment::Trial& trial, const std::vector<stage::Configured>& stages,
-                      const host::HostContext& unsplit_host);
+                      const stage::Configured& unsplit);
 
 /// Why what the stages made of the verified steps is not what one process makes of them; nothing if it is.
 std::optional<record::Failure> check_training(const std::vector<stage::TrainReport>& reports,

@@ -99,7 +99,7 @@ const TrainingAnswer& UnsplitModels::answer(const TrainingQuestion& question) {
   auto parts = question.parts;
   if (parts.empty()) parts = {{0, answer.description.block_count()}};
   answer.reference = ask<stage::TrainingReference>(stage::ComputeTrainingReference{task, parts, question.steps});
-  answer.host = process_->configured->host;
+  answer.process = *process_->configured;
   if (question.with_data) {
     answer.data = ask<stage::TrainingDataFollow>(stage::MakeTrainingData{task});
     answer.inputs = receive(0, answer.data.inputs, answer.data.input);
@@ -127,7 +127,7 @@ const UnsplitAnswer& UnsplitModels::answer(const UnsplitQuestion& question) {
       stage::ComputeReferences{answer.model, answer.description.block_count(), answer.distinct_inputs,
                                question.micro_batches, question.with_inputs});
   answer.ends = reply.ends;
-  answer.host = process_->configured->host;
+  answer.process = *process_->configured;
   const int count = answer.distinct_inputs * question.micro_batches;
   answer.outputs = receive(0, count, reply.ends.result);
   if (question.with_inputs) {

@@ -45,7 +45,7 @@ struct UnsplitAnswer {
   stage::ModelRequest model;  ///< the question's, with the archive's cuts, so that they need not be found again
   experiment::ModelDescription description;
   stage::Ends ends;
-  host::HostContext host;                        ///< on which the outputs were computed
+  stage::Configured process;                     ///< that computed the outputs
   std::optional<UnsplitFidelity> against_eager;  ///< for an optimized model
   int distinct_inputs = 0;                       ///< batches
   std::vector<std::vector<std::byte>> outputs;   ///< of each micro-batch
@@ -71,7 +71,7 @@ struct TrainingAnswer {
   stage::ModelRequest model;  ///< the question's, with the cuts and classes that its description says
   experiment::ModelDescription description;
   stage::TrainingReference reference;
-  host::HostContext host;                      ///< on which it was computed
+  stage::Configured process;                   ///< that computed it
   stage::TrainingDataFollow data;              ///< if they were asked for
   std::vector<std::vector<std::byte>> inputs;  ///< likewise, of each micro-batch
 };

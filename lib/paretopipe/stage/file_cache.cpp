@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <set>
 #include <utility>
 
 #include <fcntl.h>
@@ -155,6 +156,60 @@ std::filesystem::path FileCache::take(const TakeChunk& chunk, std::span<const st
   if (incoming->complete()) return incoming->keep();
   incoming_ = std::move(incoming);
   return {};
+}
+
+namespace {
+
+void check_names(const FindFolder& request) {
+  const auto plain = [](const std::string& name) {
+    return !name.empty() && name != "." && name != ".." && name.find('/') == name.npos && name.find('\0') == name.npos;
+  };
+  const std::set<std::string> different(request.names.begin(), request.names.end());
+  if (!request.names.empty() && request.names.size() == request.sha256s.size() &&
+      different.size() == request.names.size() && std::ranges::all_of(request.names, plain)) {
+    return;
+  }
+  throw wire::ProtocolError("the driver asked for a folder whose files have no names, or some that cannot be");
+}
+
+/// Of what the folder holds, so that the same files are linked once.
+std::string name_of_folder(const FindFolder& request) {
+  std::string list;
+  for (std::size_t i = 0; i < request.names.size(); ++i) {
+    list += fmt::format("{}  {}\n", request.sha256s[i], request.names[i]);
+  }
+  return sha256_of_text(list) + ".folder";
+}
+
+/// Makes a folder of links, which gets its name once it is complete. Another stage may make the same at the same time.
+void link_files(const FindFolder& request, const std::filesystem::path& into) {
+  auto name = into.string() + ".XXXXXX";
+  if (::mkdtemp(name.data()) == nullptr) throw cannot_keep(into.parent_path(), errno);
+  std::error_code error;
+  for (std::size_t i = 0; i < request.names.size() && !error; ++i) {
+    const auto file = std::filesystem::path("..") / request.sha256s[i];
+    std::filesystem::create_symlink(file, std::filesystem::path(name) / request.names[i], error);
+  }
+  if (!error) std::filesystem::rename(name, into, error);
+  if (!error) return;
+  std::error_code ignored;
+  std::filesystem::remove_all(name, ignored);
+  if (!std::filesystem::is_directory(into, ignored)) throw cannot_keep(into.parent_path(), error.value());
+}
+
+}  // namespace
+
+FolderFound FileCache::find_folder(const FindFolder& request) const {
+  check_names(request);
+  std::set<std::string> missing;
+  for (const auto& sha256 : request.sha256s) {
+    if (find(sha256).empty()) missing.insert(sha256);
+  }
+  if (!missing.empty()) return {{}, {missing.begin(), missing.end()}};
+  const auto path = folder_ / name_of_folder(request);
+  std::error_code unknown;
+  if (!std::filesystem::is_directory(path, unknown)) link_files(request, path);
+  return {path.string(), {}};
 }
 
 }  // namespace paretopipe::stage

@@ -1,5 +1,5 @@
 #pragma once
-#include <paretopipe/stage/messages.hpp>
+#include <paretopipe/stage/file_messages.hpp>
 #include <paretopipe/wire/frame.hpp>
 
 #include <cstddef>
@@ -26,12 +26,11 @@ wire::TensorSpec tensor_of(const TakeChunk& chunk);
 /// EnvironmentError if the login has none.
 std::filesystem::path users_file_cache();
 
-/// Files that drivers sent to this device, by the SHA-256 of their contents: archives and weights, which other machines
-/// have elsewhere or not at all. A file gets its name once it is complete and verified, so stages of several sweeps may
-/// share the folder. Nothing is ever removed from it but files that were not completed.
+/// Files that drivers sent to this device, by the SHA-256 of their contents: archives, weights and data, which other
+/// machines have elsewhere or not at all. A file gets its name once it is complete and verified, so stages of several
+/// sweeps may share the folder. Nothing is ever removed from it but files that were not completed.
 ///
-/// All functions throw wire::ProtocolError for a name that is no SHA-256 in lower case: it never becomes part of a
-/// path.
+/// All functions throw wire::ProtocolError for a SHA-256 that is none in lower case: it never becomes part of a path.
 class FileCache {
  public:
   /// Touches nothing yet.
@@ -48,6 +47,10 @@ class FileCache {
   /// chunk out of order; EnvironmentError, with the folder and the reason, if the file cannot be kept there, and if its
   /// contents turn out to be others. Nothing of the file remains then.
   std::filesystem::path take(const TakeChunk& chunk, std::span<const std::byte> bytes);
+
+  /// A folder with links to these files, which is made unless it is there. Throws wire::ProtocolError for names that
+  /// are no plain ones of files, or that occur twice; EnvironmentError if the folder cannot be made.
+  FolderFound find_folder(const FindFolder& request) const;
 
  private:
   class Incoming;

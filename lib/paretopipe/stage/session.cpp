@@ -124,6 +124,7 @@ class Session {
     if (const auto message = unwrap<Listen>(request)) return wrap(listen(*message));
     if (const auto message = unwrap<Join>(request)) return wrap(join(*message));
     if (const auto message = unwrap<FindFile>(request)) return wrap(FileFound{files().find(message->sha256).string()});
+    if (const auto message = unwrap<FindFolder>(request)) return wrap(files().find_folder(*message));
     if (const auto message = unwrap<TakeChunk>(request)) return wrap(take_chunk(*message, received.tensors));
     if (const auto message = unwrap<ProbeLink>(request)) return wrap(probe_link(*message));
     if (const auto message = unwrap<AnswerProbe>(request)) return wrap(answer_probe(*message));

@@ -65,6 +65,27 @@ TEST_CASE("a watch reports both probes, and the CPU time between them without th
   CHECK(conditions.time->stolen_ns >= 0);
 }
 
+TEST_CASE("a watch reports how warm and how throttled the machine was before and after", "[conditions]") {
+  const support::TemporaryFolder root;
+  const auto show = [&](const std::string& millidegrees, const std::string& throttled) {
+    const auto zone = root.path() / "sys/class/thermal/thermal_zone0";
+    const auto firmware = root.path() / "sys/devices/platform/soc/soc:firmware";
+    for (const auto& folder : {zone, firmware}) std::filesystem::create_directories(folder);
+    support::write_file(zone / "type", "cpu-thermal\n");
+    support::write_file(zone / "temp", millidegrees + "\n");
+    support::write_file(firmware / "get_throttled", throttled + "\n");
+  };
+  show("48312", "0");
+  const CpuWatch watch(root.path());
+  show("81000", "80008");
+  const auto conditions = watch.end();
+  CHECK(conditions.temperature_before_celsius == 48.312);
+  CHECK(conditions.temperature_after_celsius == 81.0);
+  CHECK(conditions.throttled_before == 0U);
+  CHECK(conditions.throttled_after == 0x80008U);
+  CHECK(nlohmann::json::parse(nlohmann::json(conditions).dump()).get<CpuConditions>() == conditions);
+}
+
 TEST_CASE("the clock rate of CPUs is the mean of what each shows, and absent where one shows none", "[conditions]") {
   const support::TemporaryFolder root;
   const auto show = [&](int cpu, const std::string& kilohertz) {

@@ -1,3 +1,4 @@
+#include <paretopipe/core/version.hpp>
 #include <paretopipe/launch/deploy.hpp>
 #include <paretopipe/launch/launcher.hpp>
 
@@ -5,6 +6,7 @@
 
 #include <support/catch.hpp>
 
+using namespace paretopipe;
 using namespace paretopipe::launch;
 
 TEST_CASE("the answers of a script are found in whatever a login prints", "[deploy]") {
@@ -25,6 +27,8 @@ TEST_CASE("the package of a library follows from its name, but for those that ar
   CHECK(debian_package_of("libc10.so.2.6") == "libtorch2.6");
   CHECK(debian_package_of("libcrypto.so.3") == "libssl3");
   CHECK(debian_package_of("libz.so.1") == "zlib1g");
+  CHECK(own_package("aarch64") == "paretopipe_" + std::string(version()) + "_arm64.deb");
+  CHECK(own_package("riscv64") == "a paretopipe that was built for riscv64");
   CHECK(debian_package_of("libjpeg.so.62") == "libjpeg62-turbo");
   for (const auto* unknown : {"", "libtorch.so", ".so.1", "/lib/libc.so"}) CHECK(debian_package_of(unknown).empty());
 }

@@ -180,7 +180,8 @@ TEST_CASE("optimized, a difference within the tolerance is kept and passes, and 
 }
 
 TEST_CASE(
-    "on CPUs of several kinds eager outputs may differ by a tolerance, which the record keeps, and on one by nothing") {
+    "on CPUs or LibTorches of several kinds eager outputs may differ by a tolerance, which the record keeps, and "
+    "otherwise by nothing") {
   const auto trial = trial_at({3});
   host::HostContext server, board;
   server.cpu_model = "AMD EPYC";
@@ -188,17 +189,20 @@ TEST_CASE(
   auto evidence = regular_evidence();
   evidence.reports.front().largest_output = 20;
   evidence.reports.front().max_abs_difference = 20 * 8.6e-7;
-  evidence.unsplit_host = evidence.configured[0].host = server;
+  evidence.unsplit.host = evidence.configured[0].host = server;
   evidence.configured[1].host = board;
   const auto mixed = run::finish_record(trial, evidence);
   CHECK(mixed.status == record::Status::ok);
   CHECK(mixed.fidelity->tolerance == 20 * trial.relative_tolerance(experiment::Cpus::of_several_kinds));
   evidence.configured[0].host = board;  // all stages alike, and only the unsplit model elsewhere
   CHECK(run::finish_record(trial, evidence).status == record::Status::ok);
-  evidence.unsplit_host = board;
+  evidence.unsplit.host = board;
   const auto alike = run::finish_record(trial, evidence);
   CHECK(alike.status == record::Status::failed);
   CHECK(alike.fidelity->tolerance == 0);
+  for (auto* process : {&evidence.unsplit, &evidence.configured[0]}) process->compute = {{"torch_version", "1.13.0"}};
+  evidence.configured[1].compute = {{"torch_version", "2.6.0"}};
+  CHECK(run::finish_record(trial, evidence).status == record::Status::ok);
 }
 
 TEST_CASE("accuracy is recorded where there are labels, and missing where there are none") {

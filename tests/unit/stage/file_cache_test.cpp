@@ -184,3 +184,59 @@ TEST_CASE("the folder is in the login's cache folder, wherever that is") {
   const support::ScopedVariable no_home("HOME", "");
   CHECK_THROWS_AS(users_file_cache(), EnvironmentError);
 }
+
+TEST_CASE("a folder of files that were sent has links to them, and says which are missing") {
+  const support::TemporaryFolder folder;
+  FileCache cache(folder.path());
+  const auto one = sha256_of_text("one"), two = sha256_of_text("two");
+  send(cache, "one");
+  const FindFolder wanted{{"a", "b", "c"}, {two, one, two}};
+  CHECK(cache.find_folder(wanted).path.empty());
+  CHECK(cache.find_folder(wanted).missing == std::vector{two});
+  send(cache, "two");
+  const auto found = cache.find_folder(wanted);
+  CHECK(found.missing.empty());
+  CHECK(support::read_file(fs::path(found.path) / "a") == "two");
+  CHECK(support::read_file(fs::path(found.path) / "b") == "one");
+  CHECK(support::read_file(fs::path(found.path) / "c") == "two");
+  CHECK(FileCache(folder.path()).find_folder(wanted).path == found.path);
+  CHECK(cache.find_folder({{"b", "a", "c"}, {two, one, two}}).path != found.path);
+  CHECK(entries(folder.path()) == 4);  // two files and two folders
+  fs::remove(folder.path() / one);     // as a person may between two sweeps
+  CHECK(cache.find_folder(wanted).missing == std::vector{one});
+}
+
+TEST_CASE("a folder has plain names of files, each once, and a SHA-256 for each") {
+  const support::TemporaryFolder folder;
+  FileCache cache(folder.path() / "files");
+  send(cache, "x");
+  const auto sha256 = sha256_of_text("x");
+  for (const auto& wrong : std::vector<FindFolder>{{{}, {}},
+                                                   {{"a"}, {}},
+                                                   {{"a", "b"}, {sha256}},
+                                                   {{"a", "a"}, {sha256, sha256}},
+                                                   {{""}, {sha256}},
+                                                   {{".."}, {sha256}},
+                                                   {{"../a"}, {sha256}},
+                                                   {{"/a"}, {sha256}},
+                                                   {{std::string("a\0b", 3)}, {sha256}},
+                                                   {{"a"}, {"../x"}}}) {
+    CAPTURE(wrong.names, wrong.sha256s);
+    CHECK_THROWS_AS(cache.find_folder(wrong), wire::ProtocolError);
+  }
+  CHECK(entries(folder.path()) == 1);
+}
+
+TEST_CASE("stages that ask for the same folder at the same time get the same") {
+  const support::TemporaryFolder folder;
+  FileCache cache(folder.path());
+  send(cache, "x");
+  const FindFolder wanted{{"a"}, {sha256_of_text("x")}};
+  std::vector<std::future<FolderFound>> asked;
+  for (int i = 0; i < 16; ++i) {
+    asked.push_back(std::async(std::launch::async, [&] { return FileCache(folder.path()).find_folder(wanted); }));
+  }
+  const auto path = cache.find_folder(wanted).path;
+  for (auto& one : asked) CHECK(one.get().path == path);
+  CHECK(entries(folder.path()) == 2);
+}

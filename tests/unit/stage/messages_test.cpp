@@ -1,3 +1,4 @@
+#include <paretopipe/stage/file_messages.hpp>
 #include <paretopipe/stage/messages.hpp>
 
 #include <set>
@@ -70,6 +71,8 @@ TEST_CASE("every request and every reply crosses with all of its fields, as the 
   messages.add(FileFound{"/c/ab12"});
   messages.add(TakeChunk{"ab12", 4194304, 9, 9007199254740993});
   messages.add(ChunkTaken{"/c/ab12"});
+  messages.add(FindFolder{{"1.png", "2.png"}, {"ab12", "cd34"}});
+  messages.add(FolderFound{"/c/ef56.folder", {"cd34"}});
   messages.add(ProbeLink{"10.0.0.2", 5003, a_key(), 6, {3, 9007199254740993, 4}});
   messages.add(LinkProbed{9007199254740993, 7, 8, 9});
   messages.add(AnswerProbe{a_key(), 6, {3, 9007199254740993, 4}});

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace paretopipe::stats {
 
@@ -102,6 +103,15 @@ void add_change_of_speed(std::vector<std::string>& found, const host::CpuConditi
                               slow == conditions.probe_after_ns ? "slower" : "faster"));
 }
 
+/// What a Raspberry Pi says that heat or its power supply did to it meanwhile.
+void add_throttling(std::vector<std::string>& found, const host::CpuConditions& conditions, std::size_t index) {
+  if (!conditions.throttled_before || !conditions.throttled_after) return;
+  const auto limits = host::describe_throttling(*conditions.throttled_after & ~*conditions.throttled_before);
+  if (limits.empty()) return;
+  found.push_back(
+      fmt::format("stage {}'s machine reached a limit during the trial: {}", index, fmt::join(limits, ", ")));
+}
+
 }  // namespace
 
 bool held_to_quota(const record::StageReport& stage) {
@@ -115,6 +125,7 @@ std::vector<std::string> disturbances(const record::TrialRecord& record) {
     if (stage.conditions) {
       add_contention(found, record, i);
       if (!held_to_quota(stage)) add_change_of_speed(found, *stage.conditions, i);
+      add_throttling(found, *stage.conditions, i);
     }
     // A stage with an intentional memory limit reads its program's pages repeatedly.
     if (stage.usage.major_page_faults > 0 && !(stage.emulated_device && stage.emulated_device->memory_limit_bytes)) {

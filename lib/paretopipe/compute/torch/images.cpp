@@ -4,6 +4,7 @@
 #include <paretopipe/compute/torch/decode_image.hpp>
 #include <paretopipe/compute/torch/image_files.hpp>
 #include <paretopipe/core/error.hpp>
+#include <paretopipe/experiment/data_files.hpp>
 #include <paretopipe/experiment/data_source.hpp>
 
 #include <algorithm>
@@ -16,7 +17,6 @@
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/upsample_bilinear2d.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 namespace paretopipe::compute {
 
@@ -86,53 +86,18 @@ std::unique_ptr<Samples> open_image_folder(const std::filesystem::path& folder, 
 
 namespace {
 
-/// Alternative names of one file; the first that exists is read.
-using FileNames = std::array<std::string_view, 2>;
-
-struct DataSet {
-  std::string_view name;
-  std::string_view default_folder;
-  FileNames images;
-  FileNames labels;  ///< empty: the images' file holds them
-  Images (*read)(const std::filesystem::path&);
-  std::string_view how_to_get;
-};
-
-constexpr std::array<DataSet, 3> kDataSets{{
-    {"fashion-mnist",
-     "/usr/share/datasets/fashion-mnist",
-     {"t10k-images-idx3-ubyte", "t10k-images-idx3-ubyte.gz"},
-     {"t10k-labels-idx1-ubyte", "t10k-labels-idx1-ubyte.gz"},
-     read_idx_images,
-     "install it (apt install dataset-fashion-mnist)"},
-    {"fashion-mnist-train",
-     "/usr/share/datasets/fashion-mnist",
-     {"train-images-idx3-ubyte", "train-images-idx3-ubyte.gz"},
-     {"train-labels-idx1-ubyte", "train-labels-idx1-ubyte.gz"},
-     read_idx_images,
-     "install it (apt install dataset-fashion-mnist)"},
-    {"cifar10",
-     "data/cifar-10-batches-bin",
-     {"test_batch.bin", "test_batch.bin.gz"},
-     {},
-     read_cifar10_images,
-     "download https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz and unpack it in a folder named data "
-     "(mkdir -p data && tar -xzf cifar-10-binary.tar.gz -C data)"},
-}};
-
-const DataSet& find_data_set(std::string_view name) {
-  const auto found = std::ranges::find(kDataSets, name, &DataSet::name);
-  if (found != kDataSets.end()) return *found;
-  throw UsageError(fmt::format("there is no data set \"{}\"", name));
+Images read_images(const std::string& name, const std::string& folder) {
+  const auto file = experiment::find_in_data_set(name, folder, experiment::DataSetPart::images);
+  return name == "cifar10" ? read_cifar10_images(file) : read_idx_images(file);
 }
 
 class DataSetSamples final : public Samples {
  public:
-  DataSetSamples(const DataSet& set, std::filesystem::path folder, const Sample& sample)
-      : set_(set),
+  DataSetSamples(std::string name, std::string folder, const Sample& sample)
+      : name_(std::move(name)),
         folder_(std::move(folder)),
         size_{sample.shape.at(1), sample.shape.at(2)},
-        images_(set.read(find(set.images))) {}
+        images_(read_images(name_, folder_)) {}
 
   std::int64_t count() const override { return images_.count; }
 
@@ -145,31 +110,24 @@ class DataSetSamples final : public Samples {
   }
 
   std::vector<std::int64_t> labels() const override {
-    const auto labels = set_.labels.front().empty() ? images_.labels : read_idx_labels(find(set_.labels));
+    const auto labels =
+        images_.labels.empty()
+            ? read_idx_labels(experiment::find_in_data_set(name_, folder_, experiment::DataSetPart::labels))
+            : images_.labels;
     return {labels.begin(), labels.end()};
   }
 
  private:
-  std::filesystem::path find(const FileNames& names) const {
-    for (const auto name : names) {
-      std::error_code unreadable;  // counts as missing: the message below names the folder
-      if (std::filesystem::exists(folder_ / name, unreadable)) return folder_ / name;
-    }
-    throw EnvironmentError(fmt::format("read {}: {} holds neither {}; {}, or name its folder as {}:DIR", set_.name,
-                                       folder_.string(), fmt::join(names, " nor "), set_.how_to_get, set_.name));
-  }
-
-  const DataSet& set_;
-  std::filesystem::path folder_;
+  std::string name_;
+  std::string folder_;
   std::array<std::int64_t, 2> size_;
   Images images_;
 };
 
 }  // namespace
 
-std::unique_ptr<Samples> open_data_set(std::string_view name, const std::string& folder, const Sample& sample) {
-  const auto& set = find_data_set(name);
-  return std::make_unique<DataSetSamples>(set, folder.empty() ? std::string(set.default_folder) : folder, sample);
+std::unique_ptr<Samples> open_data_set(const std::string& name, const std::string& folder, const Sample& sample) {
+  return std::make_unique<DataSetSamples>(name, folder, sample);
 }
 
 }  // namespace paretopipe::compute

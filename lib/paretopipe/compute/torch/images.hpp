@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <memory>
 #include <string>
-#include <string_view>
 
 #include <ATen/core/Tensor.h>
 
@@ -26,14 +25,11 @@ at::Tensor normalise(const at::Tensor& images);
 /// UsageError, naming the folder or the file.
 std::unique_ptr<Samples> open_image_folder(const std::filesystem::path& folder, const Sample& sample);
 
-/// Opens one of the data sets that paretopipe knows, with their labels:
-///   fashion-mnist  t10k-images-idx3-ubyte[.gz]; the default folder is /usr/share/datasets/fashion-mnist
-///   fashion-mnist-train  train-images-idx3-ubyte[.gz] there
-///   cifar10        test_batch.bin of the binary version; the default folder is data/cifar-10-batches-bin
-/// Images are resized bilinearly to the model's input, with pixel centres aligned as in torchvision. There is no
-/// antialiasing: it matters only for images that shrink, and these grow from 28 or 32 pixels. A grey channel is
-/// replicated to three. Then `normalise` is applied. Reads the whole set. Throws UsageError for an unknown name, and
-/// EnvironmentError for a missing, truncated or damaged file.
-std::unique_ptr<Samples> open_data_set(std::string_view name, const std::string& folder, const Sample& sample);
+/// Opens one of the data sets that paretopipe knows (experiment::find_in_data_set), with their labels. Images are
+/// resized bilinearly to the model's input, with pixel centres aligned as in torchvision. There is no antialiasing: it
+/// matters only for images that shrink, and these grow from 28 or 32 pixels. A grey channel is replicated to three.
+/// Then `normalise` is applied. Reads the whole set. Throws as find_in_data_set does, and EnvironmentError for a
+/// truncated or damaged file.
+std::unique_ptr<Samples> open_data_set(const std::string& name, const std::string& folder, const Sample& sample);
 
 }  // namespace paretopipe::compute
