@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # usage: package.sh BUILD_DIR VERSION [ARCHITECTURE EMULATOR]
-# The Debian package of a build has the programs and profiles, depends on the libraries that they load, and what it unpacks
-# runs, for another architecture than this machine's under an emulator. Exit status 77, for CTest to skip it, without dpkg.
+# The Debian package of a build has the programs and profiles, depends on the libraries that they load, and is installed, in a
+# root folder of its own. What it installs sweeps a model; for another architecture than this machine's, it says its version under
+# an emulator. Exit status 77, for CTest to skip it, without dpkg.
 set -euo pipefail
 build=$1 version=$2 architecture=${3:-$(dpkg --print-architecture)} emulator=${4:-}
 for tool in dpkg-deb dpkg-shlibdeps; do
@@ -32,6 +33,16 @@ if [[ -x $build/bin/paretopipe-stage ]]; then
   expect "$(field Depends)" "libtorch"
 fi
 
-dpkg-deb --extract "$package" "$folder/root"
-cd /
-expect "$(${emulator:+"$emulator"} "$folder/root/usr/bin/paretopipe" --version)" "^paretopipe $version "
+# The packages that it depends on are this machine's, or, of another architecture, somewhere else.
+mkdir -p "$folder"/root/var/lib/dpkg/{info,updates}
+touch "$folder/root/var/lib/dpkg/status"
+dpkg --root="$folder/root" --log="$folder/dpkg.log" --force-not-root,bad-path,depends,architecture --install "$package" >"$folder/log" 2>&1 ||
+  { cat "$folder/log"; exit 1; }
+expect "$(cat "$folder/root/var/lib/dpkg/status")" "^Status: install ok installed\$"
+cd "$folder"
+installed=$folder/root/usr/bin/paretopipe
+expect "$(${emulator:+"$emulator"} "$installed" --version)" "^paretopipe $version "
+if [[ -n $emulator || ! -x ${installed}-stage ]]; then exit 0; fi
+unset PARETOPIPE_STAGE
+"$installed" sweep --model synthetic:1ms/4kB,1ms --data random --batches 4 --warmup 1 --repeat 1 --repeat-slow 0 --out out >/dev/null
+expect "$("$installed" frontier out)" "2 local"
