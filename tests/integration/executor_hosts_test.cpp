@@ -48,6 +48,13 @@ class TwoHosts {
     pi.address = "127.0.0.1";
   }
 
+  /// Puts a pseudo-terminal between, as srun and kubectl may.
+  void reach_through_terminal() {
+    auto& launch = options_.devices["pi"].launch;
+    const std::vector<std::string> terminal{"sh", "-c", "exec script -qefc \"$*\" /dev/null", "sh"};
+    launch.insert(launch.begin(), terminal.begin(), terminal.end());
+  }
+
   run::ExecutorOptions options() {
     options_.devices["local"].address = "127.0.0.1";
     options_.archives[sha256_of_text(kModel)] = own() / "net.pt";
@@ -147,6 +154,14 @@ TEST_CASE("a source on another host has the inputs and labels of data that are h
   auto random = trial_in_micro_batches({1}, 4, micro_batch);
   require_right(executor.run(random));
   CHECK(executor.last_result(random).bytes != result);
+}
+
+TEST_CASE("a launcher's pseudo-terminal changes no byte of what a stage on another host gets") {
+  TwoHosts hosts;
+  hosts.reach_through_terminal();
+  run::PipelineExecutor executor(hosts.options());
+  const auto trial = placed_on({"pi", "local"}, of_archive(with_data(trial_in_micro_batches({1}, 4, 2))));
+  require_right(executor.run(trial));
 }
 
 TEST_CASE("stages on another host train on the inputs and labels that are here, to the bit") {
