@@ -2,6 +2,7 @@
 #include <paretopipe/core/json.hpp>
 #include <paretopipe/experiment/compute_mode.hpp>
 #include <paretopipe/experiment/device.hpp>
+#include <paretopipe/experiment/device_profile.hpp>
 #include <paretopipe/experiment/json_file.hpp>
 #include <paretopipe/host/cpu_set.hpp>
 
@@ -77,6 +78,7 @@ void check(const Device& device, const std::string& path) {
   try {
     if (!device.cpus.empty()) host::parse_cpu_list(device.cpus);
     if (!device.compute.empty()) parse_compute_device(device.compute);
+    if (!device.profile.empty()) load_device_profile(device.profile);
   } catch (const UsageError& error) {
     throw UsageError(fmt::format("{}: {}", path, error.what()));
   }
@@ -99,6 +101,7 @@ Device read_device(const std::string& name, const nlohmann::json& json) {
   reader.read("cpus", device.cpus);
   if (json.contains("threads")) reader.read("threads", device.threads.emplace());
   reader.read("compute", device.compute);
+  reader.read("profile", device.profile);
   reader.refuse_unknown_keys();
   if (!ports.empty()) read_ports(device, ports, path + ".ports");
   if (!device.ssh.empty()) check_destination(device.ssh, path + ".ssh");

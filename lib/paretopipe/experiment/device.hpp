@@ -25,6 +25,7 @@ struct Device {
   std::string cpus{};            ///< in the kernel's list format; empty: all that the login may use
   std::optional<int> threads{};  ///< compute threads of each of its stages
   std::string compute{};         ///< "cpu", "cuda:0"; empty: cpu
+  std::string profile{};         ///< name or file of the device profile that restricts it; empty: none
 
   bool operator==(const Device&) const = default;
 

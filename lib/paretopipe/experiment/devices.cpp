@@ -132,12 +132,17 @@ void settle_devices(Experiment& experiment, const std::vector<Device>& on) {
   if (!experiment.placement.empty()) again("placement");
   if (!experiment.compute_devices.empty()) again("compute_devices");
   if (!experiment.cpus.empty()) again("cpus");
+  const bool profiled = std::ranges::any_of(on, [](const Device& device) { return !device.profile.empty(); });
+  if (profiled && !experiment.device_profiles.empty()) again("device_profiles");
   experiment.stages = static_cast<int>(on.size());
   std::vector<std::string> names;
   for (const auto& device : on) {
     const auto known = std::find(names.begin(), names.end(), device.name);
     experiment.placement.push_back(static_cast<int>(known - names.begin()));
-    if (known == names.end()) names.push_back(device.name);
+    if (known == names.end()) {
+      names.push_back(device.name);
+      if (profiled) experiment.device_profiles.push_back(device.profile.empty() ? kNoDeviceProfile : device.profile);
+    }
     experiment.compute_devices.push_back(device.compute.empty() ? "cpu" : device.compute);
   }
 }

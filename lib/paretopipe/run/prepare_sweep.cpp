@@ -40,10 +40,6 @@ void check_cuts(const experiment::UncutTrial& trial, const experiment::ModelDesc
                                blocks));
 }
 
-bool any_elsewhere(const std::vector<experiment::Device>& devices) {
-  return std::any_of(devices.begin(), devices.end(), [](const auto& device) { return !device.local(); });
-}
-
 /// An interface carries one lease, and a lease has one peer.
 bool could_lease(const experiment::Experiment& experiment) {
   return experiment.on.size() == 2 && experiment.on.front() != experiment.on.back();
@@ -99,15 +95,22 @@ experiment::Networks settle(const experiment::Experiment& experiment, const Swee
 }
 
 /// A limit is one of a cgroup on this machine, and relays would be in it together with their stage.
-void check_limits(const SweepInputs& inputs) {
-  const bool elsewhere = any_elsewhere(inputs.plan.on);
-  if (!elsewhere && inputs.networks.shaping == experiment::Shaping::none) return;
-  for (const auto& profile : inputs.plan.devices) {
+void check_limits(const experiment::Experiment& experiment, const SweepInputs& inputs) {
+  for (std::size_t stage = 0; stage < inputs.plan.on.size() && !inputs.plan.devices.empty(); ++stage) {
+    const auto device = experiment::device_of(experiment.placement, static_cast<int>(stage));
+    const auto& profile = inputs.plan.devices.at(static_cast<std::size_t>(device));
     if (!profile.limited()) continue;
+    if (!inputs.plan.on[stage].local()) {
+      throw UsageError(
+          fmt::format("the device profile {} limits processes of this machine, and stage {} runs on {}; give {} a "
+                      "profile without \"cpu_quota\" and \"memory_limit\", or none",
+                      profile.name, stage, inputs.plan.on[stage].name, inputs.plan.on[stage].name));
+    }
+    if (inputs.networks.shaping == experiment::Shaping::none) continue;
     throw UsageError(fmt::format(
-        "the device profile {} restricts processes of this machine, and {}; leave one of --device-profile and {} out",
-        profile.name, elsewhere ? "the stages are on others" : "the relays of --network would be among them",
-        elsewhere ? "--on" : "--network"));
+        "the device profile {} limits processes of this machine, and the relays of --network would be among "
+        "them; leave one of both out",
+        profile.name));
   }
 }
 
@@ -126,7 +129,7 @@ SweepInputs find_inputs(const experiment::Experiment& experiment) {
   for (const auto& name : experiment.networks) profiles.push_back(experiment::load_network_profile(name));
   if (!inputs.plan.on.empty()) {
     choose_between_devices(experiment, inputs);
-    check_limits(inputs);
+    check_limits(experiment, inputs);
     return inputs;
   }
   auto choice = shaping::choose_shaping(experiment::parse_shaping(experiment.shaping), profiles);

@@ -39,13 +39,14 @@ Device remote(const std::string& name) {
 TEST_CASE("a device is what its file says", "[device]") {
   const auto devices = devices_from_json(json::parse(R"({
     "pi": {"ssh": "pi@10.0.0.7", "address": "10.1.0.7", "ports": "47000-47010", "program": "/opt/paretopipe-stage",
-           "cpus": "0-3", "threads": 4, "compute": "cpu"},
+           "cpus": "0-3", "threads": 4, "compute": "cpu", "profile": "pi"},
     "n1": {"launch": "srun -w {node} --comment={node}/{node}", "ports": "47000"},
     "pod": {"launch": ["kubectl", "exec", "-i", "a pod", "--"]},
     "local": {"address": "10.1.0.1"}})"));
   REQUIRE(devices.size() == 4);
   const auto& [local, n1, pi, pod] = std::tie(devices[0], devices[1], devices[2], devices[3]);
-  CHECK(pi == Device{"pi", "pi@10.0.0.7", {}, "10.1.0.7", 47000, 47010, "/opt/paretopipe-stage", "0-3", 4, "cpu"});
+  CHECK(pi ==
+        Device{"pi", "pi@10.0.0.7", {}, "10.1.0.7", 47000, 47010, "/opt/paretopipe-stage", "0-3", 4, "cpu", "pi"});
   CHECK(n1.launch == std::vector<std::string>{"srun", "-w", "n1", "--comment=n1/n1"});
   CHECK((n1.first_port == 47000 && n1.last_port == 47000));
   CHECK(pod.launch.at(3) == "a pod");
@@ -112,6 +113,19 @@ TEST_CASE("devices decide how many stages there are, which share a device, and w
   CHECK(untouched == Experiment{});
 }
 
+TEST_CASE("the profile of a device is that of all its stages, and others have none", "[device]") {
+  Experiment experiment;
+  auto server = remote("server");
+  server.profile = "./server.json";
+  settle_devices(experiment, {server, Device{}, server});
+  CHECK(experiment.device_profiles == std::vector<std::string>{"./server.json", "none"});
+  CHECK(file_refusal(R"({"pi": {"ssh": "pi", "profile": "piano"}})").find("devices.pi: ") == 0);
+  Experiment unrestricted;
+  unrestricted.device_profiles = {"pi", "none"};
+  settle_devices(unrestricted, {Device{}, remote("server")});
+  CHECK(unrestricted.device_profiles == std::vector<std::string>{"pi", "none"});
+}
+
 TEST_CASE("what devices decide is not said again", "[device]") {
   const auto refusal_with = [](auto change, std::vector<Device> on) {
     Experiment experiment;
@@ -133,6 +147,14 @@ TEST_CASE("what devices decide is not said again", "[device]") {
   CHECK(refusal_with([](Experiment& one) { one.cpus = {"0", "1"}; }, two).find("experiment.cpus") != std::string::npos);
   CHECK(refusal_with([](Experiment& one) { one.compute_devices = {"cpu"}; }, two).find("experiment.compute_devices") !=
         std::string::npos);
+  auto profiled = two;
+  profiled.back().profile = "pi";
+  CHECK(refusal_with(
+            [](Experiment& one) {
+              one.device_profiles = {"pi", "none"};
+            },
+            profiled)
+            .find("experiment.device_profiles") != std::string::npos);
 }
 
 TEST_CASE("this machine's CPUs are dealt out to its own stages only", "[device]") {
