@@ -3,11 +3,9 @@
 # Sweeps over networks between two hosts (with_two_hosts.sh), with fake-stage as the stage program: every link is shaped by the
 # host that sends over it, a relay or its kernel, on top of the network that is really there, and nothing is left on either.
 set -euo pipefail
-source "$(dirname "${BASH_SOURCE[0]}")/nothing_runs.sh"
-export PATH="$1:$PATH" PARETOPIPE_STAGE="$1/fake-stage"
-cd "$HOSTS"
-mkdir -p home/.config/paretopipe
-printf '{"pi": {"ssh": "pi", "program": "%s"}}\n' "$PARETOPIPE_STAGE" >home/.config/paretopipe/devices.json
+# shellcheck source=tests/hosts/on_two_hosts.sh
+source "$(dirname "${BASH_SOURCE[0]}")/on_two_hosts.sh"
+devices pi
 printf '{"forward": {"delay": "8 ms", "rate": "80 Mbit/s"}, "backward": {"delay": "4 ms", "rate": "40 Mbit/s"}}\n' >slow.json
 
 sweep() { # OUT [ARGUMENT ...]
@@ -44,17 +42,33 @@ PY
 }
 
 echo "== the same between processes of this machine, over the same wire"
-sweep over_ssh
 printf '{"local": {"address": "10.99.0.1"}, "pi": {"launch": "nsenter --target %s --net", "program": "%s", "address": "10.99.0.2"}}\n' \
   "$PI" "$PARETOPIPE_STAGE" >near.json
-sweep near --devices near.json
-python3 - over_ssh/records.jsonl near/records.jsonl <<'PY' || fail "two hosts compute something else than processes of one"
-import json, sys
-there, here = [json.loads(open(name).readline()) for name in sys.argv[1:]]
-assert there["fidelity"] == here["fidelity"] and there["fidelity"]["max_abs_difference"] == 0, (there["fidelity"], here["fidelity"])
-ratio = there["summary"]["latency"]["min_ns"] / here["summary"]["latency"]["min_ns"]
-print(f"the least latency between hosts is {ratio:.3f} of that between processes")
+# False if it takes longer between hosts, by more than 15 % and 0.5 ms. What is compared are the medians over the repetitions of the
+# least latencies: a busy machine holds up most batches, but not all. Other outputs fail at once.
+as_fast() {
+  local status=0
+  python3 - over_ssh/records.jsonl near/records.jsonl <<'PY' || status=$?
+import json, statistics, sys
+there, here = ([json.loads(line) for line in open(name)] for name in sys.argv[1:])
+assert len(there) == len(here) == 5, (len(there), len(here))
+for record in there + here:
+    assert record["fidelity"] == here[0]["fidelity"] and record["fidelity"]["max_abs_difference"] == 0, record["fidelity"]
+there_ns, here_ns = (statistics.median(record["summary"]["latency"]["min_ns"] for record in records) for records in (there, here))
+print(f"latency between hosts {there_ns / 1e6:.3f} ms, between processes {here_ns / 1e6:.3f} ms")
+sys.exit(77 if there_ns - here_ns > max(0.15 * here_ns, 0.5e6) else 0)
 PY
+  ((status == 0 || status == 77)) || fail "two hosts compute something else than processes of one"
+  return $status
+}
+# What else runs here may slow one of the two down.
+for ((try = 1; try <= 5; ++try)); do
+  rm -rf over_ssh near
+  REPEAT=5 BATCHES=20 sweep over_ssh
+  REPEAT=5 BATCHES=20 sweep near --devices near.json
+  if as_fast; then break; fi
+done
+((try <= 5)) || fail "between two hosts it takes longer than between processes of one"
 nothing_runs "after both"
 
 echo "== a profile between two hosts"
@@ -83,16 +97,6 @@ done
 kill -9 "$(pgrep -f 'paretopipe sweep .*--out killed')"
 wait "$driver" || true
 nothing_runs "after kill -9 of the driver"
-
-wait_until() { # WHAT COMMAND
-  local i
-  for ((i = 0; i < 1200; ++i)); do
-    if "$2"; then return 0; fi
-    sleep 0.05
-  done
-  fail "$1: \"$2\" is not so within a minute: $(tc qdisc show dev to-pi; in_pi tc qdisc show dev to-here)"
-}
-in_pi() { nsenter --target "$PI" --net "$@"; }
 
 echo "== a relay that is killed, at whatever moment of a trial, fails its trial by name, and the sweep goes on"
 # Before its folder is there, a sweep is being prepared, and has no trial that could fail.

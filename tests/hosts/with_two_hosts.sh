@@ -5,6 +5,8 @@
 # written. As root, or without any privilege where the kernel lets users make namespaces. The sshd is this machine's, or the one
 # that scripts/fetch-servers unpacked.
 #
+# PI_PATH is the PATH of logins to pi, by default this one.
+#
 # For the command: HOSTS, a folder with ssh_config, keys and sshd.log, and PATH, whose ssh reads that ssh_config; HOME is a new
 # one for both hosts, and PI a process in pi's network, for nsenter.
 #
@@ -76,7 +78,7 @@ PasswordAuthentication no
 KbdInteractiveAuthentication no
 PermitRootLogin prohibit-password
 PermitUserEnvironment no
-SetEnv HOME=$HOSTS/home PATH=$PATH
+SetEnv HOME=$HOSTS/home PATH=${PI_PATH:-$PATH}
 PrintMotd no
 PrintLastLog no
 UseDNS no

@@ -32,6 +32,9 @@ namespace {
 constexpr std::size_t kLongestLine = std::size_t{1} << 16;
 /// A stage whose driver has gone ends by itself at once, unless it computes.
 constexpr int kGraceMs = 2000;
+/// How often the driver gets an empty line on stderr. Its machine has to acknowledge it: where that has vanished, this
+/// machine's TCP finds out, and with it whoever waits here for the driver. Nothing else may be under way for hours.
+constexpr auto kSignOfLifeEvery = std::chrono::seconds(10);
 
 /// False if nobody reads any more.
 bool write_all(int descriptor, std::string_view bytes) {
@@ -117,8 +120,8 @@ std::string variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-/// The stage between two threads: one passes the driver's bytes on and ends the stage when the driver has gone, the
-/// other passes the stage's on and reaps it.
+/// The stage between threads: one passes the driver's bytes on and ends the stage when the driver has gone, another
+/// passes the stage's on and reaps it, and a third gives signs of life.
 class GuardedStage {
  public:
   GuardedStage(const std::filesystem::path& program, const GuardOrder& order) {
@@ -136,6 +139,13 @@ class GuardedStage {
       pump(in, [&](std::string_view bytes) { return send_all(control_.get(), bytes, in); });
       end_after_driver();
     }).detach();  // it may wait for the driver for ever
+    if (::isatty(STDERR_FILENO) == 0) {  // a terminal would put it among the frames
+      std::thread([] {
+        do {
+          std::this_thread::sleep_for(kSignOfLifeEvery);
+        } while (write_all(STDERR_FILENO, "\n"));
+      }).detach();
+    }
     pump(control_.get(), [&](std::string_view bytes) { return write_all(stream.out.get(), bytes); });
     return conclude();
   }

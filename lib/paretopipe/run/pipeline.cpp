@@ -122,17 +122,32 @@ bool Pipeline::through_relay(int from, int to) const {
   return options_.shaping == experiment::Shaping::emulated && between_devices(from, to);
 }
 
-/// A stage says why it has no relay, but does not know its own name.
-std::vector<stage::RelayOpened> Pipeline::open_relays(const std::vector<int>& senders,
-                                                      const std::vector<stage::OpenRelay>& requests) {
+/// A stage says why it refuses, but does not know its own name. `what` it cannot do follows that, and the advice.
+template <class Reply, class Request>
+std::vector<Reply> Pipeline::ask_by_name(const std::vector<int>& stages, const std::vector<Request>& requests,
+                                         const char* what, const char* advice) {
   try {
-    return ask_of<stage::RelayOpened>(senders, requests);
+    return ask_of<Reply>(stages, requests);
   } catch (const StageError& error) {
     if (error.kind() != StageError::Kind::refused || !error.stage()) throw;
     const auto& name = stages_.at(static_cast<std::size_t>(*error.stage())).name();
     throw StageError(error.stage(), error.kind(), error.code(),
-                     fmt::format("{} cannot emulate the network of its links: {}", name, error.what()));
+                     fmt::format("{} cannot {}: {}{}", name, what, error.what(), advice));
   }
+}
+
+std::vector<stage::RelayOpened> Pipeline::open_relays(const std::vector<int>& senders,
+                                                      const std::vector<stage::OpenRelay>& requests) {
+  return ask_by_name<stage::RelayOpened>(senders, requests, "emulate the network of its links", "");
+}
+
+std::vector<stage::Listening> Pipeline::listen(const std::vector<int>& stages,
+                                               const std::vector<stage::Listen>& listeners) {
+  return ask_by_name<stage::Listening>(stages, listeners, "listen for the stage before it", advice_on_addresses());
+}
+
+const char* Pipeline::advice_on_addresses() const {
+  return options_.on.empty() ? "" : "; a device's \"address\" and \"ports\" are in the devices file";
 }
 
 /// What each stage of the ring has to connect to in order to reach the next one.
@@ -165,7 +180,7 @@ constexpr int kTimeToConnect_s = 60;
 
 stage::LinkProbed Pipeline::probe_link(int from, int to, const stage::ProbeExtent& extent) {
   const auto key = wire::random_key();
-  const auto port = ask_of<stage::Listening>({to}, std::vector{listener_for_probe(from, to)}).front().port;
+  const auto port = listen({to}, {listener_for_probe(from, to)}).front().port;
   auto way = endpoint_of(from, to, port);
   if (through_relay(from, to)) {
     const auto relay = open_relays({from}, {{to, way.host, way.port}}).front();
@@ -191,7 +206,7 @@ void Pipeline::join(const std::vector<int>& ring, int device) {
   for (std::size_t place = 0; place < ring.size(); ++place) {
     listeners.push_back(listener_for(ring[(place + ring.size() - 1) % ring.size()], ring[place]));
   }
-  const auto ways = ways_round(ring, ask_of<stage::Listening>(ring, listeners));
+  const auto ways = ways_round(ring, listen(ring, listeners));
   std::vector<stage::Join> requests;
   for (std::size_t place = 0; place < ring.size(); ++place) {
     const auto next = (place + 1) % ring.size();
@@ -206,7 +221,7 @@ void Pipeline::join(const std::vector<int>& ring, int device) {
     request.outgoing = link_name(device, ring[place], ring[next]);
     requests.push_back(request);
   }
-  ask_of<stage::Joined>(ring, requests);
+  ask_by_name<stage::Joined>(ring, requests, "connect to the stages beside it", advice_on_addresses());
 }
 
 bool Pipeline::join_star() {

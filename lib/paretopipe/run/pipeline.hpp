@@ -134,6 +134,11 @@ class Pipeline {
   shaping::Endpoint endpoint_of(int from, int to, std::uint16_t port);
   bool between_devices(int from, int to) const;
   bool through_relay(int from, int to) const;
+  template <class Reply, class Request>
+  std::vector<Reply> ask_by_name(const std::vector<int>& stages, const std::vector<Request>& requests, const char* what,
+                                 const char* advice);
+  const char* advice_on_addresses() const;
+  std::vector<stage::Listening> listen(const std::vector<int>& stages, const std::vector<stage::Listen>& listeners);
   std::vector<stage::RelayOpened> open_relays(const std::vector<int>& senders,
                                               const std::vector<stage::OpenRelay>& requests);
   std::vector<shaping::Endpoint> ways_round(const std::vector<int>& ring, const std::vector<stage::Listening>& ports);
