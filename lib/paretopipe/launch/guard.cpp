@@ -138,7 +138,7 @@ class GuardedStage {
     std::thread([this, in = stream.in.get()] {
       pump(in, [&](std::string_view bytes) { return send_all(control_.get(), bytes, in); });
       end_after_driver();
-    }).detach();  // it may wait for the driver for ever
+    }).detach();                         // it may wait for the driver for ever
     if (::isatty(STDERR_FILENO) == 0) {  // a terminal would put it among the frames
       std::thread([] {
         do {
