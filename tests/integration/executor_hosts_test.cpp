@@ -48,6 +48,14 @@ class TwoHosts {
     pi.address = "127.0.0.1";
   }
 
+  /// The host is gone while the file is there.
+  void vanish_with(const fs::path& file) {
+    auto& launch = options_.devices["pi"].launch;
+    const auto unless = "[ -e '" + file.string() + "' ] || exec \"$@\"";
+    const std::vector<std::string> shell{"sh", "-c", unless, "sh"};
+    launch.insert(launch.begin(), shell.begin(), shell.end());
+  }
+
   /// Puts a pseudo-terminal between, as srun and kubectl may.
   void reach_through_terminal() {
     auto& launch = options_.devices["pi"].launch;
@@ -162,6 +170,28 @@ TEST_CASE("a launcher's pseudo-terminal changes no byte of what a stage on anoth
   run::PipelineExecutor executor(hosts.options());
   const auto trial = placed_on({"pi", "local"}, of_archive(with_data(trial_in_micro_batches({1}, 4, 2))));
   require_right(executor.run(trial));
+}
+
+TEST_CASE(
+    "while a host is gone its trials fail by name, what does not need it goes on, and it is started when it is back") {
+  TwoHosts hosts;
+  const support::TemporaryFolder folder;
+  const auto gone = folder.path() / "gone";
+  hosts.vanish_with(gone);
+  run::PipelineExecutor executor(hosts.options());
+  const auto cut = placed_on({"local", "pi"}, trial_at({1}));
+  const auto local = placed_on({"local", "pi"}, trial_at({3}));
+  support::write_file(gone, "");
+  const auto failed = executor.run(cut);
+  REQUIRE(failed.status == record::Status::failed);
+  CHECK(failed.failure->phase == "launch");
+  CHECK(contains(failed.failure->reason, "stage 1 on pi cannot be started"));
+  require_right(executor.run(local));
+  REQUIRE_FALSE(hosts.notices.empty());
+  CHECK(contains(hosts.notices.back(), "goes on that does not need what is missing: stage 1 on pi"));
+  fs::remove(gone);
+  require_right(executor.run(cut));
+  require_right(executor.run(local));
 }
 
 TEST_CASE("stages on another host train on the inputs and labels that are here, to the bit") {

@@ -88,6 +88,15 @@ PipelineOptions pipeline_options(const ExecutorOptions& options, const experimen
   return result;
 }
 
+/// The same for the first stages alone.
+PipelineOptions first_stages(PipelineOptions options, std::size_t count) {
+  options.cpus.resize(count);
+  options.compute.resize(count);
+  options.on.resize(count);
+  if (!options.placement.empty()) options.placement.resize(count);
+  return options;
+}
+
 /// The smallest range that contains both. An empty range adds nothing.
 experiment::BlockRange cover(experiment::BlockRange left, experiment::BlockRange right) {
   if (left.empty()) return right;
@@ -189,7 +198,7 @@ record::TrialRecord PipelineExecutor::run(const experiment::Trial& trial) {
   TrialEvidence evidence;
   evidence.provenance = provenance_now();
   evidence.failure = attempt([&](const char*& phase) {
-    ensure_pipeline(trial, unsplit_.known(question_of(trial)) == nullptr);
+    ensure_pipeline(trial, unsplit_.known(question_of(trial)) == nullptr, participants(trial));
     if (trial.data_parallel > 0 && pipeline_->join_star()) applied_.forget();
     phase = "load";
     ensure_unsplit(trial);
@@ -233,7 +242,8 @@ BatchResult PipelineExecutor::last_result(const experiment::Trial& trial) {
           pipeline_->fetch_result(next_tag_ - 1, result, trial.micro_batches())};
 }
 
-void PipelineExecutor::ensure_pipeline(const experiment::UncutTrial& trial, bool asks_unsplit) {
+void PipelineExecutor::ensure_pipeline(const experiment::UncutTrial& trial, bool asks_unsplit,
+                                       std::optional<int> needed) {
   const auto wanted = pipeline_options(options_, trial);
   const bool same_network = networked_ && networked_->shaping == trial.shaping &&
                             networked_->cpus.size() == trial.cpus.size() && networked_->placement == trial.placement &&
@@ -248,7 +258,14 @@ void PipelineExecutor::ensure_pipeline(const experiment::UncutTrial& trial, bool
   devices_.reset();  // the next ones have the same cgroup names
   devices_.emplace(trial);
   if (asks_unsplit) unsplit_.start(setup_of(trial));  // while the stages start
-  start_pipeline(wanted);
+  try {
+    start_pipeline(wanted);
+  } catch (const StageError& error) {
+    if (!needed || error.stage().value_or(0) < *needed || shaped_between_devices(trial)) throw;
+    notice(fmt::format("a trial goes on that does not need what is missing: {}", error.what()));
+    pipeline_options_ = first_stages(wanted, static_cast<std::size_t>(*needed));
+    pipeline_.emplace(*pipeline_options_, *network_, *devices_);
+  }
 }
 
 void PipelineExecutor::make_network(const experiment::UncutTrial& trial) {
@@ -341,6 +358,7 @@ void PipelineExecutor::ensure_loaded(const experiment::Trial& trial) {
     const auto request = loaded_blocks_[i].empty() ? answer_->model : with_files_of(i, trial, answer_->model);
     requests.push_back({request, loaded_blocks_[i], has_little_memory(trial, i)});
   }
+  requests.erase(requests.begin() + std::min(pipeline_->stage_count(), trial.stage_count()), requests.end());
   pipeline_->load(requests);
   loaded_request_ = answer_->model;
 }

@@ -143,7 +143,9 @@ class PipelineExecutor final : public TrialExecutor {
  private:
   void start_pipeline(const PipelineOptions& wanted);
   /// `asks_unsplit`: questions about the unsplit model follow, whose process then starts together with the stages.
-  void ensure_pipeline(const experiment::UncutTrial& trial, bool asks_unsplit);
+  /// `needed`: how many of the stages take part; if another one cannot be started, only these are.
+  void ensure_pipeline(const experiment::UncutTrial& trial, bool asks_unsplit,
+                       std::optional<int> needed = std::nullopt);
   void notice_denormals();
   void make_network(const experiment::UncutTrial& trial);
   void ensure_unsplit(const experiment::Trial& trial);
