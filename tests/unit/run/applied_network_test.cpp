@@ -1,5 +1,5 @@
 #include <paretopipe/core/error.hpp>
-#include <paretopipe/run/pipeline_executor.hpp>
+#include <paretopipe/run/applied_network.hpp>
 
 #include <string>
 #include <vector>
