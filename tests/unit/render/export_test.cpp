@@ -192,7 +192,7 @@ TEST_CASE(
   record.stages[1].gpu = host::GpuUsage{.utilisation = 0.75, .samples = 4};
   record.stages[1].emulated_device = record::EmulatedDevice{
       .profile = "a board", .device = 1, .cpu_quota = 0.45, .memory_limit_bytes = 512, .cgroup_version = 2};
-  record.stages[1].conditions = host::CpuConditions{21, 22, host::CpuTime{31, 32, 33}, 41, 42};
+  record.stages[1].conditions = host::CpuConditions{21, 22, host::CpuTime{31, 32, 33}, 41, 42, 48.5, 52, 0, 0x50005};
   const auto made = export_as("stages", {record, testing::make_failure(make_trial(5), "gone")});
   REQUIRE(made.files.size() == 1);
   CHECK(made.files[0].path == "stages.csv");
