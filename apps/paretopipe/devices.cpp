@@ -191,7 +191,7 @@ void add_findings(render::Table& table, const std::vector<run::CheckedDevice>& d
     }
   }
   for (const auto& name : names) {
-    std::vector<std::string> row{name};
+    std::vector<std::string> row{"doctor: " + name};
     for (const auto& device : devices) row.push_back(level_of(device, name));
     table.add_row(std::move(row));
   }

@@ -100,8 +100,11 @@ void write_output(const run::BatchResult& result, const std::filesystem::path& f
 /// device, on the CPU.
 std::string where(const experiment::Trial& trial, std::size_t stage) {
   std::string text;
-  if (!trial.on.empty()) text += fmt::format(" on {}", trial.on.at(stage));
-  if (!trial.placement.empty()) text += fmt::format(" on device {}", trial.placement.at(stage));
+  if (!trial.on.empty()) {
+    text += fmt::format(" on {}", trial.on.at(stage));
+  } else if (!trial.placement.empty()) {
+    text += fmt::format(" on device {}", trial.placement.at(stage));
+  }
   if (!trial.compute_devices.empty()) text += fmt::format(" on {}", trial.compute_devices.at(stage));
   return text;
 }

@@ -87,7 +87,7 @@ void check(const Device& device, const std::string& path) {
   }
 }
 
-Device read_device(const std::string& name, const nlohmann::json& json) {
+Device read_device(const std::string& name, const nlohmann::json& json, const std::filesystem::path& folder) {
   const auto path = fmt::format("devices.{}", name);
   ObjectReader reader(json, path);
   Device device;
@@ -102,6 +102,7 @@ Device read_device(const std::string& name, const nlohmann::json& json) {
   if (json.contains("threads")) reader.read("threads", device.threads.emplace());
   reader.read("compute", device.compute);
   reader.read("profile", device.profile);
+  if (names_profile_file(device.profile)) device.profile = (folder / device.profile).string();
   reader.refuse_unknown_keys();
   if (!ports.empty()) read_ports(device, ports, path + ".ports");
   if (!device.ssh.empty()) check_destination(device.ssh, path + ".ssh");
@@ -122,15 +123,16 @@ std::optional<Device> device_of_destination(const std::string& name) {
 
 }  // namespace
 
-std::vector<Device> devices_from_json(const nlohmann::json& json) {
+std::vector<Device> devices_from_json(const nlohmann::json& json, const std::filesystem::path& folder) {
   if (!json.is_object()) throw UsageError("devices must be a JSON object, whose keys are the devices' names");
   std::vector<Device> devices;
-  for (const auto& [name, value] : json.items()) devices.push_back(read_device(name, value));
+  for (const auto& [name, value] : json.items()) devices.push_back(read_device(name, value, folder));
   return devices;
 }
 
 std::vector<Device> load_devices(const std::filesystem::path& file) {
-  return naming_file(file, [&] { return devices_from_json(read_json_file(file, "the devices file")); });
+  return naming_file(file,
+                     [&] { return devices_from_json(read_json_file(file, "the devices file"), file.parent_path()); });
 }
 
 std::filesystem::path users_devices_file() {

@@ -115,9 +115,13 @@ DeviceProfile device_profile_from_json(const nlohmann::json& json, const std::st
   return profile;
 }
 
+bool names_profile_file(const std::string& name_or_file) {
+  return name_or_file.find('/') != std::string::npos || name_or_file.ends_with(".json");
+}
+
 DeviceProfile load_device_profile(const std::string& name_or_file) {
   if (name_or_file == kNoDeviceProfile) return {};
-  if (name_or_file.find('/') != std::string::npos || name_or_file.ends_with(".json")) return load_file(name_or_file);
+  if (names_profile_file(name_or_file)) return load_file(name_or_file);
   for (const auto& [name, text] : shipped_device_files()) {
     if (name == name_or_file) return device_profile_from_json(parse_json_text(std::string(text)), name_or_file);
   }

@@ -133,7 +133,12 @@ void settle_devices(Experiment& experiment, const std::vector<Device>& on) {
   if (!experiment.compute_devices.empty()) again("compute_devices");
   if (!experiment.cpus.empty()) again("cpus");
   const bool profiled = std::ranges::any_of(on, [](const Device& device) { return !device.profile.empty(); });
-  if (profiled && !experiment.device_profiles.empty()) again("device_profiles");
+  if (profiled && !experiment.device_profiles.empty()) {
+    throw UsageError(
+        "the devices file gives a device of experiment.on a profile, and experiment.device_profiles names profiles, "
+        "too; "
+        "leave one of the two out");
+  }
   experiment.stages = static_cast<int>(on.size());
   std::vector<std::string> names;
   for (const auto& device : on) {

@@ -18,7 +18,7 @@ struct CpuConditions {
   std::optional<CpuTime> time;                        ///< of the calling thread's CPUs in between; absent if unreadable
   std::optional<std::int64_t> frequency_before_hz{};  ///< of these CPUs (read_cpu_frequency_hz), after the first probe
   std::optional<std::int64_t> frequency_after_hz{};   ///< same before the second probe; both absent in older records
-  std::optional<double> temperature_before_celsius{};  ///< as ThermalState has these, at the same moments
+  std::optional<double> temperature_before_celsius{};  ///< see ThermalState; read with the frequencies
   std::optional<double> temperature_after_celsius{};
   std::optional<std::uint32_t> throttled_before{};
   std::optional<std::uint32_t> throttled_after{};

@@ -241,8 +241,12 @@ std::string ChildProcess::output() const {
 
 std::string ChildProcess::last_output() const {
   constexpr std::size_t kTail = 2000;
-  auto text = read_output(std::size_t{1} << 16);  // a guard's signs of life may follow
-  while (!text.empty() && text.back() == '\n') text.pop_back();
+  auto text = read_output(std::size_t{1} << 16);  // a guard's signs of life are empty lines
+  const auto is_end = [](char letter) { return letter == '\n'; };
+  const auto empty_lines =
+      std::ranges::unique(text, [&](char left, char right) { return is_end(left) && is_end(right); });
+  text.erase(empty_lines.begin(), empty_lines.end());
+  while (!text.empty() && is_end(text.back())) text.pop_back();
   return text.size() > kTail ? text.substr(text.size() - kTail) : text;
 }
 

@@ -207,8 +207,8 @@ Deployment deploy(const Reach& reach, const std::vector<Deployed>& programs) {
   const auto architecture = *find(answers, "architecture");
   if (architecture != own_architecture()) {
     throw EnvironmentError(fmt::format(
-        "{} is of architecture {}, and the programs here are for {}; install {} there (`cmake --build --target "
-        "package` of a build for it makes it)",
+        "{} is of architecture {}, and the programs here are for {}; install {} there (`cmake --build BUILD_DIR "
+        "--target package` makes it, in a build for that architecture)",
         reach.name, architecture, own_architecture(), own_package(architecture)));
   }
   Deployment deployment{find(answers, "folder").value_or(""), {}};

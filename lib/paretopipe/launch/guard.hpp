@@ -16,7 +16,8 @@
 //   guard  → driver   GuardAnswer, a line of JSON; from here on, frames (wire/README.md) in both directions
 //
 // On stderr the guard gives a sign of life every ten seconds, an empty line. A host that vanished from the driver's
-// sight learns by it that the driver has given it up.
+// sight learns by it that the driver has given it up. There is none where stderr is a terminal, which would put it
+// among the frames.
 namespace paretopipe::launch {
 
 /// Printed before anything else; nothing that comes before it is part of the control link.

@@ -38,7 +38,7 @@ record::TrialRecord PipelineExecutor::run_training(const experiment::Trial& tria
 
 /// Up to the phase "run".
 const TrainingAnswer& PipelineExecutor::prepare_to_train(const experiment::Trial& trial, const char*& phase) {
-  ensure_pipeline(trial, unsplit_.known(training_question_of(trial)) == nullptr);
+  ensure_pipeline(trial, unsplit_.known(training_question_of(trial)) == nullptr, participants(trial));
   if (trial.data_parallel > 0) {
     pipeline_->join_replicas(trial.data_parallel);
   } else if (pipeline_->join_backward_ring()) {
@@ -135,7 +135,7 @@ std::optional<record::Failure> PipelineExecutor::train_epochs(const experiment::
     const auto batch_bytes = answer.description.input_bytes * trial.micro_batches();
     const auto at_a_time = static_cast<int>(std::clamp<std::int64_t>(kBytesAtATime / batch_bytes, 1, steps));
     for (Epoch epoch{1, epochs}; epoch.number <= epochs; ++epoch.number) {
-      for (auto& [of_end] : data.tasks) of_end.model.shuffle = order_of_epoch(trial, epoch.number);
+      for (auto& take : data.tasks) take.task.model.shuffle = order_of_epoch(trial, epoch.number);
       train_one(trial, answer, data, steps, at_a_time, epoch);
       observer(epoch, [&] { return pipeline_->fetch_weights(participants(trial)); });
     }
@@ -162,9 +162,9 @@ void PipelineExecutor::train_one(const experiment::Trial& trial, const TrainingA
   std::int64_t correct = 0;
   for (int first = 0; first < steps; first += at_a_time) {
     const int some = std::min(at_a_time, steps - first);
-    for (auto& [task] : data.tasks) {
-      task.distinct_inputs = some;
-      task.model.first_batch = first;
+    for (auto& take : data.tasks) {
+      take.task.distinct_inputs = some;
+      take.task.model.first_batch = first;
     }
     pipeline_->take_training_data(data.stages, data.tasks);
     const auto reports = pipeline_->train(train_requests(trial, answer, next_tag_++, some));

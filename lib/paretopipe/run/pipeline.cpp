@@ -85,6 +85,10 @@ void Pipeline::meet_guards() {
   for (auto& stage : stages_) stage.meet(deadline, options_.interrupt_descriptor);
 }
 
+bool Pipeline::intact() {
+  return std::none_of(stages_.begin(), stages_.end(), [](StageClient& stage) { return stage.ended(); });
+}
+
 ReachedDevice Pipeline::reached(int stage) const {
   const auto index = static_cast<std::size_t>(stage);
   const auto& guard = stages_[index].guard();
@@ -122,7 +126,7 @@ bool Pipeline::through_relay(int from, int to) const {
   return options_.shaping == experiment::Shaping::emulated && between_devices(from, to);
 }
 
-/// A stage says why it refuses, but does not know its own name. `what` it cannot do follows that, and the advice.
+/// A stage says why it refuses, but does not know its own name: the error becomes "NAME cannot WHAT: REASON ADVICE".
 template <class Reply, class Request>
 std::vector<Reply> Pipeline::ask_by_name(const std::vector<int>& stages, const std::vector<Request>& requests,
                                          const char* what, const char* advice) {

@@ -53,6 +53,9 @@ class Pipeline {
 
   int stage_count() const { return static_cast<int>(stages_.size()); }
 
+  /// False once a stage's process, or what launched it, has ended.
+  bool intact();
+
   /// The settings that each stage reported as applied.
   const std::vector<stage::Configured>& configured() const { return configured_; }
 

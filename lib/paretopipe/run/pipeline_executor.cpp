@@ -223,27 +223,25 @@ BatchResult PipelineExecutor::last_result(const experiment::Trial& trial) {
 void PipelineExecutor::ensure_pipeline(const experiment::UncutTrial& trial, bool asks_unsplit,
                                        std::optional<int> needed) {
   const auto wanted = pipeline_options(options_, trial);
+  std::optional<PipelineOptions> least;
+  if (needed && !trial.on.empty() && !shaped_between_devices(trial)) {
+    least = first_stages(wanted, static_cast<std::size_t>(*needed));
+  }
   const bool same_network = networked_ && networked_->shaping == trial.shaping &&
                             networked_->cpus.size() == trial.cpus.size() && networked_->placement == trial.placement &&
                             networked_->on == trial.on;
-  if (pipeline_ && same_network && pipeline_options_->same_processes(wanted)) return;
+  const bool may_serve = pipeline_ && pipeline_->intact() && same_network;
+  if (may_serve && pipeline_options_->same_processes(wanted)) return;
+  if (may_serve && least && Clock::now() < next_start_ && pipeline_options_->same_processes(*least)) return;
   pipeline_.reset();
   loaded_request_.reset();
   source_question_.reset();
   if (!same_network || shaped_between_devices(trial)) make_network(trial);
-  pipeline_options_ = wanted;
   unsplit_.end();    // it is in the driver's cgroup, whose siblings the devices' may have to be
   devices_.reset();  // the next ones have the same cgroup names
   devices_.emplace(trial);
   if (asks_unsplit) unsplit_.start(setup_of(trial));  // while the stages start
-  try {
-    start_pipeline(wanted);
-  } catch (const StageError& error) {
-    if (!needed || error.stage().value_or(0) < *needed || shaped_between_devices(trial)) throw;
-    notice(fmt::format("a trial goes on that does not need what is missing: {}", error.what()));
-    pipeline_options_ = first_stages(wanted, static_cast<std::size_t>(*needed));
-    pipeline_.emplace(*pipeline_options_, *network_, *devices_);
-  }
+  start_pipeline(wanted, least);
 }
 
 void PipelineExecutor::make_network(const experiment::UncutTrial& trial) {
@@ -262,13 +260,26 @@ void PipelineExecutor::make_network(const experiment::UncutTrial& trial) {
   networked_ = trial;
 }
 
-void PipelineExecutor::start_pipeline(const PipelineOptions& wanted) {
-  launch::poll_interruptibly({}, Clock::now() + pause_before_start(failed_starts_), options_.interrupt_descriptor,
-                             "wait before stages are started again");
-  ++failed_starts_;
-  pipeline_.emplace(wanted, *network_, *devices_);
+void PipelineExecutor::start_pipeline(const PipelineOptions& wanted, const std::optional<PipelineOptions>& least) {
+  if (least && Clock::now() < next_start_) return start(*least);
+  launch::poll_interruptibly({}, next_start_, options_.interrupt_descriptor, "wait before stages are started again");
+  try {
+    start(wanted);
+    failed_starts_ = 0;
+    next_start_ = {};
+  } catch (const StageError& error) {
+    next_start_ = Clock::now() + pause_before_start(++failed_starts_);
+    const bool is_needed = !least || error.stage().value_or(0) < static_cast<int>(least->cpus.size());
+    if (is_needed || error.kind() == StageError::Kind::refused) throw;
+    notice(fmt::format("this trial goes on, because it does not need what cannot be started: {}", error.what()));
+    start(*least);
+  }
+}
+
+void PipelineExecutor::start(const PipelineOptions& options) {
+  pipeline_options_ = options;
+  pipeline_.emplace(options, *network_, *devices_);
   if (between_devices_ != nullptr) between_devices_->use(*pipeline_);
-  failed_starts_ = 0;
   notice_denormals();
 }
 
@@ -331,12 +342,13 @@ void PipelineExecutor::ensure_loaded(const experiment::Trial& trial) {
   loaded_request_.reset();
   loaded_blocks_ = blocks_needed(trial);
   std::vector<stage::Load> requests;
-  for (std::size_t i = 0; i < loaded_blocks_.size(); ++i) {
+  // Stages that could not be started take no part in this trial.
+  const auto count = static_cast<std::size_t>(std::min(pipeline_->stage_count(), trial.stage_count()));
+  for (std::size_t i = 0; i < count; ++i) {
     // Without blocks it needs no file.
     const auto request = loaded_blocks_[i].empty() ? answer_->model : with_files_of(i, trial, answer_->model);
     requests.push_back({request, loaded_blocks_[i], has_little_memory(trial, i)});
   }
-  requests.erase(requests.begin() + std::min(pipeline_->stage_count(), trial.stage_count()), requests.end());
   pipeline_->load(requests);
   loaded_request_ = answer_->model;
 }

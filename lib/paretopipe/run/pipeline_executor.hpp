@@ -110,9 +110,11 @@ class PipelineExecutor final : public TrialExecutor {
   BatchResult last_result(const experiment::Trial& trial);
 
  private:
-  void start_pipeline(const PipelineOptions& wanted);
+  /// `least`: the stages that the trial needs, if it can do without the others while these cannot be started.
+  void start_pipeline(const PipelineOptions& wanted, const std::optional<PipelineOptions>& least);
+  void start(const PipelineOptions& options);
   /// `asks_unsplit`: questions about the unsplit model follow, whose process then starts together with the stages.
-  /// `needed`: how many of the stages take part; if another one cannot be started, only these are.
+  /// `needed`: how many of the stages take part, the first ones.
   void ensure_pipeline(const experiment::UncutTrial& trial, bool asks_unsplit,
                        std::optional<int> needed = std::nullopt);
   void notice_denormals();
@@ -180,7 +182,8 @@ class PipelineExecutor final : public TrialExecutor {
   std::vector<experiment::BlockRange> loaded_blocks_;
   std::optional<UnsplitQuestion> source_question_;  ///< that the source has the inputs and outputs of
   std::uint32_t next_tag_ = 1;
-  int failed_starts_ = 0;  ///< in a row
+  int failed_starts_ = 0;           ///< in a row
+  Clock::time_point next_start_{};  ///< not before, after those
   bool denormals_noticed_ = false;
 };
 

@@ -109,7 +109,7 @@ void check_limits(const experiment::Experiment& experiment, const SweepInputs& i
     if (inputs.networks.shaping == experiment::Shaping::none) continue;
     throw UsageError(fmt::format(
         "the device profile {} limits processes of this machine, and the relays of --network would be among "
-        "them; leave one of both out",
+        "them; leave out one of the two",
         profile.name));
   }
 }

@@ -1,5 +1,6 @@
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/experiment/data_files.hpp>
+#include <paretopipe/experiment/data_source.hpp>
 
 #include <filesystem>
 
@@ -26,6 +27,14 @@ TEST_CASE("the files of a data set are found packed or not, with labels where th
   CHECK(files_of_data("fashion-mnist:" + place, "own") == Paths{images, labels});
   support::write_file(folder.path() / "test_batch.bin", "x");
   CHECK(files_of_data("cifar10:" + place, "own") == Paths{folder.path() / "test_batch.bin"});  // it holds both
+}
+
+TEST_CASE("every kind of data with labels of its own is a data set whose files are known", "[data]") {
+  for (const auto* name : {"fashion-mnist", "fashion-mnist-train", "cifar10"}) {
+    REQUIRE(parse_data(name).own_labels());
+    support::check_throws<EnvironmentError>([&] { find_in_data_set(name, "/nowhere", DataSetPart::images); },
+                                            {name, "/nowhere", ":DIR"});
+  }
 }
 
 TEST_CASE("a person's own files are the data's files, and what is random has none", "[data]") {

@@ -113,6 +113,14 @@ TEST_CASE("devices decide how many stages there are, which share a device, and w
   CHECK(untouched == Experiment{});
 }
 
+TEST_CASE("a profile in a file lies beside the devices file, wherever a person is", "[device]") {
+  const support::TemporaryFolder folder;
+  support::write_file(folder.path() / "board.json", R"({"threads": 1})");
+  support::write_file(folder.path() / "devices.json", R"({"pi": {"ssh": "pi", "profile": "board.json"}})");
+  const auto devices = load_devices(folder.path() / "devices.json");
+  CHECK(devices.at(0).profile == (folder.path() / "board.json").string());
+}
+
 TEST_CASE("the profile of a device is that of all its stages, and others have none", "[device]") {
   Experiment experiment;
   auto server = remote("server");

@@ -180,7 +180,7 @@ TEST_CASE("optimized, a difference within the tolerance is kept and passes, and 
 }
 
 TEST_CASE(
-    "on CPUs or LibTorches of several kinds eager outputs may differ by a tolerance, which the record keeps, and "
+    "on CPUs of several kinds, or LibTorches of several releases, eager outputs may differ by a tolerance, and "
     "otherwise by nothing") {
   const auto trial = trial_at({3});
   host::HostContext server, board;

@@ -92,11 +92,12 @@ TEST_CASE("a disturbance is said with its stage and its share, and what is none 
       {"a Raspberry Pi reached a limit that it had not before",
        [](auto& record) {
          record.stages[0].conditions->throttled_before = 0x50000;
-         record.stages[0].conditions->throttled_after = 0x50000;
+         record.stages[0].conditions->throttled_after = 0x70000;
          record.stages[1].conditions->throttled_before = 0x50000;
          record.stages[1].conditions->throttled_after = 0xd0008;
        },
-       {"stage 1's machine reached a limit during the trial: soft temperature limit"}},
+       {"stage 0's machine reached a limit during the trial: clock capped",
+        "stage 1's machine reached a limit during the trial: soft temperature limit"}},
       {"pages were read from disk",
        [](auto& record) { record.stages[1].usage.major_page_faults = 3; },
        {"stage 1 waited 3 times for pages from disk"}},

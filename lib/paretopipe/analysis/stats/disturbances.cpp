@@ -106,7 +106,8 @@ void add_change_of_speed(std::vector<std::string>& found, const host::CpuConditi
 /// What a Raspberry Pi says that heat or its power supply did to it meanwhile.
 void add_throttling(std::vector<std::string>& found, const host::CpuConditions& conditions, std::size_t index) {
   if (!conditions.throttled_before || !conditions.throttled_after) return;
-  const auto limits = host::describe_throttling(*conditions.throttled_after & ~*conditions.throttled_before);
+  const auto bits = *conditions.throttled_after & ~*conditions.throttled_before;
+  const auto limits = host::describe_throttling((bits | bits >> 16U) & 0xFU);  // those "since boot" are new, too
   if (limits.empty()) return;
   found.push_back(
       fmt::format("stage {}'s machine reached a limit during the trial: {}", index, fmt::join(limits, ", ")));

@@ -88,7 +88,8 @@ namespace {
 
 Images read_images(const std::string& name, const std::string& folder) {
   const auto file = experiment::find_in_data_set(name, folder, experiment::DataSetPart::images);
-  return name == "cifar10" ? read_cifar10_images(file) : read_idx_images(file);
+  if (name == "cifar10") return read_cifar10_images(file);
+  return read_idx_images(file);  // both parts of Fashion-MNIST
 }
 
 class DataSetSamples final : public Samples {
