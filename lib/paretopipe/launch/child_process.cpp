@@ -246,7 +246,8 @@ std::string ChildProcess::last_output() const {
   const auto empty_lines =
       std::ranges::unique(text, [&](char left, char right) { return is_end(left) && is_end(right); });
   text.erase(empty_lines.begin(), empty_lines.end());
-  while (!text.empty() && is_end(text.back())) text.pop_back();
+  if (text.starts_with('\n')) text.erase(0, 1);
+  if (text.ends_with('\n')) text.pop_back();
   return text.size() > kTail ? text.substr(text.size() - kTail) : text;
 }
 

@@ -32,6 +32,13 @@ TEST_CASE("of a talkative child the last words are kept") {
   CHECK(output.ends_with("line 1999\nthe end"));
 }
 
+TEST_CASE("empty lines, a guard's signs of life, are no words") {
+  const std::string hours = "i=0; while [ $i -lt 3000 ]; do echo; i=$((i+1)); done; ";
+  CHECK(ShellChild("echo welcome; " + hours + "echo killed >&2").output_at_end() == "welcome\nkilled");
+  CHECK(ShellChild(hours + "echo killed >&2").output_at_end() == "killed");
+  CHECK(ShellChild(hours).output_at_end().empty());
+}
+
 TEST_CASE("a child says how it ended, again and again") {
   const auto [script, how] = GENERATE(table<std::string, std::string>({
       {"exit 0", "exited with status 0"},
