@@ -244,8 +244,8 @@ std::string ChildProcess::last_output() const {
   auto text = read_output(std::size_t{1} << 16);  // a guard's signs of life are empty lines
   const auto is_end = [](char letter) { return letter == '\n'; };
   const auto empty_lines =
-      std::ranges::unique(text, [&](char left, char right) { return is_end(left) && is_end(right); });
-  text.erase(empty_lines.begin(), empty_lines.end());
+      std::unique(text.begin(), text.end(), [&](char left, char right) { return is_end(left) && is_end(right); });
+  text.erase(empty_lines, text.end());
   if (text.starts_with('\n')) text.erase(0, 1);
   if (text.ends_with('\n')) text.pop_back();
   return text.size() > kTail ? text.substr(text.size() - kTail) : text;
