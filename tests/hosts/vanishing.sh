@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # usage: vanishing.sh BIN_DIR
 # A host that vanishes during a sweep (with_two_hosts.sh; the cable is pulled) fails the trial by name within seconds, is started
-# again when it is back, and keeps nothing running, even if nothing was under way. --resume does the rest.
+# again when it is back, and keeps nothing running, even if nothing was under way. --resume does the rest. Behind a launcher that
+# does not notice, the guard's signs of life tell.
 set -euo pipefail
 # shellcheck source=tests/hosts/on_two_hosts.sh
 source "$(dirname "${BASH_SOURCE[0]}")/on_two_hosts.sh"
@@ -46,5 +47,21 @@ sleep 3.5
 ip link set to-pi down
 wait "$driver" || true
 sleep 5  # until the kernel here has given up
+ip link set to-pi up
+wait_until "what ran on the vanished host ends" all_is_quiet
+
+echo "== a host that vanishes behind a launcher that says nothing of it"
+printf '{"pi": {"launch": "ssh -T pi", "program": "%s", "address": "10.99.0.2"}}\n' "$PARETOPIPE_STAGE" >home/.config/paretopipe/devices.json
+paretopipe sweep --model synthetic:100ms/40kB,1ms --data random --on local --on pi --split 1 --batches 600 --warmup 1 --repeat 1 \
+  --repeat-slow 0 --out unnoticed >output 2>&1 &
+driver=$!
+wait_until "a sweep" test -d unnoticed
+sleep 8  # until a sign of life has come
+ip link set to-pi down
+pulled=$EPOCHREALTIME
+wait_until "a vanished host" grep -qs 'stage 1 on pi has vanished' unnoticed/records.jsonl
+echo "the trial failed by name $(((${EPOCHREALTIME/./} - ${pulled/./}) / 1000)) ms after the cable was pulled"
+wait "$driver" || true
+sleep 5
 ip link set to-pi up
 wait_until "what ran on the vanished host ends" all_is_quiet

@@ -225,10 +225,13 @@ bool ChildProcess::succeeded() {
   return how_it_ended() && WIFEXITED(*wait_status_) && WEXITSTATUS(*wait_status_) == 0;
 }
 
-std::string ChildProcess::read_output(std::size_t at_most) const {
+std::size_t ChildProcess::output_size() const {
   struct stat status {};
-  if (::fstat(output_.get(), &status) != 0) return {};
-  const auto size = static_cast<std::size_t>(status.st_size);
+  return ::fstat(output_.get(), &status) == 0 ? static_cast<std::size_t>(status.st_size) : 0;
+}
+
+std::string ChildProcess::read_output(std::size_t at_most) const {
+  const auto size = output_size();
   std::string text(std::min(size, at_most), '\0');
   const auto got = ::pread(output_.get(), text.data(), text.size(), static_cast<off_t>(size - text.size()));
   text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);

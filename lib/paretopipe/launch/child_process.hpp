@@ -53,6 +53,8 @@ class ChildProcess {
   /// All output so far.
   std::string output() const;
 
+  std::size_t output_size() const;  ///< in bytes
+
   /// The last lines of output, for error messages; empty if there are none.
   std::string last_output() const;
 

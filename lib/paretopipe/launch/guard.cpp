@@ -32,9 +32,6 @@ namespace {
 constexpr std::size_t kLongestLine = std::size_t{1} << 16;
 /// A stage whose driver has gone ends by itself at once, unless it computes.
 constexpr int kGraceMs = 2000;
-/// How often the driver gets an empty line on stderr. Its machine has to acknowledge it: where that has vanished, this
-/// machine's TCP finds out, and with it whoever waits here for the driver. Nothing else may be under way for hours.
-constexpr auto kSignOfLifeEvery = std::chrono::seconds(10);
 
 /// False if nobody reads any more.
 bool write_all(int descriptor, std::string_view bytes) {
@@ -120,8 +117,14 @@ std::string variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
+/// A terminal would put them among the frames.
+bool gives_signs_of_life() {
+  return ::isatty(STDERR_FILENO) == 0;
+}
+
 /// The stage between threads: one passes the driver's bytes on and ends the stage when the driver has gone, another
-/// passes the stage's on and reaps it, and a third gives signs of life.
+/// passes the stage's on and reaps it, and a third gives signs of life. The driver's machine has to acknowledge these:
+/// where it has vanished, this machine's TCP finds out. Nothing else may be under way for hours.
 class GuardedStage {
  public:
   GuardedStage(const std::filesystem::path& program, const GuardOrder& order) {
@@ -138,8 +141,8 @@ class GuardedStage {
     std::thread([this, in = stream.in.get()] {
       pump(in, [&](std::string_view bytes) { return send_all(control_.get(), bytes, in); });
       end_after_driver();
-    }).detach();                         // it may wait for the driver for ever
-    if (::isatty(STDERR_FILENO) == 0) {  // a terminal would put it among the frames
+    }).detach();  // it may wait for the driver for ever
+    if (gives_signs_of_life()) {
       std::thread([] {
         do {
           std::this_thread::sleep_for(kSignOfLifeEvery);
@@ -191,8 +194,10 @@ int guard_stage(const std::filesystem::path& program) {
   GuardOrder order;
   nlohmann::json::parse(*line).at("environment").get_to(order.environment);
   GuardedStage stage(program, order);
-  const nlohmann::json answer{
-      {"release", version()}, {"architecture", own_architecture()}, {"ssh_connection", variable("SSH_CONNECTION")}};
+  const nlohmann::json answer{{"release", version()},
+                              {"architecture", own_architecture()},
+                              {"ssh_connection", variable("SSH_CONNECTION")},
+                              {"signs_of_life", gives_signs_of_life()}};
   write_all(stream.out.get(), answer.dump() + "\n");
   // The thread that waits for the driver needs the stage as long as this process lives.
   ::_exit(stage.serve(stream));
@@ -255,6 +260,7 @@ GuardAnswer meet_guard(int control, const GuardOrder& order, Clock::time_point d
     json.at("release").get_to(answer.release);
     json.at("architecture").get_to(answer.architecture);
     json.at("ssh_connection").get_to(answer.ssh_connection);
+    answer.signs_of_life = json.value("signs_of_life", false);
   } catch (const nlohmann::json::exception& error) {
     throw EnvironmentError(fmt::format("answered in another way than a stage program does ({})", reason_of(error)));
   }

@@ -15,10 +15,12 @@
 //   driver → guard    GuardOrder, a line of JSON
 //   guard  → driver   GuardAnswer, a line of JSON; from here on, frames (wire/README.md) in both directions
 //
-// On stderr the guard gives a sign of life every ten seconds, an empty line. A host that vanished from the driver's
-// sight learns by it that the driver has given it up. There is none where stderr is a terminal, which would put it
-// among the frames.
+// On stderr the guard gives a sign of life every kSignOfLifeEvery, an empty line. A host that vanished from the
+// driver's sight learns by it that the driver has given it up, and the driver learns that the host has vanished where
+// the launcher says nothing of it. There is none where stderr is a terminal, which would put it among the frames.
 namespace paretopipe::launch {
+
+inline constexpr auto kSignOfLifeEvery = std::chrono::seconds(5);
 
 /// Printed before anything else; nothing that comes before it is part of the control link.
 inline constexpr const char* kGuardMarker = "PARETOPIPE-STAGE-CONTROL-LINK";
@@ -33,6 +35,7 @@ struct GuardAnswer {
   std::string release{};         ///< paretopipe::version() of the stage program
   std::string architecture{};    ///< uname(2)'s machine, such as "aarch64"
   std::string ssh_connection{};  ///< SSH_CONNECTION of sshd(8), "client port server port"; empty without SSH
+  bool signs_of_life = false;    ///< whether the guard gives them
 };
 
 /// The guard's side: serves the launcher's stdin and stdout until either the stage or the driver has ended, then ends

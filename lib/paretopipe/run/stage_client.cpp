@@ -105,11 +105,18 @@ void StageClient::meet(Clock::time_point deadline, int interrupt_descriptor) {
     throw failure(fmt::format("cannot be started: {} {} ({}){}", launched_with_, error.what(), how,
                               advice_for(how, launched_with_)));
   }
+  output_before_signs_ = process_.output_size();
   if (guard_->release == version()) return;
   throw failure(
       fmt::format("is of release {}, and this driver of {}: they would not measure the same; install the same "
                   "release, or run `paretopipe devices deploy`",
                   guard_->release, version()));
+}
+
+std::optional<std::size_t> StageClient::signs_of_life() const {
+  const auto size = process_.output_size();
+  const bool heard = guard_ && guard_->signs_of_life && size > output_before_signs_;  // a launcher may keep stderr
+  return heard ? std::optional(size) : std::nullopt;
 }
 
 void StageClient::send_envelope(const nlohmann::json& envelope) {
@@ -279,7 +286,11 @@ constexpr auto kLastWordsEvery = std::chrono::milliseconds(50);
 }  // namespace
 
 StallWatch::StallWatch(const std::vector<StageClient*>& stages, const WaitLimits& limits)
-    : stages_(stages), limits_(limits), cpu_when_asked_ns_(stages.size()), next_look_(limits.deadline) {
+    : stages_(stages),
+      limits_(limits),
+      cpu_when_asked_ns_(stages.size()),
+      signs_of_life_(stages.size()),
+      next_look_(limits.deadline) {
   for (const auto* stage : stages) {
     sights_.emplace_back().stage = stage->index();
     if (limits.watching == nullptr) sights_.back().silent = Nanoseconds(1);  // nobody will ask it
@@ -304,6 +315,7 @@ void StallWatch::look(const std::vector<StageClient*>& waiting) {
   if (limits_.watching == nullptr) end_wait(find_late(sights_));
   listen(waiting);
   if (last_words_until_) return hear_last_words();
+  feel_pulse(waiting);
   const auto& [limits, notice] = *limits_.watching;
   if (const auto stalled = find_stalled(sights_, limits); !stalled.empty()) end_wait(stalled);
   tell_of_slow_ones();
@@ -329,6 +341,17 @@ void StallWatch::listen(const std::vector<StageClient*>& waiting) {
       sight.state = process->state;
       sight.used_cpu = process->cpu_time_ns > cpu_when_asked_ns_[static_cast<std::size_t>(&sight - sights_.data())];
     }
+  }
+}
+
+void StallWatch::feel_pulse(const std::vector<StageClient*>& waiting) {
+  for (const auto* stage : waiting) {
+    auto& sight = sight_of(*stage);
+    auto& at_last_look = signs_of_life_[static_cast<std::size_t>(&sight - sights_.data())];
+    const auto now = stage->signs_of_life();
+    const bool none_came = now && now == at_last_look;
+    sight.lifeless = none_came ? sight.lifeless + limits_.watching->limits.every : Nanoseconds(0);
+    at_last_look = now;
   }
 }
 

@@ -108,6 +108,9 @@ class StageClient {
     return launched_with_.empty() ? host::read_process_state(process_.pid()) : std::nullopt;
   }
 
+  /// The bytes that came with signs of life among them, which grow while its host is there; none if no sign comes here.
+  std::optional<std::size_t> signs_of_life() const;
+
   /// The reply that has arrived or is arriving. Throws StageError for a fault, a dead process, or another message.
   template <class Reply>
   Reply receive() {
@@ -160,6 +163,7 @@ class StageClient {
   launch::GuardOrder order_;
   std::optional<launch::GuardAnswer> guard_;
   launch::ChildProcess process_;
+  std::size_t output_before_signs_ = 0;
   wire::Link control_;
   bool asked_where_ = false;
   std::optional<stage::Whereabouts> whereabouts_;
@@ -192,6 +196,7 @@ class StallWatch {
 
  private:
   void listen(const std::vector<StageClient*>& waiting);
+  void feel_pulse(const std::vector<StageClient*>& waiting);
   void ask(const std::vector<StageClient*>& waiting);
   void tell_of_slow_ones();
   void hear_last_words();
@@ -201,9 +206,10 @@ class StallWatch {
 
   const std::vector<StageClient*> stages_;
   const WaitLimits limits_;
-  std::vector<StageSight> sights_;               ///< one for each of `stages_`
-  std::vector<std::int64_t> cpu_when_asked_ns_;  ///< likewise
-  std::set<int> told_of_;                        ///< slow stages
+  std::vector<StageSight> sights_;                         ///< one for each of `stages_`
+  std::vector<std::int64_t> cpu_when_asked_ns_;            ///< likewise
+  std::vector<std::optional<std::size_t>> signs_of_life_;  ///< likewise, at the last look
+  std::set<int> told_of_;                                  ///< slow stages
   Clock::time_point next_look_;
   std::optional<Clock::time_point> last_words_until_;
 };

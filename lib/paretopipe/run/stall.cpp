@@ -77,6 +77,11 @@ std::vector<Accusation> silent_ones(std::span<const StageSight> sights, const St
     if (sight.state == kStopped && sight.silent >= limits.stopped) {
       found.push_back({sight.stage, fmt::format("hangs: its process is stopped (SIGSTOP), and has not answered for {}",
                                                 seconds(sight.silent))});
+    } else if (sight.unseen && std::min(sight.silent, sight.lifeless) >= limits.lifeless) {
+      found.push_back(
+          {sight.stage, fmt::format("has vanished: for {} it has not answered, nor has its guard there given a "
+                                    "sign of life; look at its machine and the network to it",
+                                    seconds(sight.lifeless))});
     } else if (sight.unseen && sight.silent >= limits.unseen) {
       found.push_back({sight.stage, fmt::format("hangs: it has not answered for {}", seconds(sight.silent))});
     } else if (!sight.unseen && sight.silent >= limits.unsure && !sight.used_cpu) {

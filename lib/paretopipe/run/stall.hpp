@@ -24,6 +24,8 @@ struct StallLimits {
   /// stopped; and for a link that has bytes to deliver but delivers none, which may lose packets.
   Nanoseconds unsure = std::chrono::seconds(60);
   Nanoseconds unseen = std::chrono::minutes(5);  ///< without an answer from another machine, which may be swapping
+  /// The same where its guard, which gives a sign of life every 5 s (launch::kSignOfLifeEvery), gives none, either.
+  Nanoseconds lifeless = std::chrono::seconds(20);
 };
 
 /// Tells a person a sentence while a stage is waited for.
@@ -49,6 +51,7 @@ struct StageSight {
   char state = '?';           ///< of its process (host::ProcessState)
   bool used_cpu = false;      ///< while it was silent
   bool unseen = false;        ///< on another machine: nobody here knows its state and CPU time
+  Nanoseconds lifeless{};     ///< how long its guard has given no sign of life, after others that came
   stage::Whereabouts last{};  ///< its newest answer
   std::vector<LaneSight> lanes{};
 

@@ -168,6 +168,18 @@ TEST_CASE("a silent process on another machine, whose CPU time nobody sees, gets
   check_one(run::find_stalled(sights, kLimits), 0, "hangs: it has not answered for 300 s");
 }
 
+TEST_CASE("a silent machine whose guard gives no sign of life any more has vanished after 20 s", "[stall]") {
+  auto sights = standing_for(2s, {kWaits, kWaits});
+  sights[0].unseen = true;
+  sights[0].silent = 60s;
+  sights[0].lifeless = 18s;
+  CHECK(run::find_stalled(sights, kLimits).empty());
+  sights[0].lifeless = 20s;
+  check_one(run::find_stalled(sights, kLimits), 0, "has vanished: for 20 s it has not answered");
+  sights[0].silent = 18s;  // what it says is a sign of life, too
+  CHECK(run::find_stalled(sights, kLimits).empty());
+}
+
 TEST_CASE("an answer ends the silence", "[stall]") {
   StageSight sight;
   sight.state = 'T';
