@@ -68,18 +68,15 @@ void print_schedules(const std::vector<experiment::Trial>& trials) {
   std::set<std::string> printed;
   for (const auto& trial : trials) {
     if (!trial.training) continue;
-    const int replicas = std::max(1, trial.data_parallel);
-    const experiment::TrainingExtent extent{replicas > 1 ? 1 : run::participants(trial),
-                                            trial.micro_batches() / replicas, 1, replicas};
-    std::vector<std::vector<experiment::Action>> stages;
+    const auto extent = run::training_extent(trial, 1);
+    const auto stages = experiment::schedule_of(trial.training->schedule, extent);
     auto text =
         fmt::format("{}, {} micro-batches a step:\n", to_string(trial.training->schedule), trial.micro_batches());
-    for (int stage = 0; stage < extent.stages; ++stage) {
-      stages.push_back(experiment::actions_of(trial.training->schedule, extent, stage));
-      text += replicas > 1 ? fmt::format("  each of {} replicas: {}\n", replicas, experiment::to_string(stages.back()))
-                           : fmt::format("  stage {}: {}\n", stage, experiment::to_string(stages.back()));
+    for (std::size_t stage = 0; stage < stages.size(); ++stage) {
+      const auto actions = experiment::to_string(stages[stage]);
+      text += extent.replicas > 1 ? fmt::format("  each of {} replicas: {}\n", extent.replicas, actions)
+                                  : fmt::format("  stage {}: {}\n", stage, actions);
     }
-    experiment::check(stages);
     if (printed.insert(text).second) fmt::print("{}", text);
   }
 }

@@ -130,6 +130,13 @@ void check(Stages stages) {
   if (!for_each_in_order(stages, [](std::size_t, std::size_t) {})) refuse_schedule("its stages wait for each other");
 }
 
+std::vector<std::vector<Action>> schedule_of(Schedule schedule, const TrainingExtent& extent) {
+  std::vector<std::vector<Action>> stages;
+  for (int stage = 0; stage < extent.stages; ++stage) stages.push_back(actions_of(schedule, extent, stage));
+  check(stages);
+  return stages;
+}
+
 std::vector<std::vector<PlannedAction>> play(Stages stages, std::span<const ActionTimes> times) {
   std::vector<std::vector<PlannedAction>> planned(stages.size());
   std::vector<double> free(stages.size());

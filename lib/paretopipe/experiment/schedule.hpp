@@ -43,6 +43,9 @@ int most_in_flight(std::span<const Action> actions);
 /// that waits for it. Tensors are taken to arrive in the order in which they are sent.
 void check(std::span<const std::vector<Action>> stages);
 
+/// What each stage does, checked.
+std::vector<std::vector<Action>> schedule_of(Schedule schedule, const TrainingExtent& extent);
+
 /// Tells `run` the stage and the index of every action, each after the actions that make its input, in an order that a
 /// pipeline could have. Returns false, having told of some only, if stages wait for each other.
 bool for_each_in_order(std::span<const std::vector<Action>> stages,

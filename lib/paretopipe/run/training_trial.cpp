@@ -144,6 +144,7 @@ std::vector<stage::PrepareTraining> training_requests(const experiment::Trial& t
 
 std::vector<stage::Train> train_requests(const experiment::Trial& trial, const TrainingAnswer& answer,
                                          std::uint32_t tag, int steps, bool verified) {
+  experiment::schedule_of(trial.training->schedule, training_extent(trial, steps));  // throws if stages would hang
   std::vector<stage::Train> requests;
   const auto blocks = trial.stage_blocks();
   const int stages = participants(trial);

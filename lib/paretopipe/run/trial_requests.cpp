@@ -1,6 +1,7 @@
 #include <paretopipe/experiment/codecs.hpp>
 #include <paretopipe/run/trial_requests.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace paretopipe::run {
@@ -12,6 +13,11 @@ codec::Codec codec_of_link(const experiment::Trial& trial, int from) {
 
 int participants(const experiment::Trial& trial) {
   return trial.all_local() ? 1 : trial.stage_count();
+}
+
+experiment::TrainingExtent training_extent(const experiment::Trial& trial, int steps) {
+  const int replicas = std::max(1, trial.data_parallel);
+  return {replicas > 1 ? 1 : participants(trial), trial.micro_batches() / replicas, steps, replicas};
 }
 
 bool has_lossy_codec(const experiment::Trial& trial) {

@@ -1,5 +1,6 @@
 #pragma once
 #include <paretopipe/experiment/model_description.hpp>
+#include <paretopipe/experiment/schedule.hpp>
 #include <paretopipe/experiment/trial.hpp>
 #include <paretopipe/stage/messages.hpp>
 
@@ -10,6 +11,9 @@ namespace paretopipe::run {
 
 /// The stages that take part in a trial: stage 0 alone if all is local.
 int participants(const experiment::Trial& trial);
+
+/// What is trained in so many steps of a trial that trains.
+experiment::TrainingExtent training_extent(const experiment::Trial& trial, int steps);
 
 /// The codec of what goes from stage `from` to the next one; none on the way back of the results, and where batches are
 /// dealt out.

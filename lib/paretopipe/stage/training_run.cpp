@@ -46,6 +46,8 @@ class TrainingRun {
             stage.asked.task.training.schedule,
             {stage.asked.stage_count, static_cast<int>(micro_batches_), request.steps, stage.asked.task.replicas},
             stage.asked.stage)),
+        // Nobody is held up for want of room: the stage before has at most one more micro-batch in flight than this
+        // one.
         crossings_{request.tag, micro_batches_ * static_cast<std::size_t>(request.steps),
                    static_cast<std::size_t>(experiment::most_in_flight(actions_)) + 2},
         activations_in_(links.activations.previous, crossings_, request.incoming_codec, request.incoming,
