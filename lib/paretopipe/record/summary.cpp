@@ -3,6 +3,8 @@
 #include <paretopipe/core/json_fields.hpp>
 #include <paretopipe/record/summary.hpp>
 
+#include <numeric>
+
 namespace paretopipe::record {
 
 const std::tuple kMaxRateFields{field("kept_image_per_s", &MaxRate::kept_image_per_s),
@@ -25,6 +27,11 @@ const std::tuple kStepPartsFields{field("forward_ns", &StepParts::forward_ns),
                                   field("transfer_ns", &StepParts::transfer_ns),
                                   field("decode_ns", &StepParts::decode_ns, 0.0),
                                   field("waiting_ns", &StepParts::waiting_ns)};
+
+double StepParts::all_ns() const {
+  return std::accumulate(kStepParts.begin(), kStepParts.end(), 0.0,
+                         [this](double sum, auto part) { return sum + this->*part; });
+}
 
 void to_json(nlohmann::json& json, const StepParts& parts) {
   write_fields(json, parts, kStepPartsFields);

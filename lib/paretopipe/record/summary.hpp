@@ -88,6 +88,8 @@ struct StepParts {
                              ///< nothing was left to do
 
   double busy_ns() const { return forward_ns + backward_ns + update_ns; }
+  double all_ns() const;
+  double utilisation() const { return all_ns() > 0 ? busy_ns() / all_ns() : 0; }  ///< compute-busy time / wall time
   bool operator==(const StepParts&) const = default;
 };
 

@@ -148,10 +148,15 @@ constexpr std::array kStageColumns{
     Column{"probe_after_ns", condition<&Conditions::probe_after_ns>},
 };
 
+constexpr std::array kStepPartColumns{"step_forward_ns", "step_backward_ns", "step_update_ns", "step_all_reduce_ns",
+                                      "step_encode_ns",  "step_transfer_ns", "step_decode_ns", "step_waiting_ns"};
+static_assert(kStepPartColumns.size() == record::kStepParts.size());
+
 std::string stages_heading(const record::TrialRecord& record) {
   std::vector<std::string> cells{"id", "model", "split", "repetition", "status", "stage", "hostname", "cpus"};
   for (const auto& column : kStageColumns) cells.emplace_back(column.name);
   for (const auto* name : {"compute_p50_ns", "utilisation", "bubble"}) cells.emplace_back(name);
+  for (const auto* part : kStepPartColumns) cells.emplace_back(part);
   for (const auto* name : {"gpu_utilisation", "emulated_device", "cpu_quota", "memory_limit_bytes"})
     cells.emplace_back(name);
   for (const auto* name :
@@ -160,6 +165,18 @@ std::string stages_heading(const record::TrialRecord& record) {
   }
   for (const auto& setting : record::settings_of(record.trial)) cells.push_back("trial_" + setting.name);
   return csv_line(cells);
+}
+
+void append_busy_time(std::vector<std::string>& cells, const record::Summary& summary, std::size_t stage) {
+  const auto append = [&](std::optional<double> value) { cells.push_back(value ? record::format_number(*value) : ""); };
+  std::optional<record::StageUtilisation> phase;
+  if (stage < summary.stages.size()) phase = summary.stages[stage];
+  std::optional<record::StepParts> step;
+  if (summary.training && stage < summary.training->stages.size()) step = summary.training->stages[stage];
+  append(phase ? std::optional(phase->compute_p50_ns) : std::nullopt);
+  append(phase ? std::optional(phase->utilisation) : step ? std::optional(step->utilisation()) : std::nullopt);
+  append(phase ? std::optional(phase->bubble) : step ? std::optional(1 - step->utilisation()) : std::nullopt);
+  for (const auto part : record::kStepParts) append(step ? std::optional((*step).*part) : std::nullopt);
 }
 
 std::string stage_line(const record::TrialRecord& record, std::size_t index) {
@@ -177,11 +194,7 @@ std::string stage_line(const record::TrialRecord& record, std::size_t index) {
     const auto value = column.value(stage);
     cells.push_back(value ? std::to_string(*value) : "");
   }
-  const bool summarised = record.summary && index < record.summary->stages.size();
-  const auto utilisation = summarised ? record.summary->stages[index] : record::StageUtilisation{};
-  for (const double value : {utilisation.compute_p50_ns, utilisation.utilisation, utilisation.bubble}) {
-    cells.push_back(summarised ? record::format_number(value) : "");
-  }
+  append_busy_time(cells, record.summary.value_or(record::Summary{}), index);
   cells.push_back(stage.gpu ? record::format_number(stage.gpu->utilisation) : "");
   const auto device = stage.emulated_device.value_or(record::EmulatedDevice{});
   cells.push_back(device.profile);

@@ -207,10 +207,8 @@ record::StepParts parts_of(const Steps& steps, std::size_t stage, const Window& 
 double bubble_of(const std::vector<record::StepParts>& stages, bool encode_themselves) {
   double bubble = 0;
   for (const auto& stage : stages) {
-    double all = 0;
-    for (const auto part : record::kStepParts) all += stage.*part;
     const double busy = stage.busy_ns() + (encode_themselves ? stage.encode_ns : 0);
-    bubble += 1 - busy / std::max(all, 1.0);
+    bubble += 1 - busy / std::max(stage.all_ns(), 1.0);
   }
   return bubble / static_cast<double>(stages.size());
 }

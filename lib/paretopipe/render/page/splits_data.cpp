@@ -169,15 +169,22 @@ Json breakdown_data(Records records, const std::vector<std::size_t>& chosen) {
   return json;
 }
 
+/// Of each stage, in the phase or steps that say it.
+std::vector<double> utilisation_of(const record::Summary& summary) {
+  std::vector<double> stages;
+  for (const auto& stage : summary.stages) stages.push_back(stage.utilisation);
+  if (!summary.training) return stages;
+  for (const auto& stage : summary.training->stages) stages.push_back(stage.utilisation());
+  return stages;
+}
+
 /// One median over the repetitions for each stage.
 Json utilisation_data(Records records, const std::vector<std::size_t>& chosen) {
   std::vector<std::vector<double>> stages;
   for (const auto index : chosen) {
-    const auto& summaries = records[index].summary->stages;
-    stages.resize(std::max(stages.size(), summaries.size()));
-    for (std::size_t stage = 0; stage < summaries.size(); ++stage) {
-      stages[stage].push_back(summaries[stage].utilisation);
-    }
+    const auto of_trial = utilisation_of(*records[index].summary);
+    stages.resize(std::max(stages.size(), of_trial.size()));
+    for (std::size_t stage = 0; stage < of_trial.size(); ++stage) stages[stage].push_back(of_trial[stage]);
   }
   auto json = Json::array();
   for (auto& values : stages) json.push_back(*stats::median(std::move(values)));
