@@ -262,10 +262,10 @@ ExitCode run_check(const DevicesOptions& options) {
   asked.program_sha256 = sha256_of_file(asked.stage_program);
   asked.interrupt_descriptor = interrupt.descriptor();
   if (::isatty(STDERR_FILENO) != 0) {
-    asked.progress = [](const std::string& what) { print_notice("\r\033[K{} …", what); };
+    asked.progress = [](const std::string& what) { print_notice("{}{} …", kClearLine, what); };
   }
   const auto check = run::check_devices(asked);
-  if (asked.progress) print_notice("\r\033[K");
+  if (asked.progress) print_notice(kClearLine);
   if (options.format == "json") {
     fmt::print("{}", render::json_text(nlohmann::json(check)));
   } else {

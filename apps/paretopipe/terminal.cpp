@@ -72,8 +72,6 @@ void deliver(std::string_view text, const std::string& out) {
 
 namespace {
 
-constexpr const char* kClearLine = "\r\x1b[2K";
-
 /// "4:05" or "1:02:03".
 std::string clock_text(Clock::duration duration) {
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(duration).count();

@@ -17,6 +17,9 @@ class App;
 
 namespace paretopipe::cli {
 
+/// Takes back an unfinished line.
+inline constexpr const char* kClearLine = "\r\x1b[2K";
+
 /// Adds `--format` with these names; `format` holds the default.
 void add_format_option(CLI::App& command, std::string& format, const std::vector<std::string>& names);
 

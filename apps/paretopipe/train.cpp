@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
@@ -25,6 +27,7 @@ namespace {
 struct TrainOptions {
   SweepOptions sweep;
   int epochs = 1;
+  std::optional<double> target_accuracy{};
   std::filesystem::path save;
   bool codec_only = false;
 };
@@ -90,7 +93,51 @@ class Course {
   Course(const TrainOptions& options, std::vector<run::Epoch> without)
       : options_(&options), without_(std::move(without)) {}
 
-  void tell(const run::Epoch& epoch, const std::function<std::vector<run::TrainedTensor>()>& weights) {
+  run::EpochObserver observer() {
+    return {.done = [this](const auto& epoch, const auto& weights) { return tell(epoch, weights); },
+            .progress = [this](const auto& epoch) { show_progress(epoch); }};
+  }
+
+  /// What became of the file, for a training that ended early.
+  std::string kept() const {
+    if (options_->save.empty()) return "";
+    if (done_.number == 0) return fmt::format("; {} was not written", options_->save.string());
+    return fmt::format("; {} has the weights after epoch {}", options_->save.string(), done_.number);
+  }
+
+  ExitCode conclude(const std::string& codec) const {
+    if (!without_.empty()) {
+      const auto& other = without_.at(static_cast<std::size_t>(done_.number) - 1);
+      fmt::print("{} costs {:.2f} points of accuracy in the last epoch, and {:.4f} of loss\n", codec,
+                 100 * (other.accuracy - done_.accuracy), done_.loss - other.loss);
+    }
+    if (!options_->save.empty()) fmt::print("weights: {}\n", options_->save.string());
+    if (!options_->target_accuracy) return ExitCode::success;
+    fmt::print("an accuracy of {:.2f} % was {} {}\n", 100 * *options_->target_accuracy,
+               reached_target() ? "reached after" : "not reached in", format_duration(seconds_ * 1e9));
+    return reached_target() ? ExitCode::success : ExitCode::negative;
+  }
+
+  void clear_progress() {
+    if (std::exchange(shown_, false)) print_notice(kClearLine);
+  }
+
+ private:
+  bool reached_target() const { return options_->target_accuracy && done_.accuracy >= *options_->target_accuracy; }
+
+  /// On a terminal.
+  void show_progress(const run::Epoch& epoch) {
+    if (::isatty(STDERR_FILENO) == 0) return;
+    const auto left =
+        epoch.seconds * static_cast<double>(epoch.of_samples - epoch.samples) / static_cast<double>(epoch.samples);
+    print_notice("{}epoch {}/{}: {} of {} samples, loss {:.4f}, {} left", kClearLine, epoch.number, epoch.of,
+                 epoch.samples, epoch.of_samples, epoch.loss, format_duration(left * 1e9));
+    shown_ = true;
+  }
+
+  /// Whether to go on.
+  bool tell(const run::Epoch& epoch, const run::FetchWeights& weights) {
+    clear_progress();
     if (!options_->save.empty()) save(weights(), options_->save);
     done_ = epoch;
     seconds_ += epoch.seconds;
@@ -103,28 +150,14 @@ class Course {
                epoch.loss, 100 * epoch.accuracy, static_cast<double>(epoch.samples) / epoch.seconds,
                format_duration(seconds_ * 1e9), beside);
     std::fflush(stdout);
+    return !reached_target();
   }
 
-  /// What became of the file, for a training that ended early.
-  std::string kept() const {
-    if (options_->save.empty()) return "";
-    if (done_.number == 0) return fmt::format("; {} was not written", options_->save.string());
-    return fmt::format("; {} has the weights after epoch {}", options_->save.string(), done_.number);
-  }
-
-  void conclude(const std::string& codec) const {
-    if (!without_.empty()) {
-      fmt::print("{} costs {:.2f} points of accuracy in the last epoch, and {:.4f} of loss\n", codec,
-                 100 * (without_.back().accuracy - done_.accuracy), done_.loss - without_.back().loss);
-    }
-    if (!options_->save.empty()) fmt::print("weights: {}\n", options_->save.string());
-  }
-
- private:
   const TrainOptions* options_;
   std::vector<run::Epoch> without_;
   run::Epoch done_{};
   double seconds_ = 0;
+  bool shown_ = false;
 };
 
 /// The epochs of the trial without its codec, whose weights nobody needs.
@@ -132,7 +165,10 @@ std::optional<record::Failure> train_without_codec(run::PipelineExecutor& execut
                                                    std::vector<run::Epoch>& done) {
   const auto codec = std::exchange(trial.codec, codec::kNone);
   print_notice("training without {} first, to compare; --codec-only leaves that out\n", codec);
-  return executor.train_epochs(trial, epochs, [&](const auto& epoch, const auto&) { done.push_back(epoch); });
+  return executor.train_epochs(trial, epochs, {.done = [&](const auto& epoch, const auto&) {
+                                 done.push_back(epoch);
+                                 return true;
+                               }});
 }
 
 ExitCode run_train(const TrainOptions& options) {
@@ -151,18 +187,21 @@ ExitCode run_train(const TrainOptions& options) {
       failure = train_without_codec(executor, trial, options.epochs, without);
       course = Course(options, std::move(without));
     }
-    const auto tell = [&](const auto& epoch, const auto& weights) { course.tell(epoch, weights); };
-    if (!failure) failure = executor.train_epochs(trial, options.epochs, tell);
+    if (!failure) failure = executor.train_epochs(trial, options.epochs, course.observer());
+    course.clear_progress();
     if (failure) {
       print_notice("paretopipe: training ended early: {}{}\n", record::describe(*failure), course.kept());
       return ExitCode::negative;
     }
   } catch (const Interrupted&) {
+    course.clear_progress();
     print_notice("paretopipe: interrupted{}\n", course.kept());
     return ExitCode::interrupted;
+  } catch (const EnvironmentError& error) {
+    course.clear_progress();
+    throw EnvironmentError(error.what() + course.kept());
   }
-  course.conclude(trial.codec);
-  return ExitCode::success;
+  return course.conclude(trial.codec);
 }
 
 constexpr const char* kTrainHelp =
@@ -170,7 +209,8 @@ constexpr const char* kTrainHelp =
     "left\n"
     "out. The accuracy is that of each batch before the step learns from it. Exit codes: 0 trained; 1 it ended early, "
     "and\n"
-    "the file has the weights of the last whole epoch; 2 bad input; 3 the machine cannot do it; 130 Ctrl-C.";
+    "the file has the weights of the last whole epoch, or did not reach its target; 2 bad input; 3 the machine cannot "
+    "do it; 130 Ctrl-C.";
 
 }  // namespace
 
@@ -216,6 +256,11 @@ void add_train(CLI::App& app, Command& chosen, std::vector<std::string> command_
   command->add_option("--epochs", options->epochs, "How often every sample is learned from")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
+  command
+      ->add_option("--target-accuracy", options->target_accuracy,
+                   "End after the first epoch of this accuracy (0.9 is 90 %), and say how long that took; exit code 1 "
+                   "if no epoch has it")
+      ->check(CLI::Range(0.0, 1.0));
   command
       ->add_option("--save", options->save,
                    "Where the weights go after every epoch: .pth or .pt as torch.save writes it, or .safetensors")

@@ -218,8 +218,10 @@ namespace {
 std::vector<double> two_epochs(const run::ExecutorOptions& options, const experiment::Trial& trial) {
   std::vector<double> losses;
   run::PipelineExecutor executor(options);
-  const auto failure =
-      executor.train_epochs(trial, 2, [&](const run::Epoch& epoch, const auto&) { losses.push_back(epoch.loss); });
+  const auto failure = executor.train_epochs(trial, 2, {.done = [&](const run::Epoch& epoch, const auto&) {
+                                               losses.push_back(epoch.loss);
+                                               return true;
+                                             }});
   INFO((failure ? failure->reason : std::string()));
   REQUIRE_FALSE(failure);
   return losses;

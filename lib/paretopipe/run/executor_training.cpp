@@ -14,8 +14,18 @@ namespace paretopipe::run {
 
 namespace {
 
-/// The first stage makes the inputs of so many bytes at a time.
+/// The first stage makes the inputs of at most so many bytes at a time.
 constexpr std::int64_t kBytesAtATime = std::int64_t{64} << 20;
+/// How often an epoch tells how far it is, if it has enough steps: the pipeline drains then.
+constexpr int kTellsPerEpoch = 20;
+constexpr int kFewestAtATime = 8;
+
+/// Steps between which stages get new data. Depends on nothing that varies between two runs, since what PipeDream
+/// learns depends on it.
+int steps_at_a_time(std::int64_t batch_bytes, int steps) {
+  const auto that_fit = std::max<std::int64_t>(1, kBytesAtATime / batch_bytes);
+  return static_cast<int>(std::min<std::int64_t>(that_fit, std::max(kFewestAtATime, steps / kTellsPerEpoch)));
+}
 
 /// The order of the samples in an epoch; never 0, which is their own.
 std::uint64_t order_of_epoch(const experiment::Trial& trial, int epoch) {
@@ -132,12 +142,10 @@ std::optional<record::Failure> PipelineExecutor::train_epochs(const experiment::
     if (steps < 1) throw UsageError(fmt::format("the data have fewer samples than a batch of {}", trial.batch));
     task.steps = std::int64_t{steps} * epochs;
     prepare_stages(trial, answer, task);
-    const auto batch_bytes = answer.description.input_bytes * trial.micro_batches();
-    const auto at_a_time = static_cast<int>(std::clamp<std::int64_t>(kBytesAtATime / batch_bytes, 1, steps));
-    for (Epoch epoch{1, epochs}; epoch.number <= epochs; ++epoch.number) {
-      for (auto& take : data.tasks) take.task.model.shuffle = order_of_epoch(trial, epoch.number);
-      train_one(trial, answer, data, steps, at_a_time, epoch);
-      observer(epoch, [&] { return pipeline_->fetch_weights(participants(trial)); });
+    for (int number = 1; number <= epochs; ++number) {
+      for (auto& take : data.tasks) take.task.model.shuffle = order_of_epoch(trial, number);
+      const auto epoch = train_one(trial, answer, data, steps, {.number = number, .of = epochs}, observer);
+      if (!observer.done(epoch, [&] { return pipeline_->fetch_weights(participants(trial)); })) break;
     }
     return std::nullopt;
   });
@@ -155,9 +163,11 @@ PipelineExecutor::DataAtEnds PipelineExecutor::data_at_ends(const experiment::Tr
   return data;
 }
 
-void PipelineExecutor::train_one(const experiment::Trial& trial, const TrainingAnswer& answer, DataAtEnds& data,
-                                 int steps, int at_a_time, Epoch& epoch) {
+Epoch PipelineExecutor::train_one(const experiment::Trial& trial, const TrainingAnswer& answer, DataAtEnds& data,
+                                  int steps, Epoch epoch, const EpochObserver& observer) {
   const auto began_ns = now_ns();
+  const int at_a_time = steps_at_a_time(answer.description.input_bytes * trial.micro_batches(), steps);
+  epoch.of_samples = std::int64_t{steps} * trial.batch;
   double losses = 0;
   std::int64_t correct = 0;
   for (int first = 0; first < steps; first += at_a_time) {
@@ -170,11 +180,13 @@ void PipelineExecutor::train_one(const experiment::Trial& trial, const TrainingA
     const auto reports = pipeline_->train(train_requests(trial, answer, next_tag_++, some));
     losses = std::accumulate(reports.back().losses.begin(), reports.back().losses.end(), losses);
     correct += reports.back().correct;
+    epoch.samples = std::int64_t{first + some} * trial.batch;
+    epoch.loss = losses / (first + some);
+    epoch.accuracy = static_cast<double>(correct) / static_cast<double>(epoch.samples);
+    epoch.seconds = static_cast<double>(now_ns() - began_ns) / 1e9;
+    if (observer.progress) observer.progress(epoch);
   }
-  epoch.samples = std::int64_t{steps} * trial.batch;
-  epoch.loss = losses / steps;
-  epoch.accuracy = static_cast<double>(correct) / static_cast<double>(epoch.samples);
-  epoch.seconds = static_cast<double>(now_ns() - began_ns) / 1e9;
+  return epoch;
 }
 
 }  // namespace paretopipe::run

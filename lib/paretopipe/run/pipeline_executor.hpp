@@ -144,8 +144,8 @@ class PipelineExecutor final : public TrialExecutor {
     std::vector<stage::TakeTrainingData> tasks;  ///< of each of them
   };
   DataAtEnds data_at_ends(const experiment::Trial& trial, const stage::TrainingTask& task);
-  void train_one(const experiment::Trial& trial, const TrainingAnswer& answer, DataAtEnds& data, int steps,
-                 int at_a_time, Epoch& epoch);
+  Epoch train_one(const experiment::Trial& trial, const TrainingAnswer& answer, DataAtEnds& data, int steps,
+                  Epoch epoch, const EpochObserver& observer);
   stage::ModelRequest request_of(const experiment::UncutTrial& trial) const;
   UnsplitSetup setup_of(const experiment::UncutTrial& trial) const;
   UnsplitQuestion question_of(const experiment::Trial& trial) const;

@@ -9,14 +9,15 @@
 
 namespace paretopipe::run {
 
-/// What an epoch brought: every sample of the data was learned from once, but for those that fill no batch.
+/// What an epoch brought: every sample of the data is learned from once, but for those that fill no batch.
 struct Epoch {
   int number = 0;  ///< from 1
   int of = 0;
-  std::int64_t samples = 0;
-  double loss = 0;      ///< mean over its steps
-  double accuracy = 0;  ///< share of samples whose class was its label's, before the step learned from it
-  double seconds = 0;   ///< with the time to make the data ready
+  std::int64_t samples = 0;     ///< learned from
+  std::int64_t of_samples = 0;  ///< when it is done
+  double loss = 0;              ///< mean over its steps
+  double accuracy = 0;          ///< share of samples whose class was its label's, before the step learned from it
+  double seconds = 0;           ///< with the time to make the data ready
 };
 
 /// A parameter or buffer under its name in PyTorch's state_dict.
@@ -26,8 +27,14 @@ struct TrainedTensor {
   std::vector<std::byte> bytes;
 };
 
-/// Told of every epoch that is done. `weights` fetches those after it from the stages, which takes time.
-using EpochObserver =
-    std::function<void(const Epoch& epoch, const std::function<std::vector<TrainedTensor>()>& weights)>;
+/// Fetches the weights from the stages, which takes time.
+using FetchWeights = std::function<std::vector<TrainedTensor>()>;
+
+struct EpochObserver {
+  /// Told of every epoch that is done; false ends the training.
+  std::function<bool(const Epoch& epoch, const FetchWeights& weights)> done;
+  /// Told now and then, with what the epoch has brought so far; may be empty.
+  std::function<void(const Epoch& epoch)> progress{};
+};
 
 }  // namespace paretopipe::run
