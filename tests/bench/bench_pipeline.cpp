@@ -25,6 +25,7 @@ Parts all_parts(const std::filesystem::path& stage_program) {
           {"pipeline", [=] { bench::bench_pipeline(stage_program); }},
           {"sweeps", [=] { bench::bench_sweeps(stage_program); }},
           {"micro-batches", [=] { bench::bench_micro_batches(stage_program); }},
+          {"training", [=] { bench::bench_training(stage_program); }},
           {"server", [=] { bench::bench_server(stage_program); }}};
 }
 

@@ -19,6 +19,9 @@ void bench_sweeps(const std::filesystem::path& stage_program);
 /// what they must be.
 void bench_micro_batches(const std::filesystem::path& stage_program);
 
+/// Equal synthetic stages that train: the time of a step and the bubble against what the schedule makes them.
+void bench_training(const std::filesystem::path& stage_program);
+
 /// One stage under Poisson arrivals: its mean wait against queueing theory.
 void bench_server(const std::filesystem::path& stage_program);
 

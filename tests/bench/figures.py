@@ -14,6 +14,7 @@ usage: figures.py check NAMES DOCUMENT...     every marker is known and closed (
        figures.py codec-answer CSV...         a row a network: not splitting, the best cut without a codec, and that of any codec
        figures.py sort-quantisation CSV...    the published rows of sort quantisation, beside what was published
        figures.py guided FULL GUIDED S S      what a guided sweep found beside a full one, and the seconds that each took
+       figures.py recompute CSV...            what `--recompute` saves in memory, and costs in time
        figures.py training-published EXPLAINED...  who trains fastest, by how much, and why, beside what was published
        figures.py four-stages CSV SCHEMES     a table of schemes; a line of SCHEMES is MODEL SCHEME CUTS
 
@@ -178,31 +179,49 @@ def training(explained_file):
            *[f"stage {i} computes, ms a sample" for i in range(len(busy))]], rows)
 
 
-# Samples per second as printed, of a pipeline on two devices against data parallelism on as many.
-PUBLISHED = {"mobilenet_v2": "pipeline 228.57, data parallel 376.47: 0.61 times", "roberta_base": "pipeline 61.53, data parallel 76.19: 0.81 times",
-             "alexnet": "front-load fastest at small batches"}
+# Samples per second as printed, by the file's name.
+PUBLISHED = {"mobilenet": "pipeline 228.57, data parallel 376.47: 0.61 times", "roberta": "pipeline 61.53, data parallel 76.19: 0.81 times",
+             "mobilenet-four": "pipeline 400.30 in 4 chunks, 397.30 in 8, data parallel 627.22: 0.64 times",
+             "roberta-four": "pipeline 106.40 in 4 chunks, 96.40 in 2, data parallel 95.53: 1.11 times",
+             "alexnet": "front-load best at small batches, close to end-load at large ones", "resnet50": "equal-load best, leaning to the later stages",
+             "vgg16": "middle-load best"}
 
 
 def training_published(*explained_files):
     rows, reasons = [], []
     for explained_file in explained_files:
+        name = os.path.splitext(os.path.basename(explained_file))[0]
         with open(explained_file, encoding="utf-8") as file:
-            group = json.load(file)["groups"][0]
-        model = group["settings"]["model"]
-        measured = [one for one in group["configurations"] if "sample_per_s" in one]
-        alone = [one for one in measured if "all local" in one["label"]]
-        best = max(measured, key=lambda one: one["sample_per_s"])
-        for number, one in enumerate(measured):
-            rows.append([MODELS.get(model, model), one["label"], three(one["sample_per_s"]),
-                         f"{one['sample_per_s'] / alone[0]['sample_per_s']:.2f}" if alone else "",
-                         three(one["bound_sample_per_s"]), f"{100 * one['bubble']:.0f} %", "" if number else PUBLISHED.get(model, "")])
-        fastest_cut = max((one for one in measured if one not in alone and one["split_points"]), key=lambda one: one["sample_per_s"])
-        reasons.append(f"{MODELS.get(model, model)}: fastest is {best['label']}. `explain` says of {fastest_cut['label']}: "
-                       + " ".join(fastest_cut["sentences"]))
+            groups = json.load(file)["groups"]
+        for group in groups:
+            title = f"{MODELS.get(group['settings']['model'], group['settings']['model'])}, batch {group['settings']['batch']}"
+            measured = [one for one in group["configurations"] if "sample_per_s" in one]
+            alone = [one for one in measured if "all local" in one["label"]]
+            best = max(measured, key=lambda one: one["sample_per_s"])
+            for number, one in enumerate(measured):
+                rows.append([title, one["label"], three(one["sample_per_s"]), f"{one['sample_per_s'] / alone[0]['sample_per_s']:.2f}" if alone else "",
+                             three(one["bound_sample_per_s"]), f"{100 * one['bubble']:.0f} %", "" if number else PUBLISHED.get(name, "")])
+            fastest_cut = max((one for one in measured if one not in alone and one["split_points"]), key=lambda one: one["sample_per_s"])
+            reasons.append(f"{title}{', four devices' if 'four' in name else ''}: fastest is {best['label']}. `explain` says of "
+                           f"{fastest_cut['label']}: " + " ".join(fastest_cut["sentences"]))
     table(["model", "trained", "sample/s", "times one device", "its schedule's bound", "bubble", "published, sample/s"], rows)
     for reason in reasons:
         print()
         print(reason)
+
+
+def recompute(*csv_files):
+    """Of each file the rows of one cut, with and without recomputing."""
+    rows = []
+    for csv_file in csv_files:
+        with open(csv_file, encoding="utf-8", newline="") as file:
+            found = list(csv.DictReader(file))
+        with_it, without = sorted(found, key=lambda row: "recompute" not in row["label"])
+        for one in (without, with_it):
+            step, memory = float(one["step_time"]), float(one["peak_memory"])
+            rows.append([MODELS.get(one["model"], one["model"]), one["label"], f"{step / 1e6:.0f}", f"{step / float(without['step_time']):.2f}",
+                         f"{memory / 2**20:.0f}", f"{memory / float(without['peak_memory']):.2f}"])
+    table(["model", "trained", "a step, ms", "times", "memory of the fullest stage, MiB", "times"], rows)
 
 
 def four_stages(csv_file, schemes_file):
@@ -265,7 +284,7 @@ def guided(full, some, full_s, some_s):
 
 
 COMMANDS = {"guided": guided, "check": check, "place": place, "machine": machine, "splits": splits, "promises": promises, "fidelity": fidelity, "training": training,
-            "training-published": training_published, "around": around, "break-even": break_even,
+            "training-published": training_published, "recompute": recompute, "around": around, "break-even": break_even,
             "codec-cuts": codec_cuts, "codec-answer": codec_answer, "sort-quantisation": sort_quantisation, "four-stages": four_stages}
 
 if __name__ == "__main__":

@@ -41,3 +41,25 @@ TEST_CASE("MobileNetV2 is swept over a kernel's netem with delay, rate and loss,
     CHECK(record.summary->latency->min_ns >= static_cast<double>(kRoundTripNs));
   }
 }
+
+TEST_CASE("two stages train over a kernel's netem, with the gradients of one process") {
+  const Shell shell(Shell::Stages::real);
+  shell.write("uplink.json", kNetwork);
+  const auto outcome = shell.run(
+      "sweep --task train --model densenet_cifar --split 31 --data random --batch 4 --micro-batch 2 "
+      "--schedule gpipe,1f1b,pipedream --steps 3 --warmup 1 --repeat 1 --network ./uplink.json --shaping netem "
+      "--repeat-slow 0 --out out");
+  INFO(outcome.output << outcome.errors);
+  CHECK(outcome.exit_code <= 1);
+  const auto records = shell.records();
+  REQUIRE(records.size() == 3);
+  for (const auto& record : records) {
+    INFO(record.trial.label());
+    REQUIRE(record.status != record::Status::failed);
+    CHECK(record.trial.shaping == experiment::Shaping::netem);
+    CHECK(record.training->verified_steps == 2);
+    CHECK(record.network->read_back.backward.rate_bit_per_s == 20'000'000);
+    // A micro-batch goes there and its gradient comes back.
+    CHECK(record.summary->training->step.min_ns >= static_cast<double>(kRoundTripNs));
+  }
+}
