@@ -125,6 +125,8 @@ Records uneven() {
 
 Records trained() {
   Records records;
+  const std::vector<record::StepParts> stages{{.forward_ns = 3e5, .backward_ns = 4e5, .transfer_ns = 3e5},
+                                              {.forward_ns = 2e5, .backward_ns = 3e5, .waiting_ns = 5e5}};
   for (const int split : {3, 7}) {
     auto record = testing::ok_record();
     record.trial = testing::make_trial(split);
@@ -133,7 +135,7 @@ Records trained() {
     record.fidelity.reset();
     record.summary = record::Summary{};
     record.summary->training = {
-        {4, 1e6, 2e6, 3e6 + split, 4e6, 5e6, 6e6, 7e6}, 0, 8.0 + split, {}, 0.25, 0.125, 9, 0.5, {}};
+        {4, 1e6, 2e6, 3e6 + split, 4e6, 5e6, 6e6, 7e6}, 0, 8.0 + split, stages, 0.25, 0.125, 9, 0.5, {}};
     records.push_back(std::move(record));
   }
   return records;

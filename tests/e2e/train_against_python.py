@@ -1,11 +1,12 @@
-"""usage: train_against_python.py make FOLDER MODEL | check FOLDER MODEL DROPOUT_BLOCK WEIGHTS | logits FOLDER MODEL WEIGHTS
+"""usage: train_against_python.py make FOLDER MODEL | check FOLDER MODEL DROPOUT_BLOCK WEIGHTS | logits FOLDER MODEL WEIGHTS OURS
 
 make: writes MODEL_traced.pt and MODEL_scripted.pt of torchvision's model, both made in evaluation, as most archives are, and two images
-with their classes.
+with their classes, which it also enlarges to what built-in models take.
 check: trains the same model in eager PyTorch for two steps of two micro-batches and compares every tensor of the state_dict with WEIGHTS,
 bit for bit; WEIGHTS must also load into the model. The seed draws the order of the images in each step, so one of the four orders must give
 these bits.
-logits: loads WEIGHTS into the model, which must give both images their classes.
+logits: loads WEIGHTS into the model, which must give both images their classes, and in evaluation the enlarged ones the logits of the file
+OURS, bit for bit.
 """
 import itertools
 import json
@@ -30,15 +31,24 @@ def images():
     return torch.randn(2, 3, 64, 64, generator=torch.Generator().manual_seed(1))
 
 
+def enlarged():
+    return torch.nn.functional.interpolate(images(), 224, mode="bilinear")
+
+
+def write(tensor, path):
+    data = tensor.numpy().tobytes()
+    header = json.dumps({"images": {"dtype": "F32", "shape": list(tensor.shape), "data_offsets": [0, len(data)]}}).encode()
+    header += b" " * (-len(header) % 8)
+    with open(path, "wb") as file:
+        file.write(struct.pack("<Q", len(header)) + header + data)
+
+
 def make(folder, name):
     model = network(name).eval()
     torch.jit.trace(model, torch.randn(1, 3, 64, 64)).save(f"{folder}/{name}_traced.pt")
     torch.jit.script(model).save(f"{folder}/{name}_scripted.pt")
-    data = images().numpy().tobytes()
-    header = json.dumps({"images": {"dtype": "F32", "shape": [2, 3, 64, 64], "data_offsets": [0, len(data)]}}).encode()
-    header += b" " * (-len(header) % 8)
-    with open(f"{folder}/images.safetensors", "wb") as file:
-        file.write(struct.pack("<Q", len(header)) + header + data)
+    write(images(), f"{folder}/images.safetensors")
+    write(enlarged(), f"{folder}/enlarged.safetensors")
     with open(f"{folder}/classes.txt", "w", encoding="utf-8") as file:
         file.write("".join(f"{label}\n" for label in CLASSES))
 
@@ -92,12 +102,16 @@ def check(name, dropout_block, weights):
     return 1
 
 
-def classify(name, weights):
+def classify(name, weights, ours):
     model = network(name)
     model.load_state_dict(read(weights))
-    logits = model.train()(images())  # two images are too few for good running statistics
+    (found,) = read(ours).values()
+    with torch.no_grad():
+        expected = model.eval()(enlarged())
+        logits = model.train()(images())  # two images are too few for good running statistics
     print(f"{weights}: logits {logits[0, CLASSES[0]]:.3f}, {logits[1, CLASSES[1]]:.3f} of the right classes")
-    return 0 if logits.argmax(1).tolist() == CLASSES else 1
+    print(f"{ours}: differs from PyTorch's logits by {(found - expected).abs().max():.3g}, of {expected.abs().max():.3g}")
+    return 0 if logits.argmax(1).tolist() == CLASSES and torch.equal(found, expected) else 1
 
 
 torch.set_num_threads(1)

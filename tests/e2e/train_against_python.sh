@@ -2,7 +2,8 @@
 # usage: train_against_python.sh BIN_DIR
 # torchvision's ResNet-18 and MobileNetV2 as archives, traced and scripted, are trained for two steps of two micro-batches, by one device and
 # by two stages. Every tensor of the saved weights must be the one that eager PyTorch trains, bit for bit, and PyTorch must load the file.
-# After 50 steps the file of the two stages is that of one device, and the model that PyTorch makes of it knows the images that it learned.
+# After 50 steps the file of the two stages is that of one device, and the model that PyTorch makes of it knows the images that it learned and
+# has, bit for bit, the logits of the built-in model with these weights, cut elsewhere.
 # Without torchvision (Debian's python3-torchvision) nothing is tested, which it says.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -31,7 +32,9 @@ fifty_steps() { # MODEL KIND: a cut changes no byte of what 50 steps make, and P
       --schedule 1f1b --split "$split" --epochs 50 --lr 0.01 --momentum 0.9 --save "fifty_$split.safetensors" | tail -n 2
   done
   cmp "fifty_4.safetensors" "fifty_$3.safetensors"
-  "$python" "$here/train_against_python.py" logits . "$1" "fifty_4.safetensors"
+  paretopipe run --model "$1" --classes 10 --weights fifty_4.safetensors --compute eager --split 7 --input enlarged.safetensors \
+    --output logits.safetensors
+  "$python" "$here/train_against_python.py" logits . "$1" fifty_4.safetensors logits.safetensors
 }
 
 for model in resnet18 mobilenet_v2; do

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <csignal>
 
+#include <sys/resource.h>
+
 #include <integration/driver_fixture.hpp>
 #include <support/file_size_limit.hpp>
 
@@ -147,6 +149,43 @@ TEST_CASE("what models predicts of each stage's memory is what a trial then coun
   }
 }
 
+TEST_CASE("four stages train to the bit what one process trains") {
+  const School school;
+  school.run(0, Words("sweep --task train --stages 4 --partitions 10,31,50 --schedule gpipe,1f1b --batch 8 "
+                      "--micro-batch 2 --steps 2 --warmup 1 --repeat 1 --repeat-slow 0 --out out") +
+                    kModel + kOptimizer);
+  const auto records = school.records();
+  CHECK(records.size() == 2);
+  for (const auto& record : records) {
+    INFO(record.trial.label());
+    REQUIRE(record.status == record::Status::ok);
+    CHECK(record.stages.size() == 4);
+    CHECK(record.links.size() == 6);
+    CHECK(record.training->verified_steps == 2);
+  }
+}
+
+TEST_CASE(
+    "recomputing takes the memory of one micro-batch's activations in place of all, and is a row of the frontier") {
+  const School school;
+  const Words sweep =
+      Words(
+          "sweep --task train --split 31 --schedule gpipe --batch 24 --micro-batch 4 --steps 2 --warmup 1 "
+          "--repeat 1 --repeat-slow 0 --resume --out out") +
+      kModel;
+  school.run(0, sweep);
+  school.run(0, sweep + "--recompute");
+  const auto records = school.records();
+  REQUIRE(records.size() == 2);
+  for (const auto& record : records) CHECK(record.training->verified_steps == 2);
+  for (std::size_t stage = 0; stage < 2; ++stage) {
+    const auto without = records[0].stages[stage].memory->total(), with = records[1].stages[stage].memory->total();
+    CAPTURE(stage, without, with);
+    CHECK(with < without / 2);
+  }
+  check_contains(school.run(0, "frontier out").output, {"31 gpipe/4 ", "31 gpipe/4+recompute "});
+}
+
 TEST_CASE("a training that is stopped or loses a stage keeps the weights of its last whole epoch") {
   const auto signal = GENERATE(SIGINT, SIGKILL);  // of the driver, or of a stage
   const School school;
@@ -162,13 +201,50 @@ TEST_CASE("a training that is stopped or loses a stage keeps the weights of its 
   CHECK_NOTHROW(files::WeightsFile(school.folder() / "weights.safetensors"));
 }
 
-TEST_CASE("a disk that is full when weights are saved ends the training in a sentence and leaves no part of a file") {
+TEST_CASE("a disk that is full when weights are saved ends the training in a sentence and leaves the file as it was") {
+  const bool has_older = GENERATE(false, true);
   const School school;
+  const auto save = kTrain + "--split 31 --epochs 1 --save weights.safetensors";
+  if (has_older) school.run(0, save);
   const auto before = school.files();
+  const auto older = has_older ? school.text("weights.safetensors") : "";
   const support::FileSizeLimit limit(200'000);
-  const auto outcome = school.run(3, kTrain + "--split 31 --epochs 1 --save weights.safetensors");
+  const auto outcome = school.run(3, save + "--seed 2");
   CHECK(contains(outcome.errors, "write weights.safetensors: "));
   CHECK(school.files() == before);
+  if (has_older) CHECK(school.text("weights.safetensors") == older);
+}
+
+TEST_CASE("a disk that fills up during a training leaves the weights of the last epoch that was saved") {
+  const School school;
+  const support::FileSizeLimit none_yet(RLIM_INFINITY);  // whose signal the driver ignores as well
+  auto training = school.start(kTrain + "--split 31 --epochs 100000 --save weights.safetensors");
+  REQUIRE(support::wait_until_written(school.folder() / "weights.safetensors"));
+  const rlimit full{200'000, 200'000};
+  REQUIRE(::prlimit(training.pid(), RLIMIT_FSIZE, &full, nullptr) == 0);
+  const auto outcome = training.wait();
+  INFO(outcome.errors);
+  CHECK(outcome.exit_code == 3);
+  CHECK(contains(outcome.errors, "write weights.safetensors: "));
+  CHECK(contains(outcome.errors, "weights.safetensors has the weights after epoch "));
+  CHECK_NOTHROW(files::WeightsFile(school.folder() / "weights.safetensors"));
+  CHECK(school.files() == std::set<std::string>{"classes.txt", "images.safetensors", "weights.safetensors"});
+}
+
+TEST_CASE("a training that diverges says at which step, and the file has the weights of the last epoch before that") {
+  const School school;
+  // The decay alone makes every weight 999 times as large in each step, whatever the CPU; float32 ends after some five.
+  const auto diverging =
+      Words("train") + kModel + "--split 31 --lr 1000 --weight-decay 1 --save weights.safetensors --micro-batch 2";
+  school.run(0, diverging + "--batch 8 --epochs 1");
+  const auto of_first_epoch = school.text("weights.safetensors");
+  // Three steps an epoch, so that the first one passes, or twelve, so that it does not.
+  for (const auto& [batch, kept] : {std::pair{"--batch 8", "weights.safetensors has the weights after epoch 1"},
+                                    std::pair{"--batch 2", "weights.safetensors was not written"}}) {
+    const auto outcome = school.run(1, diverging + batch + "--epochs 3");
+    check_contains(outcome.errors, {"the loss of step ", "nan: the training diverges; a lower --lr may help", kept});
+    CHECK(school.text("weights.safetensors") == of_first_epoch);
+  }
 }
 
 TEST_CASE("what train cannot do is said before anything is trained") {
@@ -185,5 +261,6 @@ TEST_CASE("what train cannot do is said before anything is trained") {
                 {{"--split 31", "training needs the class of each sample, and random has none of its own"}});
   check_refused(school, Words("train") + kModel,
                 {{"--split 31 --batch 64", "fewer samples than a batch of 64"},
+                 {"--split 31 --lr 1e20", "must be from 0 to 1000"},
                  {"--split 31 --optimizer adam --momentum 0.5", "adam has no momentum"}});
 }

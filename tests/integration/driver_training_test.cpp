@@ -1,6 +1,7 @@
 // Training as a task of a sweep, as from a shell.
 #include <paretopipe/analysis/stats/summarise.hpp>
 #include <paretopipe/experiment/schedule.hpp>
+#include <paretopipe/record/labels.hpp>
 
 #include <algorithm>
 #include <csignal>

@@ -75,6 +75,18 @@ TEST_CASE("every schedule is measured with every micro-batch size, eager, and th
   CHECK(ids.size() == 4);
 }
 
+TEST_CASE("a training that recomputes is compared with one that keeps its activations, as another way to train") {
+  auto experiment = a_training();
+  const auto kept = plan_trials(experiment, {a_trained_model()}).front();
+  experiment.training.recompute = true;
+  const auto recomputed = plan_trials(experiment, {a_trained_model()}).front();
+  CHECK(recomputed.group_id() == kept.group_id());
+  CHECK(recomputed.without_split() == kept.without_split());
+  CHECK(recomputed.way_of_training() == kept.way_of_training() + "+recompute");
+  CHECK(recomputed.cut() != kept.cut());
+  CHECK(recomputed.configuration_id() != kept.configuration_id());
+}
+
 TEST_CASE("learning rates are those of torch.optim.lr_scheduler") {
   // SequentialLR of LinearLR(1 / warm-up, total_iters = warm-up - 1) and LinearLR(1, 0) or CosineAnnealingLR, of ten
   // updates, as PyTorch 1.13 prints them.

@@ -22,12 +22,19 @@ using experiment::Schedule;
 namespace {
 
 constexpr int kMicroBatches = 4;
+constexpr int kEnd = 4;  ///< blocks of the model: one for each of four stages
+
+stage::ModelRequest a_learner() {
+  auto model = a_model();
+  model.model = "synthetic:0ms/4kB,0ms/64kB,0ms/8kB,0ms";
+  return model;
+}
 
 /// Its learning rate changes with every update.
 stage::TrainingTask a_task(Schedule schedule) {
   experiment::Training training{.schedule = schedule};
   training.optimizer.schedule = experiment::RateSchedule::linear;
-  return {a_model(), training, kMicroBatches, 3, 8};
+  return {a_learner(), training, kMicroBatches, 3, 8};
 }
 
 struct TrainedPipeline {
@@ -48,7 +55,7 @@ struct TrainedPipeline {
   }
 
   wire::TensorSpec spec_at(int block) {
-    const auto model = backends.front()->describe(a_model());
+    const auto model = backends.front()->describe(a_learner());
     return {wire::DType::float32, wire::MemoryFormat::contiguous, model.shape_at(block)};
   }
 
@@ -93,14 +100,16 @@ stage::TrainingReference reference_of(Schedule schedule, std::vector<experiment:
   return stage::compute_training_reference({a_task(schedule), std::move(parts), steps}, *make_backend());
 }
 
-const std::vector<std::vector<experiment::BlockRange>> kCuts{{{0, 3}},
-                                                             {{0, 0}, {0, 3}},
-                                                             {{0, 1}, {1, 3}},
-                                                             {{0, 2}, {2, 3}},
-                                                             {{0, 1}, {1, 2}, {2, 3}},
-                                                             {{0, 1}, {1, 1}, {1, 3}},
-                                                             {{0, 2}, {2, 3}, {3, 3}},
-                                                             {{0, 0}, {0, 0}, {0, 3}}};
+const std::vector<std::vector<experiment::BlockRange>> kCuts{{{0, kEnd}},
+                                                             {{0, 0}, {0, kEnd}},
+                                                             {{0, 1}, {1, kEnd}},
+                                                             {{0, 2}, {2, kEnd}},
+                                                             {{0, 1}, {1, 2}, {2, kEnd}},
+                                                             {{0, 1}, {1, 1}, {1, kEnd}},
+                                                             {{0, 2}, {2, kEnd}, {kEnd, kEnd}},
+                                                             {{0, 0}, {0, 0}, {0, kEnd}},
+                                                             {{0, 1}, {1, 2}, {2, 3}, {3, kEnd}},
+                                                             {{0, 1}, {1, 1}, {1, 3}, {3, kEnd}}};
 
 }  // namespace
 
@@ -109,7 +118,7 @@ TEST_CASE("stages that train make of every block what one process makes of it, w
   for (const auto& cut : kCuts) {
     CAPTURE(to_string(schedule), cut.size(), cut.front().end);
     const bool flushes = schedule != Schedule::pipedream;
-    const auto reference = reference_of(schedule, flushes ? std::vector<experiment::BlockRange>{{0, kBlocks}} : cut, 5);
+    const auto reference = reference_of(schedule, flushes ? std::vector<experiment::BlockRange>{{0, kEnd}} : cut, 5);
     TrainedPipeline pipeline(schedule, cut);
     const auto reports = pipeline.run(5);
     CHECK(digests_of(reports) == reference.digests);
@@ -118,34 +127,34 @@ TEST_CASE("stages that train make of every block what one process makes of it, w
 }
 
 TEST_CASE("a training goes on where it was, as if it had never paused") {
-  TrainedPipeline pipeline(Schedule::one_f_one_b, {{0, 1}, {1, 3}});
+  TrainedPipeline pipeline(Schedule::one_f_one_b, {{0, 1}, {1, kEnd}});
   pipeline.run(2, 1);
-  const auto reference = reference_of(Schedule::gpipe, {{0, 3}}, 5);
+  const auto reference = reference_of(Schedule::gpipe, {{0, kEnd}}, 5);
   CHECK(digests_of(pipeline.run(3, 2)) == reference.digests);
 }
 
 TEST_CASE("the loss of a batch is the mean of its micro-batches' losses, or their sum") {
   auto task = a_task(Schedule::gpipe);
-  const auto losses = [&] { return stage::compute_training_reference({task, {{0, 3}}, 1}, *make_backend()).losses; };
+  const auto losses = [&] { return stage::compute_training_reference({task, {{0, kEnd}}, 1}, *make_backend()).losses; };
   const auto mean = losses().front();
   task.training.loss_sum = true;
   CHECK(losses().front() == Approx(kMicroBatches * mean));
 }
 
 TEST_CASE("without flushes the weights are others, and depend on the cut") {
-  const auto flushed = reference_of(Schedule::gpipe, {{0, 3}}, 5).digests;
-  const auto one = reference_of(Schedule::pipedream, {{0, 1}, {1, 3}}, 5).digests;
-  const auto other = reference_of(Schedule::pipedream, {{0, 2}, {2, 3}}, 5).digests;
+  const auto flushed = reference_of(Schedule::gpipe, {{0, kEnd}}, 5).digests;
+  const auto one = reference_of(Schedule::pipedream, {{0, 1}, {1, kEnd}}, 5).digests;
+  const auto other = reference_of(Schedule::pipedream, {{0, 2}, {2, kEnd}}, 5).digests;
   CHECK(flushed != one);
   CHECK(one != other);
 }
 
 TEST_CASE("a stage does what its schedule says, in that order, and nothing before what it needs has come") {
-  TrainedPipeline pipeline(Schedule::one_f_one_b, {{0, 1}, {1, 2}, {2, 3}});
+  TrainedPipeline pipeline(Schedule::one_f_one_b, {{0, 1}, {1, 2}, {2, 3}, {3, kEnd}});
   const auto reports = pipeline.run(3);
   for (std::size_t i = 0; i < reports.size(); ++i) {
     const auto& moments = reports[i].moments;
-    const auto actions = experiment::actions_of(Schedule::one_f_one_b, {3, kMicroBatches, 3}, static_cast<int>(i));
+    const auto actions = experiment::actions_of(Schedule::one_f_one_b, {4, kMicroBatches, 3}, static_cast<int>(i));
     std::int64_t last = 0;
     std::size_t updates = 0;
     for (const auto& action : actions) {
@@ -165,12 +174,12 @@ TEST_CASE("a stage does what its schedule says, in that order, and nothing befor
 }
 
 TEST_CASE("what crosses a cut is counted, forward and back, and a gradient that nobody needs is one number") {
-  TrainedPipeline pipeline(Schedule::gpipe, {{0, 1}, {1, 3}});
+  TrainedPipeline pipeline(Schedule::gpipe, {{0, 1}, {1, kEnd}});
   const auto reports = pipeline.run(2);
   CHECK(reports[0].sent_forward.bytes == 2 * kMicroBatches * 4000);
   CHECK(reports[1].sent_backward.bytes == 2 * kMicroBatches * 4000);
   CHECK(reports[1].sent_forward.bytes == 0);
-  TrainedPipeline remote(Schedule::gpipe, {{0, 0}, {0, 3}}, {}, GENERATE("none", "sort8"));
+  TrainedPipeline remote(Schedule::gpipe, {{0, 0}, {0, kEnd}}, {}, GENERATE("none", "sort8"));
   CHECK(remote.run(2)[1].sent_backward.bytes == 2 * kMicroBatches * 4);
 }
 
@@ -179,7 +188,7 @@ TEST_CASE("with a codec without loss stages make what one process makes, and act
   for (const auto& cut : kCuts) {
     CAPTURE(to_string(schedule), cut.size(), cut.front().end);
     const bool flushes = schedule != Schedule::pipedream;
-    const auto reference = reference_of(schedule, flushes ? std::vector<experiment::BlockRange>{{0, kBlocks}} : cut, 5);
+    const auto reference = reference_of(schedule, flushes ? std::vector<experiment::BlockRange>{{0, kEnd}} : cut, 5);
     TrainedPipeline pipeline(schedule, cut, {}, "zstd");
     const auto reports = pipeline.run(5);
     CHECK(digests_of(reports) == reference.digests);
@@ -188,7 +197,7 @@ TEST_CASE("with a codec without loss stages make what one process makes, and act
 }
 
 TEST_CASE("a codec with loss makes fewer bytes there and back, and other weights") {
-  const std::vector<experiment::BlockRange> cut{{0, 1}, {1, 2}, {2, 3}};
+  const std::vector<experiment::BlockRange> cut{{0, 1}, {1, 2}, {2, kEnd}};
   TrainedPipeline pipeline(Schedule::one_f_one_b, cut, {}, "sort8");
   const auto reports = pipeline.run(3);
   CHECK(reports[0].sent_forward.unencoded_bytes == 3 * kMicroBatches * 4000);
@@ -198,7 +207,7 @@ TEST_CASE("a codec with loss makes fewer bytes there and back, and other weights
     CHECK(sent.bytes < sent.unencoded_bytes / 2);
     CHECK(sent.bytes > 0);
   }
-  CHECK(digests_of(reports) != reference_of(Schedule::gpipe, {{0, 3}}, 3).digests);
+  CHECK(digests_of(reports) != reference_of(Schedule::gpipe, {{0, kEnd}}, 3).digests);
   for (const auto* pass : {&reports[1].moments.forward, &reports[1].moments.backward}) {
     CHECK(never_before(pass->ready, pass->receive_end));
     CHECK(never_before(pass->compute_begin, pass->ready));
@@ -212,7 +221,7 @@ TEST_CASE("a codec with loss makes fewer bytes there and back, and other weights
 }
 
 TEST_CASE("a gradient that is no number is refused by a codec with loss, with its block named, and ends all stages") {
-  TrainedPipeline pipeline(Schedule::gpipe, {{0, 1}, {1, 3}}, {"", "nogradients@1-3@6"}, "sort8");
+  TrainedPipeline pipeline(Schedule::gpipe, {{0, 1}, {1, kEnd}}, {"", "nogradients@1-4@6"}, "sort8");
   auto reports = pipeline.start(4, 7);
   const auto said = support::message_of<EnvironmentError>([&] { reports[1].get(); });
   CHECK(support::contains(said, "encode the gradient of the output of block 1 with sort8: "));
@@ -221,7 +230,7 @@ TEST_CASE("a gradient that is no number is refused by a codec with loss, with it
 
 TEST_CASE("1f1b holds fewer activations than gpipe") {
   const auto held = [](Schedule schedule) {
-    TrainedPipeline pipeline(schedule, {{0, 1}, {1, 3}});
+    TrainedPipeline pipeline(schedule, {{0, 1}, {1, kEnd}});
     return pipeline.run(4)[1].memory.tensors_bytes;
   };
   CHECK(held(Schedule::one_f_one_b) < held(Schedule::gpipe));
@@ -229,9 +238,9 @@ TEST_CASE("1f1b holds fewer activations than gpipe") {
 
 TEST_CASE("an error of one stage, a lost stage and a loss that is no number end all stages") {
   const auto [fault, said] =
-      GENERATE(table<const char*, const char*>({{"throw@1-3@6", "the block broke on purpose"},
-                                                {"nan@1-3@6", "the loss of step 2 is nan: the training diverges"}}));
-  TrainedPipeline pipeline(Schedule::one_f_one_b, {{0, 1}, {1, 3}}, {"", fault});
+      GENERATE(table<const char*, const char*>({{"throw@1-4@6", "the block broke on purpose"},
+                                                {"nan@1-4@6", "the loss of step 2 is nan: the training diverges"}}));
+  TrainedPipeline pipeline(Schedule::one_f_one_b, {{0, 1}, {1, kEnd}}, {"", fault});
   auto reports = pipeline.start(4, 7);
   CHECK(support::contains(support::message_of<Error>([&] { reports[1].get(); }), said));
   CHECK_THROWS_AS(reports[0].get(), Error);

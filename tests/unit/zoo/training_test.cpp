@@ -9,7 +9,7 @@
 #include <paretopipe/stage/training_reference.hpp>
 
 #include <cmath>
-#include <map>
+#include <deque>
 
 #include <ATen/ops/cross_entropy_loss.h>
 #include <ATen/ops/equal.h>
@@ -230,44 +230,76 @@ std::vector<std::string> digests_of(const PlainBlocks& blocks) {
 
 }  // namespace
 
+namespace {
+
+/// A stage of PipeDream that holds K - s versions of its weights. Micro-batches go through the oldest, and every update
+/// makes a new one; so those of the last stage never wait, and those before it are as many updates behind as there are
+/// stages in between.
+class SimulatedStage {
+ public:
+  SimulatedStage(const std::string& model, BlockRange range, std::size_t versions) : blocks_(model, range) {
+    while (versions_.size() < versions) versions_.push_back(blocks_.copied());
+  }
+
+  const at::Tensor& forward(const at::Tensor& input, bool is_activation) {
+    input_ = input.detach().set_requires_grad(is_activation);
+    output_ = blocks_.forward(versions_.front(), input_);
+    return output_;
+  }
+
+  /// `result`: what the gradient is of, the loss or its own output. Returns the input's.
+  at::Tensor backward(const at::Tensor& result, const at::Tensor& gradient, double rate) {
+    result.backward(gradient);
+    blocks_.descend(versions_.front(), rate);
+    versions_.pop_front();
+    versions_.push_back(blocks_.copied());
+    return input_.grad();
+  }
+
+  const at::Tensor& output() const { return output_; }
+  const PlainBlocks& blocks() const { return blocks_; }
+
+ private:
+  PlainBlocks blocks_;
+  std::deque<std::vector<std::vector<at::Tensor>>> versions_;
+  at::Tensor input_, output_;
+};
+
+}  // namespace
+
 TEST_CASE(
-    "pipedream computes each backward with the weights of its forward: two stages as PyTorch would simulate them") {
+    "pipedream computes each backward with the weights of its forward: two to four stages as PyTorch would simulate "
+    "them") {
   constexpr double kRate = 0.02;
   const std::string model = "resnet18";
-  const int end = blocks_of(model), cut = 5, count = 6;  // micro-batches
+  const int end = blocks_of(model), count = 6;  // micro-batches
+  const auto parts = GENERATE_COPY(values<std::vector<BlockRange>>(
+      {{{0, 5}, {5, end}}, {{0, 3}, {3, 7}, {7, end}}, {{0, 2}, {2, 4}, {4, 8}, {8, end}}}));
+  const auto stage_count = parts.size();
+  CAPTURE(stage_count);
   const Training training{.schedule = Schedule::pipedream, .optimizer = {OptimizerKind::sgd, kRate, 0, 0}};
-  const auto piped = trained(model, training, {{0, cut}, {cut, end}});
+  const auto piped = trained(model, training, parts);
 
   const auto backend = make_model_backend();
   backend->configure({});
   const stage::TrainingData data(task_of(model, training), true, true, *backend);
-  PlainBlocks first(model, {0, cut}), second(model, {cut, end});
-  // Stage 0 is a micro-batch ahead: it computes F(m + 1) before it has updated for m, and so with the weights that it
-  // had for micro-batch m - 1's update.
-  const auto input = [&](int m) {
-    const auto& activation = data.input({static_cast<std::size_t>(m / 3), static_cast<std::size_t>(m % 3)});
-    return at::from_blob(activation.bytes.data(), activation.spec.shape, at::TensorOptions(at::kFloat)).clone();
-  };
-  std::map<int, std::vector<std::vector<at::Tensor>>> versions;
-  std::map<int, at::Tensor> outputs;
-  const auto first_forward = [&](int m) {
-    versions[m] = first.copied();
-    outputs[m] = first.forward(versions[m], input(m));
-  };
-  first_forward(0);
+  std::vector<SimulatedStage> stages;
+  for (std::size_t s = 0; s < stage_count; ++s) stages.emplace_back(model, parts[s], stage_count - s);
   for (int m = 0; m < count; ++m) {
-    if (m + 1 < count) first_forward(m + 1);
-    auto version = second.copied();
-    auto crossing = outputs[m].detach().set_requires_grad(true);
-    const auto labels = data.labels({static_cast<std::size_t>(m / 3), static_cast<std::size_t>(m % 3)});
+    const stage::MicroBatch which{static_cast<std::size_t>(m / 3), static_cast<std::size_t>(m % 3)};
+    const auto& activation = data.input(which);
+    auto crossing =
+        at::from_blob(activation.bytes.data(), activation.spec.shape, at::TensorOptions(at::kFloat)).clone();
+    for (std::size_t s = 0; s < stage_count; ++s) crossing = stages[s].forward(crossing, s > 0);
+    const auto labels = data.labels(which);
     const auto classes = at::from_blob(const_cast<std::int64_t*>(labels.data()), {2}, at::TensorOptions(at::kLong));
-    at::cross_entropy_loss(second.forward(version, crossing), classes).mul(1.0 / 3).backward();
-    second.descend(version, kRate);
-    outputs[m].backward(crossing.grad());
-    first.descend(versions[m], kRate);
+    auto gradient = stages.back().backward(at::cross_entropy_loss(crossing, classes).mul(1.0 / 3), {}, kRate);
+    for (auto s = stage_count - 1; s-- > 0;) gradient = stages[s].backward(stages[s].output(), gradient, kRate);
   }
-  auto simulated = digests_of(first);
-  for (auto& digest : digests_of(second)) simulated.push_back(std::move(digest));
+  std::vector<std::string> simulated;
+  for (const auto& stage : stages) {
+    for (auto& digest : digests_of(stage.blocks())) simulated.push_back(std::move(digest));
+  }
   CHECK(piped.digests == simulated);
 }
 
