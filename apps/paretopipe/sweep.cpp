@@ -156,9 +156,9 @@ void warn_of_shared_cpus(const experiment::Experiment& experiment) {
   }
 }
 
-/// Data parallelism has as many batches in flight as the pipelines that it is compared with.
+/// Data parallelism has as many batches in flight as the pipelines that it is compared with. Replicas that train do not.
 void warn_of_idle_devices(const experiment::Experiment& experiment) {
-  if (!experiment::has_offline(experiment.phases)) return;
+  if (experiment.task == experiment::Task::train || !experiment::has_offline(experiment.phases)) return;
   const auto& baselines = experiment.baselines;
   if (std::find(baselines.begin(), baselines.end(), "data-parallel") == baselines.end()) return;
   for (const int depth : experiment.depth) {

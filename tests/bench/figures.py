@@ -199,7 +199,8 @@ def training_published(*explained_files):
             alone = [one for one in measured if "all local" in one["label"]]
             best = max(measured, key=lambda one: one["sample_per_s"])
             for number, one in enumerate(measured):
-                rows.append([title, one["label"], three(one["sample_per_s"]), f"{one['sample_per_s'] / alone[0]['sample_per_s']:.2f}" if alone else "",
+                trained = one["label"] if one["split_points"] else f"{one['label']} {one['training']}"
+                rows.append([title, trained, three(one["sample_per_s"]), f"{one['sample_per_s'] / alone[0]['sample_per_s']:.2f}" if alone else "",
                              three(one["bound_sample_per_s"]), f"{100 * one['bubble']:.0f} %", "" if number else PUBLISHED.get(name, "")])
             fastest_cut = max((one for one in measured if one not in alone and one["split_points"]), key=lambda one: one["sample_per_s"])
             reasons.append(f"{title}{', four devices' if 'four' in name else ''}: fastest is {best['label']}. `explain` says of "
@@ -216,11 +217,12 @@ def recompute(*csv_files):
     for csv_file in csv_files:
         with open(csv_file, encoding="utf-8", newline="") as file:
             found = list(csv.DictReader(file))
-        with_it, without = sorted(found, key=lambda row: "recompute" not in row["label"])
-        for one in (without, with_it):
-            step, memory = float(one["step_time"]), float(one["peak_memory"])
-            rows.append([MODELS.get(one["model"], one["model"]), one["label"], f"{step / 1e6:.0f}", f"{step / float(without['step_time']):.2f}",
-                         f"{memory / 2**20:.0f}", f"{memory / float(without['peak_memory']):.2f}"])
+        without = next(row for row in found if row["recompute"] == "false")
+        for one in sorted(found, key=lambda row: row["recompute"]):
+            step, memory = float(one["step_time_ns"]), float(one["peak_memory_bytes"])
+            trained = f"{one['split']} {one['schedule']}/{one['micro_batch']}" + ("+recompute" if one["recompute"] == "true" else "")
+            rows.append([MODELS.get(one["model"], one["model"]), trained, f"{step / 1e6:.0f}", f"{step / float(without['step_time_ns']):.2f}",
+                         f"{memory / 2**20:.0f}", f"{memory / float(without['peak_memory_bytes']):.2f}"])
     table(["model", "trained", "a step, ms", "times", "memory of the fullest stage, MiB", "times"], rows)
 
 

@@ -59,6 +59,19 @@ TEST_CASE(
   CHECK(weights_after(school, "--split 31 --seed 2") != alone);
 }
 
+TEST_CASE("a training ends after the first epoch with the accuracy that was asked for, or says that none has it") {
+  const School school;
+  const auto reached =
+      school.run(0, kTrain + "--split 31 --epochs 30 --target-accuracy 0.99 --save weights.safetensors");
+  CHECK(contains(reached.output, "an accuracy of 99.00 % was reached after "));
+  CHECK(occurrences(reached.output, "epoch ") < 30);
+  CHECK(occurrences(reached.output, "accuracy 100.00 %") == 1);
+  CHECK(school.has("weights.safetensors"));
+  const auto not_reached = school.run(1, kTrain + "--split 31 --epochs 1 --target-accuracy 1");
+  CHECK(contains(not_reached.output, "an accuracy of 100.00 % was not reached in "));
+  check_refused(school, kTrain + "--split 31", {{"--target-accuracy 80", "--target-accuracy"}});
+}
+
 TEST_CASE("stages on two machines train the same weights, and the other one keeps a copy of the data and labels") {
   const School school;
   const auto here = weights_after(school, "--split 31");
