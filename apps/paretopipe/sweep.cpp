@@ -156,7 +156,8 @@ void warn_of_shared_cpus(const experiment::Experiment& experiment) {
   }
 }
 
-/// Data parallelism has as many batches in flight as the pipelines that it is compared with. Replicas that train do not.
+/// Data parallelism has as many batches in flight as the pipelines that it is compared with. Replicas that train do
+/// not.
 void warn_of_idle_devices(const experiment::Experiment& experiment) {
   if (experiment.task == experiment::Task::train || !experiment::has_offline(experiment.phases)) return;
   const auto& baselines = experiment.baselines;
