@@ -135,7 +135,7 @@ class Course {
     shown_ = true;
   }
 
-  /// Whether to go on.
+  /// Returns whether the training goes on.
   bool tell(const run::Epoch& epoch, const run::FetchWeights& weights) {
     clear_progress();
     if (!options_->save.empty()) save(weights(), options_->save);
@@ -204,6 +204,41 @@ ExitCode run_train(const TrainOptions& options) {
   return course.conclude(trial.codec);
 }
 
+const std::vector<std::string> kTrainSettings{"models",
+                                              "num_classes",
+                                              "weights",
+                                              "data",
+                                              "labels",
+                                              "splits",
+                                              "stages",
+                                              "partitions",
+                                              "codec",
+                                              "batch",
+                                              "micro_batches",
+                                              "seed",
+                                              "schedule",
+                                              "optimizer",
+                                              "lr",
+                                              "lr_schedule",
+                                              "lr_warmup",
+                                              "momentum",
+                                              "weight_decay",
+                                              "recompute",
+                                              "loss_sum",
+                                              "networks",
+                                              "shaping",
+                                              "link",
+                                              "threads_per_stage",
+                                              "cpus",
+                                              "on",
+                                              "devices",
+                                              "placement",
+                                              "device_profiles",
+                                              "trial_timeout_s",
+                                              "input",
+                                              "cuts",
+                                              "max_crossing"};
+
 constexpr const char* kTrainHelp =
     "Trains on all samples of the data, in an order that the seed draws for every epoch; those that fill no batch are "
     "left\n"
@@ -218,41 +253,7 @@ void add_train(CLI::App& app, Command& chosen, std::vector<std::string> command_
   auto* command = app.add_subcommand("train", "Train a model over a pipeline of stages, and save its weights");
   const auto options = std::make_shared<TrainOptions>();
   options->sweep.command_line = std::move(command_line);
-  add_setting_flags(*command, options->sweep.settings,
-                    {"models",
-                     "num_classes",
-                     "weights",
-                     "data",
-                     "labels",
-                     "splits",
-                     "stages",
-                     "partitions",
-                     "codec",
-                     "batch",
-                     "micro_batches",
-                     "seed",
-                     "schedule",
-                     "optimizer",
-                     "lr",
-                     "lr_schedule",
-                     "lr_warmup",
-                     "momentum",
-                     "weight_decay",
-                     "recompute",
-                     "loss_sum",
-                     "networks",
-                     "shaping",
-                     "link",
-                     "threads_per_stage",
-                     "cpus",
-                     "on",
-                     "devices",
-                     "placement",
-                     "device_profiles",
-                     "trial_timeout_s",
-                     "input",
-                     "cuts",
-                     "max_crossing"});
+  add_setting_flags(*command, options->sweep.settings, kTrainSettings);
   command->add_option("--epochs", options->epochs, "How often every sample is learned from")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();

@@ -11,28 +11,38 @@ constexpr const char* kNetwork = R"({"forward": {"delay": "10 ms", "rate": "50 M
 constexpr double kForwardBitPerNs = 0.05;
 constexpr std::int64_t kRoundTripNs = 15'000'000;
 
+struct Swept {
+  explicit Swept(const std::string& settings) : shell(Shell::Stages::real) {
+    shell.write("uplink.json", kNetwork);
+    const auto outcome = shell.run("sweep " + settings +
+                                   " --data random --warmup 1 --repeat 1 --repeat-slow 0 --network ./uplink.json "
+                                   "--shaping netem --out out");
+    INFO(outcome.output << outcome.errors);
+    CHECK(outcome.exit_code <= 1);  // 1: a busy machine may spoil a probe, and the trial then says so
+    records = shell.records();
+    REQUIRE(records.size() == 3);
+    for (const auto& record : records) {
+      INFO(record.trial.label());
+      REQUIRE(record.status != record::Status::failed);
+      CHECK(record.trial.shaping == experiment::Shaping::netem);
+      CHECK(record.network->read_back.forward.rate_bit_per_s == 50'000'000);
+      CHECK(record.network->read_back.backward.rate_bit_per_s == 20'000'000);
+    }
+  }
+
+  Shell shell;
+  std::vector<record::TrialRecord> records;
+};
+
 }  // namespace
 
 TEST_CASE("MobileNetV2 is swept over a kernel's netem with delay, rate and loss, and every trial shows the network") {
-  const Shell shell(Shell::Stages::real);
-  shell.write("uplink.json", kNetwork);
-  const auto outcome = shell.run(
-      "sweep --model mobilenet_v2 --split 0,7,20 --data random --batches 3 --warmup 1 --repeat 1 --network "
-      "./uplink.json "
-      "--shaping netem --repeat-slow 0 --out out");
-  INFO(outcome.output << outcome.errors);
-  CHECK(outcome.exit_code <= 1);  // 1: a busy machine may spoil a probe, and the trial then says so
-  const auto records = shell.records();
-  REQUIRE(records.size() == 3);
-  for (const auto& record : records) {
+  const Swept swept("--model mobilenet_v2 --split 0,7,20 --batches 3");
+  for (const auto& record : swept.records) {
     INFO(record.trial.label());
-    REQUIRE(record.status != record::Status::failed);
-    CHECK(record.trial.shaping == experiment::Shaping::netem);
     CHECK(record.fidelity->kept());
     CHECK(record.network->read_back.forward.delay == record.trial.network.forward.delay);
-    CHECK(record.network->read_back.forward.rate_bit_per_s == 50'000'000);
     CHECK(record.network->read_back.forward.loss == Approx(0.001).epsilon(0.01));
-    CHECK(record.network->read_back.backward.rate_bit_per_s == 20'000'000);
     CHECK(*record.network->round_trip_ns >= kRoundTripNs);
     if (record.trial.all_local()) continue;
     // Physics, from below only: no batch can cross faster than delay and rate allow.
@@ -42,23 +52,13 @@ TEST_CASE("MobileNetV2 is swept over a kernel's netem with delay, rate and loss,
   }
 }
 
-TEST_CASE("two stages train over a kernel's netem, with the gradients of one process") {
-  const Shell shell(Shell::Stages::real);
-  shell.write("uplink.json", kNetwork);
-  const auto outcome = shell.run(
-      "sweep --task train --model densenet_cifar --split 31 --data random --batch 4 --micro-batch 2 "
-      "--schedule gpipe,1f1b,pipedream --steps 3 --warmup 1 --repeat 1 --network ./uplink.json --shaping netem "
-      "--repeat-slow 0 --out out");
-  INFO(outcome.output << outcome.errors);
-  CHECK(outcome.exit_code <= 1);
-  const auto records = shell.records();
-  REQUIRE(records.size() == 3);
-  for (const auto& record : records) {
+TEST_CASE("two stages train over a kernel's netem, with the weights of one process") {
+  const Swept swept(
+      "--task train --model densenet_cifar --split 31 --batch 4 --micro-batch 2 --schedule gpipe,1f1b,pipedream "
+      "--steps 3");
+  for (const auto& record : swept.records) {
     INFO(record.trial.label());
-    REQUIRE(record.status != record::Status::failed);
-    CHECK(record.trial.shaping == experiment::Shaping::netem);
     CHECK(record.training->verified_steps == 2);
-    CHECK(record.network->read_back.backward.rate_bit_per_s == 20'000'000);
     // A micro-batch goes there and its gradient comes back.
     CHECK(record.summary->training->step.min_ns >= static_cast<double>(kRoundTripNs));
   }

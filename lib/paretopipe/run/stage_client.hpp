@@ -11,7 +11,6 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -55,6 +54,9 @@ struct StageCommand {
   std::function<std::string()> cause_of_death{};
   std::string name{};  ///< in messages; empty: "stage N"
 };
+
+/// Ends the sentence about a stage that was late.
+inline constexpr const char* kRaiseTimeout = "; the pipeline was ended (if it was merely slow, raise --trial-timeout)";
 
 /// What may end a wait.
 struct WaitLimits {
@@ -176,42 +178,5 @@ class StageClient {
 /// of them knows the cause.
 void for_each_reply(const std::vector<StageClient*>& stages, const WaitLimits& limits,
                     const std::function<void(StageClient&)>& take);
-
-/// Watches stages whose replies are awaited: asks them where they are, at most one question at a time, and ends the
-/// wait for those that hang.
-///
-/// Silence is counted in looks without an answer, not by the clock: a driver that was itself stopped for an hour does
-/// not take the stages for silent.
-class StallWatch {
- public:
-  StallWatch(const std::vector<StageClient*>& stages, const WaitLimits& limits);
-
-  /// When to call `look` if nothing has come until then.
-  Clock::time_point next_look() const { return next_look_; }
-
-  /// Judges what is known, and asks the stages still waited for again. Throws StageError for those that hang and, at
-  /// the deadline, for those that are late. A stage that is late then is asked once more, so that the error can name
-  /// it.
-  void look(const std::vector<StageClient*>& waiting);
-
- private:
-  void listen(const std::vector<StageClient*>& waiting);
-  void feel_pulse(const std::vector<StageClient*>& waiting);
-  void ask(const std::vector<StageClient*>& waiting);
-  void tell_of_slow_ones();
-  void hear_last_words();
-  [[noreturn]] void end_wait(const std::vector<Accusation>& accusations) const;
-  StageSight& sight_of(const StageClient& stage);
-  const StageClient& client_of(int stage) const;
-
-  const std::vector<StageClient*> stages_;
-  const WaitLimits limits_;
-  std::vector<StageSight> sights_;                         ///< one for each of `stages_`
-  std::vector<std::int64_t> cpu_when_asked_ns_;            ///< likewise
-  std::vector<std::optional<std::size_t>> signs_of_life_;  ///< likewise, at the last look
-  std::set<int> told_of_;                                  ///< slow stages
-  Clock::time_point next_look_;
-  std::optional<Clock::time_point> last_words_until_;
-};
 
 }  // namespace paretopipe::run

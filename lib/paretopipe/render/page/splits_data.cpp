@@ -169,7 +169,7 @@ Json breakdown_data(Records records, const std::vector<std::size_t>& chosen) {
   return json;
 }
 
-/// Of each stage, in the phase or steps that say it.
+/// Each stage's utilisation, from the phase or the steps that tell it.
 std::vector<double> utilisation_of(const record::Summary& summary) {
   std::vector<double> stages;
   for (const auto& stage : summary.stages) stages.push_back(stage.utilisation);
