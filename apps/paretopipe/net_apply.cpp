@@ -66,17 +66,12 @@ void wait_for_end(const shaping::Lease& lease, const launch::InterruptGuard& int
 }
 
 std::string reason_of(shaping::LeaseEnd end) {
-  switch (end) {
-    case shaping::LeaseEnd::expired:
-      return "the lease is over";
-    case shaping::LeaseEnd::released:
-      return "interrupted";
-    case shaping::LeaseEnd::keeper_interrupted:
-      return "the keeper of the lease was told to end";
-    case shaping::LeaseEnd::keeper_killed:
-      return "the keeper of the lease was killed";
-  }
-  return {};
+  using shaping::LeaseEnd;
+  static constexpr Word<LeaseEnd> kReasons[]{{LeaseEnd::expired, "the lease is over"},
+                                             {LeaseEnd::released, "interrupted"},
+                                             {LeaseEnd::keeper_interrupted, "the keeper of the lease was told to end"},
+                                             {LeaseEnd::keeper_killed, "the keeper of the lease was killed"}};
+  return word_of(kReasons, end);
 }
 
 void say_until_when(Nanoseconds duration) {

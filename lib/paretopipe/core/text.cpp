@@ -1,9 +1,10 @@
+#include <paretopipe/core/error.hpp>
 #include <paretopipe/core/text.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <numeric>
 
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 namespace paretopipe {
@@ -51,6 +52,11 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string>& 
   return closest ? fmt::format("; did you mean \"{}\"?", *closest) : "";
 }
 
+void refuse_word(const char* key, const std::string& text, const std::vector<std::string>& known) {
+  throw UsageError(
+      fmt::format("{} is \"{}\"; it must be {}{}", key, text, fmt::join(known, " or "), did_you_mean(text, known)));
+}
+
 bool is_utf8(const std::string& text) {
   try {
     static_cast<void>(nlohmann::json(text).dump());
@@ -73,10 +79,9 @@ std::vector<std::string_view> split_at_commas(std::string_view text) {
 std::optional<std::vector<int>> parse_numbers(std::string_view text) {
   std::vector<int> numbers;
   for (const auto item : split_at_commas(text)) {
-    int number = 0;
-    const auto [end, error] = std::from_chars(item.data(), item.data() + item.size(), number);
-    if (error != std::errc{} || end != item.data() + item.size() || number < 0) return std::nullopt;
-    numbers.push_back(number);
+    const auto number = parse_number<int>(item);
+    if (!number || *number < 0) return std::nullopt;
+    numbers.push_back(*number);
   }
   return numbers;
 }

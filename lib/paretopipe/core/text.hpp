@@ -1,8 +1,11 @@
 #pragma once
+#include <charconv>
+#include <cstddef>
 #include <cstdio>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -17,12 +20,65 @@ std::optional<std::string> closest_word(std::string_view word, const std::vector
 /// "; did you mean \"batch\"?", or an empty text: a suffix for an error that refuses `word`.
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates);
 
+/// One value of an enum as people and files write it. The values of an enum are a constexpr array of these, said once
+/// for both directions.
+template <class Enum>
+struct Word {
+  Enum value;
+  const char* word;
+};
+
+/// Empty for a value that has no word.
+template <class Enum, std::size_t count>
+constexpr const char* word_of(const Word<Enum> (&words)[count], Enum value) {
+  for (const auto& each : words) {
+    if (each.value == value) return each.word;
+  }
+  return "";
+}
+
+template <class Enum, std::size_t count>
+std::optional<Enum> find_word(const Word<Enum> (&words)[count], std::string_view text) {
+  for (const auto& each : words) {
+    if (each.word == text) return each.value;
+  }
+  return std::nullopt;
+}
+
+template <class Enum, std::size_t count>
+std::vector<std::string> all_words(const Word<Enum> (&words)[count]) {
+  std::vector<std::string> all;
+  for (const auto& each : words) all.emplace_back(each.word);
+  return all;
+}
+
+/// Throws UsageError: "task is "trian"; it must be infer or train; did you mean "train"?".
+[[noreturn]] void refuse_word(const char* key, const std::string& text, const std::vector<std::string>& known);
+
+/// The value whose word is `text`. Throws UsageError that begins with `key`, the setting, and lists the words.
+template <class Enum, std::size_t count>
+Enum parse_word(const char* key, const Word<Enum> (&words)[count], const std::string& text) {
+  if (const auto found = find_word(words, text)) return *found;
+  refuse_word(key, text, all_words(words));
+}
+
 /// True if the text is valid UTF-8 (RFC 3629), so that JSON can hold it. Paths on Linux need not be.
 bool is_utf8(const std::string& text);
 
 /// Splits `text` at its commas. Returns views into `text`, which must outlive them. The result has one item more than
 /// there are commas; items may be empty.
 std::vector<std::string_view> split_at_commas(std::string_view text);
+
+/// The number that the whole text is, as std::from_chars reads it (no blanks, no plus sign) with `base...`, which only
+/// whole numbers may have. None for anything else, and for a number out of range.
+template <class Number, class... Base>
+std::optional<Number> parse_number(std::string_view text, Base... base) {
+  Number number{};
+  const auto* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, number, base...);
+  if (error != std::errc{} || rest != end) return std::nullopt;
+  return number;
+}
 
 /// Parses "4,9,14": non-negative numbers separated by commas, in any order. None for anything else.
 std::optional<std::vector<int>> parse_numbers(std::string_view text);

@@ -4,8 +4,6 @@
 #include <paretopipe/experiment/model_description.hpp>
 
 #include <algorithm>
-#include <array>
-#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -14,29 +12,10 @@ namespace paretopipe::experiment {
 
 namespace {
 
-template <class Value>
-using Names = std::array<std::pair<Value, const char*>, 2>;
-
-constexpr Names<Compute> kComputes{{{Compute::eager, "eager"}, {Compute::optimized, "optimized"}}};
-constexpr Names<Precision> kPrecisions{{{Precision::float32, "float32"}, {Precision::bfloat16, "bfloat16"}}};
-constexpr Names<MemoryFormat> kMemoryFormats{
-    {{MemoryFormat::contiguous, "contiguous"}, {MemoryFormat::channels_last, "channels_last"}}};
-
-template <class Value>
-std::string name_of(const Names<Value>& names, Value value) {
-  return names[0].first == value ? names[0].second : names[1].second;
-}
-
-template <class Value>
-Value find(const Names<Value>& names, const char* key, const std::string& text) {
-  std::vector<std::string> known;
-  for (const auto& [value, name] : names) {
-    if (text == name) return value;
-    known.emplace_back(name);
-  }
-  throw UsageError(
-      fmt::format("{} is \"{}\"; it must be {}{}", key, text, fmt::join(known, " or "), did_you_mean(text, known)));
-}
+constexpr Word<Compute> kComputes[]{{Compute::eager, "eager"}, {Compute::optimized, "optimized"}};
+constexpr Word<Precision> kPrecisions[]{{Precision::float32, "float32"}, {Precision::bfloat16, "bfloat16"}};
+constexpr Word<MemoryFormat> kMemoryFormats[]{{MemoryFormat::contiguous, "contiguous"},
+                                              {MemoryFormat::channels_last, "channels_last"}};
 
 /// Sums in another order differ by float32 roundings, which each layer hands to the next. Roundings of bfloat16 are
 /// 65,536 times as coarse.
@@ -56,27 +35,27 @@ double ComputeMode::tolerance_across_cpus() const {
 }
 
 std::string to_string(Compute compute) {
-  return name_of(kComputes, compute);
+  return word_of(kComputes, compute);
 }
 
 std::string to_string(Precision dtype) {
-  return name_of(kPrecisions, dtype);
+  return word_of(kPrecisions, dtype);
 }
 
 std::string to_string(MemoryFormat format) {
-  return name_of(kMemoryFormats, format);
+  return word_of(kMemoryFormats, format);
 }
 
 Compute parse_compute(const std::string& text) {
-  return find(kComputes, "compute", text);
+  return parse_word("compute", kComputes, text);
 }
 
 Precision parse_precision(const std::string& text) {
-  return find(kPrecisions, "dtype", text);
+  return parse_word("dtype", kPrecisions, text);
 }
 
 MemoryFormat parse_memory_format(const std::string& text) {
-  return find(kMemoryFormats, "memory_format", text);
+  return parse_word("memory_format", kMemoryFormats, text);
 }
 
 std::string describe(const ComputeMode& mode) {
@@ -119,9 +98,8 @@ std::string to_string(const std::optional<Compute>& compute) {
 }
 
 std::optional<Compute> parse_compute_choice(const std::string& text) {
-  for (const auto& choice : std::array<std::optional<Compute>, 3>{std::nullopt, Compute::eager, Compute::optimized}) {
-    if (text == to_string(choice)) return choice;
-  }
+  if (text == kAutomatic) return std::nullopt;
+  if (const auto found = find_word(kComputes, text)) return found;
   throw UsageError(fmt::format("compute is \"{}\"; it must be auto, eager or optimized{}", text,
                                did_you_mean(text, {kAutomatic, "eager", "optimized"})));
 }

@@ -12,12 +12,6 @@ namespace paretopipe::experiment {
 
 namespace {
 
-std::vector<std::string> scheme_names() {
-  std::vector<std::string> names;
-  for (const auto scheme : all_schemes()) names.emplace_back(to_string(scheme));
-  return names;
-}
-
 std::string times(int count, const char* what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
@@ -25,39 +19,14 @@ std::string times(int count, const char* what) {
 }  // namespace
 
 std::string_view to_string(Scheme scheme) {
-  switch (scheme) {
-    case Scheme::equal_load:
-      return "equal-load";
-    case Scheme::front_load:
-      return "front-load";
-    case Scheme::front_heavy:
-      return "front-heavy";
-    case Scheme::middle_load:
-      return "middle-load";
-    case Scheme::end_load:
-      return "end-load";
-    case Scheme::end_heavy:
-      return "end-heavy";
-    case Scheme::equal_time:
-      return "equal-time";
-  }
-  return "";
-}
-
-const std::vector<Scheme>& all_schemes() {
-  static const std::vector<Scheme> schemes{Scheme::equal_load,  Scheme::front_load, Scheme::front_heavy,
-                                           Scheme::middle_load, Scheme::end_load,   Scheme::end_heavy,
-                                           Scheme::equal_time};
-  return schemes;
+  return word_of(kSchemes, scheme);
 }
 
 PartitionChoice parse_partition(const std::string& text, int stages) {
   if (text == "all") return AllPartitions{};
   if (text == "best") return AllPartitions{.best = true};
-  for (const auto scheme : all_schemes()) {
-    if (text == to_string(scheme)) return scheme;
-  }
-  const auto names = scheme_names();
+  if (const auto scheme = find_word(kSchemes, text)) return *scheme;
+  const auto names = all_words(kSchemes);
   auto points = parse_numbers(text);
   if (!points) {
     throw UsageError(

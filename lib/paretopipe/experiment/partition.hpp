@@ -1,4 +1,6 @@
 #pragma once
+#include <paretopipe/core/text.hpp>
+
 #include <string>
 #include <string_view>
 #include <variant>
@@ -21,11 +23,14 @@ inline constexpr int kMostStages = 16;
 /// | equal-time  | the partition whose slowest stage computes fastest, by what each device takes for its blocks |
 enum class Scheme { equal_load, front_load, front_heavy, middle_load, end_load, end_heavy, equal_time };
 
+/// In the order of the table.
+inline constexpr Word<Scheme> kSchemes[]{{Scheme::equal_load, "equal-load"},   {Scheme::front_load, "front-load"},
+                                         {Scheme::front_heavy, "front-heavy"}, {Scheme::middle_load, "middle-load"},
+                                         {Scheme::end_load, "end-load"},       {Scheme::end_heavy, "end-heavy"},
+                                         {Scheme::equal_time, "equal-time"}};
+
 /// The scheme's name as a user writes it, such as "front-heavy".
 std::string_view to_string(Scheme scheme);
-
-/// In the order of the table.
-const std::vector<Scheme>& all_schemes();
 
 /// Every partition of a model: all strictly ascending cuts, and both endpoints (all on stage 0, all on the last stage).
 struct AllPartitions {

@@ -2,42 +2,27 @@
 #include <paretopipe/core/text.hpp>
 #include <paretopipe/experiment/scenario.hpp>
 
-#include <array>
-
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 namespace paretopipe::experiment {
 
 namespace {
 
-constexpr std::array kPhases{Phases::both, Phases::single_stream, Phases::offline};
+constexpr Word<Phases> kPhases[]{
+    {Phases::both, "both"}, {Phases::single_stream, "single-stream"}, {Phases::offline, "offline"}};
+constexpr const char* kTraining = "training";  // of records; an experiment has its task for it
+
+constexpr Word<Baseline> kBaselines[]{
+    {Baseline::single, "single"}, {Baseline::sequential, "sequential"}, {Baseline::data_parallel, "data-parallel"}};
 
 }  // namespace
 
 std::string to_string(Phases phases) {
-  switch (phases) {
-    case Phases::single_stream:
-      return "single-stream";
-    case Phases::offline:
-      return "offline";
-    case Phases::training:
-      return "training";
-    case Phases::both:
-      break;
-  }
-  return "both";
+  return phases == Phases::training ? kTraining : word_of(kPhases, phases);
 }
 
 Phases parse_phases(const std::string& text) {
-  if (text == to_string(Phases::training)) return Phases::training;  // of records; an experiment has its task for it
-  std::vector<std::string> known;
-  for (const auto phases : kPhases) {
-    known.push_back(to_string(phases));
-    if (text == known.back()) return phases;
-  }
-  throw UsageError(
-      fmt::format("phases is \"{}\"; it must be {}{}", text, fmt::join(known, " or "), did_you_mean(text, known)));
+  return text == kTraining ? Phases::training : parse_word("phases", kPhases, text);
 }
 
 std::string describe(Phases phases) {
@@ -54,11 +39,9 @@ void from_json(const nlohmann::json& json, Phases& phases) {
 }
 
 Baseline parse_baseline(const std::string& text) {
-  if (text == "single") return Baseline::single;
-  if (text == "sequential") return Baseline::sequential;
-  if (text == "data-parallel") return Baseline::data_parallel;
+  if (const auto found = find_word(kBaselines, text)) return *found;
   throw UsageError(fmt::format("\"{}\" is not a baseline; it must be single, sequential or data-parallel{}", text,
-                               did_you_mean(text, std::vector<std::string>{"single", "sequential", "data-parallel"})));
+                               did_you_mean(text, all_words(kBaselines))));
 }
 
 }  // namespace paretopipe::experiment

@@ -1,92 +1,55 @@
-#include <paretopipe/core/error.hpp>
 #include <paretopipe/core/text.hpp>
 #include <paretopipe/experiment/training.hpp>
 
-#include <array>
 #include <cmath>
 #include <numbers>
-#include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 namespace paretopipe::experiment {
 
 namespace {
 
-constexpr std::array kTasks{Task::infer, Task::train};
-constexpr std::array kSchedules{Schedule::gpipe, Schedule::one_f_one_b, Schedule::pipedream};
-constexpr std::array kRateSchedules{RateSchedule::constant, RateSchedule::cosine, RateSchedule::linear};
-constexpr std::array kOptimizers{OptimizerKind::sgd, OptimizerKind::adam, OptimizerKind::adamw};
-
-/// The value of `all` whose name is `text`.
-template <class Values>
-auto parse_one(const char* what, const std::string& text, const Values& all) {
-  std::vector<std::string> known;
-  for (const auto value : all) {
-    known.push_back(to_string(value));
-    if (text == known.back()) return value;
-  }
-  throw UsageError(
-      fmt::format("{} is \"{}\"; it must be {}{}", what, text, fmt::join(known, " or "), did_you_mean(text, known)));
-}
+constexpr Word<Task> kTasks[]{{Task::infer, "infer"}, {Task::train, "train"}};
+constexpr Word<Schedule> kSchedules[]{
+    {Schedule::gpipe, "gpipe"}, {Schedule::one_f_one_b, "1f1b"}, {Schedule::pipedream, "pipedream"}};
+constexpr Word<OptimizerKind> kOptimizers[]{
+    {OptimizerKind::sgd, "sgd"}, {OptimizerKind::adam, "adam"}, {OptimizerKind::adamw, "adamw"}};
+constexpr Word<RateSchedule> kRateSchedules[]{
+    {RateSchedule::constant, "constant"}, {RateSchedule::cosine, "cosine"}, {RateSchedule::linear, "linear"}};
 
 }  // namespace
 
 std::string to_string(Task task) {
-  return task == Task::train ? "train" : "infer";
+  return word_of(kTasks, task);
 }
 
 Task parse_task(const std::string& text) {
-  return parse_one("task", text, kTasks);
+  return parse_word("task", kTasks, text);
 }
 
 std::string to_string(Schedule schedule) {
-  switch (schedule) {
-    case Schedule::one_f_one_b:
-      return "1f1b";
-    case Schedule::pipedream:
-      return "pipedream";
-    case Schedule::gpipe:
-      break;
-  }
-  return "gpipe";
+  return word_of(kSchedules, schedule);
 }
 
 Schedule parse_schedule(const std::string& text) {
-  return parse_one("schedule", text, kSchedules);
+  return parse_word("schedule", kSchedules, text);
 }
 
 std::string to_string(OptimizerKind kind) {
-  switch (kind) {
-    case OptimizerKind::adam:
-      return "adam";
-    case OptimizerKind::adamw:
-      return "adamw";
-    case OptimizerKind::sgd:
-      break;
-  }
-  return "sgd";
+  return word_of(kOptimizers, kind);
 }
 
 OptimizerKind parse_optimizer(const std::string& text) {
-  return parse_one("optimizer", text, kOptimizers);
+  return parse_word("optimizer", kOptimizers, text);
 }
 
 std::string to_string(RateSchedule schedule) {
-  switch (schedule) {
-    case RateSchedule::cosine:
-      return "cosine";
-    case RateSchedule::linear:
-      return "linear";
-    case RateSchedule::constant:
-      break;
-  }
-  return "constant";
+  return word_of(kRateSchedules, schedule);
 }
 
 RateSchedule parse_rate_schedule(const std::string& text) {
-  return parse_one("lr_schedule", text, kRateSchedules);
+  return parse_word("lr_schedule", kRateSchedules, text);
 }
 
 double learning_rate(const Optimizer& optimizer, std::int64_t update, std::int64_t updates) {

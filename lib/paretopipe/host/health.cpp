@@ -1,4 +1,5 @@
 #include <paretopipe/core/error.hpp>
+#include <paretopipe/core/text.hpp>
 #include <paretopipe/core/units.hpp>
 #include <paretopipe/host/health.hpp>
 
@@ -23,30 +24,21 @@ Level worst(const std::vector<Finding>& findings) {
   return level;
 }
 
-std::string to_string(Level level) {
-  switch (level) {
-    case Level::ok:
-      return "ok";
-    case Level::note:
-      return "note";
-    case Level::warning:
-      return "warning";
-    case Level::problem:
-      return "problem";
-  }
-  return "problem";
-}
-
 namespace {
 
-Level parse_level(std::string_view word) {
-  for (const auto level : {Level::ok, Level::note, Level::warning, Level::problem}) {
-    if (word == to_string(level)) return level;
-  }
+constexpr Word<Level> kLevels[]{
+    {Level::ok, "ok"}, {Level::note, "note"}, {Level::warning, "warning"}, {Level::problem, "problem"}};
+
+Level parse_level(const std::string& word) {
+  if (const auto level = find_word(kLevels, word)) return *level;
   throw UsageError(fmt::format("the level {} of a finding is unknown", nlohmann::json(word).dump()));
 }
 
 }  // namespace
+
+std::string to_string(Level level) {
+  return word_of(kLevels, level);
+}
 
 void to_json(nlohmann::json& json, const Finding& finding) {
   json = {{"name", finding.name},
@@ -87,10 +79,8 @@ bool shares_a_core(const std::vector<CpuSet>& cores, const std::vector<CpuSet>& 
 Finding judge_count(const std::vector<CpuSet>& cores) {
   const auto cpus = all_cpus(cores);
   Finding finding{.name = "cores",
-                  .level = Level::ok,
                   .observed = fmt::format("{} core(s), CPUs {}", cores.size(), to_string(cpus)),
-                  .why = "two stages that share a core take turns: neither computes as fast as on a device of its own",
-                  .remedy = ""};
+                  .why = "two stages that share a core take turns: neither computes as fast as on a device of its own"};
   if (cores.size() < kStages) {
     finding.level = Level::warning;
     finding.remedy = "use a machine, or a container, with two cores or more; do not trust throughput from this one";
@@ -104,10 +94,8 @@ Finding judge_siblings(const std::vector<CpuSet>& cores) {
   const bool threaded = std::any_of(cores.begin(), cores.end(), [](const CpuSet& core) { return core.size() > 1; });
   Finding finding{
       .name = "sibling threads",
-      .level = Level::ok,
       .observed = threaded ? "cores run several threads; the stages get cores of their own" : "one thread a core",
-      .why = "threads of one core share its arithmetic units: a stage slows the other down",
-      .remedy = ""};
+      .why = "threads of one core share its arithmetic units: a stage slows the other down"};
   if (cores.size() >= kStages && shares_a_core(cores, deal_cpus(all_cpus(cores), kStages))) {
     const auto half = cores.begin() + static_cast<std::ptrdiff_t>(cores.size() / kStages);
     finding.level = Level::warning;
@@ -150,10 +138,8 @@ Finding judge_turbo(bool on) {
 
 Finding judge_virtual_machine(bool virtual_machine, std::optional<double> steal) {
   Finding finding{.name = "virtual machine",
-                  .level = Level::ok,
                   .observed = virtual_machine ? "yes" : "no",
-                  .why = "neighbours on the same hardware change the speed of this machine, unseen by its own tools",
-                  .remedy = ""};
+                  .why = "neighbours on the same hardware change the speed of this machine, unseen by its own tools"};
   if (virtual_machine) finding.level = Level::note;
   if (steal) finding.observed += fmt::format(", {:.1f} % of the CPU time stolen since boot", *steal * 100);
   if (steal.value_or(0) > 0.01) finding.level = Level::warning;
@@ -164,10 +150,8 @@ Finding judge_virtual_machine(bool virtual_machine, std::optional<double> steal)
 Finding judge_load(double load, const std::vector<CpuSet>& cores) {
   const double idle = static_cast<double>(cores.size()) - load;
   Finding finding{.name = "load",
-                  .level = Level::ok,
                   .observed = fmt::format("{:.2f} over the last minute, {} core(s)", load, cores.size()),
-                  .why = "whatever else runs takes time from the stages",
-                  .remedy = ""};
+                  .why = "whatever else runs takes time from the stages"};
   // A shell and its services cause a load of up to half a process over the last minute.
   if (load > 0.5) {
     finding.level = idle < kStages ? Level::warning : Level::note;
@@ -204,10 +188,8 @@ namespace {
 
 Finding judge_stage_program(const Observations& seen) {
   Finding finding{.name = "stage program",
-                  .level = Level::ok,
                   .observed = seen.stage_program.value_or(seen.stage_program_error),
-                  .why = "every stage is a process of this program; without it nothing can be measured",
-                  .remedy = ""};
+                  .why = "every stage is a process of this program; without it nothing can be measured"};
   if (!seen.stage_program) {
     finding.level = Level::problem;
     finding.remedy = "scripts/quickstart builds it";
@@ -222,10 +204,8 @@ Finding judge_stage_program(const Observations& seen) {
 Finding judge_blas(const Blas& blas) {
   Finding finding{
       .name = "BLAS",
-      .level = Level::ok,
       .observed = blas.library,
-      .why = "LibTorch leaves matrix products to it: reference BLAS reaches 2 GFLOP/s where OpenBLAS reaches 120",
-      .remedy = ""};
+      .why = "LibTorch leaves matrix products to it: reference BLAS reaches 2 GFLOP/s where OpenBLAS reaches 120"};
   if (blas.kind == Blas::Kind::bundled) finding.observed = "brought along by LibTorch";
   if (blas.kind == Blas::Kind::reference) {
     finding.level = Level::problem;

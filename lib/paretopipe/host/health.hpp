@@ -58,8 +58,8 @@ struct Finding {
   std::string name;
   Level level = Level::ok;
   std::string observed;
-  std::string why;     ///< why it matters
-  std::string remedy;  ///< what to do; empty if nothing can be done
+  std::string why;       ///< why it matters
+  std::string remedy{};  ///< what to do; empty if nothing can be done
 
   bool operator==(const Finding&) const = default;
 };

@@ -1,5 +1,6 @@
 #include "comparison_words.hpp"
 
+#include <paretopipe/core/text.hpp>
 #include <paretopipe/record/labels.hpp>
 
 #include <algorithm>
@@ -106,31 +107,20 @@ std::string percent_of(double ratio) {
 }
 
 std::string to_string(compare::Verdict verdict) {
-  switch (verdict) {
-    case compare::Verdict::better:
-      return "better";
-    case compare::Verdict::worse:
-      return "worse";
-    case compare::Verdict::no_change:
-      return "no change";
-    case compare::Verdict::too_few:
-      return "too few repetitions";
-    case compare::Verdict::lost:
-      return "lost";
-  }
-  return "";
+  using compare::Verdict;
+  static constexpr Word<Verdict> kVerdicts[]{{Verdict::better, "better"},
+                                             {Verdict::worse, "worse"},
+                                             {Verdict::no_change, "no change"},
+                                             {Verdict::too_few, "too few repetitions"},
+                                             {Verdict::lost, "lost"}};
+  return word_of(kVerdicts, verdict);
 }
 
 std::string to_string(compare::Outcome outcome) {
-  switch (outcome) {
-    case compare::Outcome::held:
-      return "held";
-    case compare::Outcome::broken:
-      return "broken";
-    case compare::Outcome::undecided:
-      return "undecided";
-  }
-  return "";
+  using compare::Outcome;
+  static constexpr Word<Outcome> kOutcomes[]{
+      {Outcome::held, "held"}, {Outcome::broken, "broken"}, {Outcome::undecided, "undecided"}};
+  return word_of(kOutcomes, outcome);
 }
 
 std::string describe(const experiment::Trial& trial) {

@@ -1,5 +1,6 @@
 #include <paretopipe/analysis/stats/breakdown.hpp>
 #include <paretopipe/core/error.hpp>
+#include <paretopipe/core/text.hpp>
 #include <paretopipe/render/trace_spans.hpp>
 
 #include <algorithm>
@@ -172,19 +173,12 @@ std::vector<Span> in_order(std::vector<Span> spans) {
 }  // namespace
 
 std::string to_string(SpanKind kind) {
-  switch (kind) {
-    case SpanKind::phase:
-      return "phase";
-    case SpanKind::batch:
-      return "batch";
-    case SpanKind::part:
-      return "part";
-    case SpanKind::detail:
-      return "detail";
-    case SpanKind::bubble:
-      break;
-  }
-  return "bubble";
+  static constexpr Word<SpanKind> kKinds[]{{SpanKind::phase, "phase"},
+                                           {SpanKind::batch, "batch"},
+                                           {SpanKind::part, "part"},
+                                           {SpanKind::detail, "detail"},
+                                           {SpanKind::bubble, "bubble"}};
+  return word_of(kKinds, kind);
 }
 
 std::vector<Span> trace_spans(const record::TrialRecord& record) {

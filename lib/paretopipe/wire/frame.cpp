@@ -1,3 +1,4 @@
+#include <paretopipe/core/text.hpp>
 #include <paretopipe/wire/frame.hpp>
 
 #include <algorithm>
@@ -18,16 +19,11 @@ constexpr std::size_t kChannelsLastRank = 4;
   throw ProtocolError(fmt::format("{} is not a tensor: {}", to_string(spec), rule));
 }
 
+constexpr Word<DType> kDTypes[]{{DType::float32, "float32"}, {DType::bfloat16, "bfloat16"}, {DType::int64, "int64"}};
+
 std::string dtype_name(DType dtype) {
-  switch (dtype) {
-    case DType::float32:
-      return "float32";
-    case DType::bfloat16:
-      return "bfloat16";
-    case DType::int64:
-      return "int64";
-  }
-  return fmt::format("dtype {}", static_cast<int>(dtype));
+  const std::string name = word_of(kDTypes, dtype);
+  return name.empty() ? fmt::format("dtype {}", static_cast<int>(dtype)) : name;
 }
 
 void check_memory_format(const TensorSpec& spec) {

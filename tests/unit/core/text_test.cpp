@@ -1,12 +1,40 @@
+#include <paretopipe/core/error.hpp>
 #include <paretopipe/core/text.hpp>
 
+#include <cstdint>
 #include <string>
 
 #include <support/catch.hpp>
+#include <support/message_of.hpp>
 
 using namespace paretopipe;
 using Numbers = std::vector<int>;
 using Items = std::vector<std::string_view>;
+
+TEST_CASE("a number is the whole text, or it is none", "[number]") {
+  CHECK(parse_number<std::int64_t>("2300000") == 2300000);
+  CHECK(parse_number<int>("-1") == -1);
+  CHECK(parse_number<double>("1e-3") == 0.001);
+  CHECK(parse_number<unsigned>("5000f", 16) == 0x5000f);
+  for (const auto* text : {"", "12 ", " 12", "+1", "1.5", "99999999999999999999"}) {
+    CAPTURE(text);
+    CHECK_FALSE(parse_number<std::int64_t>(text));
+  }
+  CHECK_FALSE(parse_number<std::uint16_t>("65536"));
+  CHECK_FALSE(parse_number<std::uint16_t>("-1"));
+}
+
+TEST_CASE("a word and its value are found by each other", "[word]") {
+  enum class Colour { red, green, none };
+  constexpr Word<Colour> kColours[]{{Colour::red, "red"}, {Colour::green, "green"}};
+  CHECK(std::string(word_of(kColours, Colour::green)) == "green");
+  CHECK(std::string(word_of(kColours, Colour::none)).empty());
+  CHECK(find_word(kColours, "red") == Colour::red);
+  CHECK_FALSE(find_word(kColours, "Red"));
+  CHECK(parse_word("colour", kColours, "green") == Colour::green);
+  CHECK(support::message_of<UsageError>([&] { parse_word("colour", kColours, "gren"); }) ==
+        "colour is \"gren\"; it must be red or green; did you mean \"green\"?");
+}
 
 TEST_CASE("numbers and ranges are read in any order, ascending and unique", "[number_list]") {
   CHECK(parse_number_list("3", 9) == Numbers{3});

@@ -15,9 +15,7 @@ TEST_CASE("a partition is all, split points, or the name of a scheme", "[partiti
   CHECK(parse_partition("4,9,14", 4) == PartitionChoice(SplitPoints{4, 9, 14}));
   CHECK(parse_partition("7", 2) == PartitionChoice(SplitPoints{7}));
   CHECK(parse_partition("0,0,5", 4) == PartitionChoice(SplitPoints{0, 0, 5}));
-  for (const auto scheme : all_schemes()) {
-    CHECK(parse_partition(std::string(to_string(scheme)), 3) == PartitionChoice(scheme));
-  }
+  for (const auto& [scheme, word] : kSchemes) CHECK(parse_partition(word, 3) == PartitionChoice(scheme));
 }
 
 TEST_CASE("what is no partition is refused, with what it could be", "[partition]") {

@@ -40,12 +40,12 @@ TEST_CASE("schemes share the blocks out as their weights say", "[schemes]") {
 }
 
 TEST_CASE("whatever the numbers, every block has a stage and every stage a block", "[schemes]") {
-  for (const auto scheme : experiment::all_schemes()) {
+  for (const auto& [scheme, word] : experiment::kSchemes) {
     if (scheme == Scheme::equal_time) continue;
     for (int stages = 2; stages <= 16; ++stages) {
       for (int blocks = stages; blocks <= 40; ++blocks) {
         const auto sizes = sizes_of(share_blocks(scheme, blocks, stages), blocks);
-        CAPTURE(to_string(scheme), stages, blocks);
+        CAPTURE(word, stages, blocks);
         CHECK(sizes.size() == static_cast<std::size_t>(stages));
         CHECK(*std::min_element(sizes.begin(), sizes.end()) >= 1);
       }

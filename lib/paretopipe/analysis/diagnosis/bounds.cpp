@@ -1,4 +1,5 @@
 #include <paretopipe/analysis/diagnosis/bounds.hpp>
+#include <paretopipe/core/text.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -69,21 +70,9 @@ Constraint of_one_thread(const Demands& demands) {
 }  // namespace
 
 std::string_view to_string(Kind kind) {
-  switch (kind) {
-    case Kind::compute:
-      return "compute";
-    case Kind::codec:
-      return "codec";
-    case Kind::link:
-      return "link";
-    case Kind::way_back:
-      return "way_back";
-    case Kind::source:
-      return "source";
-    case Kind::depth:
-      break;
-  }
-  return "depth";
+  static constexpr Word<Kind> kKinds[]{{Kind::compute, "compute"},   {Kind::codec, "codec"},   {Kind::link, "link"},
+                                       {Kind::way_back, "way_back"}, {Kind::source, "source"}, {Kind::depth, "depth"}};
+  return word_of(kKinds, kind);
 }
 
 std::vector<Constraint> constraints(const Demands& demands) {
