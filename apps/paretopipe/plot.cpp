@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -44,11 +43,7 @@ class MemoryFile {
   std::string path() const { return fmt::format("/proc/{}/fd/{}", ::getpid(), descriptor_.get()); }
 
   void write(std::string_view text) {
-    while (!text.empty()) {
-      const auto written = ::write(descriptor_.get(), text.data(), text.size());
-      if (written < 0) throw system_error("write a file in memory", errno);
-      text.remove_prefix(static_cast<std::size_t>(written));
-    }
+    if (const int reason = write_all(descriptor_.get(), text)) throw system_error("write a file in memory", reason);
   }
 
   std::string read() const {

@@ -1,8 +1,8 @@
 #include <paretopipe/codec/codec.hpp>
+#include <paretopipe/core/text.hpp>
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstddef>
 
 #include <fmt/format.h>
@@ -67,9 +67,10 @@ void read_parameter(const Part& part, const Row& row, Codec& codec) {
   if (!row.parameter)
     throw UsageError(fmt::format("{} has no parameter, and this names {}", row.name, *part.parameter));
   const auto& [name, least, most, value] = *row.parameter;
-  const auto* end = part.parameter->data() + part.parameter->size();
-  const auto read = std::from_chars(part.parameter->data(), end, codec.*value);
-  if (read.ec == std::errc{} && read.ptr == end && codec.*value >= least && codec.*value <= most) return;
+  if (const auto read = parse_number<int>(*part.parameter); read && *read >= least && *read <= most) {
+    codec.*value = *read;
+    return;
+  }
   throw UsageError(fmt::format("the {} of {} is {} to {}, such as {}:{}, and no \"{}\"", name, row.name, least, most,
                                row.name, most / 2, *part.parameter));
 }

@@ -2,6 +2,8 @@
 #include <paretopipe/core/clock.hpp>
 
 #include <algorithm>
+#include <cerrno>
+#include <string_view>
 #include <utility>
 
 #include <unistd.h>
@@ -34,6 +36,19 @@ class FileDescriptor {
  private:
   int descriptor_ = -1;
 };
+
+/// Writes all of it to a descriptor that blocks. Returns 0, or the errno of the write that failed.
+inline int write_all(int descriptor, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const auto written = ::write(descriptor, bytes.data(), bytes.size());
+    if (written >= 0) {
+      bytes.remove_prefix(static_cast<std::size_t>(written));
+    } else if (errno != EINTR) {
+      return errno;
+    }
+  }
+  return 0;
+}
 
 /// The time until the deadline in milliseconds, for poll(2). It is rounded up, so that the deadline has passed when
 /// poll says so, and limited to an hour, because poll cannot count up to "never", which is time_point::max().

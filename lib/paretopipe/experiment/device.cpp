@@ -1,5 +1,6 @@
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/core/json.hpp>
+#include <paretopipe/core/text.hpp>
 #include <paretopipe/experiment/compute_mode.hpp>
 #include <paretopipe/experiment/device.hpp>
 #include <paretopipe/experiment/device_profile.hpp>
@@ -7,7 +8,6 @@
 #include <paretopipe/host/cpu_set.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <sstream>
 
@@ -26,10 +26,8 @@ void check_destination(const std::string& destination, const std::string& path) 
 }
 
 std::optional<std::uint16_t> parse_port(std::string_view text) {
-  std::uint16_t port = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
-  if (error != std::errc() || end != text.data() + text.size() || port == 0) return std::nullopt;
-  return port;
+  const auto port = parse_number<std::uint16_t>(text);
+  return port && *port > 0 ? port : std::nullopt;
 }
 
 /// "47000-47010", or one port.

@@ -1,14 +1,13 @@
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/core/hash.hpp>
+#include <paretopipe/core/text.hpp>
 #include <paretopipe/experiment/shard.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <numeric>
 #include <optional>
 #include <random>
 #include <string_view>
-#include <system_error>
 #include <unordered_map>
 
 #include <fmt/format.h>
@@ -18,12 +17,8 @@ namespace paretopipe::experiment {
 namespace {
 
 std::optional<int> parse_shard_number(std::string_view text) {
-  int number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size() || number < 1 || number > kMostShards) {
-    return std::nullopt;
-  }
-  return number;
+  const auto number = parse_number<int>(text);
+  return number && *number >= 1 && *number <= kMostShards ? number : std::nullopt;
 }
 
 /// Tells of one configuration after the other which shard it goes to.

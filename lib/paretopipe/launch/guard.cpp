@@ -33,18 +33,8 @@ constexpr std::size_t kLongestLine = std::size_t{1} << 16;
 /// A stage whose driver has gone ends by itself at once, unless it computes.
 constexpr int kGraceMs = 2000;
 
-/// False if nobody reads any more.
-bool write_all(int descriptor, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const auto written = ::write(descriptor, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return false;
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return true;
-}
-
-/// The same to the stage. False also if it reads nothing and the driver, from which the bytes came, has gone.
+/// Writes to the stage. False if it reads no more, and also if it reads nothing and the driver, from which the bytes
+/// came, has gone.
 bool send_all(int stage, std::string_view bytes, int driver) {
   while (!bytes.empty()) {
     const auto sent = ::send(stage, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -146,10 +136,10 @@ class GuardedStage {
       std::thread([] {
         do {
           std::this_thread::sleep_for(kSignOfLifeEvery);
-        } while (write_all(STDERR_FILENO, "\n"));
+        } while (write_all(STDERR_FILENO, "\n") == 0);
       }).detach();
     }
-    pump(control_.get(), [&](std::string_view bytes) { return write_all(stream.out.get(), bytes); });
+    pump(control_.get(), [&](std::string_view bytes) { return write_all(stream.out.get(), bytes) == 0; });
     return conclude();
   }
 
@@ -188,7 +178,7 @@ std::filesystem::path guarded_program() {
 int guard_stage(const std::filesystem::path& program) {
   ::signal(SIGPIPE, SIG_IGN);
   const auto stream = take_stream();
-  if (!write_all(stream.out.get(), fmt::format("\n{}\n", kGuardMarker))) return 0;
+  if (write_all(stream.out.get(), fmt::format("\n{}\n", kGuardMarker)) != 0) return 0;
   const auto line = read_line(stream.in.get());
   if (!line) return 0;  // the driver has changed its mind
   GuardOrder order;

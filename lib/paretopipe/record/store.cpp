@@ -174,46 +174,38 @@ RecordStore::RecordStore(const std::filesystem::path& folder, bool resume) : fil
   made_folder_ = std::filesystem::create_directories(folder, error);
   if (error) throw system_error(fmt::format("make the results folder {}", folder.string()), error.value());
 
-  descriptor_ = ::open(file_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-  if (descriptor_ < 0) throw system_error(fmt::format("open {} for writing", file_.string()), errno);
-  if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
-    const int reason = errno;
-    ::close(descriptor_);
-    if (reason == EWOULDBLOCK) {
-      throw EnvironmentError(
-          fmt::format("{} is being written by another sweep; wait for it or choose another --out", file_.string()));
-    }
-    throw system_error(fmt::format("lock {}", file_.string()), reason);
+  descriptor_ = FileDescriptor(::open(file_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
+  if (descriptor_.get() < 0) throw system_error(fmt::format("open {} for writing", file_.string()), errno);
+  if (::flock(descriptor_.get(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK) throw system_error(fmt::format("lock {}", file_.string()), errno);
+    throw EnvironmentError(
+        fmt::format("{} is being written by another sweep; wait for it or choose another --out", file_.string()));
   }
 
   struct stat status {};
   struct stat named {};
-  if (::fstat(descriptor_, &status) == 0 && (::stat(file_.c_str(), &named) != 0 || named.st_ino != status.st_ino)) {
+  if (::fstat(descriptor_.get(), &status) == 0 &&
+      (::stat(file_.c_str(), &named) != 0 || named.st_ino != status.st_ino)) {
     // Another sweep has just ended without a record and removed the file.
-    ::close(descriptor_);
     throw EnvironmentError(fmt::format("{} was removed while it was opened; try again", file_.string()));
   }
   if (status.st_size > 0) {
     if (!resume) {
-      ::close(descriptor_);
       throw UsageError(
           fmt::format("{} has records already; continue with --resume, or choose another --out", file_.string()));
     }
     const auto whole = whole_lines_of(file_);
     measured_ = whole.count;
-    if (whole.length != status.st_size && ::ftruncate(descriptor_, whole.length) != 0) {
-      const int reason = errno;
-      ::close(descriptor_);
-      throw system_error(fmt::format("cut the unfinished last line off {}", file_.string()), reason);
+    if (whole.length != status.st_size && ::ftruncate(descriptor_.get(), whole.length) != 0) {
+      throw system_error(fmt::format("cut the unfinished last line off {}", file_.string()), errno);
     }
   }
 }
 
 RecordStore::~RecordStore() {
   struct stat status {};
-  const bool empty = ::fstat(descriptor_, &status) == 0 && status.st_size == 0;
+  const bool empty = ::fstat(descriptor_.get(), &status) == 0 && status.st_size == 0;
   if (made_file_ && empty && ::unlink(file_.c_str()) == 0 && made_folder_) ::rmdir(file_.parent_path().c_str());
-  ::close(descriptor_);
 }
 
 void RecordStore::append(const TrialRecord& record) {
@@ -222,28 +214,17 @@ void RecordStore::append(const TrialRecord& record) {
   if (!all_finite(json)) throw Error(ExitCode::internal, "a record is not written: one of its numbers is not finite");
   const std::string line = json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
   struct stat before {};
-  if (::fstat(descriptor_, &before) != 0) throw system_error(fmt::format("examine {}", file_.string()), errno);
+  if (::fstat(descriptor_.get(), &before) != 0) throw system_error(fmt::format("examine {}", file_.string()), errno);
 
-  const char* rest = line.data();
-  auto left = line.size();
-  int reason = 0;
-  while (left > 0 && reason == 0) {
-    const auto written = ::write(descriptor_, rest, left);
-    if (written >= 0) {
-      rest += written;
-      left -= static_cast<std::size_t>(written);
-    } else if (errno != EINTR) {
-      reason = errno;
-    }
-  }
-  if (reason == 0) reason = flush(descriptor_);
+  int reason = write_all(descriptor_.get(), line);
+  if (reason == 0) reason = flush(descriptor_.get());
   if (reason == 0) {
     ++measured_;
     return;
   }
 
   // The record that did not fit is lost; the earlier ones must not be.
-  const bool restored = ::ftruncate(descriptor_, before.st_size) == 0;
+  const bool restored = ::ftruncate(descriptor_.get(), before.st_size) == 0;
   throw system_error(
       fmt::format("write a record to {} (earlier records are {}; free some space, then continue with --resume)",
                   file_.string(), restored ? "intact" : "intact but followed by an unfinished line"),

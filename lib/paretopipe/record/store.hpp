@@ -1,4 +1,5 @@
 #pragma once
+#include <paretopipe/core/file_descriptor.hpp>
 #include <paretopipe/record/record.hpp>
 
 #include <filesystem>
@@ -67,7 +68,7 @@ class RecordStore {
   bool made_folder_ = false;
   bool made_file_ = false;
   int measured_ = 0;  ///< lines of the file
-  int descriptor_ = -1;
+  FileDescriptor descriptor_;
 };
 
 /// The records of several files, joined.

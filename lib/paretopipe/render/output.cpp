@@ -1,10 +1,10 @@
 #include <paretopipe/core/error.hpp>
+#include <paretopipe/core/file_descriptor.hpp>
 #include <paretopipe/render/output.hpp>
 
 #include <cerrno>
 #include <cstdio>
 #include <string>
-#include <utility>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -17,18 +17,17 @@ namespace {
 /// A new file next to its final place; removed again unless it is committed.
 class TemporaryFile {
  public:
-  explicit TemporaryFile(const std::filesystem::path& target) : name_(target.string() + ".XXXXXX") {
-    descriptor_ = ::mkostemp(name_.data(), O_CLOEXEC);
-    if (descriptor_ < 0) throw system_error("make a temporary file beside " + target.string(), errno);
+  explicit TemporaryFile(const std::filesystem::path& target)
+      : name_(target.string() + ".XXXXXX"), descriptor_(::mkostemp(name_.data(), O_CLOEXEC)) {
+    if (descriptor_.get() < 0) throw system_error("make a temporary file beside " + target.string(), errno);
   }
   ~TemporaryFile() {
-    if (descriptor_ >= 0) ::close(descriptor_);
     if (!name_.empty()) ::unlink(name_.c_str());
   }
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
 
-  int descriptor() const { return descriptor_; }
+  int descriptor() const { return descriptor_.get(); }
 
   /// Gives the file its name, with the permissions of an ordinary new file or of the one that it replaces.
   void commit(const std::filesystem::path& target) {
@@ -36,7 +35,7 @@ class TemporaryFile {
     const mode_t mask = ::umask(0);
     ::umask(mask);
     const mode_t mode = ::stat(target.c_str(), &replaced) == 0 ? replaced.st_mode & 07777 : 0666 & ~mask;
-    const int descriptor = std::exchange(descriptor_, -1);
+    const int descriptor = descriptor_.release();
     const bool written = ::fchmod(descriptor, mode) == 0 && (::fsync(descriptor) == 0 || errno == EINVAL);
     const int reason = errno;
     if (::close(descriptor) != 0) throw system_error("write " + target.string(), errno);
@@ -47,30 +46,15 @@ class TemporaryFile {
 
  private:
   std::string name_;
-  int descriptor_ = -1;
+  FileDescriptor descriptor_;
 };
 
-void write_all(int descriptor, std::string_view text, const std::string& attempt) {
-  while (!text.empty()) {
-    const auto written = ::write(descriptor, text.data(), text.size());
-    if (written >= 0) {
-      text.remove_prefix(static_cast<std::size_t>(written));
-    } else if (errno != EINTR) {
-      throw system_error(attempt, errno);
-    }
-  }
-}
-
 void write_to_device(const std::filesystem::path& file, std::string_view text) {
-  const int descriptor = ::open(file.c_str(), O_WRONLY | O_CLOEXEC);
-  if (descriptor < 0) throw system_error("open " + file.string(), errno);
-  try {
-    write_all(descriptor, text, "write " + file.string());
-  } catch (...) {
-    ::close(descriptor);
-    throw;
-  }
-  if (::close(descriptor) != 0) throw system_error("write " + file.string(), errno);
+  FileDescriptor descriptor(::open(file.c_str(), O_WRONLY | O_CLOEXEC));
+  if (descriptor.get() < 0) throw system_error("open " + file.string(), errno);
+  int reason = write_all(descriptor.get(), text);
+  if (::close(descriptor.release()) != 0 && reason == 0) reason = errno;
+  if (reason != 0) throw system_error("write " + file.string(), reason);
 }
 
 }  // namespace
@@ -93,7 +77,8 @@ void write_file(const std::filesystem::path& file, std::string_view text) {
   const auto target =
       std::filesystem::is_symlink(file, ignored) ? std::filesystem::weakly_canonical(file, ignored) : file;
   TemporaryFile temporary(target);
-  write_all(temporary.descriptor(), text, "write " + target.string());
+  if (const int reason = write_all(temporary.descriptor(), text))
+    throw system_error("write " + target.string(), reason);
   temporary.commit(target);
 }
 
@@ -105,7 +90,7 @@ void make_folder(const std::filesystem::path& folder) {
 
 void write_standard_output(std::string_view text) {
   if (std::fflush(stdout) != 0) throw system_error("write to standard output", errno);
-  write_all(STDOUT_FILENO, text, "write to standard output");
+  if (const int reason = write_all(STDOUT_FILENO, text)) throw system_error("write to standard output", reason);
 }
 
 }  // namespace paretopipe::render

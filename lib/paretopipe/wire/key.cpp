@@ -1,7 +1,6 @@
+#include <paretopipe/core/text.hpp>
 #include <paretopipe/wire/frame.hpp>
 #include <paretopipe/wire/key.hpp>
-
-#include <charconv>
 
 #include <fmt/format.h>
 #include <openssl/rand.h>
@@ -26,10 +25,9 @@ Key key_from_hex(std::string_view digits) {
   Key key;
   const bool complete = digits.size() == 2 * key.bytes.size();
   for (std::size_t i = 0; complete && i < key.bytes.size(); ++i) {
-    unsigned value = 0;
-    const char* begin = digits.data() + 2 * i;
-    if (std::from_chars(begin, begin + 2, value, 16).ptr != begin + 2) break;
-    key.bytes[i] = static_cast<std::byte>(value);
+    const auto value = parse_number<unsigned>(digits.substr(2 * i, 2), 16);
+    if (!value) break;
+    key.bytes[i] = static_cast<std::byte>(*value);
     if (i + 1 == key.bytes.size()) return key;
   }
   throw ProtocolError("expected a key of 64 hexadecimal digits, got something else");

@@ -1,9 +1,9 @@
 #include <paretopipe/analysis/compare/judge.hpp>
 #include <paretopipe/analysis/stats/quantile.hpp>
 #include <paretopipe/core/error.hpp>
+#include <paretopipe/core/text.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <numeric>
 
@@ -27,11 +27,8 @@ std::optional<double> parse_percent(std::string_view text) {
     text.remove_prefix(1);
     if (text.starts_with('-')) return std::nullopt;
   }
-  double value = 0;
-  const auto* const end = text.data() + text.size();
-  const auto [stopped, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc{} || stopped != end || !std::isfinite(value)) return std::nullopt;
-  return value;
+  const auto value = parse_number<double>(text);
+  return value && std::isfinite(*value) ? value : std::nullopt;
 }
 
 [[noreturn]] void refuse(std::string_view text, std::string_view why) {

@@ -1,14 +1,13 @@
 #include <paretopipe/core/error.hpp>
+#include <paretopipe/core/text.hpp>
 #include <paretopipe/core/units.hpp>
 #include <paretopipe/shaping/probe/probe.hpp>
 #include <paretopipe/shaping/probe/remote_probe.hpp>
 #include <paretopipe/wire/rendezvous.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <numeric>
-#include <system_error>
 #include <vector>
 
 #include <fmt/format.h>
@@ -26,13 +25,12 @@ Endpoint parse_endpoint(const std::string& text) {
     host.clear();  // an IPv6 address whose end is ambiguous
   }
   const auto port = colon == std::string::npos ? std::string() : text.substr(colon + 1);
-  std::uint16_t number = 0;
-  const auto [rest, error] = std::from_chars(port.data(), port.data() + port.size(), number);
-  if (host.empty() || port.empty() || error != std::errc{} || rest != port.data() + port.size()) {
+  const auto number = parse_number<std::uint16_t>(port);
+  if (host.empty() || !number) {
     throw UsageError(
         fmt::format("\"{}\" is not an address with a port; write it like 192.168.1.7:5000 or [::1]:5000", text));
   }
-  return {host, number};
+  return {host, *number};
 }
 
 namespace {
