@@ -7,8 +7,66 @@
 
 #include <nlohmann/json.hpp>
 
-/// The keys of a struct and the members behind them, said once for both directions: a std::tuple of field()s.
+/// The keys of a struct and the members behind them, said once for both directions. PARETOPIPE_JSON does for a struct
+/// whose keys are its members' names; a std::tuple of field()s for one with other keys, or with more than its members.
 namespace paretopipe {
+
+/// A std::optional is written and read like write_optional() and read_optional() do; any other member must be there.
+template <class Value>
+void write_member(nlohmann::json& object, const char* key, const Value& member) {
+  if constexpr (requires { write_optional(object, key, member); }) {
+    write_optional(object, key, member);
+  } else {
+    object[key] = member;
+  }
+}
+
+/// Throws nlohmann's exceptions for a missing key and for a value of another type.
+template <class Value>
+void read_member(const nlohmann::json& object, const char* key, Value& member) {
+  if constexpr (requires { read_optional(object, key, member); }) {
+    read_optional(object, key, member);
+  } else {
+    object.at(key).get_to(member);
+  }
+}
+
+#define PARETOPIPE_EACH(Do, ...) NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(Do, __VA_ARGS__))
+#define PARETOPIPE_LIST(...) __VA_ARGS__
+#define PARETOPIPE_WRITE(member) paretopipe::write_member(json, #member, value.member);
+#define PARETOPIPE_READ(member) paretopipe::read_member(json, #member, value.member);
+#define PARETOPIPE_WRITE_UNUSUAL(member) \
+  if (value.member != usual.member) json[#member] = value.member;
+#define PARETOPIPE_READ_UNUSUAL(member) value.member = json.value(#member, usual.member);
+
+/// Defines to_json() and from_json() of a struct by its members. They are templates so that only a file that uses them
+/// compiles them.
+#define PARETOPIPE_JSON(Class, ...)                \
+  template <class Json>                            \
+  void to_json(Json& json, const Class& value) {   \
+    json = Json::object();                         \
+    PARETOPIPE_EACH(PARETOPIPE_WRITE, __VA_ARGS__) \
+  }                                                \
+  template <class Json>                            \
+  void from_json(const Json& json, Class& value) { \
+    PARETOPIPE_EACH(PARETOPIPE_READ, __VA_ARGS__)  \
+  }
+
+/// The same with members, the second list in parentheses, that are left out where they are as in Class{}.
+#define PARETOPIPE_JSON_UNLESS_USUAL(Class, always, unless_usual)           \
+  template <class Json>                                                     \
+  void to_json(Json& json, const Class& value) {                            \
+    const Class usual{};                                                    \
+    json = Json::object();                                                  \
+    PARETOPIPE_EACH(PARETOPIPE_WRITE, PARETOPIPE_LIST always)               \
+    PARETOPIPE_EACH(PARETOPIPE_WRITE_UNUSUAL, PARETOPIPE_LIST unless_usual) \
+  }                                                                         \
+  template <class Json>                                                     \
+  void from_json(const Json& json, Class& value) {                          \
+    const Class usual{};                                                    \
+    PARETOPIPE_EACH(PARETOPIPE_READ, PARETOPIPE_LIST always)                \
+    PARETOPIPE_EACH(PARETOPIPE_READ_UNUSUAL, PARETOPIPE_LIST unless_usual)  \
+  }
 
 template <class Class, class Value, class Usual>
 struct Field {
@@ -17,8 +75,7 @@ struct Field {
   Usual usual;
 };
 
-/// A member that is always written and must be there. If it is a std::optional, it is written and read like
-/// write_optional() and read_optional() do.
+/// A member that is written and read like write_member() and read_member() do.
 template <class Class, class Value>
 constexpr Field<Class, Value, std::nullptr_t> field(const char* key, Value Class::*member) {
   return {key, member, nullptr};
@@ -35,28 +92,23 @@ void write_fields(nlohmann::json& object, const Class& value, const std::tuple<F
   object = nlohmann::json::object();
   const auto write = [&]<class Value, class Usual>(const Field<Class, Value, Usual>& field) {
     const auto& member = value.*field.member;
-    if constexpr (!std::is_same_v<Usual, std::nullptr_t>) {
-      if (member != field.usual) object[field.key] = member;
-    } else if constexpr (requires { write_optional(object, field.key, member); }) {
-      write_optional(object, field.key, member);
-    } else {
+    if constexpr (std::is_same_v<Usual, std::nullptr_t>) {
+      write_member(object, field.key, member);
+    } else if (member != field.usual) {
       object[field.key] = member;
     }
   };
   std::apply([&](const auto&... each) { (write(each), ...); }, fields);
 }
 
-/// Throws nlohmann's exceptions for a missing key and for a value of another type.
+/// Throws as read_member() does.
 template <class Class, class... Fields>
 void read_fields(const nlohmann::json& object, Class& value, const std::tuple<Fields...>& fields) {
   const auto read = [&]<class Value, class Usual>(const Field<Class, Value, Usual>& field) {
-    auto& member = value.*field.member;
-    if constexpr (!std::is_same_v<Usual, std::nullptr_t>) {
-      member = object.value(field.key, Value(field.usual));
-    } else if constexpr (requires { read_optional(object, field.key, member); }) {
-      read_optional(object, field.key, member);
+    if constexpr (std::is_same_v<Usual, std::nullptr_t>) {
+      read_member(object, field.key, value.*field.member);
     } else {
-      object.at(field.key).get_to(member);
+      value.*field.member = object.value(field.key, Value(field.usual));
     }
   };
   std::apply([&](const auto&... each) { (read(each), ...); }, fields);

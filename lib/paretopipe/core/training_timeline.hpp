@@ -3,10 +3,7 @@
 
 #include <array>
 #include <cstdint>
-#include <tuple>
 #include <vector>
-
-#include <nlohmann/json.hpp>
 
 namespace paretopipe {
 
@@ -28,31 +25,15 @@ struct PassTimeline {
 
   bool operator==(const PassTimeline&) const = default;
 };
+/// Without a codec its moments are left out, as in records from before there was one.
+PARETOPIPE_JSON_UNLESS_USUAL(PassTimeline,
+                             (receive_begin, receive_end, compute_begin, compute_end, send_begin, send_end),
+                             (ready, codec_begin, encoded))
 
 inline constexpr std::array kPassMoments{
     &PassTimeline::receive_begin, &PassTimeline::receive_end, &PassTimeline::ready,
     &PassTimeline::compute_begin, &PassTimeline::compute_end, &PassTimeline::codec_begin,
     &PassTimeline::encoded,       &PassTimeline::send_begin,  &PassTimeline::send_end};
-
-/// Without a codec its moments are left out, as in records from before there was one.
-inline const std::tuple kPassTimelineFields{
-    field("receive_begin", &PassTimeline::receive_begin),
-    field("receive_end", &PassTimeline::receive_end),
-    field("ready", &PassTimeline::ready, std::vector<std::int64_t>{}),
-    field("compute_begin", &PassTimeline::compute_begin),
-    field("compute_end", &PassTimeline::compute_end),
-    field("codec_begin", &PassTimeline::codec_begin, std::vector<std::int64_t>{}),
-    field("encoded", &PassTimeline::encoded, std::vector<std::int64_t>{}),
-    field("send_begin", &PassTimeline::send_begin),
-    field("send_end", &PassTimeline::send_end)};
-
-inline void to_json(nlohmann::json& json, const PassTimeline& pass) {
-  write_fields(json, pass, kPassTimelineFields);
-}
-
-inline void from_json(const nlohmann::json& json, PassTimeline& pass) {
-  read_fields(json, pass, kPassTimelineFields);
-}
 
 /// The moments of a stage that trains. At the last stage the loss is part of a micro-batch's forward.
 struct TrainingTimeline {
@@ -65,21 +46,7 @@ struct TrainingTimeline {
 
   bool operator==(const TrainingTimeline&) const = default;
 };
-
-inline const std::tuple kTrainingTimelineFields{
-    field("forward", &TrainingTimeline::forward),
-    field("backward", &TrainingTimeline::backward),
-    field("reduce_begin", &TrainingTimeline::reduce_begin, std::vector<std::int64_t>{}),
-    field("reduce_end", &TrainingTimeline::reduce_end, std::vector<std::int64_t>{}),
-    field("update_begin", &TrainingTimeline::update_begin),
-    field("update_end", &TrainingTimeline::update_end)};
-
-inline void to_json(nlohmann::json& json, const TrainingTimeline& timeline) {
-  write_fields(json, timeline, kTrainingTimelineFields);
-}
-
-inline void from_json(const nlohmann::json& json, TrainingTimeline& timeline) {
-  read_fields(json, timeline, kTrainingTimelineFields);
-}
+PARETOPIPE_JSON_UNLESS_USUAL(TrainingTimeline, (forward, backward, update_begin, update_end),
+                             (reduce_begin, reduce_end))
 
 }  // namespace paretopipe

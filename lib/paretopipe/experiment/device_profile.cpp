@@ -1,5 +1,4 @@
 #include <paretopipe/core/json.hpp>
-#include <paretopipe/core/text.hpp>
 #include <paretopipe/core/units.hpp>
 #include <paretopipe/experiment/device_profile.hpp>
 #include <paretopipe/experiment/json_file.hpp>
@@ -47,19 +46,9 @@ std::int64_t read_memory(const nlohmann::json& json) {
   refuse("memory_limit", json.dump(), range);
 }
 
-std::vector<std::string> known_names() {
-  std::vector<std::string> names{kNoDeviceProfile};
-  for (const auto& file : shipped_device_files()) names.emplace_back(file.name);
-  return names;
-}
-
-DeviceProfile load_file(const std::filesystem::path& file) {
-  const auto json = read_json_file(file, "device profile");
-  return naming_file(file, [&] {
-    if (file.stem() == kNoDeviceProfile)
-      throw UsageError("a device profile cannot be called \"none\"; rename the file");
-    return device_profile_from_json(json, file.stem().string());
-  });
+DeviceProfile profile_of_file(const nlohmann::json& json, const std::string& name) {
+  if (name == kNoDeviceProfile) throw UsageError("a device profile cannot be called \"none\"; rename the file");
+  return device_profile_from_json(json, name);
 }
 
 }  // namespace
@@ -115,19 +104,12 @@ DeviceProfile device_profile_from_json(const nlohmann::json& json, const std::st
   return profile;
 }
 
-bool names_profile_file(const std::string& name_or_file) {
-  return name_or_file.find('/') != std::string::npos || name_or_file.ends_with(".json");
-}
-
 DeviceProfile load_device_profile(const std::string& name_or_file) {
   if (name_or_file == kNoDeviceProfile) return {};
-  if (names_profile_file(name_or_file)) return load_file(name_or_file);
-  for (const auto& [name, text] : shipped_device_files()) {
-    if (name == name_or_file) return device_profile_from_json(parse_json_text(std::string(text)), name_or_file);
-  }
-  const auto names = known_names();
-  throw UsageError(fmt::format("there is no device profile \"{}\"{}; known are {}, or a file, as in ./{}.json",
-                               name_or_file, did_you_mean(name_or_file, names), fmt::join(names, ", "), name_or_file));
+  const auto* kind = "device profile";
+  if (names_profile_file(name_or_file)) return load_profile_file(name_or_file, kind, profile_of_file);
+  const auto json = shipped_profile(name_or_file, kind, shipped_device_files(), {kNoDeviceProfile});
+  return device_profile_from_json(json, name_or_file);
 }
 
 std::vector<DeviceProfile> load_device_profiles(const std::vector<std::string>& names_or_files) {

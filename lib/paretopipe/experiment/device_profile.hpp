@@ -43,9 +43,6 @@ DeviceProfile device_profile_from_json(const nlohmann::json& json, const std::st
 /// .json). A file's profile is named after the file. Throws UsageError, which lists the known names for an unknown one.
 DeviceProfile load_device_profile(const std::string& name_or_file);
 
-/// True for what has a slash or ends in .json.
-bool names_profile_file(const std::string& name_or_file);
-
 /// Loads the profiles in order. Returns an empty list if no profile restricts or names anything, so that nothing
 /// differs from an experiment without profiles.
 std::vector<DeviceProfile> load_device_profiles(const std::vector<std::string>& names_or_files);

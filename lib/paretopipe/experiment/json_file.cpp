@@ -69,4 +69,18 @@ nlohmann::json read_json_file(const std::filesystem::path& file, std::string_vie
   return naming_file(file, [&] { return parse_json_text(text); });
 }
 
+bool names_profile_file(const std::string& name_or_file) {
+  return name_or_file.find('/') != std::string::npos || name_or_file.ends_with(".json");
+}
+
+nlohmann::json shipped_profile(const std::string& name, std::string_view kind, const std::vector<ShippedFile>& shipped,
+                               std::vector<std::string> names) {
+  for (const auto& file : shipped) {
+    if (file.name == name) return parse_json_text(std::string(file.text));
+    names.emplace_back(file.name);
+  }
+  throw UsageError(fmt::format("there is no {} \"{}\"{}; known are {}, or a file, as in ./{}.json", kind, name,
+                               did_you_mean(name, names), fmt::join(names, ", "), name));
+}
+
 }  // namespace paretopipe::experiment

@@ -39,4 +39,19 @@ struct ShippedFile {
 const std::vector<ShippedFile>& shipped_network_files();
 const std::vector<ShippedFile>& shipped_device_files();
 
+/// True for what has a slash or ends in .json.
+bool names_profile_file(const std::string& name_or_file);
+
+/// The profile of this name among those that ship. `kind` is "network profile" or "device profile", and `others` are
+/// further names that there are. Throws UsageError, which lists the known names, for an unknown one.
+nlohmann::json shipped_profile(const std::string& name, std::string_view kind, const std::vector<ShippedFile>& shipped,
+                               std::vector<std::string> others = {});
+
+/// What `read(json, name)` makes of a file, whose profile is named after it. Errors begin with the file's name.
+template <class Read>
+auto load_profile_file(const std::filesystem::path& file, std::string_view kind, const Read& read) {
+  const auto json = read_json_file(file, kind);
+  return naming_file(file, [&] { return read(json, file.stem().string()); });
+}
+
 }  // namespace paretopipe::experiment

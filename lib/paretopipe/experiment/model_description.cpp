@@ -1,6 +1,5 @@
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/core/hash.hpp>
-#include <paretopipe/core/json_fields.hpp>
 #include <paretopipe/core/text.hpp>
 #include <paretopipe/experiment/model_description.hpp>
 
@@ -118,53 +117,6 @@ std::int64_t ModelDescription::parameter_bytes(BlockRange range) const {
     bytes += blocks.at(static_cast<std::size_t>(block)).parameter_bytes;
   }
   return bytes;
-}
-
-namespace {
-
-const std::tuple kRangeFields{field("begin", &BlockRange::begin), field("end", &BlockRange::end)};
-
-const std::tuple kBlockFields{
-    field("name", &BlockDescription::name),
-    field("output_shape", &BlockDescription::output_shape),
-    field("activation_bytes", &BlockDescription::activation_bytes),
-    field("parameters", &BlockDescription::parameters),
-    field("parameter_bytes", &BlockDescription::parameter_bytes),
-    field("multiply_accumulates", &BlockDescription::multiply_accumulates),
-    field("other_shapes", &BlockDescription::other_shapes, std::vector<std::vector<std::int64_t>>{})};
-
-const std::tuple kModelFields{field("model", &ModelDescription::model),
-                              field("batch", &ModelDescription::batch),
-                              field("input_shape", &ModelDescription::input_shape),
-                              field("input_bytes", &ModelDescription::input_bytes),
-                              field("blocks", &ModelDescription::blocks),
-                              field("archive", &ModelDescription::archive),
-                              field("cut_positions", &ModelDescription::cut_positions, std::vector<int>{})};
-
-}  // namespace
-
-void to_json(nlohmann::json& json, const BlockRange& range) {
-  write_fields(json, range, kRangeFields);
-}
-
-void from_json(const nlohmann::json& json, BlockRange& range) {
-  read_fields(json, range, kRangeFields);
-}
-
-void to_json(nlohmann::json& json, const BlockDescription& block) {
-  write_fields(json, block, kBlockFields);
-}
-
-void from_json(const nlohmann::json& json, BlockDescription& block) {
-  read_fields(json, block, kBlockFields);
-}
-
-void to_json(nlohmann::json& json, const ModelDescription& model) {
-  write_fields(json, model, kModelFields);
-}
-
-void from_json(const nlohmann::json& json, ModelDescription& model) {
-  read_fields(json, model, kModelFields);
 }
 
 }  // namespace paretopipe::experiment

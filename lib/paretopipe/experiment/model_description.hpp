@@ -1,4 +1,6 @@
 #pragma once
+#include <paretopipe/core/json_fields.hpp>
+
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -71,6 +73,7 @@ struct BlockRange {
   bool empty() const { return begin == end; }
   bool operator==(const BlockRange&) const = default;
 };
+PARETOPIPE_JSON(BlockRange, begin, end)
 
 /// One block of a model: the smallest unit that a split point can assign to a stage.
 struct BlockDescription {
@@ -83,6 +86,9 @@ struct BlockDescription {
   std::vector<std::vector<std::int64_t>> other_shapes{};  ///< of further tensors that cross the cut, besides the output
   bool operator==(const BlockDescription&) const = default;
 };
+PARETOPIPE_JSON_UNLESS_USUAL(BlockDescription,
+                             (name, output_shape, activation_bytes, parameters, parameter_bytes, multiply_accumulates),
+                             (other_shapes))
 
 /// All that programs other than the stage know of a model. It always comes from the stage program, because the driver
 /// has no LibTorch.
@@ -108,12 +114,7 @@ struct ModelDescription {
   /// Sum of parameter_bytes over a range.
   std::int64_t parameter_bytes(BlockRange range) const;
 };
-
-void to_json(nlohmann::json& json, const BlockRange& range);
-void from_json(const nlohmann::json& json, BlockRange& range);
-void to_json(nlohmann::json& json, const BlockDescription& block);
-void from_json(const nlohmann::json& json, BlockDescription& block);
-void to_json(nlohmann::json& json, const ModelDescription& model);
-void from_json(const nlohmann::json& json, ModelDescription& model);
+PARETOPIPE_JSON_UNLESS_USUAL(ModelDescription, (model, batch, input_shape, input_bytes, blocks, archive),
+                             (cut_positions))
 
 }  // namespace paretopipe::experiment

@@ -1,4 +1,5 @@
 #include <paretopipe/core/json.hpp>
+#include <paretopipe/core/text.hpp>
 #include <paretopipe/core/units.hpp>
 #include <paretopipe/experiment/network_profile.hpp>
 
@@ -232,16 +233,18 @@ std::string describe(const NetworkProfile& profile) {
   return fmt::format("forward {}; backward {}", describe(profile.forward), describe(profile.backward));
 }
 
+namespace {
+
+constexpr Word<Encryption> kEncryptions[]{{Encryption::none, "plain"}, {Encryption::tls, "tls"}};
+
+}  // namespace
+
 std::string to_string(Encryption encryption) {
-  return encryption == Encryption::tls ? "tls" : "plain";
+  return word_of(kEncryptions, encryption);
 }
 
 Encryption parse_encryption(const std::string& text) {
-  for (const auto encryption : {Encryption::none, Encryption::tls}) {
-    if (text == to_string(encryption)) return encryption;
-  }
-  throw UsageError(
-      fmt::format("link is \"{}\"; it must be plain or tls{}", text, did_you_mean(text, {"plain", "tls"})));
+  return parse_word("link", kEncryptions, text);
 }
 
 void to_json(nlohmann::json& json, Encryption encryption) {

@@ -1,5 +1,6 @@
 #pragma once
 #include <paretopipe/core/clock.hpp>
+#include <paretopipe/core/json_fields.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -46,6 +47,7 @@ struct NetworkProfile {
 
   bool shaped() const { return forward.shaped() || backward.shaped(); }
 };
+PARETOPIPE_JSON(NetworkProfile, name, forward, backward)
 
 /// Describes both directions, or only one if they are the same.
 std::string describe(const NetworkProfile& profile);
@@ -84,6 +86,7 @@ struct Lateness {
 
   bool operator==(const Lateness&) const = default;
 };
+PARETOPIPE_JSON(Lateness, tolerance_ns, deliveries, late, mean_ns, p99_ns, max_ns)
 
 /// A probe's measurement between two stages: one way over the link from `from` to `to`, and back over the link from
 /// `back_from` to `back_to`. The latter is the results' link if they have a link of their own.
@@ -100,6 +103,8 @@ struct LinkProbe {
 
   bool operator==(const LinkProbe&) const = default;
 };
+PARETOPIPE_JSON(LinkProbe, from, to, back_from, back_to, took_ns, before_trial_ns, round_trip_ns, forward_bit_per_s,
+                backward_bit_per_s)
 
 /// How the link from one stage to another, on different devices, got its profile.
 struct EmulatedLinkSite {
@@ -112,6 +117,7 @@ struct EmulatedLinkSite {
 
   bool operator==(const EmulatedLinkSite&) const = default;
 };
+PARETOPIPE_JSON_UNLESS_USUAL(EmulatedLinkSite, (from, to, emulated_on, own_round_trip_ns, lateness), (interface))
 
 /// What a network really did to a pipeline's links: the settings as the kernel reports them, and the measurements of a
 /// probe over these links. Absent numbers were not measured.
@@ -127,22 +133,15 @@ struct NetworkEvidence {
 
   bool operator==(const NetworkEvidence&) const = default;
 };
+PARETOPIPE_JSON_UNLESS_USUAL(NetworkEvidence,
+                             (read_back, deviations, round_trip_ns, forward_bit_per_s, backward_bit_per_s, lateness),
+                             (probes, links))
 
 /// For records: plain numbers with the unit in the key (delay_ns, rate_bit_per_s). What is not shaped is left out.
 void to_json(nlohmann::json& json, const LinkConditions& conditions);
 void from_json(const nlohmann::json& json, LinkConditions& conditions);
-void to_json(nlohmann::json& json, const NetworkProfile& profile);
-void from_json(const nlohmann::json& json, NetworkProfile& profile);
 void to_json(nlohmann::json& json, const Shaping& shaping);
 void from_json(const nlohmann::json& json, Shaping& shaping);
-void to_json(nlohmann::json& json, const Lateness& lateness);
-void from_json(const nlohmann::json& json, Lateness& lateness);
-void to_json(nlohmann::json& json, const LinkProbe& probe);
-void from_json(const nlohmann::json& json, LinkProbe& probe);
-void to_json(nlohmann::json& json, const EmulatedLinkSite& link);
-void from_json(const nlohmann::json& json, EmulatedLinkSite& link);
-void to_json(nlohmann::json& json, const NetworkEvidence& evidence);
-void from_json(const nlohmann::json& json, NetworkEvidence& evidence);
 
 /// Reads a user's profile: {"description": …, "both": {…}} or {"forward": {…}, "backward": {…}}. Values carry their
 /// units, as in "delay": "20 ms", "rate": "5 Mbit/s", "burst": "32 kbit", "loss": "1 %" (configs/networks/README.md).

@@ -1,11 +1,7 @@
-#include <paretopipe/core/json_fields.hpp>
+#include <paretopipe/core/json.hpp>
 #include <paretopipe/core/text.hpp>
 #include <paretopipe/experiment/json_file.hpp>
 #include <paretopipe/experiment/network_profile.hpp>
-
-#include <algorithm>
-
-#include <fmt/ranges.h>
 
 namespace paretopipe::experiment {
 
@@ -56,36 +52,18 @@ void from_json(const nlohmann::json& json, LinkConditions& conditions) {
 
 namespace {
 
-const std::tuple kProfileFields{field("name", &NetworkProfile::name), field("forward", &NetworkProfile::forward),
-                                field("backward", &NetworkProfile::backward)};
+constexpr Word<Shaping> kShapings[]{
+    {Shaping::netem, "netem"}, {Shaping::emulated, "emulated"}, {Shaping::none, "none"}};
 
 }  // namespace
 
-void to_json(nlohmann::json& json, const NetworkProfile& profile) {
-  write_fields(json, profile, kProfileFields);
-}
-
-void from_json(const nlohmann::json& json, NetworkProfile& profile) {
-  read_fields(json, profile, kProfileFields);
-}
-
 std::string to_string(Shaping shaping) {
-  switch (shaping) {
-    case Shaping::none:
-      return "none";
-    case Shaping::netem:
-      return "netem";
-    case Shaping::emulated:
-      return "emulated";
-  }
-  return "";
+  return word_of(kShapings, shaping);
 }
 
 std::optional<Shaping> parse_shaping(const std::string& text) {
   if (text == "auto") return std::nullopt;
-  for (const auto shaping : {Shaping::none, Shaping::netem, Shaping::emulated}) {
-    if (text == to_string(shaping)) return shaping;
-  }
+  if (const auto found = find_word(kShapings, text)) return found;
   throw UsageError(fmt::format("shaping is \"{}\"; it must be auto, netem, emulated or none{}", text,
                                did_you_mean(text, {"auto", "netem", "emulated", "none"})));
 }
@@ -100,101 +78,10 @@ void from_json(const nlohmann::json& json, Shaping& shaping) {
   shaping = *known;
 }
 
-namespace {
-
-const std::tuple kLatenessFields{field("tolerance_ns", &Lateness::tolerance_ns),
-                                 field("deliveries", &Lateness::deliveries),
-                                 field("late", &Lateness::late),
-                                 field("mean_ns", &Lateness::mean_ns),
-                                 field("p99_ns", &Lateness::p99_ns),
-                                 field("max_ns", &Lateness::max_ns)};
-
-const std::tuple kProbeFields{field("from", &LinkProbe::from),
-                              field("to", &LinkProbe::to),
-                              field("back_from", &LinkProbe::back_from),
-                              field("back_to", &LinkProbe::back_to),
-                              field("took_ns", &LinkProbe::took_ns),
-                              field("before_trial_ns", &LinkProbe::before_trial_ns),
-                              field("round_trip_ns", &LinkProbe::round_trip_ns),
-                              field("forward_bit_per_s", &LinkProbe::forward_bit_per_s),
-                              field("backward_bit_per_s", &LinkProbe::backward_bit_per_s)};
-
-const std::tuple kSiteFields{field("from", &EmulatedLinkSite::from),
-                             field("to", &EmulatedLinkSite::to),
-                             field("emulated_on", &EmulatedLinkSite::emulated_on),
-                             field("own_round_trip_ns", &EmulatedLinkSite::own_round_trip_ns),
-                             field("lateness", &EmulatedLinkSite::lateness),
-                             field("interface", &EmulatedLinkSite::interface, "")};
-
-const std::tuple kEvidenceFields{field("read_back", &NetworkEvidence::read_back),
-                                 field("deviations", &NetworkEvidence::deviations),
-                                 field("round_trip_ns", &NetworkEvidence::round_trip_ns),
-                                 field("forward_bit_per_s", &NetworkEvidence::forward_bit_per_s),
-                                 field("backward_bit_per_s", &NetworkEvidence::backward_bit_per_s),
-                                 field("lateness", &NetworkEvidence::lateness),
-                                 field("probes", &NetworkEvidence::probes, std::vector<LinkProbe>{}),
-                                 field("links", &NetworkEvidence::links, std::vector<EmulatedLinkSite>{})};
-
-}  // namespace
-
-void to_json(nlohmann::json& json, const Lateness& lateness) {
-  write_fields(json, lateness, kLatenessFields);
-}
-
-void from_json(const nlohmann::json& json, Lateness& lateness) {
-  read_fields(json, lateness, kLatenessFields);
-}
-
-void to_json(nlohmann::json& json, const LinkProbe& probe) {
-  write_fields(json, probe, kProbeFields);
-}
-
-void from_json(const nlohmann::json& json, LinkProbe& probe) {
-  read_fields(json, probe, kProbeFields);
-}
-
-void to_json(nlohmann::json& json, const EmulatedLinkSite& link) {
-  write_fields(json, link, kSiteFields);
-}
-
-void from_json(const nlohmann::json& json, EmulatedLinkSite& link) {
-  read_fields(json, link, kSiteFields);
-}
-
-void to_json(nlohmann::json& json, const NetworkEvidence& evidence) {
-  write_fields(json, evidence, kEvidenceFields);
-}
-
-void from_json(const nlohmann::json& json, NetworkEvidence& evidence) {
-  read_fields(json, evidence, kEvidenceFields);
-}
-
-namespace {
-
-bool is_file_name(const std::string& text) {
-  return text.find('/') != std::string::npos || text.ends_with(".json");
-}
-
-std::vector<std::string> shipped_names() {
-  std::vector<std::string> names;
-  for (const auto& file : shipped_network_files()) names.emplace_back(file.name);
-  return names;
-}
-
-}  // namespace
-
 NetworkProfile load_network_profile(const std::string& name_or_file) {
-  if (is_file_name(name_or_file)) {
-    const std::filesystem::path file(name_or_file);
-    const auto json = read_json_file(file, "network profile");
-    return naming_file(file, [&] { return network_profile_from_json(json, file.stem().string()); });
-  }
-  for (const auto& [name, text] : shipped_network_files()) {
-    if (name == name_or_file) return network_profile_from_json(parse_json_text(std::string(text)), name_or_file);
-  }
-  const auto names = shipped_names();
-  throw UsageError(fmt::format("there is no network profile \"{}\"{}; known are {}, or a file, as in ./{}.json",
-                               name_or_file, did_you_mean(name_or_file, names), fmt::join(names, ", "), name_or_file));
+  const auto* kind = "network profile";
+  if (names_profile_file(name_or_file)) return load_profile_file(name_or_file, kind, network_profile_from_json);
+  return network_profile_from_json(shipped_profile(name_or_file, kind, shipped_network_files()), name_or_file);
 }
 
 std::vector<ShippedNetwork> shipped_networks() {

@@ -1,3 +1,4 @@
+#include <paretopipe/core/text.hpp>
 #include <paretopipe/host/control_groups.hpp>
 #include <paretopipe/host/proc_text.hpp>
 
@@ -15,7 +16,7 @@ namespace {
 /// Version 1 expresses "no limit" as a number near the largest, which the available memory never exceeds.
 std::optional<double> memory_limit_of(const fs::path& group) {
   for (const auto* file : {"memory.max", "memory.limit_in_bytes"}) {
-    const auto bytes = parse_integer(read_text(group / file).value_or(""));
+    const auto bytes = parse_number<std::int64_t>(read_text(group / file).value_or(""));
     if (bytes && *bytes >= 0) return static_cast<double>(*bytes);
   }
   return std::nullopt;

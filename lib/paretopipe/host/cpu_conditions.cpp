@@ -1,5 +1,5 @@
 #include <paretopipe/core/clock.hpp>
-#include <paretopipe/core/json_fields.hpp>
+#include <paretopipe/core/text.hpp>
 #include <paretopipe/host/cpu_conditions.hpp>
 #include <paretopipe/host/proc_text.hpp>
 
@@ -10,24 +10,6 @@
 #include <fmt/format.h>
 
 namespace paretopipe::host {
-
-const std::tuple kCpuConditionsFields{field("probe_before_ns", &CpuConditions::probe_before_ns),
-                                      field("probe_after_ns", &CpuConditions::probe_after_ns),
-                                      field("time", &CpuConditions::time),
-                                      field("frequency_before_hz", &CpuConditions::frequency_before_hz),
-                                      field("frequency_after_hz", &CpuConditions::frequency_after_hz),
-                                      field("temperature_before_celsius", &CpuConditions::temperature_before_celsius),
-                                      field("temperature_after_celsius", &CpuConditions::temperature_after_celsius),
-                                      field("throttled_before", &CpuConditions::throttled_before),
-                                      field("throttled_after", &CpuConditions::throttled_after)};
-
-void to_json(nlohmann::json& json, const CpuConditions& conditions) {
-  write_fields(json, conditions, kCpuConditionsFields);
-}
-
-void from_json(const nlohmann::json& json, CpuConditions& conditions) {
-  read_fields(json, conditions, kCpuConditionsFields);
-}
 
 CpuWatch::CpuWatch(std::filesystem::path root)
     : root_(std::move(root)),
@@ -52,12 +34,13 @@ CpuConditions CpuWatch::end() const {
   return conditions;
 }
 
-std::optional<std::int64_t> read_cpu_frequency_hz(const CpuSet& cpus, const std::filesystem::path& root) {
+std::optional<std::int64_t> read_cpu_frequency_hz(const CpuSet& cpus, const std::filesystem::path& root,
+                                                  const char* rate) {
   if (cpus.empty()) return std::nullopt;
   std::int64_t sum_hz = 0;
   for (const int cpu : cpus) {
-    const auto file = root / fmt::format("sys/devices/system/cpu/cpu{}/cpufreq/scaling_cur_freq", cpu);
-    const auto kilohertz = parse_integer(read_text(file).value_or(""));
+    const auto file = root / fmt::format("sys/devices/system/cpu/cpu{}/cpufreq/{}", cpu, rate);
+    const auto kilohertz = parse_number<std::int64_t>(read_text(file).value_or(""));
     if (!kilohertz || *kilohertz <= 0) return std::nullopt;
     sum_hz += *kilohertz * 1000;
   }

@@ -1,4 +1,5 @@
 #pragma once
+#include <paretopipe/core/json_fields.hpp>
 #include <paretopipe/host/cpu_set.hpp>
 #include <paretopipe/host/cpu_time.hpp>
 #include <paretopipe/host/thermal.hpp>
@@ -6,8 +7,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
-
-#include <nlohmann/json.hpp>
 
 namespace paretopipe::host {
 
@@ -24,9 +23,8 @@ struct CpuConditions {
   std::optional<std::uint32_t> throttled_after{};
   bool operator==(const CpuConditions&) const = default;
 };
-
-void to_json(nlohmann::json& json, const CpuConditions& conditions);
-void from_json(const nlohmann::json& json, CpuConditions& conditions);
+PARETOPIPE_JSON(CpuConditions, probe_before_ns, probe_after_ns, time, frequency_before_hz, frequency_after_hz,
+                temperature_before_celsius, temperature_after_celsius, throttled_before, throttled_after)
 
 /// Watches the CPUs of the constructing thread from construction to `end`, which must be called on the same thread.
 class CpuWatch {
@@ -44,8 +42,9 @@ class CpuWatch {
 };
 
 /// The current mean clock rate of the CPUs, as the kernel's cpufreq reports it. Absent if one of them reports none, as
-/// in most virtual machines. `root` is "/" except in tests.
-std::optional<std::int64_t> read_cpu_frequency_hz(const CpuSet& cpus, const std::filesystem::path& root = "/");
+/// in most virtual machines. `root` is "/" except in tests. `rate` is another one that cpufreq reports.
+std::optional<std::int64_t> read_cpu_frequency_hz(const CpuSet& cpus, const std::filesystem::path& root = "/",
+                                                  const char* rate = "scaling_cur_freq");
 
 /// Measures how fast the calling thread's CPU is right now, in nanoseconds for a fixed piece of integer arithmetic. It
 /// is the median of 15 pieces in a row, which take 2 to 3 ms in all on a CPU of 3 GHz. The arithmetic touches no memory

@@ -1,4 +1,4 @@
-#include <paretopipe/core/json_fields.hpp>
+#include <paretopipe/core/text.hpp>
 #include <paretopipe/host/host_context.hpp>
 #include <paretopipe/host/proc_text.hpp>
 
@@ -58,40 +58,8 @@ HostState read_host_state() {
   state.available_memory_bytes =
       parse_kilobyte_field(read_text("/proc/meminfo").value_or(""), "MemAvailable").value_or(0);
   const auto kilohertz = read_text("/sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq");
-  if (const auto value = parse_integer(kilohertz.value_or(""))) state.cpu_frequency_hz = *value * 1000;
+  if (const auto value = parse_number<std::int64_t>(kilohertz.value_or(""))) state.cpu_frequency_hz = *value * 1000;
   return state;
-}
-
-const std::tuple kHostContextFields{field("hostname", &HostContext::hostname),
-                                    field("boot_id", &HostContext::boot_id),
-                                    field("time_namespace", &HostContext::time_namespace, ""),
-                                    field("kernel", &HostContext::kernel),
-                                    field("os", &HostContext::os),
-                                    field("architecture", &HostContext::architecture),
-                                    field("cpu_model", &HostContext::cpu_model),
-                                    field("cpu_count", &HostContext::cpu_count),
-                                    field("memory_bytes", &HostContext::memory_bytes),
-                                    field("board", &HostContext::board),
-                                    field("governor", &HostContext::governor)};
-
-void to_json(nlohmann::json& json, const HostContext& context) {
-  write_fields(json, context, kHostContextFields);
-}
-
-void from_json(const nlohmann::json& json, HostContext& context) {
-  read_fields(json, context, kHostContextFields);
-}
-
-const std::tuple kHostStateFields{field("load_average_1min", &HostState::load_average_1min),
-                                  field("available_memory_bytes", &HostState::available_memory_bytes),
-                                  field("cpu_frequency_hz", &HostState::cpu_frequency_hz)};
-
-void to_json(nlohmann::json& json, const HostState& state) {
-  write_fields(json, state, kHostStateFields);
-}
-
-void from_json(const nlohmann::json& json, HostState& state) {
-  read_fields(json, state, kHostStateFields);
 }
 
 }  // namespace paretopipe::host

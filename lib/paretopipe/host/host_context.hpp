@@ -1,10 +1,10 @@
 #pragma once
+#include <paretopipe/core/json_fields.hpp>
+
 #include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
-
-#include <nlohmann/json.hpp>
 
 namespace paretopipe::host {
 
@@ -25,6 +25,10 @@ struct HostContext {
 
   bool operator==(const HostContext&) const = default;
 };
+PARETOPIPE_JSON_UNLESS_USUAL(HostContext,
+                             (hostname, boot_id, kernel, os, architecture, cpu_model, cpu_count, memory_bytes, board,
+                              governor),
+                             (time_namespace))
 
 /// State that changes from moment to moment and can explain a slow trial.
 struct HostState {
@@ -34,6 +38,7 @@ struct HostState {
 
   bool operator==(const HostState&) const = default;
 };
+PARETOPIPE_JSON(HostState, load_average_1min, available_memory_bytes, cpu_frequency_hz)
 
 /// True if readings of the two processes' steady clocks can be compared directly. False if unknown.
 bool share_steady_clock(const HostContext& a, const HostContext& b);
@@ -45,10 +50,5 @@ bool same_kind_of_cpu(const HostContext& a, const HostContext& b);
 /// Reads /proc, /sys and /etc. What cannot be read stays empty or absent. Never throws. `root` is "/" except in tests.
 HostContext read_host_context(const std::filesystem::path& root = "/");
 HostState read_host_state();
-
-void to_json(nlohmann::json& json, const HostContext& context);
-void from_json(const nlohmann::json& json, HostContext& context);
-void to_json(nlohmann::json& json, const HostState& state);
-void from_json(const nlohmann::json& json, HostState& state);
 
 }  // namespace paretopipe::host

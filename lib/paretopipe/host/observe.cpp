@@ -1,7 +1,6 @@
 #include <paretopipe/core/clock.hpp>
 #include <paretopipe/core/text.hpp>
 #include <paretopipe/host/control_groups.hpp>
-#include <paretopipe/host/host_context.hpp>
 #include <paretopipe/host/observe.hpp>
 #include <paretopipe/host/proc_text.hpp>
 
@@ -62,21 +61,9 @@ std::optional<bool> read_turbo(const fs::path& root) {
 
 /// What hypervisors call the machine that they make, or themselves as its vendor. systemd-detect-virt(1) looks for the
 /// same names in the same files.
-constexpr std::array<std::string_view, 15> kHypervisors{"Amazon EC2",
-                                                        "Apple Virtualization",
-                                                        "BHYVE",
-                                                        "Bochs",
-                                                        "Google Compute Engine",
-                                                        "Hyper-V",
-                                                        "KVM",
-                                                        "KubeVirt",
-                                                        "OpenStack",
-                                                        "Parallels",
-                                                        "QEMU",
-                                                        "VMW",
-                                                        "VMware",
-                                                        "VirtualBox",
-                                                        "Xen"};
+constexpr auto kHypervisors = std::to_array<std::string_view>(
+    {"Amazon EC2", "Apple Virtualization", "BHYVE", "Bochs", "Google Compute Engine", "Hyper-V", "KVM", "KubeVirt",
+     "OpenStack", "Parallels", "QEMU", "VMW", "VMware", "VirtualBox", "Xen"});
 
 /// The firmware's tables: PCs, and servers of every architecture.
 bool firmware_names_hypervisor(const fs::path& root) {
@@ -165,8 +152,8 @@ void observe_memory(Observations& seen, const fs::path& root) {
 std::optional<double> parse_cpu_max(std::string_view text) {
   const auto blank = text.find(' ');
   if (blank == std::string_view::npos) return std::nullopt;
-  const auto quota = parse_integer(text.substr(0, blank));
-  const auto period = parse_integer(text.substr(blank + 1));
+  const auto quota = parse_number<std::int64_t>(text.substr(0, blank));
+  const auto period = parse_number<std::int64_t>(text.substr(blank + 1));
   if (!quota || !period || *quota <= 0 || *period <= 0) return std::nullopt;
   return static_cast<double>(*quota) / static_cast<double>(*period);
 }

@@ -1,8 +1,8 @@
+#include <paretopipe/core/text.hpp>
 #include <paretopipe/host/proc_text.hpp>
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <fstream>
 #include <limits>
 #include <sstream>
@@ -125,7 +125,7 @@ std::optional<std::string> parse_cpu_model(std::string_view cpuinfo) {
 std::optional<std::int64_t> parse_kilobyte_field(std::string_view text, std::string_view key) {
   const auto field = find_field(text, key);
   if (!field || !field->ends_with(" kB")) return std::nullopt;
-  const auto kilobytes = parse_integer(trim(std::string_view(*field).substr(0, field->size() - 3)));
+  const auto kilobytes = parse_number<std::int64_t>(trim(std::string_view(*field).substr(0, field->size() - 3)));
   if (!kilobytes || *kilobytes < 0 || *kilobytes > std::numeric_limits<std::int64_t>::max() / 1024) return std::nullopt;
   return *kilobytes * 1024;
 }
@@ -139,18 +139,8 @@ std::optional<CpuTicks> parse_ticks(std::string_view stat, std::string_view cpu)
 }
 
 std::optional<double> parse_load_average(std::string_view loadavg) {
-  double value = 0;
-  const auto [rest, error] = std::from_chars(loadavg.data(), loadavg.data() + loadavg.size(), value);
-  const bool ends_there = rest == loadavg.data() + loadavg.size() || *rest == ' ';
-  if (error != std::errc{} || !ends_there || !(value >= 0)) return std::nullopt;
-  return value;
-}
-
-std::optional<std::int64_t> parse_integer(std::string_view text) {
-  std::int64_t value = 0;
-  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || rest != text.data() + text.size()) return std::nullopt;
-  return value;
+  const auto value = parse_number<double>(loadavg.substr(0, loadavg.find(' ')));
+  return value && *value >= 0 ? value : std::nullopt;
 }
 
 }  // namespace paretopipe::host

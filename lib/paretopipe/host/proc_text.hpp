@@ -42,7 +42,4 @@ std::optional<CpuTicks> parse_ticks(std::string_view stat, std::string_view cpu)
 /// The first of the three numbers of /proc/loadavg.
 std::optional<double> parse_load_average(std::string_view loadavg);
 
-/// The whole of `text` as a decimal number.
-std::optional<std::int64_t> parse_integer(std::string_view text);
-
 }  // namespace paretopipe::host

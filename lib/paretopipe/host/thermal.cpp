@@ -1,4 +1,4 @@
-#include <paretopipe/core/json_fields.hpp>
+#include <paretopipe/core/text.hpp>
 #include <paretopipe/host/cpu_conditions.hpp>
 #include <paretopipe/host/proc_text.hpp>
 #include <paretopipe/host/thermal.hpp>
@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
-#include <system_error>
 
 namespace paretopipe::host {
 
@@ -33,7 +31,7 @@ std::optional<double> read_temperature(const fs::path& root) {
   std::error_code unreadable;
   for (const auto& zone : fs::directory_iterator(root / "sys/class/thermal", unreadable)) {
     if (!zone.path().filename().string().starts_with("thermal_zone")) continue;
-    const auto millidegrees = parse_integer(read_text(zone.path() / "temp").value_or(""));
+    const auto millidegrees = parse_number<std::int64_t>(read_text(zone.path() / "temp").value_or(""));
     if (!millidegrees) continue;
     const double celsius = static_cast<double>(*millidegrees) / 1000;
     if (celsius <= kColdest || celsius == 0 || celsius >= kHottest) continue;
@@ -47,22 +45,7 @@ std::optional<double> read_temperature(const fs::path& root) {
 /// The kernel writes the bits as a hexadecimal number without a prefix.
 std::optional<std::uint32_t> read_throttled(const fs::path& root) {
   const auto text = read_text(root / "sys/devices/platform/soc/soc:firmware/get_throttled").value_or("");
-  std::uint32_t bits = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bits, 16);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return bits;
-}
-
-std::optional<std::int64_t> read_max_frequency_hz(const CpuSet& cpus, const fs::path& root) {
-  if (cpus.empty()) return std::nullopt;
-  std::int64_t sum_hz = 0;
-  for (const int cpu : cpus) {
-    const auto file = root / fmt::format("sys/devices/system/cpu/cpu{}/cpufreq/cpuinfo_max_freq", cpu);
-    const auto kilohertz = parse_integer(read_text(file).value_or(""));
-    if (!kilohertz || *kilohertz <= 0) return std::nullopt;
-    sum_hz += *kilohertz * 1000;
-  }
-  return sum_hz / static_cast<std::int64_t>(cpus.size());
+  return parse_number<std::uint32_t>(text, 16);
 }
 
 constexpr std::array kLimits{"under-voltage", "clock capped", "throttled", "soft temperature limit"};
@@ -74,7 +57,7 @@ ThermalState read_thermal_state(const CpuSet& cpus, const fs::path& root) {
   return {.temperature_celsius = read_temperature(root),
           .throttled = read_throttled(root),
           .frequency_hz = read_cpu_frequency_hz(cpus, root),
-          .max_frequency_hz = read_max_frequency_hz(cpus, root)};
+          .max_frequency_hz = read_cpu_frequency_hz(cpus, root, "cpuinfo_max_freq")};
 }
 
 std::vector<std::string> describe_throttling(std::uint32_t bits) {
@@ -90,18 +73,6 @@ std::vector<std::string> describe_throttling(std::uint32_t bits) {
 
 bool is_throttled_now(std::uint32_t bits) {
   return (bits & ((1U << kLimits.size()) - 1)) != 0;
-}
-
-const std::tuple kThermalStateFields{
-    field("temperature_celsius", &ThermalState::temperature_celsius), field("throttled", &ThermalState::throttled),
-    field("frequency_hz", &ThermalState::frequency_hz), field("max_frequency_hz", &ThermalState::max_frequency_hz)};
-
-void to_json(nlohmann::json& json, const ThermalState& state) {
-  write_fields(json, state, kThermalStateFields);
-}
-
-void from_json(const nlohmann::json& json, ThermalState& state) {
-  read_fields(json, state, kThermalStateFields);
 }
 
 }  // namespace paretopipe::host

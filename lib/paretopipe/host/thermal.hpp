@@ -1,4 +1,5 @@
 #pragma once
+#include <paretopipe/core/json_fields.hpp>
 #include <paretopipe/host/cpu_set.hpp>
 
 #include <cstdint>
@@ -6,8 +7,6 @@
 #include <optional>
 #include <string>
 #include <vector>
-
-#include <nlohmann/json.hpp>
 
 namespace paretopipe::host {
 
@@ -20,6 +19,7 @@ struct ThermalState {
 
   bool operator==(const ThermalState&) const = default;
 };
+PARETOPIPE_JSON(ThermalState, temperature_celsius, throttled, frequency_hz, max_frequency_hz)
 
 /// Reads /sys. `root` is "/" except in tests.
 ThermalState read_thermal_state(const CpuSet& cpus, const std::filesystem::path& root = "/");
@@ -30,8 +30,5 @@ std::vector<std::string> describe_throttling(std::uint32_t bits);
 
 /// True if heat or the power supply limits a Raspberry Pi at this moment.
 bool is_throttled_now(std::uint32_t bits);
-
-void to_json(nlohmann::json& json, const ThermalState& state);
-void from_json(const nlohmann::json& json, ThermalState& state);
 
 }  // namespace paretopipe::host

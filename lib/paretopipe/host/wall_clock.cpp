@@ -1,10 +1,8 @@
 #include <paretopipe/core/clock.hpp>
-#include <paretopipe/core/json_fields.hpp>
 #include <paretopipe/host/wall_clock.hpp>
 
 #include <chrono>
 #include <limits>
-#include <tuple>
 
 #include <sys/timex.h>
 
@@ -36,17 +34,6 @@ WallClock read_wall_clock() {
     clock.error_bound_ns = std::int64_t{kernel.maxerror} * 1000;
   }
   return clock;
-}
-
-const std::tuple kWallClockFields{field("ahead_of_steady_ns", &WallClock::ahead_of_steady_ns),
-                                  field("error_bound_ns", &WallClock::error_bound_ns)};
-
-void to_json(nlohmann::json& json, const WallClock& clock) {
-  write_fields(json, clock, kWallClockFields);
-}
-
-void from_json(const nlohmann::json& json, WallClock& clock) {
-  read_fields(json, clock, kWallClockFields);
 }
 
 }  // namespace paretopipe::host

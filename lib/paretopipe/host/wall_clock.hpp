@@ -1,8 +1,8 @@
 #pragma once
+#include <paretopipe/core/json_fields.hpp>
+
 #include <cstdint>
 #include <optional>
-
-#include <nlohmann/json.hpp>
 
 namespace paretopipe::host {
 
@@ -16,10 +16,8 @@ struct WallClock {
 
   bool operator==(const WallClock&) const = default;
 };
+PARETOPIPE_JSON(WallClock, ahead_of_steady_ns, error_bound_ns)
 
 WallClock read_wall_clock();
-
-void to_json(nlohmann::json& json, const WallClock& clock);
-void from_json(const nlohmann::json& json, WallClock& clock);
 
 }  // namespace paretopipe::host

@@ -1,6 +1,7 @@
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/core/json.hpp>
 #include <paretopipe/core/json_fields.hpp>
+#include <paretopipe/core/text.hpp>
 #include <paretopipe/record/record.hpp>
 #include <paretopipe/record/summary.hpp>
 
@@ -10,26 +11,13 @@
 
 namespace paretopipe::record {
 
-const std::tuple kEmulatedDeviceFields{
-    field("profile", &EmulatedDevice::profile), field("device", &EmulatedDevice::device),
-    field("cpu_quota", &EmulatedDevice::cpu_quota), field("memory_limit_bytes", &EmulatedDevice::memory_limit_bytes),
-    field("cgroup_version", &EmulatedDevice::cgroup_version)};
-
-void to_json(nlohmann::json& json, const EmulatedDevice& device) {
-  write_fields(json, device, kEmulatedDeviceFields);
-}
-
-void from_json(const nlohmann::json& json, EmulatedDevice& device) {
-  read_fields(json, device, kEmulatedDeviceFields);
-}
-
 namespace {
 
+constexpr Word<Status> kStatuses[]{{Status::ok, "ok"}, {Status::failed, "failed"}, {Status::invalid, "invalid"}};
+
 /// Throws for a `status` that this release does not know. It must not be read as the enum's first value.
-Status parse_status(std::string_view word) {
-  for (const auto status : {Status::ok, Status::failed, Status::invalid}) {
-    if (word == to_string(status)) return status;
-  }
+Status parse_status(const std::string& word) {
+  if (const auto status = find_word(kStatuses, word)) return *status;
   throw UsageError(fmt::format("the status {} is unknown; known: ok, failed, invalid", nlohmann::json(word).dump()));
 }
 
@@ -63,30 +51,6 @@ void read_optional_field(const nlohmann::json& json, const char* key, std::optio
 
 }  // namespace
 
-const std::tuple kFailureFields{field("phase", &Failure::phase), field("reason", &Failure::reason),
-                                field("stage", &Failure::stage)};
-
-void to_json(nlohmann::json& json, const Failure& failure) {
-  write_fields(json, failure, kFailureFields);
-}
-
-void from_json(const nlohmann::json& json, Failure& failure) {
-  read_fields(json, failure, kFailureFields);
-}
-
-const std::tuple kClockRelationFields{
-    field("same_clock", &ClockRelation::same_clock), field("offset_before_ns", &ClockRelation::offset_before_ns),
-    field("offset_after_ns", &ClockRelation::offset_after_ns), field("error_bound_ns", &ClockRelation::error_bound_ns),
-    field("drift_ppm", &ClockRelation::drift_ppm)};
-
-void to_json(nlohmann::json& json, const ClockRelation& relation) {
-  write_fields(json, relation, kClockRelationFields);
-}
-
-void from_json(const nlohmann::json& json, ClockRelation& relation) {
-  read_fields(json, relation, kClockRelationFields);
-}
-
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Outliers, single_stream, offline)
 
 void to_json(nlohmann::json& json, const SlowDown& slow) {
@@ -105,37 +69,6 @@ void from_json(const nlohmann::json& json, SlowDown& slow) {
   json.at("after_ns").get_to(slow.after_ns);
 }
 
-const std::tuple kLinkPayloadFields{field("from", &LinkPayload::from), field("to", &LinkPayload::to),
-                                    field("payload_bytes", &LinkPayload::payload_bytes),
-                                    field("header_bytes", &LinkPayload::header_bytes),
-                                    field("unencoded_bytes", &LinkPayload::unencoded_bytes)};
-
-void to_json(nlohmann::json& json, const LinkPayload& link) {
-  write_fields(json, link, kLinkPayloadFields);
-}
-
-void from_json(const nlohmann::json& json, LinkPayload& link) {
-  read_fields(json, link, kLinkPayloadFields);
-}
-
-const std::tuple kFidelityFields{field("max_abs_difference", &Fidelity::max_abs_difference),
-                                 field("top1_agreement", &Fidelity::top1_agreement),
-                                 field("batches_compared", &Fidelity::batches_compared),
-                                 field("tolerance", &Fidelity::tolerance, 0.0),
-                                 field("lossy_codec", &Fidelity::lossy_codec, false),
-                                 field("mean_abs_difference", &Fidelity::mean_abs_difference),
-                                 field("max_flips", &Fidelity::max_flips),
-                                 field("accuracy", &Fidelity::accuracy),
-                                 field("unsplit_against_eager", &Fidelity::unsplit_against_eager)};
-
-void to_json(nlohmann::json& json, const Fidelity& fidelity) {
-  write_fields(json, fidelity, kFidelityFields);
-}
-
-void from_json(const nlohmann::json& json, Fidelity& fidelity) {
-  read_fields(json, fidelity, kFidelityFields);
-}
-
 const std::tuple kPhaseSamplesFields{
     field("warmup", &PhaseSamples::warmup),           field("depth", &PhaseSamples::depth),
     field("stages", &PhaseSamples::stages),           field("results", &PhaseSamples::results),
@@ -147,46 +80,6 @@ void to_json(nlohmann::json& json, const PhaseSamples& samples) {
 
 void from_json(const nlohmann::json& json, PhaseSamples& samples) {
   read_fields(json, samples, kPhaseSamplesFields);
-}
-
-const std::tuple kStageReportFields{field("host", &StageReport::host),
-                                    field("state", &StageReport::state),
-                                    field("compute", &StageReport::compute),
-                                    field("cpus", &StageReport::cpus),
-                                    field("blocks", &StageReport::blocks),
-                                    field("last_block", &StageReport::last_block, ""),
-                                    field("parameter_bytes", &StageReport::parameter_bytes),
-                                    field("held_parameter_bytes", &StageReport::held_parameter_bytes),
-                                    field("usage", &StageReport::usage),
-                                    field("peak_rss_bytes", &StageReport::peak_rss_bytes),
-                                    field("memory", &StageReport::memory),
-                                    field("conditions", &StageReport::conditions),
-                                    field("gpu", &StageReport::gpu),
-                                    field("emulated_device", &StageReport::emulated_device),
-                                    field("prepared", &StageReport::prepared)};
-
-void to_json(nlohmann::json& json, const StageReport& report) {
-  write_fields(json, report, kStageReportFields);
-}
-
-void from_json(const nlohmann::json& json, StageReport& report) {
-  read_fields(json, report, kStageReportFields);
-}
-
-const std::tuple kProvenanceFields{field("version", &Provenance::version),
-                                   field("git_state", &Provenance::git_state),
-                                   field("command_line", &Provenance::command_line),
-                                   field("started_at", &Provenance::started_at),
-                                   field("stage_program_sha256", &Provenance::stage_program_sha256, ""),
-                                   field("side_by_side", &Provenance::side_by_side),
-                                   field("position", &Provenance::position)};
-
-void to_json(nlohmann::json& json, const Provenance& provenance) {
-  write_fields(json, provenance, kProvenanceFields);
-}
-
-void from_json(const nlohmann::json& json, Provenance& provenance) {
-  read_fields(json, provenance, kProvenanceFields);
 }
 
 bool side_by_side(const TrialRecord& one, const TrialRecord& other) {
@@ -211,15 +104,7 @@ std::optional<std::int64_t> clock_error_ns(const TrialRecord& record) {
 }
 
 std::string to_string(Status status) {
-  switch (status) {
-    case Status::ok:
-      return "ok";
-    case Status::failed:
-      return "failed";
-    case Status::invalid:
-      return "invalid";
-  }
-  return "";
+  return word_of(kStatuses, status);
 }
 
 void to_json(nlohmann::json& json, const TrialRecord& record) {

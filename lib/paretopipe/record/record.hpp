@@ -1,5 +1,6 @@
 #pragma once
 #include <paretopipe/core/fidelity.hpp>
+#include <paretopipe/core/json_fields.hpp>
 #include <paretopipe/core/preparation.hpp>
 #include <paretopipe/core/timeline.hpp>
 #include <paretopipe/experiment/trial.hpp>
@@ -30,9 +31,7 @@ struct EmulatedDevice {
 
   bool operator==(const EmulatedDevice&) const = default;
 };
-
-void to_json(nlohmann::json& json, const EmulatedDevice& device);
-void from_json(const nlohmann::json& json, EmulatedDevice& device);
+PARETOPIPE_JSON(EmulatedDevice, profile, device, cpu_quota, memory_limit_bytes, cgroup_version)
 
 /// Version of the records' JSON, documented in results/README.md. A reader refuses newer versions.
 inline constexpr int kSchemaVersion = 1;
@@ -51,6 +50,7 @@ struct Failure {
 
   bool operator==(const Failure&) const = default;
 };
+PARETOPIPE_JSON(Failure, phase, reason, stage)
 
 /// Marks a trial that two stage programs measured right after each other.
 struct SideBySide {
@@ -75,8 +75,8 @@ struct Provenance {
 
   bool operator==(const Provenance&) const = default;
 };
-void to_json(nlohmann::json& json, const Provenance& provenance);
-void from_json(const nlohmann::json& json, Provenance& provenance);
+PARETOPIPE_JSON_UNLESS_USUAL(Provenance, (version, git_state, command_line, started_at, side_by_side, position),
+                             (stage_program_sha256))
 
 /// The settings actually applied to one stage in this trial, and what it used.
 struct StageReport {
@@ -98,6 +98,10 @@ struct StageReport {
 
   bool operator==(const StageReport&) const = default;
 };
+PARETOPIPE_JSON_UNLESS_USUAL(StageReport,
+                             (host, state, compute, cpus, blocks, parameter_bytes, held_parameter_bytes, usage,
+                              peak_rss_bytes, memory, conditions, gpu, emulated_device, prepared),
+                             (last_block))
 
 /// Maps a stage's clock to stage 0's, the one time base of all samples: stage 0's time = stage's time + offset. In
 /// older records the base is the driver's clock.
@@ -112,6 +116,7 @@ struct ClockRelation {
 
   bool operator==(const ClockRelation&) const = default;
 };
+PARETOPIPE_JSON(ClockRelation, same_clock, offset_before_ns, offset_after_ns, error_bound_ns, drift_ppm)
 
 /// Raw samples of one phase: every micro-batch of every batch, including dropped ones, in nanoseconds of one clock
 /// since the phase's first batch was handed to the pipeline.
@@ -163,6 +168,7 @@ struct LinkPayload {
 
   bool operator==(const LinkPayload&) const = default;
 };
+PARETOPIPE_JSON(LinkPayload, from, to, payload_bytes, header_bytes, unencoded_bytes)
 
 /// Compares the output of every batch with the unsplit model's on the same input.
 struct Fidelity {
@@ -184,6 +190,10 @@ struct Fidelity {
   bool kept() const { return lossy_codec ? !max_flips || flips() <= *max_flips : max_abs_difference <= tolerance; }
   bool operator==(const Fidelity&) const = default;
 };
+PARETOPIPE_JSON_UNLESS_USUAL(Fidelity,
+                             (max_abs_difference, top1_agreement, batches_compared, mean_abs_difference, max_flips,
+                              accuracy, unsplit_against_eager),
+                             (tolerance, lossy_codec))
 
 /// One line of records.jsonl.
 struct TrialRecord {

@@ -1,4 +1,5 @@
 #pragma once
+#include <paretopipe/core/json_fields.hpp>
 #include <paretopipe/core/timeline.hpp>
 #include <paretopipe/core/training_timeline.hpp>
 
@@ -92,15 +93,15 @@ struct StepParts {
   double utilisation() const { return all_ns() > 0 ? busy_ns() / all_ns() : 0; }  ///< compute-busy time / wall time
   bool operator==(const StepParts&) const = default;
 };
+/// What codecs and replicas add came later than the rest, and is left out where there is none.
+PARETOPIPE_JSON_UNLESS_USUAL(StepParts, (forward_ns, backward_ns, update_ns, transfer_ns, waiting_ns),
+                             (encode_ns, all_reduce_ns, decode_ns))
 
 inline constexpr std::array kStepParts{&StepParts::forward_ns,    &StepParts::backward_ns, &StepParts::update_ns,
                                        &StepParts::all_reduce_ns, &StepParts::encode_ns,   &StepParts::transfer_ns,
                                        &StepParts::decode_ns,     &StepParts::waiting_ns};
 inline constexpr std::array<std::string_view, kStepParts.size()> kStepPartNames{
     "forward", "backward", "update", "all-reduce", "encode", "transfer", "decode", "waiting"};
-
-void to_json(nlohmann::json& json, const StepParts& parts);
-void from_json(const nlohmann::json& json, StepParts& parts);
 
 /// The results of a trial that trains.
 struct TrainingSummary {
@@ -116,8 +117,10 @@ struct TrainingSummary {
 
   bool operator==(const TrainingSummary&) const = default;
 };
-void to_json(nlohmann::json& json, const TrainingSummary& summary);
-void from_json(const nlohmann::json& json, TrainingSummary& summary);
+PARETOPIPE_JSON_UNLESS_USUAL(TrainingSummary,
+                             (step, sample_per_s, stages, bubble, expected_bubble, bound_sample_per_s, last_loss,
+                              uncompressed_loss),
+                             (step_error_ns))
 
 /// The results of a trial, derived from its raw samples. Values of a phase that the trial does not have are absent, and
 /// its lists are empty.
@@ -166,8 +169,7 @@ struct MaxRate {
 
   bool operator==(const MaxRate&) const = default;
 };
-void to_json(nlohmann::json& json, const MaxRate& max_rate);
-void from_json(const nlohmann::json& json, MaxRate& max_rate);
+PARETOPIPE_JSON(MaxRate, kept_image_per_s, missed_image_per_s)
 
 /// A trial's Server phases: one at the trial's rate, or those of its search, in the order in which they ran.
 struct ServerRecord {
@@ -176,8 +178,7 @@ struct ServerRecord {
 
   bool operator==(const ServerRecord&) const = default;
 };
-void to_json(nlohmann::json& json, const ServerRecord& server);
-void from_json(const nlohmann::json& json, ServerRecord& server);
+PARETOPIPE_JSON(ServerRecord, runs, max_rate)
 
 /// What is known of a training whose activations and gradients a lossy codec changed. Its weights cannot be equal to
 /// those of one process, and were not compared.
@@ -208,7 +209,7 @@ struct TrainingSamples {
 
   bool operator==(const TrainingSamples&) const = default;
 };
-void to_json(nlohmann::json& json, const TrainingSamples& samples);
-void from_json(const nlohmann::json& json, TrainingSamples& samples);
+PARETOPIPE_JSON_UNLESS_USUAL(TrainingSamples, (warmup, micro_batches, stages, losses, verified_steps, lossy),
+                             (loss_tolerance, reduced_bytes))
 
 }  // namespace paretopipe::record

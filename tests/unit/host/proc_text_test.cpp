@@ -52,9 +52,6 @@ TEST_CASE("numbers are read whole and in their unit, or not at all", "[proc]") {
   CHECK(parse_load_average("0.52 0.58 0.59 1/257 14130") == 0.52);
   CHECK(parse_load_average("12.00") == 12.0);
   for (const auto* text : {"", "x 0.58", "0.5x 0.58", "-1 0.58", "nan 0.58"}) CHECK_FALSE(parse_load_average(text));
-  CHECK(parse_integer("2300000") == 2300000);
-  CHECK(parse_integer("-1") == -1);
-  for (const auto* text : {"", "12 ", "99999999999999999999"}) CHECK_FALSE(parse_integer(text));
   const auto* memory = "MemTotal:       24684092 kB\nMemFree:  0 kB\nHugePages_Total:       3\n";
   CHECK(parse_kilobyte_field(memory, "MemTotal") == 24684092LL * 1024);
   CHECK(parse_kilobyte_field(memory, "MemFree") == 0);
