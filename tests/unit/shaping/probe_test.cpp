@@ -109,12 +109,6 @@ TEST_CASE("a long fast link is given the time that slow start takes", "[probe]")
   CHECK(probe_options(profile_of(0ms, 10'000)).measuring >= 60s);  // fifty frames
 }
 
-TEST_CASE("a probe survives its JSON", "[probe]") {
-  const Probe probe{1ms, 2ms, 3e6, 4e6};
-  CHECK(nlohmann::json(probe).get<Probe>() == probe);
-  CHECK(nlohmann::json(probe).at("round_trip_min_ns") == 1'000'000);
-}
-
 TEST_CASE("an address with a port is split at its last colon, outside of brackets", "[remote-probe]") {
   CHECK(parse_endpoint("192.168.1.7:5000").host == "192.168.1.7");
   CHECK(parse_endpoint("192.168.1.7:5000").port == 5000);

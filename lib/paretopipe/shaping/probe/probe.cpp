@@ -4,7 +4,6 @@
 #include <paretopipe/shaping/probe/probe.hpp>
 
 #include <array>
-#include <cerrno>
 #include <cmath>
 #include <span>
 #include <string_view>
@@ -234,20 +233,6 @@ std::vector<std::string> judge(const experiment::NetworkProfile& profile, const 
   judge_goodput("forward", expected.forward_bit_per_s, probe.forward_bit_per_s, sentences);
   judge_goodput("backward", expected.backward_bit_per_s, probe.backward_bit_per_s, sentences);
   return sentences;
-}
-
-void to_json(nlohmann::json& json, const Probe& probe) {
-  json = {{"round_trip_min_ns", probe.round_trip_min.count()},
-          {"round_trip_median_ns", probe.round_trip_median.count()},
-          {"forward_bit_per_s", probe.forward_bit_per_s},
-          {"backward_bit_per_s", probe.backward_bit_per_s}};
-}
-
-void from_json(const nlohmann::json& json, Probe& probe) {
-  probe.round_trip_min = Nanoseconds(json.at("round_trip_min_ns").get<std::int64_t>());
-  probe.round_trip_median = Nanoseconds(json.at("round_trip_median_ns").get<std::int64_t>());
-  json.at("forward_bit_per_s").get_to(probe.forward_bit_per_s);
-  json.at("backward_bit_per_s").get_to(probe.backward_bit_per_s);
 }
 
 }  // namespace paretopipe::shaping

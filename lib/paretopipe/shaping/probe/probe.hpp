@@ -10,8 +10,6 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 namespace paretopipe::shaping {
 
 /// The tolerated deviation of a network from its profile; beyond it, nothing measured over the network counts.
@@ -50,9 +48,6 @@ struct Probe {
 
   bool operator==(const Probe&) const = default;
 };
-
-void to_json(nlohmann::json& json, const Probe& probe);
-void from_json(const nlohmann::json& json, Probe& probe);
 
 /// One direction of bytes with both ends here: the descriptors of a connected pair of stream sockets, over whatever
 /// lies between them.
