@@ -27,10 +27,7 @@ std::string bits_text(const codec::Row& row) {
 }
 
 void print_catalogue() {
-  render::Table table({{"codec", render::Align::left},
-                       {"bits a value", render::Align::right},
-                       {"loses", render::Align::left},
-                       {"what crosses the cut", render::Align::left}});
+  render::Table table({{"codec"}, {"bits a value", render::Align::right}, {"loses"}, {"what crosses the cut"}});
   for (const auto& row : codec::catalogue()) {
     table.add_row(
         {std::string(row.name), bits_text(row), row.lossy ? "precision" : "nothing", std::string(row.meaning)});
@@ -125,7 +122,7 @@ std::string pays_below(const Found& found, double whole) {
 }
 
 void print_table(const std::vector<Found>& found) {
-  render::Table table({{"codec", render::Align::left},
+  render::Table table({{"codec"},
                        {"payload", render::Align::right},
                        {"of it", render::Align::right},
                        {"encode + decode", render::Align::right},
@@ -205,12 +202,9 @@ void add_codecs(CLI::App& app, Command& chosen) {
   auto* command = app.add_subcommand("codecs", "List what activations can cross a cut with, or try it on one");
   command->add_option("model", options->model, "The model whose activation is encoded; without it, codecs are listed");
   add_setting_flags(*command, options->sweep.settings,
-                    {"splits", "stages",  "partitions", "codec",         "codec_input",       "batch",   "batches",
-                     "warmup", "input",   "cuts",       "max_crossing",  "num_classes",       "weights", "data",
-                     "seed",   "compute", "dtype",      "memory_format", "threads_per_stage", "cpus"});
-  command->add_option("--format", options->format, "table or json")
-      ->check(CLI::IsMember({"table", "json"}))
-      ->capture_default_str();
+                    "splits stages partitions codec codec_input batch batches warmup input cuts max_crossing "
+                    "num_classes weights data seed compute dtype memory_format threads_per_stage cpus");
+  add_format_option(*command, options->format, {"table", "json"});
   command->callback([options, &chosen] { chosen = [options] { return run_codecs(*options); }; });
 }
 

@@ -13,6 +13,7 @@
 
 #include "commands.hpp"
 #include "sweep_setup.hpp"
+#include "terminal.hpp"
 
 namespace paretopipe::cli {
 namespace {
@@ -33,12 +34,12 @@ std::string shape_text(const std::vector<std::vector<std::int64_t>>& shapes) {
 /// `tensors`: what is special about them.
 void print_model(const experiment::ModelDescription& model, const std::string& tensors) {
   render::Table table({{"split", render::Align::right},
-                       {"after block", render::Align::left},
-                       {"output shape", render::Align::left},
+                       {"after block"},
+                       {"output shape"},
                        {"activation", render::Align::right},
                        {"parameters", render::Align::right},
                        {"MACs", render::Align::right},
-                       {"valid", render::Align::left}});
+                       {"valid"}});
   table.add_row({"0", "(input)", shape_text(model.shapes_at(0)), format_bytes(static_cast<double>(model.input_bytes)),
                  "", "", "all remote"});
   std::int64_t parameters = 0;
@@ -146,9 +147,9 @@ void show_training(const ModelsOptions& options, experiment::ModelDescription mo
   const auto inputs = run::find_inputs(experiment);
   request = run::as_described(std::move(request), model);
   request.seed = experiment.seed;
-  render::Table table({{"split", render::Align::left},
+  render::Table table({{"split"},
                        {"stage", render::Align::right},
-                       {"blocks", render::Align::left},
+                       {"blocks"},
                        {"weights", render::Align::right},
                        {"versions", render::Align::right},
                        {"optimizer", render::Align::right},
@@ -212,11 +213,9 @@ void add_models(CLI::App& app, Command& chosen) {
                       "The model or TorchScript archive to look into; without it, the models are listed");
   add_setting_flags(
       *command, options->settings,
-      {"batch", "num_classes", "input", "cuts", "max_crossing", "weights", "compute", "dtype", "memory_format", "task",
-       "splits", "stages", "partitions", "micro_batches", "schedule", "optimizer", "momentum", "recompute"});
-  command->add_option("--format", options->format, "table or json")
-      ->check(CLI::IsMember({"table", "json"}))
-      ->capture_default_str();
+      "batch num_classes input cuts max_crossing weights compute dtype memory_format task splits stages partitions "
+      "micro_batches schedule optimizer momentum recompute");
+  add_format_option(*command, options->format, {"table", "json"});
   command->callback([options, &chosen] { chosen = [options] { return run_models(*options); }; });
 }
 

@@ -47,29 +47,9 @@ void add_profile(CLI::App& app, Command& chosen, std::vector<std::string> comman
   options->sweep.command_line = std::move(command_line);
   auto* command = app.add_subcommand("profile", "Time every run of a model's blocks on each device, to predict from");
   add_setting_flags(*command, options->sweep.settings,
-                    {"models",
-                     "input",
-                     "cuts",
-                     "max_crossing",
-                     "num_classes",
-                     "weights",
-                     "stages",
-                     "codec",
-                     "batch",
-                     "seed",
-                     "compute",
-                     "dtype",
-                     "memory_format",
-                     "threads_per_stage",
-                     "compute_devices",
-                     "cpus",
-                     "on",
-                     "devices",
-                     "device_profiles",
-                     "tuning.flush_denormals",
-                     "tuning.tune_malloc",
-                     "tuning.passive_openmp_wait",
-                     "trial_timeout_s"});
+                    "models input cuts max_crossing num_classes weights stages codec batch seed compute dtype "
+                    "memory_format threads_per_stage compute_devices cpus on devices device_profiles "
+                    "tuning.flush_denormals tuning.tune_malloc tuning.passive_openmp_wait trial_timeout_s");
   command->add_option("--rounds", options->rounds, "How often each run of blocks is timed")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();

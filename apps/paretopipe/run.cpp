@@ -167,9 +167,8 @@ void add_options(CLI::App& command, RunOptions& options) {
       ->required();
   add_setting_flags(
       command, options.sweep.settings,
-      {"splits", "stages", "partitions", "cuts",      "max_crossing",    "num_classes",       "weights",
-       "labels", "seed",   "compute",    "dtype",     "memory_format",   "threads_per_stage", "compute_devices",
-       "cpus",   "on",     "devices",    "placement", "device_profiles", "trial_timeout_s"});
+      "splits stages partitions cuts max_crossing num_classes weights labels seed compute dtype memory_format "
+      "threads_per_stage compute_devices cpus on devices placement device_profiles trial_timeout_s");
 }
 
 }  // namespace

@@ -8,8 +8,10 @@
 #include <paretopipe/host/cpu_set.hpp>
 #include <paretopipe/launch/child_process.hpp>
 
-#include <algorithm>
 #include <filesystem>
+#include <iterator>
+#include <set>
+#include <sstream>
 
 #include <unistd.h>
 
@@ -50,9 +52,11 @@ void add_setting_flag(CLI::App& command, experiment::GivenFlags& given, const ex
 
 }  // namespace
 
-void add_setting_flags(CLI::App& command, experiment::GivenFlags& given, const std::vector<std::string>& keys) {
+void add_setting_flags(CLI::App& command, experiment::GivenFlags& given, const std::string& keys) {
+  std::istringstream words(keys);
+  const std::set<std::string> chosen(std::istream_iterator<std::string>(words), {});
   for (const auto& setting : experiment::settings()) {
-    const bool wanted = keys.empty() || std::find(keys.begin(), keys.end(), setting.key) != keys.end();
+    const bool wanted = keys.empty() || chosen.contains(setting.key);
     if (wanted && !setting.flag.empty()) add_setting_flag(command, given, setting);
   }
 }

@@ -32,9 +32,9 @@ struct SweepOptions {
   std::vector<std::string> command_line;
 };
 
-/// Adds the flags of the settings with these keys, or of all, in the order of the table. What a person gives is in
-/// `given`, which must outlive the command, once the command line is parsed.
-void add_setting_flags(CLI::App& command, experiment::GivenFlags& given, const std::vector<std::string>& keys = {});
+/// Adds the flags of the settings with these keys, which blanks separate, or of all, in the order of the table. What a
+/// person gives is in `given`, which must outlive the command, once the command line is parsed.
+void add_setting_flags(CLI::App& command, experiment::GivenFlags& given, const std::string& keys = "");
 
 /// Adds the flags of `sweep`, which fill `options` when the command line is parsed.
 void add_sweep_options(CLI::App& command, SweepOptions& options);

@@ -6,7 +6,6 @@
 #include <paretopipe/run/trial_requests.hpp>
 
 #include <filesystem>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -204,40 +203,10 @@ ExitCode run_train(const TrainOptions& options) {
   return course.conclude(trial.codec);
 }
 
-const std::vector<std::string> kTrainSettings{"models",
-                                              "num_classes",
-                                              "weights",
-                                              "data",
-                                              "labels",
-                                              "splits",
-                                              "stages",
-                                              "partitions",
-                                              "codec",
-                                              "batch",
-                                              "micro_batches",
-                                              "seed",
-                                              "schedule",
-                                              "optimizer",
-                                              "lr",
-                                              "lr_schedule",
-                                              "lr_warmup",
-                                              "momentum",
-                                              "weight_decay",
-                                              "recompute",
-                                              "loss_sum",
-                                              "networks",
-                                              "shaping",
-                                              "link",
-                                              "threads_per_stage",
-                                              "cpus",
-                                              "on",
-                                              "devices",
-                                              "placement",
-                                              "device_profiles",
-                                              "trial_timeout_s",
-                                              "input",
-                                              "cuts",
-                                              "max_crossing"};
+constexpr const char* kTrainSettings =
+    "models num_classes weights data labels splits stages partitions codec batch micro_batches seed schedule "
+    "optimizer lr lr_schedule lr_warmup momentum weight_decay recompute loss_sum networks shaping link "
+    "threads_per_stage cpus on devices placement device_profiles trial_timeout_s input cuts max_crossing";
 
 constexpr const char* kTrainHelp =
     "Trains on all samples of the data, in an order that the seed draws for every epoch; those that fill no batch are "

@@ -46,18 +46,10 @@ constexpr int kMaxTrials = 10'000;
 
 using Texts = std::vector<std::string>;
 
-constexpr auto kPrecision = [](auto& experiment) -> auto& {
-  return experiment.repeat.precision;
-};
-constexpr auto kBudget = [](auto& experiment) -> auto& {
-  return experiment.repeat.budget_s;
-};
-constexpr auto kMostRepeats = [](auto& experiment) -> auto& {
-  return experiment.repeat.trials;
-};
-constexpr auto kRates = [](auto& experiment) -> auto& {
-  return experiment.server.rates;
-};
+constexpr auto kPrecision = through(&Experiment::repeat, &Repeat::precision);
+constexpr auto kBudget = through(&Experiment::repeat, &Repeat::budget_s);
+constexpr auto kMostRepeats = through(&Experiment::repeat, &Repeat::trials);
+constexpr auto kRates = through(&Experiment::server, &ServerSettings::rates);
 
 /// One of the three bounds of "auto", which is a number in JSON.
 template <class Access, class Parse>
@@ -274,9 +266,7 @@ void apply_scenarios(Experiment& experiment, const Texts& texts) {
 }
 
 SettingValue schedules() {
-  constexpr auto kSchedules = [](auto& experiment) -> auto& {
-    return experiment.training.schedules;
-  };
+  constexpr auto kSchedules = through(&Experiment::training, &TrainingSettings::schedules);
   const auto known = [](const Texts& texts, const std::string& path) {
     if (texts.empty()) throw UsageError(fmt::format("{} is empty; name at least one schedule", path));
     for (auto text = texts.begin(); text != texts.end(); ++text) {

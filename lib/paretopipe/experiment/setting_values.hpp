@@ -7,8 +7,16 @@
 #include <limits>
 
 // Internal to the table of settings: makes the values of each type. `access` reaches the value in an experiment, const
-// or not: a pointer to a member, or a generic lambda.
+// or not: a pointer to a member, or what through() returns.
 namespace paretopipe::experiment {
+
+/// The way to a member of a member: through(&Experiment::server, &ServerSettings::queries).
+template <class... Members>
+constexpr auto through(Members... members) {
+  return [=](auto& experiment) -> auto& {
+    return (experiment.*....*members);  // folded over the operator .*
+  };
+}
 
 /// From `min` to `max`; no bound is said where `max` is the type's own.
 struct Range {

@@ -1,4 +1,3 @@
-#include <paretopipe/experiment/data_source.hpp>
 #include <paretopipe/experiment/model_description.hpp>
 #include <paretopipe/experiment/setting_values.hpp>
 
@@ -7,37 +6,17 @@
 namespace paretopipe::experiment {
 namespace {
 
-constexpr auto kSearch = [](auto& experiment) -> auto& {
-  return experiment.server.find_max_rate;
-};
-constexpr auto kQueries = [](auto& experiment) -> auto& {
-  return experiment.server.queries;
-};
+constexpr auto kSearch = through(&Experiment::server, &ServerSettings::find_max_rate);
+constexpr auto kQueries = through(&Experiment::server, &ServerSettings::queries);
 
-constexpr auto kOptimizer = [](auto& experiment) -> auto& {
-  return experiment.training.optimizer.kind;
-};
-constexpr auto kLearningRate = [](auto& experiment) -> auto& {
-  return experiment.training.optimizer.learning_rate;
-};
-constexpr auto kMomentum = [](auto& experiment) -> auto& {
-  return experiment.training.optimizer.momentum;
-};
-constexpr auto kWeightDecay = [](auto& experiment) -> auto& {
-  return experiment.training.optimizer.weight_decay;
-};
-constexpr auto kRateSchedule = [](auto& experiment) -> auto& {
-  return experiment.training.optimizer.schedule;
-};
-constexpr auto kRateWarmup = [](auto& experiment) -> auto& {
-  return experiment.training.optimizer.warmup;
-};
-constexpr auto kLossSum = [](auto& experiment) -> auto& {
-  return experiment.training.loss_sum;
-};
-constexpr auto kRecompute = [](auto& experiment) -> auto& {
-  return experiment.training.recompute;
-};
+constexpr auto kOptimizer = through(&Experiment::training, &TrainingSettings::optimizer, &Optimizer::kind);
+constexpr auto kLearningRate = through(&Experiment::training, &TrainingSettings::optimizer, &Optimizer::learning_rate);
+constexpr auto kMomentum = through(&Experiment::training, &TrainingSettings::optimizer, &Optimizer::momentum);
+constexpr auto kWeightDecay = through(&Experiment::training, &TrainingSettings::optimizer, &Optimizer::weight_decay);
+constexpr auto kRateSchedule = through(&Experiment::training, &TrainingSettings::optimizer, &Optimizer::schedule);
+constexpr auto kRateWarmup = through(&Experiment::training, &TrainingSettings::optimizer, &Optimizer::warmup);
+constexpr auto kLossSum = through(&Experiment::training, &TrainingSettings::loss_sum);
+constexpr auto kRecompute = through(&Experiment::training, &TrainingSettings::recompute);
 
 void append(std::vector<Setting>& all, const std::string& heading, std::vector<Setting> settings) {
   for (auto& setting : settings) {
@@ -332,21 +311,18 @@ std::vector<Setting> how_stages_compute() {
        .meaning =
            "eager: operator by operator; optimized: each stage's own graph with fused and blocked kernels; auto: "
            "optimized, but eager for synthetic models",
-       .value = word(
-           [](auto& experiment) -> auto& { return experiment.compute.compute; }, parse_compute_choice,
-           "`\"auto\"`, `\"eager\"`, `\"optimized\"`")},
+       .value = word(through(&Experiment::compute, &ComputeChoice::compute), parse_compute_choice,
+                     "`\"auto\"`, `\"eager\"`, `\"optimized\"`")},
       {.key = "dtype",
        .flag = "--dtype",
        .meaning = "Type of weights and of the activations that cross the links",
-       .value = word(
-           [](auto& experiment) -> auto& { return experiment.compute.dtype; }, parse_precision,
-           "`\"float32\"`, `\"bfloat16\"`")},
+       .value = word(through(&Experiment::compute, &ComputeChoice::dtype), parse_precision,
+                     "`\"float32\"`, `\"bfloat16\"`")},
       {.key = "memory_format",
        .flag = "--memory-format",
        .meaning = "Order of weights and activations with four dimensions: NCHW or NHWC",
-       .value = word(
-           [](auto& experiment) -> auto& { return experiment.compute.memory_format; }, parse_memory_format,
-           "`\"contiguous\"`, `\"channels_last\"`")},
+       .value = word(through(&Experiment::compute, &ComputeChoice::memory_format), parse_memory_format,
+                     "`\"contiguous\"`, `\"channels_last\"`")},
       {.key = "threads_per_stage",
        .flag = "--threads-per-stage",
        .meaning = "Compute threads of each stage, or a list",
@@ -403,18 +379,18 @@ std::vector<Setting> how_a_stage_is_run() {
        .flag = "--no-flush-denormals",
        .meaning = "Count numbers too small for a normal float as zero; some networks compute many times slower without",
        .kind = FlagKind::off,
-       .value = enabled([](auto& experiment) -> auto& { return experiment.tuning.flush_denormals; })},
+       .value = enabled(through(&Experiment::tuning, &ComputeTuning::flush_denormals))},
       {.key = "tuning.tune_malloc",
        .flag = "--no-malloc-tuning",
        .meaning =
            "Keep freed memory in the process, rather than fault it in again for every batch, and have it in huge pages",
        .kind = FlagKind::off,
-       .value = enabled([](auto& experiment) -> auto& { return experiment.tuning.tune_malloc; })},
+       .value = enabled(through(&Experiment::tuning, &ComputeTuning::tune_malloc))},
       {.key = "tuning.passive_openmp_wait",
        .flag = "--active-openmp-wait",
        .meaning = "Idle OpenMP threads sleep, rather than spin on a core that the other stage may need",
        .kind = FlagKind::off,
-       .value = enabled([](auto& experiment) -> auto& { return experiment.tuning.passive_openmp_wait; })},
+       .value = enabled(through(&Experiment::tuning, &ComputeTuning::passive_openmp_wait))},
       {.key = "rest_s",
        .flag = "--rest",
        .meaning = "Seconds to wait before each trial, so that devices that throttle can cool down",
