@@ -2,7 +2,6 @@
 #include <paretopipe/render/render_comparison.hpp>
 
 #include <algorithm>
-#include <cstdio>
 #include <memory>
 #include <string>
 #include <vector>
@@ -94,16 +93,11 @@ void add_compare(CLI::App& app, Command& chosen) {
   const auto options = std::make_shared<CompareOptions>();
   command->add_option("base", options->base, "Results folder or records file to compare with")->required();
   command->add_option("new", options->now, "Results folder or records file to judge")->required();
-  command
-      ->add_option("--fail-on", options->rules, "'METRIC < -N%' or 'METRIC > +N%': exit 1 on such a change; repeatable")
-      ->type_name("RULE")
-      ->allow_extra_args(false);
-  command
-      ->add_option("--metric", options->metrics,
-                   "Metric to show; repeatable (latency_p50, latency_p95 and throughput; of training step_time, "
-                   "training_throughput and peak_memory)")
-      ->type_name("METRIC")
-      ->allow_extra_args(false);
+  add_repeatable(*command, "--fail-on", options->rules, "RULE",
+                 "'METRIC < -N%' or 'METRIC > +N%': exit 1 on such a change; repeatable");
+  add_repeatable(*command, "--metric", options->metrics, "METRIC",
+                 "Metric to show; repeatable (latency_p50, latency_p95 and throughput; of training step_time, "
+                 "training_throughput and peak_memory)");
   command->add_flag("--strict", options->strict,
                     "Fail as well where a rule cannot be decided, or the new records lack what the base has");
   add_format_option(*command, options->format, {"text", "markdown", "json", "junit"});

@@ -15,7 +15,6 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -60,14 +59,7 @@ std::string ports_of(const Device& device) {
 }
 
 ExitCode run_list(const DevicesOptions& options) {
-  const auto left = render::Align::left;
-  render::Table table({{"device", left},
-                       {"reached by", left},
-                       {"address", left},
-                       {"ports", left},
-                       {"CPUs", left},
-                       {"computes on", left},
-                       {"program", left}});
+  render::Table table({{"device"}, {"reached by"}, {"address"}, {"ports"}, {"CPUs"}, {"computes on"}, {"program"}});
   for (const auto& device : chosen_devices(options)) {
     table.add_row({device.name, way_to(device), device.address.empty() ? "-" : device.address, ports_of(device),
                    device.cpus.empty() ? "all" : device.cpus, device.compute.empty() ? "cpu" : device.compute,
@@ -198,8 +190,8 @@ void add_findings(render::Table& table, const std::vector<run::CheckedDevice>& d
 }
 
 std::string device_table(const std::vector<run::CheckedDevice>& devices) {
-  std::vector<render::Table::Column> columns{{"device", render::Align::left}};
-  for (const auto& device : devices) columns.push_back({device.device.name, render::Align::left});
+  std::vector<render::Table::Column> columns{{"device"}};
+  for (const auto& device : devices) columns.push_back({device.device.name});
   render::Table table(std::move(columns));
   for (const auto& property : properties()) {
     std::vector<std::string> row{property.name};
@@ -227,11 +219,8 @@ std::string rate_of(const stage::LinkProbed& probed) {
 }
 
 std::string link_table(const std::vector<run::CheckedLink>& links) {
-  render::Table table({{"from", render::Align::left},
-                       {"to", render::Align::left},
-                       {"round trip", render::Align::right},
-                       {"rate", render::Align::right},
-                       {"state", render::Align::left}});
+  render::Table table(
+      {{"from"}, {"to"}, {"round trip", render::Align::right}, {"rate", render::Align::right}, {"state"}});
   for (const auto& link : links) {
     table.add_row({link.from, link.to,
                    link.probed ? format_duration(static_cast<double>(link.probed->round_trip_ns)) : "-",

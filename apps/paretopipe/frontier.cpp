@@ -73,21 +73,12 @@ void add_frontier(CLI::App& app, Command& chosen) {
   auto* command = app.add_subcommand("frontier", "Show the splits that nothing beats");
   const auto options = std::make_shared<FrontierOptions>();
   command->add_option("path", options->path, "Results folder, or a records file")->required();
-  command
-      ->add_option("--objective", options->objectives,
-                   "Metric[:min|max]; repeatable (latency_p50 and throughput; where one was not measured, payload)")
-      ->type_name("METRIC")
-      ->allow_extra_args(false);  // one value per flag; otherwise it would swallow the path
-  command
-      ->add_option("--where", options->constraints,
-                   "Only splits that keep it: 'latency_p95 < 80ms', 'codec = sort8'; repeatable")
-      ->type_name("CONSTRAINT")
-      ->allow_extra_args(false);
-  command
-      ->add_option("--reference", options->reference,
-                   "The hypervolume counts up to here: latency_p50=500ms; repeatable (the worst measured of each)")
-      ->type_name("METRIC=VALUE")
-      ->allow_extra_args(false);
+  add_repeatable(*command, "--objective", options->objectives, "METRIC",
+                 "Metric[:min|max]; repeatable (latency_p50 and throughput; where one was not measured, payload)");
+  add_repeatable(*command, "--where", options->constraints, "CONSTRAINT",
+                 "Only splits that keep it: 'latency_p95 < 80ms', 'codec = sort8'; repeatable");
+  add_repeatable(*command, "--reference", options->reference, "METRIC=VALUE",
+                 "The hypervolume counts up to here: latency_p50=500ms; repeatable (the worst measured of each)");
   add_format_option(*command, options->format, {"table", "csv", "json", "markdown"});
   add_out_option(*command, options->out);
   command->footer(metric_help);

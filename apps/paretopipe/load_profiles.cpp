@@ -2,7 +2,7 @@
 
 #include <paretopipe/record/store.hpp>
 
-#include <CLI/CLI.hpp>
+#include "terminal.hpp"
 
 namespace paretopipe::cli {
 
@@ -11,12 +11,9 @@ std::filesystem::path profile_beside(const std::filesystem::path& records) {
 }
 
 void add_profiles_option(CLI::App& command, std::vector<std::string>& profiles) {
-  command
-      .add_option("--profile", profiles,
-                  "Set predictions from this file of `paretopipe profile` beside what was measured; repeatable "
-                  "(profile.json beside the records, if there is one)")
-      ->type_name("FILE")
-      ->allow_extra_args(false);
+  add_repeatable(command, "--profile", profiles, "FILE",
+                 "Set predictions from this file of `paretopipe profile` beside what was measured; repeatable "
+                 "(profile.json beside the records, if there is one)");
 }
 
 std::vector<predict::Profile> load_profiles(const std::vector<std::string>& files,

@@ -112,8 +112,7 @@ nlohmann::json to_document(const experiment::NetworkProfile& profile, const std:
 
 void show_all(bool as_json) {
   auto documents = nlohmann::json::array();
-  render::Table table(
-      {{"name", render::Align::left}, {"conditions", render::Align::left}, {"description", render::Align::left}});
+  render::Table table({{"name"}, {"conditions"}, {"description"}});
   for (const auto& [name, description] : experiment::shipped_networks()) {
     const auto profile = experiment::load_network_profile(name);
     documents.push_back(to_document(profile, description));

@@ -66,7 +66,7 @@ std::string rate(double bit_per_s) {
 }
 
 std::string table_text(const shaping::RemoteProbe& probe) {
-  render::Table table({{"what", render::Align::left}, {"measured", render::Align::right}});
+  render::Table table({{"what"}, {"measured", render::Align::right}});
   table.add_row({"round trip, smallest", duration(probe.round_trip_min)});
   table.add_row({"round trip, median", duration(probe.round_trip_median)});
   table.add_row({"jitter (standard deviation of the round trip)", duration(probe.round_trip_deviation)});

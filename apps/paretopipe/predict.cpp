@@ -184,11 +184,8 @@ void add_question_options(CLI::App& command, PredictOptions& options) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->capture_default_str();
-  command
-      .add_option("--memory", options.memory,
-                  "Memory that a stage may need, such as 512MiB: once for all devices, or once for each (any)")
-      ->type_name("BYTES")
-      ->allow_extra_args(false);
+  add_repeatable(command, "--memory", options.memory, "BYTES",
+                 "Memory that a stage may need, such as 512MiB: once for all devices, or once for each (any)");
 }
 
 }  // namespace
@@ -200,11 +197,8 @@ void add_predict(CLI::App& app, Command& chosen) {
   command->add_option(
       "--objective", options->objective,
       "Only the best of latency_p50 or throughput; or memory as a third objective (the frontier of two)");
-  command
-      ->add_option("--where", options->constraints,
-                   "Only splits of which this holds, such as 'latency_p50 < 80ms'; repeatable")
-      ->type_name("CONSTRAINT")
-      ->allow_extra_args(false);
+  add_repeatable(*command, "--where", options->constraints, "CONSTRAINT",
+                 "Only splits of which this holds, such as 'latency_p50 < 80ms'; repeatable");
   command->add_option("--rate", options->rate, "Images a second that arrive on their own: the latency under that load")
       ->check(CLI::PositiveNumber)
       ->type_name("IMAGES");

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cstdio>
 #include <cstdlib>
 
 #include <sys/ioctl.h>
@@ -53,6 +52,11 @@ void add_format_option(CLI::App& command, std::string& format, const std::vector
 
 void add_out_option(CLI::App& command, std::string& out) {
   command.add_option("--out", out, "Write to a file, whole or not at all")->type_name("FILE");
+}
+
+void add_repeatable(CLI::App& command, const std::string& flag, std::vector<std::string>& values,
+                    const std::string& type, const std::string& meaning) {
+  command.add_option(flag, values, meaning)->type_name(type)->allow_extra_args(false);
 }
 
 render::TextStyle text_style(const std::string& out) {

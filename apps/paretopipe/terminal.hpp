@@ -26,6 +26,10 @@ void add_format_option(CLI::App& command, std::string& format, const std::vector
 /// Adds `--out` for what deliver() writes.
 void add_out_option(CLI::App& command, std::string& out);
 
+/// Adds a flag that may be given several times, with one value each time: with more it would swallow a path behind it.
+void add_repeatable(CLI::App& command, const std::string& flag, std::vector<std::string>& values,
+                    const std::string& type, const std::string& meaning);
+
 /// The style for the reader of `out`: a file or, if the name is empty, whatever standard output is.
 render::TextStyle text_style(const std::string& out);
 

@@ -91,7 +91,7 @@ std::string repetitions(const stats::Configuration& configuration) {
 Table make_table(const frontier::FrontierReport& report, const frontier::FrontierGroup& group,
                  const TableMarks& marks) {
   Table table;
-  add_column(table, group, {"split", Align::left, 0}, short_label);
+  add_column(table, group, {"split"}, short_label);
   for (std::size_t i = 0; i < report.objectives.size(); ++i) add_objective(table, report, group, i, marks);
   if (!report.has_objective("payload")) {
     add_column(table, group, {"payload", Align::right, kPayload}, [&](const auto& row) {
@@ -106,8 +106,7 @@ Table make_table(const frontier::FrontierReport& report, const frontier::Frontie
   add_speed_up(table, group, {"x sequential", Align::right, kSequential}, &frontier::SpeedUps::sequential, marks);
   add_speed_up(table, group, {"x data-parallel", Align::right, kDataParallel}, &frontier::SpeedUps::data_parallel,
                marks);
-  add_column(table, group, {"beaten by", Align::left, 0},
-             [&](const auto& row) { return standing(report, group, row, marks); });
+  add_column(table, group, {"beaten by"}, [&](const auto& row) { return standing(report, group, row, marks); });
   add_optional(
       table, group, {"P", Align::right, kProbability},
       [&](const auto& row) {

@@ -164,12 +164,12 @@ std::string render_text(const Prediction& prediction, const TextStyle& style) {
     return text +
            "No split is possible: no device has the memory for what it would get, or none keeps what is asked.\n";
   }
-  std::vector<Table::Column> columns{{"split", Align::left}, {"latency", Align::right}, {"image/s", Align::right}};
+  std::vector<Table::Column> columns{{"split"}, {"latency", Align::right}, {"image/s", Align::right}};
   if (prediction.rate_image_per_s) {
     columns.push_back({fmt::format("latency at {:g} image/s", *prediction.rate_image_per_s), Align::right});
   }
   for (const auto* right : {"payload", "memory"}) columns.push_back({right, Align::right});
-  for (const auto* left : {"bound by", "blocks"}) columns.push_back({left, Align::left});
+  for (const auto* left : {"bound by", "blocks"}) columns.push_back({left});
   Table table(std::move(columns));
   for (const auto& split : prediction.frontier) {
     std::vector<std::string> cells{split_text(split), latency_text(split.latency_ns),
@@ -250,15 +250,15 @@ std::string part_text(const predict::PartTimes& part) {
 constexpr double kWorthNaming = 0.02;
 
 Table verification_table(const Verification& verification) {
-  Table table({{"split", Align::left},
+  Table table({{"split"},
                {"latency predicted", Align::right},
                {"measured", Align::right},
                {"error", Align::right},
                {"image/s predicted", Align::right},
                {"measured", Align::right},
                {"error", Align::right},
-               {"in its band", Align::left},
-               {"missed most", Align::left}});
+               {"in its band"},
+               {"missed most"}});
   for (const auto& split : verification.splits) {
     const auto& predicted = split.predicted;
     table.add_row({split_text(split), format_duration(predicted.latency_ns.value), format_duration(split.latency_ns),
