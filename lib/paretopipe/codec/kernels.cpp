@@ -5,7 +5,6 @@
 #include <bit>
 #include <cmath>
 
-#include "rounding.hpp"
 #include "this_cpu.hpp"
 
 namespace paretopipe::codec {

@@ -1,8 +1,8 @@
 #pragma once
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <vector>
 
 // Internal: the loops over values, compiled for what the CPU has. Each takes time in proportion to the memory that it
 // reads and writes.
@@ -29,6 +29,24 @@ void extremes_of_rows(std::span<const float> values, std::span<Extremes> channel
 
 /// `levels` levels from min to max: step = (max − min) / (levels − 1). Where that is too small to divide by, 0.
 Levels levels_of(const Extremes& extremes, int levels);
+
+inline std::uint32_t bits_of(float value) {
+  return std::bit_cast<std::uint32_t>(value);
+}
+
+/// Values that are all equal have no step to divide by.
+inline float divisor_of(const Levels& levels) {
+  return levels.step > 0 ? levels.step : 1;
+}
+
+/// A sum with this has units in its last place.
+inline constexpr float kUnits = 0x1.8p23F;
+
+/// Rounds a number below 2^22 to the nearest integer, halves to the even one, as the addition does. No CPU needs an
+/// instruction for that.
+inline int rounded(float number) {
+  return static_cast<int>(bits_of(number + kUnits) - bits_of(kUnits));
+}
 
 /// code = (value − min) / step, rounded to the nearest integer and halves to the even one; 0 if the step is 0.
 void quantise(std::span<const float> values, const Levels& levels, int count, std::uint8_t* codes);

@@ -15,17 +15,19 @@ namespace {
 
 using Value = std::optional<double>;
 
-template <double Distribution::*Statistic>
-Value latency(const TrialRecord& record) {
-  const auto& found = record.summary->latency;
-  return found ? Value{(*found).*Statistic} : Value{};
+/// A member of a part that not every summary has.
+template <auto Part, auto Member>
+Value of_summary(const TrialRecord& record) {
+  const auto& part = (*record.summary).*Part;
+  return part ? Value{(*part).*Member} : Value{};
 }
 
 template <double Distribution::*Statistic>
-Value loaded_latency(const TrialRecord& record) {
-  const auto& found = record.summary->latency_under_load;
-  return found ? Value{(*found).*Statistic} : Value{};
-}
+constexpr auto latency = of_summary<&Summary::latency, Statistic>;
+template <double Distribution::*Statistic>
+constexpr auto loaded_latency = of_summary<&Summary::latency_under_load, Statistic>;
+template <auto Member>
+constexpr auto of_training = of_summary<&Summary::training, Member>;
 
 Value throughput(const TrialRecord& record) {
   return record.summary->throughput_image_per_s;
@@ -122,16 +124,6 @@ Value bottleneck_utilisation(const TrialRecord& record) {
       ->utilisation;
 }
 
-template <double TrainingSummary::*Field>
-Value of_training(const TrialRecord& record) {
-  const auto& training = record.summary->training;
-  return training ? Value{(*training).*Field} : Value{};
-}
-
-Value uncompressed_loss(const TrialRecord& record) {
-  return record.summary->training ? record.summary->training->uncompressed_loss : Value{};
-}
-
 template <double Distribution::*Statistic>
 Value step_time(const TrialRecord& record) {
   const auto& training = record.summary->training;
@@ -175,16 +167,9 @@ Value peak_rss(const TrialRecord& record) {
   return largest_of_stages(record, [](const StageReport& stage) { return stage.peak_rss_bytes; });
 }
 
-Value max_abs_difference(const TrialRecord& record) {
-  return record.fidelity ? Value{record.fidelity->max_abs_difference} : Value{};
-}
-
-Value mean_abs_difference(const TrialRecord& record) {
-  return record.fidelity ? record.fidelity->mean_abs_difference : Value{};
-}
-
-Value top1_agreement(const TrialRecord& record) {
-  return record.fidelity ? Value{record.fidelity->top1_agreement} : Value{};
+template <auto Member>
+Value fidelity(const TrialRecord& record) {
+  return record.fidelity ? Value{(*record.fidelity).*Member} : Value{};
 }
 
 Value top1_accuracy(const TrialRecord& record) {
@@ -302,19 +287,19 @@ constexpr std::array kMetrics{
     metric<of_training<&TrainingSummary::expected_bubble>>(
         "bubble_expected", "", kMin, "training: the bubble if nothing took time but computing", kTraining),
     metric<of_training<&TrainingSummary::last_loss>>("loss", "", kMin, "training: loss of the last step", kTraining),
-    metric<uncompressed_loss>("loss_uncompressed", "", kMin,
-                              "training with a lossy codec: the loss of that step without it", kTraining),
+    metric<of_training<&TrainingSummary::uncompressed_loss>>(
+        "loss_uncompressed", "", kMin, "training with a lossy codec: the loss of that step without it", kTraining),
     metric<parameters<0>>("parameters_stage0", "B", kMin, "bytes of parameters and buffers that stage 0 needs"),
     metric<parameters<1>>("parameters_stage1", "B", kMin, "bytes of parameters and buffers that stage 1 needs"),
     metric<peak_memory>("peak_memory", "B", kMin,
                         "what the stage that needs most needs: weights, prepared graph, tensors alive at once"),
     metric<peak_rss>("peak_rss", "B", kMin, "largest resident memory of any stage's process"),
-    metric<max_abs_difference>("max_abs_difference", "", kMin, "largest difference of a logit from the unsplit model's",
-                               kInference),
-    metric<mean_abs_difference>("mean_abs_difference", "", kMin,
-                                "mean difference of all logits from the unsplit model's", kInference),
-    metric<top1_agreement>("top1_agreement", "", kMax, "share of images whose class is the unsplit model's",
-                           kInference),
+    metric<fidelity<&Fidelity::max_abs_difference>>(
+        "max_abs_difference", "", kMin, "largest difference of a logit from the unsplit model's", kInference),
+    metric<fidelity<&Fidelity::mean_abs_difference>>(
+        "mean_abs_difference", "", kMin, "mean difference of all logits from the unsplit model's", kInference),
+    metric<fidelity<&Fidelity::top1_agreement>>("top1_agreement", "", kMax,
+                                                "share of images whose class is the unsplit model's", kInference),
     metric<top1_accuracy>("top1_accuracy", "", kMax, "share of labelled images whose class is the label's", kInference),
 };
 

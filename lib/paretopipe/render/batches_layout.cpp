@@ -61,17 +61,11 @@ class PhaseRows {
     const auto micro_batches = static_cast<std::size_t>(samples_.micro_batches);
     const auto batch = entry / micro_batches;
     const bool warmup = batch < static_cast<std::size_t>(samples_.warmup);
-    std::vector<std::string> cells{trial.id(),
-                                   trial.model,
-                                   record::split_number(trial),
-                                   std::to_string(trial.repetition),
-                                   to_string(record_.status),
-                                   phase,
-                                   std::to_string(samples_.depth),
-                                   std::to_string(batch),
-                                   std::to_string(entry % micro_batches),
-                                   warmup ? "true" : "false",
-                                   std::to_string(breakdown_.latency_ns[entry])};
+    std::vector<std::string> cells({trial.id(), trial.model, record::split_number(trial),
+                                    std::to_string(trial.repetition), to_string(record_.status), phase,
+                                    std::to_string(samples_.depth), std::to_string(batch),
+                                    std::to_string(entry % micro_batches), warmup ? "true" : "false",
+                                    std::to_string(breakdown_.latency_ns[entry])});
     append_parts(cells, entry);
     append_moments(cells, entry);
     const auto error = record::clock_error_ns(record_);
@@ -164,21 +158,9 @@ constexpr LatencyColumn kLatencies[]{
     {"latency_max_ns", &Distribution::max_ns}};
 
 std::string heading() {
-  std::vector<std::string> cells{"id",
-                                 "model",
-                                 "split",
-                                 "repetition",
-                                 "status",
-                                 "batch",
-                                 "network",
-                                 "throughput_image_per_s",
-                                 "rate_image_per_s",
-                                 "offered_image_per_s",
-                                 "achieved_image_per_s",
-                                 "saturated",
-                                 "bound",
-                                 "kept",
-                                 "queries"};
+  std::vector<std::string> cells({"id", "model", "split", "repetition", "status", "batch", "network",
+                                  "throughput_image_per_s", "rate_image_per_s", "offered_image_per_s",
+                                  "achieved_image_per_s", "saturated", "bound", "kept", "queries"});
   for (const auto& column : kLatencies) cells.emplace_back(column.name);
   cells.emplace_back("source_wait_mean_ns");
   return csv_line(cells);
@@ -193,21 +175,13 @@ std::string line(const record::TrialRecord& record, const record::ServerRun& run
   const auto& summary = run.summary;
   const auto& bound = trial.server->bound;
   const auto& throughput = record.summary->throughput_image_per_s;
-  std::vector<std::string> cells{trial.id(),
-                                 trial.model,
-                                 record::split_number(trial),
-                                 std::to_string(trial.repetition),
-                                 to_string(record.status),
-                                 std::to_string(trial.batch),
-                                 trial.network.name,
-                                 throughput ? record::format_number(*throughput) : "",
-                                 record::format_number(run.rate_image_per_s),
-                                 record::format_number(summary.offered_image_per_s),
-                                 record::format_number(summary.achieved_image_per_s),
-                                 yes_or_no(summary.saturated),
-                                 bound ? to_string(*bound) : "",
-                                 bound ? yes_or_no(stats::keeps(summary, *bound)) : "",
-                                 std::to_string(summary.latency.count)};
+  std::vector<std::string> cells(
+      {trial.id(), trial.model, record::split_number(trial), std::to_string(trial.repetition), to_string(record.status),
+       std::to_string(trial.batch), trial.network.name, throughput ? record::format_number(*throughput) : "",
+       record::format_number(run.rate_image_per_s), record::format_number(summary.offered_image_per_s),
+       record::format_number(summary.achieved_image_per_s), yes_or_no(summary.saturated),
+       bound ? to_string(*bound) : "", bound ? yes_or_no(stats::keeps(summary, *bound)) : "",
+       std::to_string(summary.latency.count)});
   for (const auto& column : kLatencies) cells.push_back(record::format_number(summary.latency.*column.value));
   cells.push_back(record::format_number(summary.source_wait_mean_ns));
   return csv_line(cells);

@@ -265,22 +265,11 @@ std::vector<std::string> remarks(const diagnosis::GroupDiagnosis& group, const d
   }
   if (!one.demands) return {};
   const auto advice = diagnosis::advise(group, one);
-  std::vector<std::string> all{agreement(one),
-                               too_short(one),
-                               disturbance(one),
-                               changed_classes(one),
-                               about_codec(group, one),
-                               about_encoder(group, one),
-                               next_bound(one, advice),
-                               another_cut(group, one, advice),
-                               fastest_split(group, one, advice),
-                               against_data_parallel(group, one),
-                               limits(group, one),
-                               gap(one),
-                               held_up(*one.demands),
-                               compute_growth(group, one),
-                               latency(group, one),
-                               against_sequential(one)};
+  std::vector<std::string> all({agreement(one), too_short(one), disturbance(one), changed_classes(one),
+                                about_codec(group, one), about_encoder(group, one), next_bound(one, advice),
+                                another_cut(group, one, advice), fastest_split(group, one, advice),
+                                against_data_parallel(group, one), limits(group, one), gap(one), held_up(*one.demands),
+                                compute_growth(group, one), latency(group, one), against_sequential(one)});
   std::erase_if(all, [](const auto& sentence) { return sentence.empty(); });
   return all;
 }

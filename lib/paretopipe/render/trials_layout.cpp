@@ -30,14 +30,10 @@ std::string heading(const record::TrialRecord& record, bool own_clocks) {
 std::string trial_line(const record::TrialRecord& record, bool own_clocks) {
   const auto& trial = record.trial;
   const auto& position = record.provenance.position;
-  std::vector<std::string> cells{trial.id(),
-                                 trial.model,
-                                 record::split_number(trial),
-                                 std::to_string(trial.repetition),
-                                 to_string(record.status),
-                                 record.failure ? record::describe(*record.failure) : "",
-                                 record.provenance.started_at,
-                                 position ? std::to_string(*position) : ""};
+  std::vector<std::string> cells({trial.id(), trial.model, record::split_number(trial),
+                                  std::to_string(trial.repetition), to_string(record.status),
+                                  record.failure ? record::describe(*record.failure) : "", record.provenance.started_at,
+                                  position ? std::to_string(*position) : ""});
   for (const auto& metric : record::metrics()) {
     const auto value = metric.value(record);
     cells.push_back(value ? record::format_number(*value) : "");
@@ -182,14 +178,9 @@ void append_busy_time(std::vector<std::string>& cells, const record::Summary& su
 std::string stage_line(const record::TrialRecord& record, std::size_t index) {
   const auto& trial = record.trial;
   const auto& stage = record.stages[index];
-  std::vector<std::string> cells{trial.id(),
-                                 trial.model,
-                                 record::split_number(trial),
-                                 std::to_string(trial.repetition),
-                                 to_string(record.status),
-                                 std::to_string(index),
-                                 stage.host.hostname,
-                                 stage.cpus};
+  std::vector<std::string> cells({trial.id(), trial.model, record::split_number(trial),
+                                  std::to_string(trial.repetition), to_string(record.status), std::to_string(index),
+                                  stage.host.hostname, stage.cpus});
   for (const auto& column : kStageColumns) {
     const auto value = column.value(stage);
     cells.push_back(value ? std::to_string(*value) : "");
