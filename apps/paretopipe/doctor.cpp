@@ -8,7 +8,6 @@
 #include <paretopipe/shaping/kernel/capabilities.hpp>
 
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>

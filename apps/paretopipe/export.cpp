@@ -3,7 +3,6 @@
 #include <paretopipe/render/exports.hpp>
 #include <paretopipe/render/output.hpp>
 
-#include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <string>

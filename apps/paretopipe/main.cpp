@@ -2,7 +2,6 @@
 #include <paretopipe/core/text.hpp>
 #include <paretopipe/core/version.hpp>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <string>

@@ -5,7 +5,6 @@
 #include <paretopipe/record/store.hpp>
 #include <paretopipe/render/output.hpp>
 
-#include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <string>

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <string>
 
 #include <fmt/format.h>
 #include <lz4.h>

@@ -4,8 +4,6 @@
 #include <paretopipe/experiment/settings.hpp>
 #include <paretopipe/experiment/trial.hpp>
 
-#include <algorithm>
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -12,8 +12,6 @@
 #include <paretopipe/host/cpu_set.hpp>
 
 #include <algorithm>
-#include <array>
-#include <limits>
 #include <variant>
 
 #include <fmt/format.h>

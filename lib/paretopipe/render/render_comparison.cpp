@@ -2,7 +2,6 @@
 #include <paretopipe/render/render_comparison.hpp>
 #include <paretopipe/render/table.hpp>
 
-#include <algorithm>
 #include <string_view>
 
 #include <fmt/format.h>

@@ -1,7 +1,6 @@
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/wire/handshake.hpp>
 
-#include <algorithm>
 #include <span>
 #include <string_view>
 #include <vector>

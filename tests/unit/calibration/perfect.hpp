@@ -2,8 +2,6 @@
 #include <paretopipe/analysis/calibration/data_sheet.hpp>
 #include <paretopipe/analysis/stats/summarise.hpp>
 
-#include <cmath>
-
 #include "../stats/samples.hpp"
 
 /// Records of an instrument that is off by what a test says, and by nothing else but the microsecond that a batch of

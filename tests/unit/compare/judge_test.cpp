@@ -1,7 +1,6 @@
 #include <paretopipe/analysis/compare/judge.hpp>
 #include <paretopipe/core/error.hpp>
 
-#include <cmath>
 #include <string>
 #include <vector>
 

@@ -1,7 +1,6 @@
 #include <paretopipe/analysis/diagnosis/demands.hpp>
 #include <paretopipe/core/error.hpp>
 
-#include <numeric>
 #include <random>
 
 #include <support/catch.hpp>

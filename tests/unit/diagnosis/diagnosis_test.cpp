@@ -1,8 +1,6 @@
 #include <paretopipe/analysis/diagnosis/diagnosis.hpp>
 #include <paretopipe/render/render_diagnosis.hpp>
 
-#include <algorithm>
-
 #include <nlohmann/json.hpp>
 #include <support/catch.hpp>
 #include <support/message_of.hpp>

@@ -5,7 +5,6 @@
 #include <fstream>
 #include <set>
 #include <string>
-#include <utility>
 
 #include <unistd.h>
 

@@ -1,7 +1,6 @@
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/experiment/network_profile.hpp>
 
-#include <algorithm>
 #include <filesystem>
 #include <set>
 #include <string>

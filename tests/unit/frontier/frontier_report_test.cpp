@@ -3,7 +3,6 @@
 #include <paretopipe/render/exports.hpp>
 #include <paretopipe/render/render_frontier.hpp>
 
-#include <algorithm>
 #include <array>
 
 #include <nlohmann/json.hpp>

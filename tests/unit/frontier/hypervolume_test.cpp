@@ -1,9 +1,7 @@
 #include <paretopipe/analysis/frontier/hypervolume.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
-#include <numeric>
 #include <random>
 #include <stdexcept>
 

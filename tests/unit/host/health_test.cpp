@@ -1,6 +1,5 @@
 #include <paretopipe/host/health.hpp>
 
-#include <algorithm>
 #include <functional>
 #include <string>
 

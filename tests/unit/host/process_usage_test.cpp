@@ -2,7 +2,6 @@
 #include <paretopipe/host/process_usage.hpp>
 
 #include <cstring>
-#include <memory>
 
 #include <sys/mman.h>
 #include <unistd.h>

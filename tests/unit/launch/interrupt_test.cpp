@@ -5,7 +5,6 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <optional>
 #include <thread>
 
 #include <fcntl.h>

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
 #include <support/catch.hpp>
 #include <support/files.hpp>
 #include <support/temporary_folder.hpp>

@@ -3,7 +3,6 @@
 
 #include <limits>
 #include <memory>
-#include <optional>
 
 #include <support/catch.hpp>
 #include <support/file_size_limit.hpp>

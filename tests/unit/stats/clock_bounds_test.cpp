@@ -1,5 +1,4 @@
 #include <paretopipe/analysis/stats/clock_bounds.hpp>
-#include <paretopipe/core/error.hpp>
 
 #include <algorithm>
 #include <limits>

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstdint>
 #include <random>
-#include <utility>
 #include <vector>
 
 /// Frames between stages whose clocks are known. Stage 0's clock tells the true time.

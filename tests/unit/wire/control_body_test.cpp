@@ -1,6 +1,5 @@
 #include <paretopipe/wire/control_body.hpp>
 #include <paretopipe/wire/frame.hpp>
-#include <paretopipe/wire/link.hpp>
 
 #include <cmath>
 #include <string>

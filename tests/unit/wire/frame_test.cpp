@@ -1,11 +1,9 @@
 #include <paretopipe/wire/control_body.hpp>
 #include <paretopipe/wire/frame.hpp>
-#include <paretopipe/wire/link.hpp>
 
 #include <cstring>
 #include <optional>
 #include <random>
-#include <span>
 #include <string>
 
 #include <nlohmann/json.hpp>

@@ -6,7 +6,6 @@
 #include <limits>
 #include <vector>
 
-#include <nlohmann/json.hpp>
 #include <support/catch.hpp>
 #include <support/message_of.hpp>
 

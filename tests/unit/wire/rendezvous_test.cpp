@@ -3,7 +3,6 @@
 #include <paretopipe/wire/handshake.hpp>
 #include <paretopipe/wire/rendezvous.hpp>
 
-#include <cstring>
 #include <future>
 #include <optional>
 #include <span>

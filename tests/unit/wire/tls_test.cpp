@@ -16,7 +16,6 @@
 #include <poll.h>
 #include <sys/socket.h>
 
-#include <nlohmann/json.hpp>
 #include <openssl/evp.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>

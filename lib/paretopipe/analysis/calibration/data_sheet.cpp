@@ -6,7 +6,6 @@
 #include <paretopipe/core/units.hpp>
 #include <paretopipe/experiment/json_file.hpp>
 #include <paretopipe/record/labels.hpp>
-#include <paretopipe/render/render_data_sheet.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -275,8 +274,6 @@ void to_json(nlohmann::json& json, const DataSheet& sheet) {
 }
 
 namespace {
-
-using Json = nlohmann::json;
 
 constexpr const char* kWhat = "data sheet";
 constexpr const char* kHowToMakeOne = "`paretopipe calibrate --format json --out FILE` writes a data sheet";

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
 #include <stdexcept>
 
 #include <fmt/ranges.h>

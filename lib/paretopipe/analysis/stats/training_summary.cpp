@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include <fmt/format.h>
-
 namespace paretopipe::stats {
 
 namespace {
