@@ -36,6 +36,12 @@ if(PARETOPIPE_SANITIZE)
   if(PARETOPIPE_SANITIZE MATCHES "undefined" AND CMAKE_CXX_COMPILER_ID MATCHES "Clang")
     add_compile_options(-fsanitize-ignorelist=${PROJECT_SOURCE_DIR}/scripts/cmake/ubsan-ignored.txt)
   endif()
+  # It takes a fifth of the time.
+  find_program(PARETOPIPE_LLD ld.lld)
+  mark_as_advanced(PARETOPIPE_LLD)
+  if(PARETOPIPE_LLD AND CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    add_link_options(-fuse-ld=lld)
+  endif()
   # Half of what UBSan adds to the compile time of a test is checks of every pointer. Libraries and programs keep them.
   if(PARETOPIPE_SANITIZE MATCHES "undefined")
     set(PARETOPIPE_TEST_OPTIONS -fno-sanitize=null,alignment,vptr)
