@@ -52,14 +52,16 @@ TEST_CASE("MobileNetV2 is swept over a kernel's netem with delay, rate and loss,
   }
 }
 
-TEST_CASE("two stages train over a kernel's netem, with the weights of one process") {
-  const Swept swept(
-      "--task train --model densenet_cifar --split 31 --batch 4 --micro-batch 2 --schedule gpipe,1f1b,pipedream "
-      "--steps 3");
+TEST_CASE("two, three and four stages train over a kernel's netem, with the weights of one process") {
+  const auto [stages, cuts] = GENERATE(std::pair(2, "--split 31"), std::pair(3, "--stages 3 --partitions 10,31"),
+                                       std::pair(4, "--stages 4 --partitions 10,31,50"));
+  const Swept swept(fmt::format(
+      "--task train --model densenet_cifar {} --batch 4 --micro-batch 2 --schedule gpipe,1f1b,pipedream --steps 3",
+      cuts));
   for (const auto& record : swept.records) {
     INFO(record.trial.label());
     CHECK(record.training->verified_steps == 2);
-    // A micro-batch goes there and its gradient comes back.
-    CHECK(record.summary->training->step.min_ns >= static_cast<double>(kRoundTripNs));
+    // A micro-batch goes over all links, and its gradient comes back over all of them.
+    CHECK(record.summary->training->step.min_ns >= static_cast<double>((stages - 1) * kRoundTripNs));
   }
 }

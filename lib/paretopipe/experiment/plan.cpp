@@ -170,8 +170,7 @@ void append_cuts(std::vector<Trial>& trials, Trial trial, const std::vector<Cut>
   }
 }
 
-/// The kernel's links join only neighbours in the ring, in one direction; data parallelism needs one to every device,
-/// and gradients one back to the previous stage.
+/// The kernel's links join only neighbours in the ring; data parallelism needs one to every device.
 void check_links(const Experiment& experiment, const Networks& networks) {
   const auto& baselines = experiment.baselines;
   const bool deals = std::any_of(baselines.begin(), baselines.end(),
@@ -181,11 +180,6 @@ void check_links(const Experiment& experiment, const Networks& networks) {
     throw UsageError(
         "the baseline data-parallel adds up gradients over connections of Gloo, which no network between devices is "
         "put onto; leave --network or the baseline out");
-  }
-  if (experiment.task == Task::train && experiment.stages > 2 && networks.shaping == Shaping::netem) {
-    throw UsageError(
-        "gradients of more than two stages need links from each stage back to the previous one, which the kernel's "
-        "shaping does not have; use --shaping emulated, or two stages");
   }
   if (trains_replicas && networks.shaping == Shaping::emulated) {
     throw UsageError(

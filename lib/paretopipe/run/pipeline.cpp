@@ -96,7 +96,7 @@ ReachedDevice Pipeline::reached(int stage) const {
 }
 
 stage::Listen Pipeline::listener_for(int from, int to) const {
-  if (options_.on.empty()) return {network_.address(to), 0, 0};
+  if (options_.on.empty()) return {network_.address(from, to), 0, 0};
   const auto& device = options_.on[static_cast<std::size_t>(to)];
   return {data_address(reached(from), reached(to)), device.first_port, device.last_port};
 }
@@ -244,7 +244,7 @@ bool Pipeline::join_backward_ring() {
 
 /// Gloo listens at one address of a replica for all others, and at whatever port the system gives it.
 std::string Pipeline::replica_address(int stage, int count) const {
-  if (options_.on.empty()) return network_.address(stage);
+  if (options_.on.empty()) return network_.address(stage == 0 ? 1 : 0, stage);
   const auto& device = options_.on[static_cast<std::size_t>(stage)];
   if (device.first_port != 0) {
     throw UsageError(

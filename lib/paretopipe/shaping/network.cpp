@@ -20,7 +20,7 @@ std::vector<int> Network::namespaces(int) const {
   return {};
 }
 
-std::string Network::address(int) const {
+std::string Network::address(int, int) const {
   return kLoopback;
 }
 
@@ -236,15 +236,11 @@ class NetemNetwork final : public Network {
 
   std::vector<int> namespaces(int stage) const override { return ring_.descriptors(static_cast<std::size_t>(stage)); }
 
-  /// The address that the previous stage connects to.
-  std::string address(int stage) const override {
-    const auto index = static_cast<std::size_t>(stage), stages = ring_.stage_count();
-    return NamespaceRing::address(index, (index + stages - 1) % stages);
+  std::string address(int from, int to) const override {
+    return NamespaceRing::address(static_cast<std::size_t>(to), static_cast<std::size_t>(from));
   }
 
-  Endpoint route(int from, int to, std::uint16_t port) override {
-    return {NamespaceRing::address(static_cast<std::size_t>(to), static_cast<std::size_t>(from)), port};
-  }
+  Endpoint route(int from, int to, std::uint16_t port) override { return {address(from, to), port}; }
 
   experiment::NetworkEvidence apply(const experiment::NetworkProfile& profile, int interrupt_descriptor) override {
     links_.clear();  // the old ones go first: an interface has one root qdisc

@@ -13,11 +13,11 @@ namespace paretopipe::shaping {
 
 /// The network between the stages of a pipeline. Stages come and go on it, and profiles replace one another. Every
 /// stage has a link of its own to the next one, all of one profile. The results travel back from the last stage to the
-/// first over a link with the `backward` conditions. If a pipeline requests them, there are also links of the same kind
-/// from the first stage to each of the others and back; the kernel's networks have them for two stages only. If stages
-/// share devices, a link that leads back towards the source (experiment::Way) has the `backward` conditions, and
-/// nothing shapes a link between two stages of one device. Not thread-safe. Every function throws EnvironmentError for
-/// what this machine refuses.
+/// first over a link with the `backward` conditions. If a pipeline requests them, there are also links back from each
+/// stage to the previous one, for gradients, and links from the first stage to each of the others and back; the
+/// kernel's networks have the latter for two stages only. If stages share devices, a link that leads back towards the
+/// source (experiment::Way) has the `backward` conditions, and nothing shapes a link between two stages of one device.
+/// Not thread-safe. Every function throws EnvironmentError for what this machine refuses.
 class Network {
  public:
   virtual ~Network() = default;
@@ -25,10 +25,10 @@ class Network {
   /// Namespaces that the process of `stage` has to enter (launch::ChildCommand::namespaces). Borrowed.
   virtual std::vector<int> namespaces(int stage) const;
 
-  /// The address at which `stage` has to listen.
-  virtual std::string address(int stage) const;
+  /// The address at which `to` has to listen for `from`.
+  virtual std::string address(int from, int to) const;
 
-  /// The endpoint that `from` has to connect to in order to reach `to`, which already listens at `port` of its address.
+  /// The endpoint that `from` has to connect to in order to reach `to`, which already listens for it at `port`.
   /// A link that was not there before has the conditions of the next apply().
   virtual Endpoint route(int from, int to, std::uint16_t port);
 
