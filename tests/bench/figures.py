@@ -212,13 +212,16 @@ def training_published(*explained_files):
 
 
 def recompute(*csv_files):
-    """Of each file the rows of one cut, with and without recomputing."""
+    """Of each file and schedule the fastest cut without recomputing, and the fastest one with it."""
     rows = []
     for csv_file in csv_files:
         with open(csv_file, encoding="utf-8", newline="") as file:
             found = list(csv.DictReader(file))
-        without = next(row for row in found if row["recompute"] == "false")
-        for one in sorted(found, key=lambda row: row["recompute"]):
+        fastest = {}
+        for row in sorted(found, key=lambda row: float(row["step_time_ns"])):
+            fastest.setdefault((row["schedule"], row["recompute"]), row)
+        for schedule, recomputed in sorted(fastest, reverse=True, key=lambda key: (key[0] == "gpipe", key[1] == "false")):
+            one, without = fastest[schedule, recomputed], fastest[schedule, "false"]
             step, memory = float(one["step_time_ns"]), float(one["peak_memory_bytes"])
             trained = f"{one['split']} {one['schedule']}/{one['micro_batch']}" + ("+recompute" if one["recompute"] == "true" else "")
             rows.append([MODELS.get(one["model"], one["model"]), trained, f"{step / 1e6:.0f}", f"{step / float(without['step_time_ns']):.2f}",
@@ -267,11 +270,14 @@ def guided(full, some, full_s, some_s):
                 by_split.setdefault(tuple(record["trial"]["split_points"]), []).append(record["summary"])
         return by_split
 
+    def middle(by_split):
+        return {split: (sorted(s["latency"]["p50_ns"] for s in found)[len(found) // 2],
+                        sorted(s["throughput_image_per_s"] for s in found)[len(found) // 2]) for split, found in by_split.items()}
+
     def frontier(by_split):
-        middle = {split: (sorted(s["latency"]["p50_ns"] for s in found)[len(found) // 2],
-                          sorted(s["throughput_image_per_s"] for s in found)[len(found) // 2]) for split, found in by_split.items()}
-        return sorted(split for split, (latency, rate) in middle.items()
-                      if not any(l <= latency and r >= rate and (l, r) != (latency, rate) for l, r in middle.values()))
+        speeds = middle(by_split)
+        return sorted(split for split, (latency, rate) in speeds.items()
+                      if not any(l <= latency and r >= rate and (l, r) != (latency, rate) for l, r in speeds.values()))
 
     def named(splits):
         return "; ".join(",".join(map(str, split)) for split in splits)
@@ -283,6 +289,13 @@ def guided(full, some, full_s, some_s):
     table(["sweep", "frontier", "trials", "s"], rows, words=2)
     missed = [split for split in frontier(everything) if split not in chosen]
     print(f"\nThe guided sweep left out {named(missed) or 'none'} of the frontier of all splits.")
+    full_middle = middle(everything)
+    for split in missed:
+        def behind(other):  # by the full sweep's numbers, in the one in which that is more
+            return max(full_middle[other][0] / full_middle[split][0], full_middle[split][1] / full_middle[other][1]) - 1
+
+        nearest = min((other for other in chosen if other in full_middle), key=behind)
+        print(f"To {named([split])} the nearest that it measured is {named([nearest])}, {100 * behind(nearest):.1f} % behind.")
 
 
 COMMANDS = {"guided": guided, "check": check, "place": place, "machine": machine, "splits": splits, "promises": promises, "fidelity": fidelity, "training": training,

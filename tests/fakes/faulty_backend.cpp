@@ -109,8 +109,9 @@ class FaultyBackend final : public stage::Backend {
     FaultyPart(std::unique_ptr<stage::TrainingPart> inner, experiment::BlockRange range, FaultyBackend& backend)
         : inner_(std::move(inner)), range_(range), backend_(backend) {}
 
-    stage::Activation forward(stage::MicroBatch which, stage::Activation input) override {
-      auto output = inner_->forward(which, std::move(input));
+    stage::Activation forward(stage::MicroBatch which, stage::Activation input,
+                              experiment::Backward backward) override {
+      auto output = inner_->forward(which, std::move(input), backward);
       backend_.computed(range_, output);
       return output;
     }

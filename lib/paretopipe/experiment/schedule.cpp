@@ -83,6 +83,11 @@ std::vector<Action> actions_of(Schedule schedule, const TrainingExtent& extent, 
   return actions;
 }
 
+Backward backward_of(std::span<const Action> actions, std::size_t index) {
+  const Action backward{ActionKind::backward, actions[index].micro_batch};
+  return index + 1 < actions.size() && actions[index + 1] == backward ? Backward::next : Backward::later;
+}
+
 int most_in_flight(std::span<const Action> actions) {
   int in_flight = 0, most = 0;
   for (const auto& action : actions) {

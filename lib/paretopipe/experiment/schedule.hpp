@@ -35,6 +35,12 @@ struct TrainingExtent {
 /// Replicas add up their gradients before every update.
 std::vector<Action> actions_of(Schedule schedule, const TrainingExtent& extent, int stage);
 
+/// When a stage computes the backward of a micro-batch: right after its forward, or after something else.
+enum class Backward { next, later };
+
+/// Of the forward at `index`.
+Backward backward_of(std::span<const Action> actions, std::size_t index);
+
 /// The most micro-batches whose forward was computed and whose backward was not, at any time.
 int most_in_flight(std::span<const Action> actions);
 

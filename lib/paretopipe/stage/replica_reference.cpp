@@ -38,11 +38,11 @@ class ReplicasInOneProcess {
   }
 
   TrainingReference run() {
-    for (const auto& action : actions_) {
-      if (action.kind == experiment::Action::Kind::reduce) {
+    for (std::size_t index = 0; index < actions_.size(); ++index) {
+      if (actions_[index].kind == experiment::Action::Kind::reduce) {
         reduce();
       } else {
-        for (std::size_t i = 0; i < replicas_.size(); ++i) act(i, action);
+        for (std::size_t i = 0; i < replicas_.size(); ++i) act(i, index);
       }
     }
     TrainingReference reference;
@@ -59,7 +59,8 @@ class ReplicasInOneProcess {
   }
 
  private:
-  void act(std::size_t replica, const experiment::Action& action) {
+  void act(std::size_t replica, std::size_t index) {
+    const auto& action = actions_[index];
     const auto each = static_cast<std::size_t>(task_.micro_batches_each());
     const auto number = static_cast<std::size_t>(action.micro_batch);
     const MicroBatch which{number / each, replica * each + number % each};
@@ -69,7 +70,7 @@ class ReplicasInOneProcess {
     } else if (action.kind == experiment::Action::Kind::backward) {
       own.backward(which, {});
     } else {
-      own.forward(which, data_.input(which));
+      own.forward(which, data_.input(which), experiment::backward_of(actions_, index));
       const auto share = task_.training.share_of_loss(static_cast<std::size_t>(task_.micro_batches));
       losses_[replica][which.step] += own.loss(which, data_.labels(which), share).loss;
     }

@@ -82,7 +82,8 @@ class MeasuredTraining {
     Parcel crossing;
     for (std::size_t i = 0; i < parts_.size(); ++i) {
       const TensorWatch watch;
-      auto output = parts_[i]->forward(which, i == 0 ? data_.input({0, which.index}) : crossing.unpacked(backend_));
+      auto output = parts_[i]->forward(which, i == 0 ? data_.input({0, which.index}) : crossing.unpacked(backend_),
+                                       experiment::Backward::later);
       if (i + 1 == parts_.size()) parts_[i]->loss(which, data_.labels({0, which.index}), 1.0 / kCounted);
       crossing = Parcel(output);
       output = {};

@@ -1,4 +1,5 @@
 #pragma once
+#include <paretopipe/experiment/schedule.hpp>
 #include <paretopipe/stage/backend.hpp>
 
 #include <cstddef>
@@ -43,8 +44,9 @@ class TrainingPart {
   virtual ~TrainingPart() = default;
 
   /// Runs the blocks forward and keeps what their backward needs. Several micro-batches differ in nothing but their
-  /// input and the elements that a dropout drops, which depend on the micro-batch and the block only.
-  virtual Activation forward(MicroBatch which, Activation input) = 0;
+  /// input and the elements that a dropout drops, which depend on the micro-batch and the block only. With `recompute`
+  /// the input alone is kept, unless the backward is next: what it needs would have to be there at once in any case.
+  virtual Activation forward(MicroBatch which, Activation input, experiment::Backward backward) = 0;
 
   /// The cross-entropy of this micro-batch's outputs, for the stage of the last block: the mean over its labels times
   /// `share`, its part of the batch. Call after `forward`. From then on the loss stands for the output.

@@ -42,8 +42,7 @@ class TrainingInOneProcess {
   }
 
   TrainingReference run() {
-    experiment::for_each_in_order(actions_,
-                                  [this](std::size_t part, std::size_t action) { act(part, actions_[part][action]); });
+    experiment::for_each_in_order(actions_, [this](std::size_t part, std::size_t index) { act(part, index); });
     TrainingReference reference;
     for (std::size_t step = 0; step < losses_.size(); ++step) check_loss(losses_[step], step);
     reference.input = data_.input({}).spec;
@@ -55,14 +54,16 @@ class TrainingInOneProcess {
   }
 
  private:
-  void act(std::size_t part, const Action& action) {
+  void act(std::size_t part, std::size_t index) {
+    const auto& action = actions_[part][index];
     const auto number = static_cast<std::size_t>(action.micro_batch);
     const MicroBatch which{number / micro_batches_, number % micro_batches_};
     auto& own = *parts_[part];
     const bool last = part + 1 == parts_.size();
     switch (action.kind) {
       case Action::Kind::forward: {
-        auto output = own.forward(which, part == 0 ? data_.input(which) : take(activations_, part, which));
+        auto output = own.forward(which, part == 0 ? data_.input(which) : take(activations_, part, which),
+                                  experiment::backward_of(actions_[part], index));
         if (last) {
           losses_[which.step] +=
               own.loss(which, data_.labels(which), task_.training.share_of_loss(micro_batches_)).loss;

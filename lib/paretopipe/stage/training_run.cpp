@@ -105,22 +105,23 @@ class TrainingRun {
   void compute() {
     const TensorWatch watch;
     auto& lane = progress_.compute();
-    for (const auto& action : actions_) {
+    for (std::size_t index = 0; index < actions_.size(); ++index) {
       lane.now(Doing::waiting);
-      const auto number = static_cast<std::size_t>(action.micro_batch);
-      const MicroBatch which{stage_.steps_done + number / micro_batches_,
-                             static_cast<std::size_t>(stage_.first_micro_batch()) + number % micro_batches_};
-      if (!act(action.kind, which, number, lane)) return;
+      if (!act(index, lane)) return;
     }
     stage_.steps_done += static_cast<std::size_t>(request_.steps);
     most_tensor_bytes_ = watch.most();
   }
 
-  bool act(Action::Kind kind, MicroBatch which, std::size_t number, Lane& lane) {
+  bool act(std::size_t index, Lane& lane) {
+    const auto& action = actions_[index];
+    const auto number = static_cast<std::size_t>(action.micro_batch);
+    const MicroBatch which{stage_.steps_done + number / micro_batches_,
+                           static_cast<std::size_t>(stage_.first_micro_batch()) + number % micro_batches_};
     for (auto* out : {&activations_out_, &gradients_out_}) out->count_freed();
-    switch (kind) {
+    switch (action.kind) {
       case Action::Kind::forward:
-        return forward(which, number, lane);
+        return forward(which, number, experiment::backward_of(actions_, index), lane);
       case Action::Kind::backward:
         return backward(which, number, lane);
       case Action::Kind::reduce:
@@ -131,13 +132,13 @@ class TrainingRun {
     return update(lane);
   }
 
-  bool forward(MicroBatch which, std::size_t number, Lane& lane) {
+  bool forward(MicroBatch which, std::size_t number, experiment::Backward backward, Lane& lane) {
     auto input = stage_.first() ? std::optional(stage_.data.input(which)) : activations_in_.take();
     if (!input) return false;
     lane.now(Doing::working);
     auto& pass = timeline_.forward;
     pass.compute_begin[number] = now_ns();
-    auto output = stage_.part->forward(which, std::move(*input));
+    auto output = stage_.part->forward(which, std::move(*input), backward);
     if (stage_.last()) add_loss(which, number);
     pass.compute_end[number] = now_ns();
     const bool handed_on = stage_.last() || activations_out_.hand_on(number, std::move(output));

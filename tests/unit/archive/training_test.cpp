@@ -99,7 +99,8 @@ State trained_in_stages(const stage::TrainingTask& task, const std::vector<Block
   for (std::size_t step = 0; step < kSteps; ++step) {
     for (std::size_t index = 0; index < kMicroBatches; ++index) {
       auto activation = data.input({step, index});
-      for (auto& stage : stages) activation = stage->forward({step, index}, std::move(activation));
+      for (auto& stage : stages)
+        activation = stage->forward({step, index}, std::move(activation), experiment::Backward::later);
       stages.back()->loss({step, index}, data.labels({step, index}), kShare);
     }
     for (std::size_t index = 0; index < kMicroBatches; ++index) {

@@ -38,6 +38,24 @@ TEST_CASE("a schedule says what a stage does in the notation of torch.distribute
   CHECK(text_of(Schedule::pipedream, {2, 1, 3}, 1) == "F0 B0 U F1 B1 U F2 B2 U");
 }
 
+TEST_CASE("a backward comes right after its forward in the last stage of all schedules but gpipe") {
+  const auto nexts = [](Schedule schedule, int stage) {
+    const auto actions = actions_of(schedule, {3, 4, 1}, stage);
+    int count = 0;
+    for (std::size_t i = 0; i < actions.size(); ++i) count += backward_of(actions, i) == Backward::next;
+    return count;
+  };
+  for (const auto schedule : {Schedule::one_f_one_b, Schedule::pipedream}) {
+    CHECK(nexts(schedule, 2) == 4);
+    CHECK(nexts(schedule, 1) == 0);
+    CHECK(nexts(schedule, 0) == 0);
+  }
+  CHECK(nexts(Schedule::gpipe, 2) == 0);
+  const auto alone = actions_of(Schedule::gpipe, {3, 1, 1}, 0);
+  CHECK(backward_of(alone, 0) == Backward::next);
+  CHECK(backward_of(alone, 2) == Backward::later);  // an update has none
+}
+
 TEST_CASE("replicas add up their gradients before every update, and wait for the slowest to have its own") {
   CHECK(text_of(Schedule::gpipe, {1, 2, 2, 3}, 0) == "F0 F1 B0 B1 R U F2 F3 B2 B3 R U");
   CHECK(text_of(Schedule::one_f_one_b, {1, 2, 1, 2}, 0) == "F0 B0 F1 B1 R U");

@@ -18,6 +18,7 @@
 namespace paretopipe::zoo {
 namespace {
 
+using experiment::Backward;
 using experiment::BlockRange;
 using experiment::Training;
 using stage::Activation;
@@ -61,7 +62,8 @@ class SmallTraining {
       blocks.push_back(part({block, block + 1}));
       auto& outputs = trace.activations.emplace_back();
       for (std::size_t i = 0; i < kMicroBatches; ++i) {
-        outputs[i] = blocks.back()->forward({0, i}, copied(trace.activations[static_cast<std::size_t>(block)][i]));
+        outputs[i] = blocks.back()->forward({0, i}, copied(trace.activations[static_cast<std::size_t>(block)][i]),
+                                            Backward::later);
         if (block + 1 == end) blocks.back()->loss({0, i}, kLabels[i], kShare);
       }
     }
@@ -82,7 +84,8 @@ class SmallTraining {
     const auto own = part(range);
     bool alike = true;
     const auto forward = [&](std::size_t i) {
-      const auto output = own->forward({0, i}, copied(trace.activations[static_cast<std::size_t>(range.begin)][i]));
+      const auto output = own->forward({0, i}, copied(trace.activations[static_cast<std::size_t>(range.begin)][i]),
+                                       order == Order::in_turn ? Backward::next : Backward::later);
       if (range.end == end) own->loss({0, i}, kLabels[i], kShare);
       alike = alike && same(output, trace.activations[static_cast<std::size_t>(range.end)][i]);
     };

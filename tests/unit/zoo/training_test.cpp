@@ -24,10 +24,12 @@
 namespace paretopipe::zoo {
 namespace {
 
+using experiment::Backward;
 using experiment::BlockRange;
 using experiment::OptimizerKind;
 using experiment::Schedule;
 using experiment::Training;
+using stage::MicroBatch;
 
 constexpr int kImages = 2;  ///< of a micro-batch: a batch norm over one pixel needs two
 
@@ -58,7 +60,7 @@ std::vector<std::string> trained_in_stages(const std::string& model, const Train
   for (std::size_t step = 0; step < static_cast<std::size_t>(steps); ++step) {
     for (std::size_t index = 0; index < 3; ++index) {
       auto activation = data.input({step, index});
-      for (auto& stage : stages) activation = stage->forward({step, index}, std::move(activation));
+      for (auto& stage : stages) activation = stage->forward({step, index}, std::move(activation), Backward::later);
       stages.back()->loss({step, index}, data.labels({step, index}), 1.0 / 3);
     }
     for (std::size_t index = 0; index < 3; ++index) {
@@ -134,7 +136,7 @@ TEST_CASE("gradients that are looked at change nothing, and those that are chang
   const auto digests = [&](auto look) {
     const auto part = backend->make_training_part(task.model, {0, blocks_of(model)}, training);
     for (std::size_t step = 0; step < 2; ++step) {
-      part->forward({step, 0}, data.input({step, 0}));
+      part->forward({step, 0}, data.input({step, 0}), Backward::next);
       part->loss({step, 0}, data.labels({step, 0}), 1);
       part->backward({step, 0}, {});
       look(*part);
@@ -156,6 +158,26 @@ TEST_CASE("recomputing forwards changes no bit, running statistics and dropped e
   const auto whole = trained(model, training, {{0, end}});
   training.recompute = true;
   CHECK(trained_in_stages(model, training, {{0, cut}, {cut, end}}) == whole.digests);
+  // In one process the last part of 1f1b keeps what the backward that comes next needs.
+  CHECK(trained(model, training, {{0, cut}, {cut, end}}).digests == whole.digests);
+}
+
+TEST_CASE("recomputing keeps the input alone, unless the backward is what a part does next") {
+  const Training training{.optimizer = kMomentum, .recompute = true};
+  const auto backend = make_model_backend();
+  backend->configure({});
+  const auto task = task_of("mobilenet_v2", training);
+  const stage::TrainingData data(task, true, true, *backend);
+  const auto part = backend->make_training_part(task.model, {0, blocks_of("mobilenet_v2")}, training);
+  const auto kept_for = [&](MicroBatch which, Backward backward) {
+    const stage::TensorWatch watch;
+    part->forward(which, data.input(which), backward);
+    part->loss(which, data.labels(which), 1);
+    const auto kept = watch.now();
+    part->backward(which, {});
+    return kept;
+  };
+  CHECK(kept_for({0, 0}, Backward::next) > 20 * kept_for({0, 1}, Backward::later));
 }
 
 namespace {

@@ -130,7 +130,7 @@ class SyntheticPart final : public stage::TrainingPart {
         weights_(outputs_.size()),
         gradients_(outputs_.size()) {}
 
-  Activation forward(stage::MicroBatch which, Activation input) override {
+  Activation forward(stage::MicroBatch which, Activation input, experiment::Backward) override {
     auto& kept = kept_[which];
     kept = {input, {}, weights_};
     for (int block = range_.begin; block < range_.end; ++block) {

@@ -43,7 +43,8 @@ struct Kept {
   std::shared_ptr<Version> version;
   std::optional<at::Tensor> labels{};  ///< after loss()
   double share = 1;
-  torch::autograd::edge_list edges{};  ///< of the outputs, or of the loss; empty if the forward will be recomputed
+  bool recomputed = false;             ///< the forward will be, before the backward; no edges till then
+  torch::autograd::edge_list edges{};  ///< of the outputs, or of the loss
 };
 
 Activation to_activation(const Tensors& tensors) {
@@ -87,16 +88,17 @@ class TorchTrainingPart final : public stage::TrainingPart {
     }
   }
 
-  Activation forward(MicroBatch which, Activation input) override {
+  Activation forward(MicroBatch which, Activation input, experiment::Backward backward) override {
     return with_autograd("train", [&] {
       auto& kept = kept_[which];
       kept = Kept{compute::to_tensors(std::move(input)), current_};
+      kept.recomputed = options_.training.recompute && backward == experiment::Backward::later;
       for (auto& tensor : kept.inputs) {
         if (options_.first_block > 0 && tensor.is_floating_point()) tensor.set_requires_grad(true);
       }
-      const at::AutoGradMode graph(!options_.training.recompute);
+      const at::AutoGradMode graph(!kept.recomputed);
       outputs_ = run(which, kept);
-      if (!options_.training.recompute) kept.edges = edges_of(outputs_);
+      if (!kept.recomputed) kept.edges = edges_of(outputs_);
       return to_activation(outputs_);
     });
   }
@@ -107,10 +109,10 @@ class TorchTrainingPart final : public stage::TrainingPart {
       kept.labels = at::from_blob(const_cast<std::int64_t*>(labels.data()), {static_cast<std::int64_t>(labels.size())},
                                   at::TensorOptions(at::kLong));
       kept.share = share;
-      const at::AutoGradMode graph(!options_.training.recompute);
+      const at::AutoGradMode graph(!kept.recomputed);
       const auto outputs = std::exchange(outputs_, {}).front();
       const auto loss = loss_of(outputs, *kept.labels, share);
-      if (!options_.training.recompute) kept.edges = edges_of({loss});
+      if (!kept.recomputed) kept.edges = edges_of({loss});
       const auto correct = outputs.detach().argmax(1).eq(*kept.labels).sum();
       return {loss.item<double>(), correct.item<std::int64_t>()};
     });
@@ -121,7 +123,7 @@ class TorchTrainingPart final : public stage::TrainingPart {
       outputs_.clear();
       auto kept = std::move(kept_.extract(which).mapped());
       if (blocks_.empty() && options_.first_block == 0) return {};
-      if (options_.training.recompute) kept.edges = recomputed(which, kept);
+      if (kept.recomputed) kept.edges = recomputed(which, kept);
       run_backward(kept, std::move(gradient));
       if (unused_.empty() || unused_.back() != kept.version) unused_.push_back(kept.version);
       return options_.first_block == 0 ? Activation{} : gradients_of(kept.inputs);
