@@ -57,7 +57,15 @@ struct State {
   std::vector<Choice> choices{};
 };
 
-/// The dynamic programming, for one bound on the period after another, each lower than the one before.
+/// How the blocks from some block on are computed fastest.
+struct Best {
+  std::int64_t latency_ns = kNever;
+  Choice choice{};
+  int end = 0;  ///< of the choice's blocks
+};
+
+/// The dynamic programming, for one bound on the period after another, each lower than the one before. So times only
+/// grow, and what was best stays so until its own time grows: most of it is found once.
 class Search {
  public:
   Search(std::span<const StageTimes> devices, std::span<const LinkTimes> links, std::vector<State> states)
@@ -67,52 +75,61 @@ class Search {
         blocks_(devices.front().blocks()),
         stages_(states_.back().devices) {
     const auto width = index(blocks_) + 1;
-    best_.assign(states_.size(), std::vector<std::int64_t>(width, kNever));
-    tail_ = best_;
+    best_.assign(states_.size(), std::vector<Best>(width));
+    best_.front().back().latency_ns = 0;
+    tail_.assign(states_.size(), std::vector<std::int64_t>(width, kNever));
     first_.assign(states_.size(), blocks_ + 1);
     last_end_.assign(devices.size(), std::vector<int>(width, blocks_));
   }
 
   /// The least latency with a period of at most `bound`. None if there is no such partition.
   std::optional<Solution> solve(std::int64_t bound) {
-    best_.front().back() = 0;
     fill_tail(0, bound);
     for (std::size_t state = 1; state < states_.size(); ++state) {
       fill(state, bound);
       fill_tail(state, bound);
     }
-    if (best_.back().front() >= kNever) return std::nullopt;
-    return recover(bound);
+    solved_before_ = true;
+    if (best_.back().front().latency_ns >= kNever) return std::nullopt;
+    return recover();
   }
 
  private:
   /// The stage before the devices of a state.
   int stage_before(const State& state) const { return stages_ - state.devices - 1; }
 
-  /// best[b]: the least latency of the blocks from b on, on this state's devices.
+  /// best[b]: of the blocks from b on, on this state's devices.
   void fill(std::size_t number, std::int64_t bound) {
     const auto& state = states_[number];
     const int first = stages_ - state.devices;  // each stage before has a block at least
-    auto& best = best_[number];
     for (int begin = first; begin + state.devices <= blocks_; ++begin) {
-      auto least = kNever;
-      for (const auto& choice : state.choices) least = std::min(least, least_from(begin, choice, bound));
-      best[index(begin)] = least;
+      auto& best = best_[number][index(begin)];
+      if (solved_before_ && stays(best, begin, bound)) continue;
+      best = {};
+      for (const auto& choice : state.choices) improve(best, begin, choice, bound);
     }
   }
 
-  std::int64_t least_from(int begin, const Choice& choice, std::int64_t bound) {
+  bool stays(const Best& best, int begin, std::int64_t bound) const {
+    if (best.latency_ns >= kNever) return true;
+    const auto time = devices_[index(best.choice.device)].at(begin, best.end);
+    return time <= bound && time + tail_[index(best.choice.rest)][index(best.end)] == best.latency_ns;
+  }
+
+  void improve(Best& best, int begin, const Choice& choice, std::int64_t bound) {
     const auto* times = devices_[index(choice.device)].row(begin);
     // Bounds only sink, so what is too long now is so for good.
     int& last = last_end_[index(choice.device)][index(begin)];
     while (last > begin && times[last] > bound) --last;
     const auto* tail = tail_[index(choice.rest)].data();
-    auto least = kNever;
-    for (int end = std::max(begin + 1, first_[index(choice.rest)]); end <= last; ++end) {
-      const auto time = times[end] > bound ? kNever : times[end];
-      least = std::min(least, time + tail[end]);
-    }
-    return least;
+    const auto with_end = [&](int end) { return (times[end] > bound ? kNever : times[end]) + tail[end]; };
+    const int first = std::max(begin + 1, first_[index(choice.rest)]);
+    auto least = best.latency_ns;
+    for (int end = first; end <= last; ++end) least = std::min(least, with_end(end));
+    if (least >= best.latency_ns) return;
+    int end = first;
+    while (with_end(end) != least) ++end;
+    best = {least, choice, end};
   }
 
   /// tail[e]: the latency from the end of the stage before, whose blocks end at e.
@@ -125,7 +142,7 @@ class Search {
     first_[number] = blocks_ + 1;
     for (int cut = blocks_; cut > 0; --cut) {
       const auto way = time_of_link(stage, cut, bound);
-      tail[index(cut)] = std::min(kNever, best[index(cut)] + way);
+      tail[index(cut)] = std::min(kNever, best[index(cut)].latency_ns + way);
       if (tail[index(cut)] < kNever) first_[number] = cut;
     }
   }
@@ -136,11 +153,11 @@ class Search {
     return link.busy_ns[index(cut)] > bound ? kNever : link.latency_ns[index(cut)];
   }
 
-  Solution recover(std::int64_t bound) const {
-    Solution solution{.latency_ns = best_.back().front()};
+  Solution recover() const {
+    Solution solution{.latency_ns = best_.back().front().latency_ns};
     int begin = 0;
     for (auto state = states_.size() - 1; state != 0;) {
-      const auto [choice, end] = step(state, begin, bound);
+      const auto& [latency_ns, choice, end] = best_[state][index(begin)];
       const int stage = stages_ - states_[state].devices;
       solution.stages.push_back({choice.device, begin, end});
       solution.period_ns = std::max(solution.period_ns, devices_[index(choice.device)].at(begin, end));
@@ -151,27 +168,16 @@ class Search {
     return solution;
   }
 
-  std::pair<Choice, int> step(std::size_t state, int begin, std::int64_t bound) const {
-    for (const auto& choice : states_[state].choices) {
-      const auto* times = devices_[index(choice.device)].row(begin);
-      for (int end = begin + 1; end <= blocks_; ++end) {
-        if (times[end] <= bound && times[end] + tail_[index(choice.rest)][index(end)] == best_[state][index(begin)]) {
-          return {choice, end};
-        }
-      }
-    }
-    throw std::logic_error("no choice leads to the least latency that was found");
-  }
-
   std::span<const StageTimes> devices_;
   std::span<const LinkTimes> links_;
   std::vector<State> states_;
   int blocks_;
   int stages_;
-  std::vector<std::vector<std::int64_t>> best_;  ///< by state and first block
+  std::vector<std::vector<Best>> best_;          ///< by state and first block
   std::vector<std::vector<std::int64_t>> tail_;  ///< by state and cut
   std::vector<int> first_;                       ///< by state: the first cut whose tail is possible
   std::vector<std::vector<int>> last_end_;       ///< by device and first block: no run that ends later keeps the bound
+  bool solved_before_ = false;
 };
 
 std::vector<Solution> all_solutions(Search search) {
