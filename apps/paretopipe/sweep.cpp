@@ -198,8 +198,7 @@ Decided measure(const experiment::Experiment& experiment, const std::vector<expe
     return {.adaptive = run::run_adaptive_sweep(plan, known, sweep, experiment.repeat)};
   }
   if (guide.wanted()) {
-    return {.guided =
-                run::run_guided_sweep(plan, known, sweep, guide.question(plan), [&] { return guide.profile_again(); })};
+    return {.guided = run::run_guided_sweep(plan, known, sweep, guide.guidance(plan))};
   }
   for (const auto& trial : run::remaining_trials(plan, known)) sweep.run(trial);
   return {};

@@ -47,11 +47,19 @@ SweepGuide::SweepGuide(const SweepOptions& options, const experiment::Experiment
       file_(kept_in(folder)),
       best_(experiment::wants_best(experiment)) {
   if (wanted()) check_settings(options, experiment);
+  if (options.within.empty()) return;
+  if (!wanted())
+    throw UsageError("--within tells a guided sweep what to leave out: give --partitions best or --guided");
+  within_ = parse_probability(options.within);
 }
 
 void SweepGuide::check(const std::vector<experiment::Trial>& plan) const {
   if (wanted()) run::check_guided_plan(plan);
   if (!options_.guided.empty()) question(plan);
+}
+
+run::Guidance SweepGuide::guidance(const std::vector<experiment::Trial>& plan) const {
+  return {question(plan), within_, [this] { return profile_again(); }};
 }
 
 predict::Question SweepGuide::question(const std::vector<experiment::Trial>& plan) const {
@@ -95,18 +103,25 @@ void print_guided(const run::GuidedOutcome& outcome, const std::filesystem::path
     return;
   }
   fmt::print(
-      ", {} of them drawn as a check. Predictions of these were off by {:.1f} % in the median and {:.1f} % at "
-      "worst.\n",
-      outcome.drawn, 100 * outcome.median_error, 100 * outcome.worst_error);
+      ", {} of them drawn as a check, {} not with every repetition, for others beat them. Predictions of these were "
+      "off "
+      "by {:.1f} % in the median and {:.1f} % at worst.\n",
+      outcome.drawn, outcome.cut_short, 100 * outcome.median_error, 100 * outcome.worst_error);
+  if (outcome.remade && outcome.median_error > run::kWrongProfile) {
+    fmt::print(
+        "The new profile is as wrong: trials are slower or faster than what was profiled, and nothing says why.\n");
+  }
   if (outcome.without_result > 0) {
     fmt::print("{} of these failed in every trial and may be on the frontier; --resume tries again.\n",
                outcome.without_result);
   }
   if (outcome.measured == outcome.splits) return;
   fmt::print(
-      "No unmeasured split is on the frontier of latency and throughput unless its latency is predicted too long by "
-      "more than {:.1f} %, or its throughput too low by more than {:.1f} %.\n",
-      100 * outcome.margins->latency, 100 * outcome.margins->throughput);
+      "For every unmeasured split there is a measured one with at most {0:g} % more latency and {0:g} % less "
+      "throughput, "
+      "unless the split's latency is predicted too long by more than {1:.1f} %, or its throughput too low by more than "
+      "{2:.1f} %.\n",
+      100 * outcome.within, 100 * outcome.margins->latency, 100 * outcome.margins->throughput);
 }
 
 }  // namespace paretopipe::cli

@@ -25,19 +25,22 @@ class SweepGuide {
   /// Throws UsageError for a plan or named profiles that cannot guide, before anything is measured.
   void check(const std::vector<experiment::Trial>& plan) const;
 
-  /// The question to these profiles, which are made now unless somebody named them or they were made here before and
-  /// still are of these devices. Throws what guiding_question() and profile_devices() do.
+  /// With the profiles, which are made now unless somebody named them or they were made here before and still are of
+  /// these devices. Borrows from this object. Throws what guiding_question() and profile_devices() do.
+  run::Guidance guidance(const std::vector<experiment::Trial>& plan) const;
+
+ private:
   predict::Question question(const std::vector<experiment::Trial>& plan) const;
 
   /// Profiles of the devices as they are now, which are kept beside the records.
   std::vector<predict::Profile> profile_again() const;
 
- private:
   const SweepOptions& options_;
   const experiment::Experiment& experiment_;
   run::PipelineExecutor& executor_;
   std::filesystem::path file_;
   bool best_;
+  double within_ = run::kNearTie;
 };
 
 /// What a guided sweep found out about its predictions. `folder`: of the records.

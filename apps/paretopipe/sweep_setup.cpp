@@ -79,6 +79,12 @@ void add_sweep_options(CLI::App& command, SweepOptions& options) {
                   "Measure only what could be on the frontier by this file of `paretopipe profile`; repeatable")
       ->type_name("PROFILE")
       ->allow_extra_args(false);
+  command
+      .add_option(
+          "--within", options.within,
+          "With --guided or --partitions best: leave out what may be better than a measured split by this share "
+          "at most; 0 % finds every point of the frontier (5 %)")
+      ->type_name("SHARE");
   command.add_flag("--resume", options.resume, "Continue a sweep: run what has no ok record yet");
   command.add_flag("--dry-run", options.dry_run, "Print the plan and run nothing");
 }

@@ -26,6 +26,7 @@ struct SweepOptions {
   std::filesystem::path out;
   std::filesystem::path against;              ///< another stage program; empty if there is none
   std::vector<std::filesystem::path> guided;  ///< profiles that say which splits to measure; empty: all
+  std::string within;                         ///< of a guided sweep: the share that is a near tie; empty: the default
   experiment::Shard shard;                    ///< the part of the plan to measure; 1/1 is all of it
   bool resume = false;
   bool dry_run = false;

@@ -237,6 +237,19 @@ TEST_CASE("what a few trials add to a profile is fitted, and stands beside what 
   CHECK(contains(shell.run(0, "explain out").output, "Predicted by the profile of"));
 }
 
+TEST_CASE("a report has predictions beside what was measured, once a profile is there", "[needs:charts]") {
+  const Shell shell;
+  shell.run(0, Words("profile --out p.json --rounds 3") + kLongModel);
+  shell.run(0, Words("sweep --data random --out out --repeat-slow 0 --repeat 1 --batches 8") + kLongModel);
+  const auto plain = shell.run("report out --out plain.html");
+  if (plain.exit_code == 3 && contains(plain.errors, "without Apache ECharts")) support::skip(plain.errors);
+  INFO(plain.errors);
+  REQUIRE(plain.exit_code == 0);
+  CHECK_FALSE(contains(shell.text("plain.html"), "\"predicted\":{"));
+  shell.run(0, "report out --profile p.json --out page.html");
+  check_contains(shell.text("page.html"), {"\"predicted\":{"});
+}
+
 TEST_CASE("a profile holds against the sweep of its devices, and one of slower devices is found to be wrong") {
   const Shell shell;
   shell.run(0, Words("profile --out p.json --rounds 3") + kLongModel);
@@ -393,14 +406,16 @@ TEST_CASE("a guided sweep measures what could be on the frontier, finds it, and 
   CHECK(outcome.exit_code <= 1);
   std::map<int, int> trials;
   for (const auto& record : shell.records()) ++trials[record.trial.split_points.front()];
-  CHECK(trials[4] == 2);  // predicted to have the highest throughput
+  CHECK(trials[4] >= 1);  // predicted to have the highest throughput
   check_contains(outcome.output, {fmt::format("{} of 9 splits measured", trials.size())});
   // What guides the choice is tested in unit_run with known measurements. Here others on this machine may make the
   // emulated link late, so that no trial counts, or the predictions so wrong that every split has to be measured.
   if (outcome.exit_code == 0 && trials.size() < 9)
-    check_contains(outcome.output, {"No unmeasured split is on the frontier", "too long by more than"});
+    check_contains(outcome.output, {"For every unmeasured split there is a measured one with at most 5 % more latency",
+                                    "too long by more than"});
   else
     WARN("a busy machine: " << outcome.output);
+  check_refused(shell, sweep + "--out no", {{"--within 1%", "give --partitions best or --guided"}});
   check_refused(shell, sweep + "--out no --guided p.json",
                 {{"--repeat auto", "leave out --repeat auto"},
                  {"--shard 1/2", "leave out --repeat auto, --shard"},
@@ -409,5 +424,6 @@ TEST_CASE("a guided sweep measures what could be on the frontier, finds it, and 
                  {"--codec none,lz4", "made without the codec lz4"},
                  {"--batch 2", "profile with the flags of the sweep"},
                  {"--guided none.json", "none.json"},
+                 {"--within much", "\"much\""},
                  {"--stages 3", "hold 2 devices, and the pipeline has 3 stages"}});
 }

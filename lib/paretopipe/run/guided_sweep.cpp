@@ -4,6 +4,9 @@
 #include <paretopipe/run/guided_sweep.hpp>
 
 #include <algorithm>
+#include <deque>
+#include <iterator>
+#include <limits>
 #include <map>
 #include <random>
 #include <set>
@@ -19,68 +22,78 @@ using experiment::Cut;
 using predict::Margins;
 
 /// Two of hundreds show a profile that is wrong throughout.
-constexpr std::size_t kDrawnSplits = 2;
+constexpr int kDrawnSplits = 2;
 constexpr double kCautionFactor = 1.5;
-constexpr Margins kFirstMargins{kFirstMargin, kFirstMargin};
 
 struct Speed {
   double latency_ns = 0;
   double throughput = 0;
 
   Speed better_by(const Margins& by) const { return {latency_ns / (1 + by.latency), throughput * (1 + by.throughput)}; }
-  Speed worse_by(const Margins& by) const { return {latency_ns * (1 + by.latency), throughput / (1 + by.throughput)}; }
+
+  /// By how much the other one is worse in the number in which that is more; 1 if it is worse in none.
+  double ahead_of(const Speed& other) const {
+    return std::max(other.latency_ns / latency_ns, throughput / other.throughput);
+  }
   bool beats(const Speed& other) const {
     return latency_ns <= other.latency_ns && throughput >= other.throughput &&
            (latency_ns < other.latency_ns || throughput > other.throughput);
   }
 };
 
+using Speeds = std::map<Cut, Speed>;
+
 class GuidedSweep {
  public:
   GuidedSweep(const std::vector<experiment::Trial>& plan, std::vector<record::TrialRecord> known, Sweep& sweep,
-              predict::Question question, const ProfileAgain& again)
-      : plan_(plan), records_(std::move(known)), sweep_(sweep), question_(std::move(question)), again_(again) {
-    std::set<Cut> cuts;
-    for (const auto& trial : plan) cuts.insert(trial.cut());
-    cuts_.assign(cuts.begin(), cuts.end());
+              Guidance guidance)
+      : records_(std::move(known)), sweep_(sweep), guidance_(std::move(guidance)), seed_(plan.front().seed) {
+    for (const auto& trial : plan) left_[trial.cut()];
+    for (const auto& trial : remaining_trials(plan, records_)) left_[trial.cut()].push_back(trial);
+    for (const auto& [cut, trials] : left_) cuts_.push_back(cut);
+    for (const auto& record : records_) {
+      if (left_.contains(record.trial.cut())) ++tried_[record.trial.cut()];
+    }
     predict_all();
   }
 
   GuidedOutcome run() {
-    outcome_.splits = static_cast<int>(predicted_.size());
-    auto chosen = first_choice();
-    while (!chosen.empty()) {
-      measure(chosen);
+    for (const auto& cut : first_choice()) {
+      if (!tried_.contains(cut)) measure(cut);
+    }
+    judge();
+    for (auto next = next_choice(); next; next = next_choice()) {
+      measure(*next);
       judge();
-      chosen = outcome_.margins ? open_splits(measured_, *outcome_.margins) : std::set<Cut>();
     }
+    outcome_.within = guidance_.within;
+    outcome_.splits = static_cast<int>(cuts_.size());
     outcome_.measured = static_cast<int>(tried_.size());
-    auto silent = tried_;
-    for (const auto& record : records_) {
-      if (record.status == record::Status::ok) silent.erase(record.trial.cut());
+    for (const auto& [cut, count] : tried_) {
+      const bool silent = !measured_.contains(cut);
+      outcome_.without_result += silent ? 1 : 0;
+      outcome_.cut_short += !silent && !left_.at(cut).empty() ? 1 : 0;
     }
-    outcome_.without_result = static_cast<int>(silent.size());
     return outcome_;
   }
 
  private:
   void predict_all() {
-    const auto predictions = predict::predict_splits(question_, cuts_);
+    const auto predictions = predict::predict_splits(guidance_.question, cuts_);
     for (std::size_t i = 0; i < cuts_.size(); ++i) {
       predicted_[cuts_[i]] = {predictions[i].latency_ns.value, predictions[i].throughput_image_per_s.value};
     }
   }
 
   std::set<Cut> first_choice() {
-    std::vector<Speed> others;
-    for (const auto& [split, speed] : predicted_) others.push_back(speed.worse_by(kFirstMargins));
-    auto chosen = open_splits(others, kFirstMargins);
+    Speeds as_predicted;
+    while (const auto next = most_promising(as_predicted, {})) as_predicted.emplace(*next, predicted_.at(*next));
+    std::set<Cut> chosen;
+    for (const auto& [cut, speed] : as_predicted) chosen.insert(cut);
     std::vector<Cut> rest;
-    for (const auto& [split, speed] : predicted_) {
-      if (!chosen.contains(split)) rest.push_back(split);
-    }
-    std::mt19937_64 random(plan_.front().seed);
-    for (std::size_t i = 0; (i < kDrawnSplits || chosen.size() < predict::kFewestFitted) && !rest.empty(); ++i) {
+    std::set_difference(cuts_.begin(), cuts_.end(), chosen.begin(), chosen.end(), std::back_inserter(rest));
+    std::mt19937_64 random(seed_);
+    while ((outcome_.drawn < kDrawnSplits || chosen.size() < predict::kFewestFitted) && !rest.empty()) {
       const auto drawn = rest.begin() + static_cast<std::ptrdiff_t>(draw_below(random, rest.size()));
       chosen.insert(*drawn);
       rest.erase(drawn);
@@ -89,63 +102,95 @@ class GuidedSweep {
     return chosen;
   }
 
-  /// Those that were not tried, and that none of these would beat if their own predictions were too bad by the margins.
-  std::set<Cut> open_splits(const std::vector<Speed>& others, const Margins& margins) const {
-    std::set<Cut> open;
-    for (const auto& [split, speed] : predicted_) {
-      const auto best = speed.better_by(margins);
-      const bool beaten =
-          std::any_of(others.begin(), others.end(), [&](const auto& other) { return other.beats(best); });
-      if (!beaten && !tried_.contains(split)) open.insert(split);
+  /// Where nothing has a result yet, a trial of what was chosen first.
+  std::optional<Cut> next_choice() const {
+    if (outcome_.margins) {
+      const auto next = most_promising(measured_, *outcome_.margins);
+      return next ? next : least_repeated();
     }
-    return open;
+    const auto has_trials = [this](const auto& tried) { return !left_.at(tried.first).empty(); };
+    const auto found = std::find_if(tried_.begin(), tried_.end(), has_trials);
+    return found == tried_.end() ? std::nullopt : std::optional(found->first);
   }
 
-  void measure(const std::set<Cut>& chosen) {
-    for (const auto& trial : remaining_trials(plan_, records_)) {
-      if (chosen.contains(trial.cut())) records_.push_back(sweep_.run(trial));
+  /// Of the splits that are not among `known`, the one that may be ahead of all these by most; the fastest one, if
+  /// there are none. Nothing if none may be ahead by more than a near tie.
+  std::optional<Cut> most_promising(const Speeds& known, const Margins& margins) const {
+    std::optional<Cut> best;
+    std::pair<double, double> best_merit{1 + guidance_.within, 0};
+    for (const auto& [cut, speed] : predicted_) {
+      if (known.contains(cut) || spent_.contains(cut)) continue;
+      const auto corner = speed.better_by(margins);
+      double ahead = std::numeric_limits<double>::infinity();
+      for (const auto& [other, its] : known) ahead = std::min(ahead, corner.ahead_of(its));
+      const std::pair merit{ahead, 1 / corner.latency_ns};
+      if (ahead <= 1 + guidance_.within || merit <= best_merit) continue;
+      best = cut;
+      best_merit = merit;
     }
-    tried_.insert(chosen.begin(), chosen.end());
+    return best;
+  }
+
+  /// Of the measured splits that no other one beats and that have repetitions left, the one with the fewest.
+  std::optional<Cut> least_repeated() const {
+    std::optional<Cut> least;
+    for (const auto& [cut, speed] : measured_) {
+      const bool beaten = std::any_of(measured_.begin(), measured_.end(),
+                                      [&, speed = speed](const auto& other) { return other.second.beats(speed); });
+      if (beaten || left_.at(cut).empty()) continue;
+      if (!least || tried_.at(cut) < tried_.at(*least)) least = cut;
+    }
+    return least;
+  }
+
+  void measure(const Cut& cut) {
+    auto& left = left_.at(cut);
+    ++tried_[cut];
+    records_.push_back(sweep_.run(left.front()));
+    left.pop_front();
+    if (left.empty()) spent_.insert(cut);
   }
 
   /// Holds the predictions against what was measured so far, and makes them anew with what that shows.
   void judge() {
     const auto ok = [](const auto& record) { return record.status == record::Status::ok; };
     if (std::none_of(records_.begin(), records_.end(), ok)) return;
-    question_.corrections = {};
-    auto verification = predict::verify(question_, records_);
-    if (verification.median_error > kWrongProfile && again_ && !outcome_.remade) {
-      outcome_.remade = {question_.profiles.front().made_at, verification.median_error};
-      question_.profiles = again_();
-      verification = predict::verify(question_, records_);
+    auto& question = guidance_.question;
+    question.corrections = {};
+    auto verification = predict::verify(question, records_);
+    if (verification.median_error > kWrongProfile && guidance_.again && !outcome_.remade) {
+      outcome_.remade = {question.profiles.front().made_at, verification.median_error};
+      question.profiles = guidance_.again();
+      verification = predict::verify(question, records_);
     }
     const double caution = kCautionFactor * verification.worst_error;
     Margins margins{caution, caution};
     if (verification.splits.size() >= predict::kFewestFitted) {
-      question_.corrections = predict::fit(question_, records_);
-      verification = predict::verify(question_, records_);
+      question.corrections = predict::fit(question, records_);
+      verification = predict::verify(question, records_);
       margins = predict::margins_of(verification.splits);
     }
     predict_all();
-    outcome_.corrections = question_.corrections;
+    outcome_.corrections = question.corrections;
     outcome_.median_error = verification.median_error;
     outcome_.worst_error = verification.worst_error;
     outcome_.margins = {std::max(kLeastMargin, margins.latency), std::max(kLeastMargin, margins.throughput)};
     measured_.clear();
     for (const auto& split : verification.splits) {
-      measured_.push_back({split.latency_ns, split.throughput_image_per_s});
+      measured_[split.cut] = {split.latency_ns, split.throughput_image_per_s};
     }
   }
 
-  const std::vector<experiment::Trial>& plan_;
   std::vector<record::TrialRecord> records_;
   Sweep& sweep_;
-  predict::Question question_;
-  const ProfileAgain& again_;
-  std::vector<Cut> cuts_;  ///< of the plan
-  std::map<Cut, Speed> predicted_;
-  std::vector<Speed> measured_;
-  std::set<Cut> tried_;
+  Guidance guidance_;
+  std::uint64_t seed_;
+  std::vector<Cut> cuts_;                              ///< of the plan, in order
+  std::map<Cut, std::deque<experiment::Trial>> left_;  ///< what was not run yet
+  std::map<Cut, int> tried_;                           ///< how often
+  std::set<Cut> spent_;                                ///< whose last trial was run
+  Speeds predicted_;
+  Speeds measured_;
   GuidedOutcome outcome_;
 };
 
@@ -193,8 +238,8 @@ predict::Question guiding_question(std::vector<predict::Profile> profiles, const
 }
 
 GuidedOutcome run_guided_sweep(const std::vector<experiment::Trial>& plan, std::vector<record::TrialRecord> known,
-                               Sweep& sweep, predict::Question question, const ProfileAgain& again) {
-  return GuidedSweep(plan, std::move(known), sweep, std::move(question), again).run();
+                               Sweep& sweep, Guidance guidance) {
+  return GuidedSweep(plan, std::move(known), sweep, std::move(guidance)).run();
 }
 
 }  // namespace paretopipe::run

@@ -151,6 +151,51 @@ TEST_CASE("a network that one does not have replaces the rate and adds its delay
   CHECK(contains(refusal(question), "has to be measured"));
 }
 
+TEST_CASE("the cut that is chosen moves with the devices' speeds and the network, as trying every cut says") {
+  // Activations shrink on the way, so that a slow network wants a late cut, and a fast second device an early one.
+  constexpr int kBlocks = 6;
+  constexpr double kKilobytes[kBlocks + 1] = {800, 700, 400, 200, 100, 50, 0.04};
+  std::set<int> chosen;
+  for (const auto& [first_ms, second_ms] : {std::pair(12, 4), std::pair(4, 12)}) {
+    for (const double megabit_per_s : {1000.0, 50.0}) {
+      Question question;
+      question.profiles = {a_profile({std::vector<int>(kBlocks, first_ms), std::vector<int>(kBlocks, second_ms)})};
+      for (auto& link : question.profiles.front().links) link.rate_bit_per_s = 1e11;
+      auto& model = question.profiles.front().model;
+      model.input_bytes = static_cast<std::int64_t>(kKilobytes[0] * 1000);
+      for (std::size_t i = 0; i < kBlocks; ++i) {
+        model.blocks[i].activation_bytes = static_cast<std::int64_t>(kKilobytes[i + 1] * 1000);
+      }
+      question.depth = 100;
+      question.shaping = experiment::Shaping::emulated;  // counts no headers
+      question.network = experiment::NetworkProfile{"asked", {}, {}};
+      question.network->forward.rate_bit_per_s = static_cast<std::int64_t>(megabit_per_s * 1e6);
+      int best = 0;
+      double least_ms = 1e9;
+      for (int cut = 0; cut <= kBlocks; ++cut) {
+        const double crossing_ms = kKilobytes[cut] * 8 / megabit_per_s;
+        const double period_ms = cut == kBlocks ? first_ms * kBlocks
+                                                : std::max({static_cast<double>(cut * first_ms), crossing_ms,
+                                                            static_cast<double>((kBlocks - cut) * second_ms)});
+        if (period_ms < least_ms) {
+          best = cut;
+          least_ms = period_ms;
+        }
+      }
+      const auto prediction = predict::predict(question);
+      const auto& fastest = *std::max_element(
+          prediction.frontier.begin(), prediction.frontier.end(), [](const auto& one, const auto& other) {
+            return one.throughput_image_per_s.value < other.throughput_image_per_s.value;
+          });
+      CAPTURE(first_ms, second_ms, megabit_per_s);
+      CHECK(fastest.split_points() == std::vector{best});
+      CHECK(fastest.throughput_image_per_s.value == Approx(2e3 / least_ms));
+      chosen.insert(best);
+    }
+  }
+  CHECK(chosen.size() >= 3);
+}
+
 TEST_CASE("in any order the fast device comes where it is worth most, and everything may be on one device") {
   Question question;
   question.profiles = {a_profile({{10, 80}, {80, 10}, {200, 200}})};

@@ -68,12 +68,19 @@ Factors factors_of(std::span<const Row> rows, double most_other) {
   return factors;
 }
 
-/// The 0.975-quantile of Student's t.
-double student_t(std::size_t degrees) {
-  constexpr std::array kTable{12.71, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228};
-  if (degrees <= kTable.size()) return kTable[degrees - 1];
-  return 1.96 + 2.7 / static_cast<double>(degrees);  // within 0.2 %
-}
+/// A quantile of Student's t.
+struct StudentT {
+  std::array<double, 10> few;  ///< for 1 to 10 degrees of freedom
+  double normal = 0;           ///< for very many
+  double slope = 0;            ///< over the inverse of their number, within 0.2 %
+
+  double at(std::size_t degrees) const {
+    return degrees <= few.size() ? few[degrees - 1] : normal + slope / static_cast<double>(degrees);
+  }
+};
+
+constexpr StudentT kOneSide95{{6.314, 2.920, 2.353, 2.132, 2.015, 1.943, 1.895, 1.860, 1.833, 1.812}, 1.645, 1.64};
+constexpr StudentT kBothSides95{{12.71, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228}, 1.96, 2.7};
 
 /// What is fitted for each of the two numbers.
 constexpr std::size_t kFittedFactors = 2;
@@ -82,22 +89,23 @@ double sum_of_squares(std::span<const double> errors) {
   return std::inner_product(errors.begin(), errors.end(), errors.begin(), 0.0);
 }
 
-/// Half of the interval that holds 95 % of further errors, after `count` errors whose squares have this sum.
-double half_width(std::size_t count, double squares) {
+/// How far further errors go on each side that is counted, after `count` errors whose squares have this sum.
+double half_width(const StudentT& student, std::size_t count, double squares) {
   if (count <= kFittedFactors) return 0;
   const auto degrees = count - kFittedFactors;
   const double share = static_cast<double>(kFittedFactors) / static_cast<double>(count);
-  return student_t(degrees) * std::sqrt(squares / static_cast<double>(degrees) * (1 + share));
+  return student.at(degrees) * std::sqrt(squares / static_cast<double>(degrees) * (1 + share));
 }
 
 double spread_of(std::span<const double> errors) {
-  return half_width(errors.size(), sum_of_squares(errors));
+  return half_width(kBothSides95, errors.size(), sum_of_squares(errors));
 }
 
-/// The same if errors below 0 were as those above it, of which there are as many around least absolute errors.
+/// How far errors go above 0 in 95 % of further ones, if those below were as those above, of which there are as many
+/// around least absolute errors.
 double spread_above(std::vector<double> errors) {
   for (auto& error : errors) error = std::max(0.0, error);
-  return half_width(errors.size(), 2 * sum_of_squares(errors));
+  return half_width(kOneSide95, errors.size(), 2 * sum_of_squares(errors));
 }
 
 std::vector<VerifiedSplit> measured_splits(const Question& question, std::span<const record::TrialRecord> records) {
