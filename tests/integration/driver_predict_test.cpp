@@ -178,6 +178,7 @@ TEST_CASE("predict prints the frontier as a table, CSV or JSON, each of which sa
   check_contains(table, {"PREDICTED, not measured", "all local", "0-1 on stage 0 | 2-3 on stage 1"});
   const auto csv = shell.run(0, "predict known.json --network ./far.json --format csv").output;
   CHECK(csv.starts_with("kind,model,"));
+  check_contains(csv, {",latency_p50_ns,latency_p50_ns_low,", ",throughput_image_per_s,"});  // as frontier has them
   CHECK(contains(csv, "\npredicted,"));
   const auto fastest = nlohmann::json::parse(
       shell.run(0, "predict known.json --network ./far.json --objective throughput --format json").output);

@@ -190,9 +190,9 @@ std::string render_text(const Prediction& prediction, const TextStyle& style) {
 }
 
 std::string render_csv(const Prediction& prediction) {
-  auto text = csv_line({"kind", "model", "batch", "network", "split", "blocks", "latency_ns", "latency_ns_low",
-                        "latency_ns_high", "throughput_image_per_s", "throughput_image_per_s_low",
-                        "throughput_image_per_s_high", "bottleneck", "memory_bytes", "server_latency_mean_ns",
+  auto text = csv_line({"kind", "model", "batch", "network", "split", "blocks", "latency_p50_ns", "latency_p50_ns_low",
+                        "latency_p50_ns_high", "throughput_image_per_s", "throughput_image_per_s_low",
+                        "throughput_image_per_s_high", "bottleneck", "peak_memory_bytes", "server_latency_mean_ns",
                         "server_latency_p99_ns", "codec"});
   for (const auto& split : prediction.frontier) {
     const auto& latency = split.latency_ns;
