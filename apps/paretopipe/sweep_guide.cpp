@@ -48,8 +48,7 @@ SweepGuide::SweepGuide(const SweepOptions& options, const experiment::Experiment
       best_(experiment::wants_best(experiment)) {
   if (wanted()) check_settings(options, experiment);
   if (options.within.empty()) return;
-  if (!wanted())
-    throw UsageError("--within tells a guided sweep what to leave out: give --partitions best or --guided");
+  if (!wanted()) throw UsageError("--within is for guided sweeps: give --partitions best or --guided, too");
   within_ = parse_probability(options.within);
 }
 
@@ -103,13 +102,13 @@ void print_guided(const run::GuidedOutcome& outcome, const std::filesystem::path
     return;
   }
   fmt::print(
-      ", {} of them drawn as a check, {} not with every repetition, for others beat them. Predictions of these were "
-      "off "
-      "by {:.1f} % in the median and {:.1f} % at worst.\n",
+      ", {} of them drawn as a check, {} not with every repetition, for others beat them. "
+      "Predictions of these were off by {:.1f} % in the median and {:.1f} % at worst.\n",
       outcome.drawn, outcome.cut_short, 100 * outcome.median_error, 100 * outcome.worst_error);
   if (outcome.remade && outcome.median_error > run::kWrongProfile) {
     fmt::print(
-        "The new profile is as wrong: trials are slower or faster than what was profiled, and nothing says why.\n");
+        "The new profile is wrong by as much: trials take another time than what was profiled, and nothing says "
+        "why.\n");
   }
   if (outcome.without_result > 0) {
     fmt::print("{} of these failed in every trial and may be on the frontier; --resume tries again.\n",
@@ -118,9 +117,8 @@ void print_guided(const run::GuidedOutcome& outcome, const std::filesystem::path
   if (outcome.measured == outcome.splits) return;
   fmt::print(
       "For every unmeasured split there is a measured one with at most {0:g} % more latency and {0:g} % less "
-      "throughput, "
-      "unless the split's latency is predicted too long by more than {1:.1f} %, or its throughput too low by more than "
-      "{2:.1f} %.\n",
+      "throughput, unless the split's latency is predicted too long by more than {1:.1f} %, "
+      "or its throughput too low by more than {2:.1f} %.\n",
       100 * outcome.within, 100 * outcome.margins->latency, 100 * outcome.margins->throughput);
 }
 

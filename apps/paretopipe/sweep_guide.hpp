@@ -25,8 +25,8 @@ class SweepGuide {
   /// Throws UsageError for a plan or named profiles that cannot guide, before anything is measured.
   void check(const std::vector<experiment::Trial>& plan) const;
 
-  /// With the profiles, which are made now unless somebody named them or they were made here before and still are of
-  /// these devices. Borrows from this object. Throws what guiding_question() and profile_devices() do.
+  /// Profiles are made now unless somebody named them, or they were made here before and still are of these devices.
+  /// The result borrows from this object. Throws what guiding_question() and profile_devices() do.
   run::Guidance guidance(const std::vector<experiment::Trial>& plan) const;
 
  private:

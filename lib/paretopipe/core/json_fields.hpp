@@ -52,7 +52,7 @@ void read_member(const nlohmann::json& object, const char* key, Value& member) {
     PARETOPIPE_EACH(PARETOPIPE_READ, __VA_ARGS__)  \
   }
 
-/// The same with members, the second list in parentheses, that are left out where they are as in Class{}.
+/// The same for two lists of members in parentheses. Those of the second are left out where they are as in Class{}.
 #define PARETOPIPE_JSON_UNLESS_USUAL(Class, always, unless_usual)           \
   template <class Json>                                                     \
   void to_json(Json& json, const Class& value) {                            \

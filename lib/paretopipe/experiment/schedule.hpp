@@ -38,7 +38,7 @@ std::vector<Action> actions_of(Schedule schedule, const TrainingExtent& extent, 
 /// When a stage computes the backward of a micro-batch: right after its forward, or after something else.
 enum class Backward { next, later };
 
-/// Of the forward at `index`.
+/// Says it for the forward at `index`.
 Backward backward_of(std::span<const Action> actions, std::size_t index);
 
 /// The most micro-batches whose forward was computed and whose backward was not, at any time.

@@ -102,7 +102,7 @@ class GuidedSweep {
     return chosen;
   }
 
-  /// Where nothing has a result yet, a trial of what was chosen first.
+  /// What to measure next. While nothing has a result, that is a split of the first choice again.
   std::optional<Cut> next_choice() const {
     if (outcome_.margins) {
       const auto next = most_promising(measured_, *outcome_.margins);
@@ -113,8 +113,8 @@ class GuidedSweep {
     return found == tried_.end() ? std::nullopt : std::optional(found->first);
   }
 
-  /// Of the splits that are not among `known`, the one that may be ahead of all these by most; the fastest one, if
-  /// there are none. Nothing if none may be ahead by more than a near tie.
+  /// The split that is not among `known` and may be ahead of all these by most; the fastest one, if there are none.
+  /// Nothing if none may be ahead by more than a near tie.
   std::optional<Cut> most_promising(const Speeds& known, const Margins& margins) const {
     std::optional<Cut> best;
     std::pair<double, double> best_merit{1 + guidance_.within, 0};
@@ -131,7 +131,7 @@ class GuidedSweep {
     return best;
   }
 
-  /// Of the measured splits that no other one beats and that have repetitions left, the one with the fewest.
+  /// The split with the fewest repetitions among those that were measured, have some left, and are not beaten.
   std::optional<Cut> least_repeated() const {
     std::optional<Cut> least;
     for (const auto& [cut, speed] : measured_) {

@@ -98,7 +98,7 @@ class Search {
   /// The stage before the devices of a state.
   int stage_before(const State& state) const { return stages_ - state.devices - 1; }
 
-  /// best[b]: of the blocks from b on, on this state's devices.
+  /// best[b] is how the blocks from b on are computed fastest on this state's devices.
   void fill(std::size_t number, std::int64_t bound) {
     const auto& state = states_[number];
     const int first = stages_ - state.devices;  // each stage before has a block at least

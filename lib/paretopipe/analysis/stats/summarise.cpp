@@ -5,7 +5,6 @@
 #include <paretopipe/core/json.hpp>
 
 #include <algorithm>
-#include <array>
 #include <functional>
 #include <span>
 
@@ -253,10 +252,21 @@ double rate_of(const Moments& moments, int warmup, int batch) {
 }
 
 double value_of(const record::Distribution& latency, experiment::LatencyStatistic statistic) {
-  using record::Distribution;
-  constexpr std::array kMembers{&Distribution::mean_ns, &Distribution::p50_ns, &Distribution::p90_ns,
-                                &Distribution::p95_ns,  &Distribution::p99_ns, &Distribution::max_ns};
-  return latency.*kMembers.at(static_cast<std::size_t>(statistic));  // in the order of the enumeration
+  switch (statistic) {
+    case experiment::LatencyStatistic::mean:
+      return latency.mean_ns;
+    case experiment::LatencyStatistic::p50:
+      return latency.p50_ns;
+    case experiment::LatencyStatistic::p90:
+      return latency.p90_ns;
+    case experiment::LatencyStatistic::p95:
+      return latency.p95_ns;
+    case experiment::LatencyStatistic::p99:
+      return latency.p99_ns;
+    case experiment::LatencyStatistic::max:
+      break;
+  }
+  return latency.max_ns;
 }
 
 }  // namespace
