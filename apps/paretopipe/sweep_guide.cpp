@@ -102,7 +102,7 @@ void print_guided(const run::GuidedOutcome& outcome, const std::filesystem::path
     return;
   }
   fmt::print(
-      ", {} of them drawn as a check, {} not with every repetition, for others beat them. "
+      ", {} of them drawn as a check, {} not with every repetition, for others are as good or better, or nearly so. "
       "Predictions of these were off by {:.1f} % in the median and {:.1f} % at worst.\n",
       outcome.drawn, outcome.cut_short, 100 * outcome.median_error, 100 * outcome.worst_error);
   if (outcome.remade && outcome.median_error > run::kWrongProfile) {

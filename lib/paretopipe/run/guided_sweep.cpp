@@ -4,6 +4,7 @@
 #include <paretopipe/run/guided_sweep.hpp>
 
 #include <algorithm>
+#include <array>
 #include <deque>
 #include <iterator>
 #include <limits>
@@ -34,10 +35,6 @@ struct Speed {
   /// By how much the other one is worse in the number in which that is more; 1 if it is worse in none.
   double ahead_of(const Speed& other) const {
     return std::max(other.latency_ns / latency_ns, throughput / other.throughput);
-  }
-  bool beats(const Speed& other) const {
-    return latency_ns <= other.latency_ns && throughput >= other.throughput &&
-           (latency_ns < other.latency_ns || throughput > other.throughput);
   }
 };
 
@@ -86,10 +83,8 @@ class GuidedSweep {
   }
 
   std::set<Cut> first_choice() {
-    Speeds as_predicted;
-    while (const auto next = most_promising(as_predicted, {})) as_predicted.emplace(*next, predicted_.at(*next));
     std::set<Cut> chosen;
-    for (const auto& [cut, speed] : as_predicted) chosen.insert(cut);
+    for (const auto& [cut, speed] : cover_of(predicted_)) chosen.insert(cut);
     std::vector<Cut> rest;
     std::set_difference(cuts_.begin(), cuts_.end(), chosen.begin(), chosen.end(), std::back_inserter(rest));
     std::mt19937_64 random(seed_);
@@ -105,7 +100,9 @@ class GuidedSweep {
   /// What to measure next. While nothing has a result, that is a split of the first choice again.
   std::optional<Cut> next_choice() const {
     if (outcome_.margins) {
-      const auto next = most_promising(measured_, *outcome_.margins);
+      auto open = predicted_;
+      std::erase_if(open, [this](const auto& split) { return left_.at(split.first).empty(); });
+      const auto next = furthest_ahead(open, measured_, *outcome_.margins);
       return next ? next : least_repeated();
     }
     const auto has_trials = [this](const auto& tried) { return !left_.at(tried.first).empty(); };
@@ -113,17 +110,17 @@ class GuidedSweep {
     return found == tried_.end() ? std::nullopt : std::optional(found->first);
   }
 
-  /// The split that is not among `known` and may be ahead of all these by most; the fastest one, if there are none.
-  /// Nothing if none may be ahead by more than a near tie.
-  std::optional<Cut> most_promising(const Speeds& known, const Margins& margins) const {
+  /// The split that is not among `known` and would be ahead of all these by most if its speed were too bad by the
+  /// margins; the fastest one, if there are none. Nothing if none would be ahead by more than a near tie.
+  std::optional<Cut> furthest_ahead(const Speeds& speeds, const Speeds& known, const Margins& margins) const {
     std::optional<Cut> best;
-    std::pair<double, double> best_merit{1 + guidance_.within, 0};
-    for (const auto& [cut, speed] : predicted_) {
-      if (known.contains(cut) || spent_.contains(cut)) continue;
+    std::array<double, 3> best_merit{1 + guidance_.within, 0, 0};
+    for (const auto& [cut, speed] : speeds) {
+      if (known.contains(cut)) continue;
       const auto corner = speed.better_by(margins);
       double ahead = std::numeric_limits<double>::infinity();
       for (const auto& [other, its] : known) ahead = std::min(ahead, corner.ahead_of(its));
-      const std::pair merit{ahead, 1 / corner.latency_ns};
+      const std::array merit{ahead, 1 / corner.latency_ns, corner.throughput};
       if (ahead <= 1 + guidance_.within || merit <= best_merit) continue;
       best = cut;
       best_merit = merit;
@@ -131,14 +128,18 @@ class GuidedSweep {
     return best;
   }
 
-  /// The split with the fewest repetitions among those that were measured, have some left, and are not beaten.
+  /// A few splits such that each other one is ahead of one of them by no more than a near tie.
+  Speeds cover_of(const Speeds& speeds) const {
+    Speeds cover;
+    while (const auto next = furthest_ahead(speeds, cover, {})) cover.emplace(*next, speeds.at(*next));
+    return cover;
+  }
+
+  /// The split with the fewest repetitions among those that cover what was measured and have some left.
   std::optional<Cut> least_repeated() const {
     std::optional<Cut> least;
-    for (const auto& [cut, speed] : measured_) {
-      const bool beaten = std::any_of(measured_.begin(), measured_.end(),
-                                      [&, speed = speed](const auto& other) { return other.second.beats(speed); });
-      if (beaten || left_.at(cut).empty()) continue;
-      if (!least || tried_.at(cut) < tried_.at(*least)) least = cut;
+    for (const auto& [cut, speed] : cover_of(measured_)) {
+      if (!left_.at(cut).empty() && (!least || tried_.at(cut) < tried_.at(*least))) least = cut;
     }
     return least;
   }
@@ -148,7 +149,6 @@ class GuidedSweep {
     ++tried_[cut];
     records_.push_back(sweep_.run(left.front()));
     left.pop_front();
-    if (left.empty()) spent_.insert(cut);
   }
 
   /// Holds the predictions against what was measured so far, and makes them anew with what that shows.
@@ -188,7 +188,6 @@ class GuidedSweep {
   std::vector<Cut> cuts_;                              ///< of the plan, in order
   std::map<Cut, std::deque<experiment::Trial>> left_;  ///< what was not run yet
   std::map<Cut, int> tried_;                           ///< how often
-  std::set<Cut> spent_;                                ///< whose last trial was run
   Speeds predicted_;
   Speeds measured_;
   GuidedOutcome outcome_;

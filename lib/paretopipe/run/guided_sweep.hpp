@@ -28,8 +28,8 @@ struct GuidedOutcome {
   int splits = 0;            ///< of the plan, each with each codec
   int measured = 0;          ///< of these
   int drawn = 0;             ///< of those measured: by chance, as a check
-  int cut_short = 0;         ///< of those measured: others beat them before they had all repetitions
-  int without_result = 0;    ///< of those measured: every trial failed, so they may be on the frontier
+  int cut_short = 0;       ///< of those measured: others were as good but for `within` before they had all repetitions
+  int without_result = 0;  ///< of those measured: every trial failed, so they may be on the frontier
   /// For every split that was left out a measured one is as good in both numbers, but for Guidance::within, unless one
   /// of its predictions is too bad by more than this. Absent if no trial was ok.
   std::optional<predict::Margins> margins{};
@@ -63,9 +63,10 @@ struct Guidance {
 /// First come the fewest splits that leave out all others if the predictions hold, and two drawn at random as a check,
 /// or more until there are enough to fit the pipeline (predict::fit). Profiles that are wrong by then are made again,
 /// once. From then on it measures one trial at a time: of the split that may be better than those measured by most, and
-/// when none may be by more than `within`, a further repetition of one that no other beats. After each of them splits
-/// are predicted with what was fitted. The margins are predict::margins_of() what was measured so far, or half more
-/// than the worst error if that is too little to fit. Ends when none is left.
+/// when none may be by more than `within`, a further repetition of one of the few measured splits that are as good as
+/// all measured ones but for `within`. After each of them splits are predicted with what was fitted. The margins are
+/// predict::margins_of() what was measured so far, or half more than the worst error if that is too little to fit.
+/// Ends when none is left.
 ///
 /// `known`: records of an earlier run of the same sweep, whose trials are not run again. Throws what predict_splits(),
 /// Sweep::run() and `again` do.

@@ -7,6 +7,7 @@
 #include <map>
 #include <random>
 #include <set>
+#include <utility>
 
 #include <support/catch.hpp>
 #include <support/message_of.hpp>
@@ -139,8 +140,9 @@ TEST_CASE("without near ties a guided sweep measures the whole predicted frontie
   for (const auto& split : predict::predict(sweep.question).frontier) CHECK(sweep.measured(split));
 }
 
-TEST_CASE("splits that no other beats are measured in every repetition, and those that one beats are not") {
-  const GuidedRun sweep([](auto&) {});
+TEST_CASE(
+    "without near ties splits that no other beats are measured in every repetition, and those that one beats are not") {
+  const GuidedRun sweep([](auto&) {}, {.within = 0});
   std::map<int, std::pair<double, double>> speeds;
   for (const auto& record : sweep.kept) {
     speeds[record.trial.split_points.front()] = {record.summary->latency->p50_ns,
@@ -157,6 +159,29 @@ TEST_CASE("splits that no other beats are measured in every repetition, and thos
   }
   CHECK(cut_short > 0);
   CHECK(sweep.outcome.cut_short == cut_short);
+}
+
+TEST_CASE("of measured near ties one is measured in every repetition, and each other split is no better but for that") {
+  // Six pairs of blocks: the second cut of each pair has nearly the times of the first one.
+  std::vector<int> block_ms;
+  for (int pair = 0; pair < 6; ++pair) block_ms.insert(block_ms.end(), {100, 1});
+  GuidedRun sweep([](auto&) {}, {.within = 0.05}, {}, {a_profile({block_ms, block_ms})});
+  REQUIRE(sweep.outcome.cut_short > 0);
+  std::vector<TrialRecord> repeated;
+  std::copy_if(sweep.kept.begin(), sweep.kept.end(), std::back_inserter(repeated),
+               [](const auto& record) { return record.trial.repetition == 2; });
+  CHECK(sweep.kept.size() == 3 * repeated.size() + static_cast<std::size_t>(sweep.outcome.cut_short));
+  const auto measured = std::exchange(sweep.kept, repeated);
+  for (const auto& record : measured) CHECK(sweep.covers(record));
+  std::size_t unbeaten = 0;
+  for (const auto& one : measured) {
+    const bool beaten = std::any_of(measured.begin(), measured.end(), [&](const TrialRecord& other) {
+      return other.summary->latency->p50_ns<one.summary->latency->p50_ns&& * other.summary->throughput_image_per_s> *
+             one.summary->throughput_image_per_s;
+    });
+    unbeaten += one.trial.repetition == 0 && !beaten ? 1 : 0;
+  }
+  CHECK(repeated.size() < unbeaten);
 }
 
 TEST_CASE("where most cuts are near ties fewer than a third of all trials are run, though results scatter") {
