@@ -14,6 +14,7 @@ usage: figures.py check NAMES DOCUMENT...     every marker is known and closed (
        figures.py codec-answer CSV...         a row a network: not splitting, the best cut without a codec, and that of any codec
        figures.py sort-quantisation CSV...    the published rows of sort quantisation, beside what was published
        figures.py guided FULL GUIDED S S      what a guided sweep found beside a full one, and the seconds that each took
+       figures.py guided-again FULL GUIDED... how many trials each of several guided sweeps took, and what they left out
        figures.py recompute CSV...            what `--recompute` saves in memory, and costs in time
        figures.py training-published EXPLAINED...  who trains fastest, by how much, and why, beside what was published
        figures.py four-stages CSV SCHEMES     a table of schemes; a line of SCHEMES is MODEL SCHEME CUTS
@@ -262,43 +263,64 @@ def four_stages(csv_file, schemes_file):
     print("The same number of layers for every stage gives " + ", ".join(shares) + ".")
 
 
+def summaries_by_split(folder):
+    by_split = {}
+    for record in records_of(folder):
+        if record["status"] == "ok":
+            by_split.setdefault(tuple(record["trial"]["split_points"]), []).append(record["summary"])
+    return by_split
+
+
+def middle_speeds(by_split):
+    return {split: (sorted(s["latency"]["p50_ns"] for s in found)[len(found) // 2],
+                    sorted(s["throughput_image_per_s"] for s in found)[len(found) // 2]) for split, found in by_split.items()}
+
+
+def frontier_splits(by_split):
+    speeds = middle_speeds(by_split)
+    return sorted(split for split, (latency, rate) in speeds.items()
+                  if not any(l <= latency and r >= rate and (l, r) != (latency, rate) for l, r in speeds.values()))
+
+
+def left_out(full, some):
+    """Yields the splits on the full sweep's frontier that the guided one did not measure. With each of them comes the nearest split that it
+    did measure, and by which share that is behind by the full sweep's numbers, in the one in which that is more."""
+    speeds = middle_speeds(full)
+
+    def behind(other, split):
+        return max(speeds[other][0] / speeds[split][0], speeds[split][1] / speeds[other][1]) - 1
+
+    for split in frontier_splits(full):
+        if split not in some:
+            yield split, *min((behind(other, split), other) for other in some if other in speeds)
+
+
 def guided(full, some, full_s, some_s):
-    def measured(folder):
-        by_split = {}
-        for record in records_of(folder):
-            if record["status"] == "ok":
-                by_split.setdefault(tuple(record["trial"]["split_points"]), []).append(record["summary"])
-        return by_split
-
-    def middle(by_split):
-        return {split: (sorted(s["latency"]["p50_ns"] for s in found)[len(found) // 2],
-                        sorted(s["throughput_image_per_s"] for s in found)[len(found) // 2]) for split, found in by_split.items()}
-
-    def frontier(by_split):
-        speeds = middle(by_split)
-        return sorted(split for split, (latency, rate) in speeds.items()
-                      if not any(l <= latency and r >= rate and (l, r) != (latency, rate) for l, r in speeds.values()))
-
     def named(splits):
         return "; ".join(",".join(map(str, split)) for split in splits)
 
-    everything, chosen = measured(full), measured(some)
+    everything, chosen = summaries_by_split(full), summaries_by_split(some)
     rows = []
     for name, by_split, seconds in (("all splits", everything, full_s), ("guided, profile included", chosen, some_s)):
-        rows.append([name, named(frontier(by_split)), str(sum(map(len, by_split.values()))), seconds])
+        rows.append([name, named(frontier_splits(by_split)), str(sum(map(len, by_split.values()))), seconds])
     table(["sweep", "frontier", "trials", "s"], rows, words=2)
-    missed = [split for split in frontier(everything) if split not in chosen]
-    print(f"\nThe guided sweep left out {named(missed) or 'none'} of the frontier of all splits.")
-    full_middle = middle(everything)
-    for split in missed:
-        def behind(other):  # by the full sweep's numbers, in the one in which that is more
-            return max(full_middle[other][0] / full_middle[split][0], full_middle[split][1] / full_middle[other][1]) - 1
-
-        nearest = min((other for other in chosen if other in full_middle), key=behind)
-        print(f"To {named([split])} the nearest that it measured is {named([nearest])}, {100 * behind(nearest):.1f} % behind.")
+    missed = list(left_out(everything, chosen))
+    print(f"\nThe guided sweep left out {named(split for split, *_ in missed) or 'none'} of the frontier of all splits.")
+    for split, share, nearest in missed:
+        print(f"To {named([split])} the nearest that it measured is {named([nearest])}, {100 * share:.1f} % behind.")
 
 
-COMMANDS = {"guided": guided, "check": check, "place": place, "machine": machine, "splits": splits, "promises": promises, "fidelity": fidelity, "training": training,
+def guided_again(full, *some):
+    everything = summaries_by_split(full)
+    sweeps = [summaries_by_split(folder) for folder in some]
+    trials = sorted(sum(map(len, chosen.values())) for chosen in sweeps)
+    shares = [share for chosen in sweeps for _, share, _ in left_out(everything, chosen)]
+    print(f"{len(some)} such guided sweeps took {', '.join(map(str, trials))} of {sum(map(len, everything.values()))} trials.")
+    print(f"Of the frontier of all splits they left out {len(shares)} in all, to which the nearest that was measured is at most "
+          f"{100 * max(shares):.1f} % behind." if shares else "None of them left out any of the frontier of all splits.")
+
+
+COMMANDS = {"guided": guided, "guided-again": guided_again, "check": check, "place": place, "machine": machine, "splits": splits, "promises": promises, "fidelity": fidelity, "training": training,
             "training-published": training_published, "recompute": recompute, "around": around, "break-even": break_even,
             "codec-cuts": codec_cuts, "codec-answer": codec_answer, "sort-quantisation": sort_quantisation, "four-stages": four_stages}
 

@@ -45,7 +45,10 @@ class GuidedSweep {
   GuidedSweep(const std::vector<experiment::Trial>& plan, std::vector<record::TrialRecord> known, Sweep& sweep,
               Guidance guidance)
       : records_(std::move(known)), sweep_(sweep), guidance_(std::move(guidance)), seed_(plan.front().seed) {
-    for (const auto& trial : plan) left_[trial.cut()];
+    for (const auto& trial : plan) {
+      left_[trial.cut()];
+      if (trial.all_local()) whole_ = trial.cut();
+    }
     for (const auto& trial : remaining_trials(plan, records_)) left_[trial.cut()].push_back(trial);
     for (const auto& [cut, trials] : left_) cuts_.push_back(cut);
     for (const auto& record : records_) {
@@ -84,7 +87,7 @@ class GuidedSweep {
 
   std::set<Cut> first_choice() {
     std::set<Cut> chosen;
-    for (const auto& [cut, speed] : cover_of(predicted_)) chosen.insert(cut);
+    for (const auto& [cut, speed] : cover_of(predicted_, predicted_of(whole_))) chosen.insert(cut);
     std::vector<Cut> rest;
     std::set_difference(cuts_.begin(), cuts_.end(), chosen.begin(), chosen.end(), std::back_inserter(rest));
     std::mt19937_64 random(seed_);
@@ -128,9 +131,13 @@ class GuidedSweep {
     return best;
   }
 
-  /// A few splits such that each other one is ahead of one of them by no more than a near tie.
-  Speeds cover_of(const Speeds& speeds) const {
-    Speeds cover;
+  Speeds predicted_of(const std::optional<Cut>& cut) const {
+    return cut ? Speeds{{*cut, predicted_.at(*cut)}} : Speeds{};
+  }
+
+  /// A few splits, with those of `cover` among them, such that each other one is ahead of one of them by no more than a
+  /// near tie.
+  Speeds cover_of(const Speeds& speeds, Speeds cover = {}) const {
     while (const auto next = furthest_ahead(speeds, cover, {})) cover.emplace(*next, speeds.at(*next));
     return cover;
   }
@@ -186,6 +193,7 @@ class GuidedSweep {
   Guidance guidance_;
   std::uint64_t seed_;
   std::vector<Cut> cuts_;                              ///< of the plan, in order
+  std::optional<Cut> whole_;                           ///< the one that does not split, if the plan has it
   std::map<Cut, std::deque<experiment::Trial>> left_;  ///< what was not run yet
   std::map<Cut, int> tried_;                           ///< how often
   Speeds predicted_;

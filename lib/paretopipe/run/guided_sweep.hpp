@@ -60,13 +60,13 @@ struct Guidance {
 /// is left out if a measured one would be as good in both numbers, but for `within`, even if the split's predictions
 /// were too bad by the margins (epsilon-dominance: Laumanns et al., Evolutionary Computation 10(3), 2002).
 ///
-/// First come the fewest splits that leave out all others if the predictions hold, and two drawn at random as a check,
-/// or more until there are enough to fit the pipeline (predict::fit). Profiles that are wrong by then are made again,
-/// once. From then on it measures one trial at a time: of the split that may be better than those measured by most, and
-/// when none may be by more than `within`, a further repetition of one of the few measured splits that are as good as
-/// all measured ones but for `within`. After each of them splits are predicted with what was fitted. The margins are
-/// predict::margins_of() what was measured so far, or half more than the worst error if that is too little to fit.
-/// Ends when none is left.
+/// First come not splitting, with which every cut is compared, the fewest splits that leave out all others if the
+/// predictions hold, and two drawn at random as a check, or more until there are enough to fit the pipeline
+/// (predict::fit). Profiles that are wrong by then are made again, once. From then on it measures one trial at a time:
+/// of the split that may be better than those measured by most, and when none may be by more than `within`, a further
+/// repetition of one of the few measured splits that are as good as all measured ones but for `within`. After each of
+/// them splits are predicted with what was fitted. The margins are predict::margins_of() what was measured so far, or
+/// half more than the worst error if that is too little to fit. Ends when none is left.
 ///
 /// `known`: records of an earlier run of the same sweep, whose trials are not run again. Throws what predict_splits(),
 /// Sweep::run() and `again` do.

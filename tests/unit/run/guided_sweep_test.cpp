@@ -124,8 +124,12 @@ double drawn_for(const experiment::Trial& trial, std::uint64_t seed, bool each_r
 
 }  // namespace
 
-TEST_CASE("a guided sweep measures what makes every other split needless, and two splits more as a check") {
+TEST_CASE("a guided sweep measures not splitting, what makes every other split needless, and two splits as a check") {
   GuidedRun sweep([](auto&) {});
+  const auto whole = predict::predict_splits(sweep.question, {{{kGuidedBlocks}}}).front();
+  const auto halves = predict::predict_splits(sweep.question, {{{kGuidedBlocks / 2}}}).front();
+  REQUIRE(whole.latency_ns.value > 1.2 * halves.latency_ns.value);
+  CHECK(sweep.executor.runs.contains(kGuidedBlocks));
   CHECK(sweep.executor.runs.size() >= 3);
   CHECK(sweep.executor.runs.size() < 8);
   CHECK(sweep.outcome.splits == 13);
