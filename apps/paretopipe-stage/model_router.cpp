@@ -56,7 +56,7 @@ class ModelRouter final : public stage::Backend {
     return loaded_->make_training_part(request, range, training);
   }
 
-  /// Gives all of it to the loaded backend.
+  /// The whole budget goes to the loaded backend.
   void keep_prepared(std::int64_t bytes) override {
     kept_bytes_ = bytes;
     loaded_->keep_prepared(bytes);

@@ -4,6 +4,7 @@
 #include <paretopipe/render/table.hpp>
 
 #include <algorithm>
+#include <iterator>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -48,7 +49,8 @@ nlohmann::ordered_json catalogue_json() {
   return json;
 }
 
-/// Small trials with one batch in flight, with every codec unless some are named; without one first.
+/// Small trials with one batch in flight, with every codec unless some are named. Trials without a codec are added if
+/// none are named.
 experiment::Experiment experiment_of(const CodecsOptions& options) {
   const auto& given = options.sweep.settings;
   if (!given.contains("splits") && !given.contains("partitions")) {
@@ -69,8 +71,13 @@ experiment::Experiment experiment_of(const CodecsOptions& options) {
   experiment.codecs.emplace_back("channel8+zstd");
   experiment::apply_flags(experiment, given);
   for (auto* codecs : {&experiment.codecs, &experiment.codec_inputs}) {
-    const bool compared = codecs->empty() || std::find(codecs->begin(), codecs->end(), codec::kNone) != codecs->end();
-    if (!compared) codecs->insert(codecs->begin(), codec::kNone);
+    if (codecs->empty()) continue;
+    const auto none = std::find(codecs->begin(), codecs->end(), codec::kNone);
+    if (none == codecs->end()) {
+      codecs->insert(codecs->begin(), codec::kNone);
+    } else {
+      std::rotate(codecs->begin(), none, none + 1);
+    }
   }
   return completed(std::move(experiment));
 }
@@ -78,7 +85,7 @@ experiment::Experiment experiment_of(const CodecsOptions& options) {
 /// What one codec did to the activation.
 struct Found {
   record::TrialRecord record;
-  double coding_ns = 0;  ///< encode and decode, beyond those without a codec
+  double coding_ns = 0;  ///< encode and decode, in addition to those without a codec
   std::optional<double> break_even_bit_per_s{};
 };
 
@@ -95,16 +102,19 @@ std::vector<Found> measure(const experiment::Experiment& experiment, const Codec
   const auto trials = run::prepare_sweep(experiment, inputs, executor).trials;
   const bool of_input = !experiment.codec_inputs.empty() && trials.front().split_points.front() == 0;
   const auto& codecs = of_input ? experiment.codec_inputs : experiment.codecs;
-  std::vector<Found> found;
+  std::vector<experiment::Trial> asked;
   for (const auto& codec : codecs) {
-    for (const auto& trial : trials) {
-      if (trial.codec == codec) found.push_back({executor.run(trial)});
-    }
+    std::copy_if(trials.begin(), trials.end(), std::back_inserter(asked),
+                 [&](const auto& trial) { return trial.codec == codec; });
   }
-  if (found.size() != codecs.size()) {
-    throw UsageError(fmt::format("codecs looks at one cut that something crosses, and {} of {} trials are of none",
-                                 trials.size() - found.size() + 1, trials.size()));
+  if (asked.size() != codecs.size()) {
+    throw UsageError(
+        fmt::format("codecs measures one cut that something crosses, once with each of {} codecs, and these flags ask "
+                    "for {}; name one cut with --split",
+                    codecs.size(), record::quantity(asked.size(), "such trial")));
   }
+  std::vector<Found> found;
+  for (const auto& trial : asked) found.push_back({executor.run(trial)});
   const auto& plain = found.front().record;
   for (auto& one : found) {
     if (one.record.status != record::Status::ok || plain.status != record::Status::ok) continue;

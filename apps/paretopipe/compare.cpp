@@ -24,7 +24,7 @@ struct CompareOptions {
   std::string out;
 };
 
-/// What is looked at unless somebody says otherwise: what the trials are measured for.
+/// The metrics that are compared unless a person names some: those that the trials are measured for.
 std::vector<std::string> usual_metrics(const std::vector<record::TrialRecord>& records) {
   const bool trained =
       std::any_of(records.begin(), records.end(), [](const auto& record) { return record.trial.training.has_value(); });

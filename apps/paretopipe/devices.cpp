@@ -76,7 +76,7 @@ std::string library_of(const nlohmann::json& compute) {
   return compute.value("library", "-");
 }
 
-/// The files of the BLAS, without their folders.
+/// The file names of the BLAS libraries, without their folders.
 std::string blas_of(const nlohmann::json& compute) {
   if (!compute.contains("blas") || !compute.at("blas").is_array()) return "-";
   std::vector<std::string> names;
@@ -129,8 +129,7 @@ std::string wall_clock_of(const run::CheckedDevice& device) {
 std::string state_of(const run::CheckedDevice& device) {
   if (device.problem) return "NOT USABLE";
   const auto count = [&](host::Level level) {
-    return std::count_if(device.findings.begin(), device.findings.end(),
-                         [&](const auto& finding) { return finding.level == level; });
+    return std::ranges::count(device.findings, level, &host::Finding::level);
   };
   if (const auto problems = count(host::Level::problem); problems > 0) return fmt::format("{} PROBLEM(S)", problems);
   const auto warnings = count(host::Level::warning);
@@ -140,7 +139,7 @@ std::string state_of(const run::CheckedDevice& device) {
 struct Property {
   const char* name;
   std::function<std::string(const run::CheckedDevice&)> text;
-  bool needs_host = true;  ///< unknown of a device without a stage
+  bool needs_host = true;  ///< unknown for a device without a stage
 };
 
 const std::vector<Property>& properties() {
@@ -267,7 +266,7 @@ launch::Reach reach_of(const Device& device, const launch::InterruptGuard& inter
   return {device.name, run::launcher_of(device), interrupt.descriptor()};
 }
 
-/// A copy that no sweep would use helps nobody.
+/// Refuses devices for which a copy would not be used.
 void check_deployable(const Device& device) {
   if (device.local()) throw UsageError("local is this machine, which has the programs already; name other devices");
   if (device.program.empty()) return;
@@ -292,7 +291,7 @@ ExitCode run_deploy(const DevicesOptions& options) {
   return ExitCode::success;
 }
 
-/// Without names, all but this machine: what it has in its cache came from nobody else.
+/// Without names, cleans all devices but this machine, whose cache holds nothing that another one sent.
 ExitCode run_clean(const DevicesOptions& options) {
   const launch::InterruptGuard interrupt;
   for (const auto& device : chosen_devices(options)) {

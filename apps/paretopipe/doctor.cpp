@@ -53,7 +53,7 @@ bool is_reference(const std::string& kernel) {
   return kernel.starts_with("ref") || kernel.ends_with(":ref");
 }
 
-/// Nothing is known of a LibTorch that does not name its kernels.
+/// None for a LibTorch that does not name its kernels.
 std::optional<host::Finding> judge_kernels(const nlohmann::json& applied) {
   const auto found = applied.find("convolution_kernels");
   if (found == applied.end() || found->is_null()) return std::nullopt;
@@ -69,7 +69,7 @@ std::optional<host::Finding> judge_kernels(const nlohmann::json& applied) {
            : ""};
 }
 
-/// What only a stage that runs can tell. Its other problems are among the observations.
+/// What only a running stage can tell. Its other problems are among the observations.
 std::vector<host::Finding> stage_findings(const host::Observations& seen) {
   if (!seen.stage_program || !seen.missing_libraries.empty()) return {};
   nlohmann::json applied;
@@ -105,9 +105,7 @@ void print_text(const std::vector<host::Finding>& findings) {
     fmt::print("{:28} why:    {}\n", "", finding.why);
     if (!finding.remedy.empty()) fmt::print("{:28} remedy: {}\n", "", finding.remedy);
   }
-  const auto count = [&](host::Level level) {
-    return std::count_if(findings.begin(), findings.end(), [&](const auto& finding) { return finding.level == level; });
-  };
+  const auto count = [&](host::Level level) { return std::ranges::count(findings, level, &host::Finding::level); };
   fmt::print("\n{} problem(s), {} warning(s), {} note(s)\n", count(host::Level::problem), count(host::Level::warning),
              count(host::Level::note));
 }

@@ -26,12 +26,6 @@ struct ExplainOptions {
   std::string out;
 };
 
-std::set<std::string> wanted_ids(const record::RecordSet& set, const render::TrialSelection& selection) {
-  std::set<std::string> ids;
-  for (const auto& record : render::select_trials(set.records, selection)) ids.insert(record.trial.id());
-  return ids;
-}
-
 std::string render_explanation(const std::vector<diagnosis::GroupDiagnosis>& groups,
                                const std::vector<predict::VerifiedGroup>& predictions, const ExplainOptions& options) {
   if (options.format == "json") return render::render_json(groups, predictions);
@@ -54,9 +48,11 @@ ExitCode run_explain(const ExplainOptions& options) {
     print_notice("{}: it holds no trial, so there is nothing to explain\n", options.path);
     return ExitCode::negative;
   }
-  const auto groups = diagnosis::diagnose(set.records, wanted_ids(set, options.selection));
-  const auto predictions = predict::verify_all(load_profiles(options.profiles, options.path),
-                                               render::select_trials(set.records, options.selection));
+  const auto wanted = render::select_trials(set.records, options.selection);
+  std::set<std::string> ids;
+  for (const auto& record : wanted) ids.insert(record.trial.id());
+  const auto groups = diagnosis::diagnose(set.records, ids);
+  const auto predictions = predict::verify_all(load_profiles(options.profiles, options.path), wanted);
   deliver(render_explanation(groups, predictions, options), options.out);
   return any_diagnosis(groups) ? ExitCode::success : ExitCode::negative;
 }

@@ -39,7 +39,7 @@ void refuse_unknown_command(const CLI::App& app, int argc, char** argv) {
 [[noreturn]] void refuse_unknown_argument(const CLI::App& app) {
   const auto* command = &app;
   auto name = app.get_name();
-  // What stands before a subcommand is left with the command above it.
+  // CLI11 leaves an argument before a subcommand with the command above it.
   for (auto given = app.get_subcommands(); command->remaining().empty() && !given.empty();
        given = command->get_subcommands()) {
     command = given.front();

@@ -31,7 +31,7 @@ std::string shape_text(const std::vector<std::vector<std::int64_t>>& shapes) {
   return fmt::format("{}", fmt::join(texts, " + "));
 }
 
-/// `tensors`: what is special about them.
+/// `tensors`: their type and memory format, if these are special (describe_tensors()).
 void print_model(const experiment::ModelDescription& model, const std::string& tensors) {
   render::Table table({{"split", render::Align::right},
                        {"after block"},
@@ -133,7 +133,7 @@ nlohmann::json json_of(const TrainedStage& stage) {
   return json;
 }
 
-/// What each stage needs for the ways to train that the settings name.
+/// Shows what each stage needs, for the ways to train that the settings name.
 void show_training(const ModelsOptions& options, experiment::ModelDescription model, stage::ModelRequest request,
                    const std::filesystem::path& program) {
   experiment::Experiment experiment;

@@ -3,6 +3,7 @@
 #include <paretopipe/experiment/network_profile.hpp>
 #include <paretopipe/render/table.hpp>
 #include <paretopipe/shaping/interface/peer_shaping.hpp>
+#include <paretopipe/shaping/kernel/tc_commands.hpp>
 
 #include <memory>
 #include <optional>
@@ -29,7 +30,12 @@ struct NetPlanOptions {
   std::string direction = "forward";
 };
 
-/// Without a peer, the commands that people would type: they shape everything that leaves the interface.
+/// The command as a person types it.
+std::string to_line(const shaping::Command& command) {
+  return fmt::format("{}", fmt::join(command, " "));
+}
+
+/// Without a peer, returns the commands that people would type, which shape everything that leaves the interface.
 shaping::PeerPlan plan(const NetPlanOptions& options, const experiment::LinkConditions& conditions) {
   if (!options.peer.empty()) {
     shaping::PeerTarget target{options.interface, options.peer};
@@ -42,7 +48,7 @@ shaping::PeerPlan plan(const NetPlanOptions& options, const experiment::LinkCond
   return {shaping::shape_commands(options.interface, conditions), shaping::clear_command(options.interface)};
 }
 
-/// For a plan without a peer; one with a peer cuts by itself.
+/// Only for a plan without a peer: one with a peer cuts by itself.
 void say_how_to_cut(const std::string& interface) {
   print_notice(
       "note: {} may hand netem up to 64 KiB of TCP at once, which it delays, loses and paces as one packet; to "
@@ -70,8 +76,6 @@ ExitCode run_plan(const NetPlanOptions& options) {
   return ExitCode::success;
 }
 
-}  // namespace
-
 void add_net_plan(CLI::App& net, Command& chosen) {
   auto options = std::make_shared<NetPlanOptions>();
   auto* command = net.add_subcommand("plan", "Print the tc commands that `net apply` would run, and run nothing");
@@ -89,8 +93,6 @@ void add_net_plan(CLI::App& net, Command& chosen) {
       ->capture_default_str();
   command->callback([options, &chosen] { chosen = [options] { return run_plan(*options); }; });
 }
-
-namespace {
 
 struct ShowOptions {
   std::string profile;
@@ -142,23 +144,19 @@ ExitCode run_show(const ShowOptions& options) {
   return ExitCode::success;
 }
 
-}  // namespace
-
-std::string to_line(const shaping::Command& command) {
-  return fmt::format("{}", fmt::join(command, " "));
-}
-
-const experiment::LinkConditions& conditions_of(const experiment::NetworkProfile& profile,
-                                                const std::string& direction) {
-  return direction == "backward" ? profile.backward : profile.forward;
-}
-
 void add_net_show(CLI::App& net, Command& chosen) {
   auto options = std::make_shared<ShowOptions>();
   auto* command = net.add_subcommand("show", "List the network profiles, or show one in full");
   command->add_option("profile", options->profile, "A profile that ships, or a file")->type_name("PROFILE");
   add_format_option(*command, options->format, {"table", "json"});
   command->callback([options, &chosen] { chosen = [options] { return run_show(*options); }; });
+}
+
+}  // namespace
+
+const experiment::LinkConditions& conditions_of(const experiment::NetworkProfile& profile,
+                                                const std::string& direction) {
+  return direction == "backward" ? profile.backward : profile.forward;
 }
 
 void add_net(CLI::App& app, Command& chosen) {

@@ -61,12 +61,6 @@ class MemoryFile {
   FileDescriptor descriptor_;
 };
 
-}  // namespace
-
-void require_png_renderer() {
-  renderer();
-}
-
 std::string render_png(std::string_view svg) {
   MemoryFile drawing;
   drawing.write(svg);
@@ -80,8 +74,6 @@ std::string render_png(std::string_view svg) {
   }
   return png;
 }
-
-namespace {
 
 struct PlotOptions {
   std::string path;
@@ -101,7 +93,7 @@ using Render = std::string (*)(const render::Plot& plot);
 Render renderer_for(const std::filesystem::path& out) {
   if (out.extension() == ".svg") return render::render_svg;
   if (out.extension() == ".png") {
-    require_png_renderer();
+    renderer();  // which throws if there is none
     return [](const render::Plot& plot) { return render_png(render::render_svg(plot)); };
   }
   throw UsageError(fmt::format("cannot plot to {}: a picture's name ends in .svg or .png", out.string()));

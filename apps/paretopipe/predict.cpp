@@ -75,18 +75,8 @@ End end_of(const std::string& objective) {
                   objective));
 }
 
-/// What is predicted under the name of a metric.
-double predicted_number(const predict::PredictedSplit& split, const frontier::Constraint& constraint) {
-  if (constraint.metric->name == "latency_p50") return split.latency_ns.value;
-  if (constraint.metric->name == "throughput") return split.throughput_image_per_s.value;
-  throw UsageError(fmt::format(
-      "--where {}: bounds of latency_p50 and throughput can be kept here, and --memory limits what a stage needs; "
-      "measure the others with `paretopipe sweep`",
-      constraint.label()));
-}
-
-/// What keeps the bounds. A split that keeps them and that nothing beats is on the whole frontier, too, as long as each
-/// bound asks for what is better.
+/// Removes the splits that break a bound. The others are the frontier of all splits that keep the bounds: a bound asks
+/// for better values, so a split that breaks it beats none that keeps it.
 void keep_bounds(std::vector<predict::PredictedSplit>& frontier, const std::vector<frontier::Constraint>& constraints) {
   for (const auto& constraint : constraints) {
     using frontier::Comparison;
@@ -99,7 +89,16 @@ void keep_bounds(std::vector<predict::PredictedSplit>& frontier, const std::vect
       throw UsageError(
           fmt::format("--where {}: this asks for what is worse; turn the bound round", constraint.label()));
     }
-    std::erase_if(frontier, [&](const auto& split) { return !constraint.holds(predicted_number(split, constraint)); });
+    const bool of_latency = constraint.metric->name == "latency_p50";
+    if (!of_latency && constraint.metric->name != "throughput") {
+      throw UsageError(
+          fmt::format("--where {}: bounds of latency_p50 and throughput can be kept here, and --memory limits what a "
+                      "stage needs; measure the others with `paretopipe sweep`",
+                      constraint.label()));
+    }
+    std::erase_if(frontier, [&](const predict::PredictedSplit& split) {
+      return !constraint.holds(of_latency ? split.latency_ns.value : split.throughput_image_per_s.value);
+    });
   }
 }
 
@@ -120,7 +119,7 @@ std::string render_verification(const predict::Verification& verification, doubl
   return render::render_text(verification, tolerance, text_style(options.out));
 }
 
-/// Holds the profiles against records.
+/// Compares what the profiles predict with records.
 ExitCode check_profiles(const PredictOptions& options) {
   const auto tolerance = parse_probability(options.within);
   if (!options.objective.empty() || !options.constraints.empty()) {
@@ -161,7 +160,7 @@ ExitCode run_predict(const PredictOptions& options) {
   return frontier.empty() ? ExitCode::negative : ExitCode::success;
 }
 
-/// What is predicted: of which pipelines, and over what.
+/// Adds the options that say which pipelines are predicted, and over which network.
 void add_question_options(CLI::App& command, PredictOptions& options) {
   command.add_option("profiles", options.profiles, "Files that `paretopipe profile` wrote; their devices in order")
       ->required();

@@ -47,7 +47,7 @@ std::filesystem::path results_folder(const SweepOptions& options, const experime
   return folder / fmt::format("shard-{}-of-{}", options.shard.number, options.shard.count);
 }
 
-/// Refuses a plan that would be another one in every shard, and so have gaps and overlaps.
+/// Refuses a plan that may differ from shard to shard, and so have gaps and overlaps.
 void check_shard(const SweepOptions& options, const experiment::Experiment& experiment) {
   if (!is_part(options) || !experiment::wants_equal_time(experiment)) return;
   throw UsageError(
@@ -55,7 +55,7 @@ void check_shard(const SweepOptions& options, const experiment::Experiment& expe
       "each shard would make anew: measure equal-time without --shard, or list its split points");
 }
 
-/// The settings that a trial's label leaves out because they seldom differ.
+/// The settings that a trial's label leaves out because they seldom vary.
 std::string axes_of(const experiment::Trial& trial, const experiment::Experiment& experiment) {
   const auto depth = experiment.depth.size() > 1 ? fmt::format(" depth {}", trial.depth) : "";
   const auto threads =
@@ -63,7 +63,7 @@ std::string axes_of(const experiment::Trial& trial, const experiment::Experiment
   return fmt::format("{}{}", depth, threads);
 }
 
-/// What the stages of a trial that trains do in its first step, each distinct one once.
+/// Prints what the stages of a training do in its first step, each distinct schedule once.
 void print_schedules(const std::vector<experiment::Trial>& trials) {
   std::set<std::string> printed;
   for (const auto& trial : trials) {
@@ -99,7 +99,7 @@ void print_plan(const std::vector<experiment::Trial>& trials, std::size_t planne
   fmt::print("\n");
 }
 
-/// What a person should know before believing the numbers; prints nothing if there is nothing to say.
+/// Prints what a person should know before believing the numbers, if there is anything.
 void print_findings(const run::SweepCounts& counts) {
   const auto note = [](int count, const char* noun, const char* what) {
     if (count > 0) fmt::print("note: {}: {}\n", record::quantity(static_cast<std::size_t>(count), noun), what);
@@ -143,7 +143,7 @@ ExitCode conclude(const run::SweepCounts& counts, int ok_before, const SweepSide
 
 /// Devices that compute on one CPU take turns, unlike a deployment on separate devices.
 void warn_of_shared_cpus(const experiment::Experiment& experiment) {
-  std::map<int, int> taken;  // by which device
+  std::map<int, int> taken;  // which device takes a CPU
   for (int stage = 0; stage < experiment.stages; ++stage) {
     if (experiment.cpus[static_cast<std::size_t>(stage)].empty()) continue;  // of another machine
     const int device = experiment::device_of(experiment.placement, stage);
@@ -156,8 +156,8 @@ void warn_of_shared_cpus(const experiment::Experiment& experiment) {
   }
 }
 
-/// Data parallelism has as many batches in flight as the pipelines that it is compared with. Replicas that train do
-/// not.
+/// With data parallelism as many batches are in flight as in the pipelines that it is compared with. Replicas that
+/// train do not depend on that.
 void warn_of_idle_devices(const experiment::Experiment& experiment) {
   if (experiment.task == experiment::Task::train || !experiment::has_offline(experiment.phases)) return;
   const auto& baselines = experiment.baselines;
@@ -186,7 +186,7 @@ void warn_of_short_phases(const experiment::Experiment& experiment) {
   }
 }
 
-/// What a sweep that decides for itself what to measure concludes beside its records.
+/// The findings of a sweep that decides for itself what to measure.
 struct Decided {
   std::optional<run::AdaptiveOutcome> adaptive{};
   std::optional<run::GuidedOutcome> guided{};

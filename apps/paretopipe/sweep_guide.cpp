@@ -16,7 +16,7 @@ namespace paretopipe::cli {
 
 namespace {
 
-/// A few rounds suffice to choose by; what is chosen is measured.
+/// A few rounds suffice to choose splits, because what is chosen is measured.
 constexpr int kGuidingRounds = 5;
 
 /// Where profile_beside() looks for it, once the folder has records.

@@ -8,7 +8,7 @@
 
 #include "sweep_setup.hpp"
 
-// What predicts which splits a sweep measures: profiles that somebody names, or that the sweep makes for itself.
+// Predicts which splits a sweep measures, by profiles that somebody names or that the sweep makes itself.
 
 namespace paretopipe::cli {
 
@@ -25,14 +25,14 @@ class SweepGuide {
   /// Throws UsageError for a plan or named profiles that cannot guide, before anything is measured.
   void check(const std::vector<experiment::Trial>& plan) const;
 
-  /// Profiles are made now unless somebody named them, or they were made here before and still are of these devices.
-  /// The result borrows from this object. Throws what guiding_question() and profile_devices() do.
+  /// Makes profiles now, unless somebody named some, or some were made here before and still are of these devices. The
+  /// result borrows from this object. Throws what guiding_question() and profile_devices() do.
   run::Guidance guidance(const std::vector<experiment::Trial>& plan) const;
 
  private:
   predict::Question question(const std::vector<experiment::Trial>& plan) const;
 
-  /// Profiles of the devices as they are now, which are kept beside the records.
+  /// Profiles the devices as they are now, and keeps that beside the records.
   std::vector<predict::Profile> profile_again() const;
 
   const SweepOptions& options_;
@@ -43,7 +43,7 @@ class SweepGuide {
   double within_ = run::kNearTie;
 };
 
-/// What a guided sweep found out about its predictions. `folder`: of the records.
+/// Prints what a guided sweep found out about its predictions. `folder` has the records.
 void print_guided(const run::GuidedOutcome& outcome, const std::filesystem::path& folder);
 
 }  // namespace paretopipe::cli

@@ -25,15 +25,15 @@ namespace {
 std::string help_of(const experiment::Setting& setting) {
   auto meaning = setting.meaning;
   std::erase(meaning, '`');
-  if (setting.kind == experiment::FlagKind::off) return fmt::format("Not this: {}", meaning);
-  const auto* often = setting.kind == experiment::FlagKind::repeated ? "; may be given several times" : "";
+  if (setting.value.kind == experiment::FlagKind::off) return fmt::format("Not this: {}", meaning);
+  const auto* often = setting.value.kind == experiment::FlagKind::repeated ? "; may be given several times" : "";
   return fmt::format("{}{} ({})", meaning, often, experiment::default_of(setting));
 }
 
 void add_setting_flag(CLI::App& command, experiment::GivenFlags& given, const experiment::Setting& setting) {
   const auto names = setting.alias.empty() ? setting.flag : setting.flag + "," + setting.alias;
   const auto take = [&given, key = setting.key](const std::vector<std::string>& texts) { given[key] = texts; };
-  if (setting.kind == experiment::FlagKind::off || setting.kind == experiment::FlagKind::on) {
+  if (setting.value.kind == experiment::FlagKind::off || setting.value.kind == experiment::FlagKind::on) {
     command
         .add_flag_callback(
             names, [take] { take({""}); }, help_of(setting))
@@ -43,7 +43,7 @@ void add_setting_flag(CLI::App& command, experiment::GivenFlags& given, const ex
   auto* option = command.add_option_function<std::vector<std::string>>(names, take, help_of(setting))
                      ->type_name(setting.value.type)
                      ->group(setting.heading);
-  if (setting.kind == experiment::FlagKind::repeated) {
+  if (setting.value.kind == experiment::FlagKind::repeated) {
     option->allow_extra_args(false);
   } else {
     option->expected(1);
@@ -171,7 +171,7 @@ std::filesystem::path checked_program(const std::filesystem::path& program) {
 SweepSides::Side::Side(run::ExecutorOptions options, std::filesystem::path where)
     : sha256(options.provenance.stage_program_sha256), folder(std::move(where)), executor(std::move(options)) {}
 
-/// Read anew for every answer: a sweep asks once.
+/// Reads the file at every call. A sweep calls this only once.
 std::vector<record::TrialRecord> SweepSides::Side::known() const {
   std::error_code unknown;
   if (!std::filesystem::exists(file(), unknown)) return {};

@@ -19,7 +19,8 @@
 // What a sweep or a single run needs before there is a plan.
 namespace paretopipe::cli {
 
-/// The options of a sweep's command line. What no flag gives comes from the experiment file, then from the defaults.
+/// The options of a sweep's command line. Settings without a flag come from the experiment file, then from the
+/// defaults.
 struct SweepOptions {
   std::filesystem::path experiment_file;
   experiment::GivenFlags settings;
@@ -33,8 +34,8 @@ struct SweepOptions {
   std::vector<std::string> command_line;
 };
 
-/// Adds the flags of the settings with these keys, which blanks separate, or of all, in the order of the table. What a
-/// person gives is in `given`, which must outlive the command, once the command line is parsed.
+/// Adds the flags of the settings with these keys, which are separated by blanks, or of all settings, in the order of
+/// the table. Parsing the command line fills `given`, which must outlive the command.
 void add_setting_flags(CLI::App& command, experiment::GivenFlags& given, const std::string& keys = "");
 
 /// Adds the flags of `sweep`, which fill `options` when the command line is parsed.
@@ -49,7 +50,7 @@ experiment::Experiment completed(experiment::Experiment experiment);
 run::ExecutorOptions executor_options(const SweepOptions& options, const experiment::Experiment& experiment,
                                       const run::SweepInputs& inputs, const launch::InterruptGuard& interrupt);
 
-/// The stage programs that a sweep measures: its own, whose records go into the results folder; and, with --against,
+/// The stage programs that a sweep measures. The records of its own go into the results folder. With --against there is
 /// another one, whose records go into the folder `base` within it.
 class SweepSides {
  public:
@@ -67,7 +68,8 @@ class SweepSides {
   void open(bool resume);
 
   /// The records of an earlier sweep that need not be measured again, if it is resumed. With two programs, both must
-  /// have measured them in turns. Throws UsageError if a record is of another program than the one that would continue.
+  /// have measured them in turns. Throws UsageError if records were made by another program than the one that would
+  /// continue.
   std::vector<record::TrialRecord> known(bool resume) const;
 
   void expect(const std::vector<experiment::Trial>& trials);

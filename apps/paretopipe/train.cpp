@@ -80,12 +80,12 @@ void check_target_of_weights(const TrainOptions& options, const experiment::Expe
   check_not_replaced(experiment.weights, options.save);
 }
 
-/// A training with a lossy codec is first done without it.
+/// True if the codec is lossy and the training is first done without it, to compare.
 bool compares(const TrainOptions& options, const experiment::Trial& trial) {
   return !options.codec_only && run::has_lossy_codec(trial);
 }
 
-/// Shows and keeps what a training brings, epoch after epoch.
+/// Shows the results of a training and keeps its weights, epoch after epoch.
 class Course {
  public:
   /// `without`: the epochs of the same training without its codec, if it is compared with them.
@@ -124,7 +124,7 @@ class Course {
  private:
   bool reached_target() const { return options_->target_accuracy && done_.accuracy >= *options_->target_accuracy; }
 
-  /// On a terminal.
+  /// Only on a terminal.
   void show_progress(const run::Epoch& epoch) {
     if (::isatty(STDERR_FILENO) == 0) return;
     const auto left =
@@ -134,7 +134,7 @@ class Course {
     shown_ = true;
   }
 
-  /// Returns whether the training goes on.
+  /// True if the training goes on.
   bool tell(const run::Epoch& epoch, const run::FetchWeights& weights) {
     clear_progress();
     if (!options_->save.empty()) save(weights(), options_->save);
@@ -159,7 +159,7 @@ class Course {
   bool shown_ = false;
 };
 
-/// The epochs of the trial without its codec, whose weights nobody needs.
+/// Trains without the trial's codec and appends the epochs to `done`. The weights are not kept.
 std::optional<record::Failure> train_without_codec(run::PipelineExecutor& executor, experiment::Trial trial, int epochs,
                                                    std::vector<run::Epoch>& done) {
   const auto codec = std::exchange(trial.codec, codec::kNone);

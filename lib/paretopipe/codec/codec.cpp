@@ -17,12 +17,12 @@ bool quantises(const Codec& codec, const Layout& layout) {
   return codec.quantiser != Quantiser::none && layout.element != Element::int64;
 }
 
-/// What a compressor takes.
+/// Bytes before a compressor takes them.
 std::size_t plain_bytes(const Codec& codec, const Layout& layout) {
   return quantises(codec, layout) ? quantised_bytes(codec.quantiser, layout) : layout.bytes();
 }
 
-/// Bytes of an element of what a compressor takes; 1 where not all elements have the same width.
+/// Bytes of an element that a compressor takes; 1 where not all elements have the same width.
 std::size_t element_width(const Codec& codec, const Layout& layout) {
   if (!quantises(codec, layout)) return layout.bytes() / std::max(layout.values, std::size_t{1});
   return codec.quantiser == Quantiser::float16 || codec.quantiser == Quantiser::bfloat16 ? 2 : 1;
@@ -53,7 +53,7 @@ void restore_into(const Codec& codec, const Layout& layout, std::span<const std:
   }
   scratch.values.resize(layout.values);
   restore(codec.quantiser, layout, body, scratch.values, scratch);
-  bool fits = true;  // what was encoded did
+  bool fits = true;  // not read: what was encoded did fit
   to_bfloat16(scratch.values, reinterpret_cast<std::uint16_t*>(into.data()), fits);
 }
 

@@ -10,7 +10,8 @@
 #include <string_view>
 #include <vector>
 
-/// What crosses a cut in fewer bytes. Pure: no input or output, no state but scratch memory.
+/// Encodes a tensor into fewer bytes for crossing a cut, and decodes it. Pure: no input or output, no state but scratch
+/// memory.
 namespace paretopipe::codec {
 
 /// The name of the codec that leaves a tensor as it is.
@@ -37,13 +38,13 @@ enum class Quantiser : std::uint8_t {
 /// How bytes become fewer bytes without loss. Codec::number() has the numbers of the wire protocol.
 enum class Compressor : std::uint8_t { none = 0, zstd = 1, lz4 = 2 };
 
-/// A codec as a person names it: one of the two, or a quantiser whose codes a compressor takes ("channel8+zstd"). A
-/// parameter follows its part's name unless it is the usual one ("jpeg:75", "channel8+zstd:9").
+/// A codec as a person names it: a quantiser, a compressor, or a quantiser and the compressor that takes its codes
+/// ("channel8+zstd"). A parameter follows its part's name unless it is the usual one ("jpeg:75", "channel8+zstd:9").
 struct Codec {
   Quantiser quantiser = Quantiser::none;
   Compressor compressor = Compressor::none;
   int jpeg_quality = 90;  ///< libjpeg's, of jpeg alone; a decoder need not know it
-  int zstd_level = 1;     ///< libzstd's, of zstd alone; neither
+  int zstd_level = 1;     ///< libzstd's, of zstd alone; a decoder need not know it
 
   bool operator==(const Codec&) const = default;
 
@@ -79,25 +80,25 @@ const std::vector<Row>& catalogue();
 Codec parse(std::string_view name);
 std::string to_string(const Codec& codec);
 
-/// A tensor cannot be encoded: it holds NaN or an infinity, which no quantiser keeps, or should be an image and is
-/// none. The text says which value, and where.
+/// A tensor cannot be encoded: it holds NaN, an infinity or a value too large for the quantiser, or it should be an
+/// image and is none. The text says which value, and where.
 class CannotEncode : public Error {
  public:
   explicit CannotEncode(const std::string& message) : Error(ExitCode::environment, message) {}
 };
 
-/// What came is not what the codec makes of such a tensor.
+/// The body that came is not what the codec makes of such a tensor.
 class Damaged : public Error {
  public:
   explicit Damaged(const std::string& message) : Error(ExitCode::environment, message) {}
 };
 
-/// What a tensor's elements are. Integers, such as token ids, pass a quantiser as they are.
+/// The type of a tensor's elements. Integers, such as token ids, pass a quantiser as they are.
 enum class Element { float32, bfloat16, int64 };
 
 /// A dense tensor as a codec sees it: value i belongs to channel i / stride mod channels. Activations of shape [N, C,
-/// H, W] have C channels, of stride H · W or, in the order channels_last, 1; any other tensor those of its last
-/// dimension.
+/// H, W] have C channels, with the stride H · W, or 1 in the order channels_last. The channels of any other tensor are
+/// its last dimension, with the stride 1.
 struct Layout {
   Element element = Element::float32;
   std::size_t values = 0;
@@ -109,10 +110,10 @@ struct Layout {
   std::size_t bytes() const {
     return values * (element == Element::float32 ? 4 : element == Element::bfloat16 ? 2 : 8);
   }
-  bool operator==(const Layout&) const = default;
 };
 
-/// The most bytes that a codec makes of a tensor. It makes as many of any values unless it compresses.
+/// The most bytes that a codec makes of a tensor. It makes exactly as many, whatever the values are, unless it
+/// compresses or makes JPEGs.
 std::size_t most_bytes(const Codec& codec, const Layout& layout);
 
 /// Memory that encoding and decoding need beside their input and output. Kept from one tensor to the next, so that only

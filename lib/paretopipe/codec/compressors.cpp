@@ -21,11 +21,11 @@ char* chars(std::span<std::byte> bytes) {
   return reinterpret_cast<char*>(bytes.data());
 }
 
-/// The first byte of a body.
+/// A body's first byte says in which order the bytes are.
 constexpr std::size_t kOrderBytes = 1;
 constexpr std::byte kAsItIs{0}, kShuffled{1};
 
-/// lz4 finds whole zeros better than their bytes apart: from a zero in eight on, as far as a sample tells.
+/// False for lz4 if at least one value in eight of a sample is 0: lz4 finds whole zeros better than their bytes apart.
 bool shuffle_pays(Compressor compressor, std::span<const std::byte> bytes, std::size_t width) {
   if (compressor != Compressor::lz4) return true;
   constexpr std::size_t kSample = 4096;
@@ -83,7 +83,7 @@ void decompress_plain(Compressor compressor, std::span<const std::byte> body, st
     if (size != into.size()) throw Damaged(fmt::format("{} bytes instead of {}", size, into.size()));
     return;
   }
-  // A tensor that does not get smaller gets a little larger, so that its body may have more than lz4 takes of a tensor.
+  // A tensor that does not get smaller gets a little larger, so a body may be longer than the longest tensor of lz4.
   if (body.size() > kIntMost) throw Damaged(fmt::format("lz4 makes no body of {} bytes", body.size()));
   const int size = LZ4_decompress_safe(chars(body), chars(into), static_cast<int>(body.size()), lz4_size(into.size()));
   if (size < 0) throw Damaged("liblz4 cannot read it");

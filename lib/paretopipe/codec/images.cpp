@@ -31,7 +31,7 @@ std::size_t colour_of(const Layout& layout, std::size_t place) {
   return place / layout.stride % kPixelMean.size();
 }
 
-/// Names the first value that is no pixel's, which is searched only once there is one.
+/// Names the first value that no pixel has. It is searched for only once there is one.
 [[noreturn]] void refuse(const Layout& layout, std::span<const float> values) {
   std::size_t place = 0;
   while (is_pixel(pixel_of(values[place], colour_of(layout, place)))) ++place;
@@ -45,7 +45,7 @@ bool to_pixels(std::span<const float> values, std::size_t colour, std::uint8_t* 
   for (std::size_t i = 0; i < values.size(); ++i) {
     const auto level = pixel_of(values[i], colour);
     all &= is_pixel(level);
-    const float held = std::min(std::max(0.0F, level), kBrightest);  // 0 for NaN, which no integer is
+    const float held = std::min(std::max(0.0F, level), kBrightest);  // 0 for NaN, which becomes no integer
     pixels[i] = static_cast<std::uint8_t>(static_cast<int>(held + 0.5F));
   }
   return all;
@@ -95,7 +95,7 @@ bool holds_images(const Layout& layout) {
          (layout.stride == 1 || layout.stride == layout.height * layout.width);
 }
 
-/// A tensor may have the planes of each colour; a JPEG has the colours of each pixel.
+/// True if the tensor has a plane for each colour. A JPEG has the colours of each pixel together.
 bool has_planes(const Layout& layout) {
   return layout.stride > 1;
 }
@@ -125,7 +125,7 @@ void read_image(const Layout& layout, std::span<const std::byte> jpeg, std::span
   shuffle(scratch.shuffled, kPixelMean.size(), reinterpret_cast<std::byte*>(pixels.data()));
 }
 
-/// The colours of each pixel.
+/// The pixels with the colours of each together, as a JPEG has them.
 std::span<const std::uint8_t> interleaved(const Layout& layout, std::span<const std::uint8_t> pixels,
                                           Scratch& scratch) {
   if (!has_planes(layout)) return pixels;

@@ -8,14 +8,14 @@ namespace paretopipe::codec {
 /// pixel has.
 void to_pixels(const Layout& layout, std::span<const float> values, std::uint8_t* pixels);
 
-/// The reverse: the same bits as from the normalisation of these pixels.
+/// The reverse. Gives the same bits as the normalisation of these pixels.
 void from_pixels(const Layout& layout, const std::uint8_t* pixels, std::span<float> values);
 
 /// The most bytes that to_jpegs() makes of a tensor.
 std::size_t most_bytes_of_jpegs(const Layout& layout);
 
-/// A JPEG of every image's nearest pixels, each behind its length in 32 bits. Returns how many bytes were filled.
-/// Throws CannotEncode as to_pixels() does.
+/// Makes a JPEG of every image's nearest pixels, and puts each behind its length in 32 bits. Returns how many bytes
+/// were filled. Throws CannotEncode as to_pixels() does.
 std::size_t to_jpegs(const Layout& layout, std::span<const float> values, int quality, std::span<std::byte> into,
                      Scratch& scratch);
 

@@ -17,7 +17,7 @@ namespace {
 constexpr int kMostScans = 100;
 
 /// How libjpeg leaves with an error: by longjmp over all frames in between. These frames may hold no object with a
-/// destructor, and those below hold none.
+/// destructor, and the functions below have none.
 struct Escape {
   jpeg_error_mgr errors{};
   std::jmp_buf to{};
@@ -30,8 +30,9 @@ struct Escape {
   std::longjmp(escape->to, 1);
 }
 
-/// libjpeg tolerates damage and fills what is missing with grey, which is no image to measure with: this is an error
-/// here. Extra bytes between the parts of a file, which some cameras leave, change nothing and are accepted.
+/// libjpeg tolerates damage and fills what is missing with grey. Nothing can be measured with such an image, so damage
+/// is an error here. Extra bytes between the parts of a file, which some cameras leave, change nothing and are
+/// accepted.
 void judge_message(j_common_ptr jpeg, int level) {
   if (level < 0 && jpeg->err->msg_code != JWRN_EXTRANEOUS_DATA) leave(jpeg);
 }
@@ -73,7 +74,6 @@ class Reader {
   bool read_header(std::span<const std::byte> jpeg) {
     if (setjmp(escape_.to) != 0) return false;
     jpeg_create_decompress(&jpeg_);
-    jpeg_.client_data = &escape_;
     jpeg_.progress = &progress_;
     jpeg_mem_src(&jpeg_, reinterpret_cast<const unsigned char*>(jpeg.data()), static_cast<unsigned long>(jpeg.size()));
     jpeg_read_header(&jpeg_, TRUE);
@@ -135,7 +135,6 @@ class Writer {
   bool write_rows(const std::uint8_t* pixels, JDIMENSION width, JDIMENSION height, int quality) {
     if (setjmp(escape_.to) != 0) return false;
     jpeg_create_compress(&jpeg_);
-    jpeg_.client_data = &escape_;
     jpeg_.dest = &destination_;
     jpeg_.image_width = width;
     jpeg_.image_height = height;

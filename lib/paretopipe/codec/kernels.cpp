@@ -11,7 +11,7 @@ namespace paretopipe::codec {
 
 namespace {
 
-constexpr std::size_t kLanes = 32;  ///< independent sums, so that a loop over them needs no order of its own
+constexpr std::size_t kLanes = 32;  ///< independent partial results, so that a loop over them becomes vectors
 constexpr std::uint32_t kExponent = 0x7f800000;
 
 }  // namespace
@@ -158,9 +158,9 @@ PARETOPIPE_CLONES void unpack12(const std::uint8_t* packed, std::span<std::uint1
   codes.back() = static_cast<std::uint16_t>(packed[3 * pairs] | ((packed[3 * pairs + 1] & 15U) << 8));
 }
 
-// Half precision by integers and one float addition, after Fabian Giesen's float_to_half_fast3_rtne (public domain):
-// faster than a library's loop, and the same on every CPU. A mask chooses, because a compiler makes branches of a
-// condition, and then no vectors of the loop.
+// Half precision by integers and one float addition, after Fabian Giesen's float_to_half_fast3_rtne (public domain). It
+// is faster than a library's loop, and the same on every CPU. A mask chooses between two numbers, because a compiler
+// would make branches of a condition and could not make vectors of the loop.
 
 namespace {
 

@@ -75,7 +75,7 @@ void read_parameter(const Part& part, const Row& row, Codec& codec) {
                                row.name, most / 2, *part.parameter));
 }
 
-/// With its parameter, unless that is the usual one.
+/// The row's name, with its parameter unless that is the usual one.
 std::string text_of(const Row& row, const Codec& codec) {
   if (!row.parameter) return std::string(row.name);
   const auto value = row.parameter->value;
@@ -85,7 +85,7 @@ std::string text_of(const Row& row, const Codec& codec) {
 }  // namespace
 
 std::uint8_t Codec::number() const {
-  // 1 and 2 were compressors' bodies without the byte that says their order.
+  // 1 and 2 were for compressors' bodies without the byte that says the order of their bytes.
   const int number_of_compressor = compressor == Compressor::none ? 0 : static_cast<int>(compressor) + 2;
   return static_cast<std::uint8_t>(16 * number_of_compressor + static_cast<int>(quantiser));
 }

@@ -15,14 +15,14 @@ namespace paretopipe::codec {
 
 namespace {
 
-/// Of fewer values no sample is taken.
+/// No sample is taken of so few values.
 constexpr std::size_t kFew = 4096;
-/// A sample has so many times n^(2/3) of n values: a larger one takes longer to search, and leaves less to select from.
+/// A sample of n values has this many times n^(2/3): a larger one takes longer to search, and leaves less to select.
 constexpr double kSampled = 0.5;
-/// Standard deviations of a sample's rank that a bracket allows for to either side.
+/// How far a bracket reaches to either side, in standard deviations of a sample's rank.
 constexpr double kWidth = 3;
 
-/// Values at positions that follow no pattern of the tensor's, in the same order every time.
+/// Values at positions that are the same every time and follow no pattern of the tensor's.
 std::vector<float> sample_of(std::span<const float> values) {
   const double root = std::cbrt(static_cast<double>(values.size()));
   std::vector<float> sample(static_cast<std::size_t>(kSampled * root * root));
@@ -34,7 +34,7 @@ std::vector<float> sample_of(std::span<const float> values) {
   return sample;
 }
 
-/// Where a bracket begins and ends in a sorted sample of so many values; beyond it where there is no number.
+/// The places where a bracket begins and ends in a sorted sample. An end that is absent lies beyond the sample.
 struct Ends {
   std::optional<std::size_t> low;
   std::optional<std::size_t> high;
@@ -49,12 +49,12 @@ Ends ends_of(std::size_t sample, double quantile) {
   return {at(place - width), at(place + width)};
 }
 
-/// The value that a sort would put at this place; of the values only those are kept among which it is still looked for.
+/// The value that a sort would put at this place. Narrows `all` down to the values among which it still may be.
 float value_at(std::span<const float> all, std::size_t place) {
   std::vector<float> copy(all.begin(), all.end());
   std::span<float> values(copy);
   constexpr std::size_t kFewToPlace = 32;
-  constexpr int kMostRounds = 48;  // what no pivot halves is left to the library's bounded worst case
+  constexpr int kMostRounds = 48;  // then std::nth_element takes over, whose worst case is bounded
   for (int round = 0; values.size() > kFewToPlace && round < kMostRounds; ++round) {
     const float a = values.front(), b = values[values.size() / 2], c = values.back();
     Bracket side{std::max(std::min(a, b), std::min(std::max(a, b), c)), kInfinity};
@@ -87,8 +87,8 @@ std::vector<float> values_at(std::span<const float> values, std::span<const std:
   return found;
 }
 
-/// How many values are equal to one that brackets begin or end with. Neighbouring brackets often have the same: half of
-/// what leaves a ReLU is 0.
+/// Counts the values that are equal to one at which a bracket begins or ends. Remembers the last count, because
+/// neighbouring brackets often have the same end: half of what leaves a ReLU is 0.
 class EqualTo {
  public:
   explicit EqualTo(std::span<const float> values) : values_(values) {}
@@ -105,13 +105,13 @@ class EqualTo {
   std::size_t count_ = 0;
 };
 
-/// Memory, of a room while there is enough of it, and otherwise of its own; not initialised.
+/// Uninitialised memory: part of a shared room if enough of that is left, and otherwise its own.
 struct Place {
   float* values = nullptr;
   std::unique_ptr<float[]> own{};
 };
 
-/// For so many values and what select() writes beyond them, off the beginning of the room.
+/// Takes memory for so many values, and for what select() writes beyond them, from the beginning of the room.
 Place take(std::span<float>& room, std::size_t values) {
   const auto needed = values + kBeyondSelected;
   if (needed <= room.size()) {
@@ -124,17 +124,18 @@ Place take(std::span<float>& room, std::size_t values) {
   return {begin, std::move(own)};
 }
 
-/// With `seen`, values may be no numbers; then nothing is found.
+/// Finds the values at `ranks` by brackets that `sample` gives. With `seen`, values may be NaN or infinite; then
+/// nothing is found.
 std::vector<float> statistics_by(std::span<const float> sample, std::span<const float> values,
                                  std::span<const std::size_t> ranks, std::span<float> room, Seen* seen = nullptr);
 
-/// Looks for ranks that lie in one bracket, or next to it.
+/// Finds the values at ranks that lie in one bracket, or next to it.
 class RanksInBracket {
  public:
-  /// `least`: of the values, or less.
+  /// `least` is at most the least value.
   RanksInBracket(std::span<const float> values, float least) : values_(values), least_(least), equal_to_(values) {}
 
-  /// `selected`: all values within the bracket, and others.
+  /// `selected` holds all values within the bracket, and may hold others.
   std::vector<float> find(const Bracket& bracket, std::span<const std::size_t> ranks, std::span<const float> selected,
                           std::span<float> room) {
     const auto inside = take(room, selected.size());
@@ -165,18 +166,18 @@ class RanksInBracket {
   std::vector<float> statistics_within(std::span<const float> within, std::span<const std::size_t> places,
                                        std::span<float> room) const {
     if (places.empty()) return {};
-    // Of values that are most of those before, a sample tells little, too.
+    // If most values are left, a sample of them tells little, too.
     if (within.size() <= kFew || within.size() > values_.size() / 2) return values_at(within, places);
     return statistics_by(sample_of(within), within, places, room);
   }
   bool is_low(const Bracket& bracket, std::size_t rank) {
     return bracket.low == least_ || rank >= bracket.up_to_low - equal_to_(bracket.low);
   }
-  /// Where both ends are equal, these were counted with the lower one.
+  /// If both ends are equal, such values were counted with the lower one.
   bool is_high(const Bracket& bracket, std::size_t rank) {
     return bracket.low < bracket.high && rank < bracket.up_to_low + equal_to_(bracket.high);
   }
-  /// Beyond its bracket, which hardly happens.
+  /// Searches all values for a rank that lies outside its bracket, which hardly happens.
   float searched(std::size_t rank) const { return value_at(values_, rank); }
 
   std::span<const float> values_;
@@ -184,7 +185,8 @@ class RanksInBracket {
   EqualTo equal_to_;
 };
 
-/// select() without brackets that are counted with the next one: they end where both begin, as at the zeros of a ReLU.
+/// select() with fewer brackets. Leaves out a bracket that begins and ends where the next one begins, as at the zeros
+/// of a ReLU: nothing lies within it, and its count is the next one's.
 std::span<const float> select_all(std::span<const float> values, std::span<Bracket> brackets, float* selected,
                                   Seen* seen) {
   std::vector<Bracket> held;
@@ -201,7 +203,7 @@ std::span<const float> select_all(std::span<const float> values, std::span<Brack
   return {selected, count};
 }
 
-/// Neighbouring ranks lie in one bracket.
+/// The number of ranks that share the next bracket. Neighbouring ranks do.
 std::size_t ranks_of_next_bracket(std::span<const std::size_t> ranks) {
   std::size_t count = 1;
   while (count < ranks.size() && ranks[count] <= ranks[count - 1] + 1) ++count;
@@ -245,7 +247,7 @@ OrderStatistics order_statistics(std::span<const float> values, std::span<const 
   const auto sample = sample_of(values);
   seen.finite = all_finite(sample);
   if (!seen.finite) return result;
-  // Beside what is selected, mostly little, there is room for what is within a bracket.
+  // There is room for what is selected, mostly little, and beside it for what is within a bracket.
   scratch.selected.resize(values.size() + values.size() / 4 + 4 * kBeyondSelected);
   at_ranks = statistics_by(sample, values, ranks, scratch.selected, &seen);
   return result;

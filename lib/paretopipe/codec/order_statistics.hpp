@@ -14,9 +14,10 @@ struct OrderStatistics {
   std::vector<float> at_ranks;  ///< in the order of the ranks; none if values are not finite
 };
 
-/// The values at these ranks (0: the least) if `values` were sorted, each found exactly; −0 counts as 0. Ranks ascend.
-/// Of many values nothing but a sample is searched: it says between which two values each rank lies (Floyd and Rivest,
-/// 1975); what is strictly between them is set aside, where the same goes on, and what is below is counted.
+/// Finds the values that would have these ranks (0: the least) if `values` were sorted. They are exact; −0 counts as 0.
+/// Ranks ascend. If there are many values, a sample is searched first. It tells between which two values each rank
+/// probably lies (Floyd and Rivest, 1975). The values strictly between these two are set aside and searched in the same
+/// way, and those below are counted.
 OrderStatistics order_statistics(std::span<const float> values, std::span<const std::size_t> ranks, Scratch& scratch);
 
 }  // namespace paretopipe::codec

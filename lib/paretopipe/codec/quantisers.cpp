@@ -15,8 +15,6 @@ namespace paretopipe::codec {
 
 namespace {
 
-constexpr int kLevels8 = 256, kLevels4 = 16;
-
 std::uint8_t* bytes_of(std::span<std::byte> into) {
   return reinterpret_cast<std::uint8_t*>(into.data());
 }
@@ -29,7 +27,7 @@ std::size_t packed_bytes(std::size_t values, int bits) {
   return (values * static_cast<std::size_t>(bits) + 7) / 8;
 }
 
-/// Names the first value that no quantiser keeps, which is searched only once there is one.
+/// Names the first value that no quantiser keeps. It is searched for only once there is one.
 [[noreturn]] void refuse(std::span<const float> values, float most) {
   const auto found = std::find_if(values.begin(), values.end(),
                                   [most](float value) { return !std::isfinite(value) || std::abs(value) > most; });
@@ -53,7 +51,7 @@ bool usable(const Levels& levels, int count) {
   return levels.step >= 0 && std::isfinite(levels.min + static_cast<float>(count - 1) * levels.step);
 }
 
-/// The pairs before the codes, `count` levels each. A peer may have written anything there.
+/// The pairs before the codes, for `count` levels each. A peer may have written anything there.
 std::vector<Levels> read_levels(std::span<const std::byte> body, std::size_t pairs, int count) {
   std::vector<Levels> levels(pairs);
   std::memcpy(levels.data(), body.data(), pairs * sizeof(Levels));
@@ -74,7 +72,7 @@ std::vector<Levels> levels_of(std::span<const Extremes> extremes, int count, std
   return result;
 }
 
-// One channel has consecutive values, or every row has one value of each channel.
+// Either the values of a channel are consecutive, or every row has one value of each channel.
 
 std::vector<Extremes> extremes_of_channels(const Layout& layout, std::span<const float> values) {
   std::vector<Extremes> extremes(layout.channels);
@@ -118,7 +116,7 @@ Layout as_one_channel(const Layout& layout) {
 
 void quantise_affine(const Layout& layout, int bits, std::span<const float> values, std::span<std::byte> into,
                      Scratch& scratch) {
-  const int count = bits == 4 ? kLevels4 : kLevels8;
+  const int count = 1 << bits;
   const auto levels = levels_of(extremes_of_channels(layout, values), count, values);
   write(levels, into);
   auto* codes = bytes_of(into.subspan(levels.size() * sizeof(Levels)));
@@ -130,7 +128,7 @@ void quantise_affine(const Layout& layout, int bits, std::span<const float> valu
 
 void restore_affine(const Layout& layout, int bits, std::span<const std::byte> body, std::span<float> values,
                     Scratch& scratch) {
-  const auto levels = read_levels(body, layout.channels, bits == 4 ? kLevels4 : kLevels8);
+  const auto levels = read_levels(body, layout.channels, 1 << bits);
   const auto* codes = bytes_of(body.subspan(levels.size() * sizeof(Levels)));
   if (bits == 8) return restore_channels(layout, codes, levels, values);
   scratch.codes.resize(values.size());
@@ -138,8 +136,36 @@ void restore_affine(const Layout& layout, int bits, std::span<const std::byte> b
   restore_channels(layout, scratch.codes.data(), levels, values);
 }
 
-/// Group g has the sorted values from rank ⌊g · n / G⌋ on; one without values has the border of the next, or of the
-/// last.
+/// A sort quantiser: 2^group_bits groups of equal count, 2^level_bits levels in each.
+struct SortBits {
+  int group_bits = 0;
+  int level_bits = 0;
+  int carried = 0;  ///< bits of a code on the wire, at least the sum of the two
+
+  int groups() const { return 1 << group_bits; }
+  int levels() const { return 1 << level_bits; }
+};
+
+SortBits sort_bits(Quantiser quantiser) {
+  switch (quantiser) {
+    case Quantiser::sort16:
+      return {4, 12, 16};
+    case Quantiser::sort12:
+      return {3, 9, 12};
+    case Quantiser::sort12_wide:
+      return {3, 9, 16};
+    case Quantiser::sort8:
+      return {2, 6, 8};
+    case Quantiser::sort4:
+      return {1, 3, 4};
+    case Quantiser::sort4_wide:
+      return {1, 3, 8};
+    default:
+      throw Error(ExitCode::internal, "this quantiser does not sort");
+  }
+}
+
+/// Group g has the sorted values from rank ⌊g · n / G⌋ on. A group without values has the border of the next one.
 std::vector<Levels> groups_of(const SortBits& bits, std::span<const float> values, Scratch& scratch) {
   const auto groups = static_cast<std::size_t>(bits.groups());
   std::vector<std::size_t> ranks;
@@ -175,7 +201,7 @@ void quantise_sorted(const SortBits& bits, std::span<const float> values, std::s
   std::memcpy(codes, scratch.wide_codes.data(), values.size() * sizeof(std::uint16_t));
 }
 
-/// The value of every code, also of those that no sender makes of so many bits.
+/// The value of every code of so many bits, also of codes that no sender makes.
 std::span<const float> make_table(const SortBits& bits, std::span<const Levels> groups, Scratch& scratch) {
   const auto per_group = static_cast<std::size_t>(bits.levels());
   const auto size = std::size_t{1} << bits.carried;
@@ -226,26 +252,26 @@ void restore_half(Quantiser quantiser, std::span<const std::byte> body, std::spa
   from_bfloat16(scratch.wide_codes.data(), values);
 }
 
-}  // namespace
-
-SortBits sort_bits(Quantiser quantiser) {
+void fill(Quantiser quantiser, const Layout& layout, std::span<const float> values, std::span<std::byte> into,
+          Scratch& scratch) {
   switch (quantiser) {
-    case Quantiser::sort16:
-      return {4, 12, 16};
-    case Quantiser::sort12:
-      return {3, 9, 12};
-    case Quantiser::sort12_wide:
-      return {3, 9, 16};
-    case Quantiser::sort8:
-      return {2, 6, 8};
-    case Quantiser::sort4:
-      return {1, 3, 4};
-    case Quantiser::sort4_wide:
-      return {1, 3, 8};
+    case Quantiser::float16:
+    case Quantiser::bfloat16:
+      return quantise_half(quantiser, values, into, scratch);
+    case Quantiser::uint8:
+      return to_pixels(layout, values, bytes_of(into));
+    case Quantiser::uniform8:
+      return quantise_affine(as_one_channel(layout), 8, values, into, scratch);
+    case Quantiser::channel8:
+      return quantise_affine(layout, 8, values, into, scratch);
+    case Quantiser::channel4:
+      return quantise_affine(layout, 4, values, into, scratch);
     default:
-      throw Error(ExitCode::internal, "this quantiser does not sort");
+      return quantise_sorted(sort_bits(quantiser), values, into, scratch);
   }
 }
+
+}  // namespace
 
 std::size_t quantised_bytes(Quantiser quantiser, const Layout& layout) {
   switch (quantiser) {
@@ -268,29 +294,6 @@ std::size_t quantised_bytes(Quantiser quantiser, const Layout& layout) {
   const auto bits = sort_bits(quantiser);
   return static_cast<std::size_t>(bits.groups()) * sizeof(Levels) + packed_bytes(layout.values, bits.carried);
 }
-
-namespace {
-
-void fill(Quantiser quantiser, const Layout& layout, std::span<const float> values, std::span<std::byte> into,
-          Scratch& scratch) {
-  switch (quantiser) {
-    case Quantiser::float16:
-    case Quantiser::bfloat16:
-      return quantise_half(quantiser, values, into, scratch);
-    case Quantiser::uint8:
-      return to_pixels(layout, values, bytes_of(into));
-    case Quantiser::uniform8:
-      return quantise_affine(as_one_channel(layout), 8, values, into, scratch);
-    case Quantiser::channel8:
-      return quantise_affine(layout, 8, values, into, scratch);
-    case Quantiser::channel4:
-      return quantise_affine(layout, 4, values, into, scratch);
-    default:
-      return quantise_sorted(sort_bits(quantiser), values, into, scratch);
-  }
-}
-
-}  // namespace
 
 std::size_t quantise(const Codec& codec, const Layout& layout, std::span<const float> values, std::span<std::byte> into,
                      Scratch& scratch) {

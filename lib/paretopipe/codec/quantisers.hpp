@@ -4,20 +4,7 @@
 // Internal: quantisers of float32.
 namespace paretopipe::codec {
 
-/// A sort quantiser: 2^group_bits groups of equal count, 2^level_bits levels in each.
-struct SortBits {
-  int group_bits = 0;
-  int level_bits = 0;
-  int carried = 0;  ///< bits of a code on the wire, at least the sum of the two
-
-  int groups() const { return 1 << group_bits; }
-  int levels() const { return 1 << level_bits; }
-};
-
-/// Throws Error(internal) for one that does not sort.
-SortBits sort_bits(Quantiser quantiser);
-
-/// Bytes that the quantiser makes of `layout`, whatever the values are; of jpeg the most. It must not be none.
+/// Bytes that the quantiser, which is not none, makes of `layout`, whatever the values are. For jpeg the most bytes.
 std::size_t quantised_bytes(Quantiser quantiser, const Layout& layout);
 
 /// Encodes into `into`, which has exactly that many bytes, and returns how many of them were filled. Throws

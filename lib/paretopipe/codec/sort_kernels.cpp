@@ -11,11 +11,11 @@ namespace paretopipe::codec {
 
 namespace {
 
-/// So many values stay in the nearest cache while all brackets are held against them.
+/// This many values stay in the nearest cache while all brackets are held against them.
 constexpr std::size_t kBlock = 2048;
 using Within = std::array<std::int32_t, kBlock>;  ///< 1 if the value is within any bracket
 
-/// Holds so many brackets against the values at a time, which are then read once for all.
+/// Compares the values with several brackets at a time, so that they are read once for all of these.
 template <std::size_t kBrackets>
 inline __attribute__((always_inline)) void hold_against(const float* value, std::size_t count, Bracket* brackets,
                                                         Within& within) {
@@ -32,7 +32,7 @@ inline __attribute__((always_inline)) void hold_against(const float* value, std:
   for (std::size_t b = 0; b < kBrackets; ++b) brackets[b].up_to_low += static_cast<std::size_t>(up_to_low[b]);
 }
 
-/// In sums of 32 bits, of which a register has eight.
+/// Counts in sums of 32 bits, of which a register has eight.
 template <class Is>
 inline __attribute__((always_inline)) std::size_t count_if(std::span<const float> values, Is is) {
   std::size_t count = 0;
@@ -55,7 +55,7 @@ void hold_all_against(std::span<const float> values, std::span<Bracket> brackets
 
 std::size_t keep_one_by_one(std::span<const float> values, const std::int32_t* within, float* kept) {
   std::size_t count = 0;
-  // Written in any case and kept if it is within: a branch would often be guessed wrong.
+  // A value is written in any case, and kept if it is within: a branch would often be guessed wrong.
   for (std::size_t i = 0; i < values.size(); ++i) {
     kept[count] = values[i];
     count += static_cast<std::size_t>(within[i]);
@@ -92,7 +92,7 @@ bool has_avx2() {
   return __builtin_cpu_supports("avx2") != 0;
 }
 
-/// For each set of eight places, those in it, one a byte and in their order.
+/// For each set of places among eight: the places in it, in order, one a byte.
 constexpr std::array<std::uint64_t, 256> places_of_sets() {
   std::array<std::uint64_t, 256> places{};
   for (std::uint64_t set = 0; set < places.size(); ++set) {
@@ -113,7 +113,7 @@ PARETOPIPE_AVX2 inline std::size_t sum_of(__m256i lanes) {
   return sum;
 }
 
-/// Where more brackets follow: remembers which of eight values are within one.
+/// For brackets that others follow: remembers which of eight values are within one.
 struct Remember {
   std::uint8_t* set_of_eight;
 
@@ -131,7 +131,7 @@ struct Keep {
   }
 };
 
-/// Also looks at all values on the way.
+/// Keeps likewise, and takes in the extremes of all values and whether one is NaN.
 struct LookAndKeep {
   PARETOPIPE_AVX2 explicit LookAndKeep(float* kept)
       : keep{kept}, min(_mm256_set1_ps(kInfinity)), max(_mm256_set1_ps(-kInfinity)), nan(_mm256_setzero_ps()) {}
@@ -147,7 +147,7 @@ struct LookAndKeep {
   __m256 min, max, nan;
 };
 
-/// With the last of many brackets: what was remembered goes on too.
+/// For the last of many brackets: adds what was remembered to the set.
 template <class Then>
 struct WithRemembered {
   const std::uint8_t* set_of_eight;
@@ -156,7 +156,7 @@ struct WithRemembered {
   PARETOPIPE_AVX2 void operator()(__m256 x, unsigned set) { then(x, set | *set_of_eight++); }
 };
 
-/// The same for a whole number of eights, and hands each eight on with the set of those that are within a bracket.
+/// hold_against() for a multiple of eight values. Hands each eight on with the set of those that are within a bracket.
 template <std::size_t kBrackets, class Then>
 PARETOPIPE_AVX2 Then hold_by_eight(std::span<const float> values, Bracket* brackets, Then then) {
   __m256 low[kBrackets], high[kBrackets];
@@ -192,7 +192,7 @@ PARETOPIPE_AVX2 Then select_in_block(std::span<const float> block, std::span<Bra
   return hold_by_eight<1>(block, brackets.data(), WithRemembered<Then>{sets.data(), then}).then;
 }
 
-/// The same for a whole number of eights.
+/// select() for a multiple of eight values.
 template <class Then>
 PARETOPIPE_AVX2 Then select_by_eight(std::span<const float> values, std::span<Bracket> brackets, Then then) {
   for (std::size_t begin = 0; begin < values.size(); begin += kBlock) {
@@ -245,7 +245,7 @@ PARETOPIPE_CLONES std::size_t count_below(std::span<const float> values, float l
 
 namespace {
 
-/// The borders between groups, and the minima and divisors of all.
+/// The minima and divisors of all groups. Every minimum but the first is a border between groups.
 template <std::size_t kGroups>
 struct Groups {
   explicit Groups(std::span<const Levels> groups) {
@@ -259,8 +259,8 @@ struct Groups {
   std::array<float, kGroups> step;
 };
 
-/// Group g's number, minimum and step come out of those of the group before by the bits that differ. A mask for each
-/// border chooses rather than a branch, and costs less than a blend.
+/// Every border that a value has reached adds 1 to its group's number, and flips the bits in which the minimum and step
+/// differ from those of the group before. A mask chooses rather than a branch, and costs less than a blend.
 template <std::size_t kGroups, class Code>
 inline __attribute__((always_inline)) void quantise_by_masks(std::span<const float> values,
                                                              const Groups<kGroups>& groups, int levels, Code* codes) {
@@ -287,7 +287,8 @@ inline __attribute__((always_inline)) void quantise_by_masks(std::span<const flo
 
 #ifdef PARETOPIPE_AVX2
 
-/// One number of each group, looked up eight at a time by 0, or minus the group's number: what comparisons add up to.
+/// One number of each group. It is looked up, eight at a time, by minus the group's number, which is the sum of the
+/// comparisons with the borders.
 template <std::size_t kGroups>
 struct Lookup {
   PARETOPIPE_AVX2 explicit Lookup(const std::array<float, kGroups>& of) {
@@ -298,7 +299,7 @@ struct Lookup {
   }
 
   PARETOPIPE_AVX2 __m256 operator()(__m256i minus_number) const {
-    if constexpr (kGroups <= 4) return _mm256_permutevar_ps(low, minus_number);  // within each half, sooner
+    if constexpr (kGroups <= 4) return _mm256_permutevar_ps(low, minus_number);  // within each half, which is faster
     const auto found = _mm256_permutevar8x32_ps(low, minus_number);
     if constexpr (kGroups <= 8) return found;
     const auto beyond_7 = _mm256_castsi256_ps(_mm256_slli_epi32(minus_number, 28));
@@ -308,7 +309,8 @@ struct Lookup {
   __m256 low, high;
 };
 
-/// The same codes. A group's first code is even, so that it can be added with what rounds, halves to the even one.
+/// quantise_by_masks() for eight values. One addition rounds and adds a group's first code. Halves still go to the even
+/// code, because a group's first code is even.
 template <std::size_t kGroups>
 struct ByLookup {
   PARETOPIPE_AVX2 ByLookup(const Groups<kGroups>& groups, int levels)
@@ -336,11 +338,11 @@ struct ByLookup {
   }
 
   Lookup<kGroups> min, step, units;
-  __m256 border[kGroups];  // a template argument would lose its alignment
+  __m256 border[kGroups];  // not std::array, whose argument would lose its alignment
   __m256 last;
 };
 
-/// Stores 32 codes, which packing leaves in an order of its own.
+/// Stores 32 codes. Packing leaves them in an order of its own, which is undone.
 template <std::size_t kGroups>
 PARETOPIPE_AVX2 void quantise_32(const ByLookup<kGroups>& codes_of, const float* value, std::uint8_t* codes) {
   const auto first = _mm256_packus_epi32(codes_of(value), codes_of(value + 8));
@@ -367,21 +369,16 @@ PARETOPIPE_AVX2 void quantise_by_lookup(std::span<const float> values, const Gro
   quantise_by_masks(values.subspan(i), groups, levels, codes + i);
 }
 
+#endif
+
 template <std::size_t kGroups, class Code>
 void quantise_groups_of(std::span<const float> values, std::span<const Levels> levels_of, int levels, Code* codes) {
   const Groups<kGroups> groups(levels_of);
+#ifdef PARETOPIPE_AVX2
   if (has_avx2()) return quantise_by_lookup(values, groups, levels, codes);
+#endif
   quantise_by_masks(values, groups, levels, codes);
 }
-
-#else
-
-template <std::size_t kGroups, class Code>
-void quantise_groups_of(std::span<const float> values, std::span<const Levels> levels_of, int levels, Code* codes) {
-  quantise_by_masks(values, Groups<kGroups>(levels_of), levels, codes);
-}
-
-#endif
 
 }  // namespace
 

@@ -11,14 +11,15 @@ namespace paretopipe::codec {
 
 inline constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-/// Two of the values, or what is beyond all, and how many are at most the lower one.
+/// The values strictly between `low` and `high`, which are values themselves or infinities. `up_to_low` is how many
+/// values are at most `low`.
 struct Bracket {
   float low = 0;
   float high = 0;
   std::size_t up_to_low = 0;
 };
 
-/// That select() writes beyond what it keeps.
+/// How many values select() writes beyond those that it keeps.
 inline constexpr std::size_t kBeyondSelected = 8;
 
 struct Seen {
@@ -26,20 +27,19 @@ struct Seen {
   bool finite = true;  ///< if a value is NaN or infinite, the extremes mean nothing
 };
 
-/// Counts for each bracket, and copies every value that is strictly within one to `selected`, in their order, which has
-/// room for all of them and kBeyondSelected more, or is where the values are. Returns how many these are. What was
-/// `seen` before goes on with these values.
+/// Adds to each bracket's `up_to_low`, and copies every value that is strictly within a bracket to `selected`, in
+/// order. `selected` has room for all values and kBeyondSelected more, or is where the values are. Returns how many
+/// were copied. `seen`, if given, is extended by these values.
 std::size_t select(std::span<const float> values, std::span<Bracket> brackets, float* selected, Seen* seen = nullptr);
 
-/// How many values are equal to one.
+/// How many values are equal to `to`.
 std::size_t count_equal(std::span<const float> values, float to);
 
-/// How many values are less than one.
+/// How many values are less than `limit`.
 std::size_t count_below(std::span<const float> values, float limit);
 
-/// Groups in ascending order: a value is in the last one whose border is at most the value, and has the code group ·
-/// levels + its code within the group. Borders are the minima of all groups. Wide codes are of 8 or 16 groups, others
-/// of 2 or 4.
+/// A value's code is group · levels + its code within the group. Groups are in ascending order, and a value is in the
+/// last one whose minimum is at most the value. Wide codes are of 8 or 16 groups, others of 2 or 4.
 void quantise_groups(std::span<const float> values, std::span<const Levels> groups, int levels, std::uint16_t* codes);
 void quantise_groups(std::span<const float> values, std::span<const Levels> groups, int levels, std::uint8_t* codes);
 

@@ -1,10 +1,10 @@
 #pragma once
 
-// Internal: which instructions a loop may take, by what the CPU has that runs it ("arch=haswell" would be that
+// Internal: which instructions a loop may use, by what the CPU that runs it has ("arch=haswell" would mean that
 // generation alone).
 
-/// Compiled a second time for CPUs with AVX2, and taken where that is. Sanitizers instrument what chooses, which runs
-/// before they are ready.
+/// Compiles a function a second time for CPUs with AVX2, where that version is taken. Not under sanitizers: they
+/// instrument the code that chooses, which runs before they are ready.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
     !defined(__SANITIZE_THREAD__)
 #define PARETOPIPE_CLONES __attribute__((target_clones("avx2", "default")))

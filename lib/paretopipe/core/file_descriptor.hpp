@@ -37,7 +37,7 @@ class FileDescriptor {
   int descriptor_ = -1;
 };
 
-/// Writes all of it to a descriptor that blocks. Returns 0, or the errno of the write that failed.
+/// Writes all bytes to a blocking descriptor. Returns 0, or the errno of the write that failed.
 inline int write_all(int descriptor, std::string_view bytes) {
   while (!bytes.empty()) {
     const auto written = ::write(descriptor, bytes.data(), bytes.size());
@@ -51,9 +51,9 @@ inline int write_all(int descriptor, std::string_view bytes) {
 }
 
 /// The time until the deadline in milliseconds, for poll(2). It is rounded up, so that the deadline has passed when
-/// poll says so, and limited to an hour, because poll cannot count up to "never", which is time_point::max().
+/// poll times out. It is limited to an hour, because poll cannot count up to "never", which is time_point::max().
 inline int poll_timeout(Clock::time_point deadline) {
-  const auto now = Clock::now();  // compared before subtracting
+  const auto now = Clock::now();  // compared first: time_point::min() minus it would overflow
   const auto rest = deadline > now ? std::min<Nanoseconds>(deadline - now, std::chrono::hours(1)) : Nanoseconds(0);
   return static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(rest).count());
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>  // fmt::join, from fmt 11 on
 #include <openssl/evp.h>
 
 namespace paretopipe {
@@ -61,9 +62,7 @@ class Sha256 {
   std::string digits() {
     Digest digest{};
     require(EVP_DigestFinal_ex(context_.get(), digest.data(), nullptr));
-    std::string digits;
-    for (const auto byte : digest) digits += fmt::format("{:02x}", byte);
-    return digits;
+    return fmt::format("{:02x}", fmt::join(digest, ""));
   }
 
  private:

@@ -38,7 +38,7 @@ void shuffle(std::vector<Value>& values, std::mt19937_64& random) {
 /// Throws UsageError if the file cannot be read or is no regular file, because the user chooses the file.
 std::string sha256_of_file(const std::filesystem::path& file);
 
-/// The same for a text.
+/// The SHA-256 of a text, likewise.
 std::string sha256_of_text(std::string_view text);
 
 }  // namespace paretopipe

@@ -22,7 +22,7 @@ bool equal_integers(const nlohmann::json& left, const nlohmann::json& right) {
 }
 
 /// The whole number that is exactly `value`, as JSON; null if there is none in 64 bits. C++ leaves open what a double
-/// beyond the range of an integer becomes: x86 makes it 0 or the smallest number, and ARM the nearest.
+/// beyond the range of an integer becomes: x86 makes it 0 or the smallest number, and ARM makes it the nearest.
 nlohmann::json exact_integer(double value) {
   if (!(value >= -0x1p63 && value < 0x1p64) || value != std::trunc(value)) return nullptr;
   if (value < 0) return static_cast<std::int64_t>(value);
@@ -79,7 +79,7 @@ std::optional<Difference> find_difference_at(std::string key, const nlohmann::js
   return found;
 }
 
-/// The first one. What only one of them has is none.
+/// The first difference. A field that only one of the documents has does not count.
 std::optional<Difference> find_difference(const nlohmann::json& read, const nlohmann::json& written) {
   if (read.is_object() && written.is_object()) {
     for (const auto& [key, value] : read.items()) {
@@ -102,7 +102,7 @@ std::optional<Difference> find_difference(const nlohmann::json& read, const nloh
 }  // namespace
 
 void check_understood(const nlohmann::json& json, const nlohmann::json& understood, std::string_view what) {
-  // The library's own comparison takes 2^64 for the largest whole number, which is one less.
+  // The library's == would not do: it takes 2^64 for equal to the largest whole number, which is 2^64 − 1.
   const auto difference = find_difference(understood, json);
   if (!difference) return;
   const auto& place = difference->inside_out;

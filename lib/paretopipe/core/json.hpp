@@ -46,7 +46,7 @@ class ObjectReader {
   /// Leaves `value` unchanged if the key is missing.
   template <class T>
   void read(const std::string& key, T& value) {
-    known_.push_back(key);
+    add_once(known_, key);
     const auto found = object_.find(key);
     if (found == object_.end()) return;
     try {
@@ -69,7 +69,7 @@ class ObjectReader {
 
   /// The raw value of a nested key, or nullptr. The key counts as known.
   const nlohmann::json* find(const std::string& key) {
-    known_.push_back(key);
+    add_once(known_, key);
     const auto found = object_.find(key);
     return found == object_.end() ? nullptr : &*found;
   }
@@ -114,8 +114,8 @@ class ObjectReader {
 std::string reason_of(const nlohmann::json::exception& error);
 
 /// True if the values are equal. Floating-point numbers may differ by 1e-9 of the larger one, because another machine's
-/// compiler may have rounded a derived number differently. A whole number equals a floating-point one only if that is
-/// exactly the number, on every architecture.
+/// compiler may have rounded a derived number differently. A whole number equals a floating-point one only if both are
+/// exactly the same number, on every architecture.
 bool nearly_equal(const nlohmann::json& left, const nlohmann::json& right);
 
 /// Throws UsageError unless `json` is an object whose "schema" is the number `schema`. `what` names its kind ("record")

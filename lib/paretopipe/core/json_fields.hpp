@@ -7,8 +7,9 @@
 
 #include <nlohmann/json.hpp>
 
-/// The keys of a struct and the members behind them, said once for both directions. PARETOPIPE_JSON does for a struct
-/// whose keys are its members' names; a std::tuple of field()s for one with other keys, or with more than its members.
+/// A struct's keys and the members behind them, listed once for both directions. PARETOPIPE_JSON is for a struct whose
+/// keys are its members' names. A struct with other keys, or with more keys than members, takes a std::tuple of
+/// field()s.
 namespace paretopipe {
 
 /// A std::optional is written and read like write_optional() and read_optional() do; any other member must be there.
@@ -39,8 +40,8 @@ void read_member(const nlohmann::json& object, const char* key, Value& member) {
   if (value.member != usual.member) json[#member] = value.member;
 #define PARETOPIPE_READ_UNUSUAL(member) value.member = json.value(#member, usual.member);
 
-/// Defines to_json() and from_json() of a struct by its members. They are templates so that only a file that uses them
-/// compiles them.
+/// Defines to_json() and from_json() for a struct with these members. They are templates so that only a file that uses
+/// them compiles them.
 #define PARETOPIPE_JSON(Class, ...)                \
   template <class Json>                            \
   void to_json(Json& json, const Class& value) {   \
@@ -52,7 +53,8 @@ void read_member(const nlohmann::json& object, const char* key, Value& member) {
     PARETOPIPE_EACH(PARETOPIPE_READ, __VA_ARGS__)  \
   }
 
-/// The same for two lists of members in parentheses. Those of the second are left out where they are as in Class{}.
+/// Does the same for two lists of members in parentheses. A member of the second list is left out where it equals that
+/// of Class{}, and a missing key reads as that.
 #define PARETOPIPE_JSON_UNLESS_USUAL(Class, always, unless_usual)           \
   template <class Json>                                                     \
   void to_json(Json& json, const Class& value) {                            \
@@ -75,13 +77,13 @@ struct Field {
   Usual usual;
 };
 
-/// A member that is written and read like write_member() and read_member() do.
+/// A member that write_member() writes and read_member() reads.
 template <class Class, class Value>
 constexpr Field<Class, Value, std::nullptr_t> field(const char* key, Value Class::*member) {
   return {key, member, nullptr};
 }
 
-/// A member that is written only if it is not as usual, and is that if the key is missing.
+/// A member that is written only if it differs from `usual`. A missing key reads as `usual`.
 template <class Class, class Value, class Usual>
 constexpr Field<Class, Value, Usual> field(const char* key, Value Class::*member, Usual usual) {
   return {key, member, usual};

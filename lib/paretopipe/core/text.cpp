@@ -37,8 +37,7 @@ std::optional<std::string> closest_word(std::string_view word, const std::vector
   std::size_t allowed = std::max<std::size_t>(1, word.size() / 3);
   for (const auto& candidate : candidates) {
     const std::size_t distance = edit_distance(word, candidate);
-    // A one-letter word is one edit away from every other one, but a suggestion must keep something of what was
-    // written.
+    // A one-letter word is one edit away from every other one, but a suggestion must keep at least one letter.
     if (distance > allowed || distance >= word.size()) continue;
     closest = candidate;
     if (distance == 0) break;
@@ -74,6 +73,15 @@ std::vector<std::string_view> split_at_commas(std::string_view text) {
     if (comma == std::string_view::npos) return items;
     text.remove_prefix(comma + 1);
   }
+}
+
+std::string_view trimmed(std::string_view text, std::string_view blanks) {
+  text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));
+  return text.substr(0, text.find_last_not_of(blanks) + 1);  // npos + 1 is 0
+}
+
+void add_once(std::vector<std::string>& items, std::string item) {
+  if (std::find(items.begin(), items.end(), item) == items.end()) items.push_back(std::move(item));
 }
 
 std::optional<std::vector<int>> parse_numbers(std::string_view text) {

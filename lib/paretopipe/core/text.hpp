@@ -69,8 +69,14 @@ bool is_utf8(const std::string& text);
 /// there are commas; items may be empty.
 std::vector<std::string_view> split_at_commas(std::string_view text);
 
-/// The number that the whole text is, as std::from_chars reads it (no blanks, no plus sign) with `base...`, which only
-/// whole numbers may have. None for anything else, and for a number out of range.
+/// `text` without the `blanks` at its ends. Returns a view into `text`.
+std::string_view trimmed(std::string_view text, std::string_view blanks = " ");
+
+/// Appends `item` unless `items` has it already.
+void add_once(std::vector<std::string>& items, std::string item);
+
+/// Reads the whole text as one number, as std::from_chars does: without blanks or a plus sign. Only whole numbers may
+/// have a base. None for anything else and for a number out of range.
 template <class Number, class... Base>
 std::optional<Number> parse_number(std::string_view text, Base... base) {
   Number number{};
@@ -88,7 +94,7 @@ std::optional<std::vector<int>> parse_numbers(std::string_view text);
 /// sign, a descending range, or a number above `max` (which also bounds what a mistyped range can allocate).
 std::optional<std::vector<int>> parse_number_list(std::string_view text, int max);
 
-/// The shortest such text for ascending, unique numbers; empty if there are none.
+/// Writes ascending, unique numbers as the shortest such text; empty if there are none.
 std::string format_number_list(const std::vector<int>& numbers);
 
 /// Prints a notice for the person at the terminal to stderr, in one write. Write errors are ignored: there is nobody

@@ -35,8 +35,8 @@ struct StageTimeline {
   bool operator==(const StageTimeline&) const = default;
 };
 
-/// All fields but `codec_begin`, which is left out where it is `send_begin`: without a codec, and in records from
-/// before there was this moment.
+/// All fields but `codec_begin`. It is left out where it equals `send_begin`: without a codec, and in records written
+/// before this moment existed.
 inline const std::tuple kStageTimelineFields{field("receive_begin", &StageTimeline::receive_begin),
                                              field("receive_end", &StageTimeline::receive_end),
                                              field("ready", &StageTimeline::ready),
@@ -105,7 +105,7 @@ struct Deal {
   /// The number of batches of each phase that a device gets.
   std::size_t share_of(std::size_t device) const { return (phase_batches + devices - 1 - device) / devices; }
 
-  /// The batch that a device gets as its own `own`-th, counted from 0 through all phases.
+  /// A batch of a device's share. `own` counts the batches of this device from 0 through all phases.
   std::size_t batch_of(std::size_t device, std::size_t own) const {
     const auto share = share_of(device);
     return own / share * phase_batches + own % share * devices + device;

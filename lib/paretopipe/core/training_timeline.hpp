@@ -7,11 +7,11 @@
 
 namespace paretopipe {
 
-/// The moments of every micro-batch in one stage on its way through all stages, in one of the two directions: one entry
-/// per micro-batch through all steps, in nanoseconds of a steady clock. A stage that receives or sends nothing in this
-/// direction has no such moments, and without a codec nothing is decoded or encoded. Successive moments of a
-/// micro-batch never decrease. In records of older releases the computing thread encoded, before anything else: they
-/// have `encoded` and no `codec_begin`.
+/// The moments of every micro-batch in one stage on its way through all stages, in one of the two directions. There is
+/// one entry per micro-batch through all steps, in nanoseconds of a steady clock. A stage that receives or sends
+/// nothing in this direction has no such moments, and without a codec nothing is decoded or encoded. Successive moments
+/// of a micro-batch never decrease. Records of older releases have `encoded` and no `codec_begin`: there, the compute
+/// thread encoded right after it had computed.
 struct PassTimeline {
   std::vector<std::int64_t> receive_begin;  ///< the frame's header has arrived
   std::vector<std::int64_t> receive_end;    ///< the last byte is in the tensor
@@ -25,7 +25,7 @@ struct PassTimeline {
 
   bool operator==(const PassTimeline&) const = default;
 };
-/// Without a codec its moments are left out, as in records from before there was one.
+/// The codec's moments are left out if there is no codec. Records from before training had codecs lack them too.
 PARETOPIPE_JSON_UNLESS_USUAL(PassTimeline,
                              (receive_begin, receive_end, compute_begin, compute_end, send_begin, send_end),
                              (ready, codec_begin, encoded))

@@ -27,9 +27,9 @@ Nanoseconds parse_duration(std::string_view text);
 /// UsageError for anything else, negative values included.
 std::int64_t parse_bytes(std::string_view text);
 
-/// Parses an amount of data in bytes or bits and returns bytes. Accepts what parse_bytes accepts, but requires a unit,
-/// and "32 kbit", "1 Mbit" (powers of 1000), "32 Kibit", "1 Mibit" (powers of 1024), rounded to whole bytes. Note that
-/// tc(8) takes "kbit" as 1024 bits for a size but as 1000 bits for a rate. Throws UsageError.
+/// Parses an amount of data in bytes or bits and returns bytes, rounded to whole ones. Accepts what parse_bytes
+/// accepts, but requires a unit. Also accepts "32 kbit", "1 Mbit" (powers of 1000), "32 Kibit", "1 Mibit" (powers of
+/// 1024). Note that tc(8) takes "kbit" as 1024 bits for a size but as 1000 bits for a rate. Throws UsageError.
 std::int64_t parse_bytes_or_bits(std::string_view text);
 
 /// Parses "5 Mbit/s", "1.5Gbit/s", "500 kbit/s", "800 bit/s", or tc(8)'s notation "5Mbit", "5mbit" (powers of 1000).

@@ -23,7 +23,7 @@ std::vector<std::string> of_each_cut(std::string_view text) {
   return parts;
 }
 
-/// The same codec for every cut is written once.
+/// A codec that every cut has is written once.
 std::string joined(const std::vector<std::string>& codecs) {
   if (std::equal(codecs.begin() + 1, codecs.end(), codecs.begin())) return codecs.front();
   return fmt::format("{}", fmt::join(codecs, "/"));

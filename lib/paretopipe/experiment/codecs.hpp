@@ -22,7 +22,7 @@ std::vector<std::string> canonical_input_codecs(const std::vector<std::string>& 
 /// `codec` with `input` for the cuts before the first block, which the model's input crosses.
 std::string with_input_codec(const std::string& codec, const std::string& input, const SplitPoints& points);
 
-/// How many cuts a codec's text names a codec for; 1: the same for all.
+/// For how many cuts a codec's text names a codec. 1: all cuts have the same.
 std::size_t codec_count(const std::string& codec);
 
 /// The codec of the cut between stages `cut` and `cut` + 1. Throws UsageError if the text names none for it.

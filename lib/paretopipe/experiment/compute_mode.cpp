@@ -23,6 +23,10 @@ constexpr double kFloat32Tolerance = 1e-4;
 constexpr double kBfloat16Tolerance = 5e-2;
 constexpr double kBfloat16ToleranceAcrossCpus = 0.15;
 
+constexpr const char* kAutomatic = "auto";
+constexpr std::string_view kCuda = "cuda";
+constexpr unsigned kMostGpus = 127;  // LibTorch counts them in eight bits
+
 }  // namespace
 
 double ComputeMode::relative_tolerance() const {
@@ -82,12 +86,6 @@ ComputeMode read_compute_mode(const nlohmann::json& object) {
           parse_memory_format(text("memory_format", to_string(MemoryFormat{})))};
 }
 
-namespace {
-
-constexpr const char* kAutomatic = "auto";
-
-}  // namespace
-
 ComputeMode mode_for(const ComputeChoice& choice, std::string_view model) {
   const auto usual = is_synthetic(model) ? Compute::eager : Compute::optimized;
   return {choice.compute.value_or(usual), choice.dtype, choice.memory_format};
@@ -104,20 +102,12 @@ std::optional<Compute> parse_compute_choice(const std::string& text) {
                                did_you_mean(text, {kAutomatic, "eager", "optimized"})));
 }
 
-namespace {
-
-constexpr std::string_view kCuda = "cuda";
-constexpr int kMostGpus = 127;  // LibTorch counts them in eight bits
-
-}  // namespace
-
 std::string parse_compute_device(const std::string& text) {
   if (text == kCpu) return text;
   if (text == kCuda) return "cuda:0";
   const auto digits = text.starts_with("cuda:") ? text.substr(kCuda.size() + 1) : "";
-  const bool plain = !digits.empty() && digits.size() <= 3 &&
-                     std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; });
-  if (plain && std::stoi(digits) <= kMostGpus) return fmt::format("cuda:{}", std::stoi(digits));
+  const auto number = digits.size() <= 3 ? parse_number<unsigned>(digits) : std::nullopt;
+  if (number && *number <= kMostGpus) return fmt::format("cuda:{}", *number);
   throw UsageError(
       fmt::format("\"{}\" is not a device; it must be cpu, cuda, or a GPU by its number such as cuda:1", text));
 }

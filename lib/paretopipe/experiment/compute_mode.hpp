@@ -32,8 +32,8 @@ struct ComputeMode {
   /// and ends, so that sums are rounded in another order. results/README.md has the measured differences.
   double relative_tolerance() const;
 
-  /// The same if the stages and the unsplit model computed on CPUs of different kinds, each with kernels of its own,
-  /// also in eager mode. Between amd64 and arm64, eager MobileNetV2 differed by 8.6e-7 in float32, and by 9e-2 in
+  /// The same if the stages and the unsplit model computed on CPUs of different kinds. Each kind has kernels of its
+  /// own, also in eager mode. Between amd64 and arm64, eager MobileNetV2 differed by 8.6e-7 in float32, and by 9e-2 in
   /// bfloat16, whose roundings add up over all layers.
   double tolerance_across_cpus() const;
 };

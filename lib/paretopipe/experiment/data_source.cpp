@@ -118,9 +118,6 @@ void check_data_choice(const std::string& data, const std::string& labels) {
 }
 
 std::vector<std::filesystem::path> list_images(const std::filesystem::path& folder) {
-  const auto refuse = [&](const std::error_code& error) {
-    throw UsageError(fmt::format("read images from {}: {}", folder.string(), error.message()));
-  };
   std::vector<std::filesystem::path> images;
   std::error_code error;
   std::filesystem::directory_iterator entry(folder, error);
@@ -129,7 +126,7 @@ std::vector<std::filesystem::path> list_images(const std::filesystem::path& fold
     if (is_image(entry->path()) && entry->is_regular_file(vanished)) images.push_back(entry->path());
     entry.increment(error);
   }
-  if (error) refuse(error);
+  if (error) throw UsageError(fmt::format("read images from {}: {}", folder.string(), error.message()));
   if (images.empty()) {
     throw UsageError(
         fmt::format("read images from {}: it holds no file whose name ends in .jpg, .jpeg or .png", folder.string()));

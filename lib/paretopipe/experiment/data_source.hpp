@@ -5,7 +5,7 @@
 
 namespace paretopipe::experiment {
 
-/// Stands in place of a labels file for the labels that a data set contains.
+/// In place of a labels file: the labels that the data set itself contains.
 inline constexpr const char* kOwnLabels = "own";
 
 /// What identifies data besides their name. Part of a trial's identity, unlike the files' path.
@@ -30,7 +30,7 @@ struct DataChoice {
   std::string kind;
   std::string place;  ///< empty if none is named
 
-  bool own_labels() const;  ///< it brings them
+  bool own_labels() const;  ///< the data contain their labels
   bool of_images() const;
   bool own_files() const { return kind == "images" || kind == "tensor" || kind == "tokens"; }
 };

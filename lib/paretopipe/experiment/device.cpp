@@ -97,7 +97,7 @@ Device read_device(const std::string& name, const nlohmann::json& json, const st
   reader.read("ports", ports);
   reader.read("program", device.program);
   reader.read("cpus", device.cpus);
-  if (json.contains("threads")) reader.read("threads", device.threads.emplace());
+  if (reader.find("threads") != nullptr) reader.read("threads", device.threads.emplace());
   reader.read("compute", device.compute);
   reader.read("profile", device.profile);
   if (names_profile_file(device.profile)) device.profile = (folder / device.profile).string();

@@ -38,8 +38,8 @@ struct Device {
 ///   {"pi": {"ssh": "pi@10.0.0.7", "cpus": "0-3", "threads": 4},
 ///    "n1": {"launch": "srun -N1 -n1 -w {node} --unbuffered --input=all", "address": "10.0.0.21"}}
 ///
-/// {node} stands for the device's name. Profiles in files are found relative to `folder`, the one of the devices file.
-/// Throws UsageError with the key's path.
+/// {node} stands for the device's name. Paths of profiles are relative to `folder`, which is the devices file's. Throws
+/// UsageError with the key's path.
 std::vector<Device> devices_from_json(const nlohmann::json& json, const std::filesystem::path& folder = {});
 std::vector<Device> load_devices(const std::filesystem::path& file);
 

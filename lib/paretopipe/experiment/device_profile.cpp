@@ -63,22 +63,6 @@ std::string describe(const DeviceProfile& profile) {
   return parts.empty() ? profile.name : fmt::format("{} ({})", profile.name, fmt::join(parts, ", "));
 }
 
-void to_json(nlohmann::json& json, const DeviceProfile& profile) {
-  json = {{"name", profile.name}};
-  if (!profile.cpus.empty()) json["cpus"] = profile.cpus;
-  write_optional(json, "threads", profile.threads);
-  write_optional(json, "cpu_quota", profile.cpu_quota);
-  write_optional(json, "memory_limit_bytes", profile.memory_limit_bytes);
-}
-
-void from_json(const nlohmann::json& json, DeviceProfile& profile) {
-  json.at("name").get_to(profile.name);
-  profile.cpus = json.value("cpus", "");
-  read_optional(json, "threads", profile.threads);
-  read_optional(json, "cpu_quota", profile.cpu_quota);
-  read_optional(json, "memory_limit_bytes", profile.memory_limit_bytes);
-}
-
 DeviceProfile device_profile_from_json(const nlohmann::json& json, const std::string& name) {
   DeviceProfile profile;
   profile.name = name;

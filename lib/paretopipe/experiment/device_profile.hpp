@@ -1,4 +1,6 @@
 #pragma once
+#include <paretopipe/core/json_fields.hpp>
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -27,12 +29,11 @@ struct DeviceProfile {
   bool limited() const { return cpu_quota || memory_limit_bytes; }
 };
 
+// For records: plain numbers with the unit in the key. What is not restricted is left out.
+PARETOPIPE_JSON_UNLESS_USUAL(DeviceProfile, (name, threads, cpu_quota, memory_limit_bytes), (cpus))
+
 /// "pi (0.25 CPUs, 1.00 GiB, 1 thread)"; "none".
 std::string describe(const DeviceProfile& profile);
-
-/// For records: plain numbers with the unit in the key. What is not restricted is left out.
-void to_json(nlohmann::json& json, const DeviceProfile& profile);
-void from_json(const nlohmann::json& json, DeviceProfile& profile);
 
 /// Reads a user's profile: {"description": …, "cpus": [0, 1], "threads": 1, "cpu_quota": 0.5, "memory_limit": "1 GiB"},
 /// each key optional (configs/devices/README.md). Unknown keys, wrong types and values out of range throw UsageError

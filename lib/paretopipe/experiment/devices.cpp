@@ -30,7 +30,7 @@ void check_profiles(const Experiment& experiment) {
     if (!is_utf8(name)) throw UsageError("experiment.device_profiles is not valid UTF-8");
     all_say_threads = load_device_profile(name).threads.has_value() && all_say_threads;
   }
-  // Every value would measure the same thing again as another trial.
+  // Every value would measure the same again, as another trial.
   if (all_say_threads && experiment.threads_per_stage != Experiment{}.threads_per_stage) {
     throw UsageError(
         "experiment.threads_per_stage is for devices whose profile says nothing of threads, and all of "
@@ -136,8 +136,7 @@ void settle_devices(Experiment& experiment, const std::vector<Device>& on) {
   if (profiled && !experiment.device_profiles.empty()) {
     throw UsageError(
         "the devices file gives a device of experiment.on a profile, and experiment.device_profiles names profiles, "
-        "too; "
-        "leave one of the two out");
+        "too; leave one of the two out");
   }
   experiment.stages = static_cast<int>(on.size());
   std::vector<std::string> names;

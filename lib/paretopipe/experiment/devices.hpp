@@ -10,8 +10,8 @@ namespace paretopipe::experiment {
 /// Throws UsageError if an experiment's placement and device profiles do not fit its stages or one another.
 void check_devices(const Experiment& experiment);
 
-/// Lets the devices of the stages decide what follows from them: the number of stages, their placement, their profiles,
-/// and what each computes on. Nothing if there are none. Throws UsageError for settings that say it again.
+/// Sets what follows from the devices of the stages: the number of stages, their placement, their profiles, and what
+/// each computes on. Does nothing if there are no devices. Throws UsageError for settings that say the same again.
 void settle_devices(Experiment& experiment, const std::vector<Device>& on);
 
 /// Returns the CPU list of each stage. The experiment or the profile of the stage's device may name it. The other

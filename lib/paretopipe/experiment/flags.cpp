@@ -4,7 +4,7 @@
 namespace paretopipe::experiment {
 namespace {
 
-/// Refuses flags that mean nothing without others, or something else than others do.
+/// Refuses flags that mean nothing without others, or that contradict others.
 void check_flags(const GivenFlags& given, const Experiment& experiment) {
   const auto has = [&](const char* key) { return given.contains(key); };
   if (!experiment.repeat.adaptive && (has("repeat.precision") || has("repeat.trials") || has("repeat.budget_s"))) {
@@ -27,6 +27,13 @@ void check_flags(const GivenFlags& given, const Experiment& experiment) {
 }
 
 }  // namespace
+
+std::string default_of(const Setting& setting) {
+  if (!setting.unset.empty()) return setting.unset;
+  const auto value = setting.value.write(Experiment{});
+  const auto& first = value.is_array() ? value.front() : value;
+  return first.is_string() ? first.get<std::string>() : value.dump();
+}
 
 void apply_flags(Experiment& experiment, const GivenFlags& given) {
   if (given.contains("splits") && given.contains("partitions")) {

@@ -28,7 +28,7 @@ auto naming_file(const std::filesystem::path& file, Action&& action) {
   }
 }
 
-/// A file of configs/ as it was when the library was built, so that an installed program knows its name.
+/// A file of configs/ as it was when the library was built, so that an installed program has it, too.
 struct ShippedFile {
   std::string_view name;  ///< without the extension
   std::string_view text;
@@ -43,11 +43,12 @@ const std::vector<ShippedFile>& shipped_device_files();
 bool names_profile_file(const std::string& name_or_file);
 
 /// The profile of this name among those that ship. `kind` is "network profile" or "device profile", and `others` are
-/// further names that there are. Throws UsageError, which lists the known names, for an unknown one.
+/// names that exist besides. Throws UsageError, which lists the known names, for an unknown one.
 nlohmann::json shipped_profile(const std::string& name, std::string_view kind, const std::vector<ShippedFile>& shipped,
                                std::vector<std::string> others = {});
 
-/// What `read(json, name)` makes of a file, whose profile is named after it. Errors begin with the file's name.
+/// Reads a file and returns what `read(json, name)` makes of it. `name` is the file's, without folders and extension.
+/// Errors begin with the file's name.
 template <class Read>
 auto load_profile_file(const std::filesystem::path& file, std::string_view kind, const Read& read) {
   const auto json = read_json_file(file, kind);

@@ -22,21 +22,6 @@ constexpr std::int64_t kMaxSize = 1'000'000;
 
 }  // namespace
 
-void to_json(nlohmann::json& json, const Archive& archive) {
-  json = {{"sha256", archive.sha256}, {"input_shape", archive.input_shape}, {"cuts", archive.cuts}};
-  // Defaults are left out, so that archives keep the identity that they had before these settings existed.
-  if (archive.max_crossing != 1) json["max_crossing"] = archive.max_crossing;
-  if (archive.trained) json["trained"] = true;
-}
-
-void from_json(const nlohmann::json& json, Archive& archive) {
-  json.at("sha256").get_to(archive.sha256);
-  json.at("input_shape").get_to(archive.input_shape);
-  json.at("cuts").get_to(archive.cuts);
-  archive.max_crossing = json.value("max_crossing", 1);
-  archive.trained = json.value("trained", false);
-}
-
 bool names_archive(const std::string& model) {
   constexpr std::array<std::string_view, 3> kEndings{".pt", ".pth", ".torchscript"};
   if (is_synthetic(model)) return false;

@@ -31,8 +31,8 @@ struct Archive {
 
   bool operator==(const Archive&) const = default;
 };
-void to_json(nlohmann::json& json, const Archive& archive);
-void from_json(const nlohmann::json& json, Archive& archive);
+// Defaults are left out, so that archives keep the identity that they had before these settings existed.
+PARETOPIPE_JSON_UNLESS_USUAL(Archive, (sha256, input_shape, cuts), (max_crossing, trained))
 
 /// The most tensors of one cut that a link can carry.
 inline constexpr int kMostCrossing = 2;
@@ -47,8 +47,8 @@ std::vector<std::int64_t> parse_shape(const std::string& text);
 /// The default of what blocks end at.
 inline constexpr const char* kDefaultCuts = "unit";
 
-/// Throws UsageError if an archive has no input shape, a malformed one or no cuts, if settings for archives are given
-/// although no model is an archive.
+/// Throws UsageError if an archive has no input shape, a malformed one or no cuts, and if settings for archives are
+/// given although no model is an archive.
 void check_archive_settings(const std::vector<std::string>& models, const std::string& input, const std::string& cuts,
                             int max_crossing = 1);
 

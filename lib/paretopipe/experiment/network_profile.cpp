@@ -38,7 +38,7 @@ class ConditionsReader {
     read_probability("loss", conditions.loss);
     read_probability("reorder", conditions.reorder);
     read_probability("duplicate", conditions.duplicate);
-    read_queue(conditions.queue_packets);
+    if (reader_.find("queue_packets") != nullptr) reader_.read("queue_packets", conditions.queue_packets.emplace());
     read_text("queue_latency", "400 ms", parse_duration, conditions.queue_latency);
     reader_.refuse_unknown_keys();
     return conditions;
@@ -82,30 +82,19 @@ class ConditionsReader {
   void read_distribution(DelayDistribution& value) {
     const auto* found = reader_.find("distribution");
     if (found == nullptr) return;
-    static const std::vector<std::string> names{"uniform", "normal", "pareto", "paretonormal"};
-    for (std::size_t index = 0; index < names.size(); ++index) {
-      if (*found == names[index]) {
-        value = static_cast<DelayDistribution>(index);
-        return;
-      }
-    }
+    found->get_to(value);  // an unknown word reads as the first one
+    if (nlohmann::json(value) == *found) return;
     refuse("distribution",
-           fmt::format("{} is not known; it must be one of \"{}\"", found->dump(), fmt::join(names, "\", \"")));
-  }
-
-  void read_queue(std::optional<std::int64_t>& value) {
-    if (reader_.find("queue_packets") == nullptr) return;
-    std::int64_t packets = 0;
-    reader_.read("queue_packets", packets);
-    value = packets;
+           fmt::format("{} is not known; it must be one of \"uniform\", \"normal\", \"pareto\", \"paretonormal\"",
+                       found->dump()));
   }
 
   ObjectReader reader_;
   std::string path_;
 };
 
-std::string amount(double value) {
-  return fmt::format("{:g}", value);
+std::string duration(Nanoseconds time) {
+  return format_duration(static_cast<double>(time.count()));
 }
 
 /// Checks each value by itself.
@@ -115,8 +104,7 @@ void check_ranges(const LinkConditions& conditions, const std::string& path) {
     throw UsageError(fmt::format("{}.{} is {}; it must be from {} to {}", path, key, value, least, most));
   };
   const auto check_wait = [&](const char* key, Nanoseconds value, Nanoseconds least) {
-    const auto text = [](Nanoseconds wait) { return format_duration(static_cast<double>(wait.count())); };
-    if (value < least || value > kLongestWait) refuse(key, text(value), text(least), text(kLongestWait));
+    if (value < least || value > kLongestWait) refuse(key, duration(value), duration(least), duration(kLongestWait));
   };
   check_wait("delay", conditions.delay, 0s);
   check_wait("jitter", conditions.jitter, 0s);
@@ -133,7 +121,7 @@ void check_ranges(const LinkConditions& conditions, const std::string& path) {
     refuse("queue_packets", std::to_string(*queue), "1", std::to_string(kLargestQueue));
   }
   if (conditions.loss >= 1) {
-    throw UsageError(fmt::format("{}.loss is {}; nothing would ever arrive", path, amount(conditions.loss)));
+    throw UsageError(fmt::format("{}.loss is {:g}; nothing would ever arrive", path, conditions.loss));
   }
 }
 
@@ -193,10 +181,6 @@ NetworkProfile network_profile_from_json(const nlohmann::json& json, const std::
 
 namespace {
 
-std::string duration(Nanoseconds time) {
-  return format_duration(static_cast<double>(time.count()));
-}
-
 void describe_probability(std::vector<std::string>& words, const char* name, double probability) {
   if (probability > 0) words.push_back(fmt::format("{} {:g} %", name, 100 * probability));
 }
@@ -205,7 +189,7 @@ std::string describe_delay(const LinkConditions& conditions) {
   auto text = duration(conditions.delay);
   if (conditions.jitter.count() > 0) text += fmt::format(" +- {}", duration(conditions.jitter));
   if (conditions.distribution != DelayDistribution::uniform) {
-    text += fmt::format(" {}", nlohmann::json(conditions).at("distribution").get<std::string>());
+    text += fmt::format(" {}", nlohmann::json(conditions.distribution).get<std::string>());
   }
   return text;
 }

@@ -14,6 +14,10 @@ namespace paretopipe::experiment {
 /// How delays scatter around their mean: by the tables of tc-netem(8), or uniformly, as the kernel does without a
 /// table.
 enum class DelayDistribution { uniform, normal, pareto, paretonormal };
+NLOHMANN_JSON_SERIALIZE_ENUM(DelayDistribution, {{DelayDistribution::uniform, "uniform"},
+                                                 {DelayDistribution::normal, "normal"},
+                                                 {DelayDistribution::pareto, "pareto"},
+                                                 {DelayDistribution::paretonormal, "paretonormal"}})
 
 /// What one direction of a link does to packets, in the terms of tc-netem(8) and tc-tbf(8). The default shapes nothing.
 struct LinkConditions {
@@ -61,13 +65,13 @@ std::string to_string(Shaping shaping);
 /// "auto" gives none, which means whichever this machine supports. Throws UsageError for unknown words.
 std::optional<Shaping> parse_shaping(const std::string& text);
 
-/// What protects the bytes on the links between stages, whose ends prove who they are in any case (wire/README.md).
+/// What protects the bytes on the links between stages. A link's ends prove who they are in any case (wire/README.md).
 enum class Encryption { none, tls };
 
 /// "plain" or "tls".
 std::string to_string(Encryption encryption);
 
-/// Throws UsageError for other words; it begins with the key of experiments.
+/// Inverse of to_string(). Throws UsageError that begins with "link".
 Encryption parse_encryption(const std::string& text);
 
 void to_json(nlohmann::json& json, Encryption encryption);

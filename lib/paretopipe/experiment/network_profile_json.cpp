@@ -15,11 +15,6 @@ void write_unless_default(nlohmann::json& json, const char* key, const T& value)
 
 }  // namespace
 
-NLOHMANN_JSON_SERIALIZE_ENUM(DelayDistribution, {{DelayDistribution::uniform, "uniform"},
-                                                 {DelayDistribution::normal, "normal"},
-                                                 {DelayDistribution::pareto, "pareto"},
-                                                 {DelayDistribution::paretonormal, "paretonormal"}})
-
 void to_json(nlohmann::json& json, const LinkConditions& conditions) {
   json = nlohmann::json::object();
   write_unless_default(json, "delay_ns", conditions.delay.count());

@@ -34,7 +34,7 @@ std::string_view to_string(Scheme scheme);
 
 /// Every partition of a model: all strictly ascending cuts, and both endpoints (all on stage 0, all on the last stage).
 struct AllPartitions {
-  bool best = false;  ///< of these only what could be on the frontier by predictions, which a sweep finds out
+  bool best = false;  ///< only those that may be on the frontier by predictions that the sweep makes
 
   bool operator==(const AllPartitions&) const = default;
 };

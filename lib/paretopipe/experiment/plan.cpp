@@ -22,10 +22,19 @@ namespace paretopipe::experiment {
 namespace {
 
 /// The random numbers of one repetition for the purpose `what`; empty: the order of the splits. They depend on nothing
-/// else, so more models or repetitions do not change the order of the others.
+/// else, so more models or repetitions leave the other orders as they are.
 std::mt19937_64 random_of(const Experiment& experiment, const std::string& model, int repetition,
                           const char* what = "") {
   return std::mt19937_64(fnv1a64(fmt::format("{}/{}/{}{}", experiment.seed, model, repetition, what)));
+}
+
+/// The fields of a trial that settings decide for all trials of an experiment alike.
+Trial common_trial(const Experiment& experiment) {
+  Trial trial;
+  for (const auto& setting : settings()) {
+    if (setting.trial.decide) setting.trial.decide(experiment, trial);
+  }
+  return trial;
 }
 
 /// The common part of all trials of a model, with each axis at its first value.
@@ -54,7 +63,7 @@ Choices batch_axis(const Experiment& experiment) {
   return axis;
 }
 
-/// How the trials train, one choice a schedule; without training, one that changes nothing.
+/// How the trials train: one choice for each schedule. Without training, one choice that changes nothing.
 Choices training_axis(const Experiment& experiment) {
   Choices axis;
   const auto& asked = experiment.training;
@@ -99,9 +108,9 @@ class Tour {
   explicit Tour(std::vector<Choices> axes) : axes_(std::move(axes)), current_(axes_.size()) {}
 
   /// `trial` at every combination. The first repetition visits them as the experiment lists them, because tables show
-  /// groups in the order of their first trials; later ones have orders of their own. The axis that costs most to change
+  /// groups in the order of their first trials. Later ones have orders of their own. The axis that costs most to change
   /// is changed least often, and begins with its last value of the repetition before. No other varying axis may do so:
-  /// two values that are visited an even number of times would begin with the same one in every repetition.
+  /// one of two values that is visited an even number of times would begin every repetition with the same value.
   std::vector<Trial> repetition(Trial trial, std::mt19937_64 random) {
     const auto varies = [](const Choices& axis) { return axis.size() > 1; };
     const auto slowest = std::find_if(axes_.begin(), axes_.end(), varies) - axes_.begin();
@@ -133,7 +142,7 @@ class Tour {
   std::vector<std::optional<std::size_t>> current_;  ///< the last value of each axis
 };
 
-/// The codecs that a partition is measured with: of its activations, and of the input where that crosses a cut.
+/// The codecs that a partition is measured with. They name one for the input, too, where it crosses a cut.
 std::vector<std::string> codecs_of(const Experiment& experiment, const SplitPoints& points) {
   if (points.front() > 0 || experiment.codec_inputs.empty()) return experiment.codecs;
   std::vector<std::string> codecs;
@@ -146,7 +155,7 @@ std::vector<std::string> codecs_of(const Experiment& experiment, const SplitPoin
   return codecs;
 }
 
-/// Each partition with each codec. Without split points batches are dealt out as they are; where all is local nothing
+/// Each partition with each codec. Without split points, batches are dealt out as they are; if all is local, nothing
 /// crosses a cut. Both are measured once, without a codec.
 std::vector<Cut> cuts_of(const Experiment& experiment, const ModelDescription& model,
                          const std::vector<SplitPoints>& partitions) {
@@ -170,7 +179,7 @@ void append_cuts(std::vector<Trial>& trials, Trial trial, const std::vector<Cut>
   }
 }
 
-/// The kernel's links join only neighbours in the ring; data parallelism needs one to every device.
+/// The kernel's links join neighbours in the ring only; data parallelism needs one to every device.
 void check_links(const Experiment& experiment, const Networks& networks) {
   const auto& baselines = experiment.baselines;
   const bool deals = std::any_of(baselines.begin(), baselines.end(),
@@ -192,10 +201,6 @@ void check_links(const Experiment& experiment, const Networks& networks) {
       "has them between neighbours only; use --shaping emulated, or two stages",
       experiment.stages));
 }
-
-}  // namespace
-
-namespace {
 
 /// The threads of each stage's device, 0 where it says none; empty if no device says any.
 std::vector<int> threads_of(const std::vector<Device>& devices) {

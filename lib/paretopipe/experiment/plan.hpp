@@ -28,11 +28,12 @@ UncutTrial uncut_trial(const Experiment& experiment, const ModelSource& model, S
 
 /// The trials of an experiment, in the order in which they are to run. Models follow one another, so that a device
 /// never holds two of them. The repetitions of a model follow one another. Each visits every combination of threads,
-/// networks, batches, micro-batch sizes, depths and loads, and in it every split once, in an order of its own that the
-/// seed decides; so drift of the machine favours no split. Within a repetition, what costs most to change changes least
-/// often: processes are restarted only for other threads, a network is applied and probed once for each number of
-/// threads, and inputs are made once for each batch over a network. The costliest setting that varies starts with its
-/// last value of the repetition before. Pure: the same arguments give the same plan on every platform.
+/// networks, batches, micro-batch sizes, depths and loads, and in each combination every split once. A repetition has
+/// an order of splits of its own, which the seed decides, so that drift of the machine favours no split. Within a
+/// repetition, what costs most to change changes least often: processes are restarted only for other threads, a network
+/// is applied and probed once for each number of threads, and inputs are made once for each batch over a network. The
+/// costliest setting that varies starts with its last value of the repetition before. Pure: the same arguments give the
+/// same plan on every platform.
 ///
 /// `models` holds the description of each of the experiment's models, in the same order. Throws UsageError as
 /// partitions_of() does, and if the networks lack a link that a baseline needs.

@@ -39,11 +39,11 @@ std::vector<int> order_of(const std::vector<Action>& actions, ActionKind kind) {
   return order;
 }
 
-[[noreturn]] void refuse_schedule(std::string reason) {
-  throw Error(ExitCode::internal, fmt::format("the schedule cannot run: {}", std::move(reason)));
+[[noreturn]] void refuse_schedule(const std::string& reason) {
+  throw Error(ExitCode::internal, fmt::format("the schedule cannot run: {}", reason));
 }
 
-/// Every forward once, and each before its backward, which is there once, too.
+/// Checks that every forward has one backward, which comes after it.
 void check_stage(const std::vector<Action>& actions, std::size_t stage) {
   std::vector<int> open;
   for (const auto& action : actions) {

@@ -38,7 +38,7 @@ std::vector<Action> actions_of(Schedule schedule, const TrainingExtent& extent, 
 /// When a stage computes the backward of a micro-batch: right after its forward, or after something else.
 enum class Backward { next, later };
 
-/// Says it for the forward at `index`.
+/// The answer for the forward at `index`.
 Backward backward_of(std::span<const Action> actions, std::size_t index);
 
 /// The most micro-batches whose forward was computed and whose backward was not, at any time.
@@ -49,11 +49,11 @@ int most_in_flight(std::span<const Action> actions);
 /// that waits for it. Tensors are taken to arrive in the order in which they are sent.
 void check(std::span<const std::vector<Action>> stages);
 
-/// What each stage does, checked.
+/// What each stage does, checked by check().
 std::vector<std::vector<Action>> schedule_of(Schedule schedule, const TrainingExtent& extent);
 
-/// Tells `run` the stage and the index of every action, each after the actions that make its input, in an order that a
-/// pipeline could have. Returns false, having told of some only, if stages wait for each other.
+/// Calls `run` with the stage and the index of every action, in an order that a pipeline could have: each action comes
+/// after those that make its input. Returns false if stages wait for each other; `run` was then called for a part only.
 bool for_each_in_order(std::span<const std::vector<Action>> stages,
                        const std::function<void(std::size_t stage, std::size_t action)>& run);
 

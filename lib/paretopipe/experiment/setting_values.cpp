@@ -1,5 +1,6 @@
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/core/text.hpp>
+#include <paretopipe/core/units.hpp>
 #include <paretopipe/experiment/codecs.hpp>
 #include <paretopipe/experiment/setting_values.hpp>
 
@@ -50,16 +51,6 @@ constexpr auto kPrecision = through(&Experiment::repeat, &Repeat::precision);
 constexpr auto kBudget = through(&Experiment::repeat, &Repeat::budget_s);
 constexpr auto kMostRepeats = through(&Experiment::repeat, &Repeat::trials);
 constexpr auto kRates = through(&Experiment::server, &ServerSettings::rates);
-
-/// One of the three bounds of "auto", which is a number in JSON.
-template <class Access, class Parse>
-SettingValue bound_of_auto(Access access, std::string type, std::string allowed, Parse parse) {
-  auto value = plain(access, std::move(type), std::move(allowed));
-  value.parse = [parse](const Texts& texts, const std::string& flag) {
-    return nlohmann::json(parse(texts.front(), flag));
-  };
-  return value;
-}
 
 /// Rounded up to whole seconds: rounds of trials cannot be timed more exactly.
 int seconds_of_budget(const std::string& text, const std::string& flag) {
@@ -160,12 +151,6 @@ SettingValue max_flips() {
   return value;
 }
 
-TrialValue max_flips_of_trial() {
-  return {[](const Experiment& experiment, Trial& trial) { trial.max_flips = experiment.max_flips; },
-          [](const Trial& trial, nlohmann::json& json) { write_optional(json, "max_flips", trial.max_flips); },
-          [](const nlohmann::json& json, Trial& trial) { read_optional(json, "max_flips", trial.max_flips); }};
-}
-
 SettingValue repeats() {
   SettingValue value{.type = "TEXT", .allowed = fmt::format("1 … {}, `\"auto\"`, or an object, see below", kMaxTrials)};
   value.write = [](const Experiment& experiment) {
@@ -196,8 +181,8 @@ SettingValue repeats() {
 }
 
 SettingValue precision_of_auto() {
-  auto value = bound_of_auto(kPrecision, "SHARE", "between 0 and 1",
-                             [](const std::string& text, const std::string&) { return parse_probability(text); });
+  auto value = plain(kPrecision, "SHARE", "between 0 and 1");
+  value.parse = [](const Texts& texts, const std::string&) { return nlohmann::json(parse_probability(texts.front())); };
   value.check = [](const Experiment& experiment, const std::string& path) {
     const double precision = experiment.repeat.precision;
     if (precision > 0 && precision < 1) return;
@@ -216,7 +201,7 @@ SettingValue budget_of_auto() {
 }
 
 SettingValue trials_of_auto() {
-  auto value = bound_of_auto(kMostRepeats, "NUMBER", fmt::format("1 … {}", kMaxTrials), parse_whole_number);
+  auto value = whole_number(kMostRepeats, {1, kMaxTrials});
   value.write = [](const Experiment& experiment) {
     return nlohmann::json(experiment.repeat.adaptive ? experiment.repeat.trials : kMostAdaptiveTrials);
   };

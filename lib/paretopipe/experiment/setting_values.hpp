@@ -1,6 +1,5 @@
 #pragma once
-#include <paretopipe/core/json.hpp>
-#include <paretopipe/core/units.hpp>
+#include <paretopipe/core/json_fields.hpp>
 #include <paretopipe/experiment/settings.hpp>
 
 #include <algorithm>
@@ -18,7 +17,7 @@ constexpr auto through(Members... members) {
   };
 }
 
-/// From `min` to `max`; no bound is said where `max` is the type's own.
+/// From `min` to `max`. The texts state no upper bound if `max` is the type's own.
 struct Range {
   int min = 0;
   int max = std::numeric_limits<int>::max();
@@ -51,7 +50,7 @@ void read_as(T& value, const nlohmann::json& json, const std::string& path) {
   ObjectReader(object, path.substr(0, dot)).read(path.substr(dot + 1), value);
 }
 
-/// A value that is in JSON what it is in the experiment.
+/// A value that is written in JSON as it is.
 template <class Access>
 SettingValue plain(Access access, std::string type, std::string allowed) {
   SettingValue value;
@@ -88,7 +87,7 @@ SettingValue real_number(Access access, double max) {
   return value;
 }
 
-/// A number, whose flag may be a share of 100 %, too: "10%" is 0.1.
+/// A number. Its flag may also be a share of 100 %: "10%" is 0.1.
 template <class Access>
 SettingValue share_or_number(Access access, double max) {
   auto value = real_number(access, max);
@@ -155,36 +154,30 @@ SettingValue text(Access access, std::string allowed) {
 template <class Access>
 SettingValue texts(Access access, std::string allowed) {
   auto value = plain(access, "TEXT", std::move(allowed));
+  value.kind = FlagKind::repeated;
   value.parse = [](const auto& given, const auto&) { return nlohmann::json(given); };
   return value;
 }
 
-/// Something that is done if its flag turns it on.
+/// A switch, which a flag without a value turns on or off.
 template <class Access>
-SettingValue disabled(Access access) {
+SettingValue switched(Access access, FlagKind kind) {
   auto value = plain(access, "", "`true`, `false`");
-  value.parse = [](const auto&, const auto&) { return nlohmann::json(true); };
+  value.kind = kind;
+  value.parse = [kind](const auto&, const auto&) { return nlohmann::json(kind == FlagKind::on); };
   return value;
 }
 
-/// Something that is done unless its flag turns it off.
-template <class Access>
-SettingValue enabled(Access access) {
-  auto value = plain(access, "", "`true`, `false`");
-  value.parse = [](const auto&, const auto&) { return nlohmann::json(false); };
-  return value;
-}
-
-/// A field of a trial that is always written.
+/// A field of a trial that is always written. An optional field is written if it has a value.
 template <class Of, class In>
 TrialValue always(Of of, In in, const char* key) {
   return {[=](const Experiment& experiment, Trial& trial) { std::invoke(in, trial) = std::invoke(of, experiment); },
-          [=](const Trial& trial, nlohmann::json& json) { json[key] = std::invoke(in, trial); },
-          [=](const nlohmann::json& json, Trial& trial) { json.at(key).get_to(std::invoke(in, trial)); }};
+          [=](const Trial& trial, nlohmann::json& json) { write_member(json, key, std::invoke(in, trial)); },
+          [=](const nlohmann::json& json, Trial& trial) { read_member(json, key, std::invoke(in, trial)); }};
 }
 
-/// A field of a trial that is left out at its default, so that a trial keeps the identity from before there was such a
-/// setting.
+/// A field of a trial that is left out at its default, so that trials keep the identity that they had before the
+/// setting existed.
 template <class Of, class In>
 TrialValue unless_default(Of of, In in, const char* key) {
   auto value = always(of, in, key);
@@ -200,7 +193,7 @@ TrialValue unless_default(Of of, In in, const char* key) {
 // The values of single settings, and what their flags mean beyond them.
 
 SettingValue selection_of_splits();
-/// Split points and partitions are two ways to say the same: a flag for one replaces both from a file.
+/// Split points and partitions are two ways to say the same, so a flag for one replaces both of a file.
 void apply_splits(Experiment& experiment, const std::vector<std::string>& texts);
 void apply_partitions(Experiment& experiment, const std::vector<std::string>& texts);
 /// One codec, or a list.
@@ -208,13 +201,12 @@ SettingValue codecs();
 SettingValue input_codecs();
 /// The plan chooses one for each cut.
 TrialValue codec_of_trial();
-/// A share; none is not written.
+/// A share, or null if there is none.
 SettingValue max_flips();
-TrialValue max_flips_of_trial();
 /// Divisors of the batch.
 SettingValue micro_batches();
 SettingValue seed();
-/// A number of trials, "auto", or an object, which is "auto" with other bounds than its defaults; and these bounds.
+/// A number of trials, "auto", or an object: "auto" with bounds of its own, which are the following three.
 SettingValue repeats();
 SettingValue precision_of_auto();
 SettingValue trials_of_auto();
@@ -228,10 +220,10 @@ void apply_scenarios(Experiment& experiment, const std::vector<std::string>& tex
 /// Schedules of training, each of which is measured.
 SettingValue schedules();
 SettingValue placement();
-/// An object of a file that has the keys of others.
+/// An object in a file, whose keys are settings of their own.
 SettingValue object();
 
-/// An axis, of which a trial has one value: the first, until the plan chooses another.
+/// An axis, of which a trial has one value: the first one until the plan chooses another.
 TrialValue one_of(Axis Experiment::*axis, int Trial::*in, const char* key);
 /// The number of classes, which a trial of an archive does not have.
 TrialValue classes();

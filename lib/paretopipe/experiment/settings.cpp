@@ -6,24 +6,12 @@
 namespace paretopipe::experiment {
 namespace {
 
-constexpr auto kSearch = through(&Experiment::server, &ServerSettings::find_max_rate);
-constexpr auto kQueries = through(&Experiment::server, &ServerSettings::queries);
-
 constexpr auto kOptimizer = through(&Experiment::training, &TrainingSettings::optimizer, &Optimizer::kind);
 constexpr auto kLearningRate = through(&Experiment::training, &TrainingSettings::optimizer, &Optimizer::learning_rate);
 constexpr auto kMomentum = through(&Experiment::training, &TrainingSettings::optimizer, &Optimizer::momentum);
 constexpr auto kWeightDecay = through(&Experiment::training, &TrainingSettings::optimizer, &Optimizer::weight_decay);
 constexpr auto kRateSchedule = through(&Experiment::training, &TrainingSettings::optimizer, &Optimizer::schedule);
 constexpr auto kRateWarmup = through(&Experiment::training, &TrainingSettings::optimizer, &Optimizer::warmup);
-constexpr auto kLossSum = through(&Experiment::training, &TrainingSettings::loss_sum);
-constexpr auto kRecompute = through(&Experiment::training, &TrainingSettings::recompute);
-
-void append(std::vector<Setting>& all, const std::string& heading, std::vector<Setting> settings) {
-  for (auto& setting : settings) {
-    setting.heading = heading;
-    all.push_back(std::move(setting));
-  }
-}
 
 // A row holds what there is to know of a setting: its key, its flag, its meaning, its values, and where a trial has it.
 // The default is that of its member of Experiment.
@@ -32,10 +20,8 @@ std::vector<Setting> what_is_measured() {
   return {
       {.key = "models",
        .flag = "--model",
-       .meaning =
-           "Model, or TorchScript archive: a path that contains a slash or ends in `.pt`, `.pth` or `.torchscript`. "
-           "`paretopipe models` lists the models, and configs/README.md explains `synthetic:`",
-       .kind = FlagKind::repeated,
+       .meaning = "Model, or TorchScript archive: a path that contains a slash or ends in `.pt`, `.pth` or "
+                  "`.torchscript`. `paretopipe models` lists the models, and configs/README.md explains `synthetic:`",
        .value = texts(&Experiment::models, "names, each once")},
       {.key = "input",
        .flag = "--input",
@@ -80,8 +66,7 @@ std::vector<Setting> where_it_is_cut() {
       {.key = "splits",
        .flag = "--split",
        .meaning = "Split points of two stages: the first k blocks run on stage 0. 0 is all remote, the number of "
-                  "blocks is all "
-                  "local, and `all` is every k with both",
+                  "blocks is all local, and `all` is every k with both",
        .value = selection_of_splits(),
        .apply = apply_splits},
       {.key = "stages",
@@ -90,12 +75,10 @@ std::vector<Setting> where_it_is_cut() {
        .value = whole_number(&Experiment::stages, {2, kMostStages})},
       {.key = "partitions",
        .flag = "--partitions",
-       .meaning =
-           "How to cut the model into the stages: all, best (what could be on the frontier by predictions), split "
-           "points such as `4,9,14`, or a scheme (equal-load, "
-           "front-load, front-heavy, middle-load, end-load, end-heavy, equal-time)",
+       .meaning = "How to cut the model into the stages: all, best (what could be on the frontier by predictions), "
+                  "split points such as `4,9,14`, or a scheme (equal-load, front-load, front-heavy, middle-load, "
+                  "end-load, end-heavy, equal-time)",
        .unset = "the splits of two stages, all partitions of more",
-       .kind = FlagKind::repeated,
        .value = texts(&Experiment::partitions, "`\"all\"`, `\"best\"`, split points, schemes"),
        .apply = apply_partitions},
       {.key = "max_partitions",
@@ -105,12 +88,10 @@ std::vector<Setting> where_it_is_cut() {
        .value = whole_number(&Experiment::max_partitions, {0, 10'000})},
       {.key = "baselines",
        .flag = "--baseline",
-       .meaning =
-           "What to measure beside the partitions: single (the whole model on one device), sequential (one batch in "
-           "flight, which every trial measures) or data-parallel (the whole model on as many devices as there are "
-           "stages)",
+       .meaning = "What to measure beside the partitions: single (the whole model on one device), sequential (one "
+                  "batch in flight, which every trial measures) or data-parallel (the whole model on as many devices "
+                  "as there are stages)",
        .unset = "none",
-       .kind = FlagKind::repeated,
        .value = texts(&Experiment::baselines, "`\"single\"`, `\"sequential\"`, `\"data-parallel\"`")},
   };
 }
@@ -119,9 +100,8 @@ std::vector<Setting> what_crosses_a_cut() {
   return {
       {.key = "codec",
        .flag = "--codec",
-       .meaning =
-           "Codec of the activations that cross a cut, or a list such as none,channel8,sort8+zstd, each of which "
-           "is measured; `none/sort8` names one for each of several cuts. `paretopipe codecs` lists them",
+       .meaning = "Codec of the activations that cross a cut, or a list such as none,channel8,sort8+zstd, each of "
+                  "which is measured; `none/sort8` names one for each of several cuts. `paretopipe codecs` lists them",
        .value = codecs(),
        .trial = codec_of_trial()},
       {.key = "codec_input",
@@ -135,7 +115,7 @@ std::vector<Setting> what_crosses_a_cut() {
        .meaning = "Share of images whose top-1 class a lossy codec may change, such as 1%; a trial with more fails",
        .unset = "any, and recorded",
        .value = max_flips(),
-       .trial = max_flips_of_trial()},
+       .trial = always(&Experiment::max_flips, &Trial::max_flips, "max_flips")},
   };
 }
 
@@ -148,9 +128,8 @@ std::vector<Setting> how_much_is_measured() {
        .trial = one_of(&Experiment::batch, &Trial::batch, "batch")},
       {.key = "micro_batches",
        .flag = "--micro-batch",
-       .meaning =
-           "Images per micro-batch that a batch is cut into, or a list such as 1,2,4; a batch is cut by the sizes that "
-           "divide it",
+       .meaning = "Images per micro-batch that a batch is cut into, or a list such as 1,2,4; a batch is cut by the "
+                  "sizes that divide it",
        .unset = "not cut",
        .value = micro_batches()},
       {.key = "depth",
@@ -181,9 +160,8 @@ std::vector<Setting> under_which_load() {
   return {
       {.key = "phases",
        .flag = "--scenario",
-       .meaning =
-           "What a trial measures: single-stream (latency, one batch in flight), offline (throughput, `depth` in "
-           "flight) or both. The flag takes a list, and server for arrivals by chance, too",
+       .meaning = "What a trial measures: single-stream (latency, one batch in flight), offline (throughput, `depth` "
+                  "in flight) or both. The flag takes a list, and server for arrivals by chance, too",
        .value = word(&Experiment::phases, parse_phases, "`\"both\"`, `\"single-stream\"`, `\"offline\"`"),
        .apply = apply_scenarios,
        .trial = unless_default(&Experiment::phases, &Trial::phases, "phases")},
@@ -198,16 +176,16 @@ std::vector<Setting> under_which_load() {
        .apply = apply_rates},
       {.key = "server.find_max_rate",
        .flag = "--find-max-rate",
-       .meaning =
-           "Search the highest rate that keeps a bound on latency, such as `p99 < 100ms`, instead of rates. It begins "
-           "at half the throughput",
+       .meaning = "Search the highest rate that keeps a bound on latency, such as `p99 < 100ms`, instead of rates. It "
+                  "begins at half the throughput",
        .unset = "no search",
-       .value = text(kSearch, "`mean`, `p50`, `p90`, `p95`, `p99` or `max`, below a duration"),
+       .value = text(through(&Experiment::server, &ServerSettings::find_max_rate),
+                     "`mean`, `p50`, `p90`, `p95`, `p99` or `max`, below a duration"),
        .apply = apply_search},
       {.key = "server.queries",
        .flag = "--queries",
        .meaning = "Measured arrivals at every rate, of a batch each",
-       .value = whole_number(kQueries, {2, kMaxBatches})},
+       .value = whole_number(through(&Experiment::server, &ServerSettings::queries), {2, kMaxBatches})},
   };
 }
 
@@ -233,9 +211,8 @@ std::vector<Setting> how_it_is_trained() {
        .value = word(kRateSchedule, parse_rate_schedule, "`\"constant\"`, `\"cosine\"`, `\"linear\"`")},
       {.key = "lr_warmup",
        .flag = "--lr-warmup",
-       .meaning =
-           "Updates in which the learning rate first grows to its value: their number, or below 1 a share of all "
-           "(the flag takes 10%, too)",
+       .meaning = "Updates in which the learning rate first grows to its value: their number, or below 1 a share of "
+                  "all (the flag takes 10%, too)",
        .value = share_or_number(kRateWarmup, 1e9)},
       {.key = "momentum", .flag = "--momentum", .meaning = "Momentum of sgd", .value = real_number(kMomentum, 1)},
       {.key = "weight_decay",
@@ -245,14 +222,12 @@ std::vector<Setting> how_it_is_trained() {
       {.key = "recompute",
        .flag = "--recompute",
        .meaning = "Keep only a stage's inputs, and compute forward again for the backward: less memory, more time",
-       .kind = FlagKind::on,
-       .value = disabled(kRecompute)},
+       .value = switched(through(&Experiment::training, &TrainingSettings::recompute), FlagKind::on)},
       {.key = "loss_sum",
        .flag = "--loss-sum",
        .meaning = "The loss of a batch is the sum of its micro-batches' losses, as some pipelines have it, rather than "
                   "their mean",
-       .kind = FlagKind::on,
-       .value = disabled(kLossSum)},
+       .value = switched(through(&Experiment::training, &TrainingSettings::loss_sum), FlagKind::on)},
   };
 }
 
@@ -287,13 +262,11 @@ std::vector<Setting> what_lies_between() {
       {.key = "networks",
        .flag = "--network",
        .meaning = "Network profile, by name or file; `paretopipe net show` lists them",
-       .kind = FlagKind::repeated,
        .value = texts(&Experiment::networks, "names or files, each once")},
       {.key = "link",
        .flag = "--link",
-       .meaning =
-           "What the links between stages are: plain TCP, whose ends have proved who they are, or tls, which also "
-           "encrypts, and costs time",
+       .meaning = "What the links between stages are: plain TCP, whose ends have proved who they are, or tls, which "
+                  "also encrypts, and costs time",
        .value = word(&Experiment::encryption, parse_encryption, "`\"plain\"`, `\"tls\"`"),
        .trial = unless_default(&Experiment::encryption, &Trial::encryption, "link")},
       {.key = "shaping",
@@ -308,9 +281,8 @@ std::vector<Setting> how_stages_compute() {
   return {
       {.key = "compute",
        .flag = "--compute",
-       .meaning =
-           "eager: operator by operator; optimized: each stage's own graph with fused and blocked kernels; auto: "
-           "optimized, but eager for synthetic models",
+       .meaning = "eager: operator by operator; optimized: each stage's own graph with fused and blocked kernels; "
+                  "auto: optimized, but eager for synthetic models",
        .value = word(through(&Experiment::compute, &ComputeChoice::compute), parse_compute_choice,
                      "`\"auto\"`, `\"eager\"`, `\"optimized\"`")},
       {.key = "dtype",
@@ -337,20 +309,17 @@ std::vector<Setting> where_stages_run() {
        .flag = "--device",
        .meaning = "What a stage computes on: cpu, or a GPU as `cuda:0`; once for all stages, or once a stage",
        .unset = "cpu",
-       .kind = FlagKind::repeated,
        .value = texts(&Experiment::compute_devices, "`[\"cuda:0\"]`, or one per stage")},
       {.key = "cpus",
        .flag = "--cpus",
        .meaning = "CPU list of a stage, such as 0-3; once a stage",
        .unset = "the CPUs are dealt out",
-       .kind = FlagKind::repeated,
        .value = texts(&Experiment::cpus, "one list per stage: `[\"0-3\", \"4-7\"]`"),
        .trial = always(&Experiment::cpus, &Trial::cpus, "cpus")},
       {.key = "on",
        .flag = "--on",
        .meaning = "Device that a stage runs on: a name of the devices file, `local`, or `ssh:USER@HOST`; once a stage",
        .unset = "all on this machine",
-       .kind = FlagKind::repeated,
        .value = texts(&Experiment::on, "one name per stage: `[\"pi\", \"server\"]`"),
        .trial = unless_default(&Experiment::on, &Trial::on, "on")},
       {.key = "devices",
@@ -367,7 +336,6 @@ std::vector<Setting> where_stages_run() {
        .flag = "--device-profile",
        .meaning = "What a device may use of this machine: pi, server, a file, or none; once a device",
        .unset = "everything",
-       .kind = FlagKind::repeated,
        .value = texts(&Experiment::device_profiles, "names or files: `[\"pi\", \"server\"]`")},
   };
 }
@@ -378,19 +346,16 @@ std::vector<Setting> how_a_stage_is_run() {
       {.key = "tuning.flush_denormals",
        .flag = "--no-flush-denormals",
        .meaning = "Count numbers too small for a normal float as zero; some networks compute many times slower without",
-       .kind = FlagKind::off,
-       .value = enabled(through(&Experiment::tuning, &ComputeTuning::flush_denormals))},
+       .value = switched(through(&Experiment::tuning, &ComputeTuning::flush_denormals), FlagKind::off)},
       {.key = "tuning.tune_malloc",
        .flag = "--no-malloc-tuning",
        .meaning =
            "Keep freed memory in the process, rather than fault it in again for every batch, and have it in huge pages",
-       .kind = FlagKind::off,
-       .value = enabled(through(&Experiment::tuning, &ComputeTuning::tune_malloc))},
+       .value = switched(through(&Experiment::tuning, &ComputeTuning::tune_malloc), FlagKind::off)},
       {.key = "tuning.passive_openmp_wait",
        .flag = "--active-openmp-wait",
        .meaning = "Idle OpenMP threads sleep, rather than spin on a core that the other stage may need",
-       .kind = FlagKind::off,
-       .value = enabled(through(&Experiment::tuning, &ComputeTuning::passive_openmp_wait))},
+       .value = switched(through(&Experiment::tuning, &ComputeTuning::passive_openmp_wait), FlagKind::off)},
       {.key = "rest_s",
        .flag = "--rest",
        .meaning = "Seconds to wait before each trial, so that devices that throttle can cool down",
@@ -404,17 +369,23 @@ std::vector<Setting> how_a_stage_is_run() {
 
 std::vector<Setting> make_settings() {
   std::vector<Setting> all;
-  append(all, "What is measured", what_is_measured());
-  append(all, "Where it is cut", where_it_is_cut());
-  append(all, "Where it is cut", what_crosses_a_cut());
-  append(all, "How much is measured", how_much_is_measured());
-  append(all, "Under which load", under_which_load());
-  append(all, "How it is trained", how_it_is_trained());
-  append(all, "How often it is measured", how_often_it_is_measured());
-  append(all, "What lies between the stages", what_lies_between());
-  append(all, "How stages compute", how_stages_compute());
-  append(all, "How stages compute", where_stages_run());
-  append(all, "How stages are run", how_a_stage_is_run());
+  const auto append = [&](const char* heading, std::vector<Setting> group) {
+    for (auto& setting : group) {
+      setting.heading = heading;
+      all.push_back(std::move(setting));
+    }
+  };
+  append("What is measured", what_is_measured());
+  append("Where it is cut", where_it_is_cut());
+  append("Where it is cut", what_crosses_a_cut());
+  append("How much is measured", how_much_is_measured());
+  append("Under which load", under_which_load());
+  append("How it is trained", how_it_is_trained());
+  append("How often it is measured", how_often_it_is_measured());
+  append("What lies between the stages", what_lies_between());
+  append("How stages compute", how_stages_compute());
+  append("How stages compute", where_stages_run());
+  append("How stages are run", how_a_stage_is_run());
   return all;
 }
 
@@ -423,25 +394,6 @@ std::vector<Setting> make_settings() {
 const std::vector<Setting>& settings() {
   static const auto all = make_settings();
   return all;
-}
-
-std::string default_of(const Setting& setting) {
-  if (!setting.unset.empty()) return setting.unset;
-  const auto value = setting.value.write(Experiment{});
-  const auto& first = value.is_array() ? value.front() : value;
-  return first.is_string() ? first.get<std::string>() : value.dump();
-}
-
-void check_ranges(const Experiment& experiment) {
-  for (const auto& setting : settings()) setting.value.check(experiment, setting.path());
-}
-
-Trial common_trial(const Experiment& experiment) {
-  Trial trial;
-  for (const auto& setting : settings()) {
-    if (setting.trial.decide) setting.trial.decide(experiment, trial);
-  }
-  return trial;
 }
 
 }  // namespace paretopipe::experiment

@@ -23,6 +23,7 @@ enum class FlagKind {
 struct SettingValue {
   std::string type{};     ///< of the flag's value, for --help: "NUMBER", "TEXT"
   std::string allowed{};  ///< Markdown: "2 … 16", "`"eager"`, `"optimized"`"
+  FlagKind kind = FlagKind::once;
   std::function<nlohmann::json(const Experiment&)> write{};
   /// Throws UsageError that begins with `path`, e.g. "experiment.batch", for a wrong type or an unknown word.
   std::function<void(Experiment&, const nlohmann::json&, const std::string& path)> read{};
@@ -48,7 +49,6 @@ struct Setting {
   std::string heading{};  ///< of the group of flags in --help
   std::string meaning{};  ///< Markdown, for --help and for the keys of configs/README.md
   std::string unset{};    ///< what an empty default means: "the CPUs are dealt out"
-  FlagKind kind = FlagKind::once;
   SettingValue value{};
   /// Where a flag means more than its own value. Texts are those given with the flag.
   std::function<void(Experiment&, const std::vector<std::string>& texts)> apply{};
@@ -73,8 +73,5 @@ void apply_flags(Experiment& experiment, const GivenFlags& given);
 /// Throws UsageError for the first setting whose value is out of its own range. validate() also holds settings against
 /// each other.
 void check_ranges(const Experiment& experiment);
-
-/// What a trial has in common with all others of its experiment.
-Trial common_trial(const Experiment& experiment);
 
 }  // namespace paretopipe::experiment

@@ -21,7 +21,7 @@ std::optional<int> parse_shard_number(std::string_view text) {
   return number && *number >= 1 && *number <= kMostShards ? number : std::nullopt;
 }
 
-/// Tells of one configuration after the other which shard it goes to.
+/// Says for one configuration after the other which shard it goes to.
 class ShardDealer {
  public:
   explicit ShardDealer(int shards) : order_(static_cast<std::size_t>(shards)) {

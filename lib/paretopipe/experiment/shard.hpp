@@ -26,9 +26,10 @@ std::string to_string(const Shard& shard);
 
 /// The trials of a plan that belong to the shard, in the order of the plan. All repetitions of a configuration are in
 /// one shard, so that a median is over repetitions on one machine. Every trial is in exactly one shard, and numbers of
-/// configurations differ by at most one. Configurations are dealt out in the order in which the plan first has them. As
-/// many as there are shards go to them in an order drawn anew, because a fixed order could give one shard the same
-/// split of every group. Pure: the positions in the plan alone decide, and not what differs between machines.
+/// configurations differ by at most one. Configurations are dealt out in the order in which they first occur in the
+/// plan. Whenever every shard has got one, the order of the shards is drawn anew, because a fixed order could give one
+/// shard the same split of every group. Pure: only the positions in the plan decide, and nothing that differs between
+/// machines.
 std::vector<Trial> trials_of(const Shard& shard, const std::vector<Trial>& plan);
 
 }  // namespace paretopipe::experiment

@@ -60,9 +60,9 @@ struct Optimizer {
   bool operator==(const Optimizer&) const = default;
 };
 
-/// The rate of an update, from 0, of `updates` in all. In the warm-up of w updates it grows in equal steps to the
-/// optimiser's, which is reached with its last one; then the schedule takes it down over the rest. To a rounding these
-/// are the rates of torch.optim.lr_scheduler's SequentialLR of LinearLR(1 / w, total_iters = w − 1) and
+/// The learning rate of an update, numbered from 0, out of `updates`. In a warm-up of w updates it grows in equal
+/// steps, and reaches the optimiser's rate with the last of them. Then the schedule takes it down over the rest. To a
+/// rounding these are the rates of torch.optim.lr_scheduler's SequentialLR of LinearLR(1 / w, total_iters = w − 1) and
 /// CosineAnnealingLR(T_max = updates − w), LinearLR(1, 0, updates − w), or neither.
 double learning_rate(const Optimizer& optimizer, std::int64_t update, std::int64_t updates);
 
@@ -77,7 +77,7 @@ struct Training {
   bool recompute = false;  ///< a stage keeps only its inputs, and computes forward again for the backward
   bool loss_sum = false;
 
-  /// What a micro-batch's loss counts, of so many in a batch.
+  /// The weight of a micro-batch's loss in a batch of `micro_batches`.
   double share_of_loss(std::size_t micro_batches) const {
     return loss_sum ? 1 : 1 / static_cast<double>(micro_batches);
   }

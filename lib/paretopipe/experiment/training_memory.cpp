@@ -28,7 +28,7 @@ class Held {
         reach(part_.gradients);  // they are moved into one tensor
         break;
       case Action::Kind::update:
-        // What is in flight keeps the weights of its forward.
+        // Micro-batches in flight keep the weights of their forwards.
         if (!version_of_.empty()) ++version_;
         reach(part_.most_update);
         has_gradients_ = false;

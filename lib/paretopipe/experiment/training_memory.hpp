@@ -8,8 +8,8 @@
 
 namespace paretopipe::experiment {
 
-/// What a stage's blocks take for training, in bytes. `most_…`: the most that lives at once during the action, beyond
-/// what lived before it, results included.
+/// What a stage's blocks take for training, in bytes. `most_…` is the most that lives at once during an action, in
+/// addition to what lived before it. It includes the action's results.
 struct PartMemory {
   std::int64_t parameters = 0;  ///< and buffers, in one version
   std::int64_t optimizer = 0;   ///< state of the optimiser

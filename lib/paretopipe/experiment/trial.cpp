@@ -11,7 +11,8 @@ namespace paretopipe::experiment {
 
 namespace {
 
-/// The stages of the pipelines beside the trial. Replicas may be fewer: one for each of the devices that stages share.
+/// The stages of the pipelines that the trial is compared with. Replicas may be fewer: one per device, which stages may
+/// share.
 int stages_beside(const Trial& trial) {
   const bool replicas = trial.data_parallel > 0 && trial.training && !trial.placement.empty();
   return replicas ? static_cast<int>(trial.placement.size()) : trial.stage_count();
@@ -33,7 +34,7 @@ void check_split(const Trial& trial) {
                                trial.split_points.size(), devices));
 }
 
-/// A search needs the Offline phase: it begins at that throughput.
+/// A search begins at the throughput of the Offline phase, so it needs that phase.
 void check_search(const Trial& trial) {
   if (!trial.server || !trial.server->bound || has_offline(trial.phases)) return;
   throw UsageError("a trial cannot search its highest rate without the phase offline, whose throughput it begins at");
@@ -191,7 +192,7 @@ void to_json(nlohmann::json& json, const Trial& trial) {
   if (!trial.devices.empty()) json["devices"] = trial.devices;
   if (!trial.compute_devices.empty()) json["compute_devices"] = trial.compute_devices;
   if (!trial.stage_threads.empty()) json["stage_threads"] = trial.stage_threads;
-  // The same for a trial without shaping.
+  // A trial without shaping leaves both of these out, too.
   if (trial.shaping == Shaping::none && trial.network == NetworkProfile{}) return;
   json["network"] = trial.network;
   json["shaping"] = trial.shaping;

@@ -54,12 +54,12 @@ struct UncutTrial {
   int threads_of(int stage) const;
 };
 
-/// The CPUs that computed a trial's stages and the unsplit model (host::same_kind_of_cpu); of several kinds also if
-/// their compute libraries are of different releases.
+/// The CPUs that computed a trial's stages and the unsplit model (host::same_kind_of_cpu). They count as several kinds,
+/// too, if their compute libraries are of different releases.
 enum class Cpus { of_one_kind, of_several_kinds };
 
-/// What tells the measured ways to cut a model apart. Those of one model under the same settings are compared with each
-/// other.
+/// What distinguishes the measured ways to cut a model. Those of one model under the same settings are compared with
+/// each other.
 struct Cut {
   std::vector<int> split_points;
   std::string codec = codec::kNone;
@@ -97,8 +97,8 @@ struct Trial : UncutTrial {
 
   Cut cut() const { return {split_points, codec, way_of_training()}; }
 
-  /// "1f1b/8": the schedule, and the images of a micro-batch; with "+recompute" where forwards are recomputed. These
-  /// are compared with each other like cuts. Empty unless the trial trains.
+  /// "1f1b/8": the schedule, and the images of a micro-batch; with "+recompute" if forwards are recomputed. Ways to
+  /// train are compared with each other like cuts. Empty unless the trial trains.
   std::string way_of_training() const;
 
   int micro_batches() const { return batch / images_per_micro_batch(); }  ///< of a batch
@@ -124,11 +124,11 @@ struct Trial : UncutTrial {
   /// The identity of the trial without its repetition. Medians are over trials that share it.
   std::string configuration_id() const;
 
-  /// The trial without its repetition and what its cut() holds, which are as by default: the same for all trials of a
+  /// The trial with its repetition, and what its cut() holds, at their defaults. It is the same for all trials of a
   /// group.
   Trial without_split() const;
 
-  /// The identity of that. Trials that share it have a frontier and baselines in common.
+  /// The identity of without_split(). Trials that share it have a frontier and baselines in common.
   std::string group_id() const;
 };
 

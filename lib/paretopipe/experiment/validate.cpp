@@ -322,6 +322,10 @@ void check_cpus(const std::vector<std::string>& cpus, int stages, const std::vec
 
 }  // namespace
 
+void check_ranges(const Experiment& experiment) {
+  for (const auto& setting : settings()) setting.value.check(experiment, setting.path());
+}
+
 void validate(const Experiment& experiment) {
   check_models(experiment.models);
   check_archives(experiment);

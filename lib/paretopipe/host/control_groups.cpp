@@ -13,7 +13,7 @@ namespace paretopipe::host {
 namespace fs = std::filesystem;
 namespace {
 
-/// Version 1 expresses "no limit" as a number near the largest, which the available memory never exceeds.
+/// Version 1 expresses "no limit" as a number near the largest one, which the available memory never exceeds.
 std::optional<double> memory_limit_of(const fs::path& group) {
   for (const auto* file : {"memory.max", "memory.limit_in_bytes"}) {
     const auto bytes = parse_number<std::int64_t>(read_text(group / file).value_or(""));
@@ -40,7 +40,7 @@ std::optional<double> tightest_limit(std::string_view controller, const GroupLim
     const auto controllers = line.substr(first + 1, second - first - 1);
     if (!may_restrict(controllers, controller)) continue;
     const auto mount = root / "sys/fs/cgroup" / controllers;
-    // In a container, the groups around it are not visible, and the container's own group is the mount itself.
+    // In a container, the outer groups are not visible, and the container's own group is the mount itself.
     for (fs::path group = fs::path(line.substr(second + 1)).relative_path();; group = group.parent_path()) {
       const auto found = limit(group.empty() ? mount : mount / group);
       if (found) tightest = std::min(*found, tightest.value_or(*found));

@@ -12,7 +12,7 @@ namespace paretopipe::host {
 using GroupLimit = std::function<std::optional<double>(const std::filesystem::path& group)>;
 
 /// The tightest limit among this process's group and all groups around it, in the hierarchies that may restrict
-/// `controller` ("cpu", "memory"). `root`, here and below, is for tests: the folder that contains /proc and /sys.
+/// `controller` ("cpu", "memory"). `root`, here and below, is for tests: it is the folder that contains /proc and /sys.
 std::optional<double> tightest_limit(std::string_view controller, const GroupLimit& limit,
                                      const std::filesystem::path& root);
 

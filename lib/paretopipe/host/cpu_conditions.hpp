@@ -29,7 +29,7 @@ PARETOPIPE_JSON(CpuConditions, probe_before_ns, probe_after_ns, time, frequency_
 /// Watches the CPUs of the constructing thread from construction to `end`, which must be called on the same thread.
 class CpuWatch {
  public:
-  /// `root` is "/" except in tests, for what /sys says.
+  /// `root` is the folder that contains /sys: "/" except in tests.
   explicit CpuWatch(std::filesystem::path root = "/");
   CpuConditions end() const;
 
@@ -42,7 +42,7 @@ class CpuWatch {
 };
 
 /// The current mean clock rate of the CPUs, as the kernel's cpufreq reports it. Absent if one of them reports none, as
-/// in most virtual machines. `root` is "/" except in tests. `rate` is another one that cpufreq reports.
+/// in most virtual machines. `root` is "/" except in tests. `rate` is the file of cpufreq that is read.
 std::optional<std::int64_t> read_cpu_frequency_hz(const CpuSet& cpus, const std::filesystem::path& root = "/",
                                                   const char* rate = "scaling_cur_freq");
 

@@ -15,7 +15,8 @@ using CpuSet = std::vector<int>;
 CpuSet parse_cpu_list(const std::string& text);
 std::string to_string(const CpuSet& cpus);
 
-/// True if `threads` busy threads leave something of these CPUs, in the kernel's list format, or of a quota on them.
+/// True if `threads` busy threads leave something both of these CPUs (in the kernel's list format) and of the quota on
+/// them, which is in CPUs; without a quota, of the CPUs.
 bool has_cpu_to_spare(const std::string& cpus, std::optional<double> quota, double threads);
 
 /// The CPUs that the calling thread may run on.

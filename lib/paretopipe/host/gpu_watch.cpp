@@ -95,7 +95,7 @@ GpuWatch::GpuWatch(const std::string& bus_address, const std::string& library) {
     return;  // a trial is valid without this figure
   }
   for (const auto& sample : nvml_->samples_after(0)) last_seen_ = std::max<std::uint64_t>(last_seen_, sample.time_us);
-  if (last_seen_ == 0) nvml_.reset();  // otherwise later samples could be from before
+  if (last_seen_ == 0) nvml_.reset();  // `end` could not tell older samples from newer ones
 }
 
 GpuWatch::~GpuWatch() = default;

@@ -19,8 +19,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GpuUsage, utilisation, samples)
 /// The usage over two spans of time.
 GpuUsage operator+(const GpuUsage& left, const GpuUsage& right);
 
-/// Reads the samples that NVIDIA's driver takes anyway, through its library NVML (as nvidia-smi does). Runs nothing in
-/// between. Use it from one thread.
+/// Reads the samples that NVIDIA's driver takes anyway, through its library NVML (as nvidia-smi does). Runs nothing
+/// between construction and `end`. Use it from one thread.
 class GpuWatch {
  public:
   /// `bus_address` is in CUDA's format, "0000:3b:00.0". Watches nothing if it is empty, if there is no such GPU, or if

@@ -249,7 +249,7 @@ std::vector<Finding> judge_installation(const Observations& seen) {
 
 namespace {
 
-/// Where a Raspberry Pi begins to slow down; laptops and servers do so somewhat above.
+/// A Raspberry Pi begins to slow down here; laptops and servers do so somewhat above.
 constexpr double kHotCelsius = 80;
 
 Finding judge_temperature(double celsius) {

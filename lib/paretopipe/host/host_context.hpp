@@ -43,7 +43,7 @@ PARETOPIPE_JSON(HostState, load_average_1min, available_memory_bytes, cpu_freque
 /// True if readings of the two processes' steady clocks can be compared directly. False if unknown.
 bool share_steady_clock(const HostContext& a, const HostContext& b);
 
-/// True if the same program on both computes the same numbers to the last bit: another kind of CPU may have other
+/// True if one program computes the same numbers on both, to the last bit. Another kind of CPU may use other numerical
 /// kernels, which sum in another order.
 bool same_kind_of_cpu(const HostContext& a, const HostContext& b);
 

@@ -59,13 +59,13 @@ std::optional<bool> read_turbo(const fs::path& root) {
   return std::nullopt;
 }
 
-/// What hypervisors call the machine that they make, or themselves as its vendor. systemd-detect-virt(1) looks for the
-/// same names in the same files.
+/// Names that hypervisors give to their machines, or to the vendor of these. systemd-detect-virt(1) looks for the same
+/// names in the same files.
 constexpr auto kHypervisors = std::to_array<std::string_view>(
     {"Amazon EC2", "Apple Virtualization", "BHYVE", "Bochs", "Google Compute Engine", "Hyper-V", "KVM", "KubeVirt",
      "OpenStack", "Parallels", "QEMU", "VMW", "VMware", "VirtualBox", "Xen"});
 
-/// The firmware's tables: PCs, and servers of every architecture.
+/// Reads the firmware's tables, which PCs have, and servers of every architecture.
 bool firmware_names_hypervisor(const fs::path& root) {
   const auto dmi = root / "sys/class/dmi/id";
   const auto product = read_text(dmi / "product_name").value_or("");
@@ -81,7 +81,7 @@ bool firmware_names_hypervisor(const fs::path& root) {
   });
 }
 
-/// What stands in for these tables on ARM and POWER: KVM, Xen and VMware add a node, and QEMU its configuration device.
+/// ARM and POWER have a device tree instead: KVM, Xen and VMware add a node to it, and QEMU its configuration device.
 bool device_tree_names_hypervisor(const fs::path& root) {
   const auto tree = root / "proc/device-tree";
   if (is_there(tree / "hypervisor")) return true;
@@ -93,7 +93,7 @@ bool device_tree_names_hypervisor(const fs::path& root) {
   return read_text(tree / "model").value_or("") == "linux,dummy-virt";
 }
 
-/// x86 has a flag for it. On other architectures the hypervisor shows only in what it says of the machine.
+/// x86 has a CPU flag for it. On other architectures, only the hypervisor's description of the machine shows it.
 bool is_virtual_machine(const fs::path& root) {
   const auto flags = find_field(read_text(root / "proc/cpuinfo").value_or(""), "flags").value_or("");
   return (" " + flags + " ").find(" hypervisor ") != std::string::npos || is_there(root / "sys/hypervisor/type") ||
@@ -113,7 +113,7 @@ std::int64_t measure_clock_read() {
   return costs[costs.size() / 2];
 }
 
-/// The `programs` that are neither in PATH nor in the folders of system programs.
+/// Those of `programs` that are neither in PATH nor in the folders of system programs.
 std::vector<std::string> find_missing(const std::vector<std::string>& programs, const fs::path& root) {
   const char* path = std::getenv("PATH");
   std::istringstream folders(std::string(path == nullptr ? "" : path) + ":/usr/sbin:/sbin");
@@ -227,8 +227,15 @@ std::string lower_case(std::string text) {
   return text;
 }
 
-bool name_contains(const std::filesystem::path& path, std::string_view part) {
-  return lower_case(path.string()).find(part) != std::string::npos;
+bool name_contains(const std::filesystem::path& name, std::string_view part) {
+  return lower_case(name.string()).find(part) != std::string::npos;
+}
+
+/// True for a library of that name, and for a libblas in a folder of that name, as alternatives of Debian are.
+bool is_library_of(const std::filesystem::path& path, std::string_view part) {
+  const auto name = path.filename();
+  return name_contains(name, part) ||
+         (name_contains(name, "libblas") && name_contains(path.parent_path().filename(), part));
 }
 
 }  // namespace
@@ -264,7 +271,7 @@ std::optional<LoadedLibraries> read_loaded_libraries(const std::filesystem::path
 std::optional<Blas> find_blas(const std::vector<std::filesystem::path>& libraries) {
   const auto find = [&](std::string_view part) {
     return std::find_if(libraries.begin(), libraries.end(),
-                        [&](const auto& path) { return name_contains(path, part); });
+                        [&](const auto& path) { return is_library_of(path, part); });
   };
   if (find("libtorch") == libraries.end()) return std::nullopt;
   for (const auto* optimised : {"openblas", "mkl", "blis", "atlas", "armpl", "flexiblas"}) {

@@ -9,9 +9,9 @@
 
 namespace paretopipe::host {
 
-/// Observes this machine for all that health.hpp judges. `stage_program` comes from the caller, who knows where to find
-/// it; `blas` and `missing_libraries` are that program's. Takes about 0.1 s. Never throws for what cannot be read.
-/// `root` is for tests: the folder that contains /proc, /sys, /etc and /usr.
+/// Observes everything on this machine that health.hpp judges. The caller knows where to find the stage program and
+/// passes it; `blas` and `missing_libraries` are that program's. Takes about 0.1 s. Never throws for what cannot be
+/// read. `root` is for tests: it is the folder that contains /proc, /sys, /etc and /usr.
 Observations observe(const std::optional<std::filesystem::path>& stage_program,
                      const std::filesystem::path& root = "/");
 
@@ -32,7 +32,7 @@ struct LoadedLibraries {
   std::vector<std::string> missing;
 };
 
-/// Asks the dynamic loader, without running the program, as ldd(1) does and at the same speed. Absent if that fails.
+/// Asks the dynamic loader, as ldd(1) does, without running the program. Takes as long as ldd(1). Absent if that fails.
 std::optional<LoadedLibraries> read_loaded_libraries(const std::filesystem::path& program);
 
 /// Parses lines such as "\tlibm.so.6 => /lib/libm.so.6 (0x7f…)" or "\tlibm.so.6 => not found"; ignores other lines.

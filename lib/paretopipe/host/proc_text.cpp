@@ -18,12 +18,6 @@ namespace {
 
 constexpr std::string_view kBlank{" \t\r\n\0", 5};
 
-std::string_view trim(std::string_view text) {
-  const auto first = text.find_first_not_of(kBlank);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
-}
-
 std::optional<std::string> non_empty(std::optional<std::string> text) {
   return text && !text->empty() ? text : std::nullopt;
 }
@@ -49,8 +43,8 @@ std::optional<std::string> find_field(std::string_view text, std::string_view ke
   while (!text.empty()) {
     const auto line = text.substr(0, text.find('\n'));
     const auto split = line.find(separator);
-    if (split != std::string_view::npos && trim(line.substr(0, split)) == key) {
-      return std::string(trim(line.substr(split + 1)));
+    if (split != std::string_view::npos && trimmed(line.substr(0, split), kBlank) == key) {
+      return std::string(trimmed(line.substr(split + 1), kBlank));
     }
     text.remove_prefix(std::min(text.size(), line.size() + 1));
   }
@@ -98,7 +92,7 @@ std::string name_of_core(std::string_view implementer, std::string_view part) {
   return fmt::format("implementer {} part {}", implementer, part);
 }
 
-/// Each kind once, in the order of the processors; empty if the text names none.
+/// The kinds of cores, each once, in the order of the processors; empty if the text names none.
 std::vector<std::string> arm_cores(std::string_view cpuinfo) {
   std::vector<std::string> cores;
   while (!cpuinfo.empty()) {
@@ -125,7 +119,8 @@ std::optional<std::string> parse_cpu_model(std::string_view cpuinfo) {
 std::optional<std::int64_t> parse_kilobyte_field(std::string_view text, std::string_view key) {
   const auto field = find_field(text, key);
   if (!field || !field->ends_with(" kB")) return std::nullopt;
-  const auto kilobytes = parse_number<std::int64_t>(trim(std::string_view(*field).substr(0, field->size() - 3)));
+  const auto digits = trimmed(std::string_view(*field).substr(0, field->size() - 3), kBlank);
+  const auto kilobytes = parse_number<std::int64_t>(digits);
   if (!kilobytes || *kilobytes < 0 || *kilobytes > std::numeric_limits<std::int64_t>::max() / 1024) return std::nullopt;
   return *kilobytes * 1024;
 }

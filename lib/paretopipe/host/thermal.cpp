@@ -16,8 +16,8 @@ namespace {
 constexpr double kColdest = -40;
 constexpr double kHottest = 150;
 
-/// Such as "cpu-thermal" (Raspberry Pi), "x86_pkg_temp", "soc-thermal", "bigcore0-thermal" (Rockchip), "CPU-therm"
-/// (Jetson, whose "PMIC-Die" always says 100 °C).
+/// True for zone types such as "cpu-thermal" (Raspberry Pi), "x86_pkg_temp", "soc-thermal", "bigcore0-thermal"
+/// (Rockchip) and "CPU-therm" (Jetson, whose "PMIC-Die" always says 100 °C).
 bool is_of_the_cpu(std::string type) {
   std::transform(type.begin(), type.end(), type.begin(), [](unsigned char letter) { return std::tolower(letter); });
   const std::array parts{"cpu", "pkg", "package", "core", "soc"};
@@ -49,7 +49,7 @@ std::optional<std::uint32_t> read_throttled(const fs::path& root) {
 }
 
 constexpr std::array kLimits{"under-voltage", "clock capped", "throttled", "soft temperature limit"};
-constexpr unsigned kSinceBoot = 16;  ///< the bit of the first limit that was reached since boot
+constexpr unsigned kSinceBoot = 16;  ///< the lowest of the bits for limits that were reached since boot
 
 }  // namespace
 

@@ -10,12 +10,12 @@
 
 namespace paretopipe::host {
 
-/// How warm a machine is, and what heat and power make of its clock rate. What the machine does not tell is absent.
+/// How warm a machine is, and how far heat and power reduce its clock rate. A value that it does not report is absent.
 struct ThermalState {
   std::optional<double> temperature_celsius{};     ///< of the CPU, or of the hottest zone if none is the CPU's
   std::optional<std::uint32_t> throttled{};        ///< a Raspberry Pi's bits (describe_throttling)
   std::optional<std::int64_t> frequency_hz{};      ///< current mean clock rate of the CPUs
-  std::optional<std::int64_t> max_frequency_hz{};  ///< the mean of the highest that they can run at
+  std::optional<std::int64_t> max_frequency_hz{};  ///< mean of their highest clock rates
 
   bool operator==(const ThermalState&) const = default;
 };
@@ -24,8 +24,9 @@ PARETOPIPE_JSON(ThermalState, temperature_celsius, throttled, frequency_hz, max_
 /// Reads /sys. `root` is "/" except in tests.
 ThermalState read_thermal_state(const CpuSet& cpus, const std::filesystem::path& root = "/");
 
-/// What the bits of a Raspberry Pi's get_throttled mean (Raspberry Pi documentation, vcgencmd): "under-voltage" for
-/// what is so now, "under-voltage since boot" for what was so before. Empty if nothing was.
+/// Describes the bits of a Raspberry Pi's get_throttled (Raspberry Pi documentation, vcgencmd): "under-voltage" for a
+/// limit that is reached now, "under-voltage since boot" for one that was reached before and is not now. Empty if there
+/// is neither.
 std::vector<std::string> describe_throttling(std::uint32_t bits);
 
 /// True if heat or the power supply limits a Raspberry Pi at this moment.

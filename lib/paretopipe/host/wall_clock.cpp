@@ -10,7 +10,8 @@ namespace paretopipe::host {
 
 namespace {
 
-/// The closest of a few readings between two of the steady clock: something may come in between.
+/// Reads the clock between two readings of the steady clock. Keeps the try whose two readings are closest, because the
+/// thread may be interrupted between them.
 std::int64_t ahead_of_steady_ns() {
   using std::chrono::nanoseconds;
   std::int64_t ahead = 0, closest = std::numeric_limits<std::int64_t>::max();

@@ -16,7 +16,7 @@ std::string own_architecture() {
 }
 
 std::string architecture_of(const std::filesystem::path& program) {
-  // Up to the machine, the header is the same for 32 and 64 bits; its byte order is the program's.
+  // Up to the machine, the header is the same for 32 and 64 bits. Its byte order is the program's.
   std::array<unsigned char, EI_NIDENT + 4> header{};
   std::ifstream file(program, std::ios::binary);
   if (!file.read(reinterpret_cast<char*>(header.data()), header.size())) return "";

@@ -1,4 +1,5 @@
 #include <paretopipe/core/error.hpp>
+#include <paretopipe/core/text.hpp>
 #include <paretopipe/launch/cgroup.hpp>
 
 #include <algorithm>
@@ -31,10 +32,7 @@ std::vector<std::string_view> pieces(std::string_view text, char separator) {
 }
 
 bool lists(std::string_view comma_separated, std::string_view word) {
-  for (const auto piece : pieces(comma_separated, ',')) {
-    if (piece == word) return true;
-  }
-  return false;
+  return std::ranges::count(pieces(comma_separated, ','), word) > 0;
 }
 
 /// Parses a line of /proc/PID/cgroup, "4:cpu,cpuacct:/user.slice". Returns the process's path in the v1 hierarchy with
@@ -83,8 +81,8 @@ std::optional<Mount> mount_of(std::string_view line, CgroupVersion version, std:
   return Mount{unescaped(before[3]), unescaped(before[4])};
 }
 
-/// Where `path` of the hierarchy is visible, if it lies in the mounted part. In a container, that may be less than the
-/// whole hierarchy.
+/// The folder where `path` of the hierarchy is visible. None if it lies outside the mounted part, which in a container
+/// may be less than the whole hierarchy.
 std::optional<std::filesystem::path> seen_at(const Mount& mount, const std::string& path) {
   if (mount.root == "/") return std::filesystem::path(mount.folder) / path.substr(1);
   if (path == mount.root) return mount.folder;
@@ -115,8 +113,8 @@ CgroupPlace find_cgroup(std::string_view controller, std::string_view own_cgroup
 
 namespace {
 
-/// The quota's period. It is as short as the kernel's ticks allow, because a stage stands still for the rest of each
-/// period.
+/// The quota's period. It is as short as the kernel's ticks allow, because a stage that has used its quota stands still
+/// for the rest of the period.
 constexpr std::int64_t kPeriodUs = 10'000;
 /// The kernel's smallest quota per period.
 constexpr std::int64_t kLeastQuotaUs = 1'000;
@@ -155,18 +153,8 @@ double share_in(const std::filesystem::path& file) {
 Cgroup::Cgroup(const CgroupParents& parents, const std::string& name, const CgroupLimits& limits) {
   const auto leaf = fmt::format("paretopipe-{}-{}", ::getpid(), name);
   try {
-    if (limits.cpus) {
-      const auto& place = parents.cpu().value();
-      make(place.folder / leaf);
-      version_ = place.version;
-      limit_cpu(place.folder / leaf, *limits.cpus);
-    }
-    if (limits.memory_bytes) {
-      const auto& place = parents.memory().value();
-      make(place.folder / leaf);
-      version_ = place.version;
-      limit_memory(place.folder / leaf, *limits.memory_bytes);
-    }
+    if (limits.cpus) limit_cpu(make(parents.cpu().value(), leaf), *limits.cpus);
+    if (limits.memory_bytes) limit_memory(make(parents.memory().value(), leaf), *limits.memory_bytes);
     for (const auto& folder : folders_) {
       const auto file = folder / "cgroup.procs";
       entries_.emplace_back(::open(file.c_str(), O_WRONLY | O_CLOEXEC));
@@ -182,10 +170,13 @@ Cgroup::~Cgroup() {
   remove();
 }
 
-void Cgroup::make(const std::filesystem::path& folder) {
-  if (std::find(folders_.begin(), folders_.end(), folder) != folders_.end()) return;
+std::filesystem::path Cgroup::make(const CgroupPlace& parent, const std::string& name) {
+  version_ = parent.version;
+  auto folder = parent.folder / name;
+  if (std::find(folders_.begin(), folders_.end(), folder) != folders_.end()) return folder;
   if (::mkdir(folder.c_str(), 0755) != 0) refuse_cgroup(fmt::format("make the cgroup {}", folder.string()), errno);
   folders_.push_back(folder);
+  return folder;
 }
 
 void Cgroup::limit_cpu(const std::filesystem::path& folder, double cpus) {
@@ -226,13 +217,18 @@ std::vector<int> Cgroup::descriptors() const {
 
 std::int64_t Cgroup::memory_kills() const {
   if (memory_folder_.empty()) return 0;
+  constexpr std::string_view kKey = "oom_kill ";
   const auto* file = version_ == CgroupVersion::v2 ? "memory.events" : "memory.oom_control";
-  return find_count(read_cgroup_file(memory_folder_ / file), "oom_kill").value_or(0);
+  const auto text = read_cgroup_file(memory_folder_ / file);
+  for (const auto line : pieces(text, '\n')) {
+    if (line.starts_with(kKey)) return parse_number<std::int64_t>(line.substr(kKey.size())).value_or(0);
+  }
+  return 0;
 }
 
 void Cgroup::remove() {
-  // The kernel frees a dead process's resources a moment after its end and v1 does not announce it, so this looks again
-  // for up to a second.
+  // The kernel frees a dead process's resources a moment after its end, and v1 does not announce it. So this tries
+  // again for up to a second.
   constexpr int kAttempts = 1000;
   entries_.clear();
   for (const auto& folder : folders_) {

@@ -34,9 +34,9 @@ struct CgroupLimits {
 };
 
 /// This process's own cgroups, prepared to contain others. v1 needs no preparation. In v2 the controllers are handed
-/// down (cgroup.subtree_control), for which a cgroup other than the root must hold no process: this process then moves
-/// into "paretopipe-PID-driver" inside it, and back at the end of life. Removes what killed drivers left behind: empty
-/// cgroups with their PID in the name. One object at a time, from one thread.
+/// down (cgroup.subtree_control), for which a cgroup other than the root must hold no process. If it holds one, this
+/// process moves into "paretopipe-PID-driver" inside it, and back at the end of life. Removes what killed drivers left
+/// behind: empty cgroups with their PID in the name. One object at a time, from one thread.
 class CgroupParents {
  public:
   /// Prepares limits of CPU time, of memory, or both. Throws EnvironmentError that says which cgroup refuses what, and
@@ -63,8 +63,8 @@ class CgroupParents {
 /// which must come after the end of its processes.
 class Cgroup {
  public:
-  /// Makes "paretopipe-PID-NAME" inside `parents` and reads the limits back. Memory may not be swapped out instead.
-  /// Throws EnvironmentError as the parents do, or if the kernel keeps other limits.
+  /// Makes "paretopipe-PID-NAME" inside `parents` and reads the limits back. The memory limit covers swap, so that
+  /// memory is not swapped out instead. Throws EnvironmentError as the parents do, or if the kernel keeps other limits.
   Cgroup(const CgroupParents& parents, const std::string& name, const CgroupLimits& limits);
   ~Cgroup();
   Cgroup(const Cgroup&) = delete;
@@ -81,7 +81,8 @@ class Cgroup {
   std::int64_t memory_kills() const;
 
  private:
-  void make(const std::filesystem::path& folder);
+  /// Returns the folder of that name inside `parent`, and makes it unless this object has made it before.
+  std::filesystem::path make(const CgroupPlace& parent, const std::string& name);
   void limit_cpu(const std::filesystem::path& folder, double cpus);
   void limit_memory(const std::filesystem::path& folder, std::int64_t bytes);
   void remove();

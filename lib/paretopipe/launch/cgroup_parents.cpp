@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <charconv>
 #include <csignal>
+#include <sstream>
 #include <system_error>
 
 #include <fcntl.h>
@@ -13,7 +14,6 @@
 #include <unistd.h>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "cgroup_files.hpp"
 
@@ -56,30 +56,16 @@ void write_cgroup_file(const std::filesystem::path& file, const std::string& tex
   refuse_cgroup(fmt::format("write \"{}\" to {}", text, file.string()), errno);
 }
 
-std::optional<std::int64_t> find_count(std::string_view text, std::string_view key) {
-  for (std::size_t begin = 0; begin < text.size();) {
-    const auto end = std::min(text.find('\n', begin), text.size());
-    const auto line = text.substr(begin, end - begin);
-    begin = end + 1;
-    if (!line.starts_with(key) || line.size() <= key.size() || line[key.size()] != ' ') continue;
-    const auto number = line.substr(key.size() + 1);
-    std::int64_t count = 0;
-    if (std::from_chars(number.data(), number.data() + number.size(), count).ec == std::errc()) return count;
-  }
-  return std::nullopt;
-}
+namespace {
 
-bool has_word(std::string_view text, std::string_view word) {
-  constexpr std::string_view kBlanks = " \n";
-  while (!text.empty()) {
-    const auto end = std::min(text.find_first_of(kBlanks), text.size());
-    if (text.substr(0, end) == word) return true;
-    text.remove_prefix(std::min(end + 1, text.size()));
+/// True if a word occurs in a list such as "cpuset cpu memory".
+bool has_word(const std::string& text, std::string_view word) {
+  std::istringstream words(text);
+  for (std::string each; words >> each;) {
+    if (each == word) return true;
   }
   return false;
 }
-
-namespace {
 
 constexpr std::string_view kPrefix = "paretopipe-";
 
@@ -125,8 +111,8 @@ void try_to_write(const std::filesystem::path& file, const std::string& text) no
   }
 }
 
-/// False if processes of the cgroup are in the way: the kernel then refuses, or makes it a cgroup for threads, whose
-/// children take no processes (cgroups(7), "thread mode").
+/// Returns false if processes of the cgroup are in the way: the kernel then refuses, or makes it a cgroup for threads,
+/// whose children take no processes (cgroups(7), "thread mode").
 bool hand_down_beside(const std::filesystem::path& folder, const std::vector<std::string>& controllers) {
   const auto control = folder / "cgroup.subtree_control", type = folder / "cgroup.type";
   try {

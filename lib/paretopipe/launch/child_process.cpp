@@ -98,11 +98,11 @@ bool take_streams(const ChildSetup& setup) {
 /// Runs between fork and exec, so it makes only async-signal-safe calls.
 [[noreturn]] void become(const ChildSetup& setup) {
   ::setpgid(0, 0);
-  // Must come before the program is loaded, which counts towards the limits, and needs this process's rights outside of
-  // namespaces.
+  // This must come before the program is loaded, because loading counts towards the limits. It needs the rights that
+  // this process has outside of the namespaces.
   if (!enter_cgroups(setup)) report_failure(setup);
-  // Must come before the death signal is set: entering a user namespace changes the credentials, on which the kernel
-  // forgets the signal.
+  // This must come before the death signal is set: entering a user namespace changes the credentials, and the kernel
+  // then forgets the signal.
   if (!enter_namespaces(setup)) report_failure(setup);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != setup.parent) ::_exit(1);  // the parent died before the signal was set

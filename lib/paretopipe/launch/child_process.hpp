@@ -19,7 +19,7 @@ struct ChildCommand {
   std::vector<int> namespaces{};
   /// The cgroup.procs files, open for writing, of cgroups to enter before anything else. Borrowed likewise.
   std::vector<int> cgroups{};
-  /// The control link is stdin and stdout rather than kControlDescriptor, as a launcher such as ssh passes it on; only
+  /// The control link is stdin and stdout, which a launcher such as ssh passes on, instead of kControlDescriptor. Only
   /// stderr is then kept as output.
   bool control_is_stdio = false;
 };

@@ -1,6 +1,7 @@
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/core/file_descriptor.hpp>
 #include <paretopipe/core/hash.hpp>
+#include <paretopipe/core/text.hpp>
 #include <paretopipe/core/version.hpp>
 #include <paretopipe/launch/architecture.hpp>
 #include <paretopipe/launch/child_process.hpp>
@@ -11,7 +12,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <map>
 #include <optional>
 #include <span>
@@ -30,7 +30,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::string_view kMark = "PARETOPIPE ";
-/// A device that takes no byte and says none for so long is gone.
+/// A device that takes no byte and sends none for so long is gone.
 constexpr auto kPatience = std::chrono::seconds(60);
 constexpr int kEndTimeoutMs = 4000;
 
@@ -53,7 +53,7 @@ class RemoteScript {
                    std::move(theirs));
   }
 
-  /// A script that was interrupted sees the end of its input and clears away.
+  /// An interrupted script sees the end of its input and clears away what it made.
   ~RemoteScript() {
     ::shutdown(stream_.get(), SHUT_WR);
     child_->end(kEndTimeoutMs);
@@ -61,7 +61,7 @@ class RemoteScript {
   RemoteScript(const RemoteScript&) = delete;
   RemoteScript& operator=(const RemoteScript&) = delete;
 
-  /// As much as the script takes: one that has given up says why.
+  /// Gives the script the file's bytes, or as many as it takes: one that has given up says why in its answers.
   void feed(const fs::path& file) {
     const FileDescriptor source(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
     if (source.get() < 0) throw system_error(fmt::format("read {}", file.string()), errno);
@@ -73,7 +73,7 @@ class RemoteScript {
     }
   }
 
-  /// What the script said. Throws EnvironmentError if it did not end with status 0.
+  /// Waits for the script's end and returns its answers. Throws EnvironmentError if it did not end with status 0.
   Answers finish() {
     ::shutdown(stream_.get(), SHUT_WR);
     std::string output;
@@ -89,7 +89,7 @@ class RemoteScript {
     return parse_answers(output);
   }
 
-  /// `how`: more about it.
+  /// `how` is how the launcher ended, if that says more.
   [[noreturn]] void fail(const std::string& what, const std::string& how = "") const {
     const auto printed = child_->last_output();
     throw EnvironmentError(fmt::format("{} {}{}{}", reach_.name, what,
@@ -125,7 +125,7 @@ class RemoteScript {
   std::optional<ChildProcess> child_;
 };
 
-/// The value of the first such answer; none without one.
+/// The value of the first answer with that key; none without one.
 std::optional<std::string> find(const Answers& answers, std::string_view key) {
   const auto found = std::find_if(answers.begin(), answers.end(), [&](const auto& one) { return one.first == key; });
   return found == answers.end() ? std::nullopt : std::optional(found->second);
@@ -146,8 +146,8 @@ Answers ask_what_is_there(const Reach& reach, const std::vector<Deployed>& progr
   return answers;
 }
 
-/// The file comes in under a name of its own, which only a file that is whole and finds its libraries loses again. The
-/// trap removes it in every other case, along with folders that are empty then.
+/// The file arrives under a temporary name. It is renamed only if it is whole and finds its libraries. In every other
+/// case the trap removes it, along with folders that are then empty.
 std::string copy_script(const std::string& sha256_of_folder, const Deployed& program) {
   return fmt::format(
       "d=\"{0}\"; t=\"$d/.{1}.$$\"; "
@@ -161,8 +161,8 @@ std::string copy_script(const std::string& sha256_of_folder, const Deployed& pro
       program_folder(sha256_of_folder), program.name, kMark, program.sha256);
 }
 
-/// "libfmt.so.9 (Debian's package libfmt9)", of ldd's line "	libfmt.so.9 => not found". Other lines, such as those
-/// about versions of the C library, say it themselves.
+/// Makes "libfmt.so.9 (Debian's package libfmt9)" of ldd's line "libfmt.so.9 => not found". Returns other lines, such
+/// as those about versions of the C library, as they are.
 std::string describe_missing(const std::string& line) {
   const auto begin = line.find_first_not_of(" \t");
   const auto arrow = line.find(" => ");
@@ -229,9 +229,7 @@ std::int64_t clean_cache(const Reach& reach) {
   if (!find(answers, "done")) remote.fail("does not let its cache be removed");
   std::int64_t sum = 0;
   for (const auto& [key, value] : answers) {
-    std::int64_t bytes = 0;
-    std::from_chars(value.data(), value.data() + value.size(), bytes);
-    if (key == "bytes") sum += bytes;
+    if (key == "bytes") sum += parse_number<std::int64_t>(value).value_or(0);
   }
   return sum;
 }

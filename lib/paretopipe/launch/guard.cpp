@@ -33,8 +33,8 @@ constexpr std::size_t kLongestLine = std::size_t{1} << 16;
 /// A stage whose driver has gone ends by itself at once, unless it computes.
 constexpr int kGraceMs = 2000;
 
-/// Writes to the stage. False if it reads no more, and also if it reads nothing and the driver, from which the bytes
-/// came, has gone.
+/// Writes to the stage. Returns false if the stage has stopped reading for good, or if it does not read for now and the
+/// driver, which sent the bytes, has gone.
 bool send_all(int stage, std::string_view bytes, int driver) {
   while (!bytes.empty()) {
     const auto sent = ::send(stage, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -76,8 +76,8 @@ std::optional<std::string> read_line(int descriptor) {
   return std::nullopt;
 }
 
-/// The launcher's stdin and stdout, moved to where no library prints, and free of a terminal's translations: srun and
-/// kubectl may put a pseudo-terminal there.
+/// The launcher's stdin and stdout. They are moved to descriptors to which no library prints. A pseudo-terminal, which
+/// srun and kubectl may put there, is set to translate nothing.
 struct Stream {
   FileDescriptor in, out;
 };
@@ -107,14 +107,14 @@ std::string variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-/// A terminal would put them among the frames.
+/// A terminal would put the signs of life among the frames.
 bool gives_signs_of_life() {
   return ::isatty(STDERR_FILENO) == 0;
 }
 
-/// The stage between threads: one passes the driver's bytes on and ends the stage when the driver has gone, another
-/// passes the stage's on and reaps it, and a third gives signs of life. The driver's machine has to acknowledge these:
-/// where it has vanished, this machine's TCP finds out. Nothing else may be under way for hours.
+/// Serves the stage with three threads. One passes the driver's bytes on, and ends the stage when the driver has gone.
+/// One passes the stage's bytes on and reaps the stage. One gives signs of life, which the driver's machine has to
+/// acknowledge: if that machine has vanished, TCP finds it out. Without them, nothing might be under way for hours.
 class GuardedStage {
  public:
   GuardedStage(const std::filesystem::path& program, const GuardOrder& order) {
@@ -144,7 +144,7 @@ class GuardedStage {
   }
 
  private:
-  /// The end of the link tells the stage to go.
+  /// The end of the link tells the stage to end. It is killed if it does not.
   void end_after_driver() {
     ::shutdown(control_.get(), SHUT_WR);
     std::this_thread::sleep_for(std::chrono::milliseconds(kGraceMs));
@@ -195,7 +195,8 @@ int guard_stage(const std::filesystem::path& program) {
 
 namespace {
 
-/// Reads from the driver's end of the control link, never past what it looks for: frames follow.
+/// Reads lines from the driver's end of the control link. Never reads past the end of a line, because frames may
+/// follow.
 class Reader {
  public:
   Reader(int control, Clock::time_point deadline, int interrupt_descriptor)

@@ -5,12 +5,13 @@
 // Commands that start a process on another machine. Their stdin and stdout reach it.
 namespace paretopipe::launch {
 
-/// ssh(1) to `destination`, with the user's ssh_config, keys and known hosts. It asks nothing (there is nobody to
-/// answer), says nothing of forwardings, and notices a host that has vanished within some eight seconds. No option
+/// ssh(1) to `destination`, with the user's ssh_config, keys and known hosts. It asks nothing, because there is nobody
+/// to answer. It sets up no forwardings, and notices within some eight seconds that the host has vanished. No option
 /// makes it trust more than the user's own set-up does.
 std::vector<std::string> ssh_to(const std::string& destination);
 
-/// `launcher` with `command` appended, in quotes for the shell where the launcher hands a text to one, as ssh does.
+/// `launcher` with `command` appended. Each word is quoted where the launcher hands them to a shell as a text, as ssh
+/// does.
 std::vector<std::string> command_over(std::vector<std::string> launcher, const std::vector<std::string>& command);
 
 /// One word of the shell that means `text`, whatever is in it (POSIX, Shell Command Language, 2.2.2).
@@ -19,7 +20,7 @@ std::string quoted_for_shell(const std::string& text);
 /// `command` with the path of its program, which is looked for as find_program does it. Throws EnvironmentError.
 std::vector<std::string> with_found_program(std::vector<std::string> command);
 
-/// The folder of a device's cache, as the shell there writes it.
+/// The folder of a device's cache, in the syntax of the shell there.
 std::string cache_folder();
 
 /// The folder in it for the stage program whose SHA-256 is `sha256`.

@@ -173,7 +173,7 @@ nlohmann::ordered_json flat_settings(const experiment::Trial& trial) {
     json["num_classes"] = "";
     json["archive"]["cuts"] = cuts_text(*trial.archive);
     json["archive"].erase("max_crossing");
-    json["archive"].erase("trained");  // as every model is that is trained
+    json["archive"].erase("trained");  // so is every model that is trained
     json["archive"]["input_shape"] = fmt::format("{}", fmt::join(trial.archive->input_shape, "x"));
   } else {
     json["archive"] = {{"sha256", ""}, {"input_shape", ""}, {"cuts", ""}};
@@ -239,13 +239,13 @@ std::string group_title(const experiment::Trial& trial) {
   std::map<std::string, std::string> defaults;
   for (auto& [name, value] : settings_of(experiment::Trial{})) defaults.emplace(name, value);
   for (const auto& [name, value] : settings_of(trial)) {
-    if (name == "codec" || name == "schedule" || name == "recompute" || name == "shaping" || name == "weights_sha256" ||
-        name == "data_sha256" || name == "labels" || name == "devices" || name.starts_with("network_"))
-      continue;
-    if (name.starts_with("archive_") || name.starts_with("server_") || value.empty()) continue;
-    const auto shown = {"batch", "block_count", "data", "depth", "micro_batch", "phases", "threads_per_stage"};
-    if (std::find(shown.begin(), shown.end(), name) != shown.end() || value == defaults[name]) continue;
-    title += fmt::format(", {} {}", name, value);
+    const auto shown = {
+        "batch",         "block_count", "codec",  "data",      "data_sha256", "depth",   "devices",
+        "labels",        "micro_batch", "phases", "recompute", "schedule",    "shaping", "threads_per_stage",
+        "weights_sha256"};
+    if (name.starts_with("archive_") || name.starts_with("network_") || name.starts_with("server_")) continue;
+    if (value.empty() || value == defaults[name]) continue;
+    if (std::find(shown.begin(), shown.end(), name) == shown.end()) title += fmt::format(", {} {}", name, value);
   }
   return title;
 }

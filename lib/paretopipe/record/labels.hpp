@@ -21,7 +21,7 @@ std::string quantity(std::size_t count, std::string_view noun);
 /// For programs: the shortest decimal without exponent that reads back as the same number.
 std::string format_number(double value);
 
-/// The same in JSON. Whole numbers (bytes, counts) are read as such only without ".0".
+/// A number for JSON. Whole numbers (bytes, counts) are written without ".0", so that they are read as whole numbers.
 nlohmann::ordered_json json_number(double value);
 
 /// For programs: the metric's name with its unit, e.g. "latency_p50_ns", "throughput_image_per_s", "payload_bytes".

@@ -4,7 +4,6 @@
 #include <array>
 #include <optional>
 #include <span>
-#include <string>
 #include <string_view>
 
 namespace paretopipe::record {
@@ -34,7 +33,7 @@ std::span<const Metric> metrics();
 const Metric& find_metric(std::string_view name);
 
 /// The default pair of objectives for trials of these phases: latency_p50 and throughput. If only one of them was
-/// measured, that one and payload, which is known for every cut. Of training: step_time and peak_memory.
+/// measured, that one and payload, which is known for every cut. For training: step_time and peak_memory.
 std::array<const Metric*, 2> usual_objectives(experiment::Phases phases);
 
 }  // namespace paretopipe::record

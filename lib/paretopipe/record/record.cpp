@@ -15,12 +15,6 @@ namespace {
 
 constexpr Word<Status> kStatuses[]{{Status::ok, "ok"}, {Status::failed, "failed"}, {Status::invalid, "invalid"}};
 
-/// Throws for a `status` that this release does not know. It must not be read as the enum's first value.
-Status parse_status(const std::string& word) {
-  if (const auto status = find_word(kStatuses, word)) return *status;
-  throw UsageError(fmt::format("the status {} is unknown; known: ok, failed, invalid", nlohmann::json(word).dump()));
-}
-
 /// True if the record has samples and summaries for exactly the trial's phases.
 bool has_phases_of_trial(const TrialRecord& record) {
   const bool single_stream = experiment::has_single_stream(record.trial.phases);
@@ -33,40 +27,32 @@ bool has_phases_of_trial(const TrialRecord& record) {
          summary.throughput_image_per_s.has_value() == offline && summary.latency_under_load.has_value() == offline;
 }
 
-template <class T>
-void read_field(const nlohmann::json& json, const char* key, T& value) {
-  try {
-    json.at(key).get_to(value);
-  } catch (const nlohmann::json::exception& error) {
-    throw UsageError(
-        fmt::format("the record's \"{}\" lacks a field or has one of the wrong type ({})", key, reason_of(error)));
-  }
-}
-
-template <class T>
-void read_optional_field(const nlohmann::json& json, const char* key, std::optional<T>& value) {
-  value.reset();
-  if (json.contains(key)) read_field(json, key, value.emplace());
-}
-
 }  // namespace
+
+void to_json(nlohmann::json& json, Status status) {
+  json = to_string(status);
+}
+
+/// Throws for a status that this release does not know. It must not be read as the enum's first value.
+void from_json(const nlohmann::json& json, Status& status) {
+  const auto known = find_word(kStatuses, json.get<std::string>());
+  if (!known) throw UsageError(fmt::format("the status {} is unknown; known: ok, failed, invalid", json.dump()));
+  status = *known;
+}
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Outliers, single_stream, offline)
 
+const std::tuple kSlowDownFields{field("stage", &SlowDown::stage), field("batch", &SlowDown::batch),
+                                 field("before_ns", &SlowDown::before_ns), field("after_ns", &SlowDown::after_ns)};
+
 void to_json(nlohmann::json& json, const SlowDown& slow) {
-  json = {{"phase", slow.offline ? "offline" : "single_stream"},
-          {"stage", slow.stage},
-          {"batch", slow.batch},
-          {"before_ns", slow.before_ns},
-          {"after_ns", slow.after_ns}};
+  write_fields(json, slow, kSlowDownFields);
+  json["phase"] = slow.offline ? "offline" : "single_stream";
 }
 
 void from_json(const nlohmann::json& json, SlowDown& slow) {
   slow.offline = json.at("phase") == "offline";
-  json.at("stage").get_to(slow.stage);
-  json.at("batch").get_to(slow.batch);
-  json.at("before_ns").get_to(slow.before_ns);
-  json.at("after_ns").get_to(slow.after_ns);
+  read_fields(json, slow, kSlowDownFields);
 }
 
 const std::tuple kPhaseSamplesFields{
@@ -98,7 +84,7 @@ std::optional<std::int64_t> clock_error_ns(const TrialRecord& record, int from, 
 }
 
 std::optional<std::int64_t> clock_error_ns(const TrialRecord& record) {
-  std::optional<std::int64_t> largest;  // nothing is less than any number
+  std::optional<std::int64_t> largest;  // none is less than any number
   for (const auto& link : record.links) largest = std::max(largest, clock_error_ns(record, link.from, link.to));
   return largest;
 }
@@ -107,44 +93,50 @@ std::string to_string(Status status) {
   return word_of(kStatuses, status);
 }
 
+namespace {
+
+/// All but the schema and the id, in the order in which they are read.
+const std::tuple kRecordFields{field("trial", &TrialRecord::trial),
+                               field("status", &TrialRecord::status),
+                               field("provenance", &TrialRecord::provenance),
+                               field("stages", &TrialRecord::stages),
+                               field("clocks", &TrialRecord::clocks),
+                               field("links", &TrialRecord::links),
+                               field("failure", &TrialRecord::failure),
+                               field("network", &TrialRecord::network),
+                               field("single_stream", &TrialRecord::single_stream),
+                               field("offline", &TrialRecord::offline),
+                               field("training", &TrialRecord::training),
+                               field("outliers", &TrialRecord::outliers),
+                               field("slow_downs", &TrialRecord::slow_downs, std::vector<SlowDown>{}),
+                               field("fidelity", &TrialRecord::fidelity),
+                               field("summary", &TrialRecord::summary),
+                               field("server", &TrialRecord::server)};
+
+/// Reads the fields one by one, so that an error can name the field.
+void read_record_fields(const nlohmann::json& json, TrialRecord& record) {
+  const auto read = [&](const auto& one) {
+    try {
+      read_fields(json, record, std::tuple(one));
+    } catch (const nlohmann::json::exception& error) {
+      throw UsageError(fmt::format("the record's \"{}\" lacks a field or has one of the wrong type ({})", one.key,
+                                   reason_of(error)));
+    }
+  };
+  std::apply([&](const auto&... each) { (read(each), ...); }, kRecordFields);
+}
+
+}  // namespace
+
 void to_json(nlohmann::json& json, const TrialRecord& record) {
-  json = {{"schema", kSchemaVersion},        {"id", record.trial.id()},
-          {"trial", record.trial},           {"status", to_string(record.status)},
-          {"provenance", record.provenance}, {"stages", record.stages},
-          {"clocks", record.clocks},         {"links", record.links}};
-  write_optional(json, "failure", record.failure);
-  write_optional(json, "network", record.network);
-  write_optional(json, "single_stream", record.single_stream);
-  write_optional(json, "offline", record.offline);
-  write_optional(json, "training", record.training);
-  write_optional(json, "outliers", record.outliers);
-  if (!record.slow_downs.empty()) json["slow_downs"] = record.slow_downs;
-  write_optional(json, "fidelity", record.fidelity);
-  write_optional(json, "summary", record.summary);
-  write_optional(json, "server", record.server);
+  write_fields(json, record, kRecordFields);
+  json["schema"] = kSchemaVersion;
+  json["id"] = record.trial.id();
 }
 
 void from_json(const nlohmann::json& json, TrialRecord& record) {
   check_schema(json, kSchemaVersion, "record");
-  read_field(json, "trial", record.trial);
-  std::string status;
-  read_field(json, "status", status);
-  record.status = parse_status(status);
-  read_field(json, "provenance", record.provenance);
-  read_field(json, "stages", record.stages);
-  read_field(json, "clocks", record.clocks);
-  read_field(json, "links", record.links);
-  read_optional_field(json, "failure", record.failure);
-  read_optional_field(json, "network", record.network);
-  read_optional_field(json, "single_stream", record.single_stream);
-  read_optional_field(json, "offline", record.offline);
-  read_optional_field(json, "training", record.training);
-  read_optional_field(json, "outliers", record.outliers);
-  record.slow_downs.clear();
-  if (json.contains("slow_downs")) read_field(json, "slow_downs", record.slow_downs);
-  read_optional_field(json, "fidelity", record.fidelity);
-  read_optional_field(json, "summary", record.summary);
-  read_optional_field(json, "server", record.server);
+  read_record_fields(json, record);
   if (const auto id = json.value("id", nlohmann::json()); id != record.trial.id()) {
     throw UsageError(
         fmt::format("the record's id {} does not belong to its trial (that would be {}): was it edited by hand?",
@@ -169,10 +161,7 @@ std::string machine_of(const host::HostContext& host) {
 
 std::vector<std::string> machines_of(const TrialRecord& record) {
   std::vector<std::string> machines;
-  for (const auto& stage : record.stages) {
-    auto machine = machine_of(stage.host);
-    if (std::find(machines.begin(), machines.end(), machine) == machines.end()) machines.push_back(std::move(machine));
-  }
+  for (const auto& stage : record.stages) add_once(machines, machine_of(stage.host));
   return machines;
 }
 

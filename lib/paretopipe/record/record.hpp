@@ -221,11 +221,11 @@ struct TrialRecord {
 bool side_by_side(const TrialRecord& one, const TrialRecord& other);
 
 /// The most by which the time of a transfer from one stage to another can be wrong because each end is read on a clock
-/// of its own. Absent if the record says that both ends have one clock, or says nothing of them. Times there and back
-/// again, added up, are not affected.
+/// of its own. Absent if the record says that both ends have one clock, or says nothing of them. The sum of the times
+/// there and back is not affected.
 std::optional<std::int64_t> clock_error_ns(const TrialRecord& record, int from, int to);
 
-/// The largest of the record's links.
+/// The largest such error over the record's links.
 std::optional<std::int64_t> clock_error_ns(const TrialRecord& record);
 
 void to_json(nlohmann::json& json, const TrialRecord& record);

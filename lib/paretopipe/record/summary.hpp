@@ -6,7 +6,6 @@
 #include <array>
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -93,7 +92,7 @@ struct StepParts {
   double utilisation() const { return all_ns() > 0 ? busy_ns() / all_ns() : 0; }  ///< compute-busy time / wall time
   bool operator==(const StepParts&) const = default;
 };
-/// What codecs and replicas add came later than the rest, and is left out where there is none.
+/// The fields for codecs and replicas are newer than the others, and are left out if they are 0.
 PARETOPIPE_JSON_UNLESS_USUAL(StepParts, (forward_ns, backward_ns, update_ns, transfer_ns, waiting_ns),
                              (encode_ns, all_reduce_ns, decode_ns))
 
@@ -106,12 +105,12 @@ inline constexpr std::array<std::string_view, kStepParts.size()> kStepPartNames{
 /// The results of a trial that trains.
 struct TrainingSummary {
   Distribution step;              ///< stage 0 begins its first forward → all stages have updated their weights
-  double step_error_ns = 0;       ///< most by which a step's time may be wrong, its end being on another clock
+  double step_error_ns = 0;       ///< most by which a step's time may be wrong, because its end is on another clock
   double sample_per_s = 0;        ///< from the last warm-up step's end to the last step's
   std::vector<StepParts> stages;  ///< in the same time
   double bubble = 0;              ///< share of that time in which a stage does not compute, mean over the stages
   double expected_bubble = 0;     ///< the same if nothing took time but computing: the schedule's own
-  double bound_sample_per_s = 0;  ///< the samples then
+  double bound_sample_per_s = 0;  ///< sample_per_s in that case
   double last_loss = 0;           ///< of the last step
   std::optional<double> uncompressed_loss{};  ///< with a lossy codec: of the same step, of one process without it
 
@@ -180,10 +179,10 @@ struct ServerRecord {
 };
 PARETOPIPE_JSON(ServerRecord, runs, max_rate)
 
-/// What is known of a training whose activations and gradients a lossy codec changed. Its weights cannot be equal to
-/// those of one process, and were not compared.
+/// What is known of a training whose activations and gradients a lossy codec changed. Its weights cannot equal those of
+/// one process, so they were not compared.
 struct LossyTraining {
-  std::vector<double> first_losses;  ///< of the steps before the samples', which are verified without such a codec
+  std::vector<double> first_losses;  ///< of the steps before the samples, which are verified without such a codec
   /// Of one process that trains alone, without a codec: for these steps and those of the samples, as far as computed.
   std::vector<double> uncompressed_losses;
 
@@ -198,12 +197,12 @@ struct TrainingSamples {
   int micro_batches = 1;  ///< of a step
   std::vector<TrainingTimeline> stages;
   std::vector<double> losses;  ///< of each step: the mean over its batch
-  /// Steps before these after which every parameter, buffer and optimiser state was, bit for bit, that of one process
-  /// that trains alone.
+  /// How many steps before these were verified: after them every parameter, buffer and optimiser state was, bit for
+  /// bit, that of one process that trains alone.
   int verified_steps = 0;
-  std::optional<LossyTraining> lossy{};  ///< if a codec is
-  /// Where CPUs are of several kinds, the losses of these steps were compared in place of the weights, and no step
-  /// counts as verified: by this share they may differ.
+  std::optional<LossyTraining> lossy{};  ///< if a codec is lossy
+  /// The share by which losses may differ. If CPUs are of several kinds, the losses of the steps before these were
+  /// compared in place of the weights, and no step counts as verified.
   double loss_tolerance = 0;
   std::int64_t reduced_bytes = 0;  ///< of gradients that replicas add up in a step
 

@@ -19,16 +19,14 @@ using record::Part;
 /// In the order in which a batch passes through them at one stage.
 constexpr std::array kParts{Part::transfer, Part::decode, Part::queue, Part::compute, Part::encode, Part::send_queue};
 
-std::string part_column(Part part, int stage) {
-  return fmt::format("{}_stage{}_ns", nlohmann::json(part).get<std::string>(), stage);
-}
-
 /// `own_clocks`: with a column on clocks, which is only there if a stage had one of its own.
 std::vector<std::string> heading(int stages, bool own_clocks) {
   std::vector<std::string> cells{"id",    "model",    "split", "repetition", "status",    "phase",
                                  "depth", "sequence", "chunk", "warmup",     "latency_ns"};
   for (int s = 0; s < stages; ++s) {
-    for (const auto part : kParts) cells.push_back(part_column(part, s));
+    for (const auto part : kParts) {
+      cells.push_back(fmt::format("{}_stage{}_ns", nlohmann::json(part).get<std::string>(), s));
+    }
   }
   for (int s = 0; s < stages; ++s) {
     for (const auto name : kStageMomentNames) cells.push_back(fmt::format("{}_stage{}_ns", name, s));
@@ -68,8 +66,7 @@ class PhaseRows {
                                     std::to_string(breakdown_.latency_ns[entry])});
     append_parts(cells, entry);
     append_moments(cells, entry);
-    const auto error = record::clock_error_ns(record_);
-    if (own_clocks_) cells.push_back(error ? std::to_string(*error) : "");
+    if (own_clocks_) cells.push_back(csv_cell(record::clock_error_ns(record_)));
     return csv_line(cells);
   }
 
@@ -114,10 +111,6 @@ std::string rows_of(const record::TrialRecord& record, int columns, bool own_clo
   }
 }
 
-bool has_samples(const record::TrialRecord& record) {
-  return record.single_stream || record.offline;
-}
-
 }  // namespace
 
 Export export_batches(std::span<const record::TrialRecord> records) {
@@ -132,7 +125,7 @@ Export export_batches(std::span<const record::TrialRecord> records) {
   Export result;
   auto text = csv_line(heading(stages, own_clocks));
   for (const auto& record : records) {
-    if (has_samples(record)) {
+    if (record.single_stream || record.offline) {
       text += rows_of(record, stages, own_clocks);
     } else {
       result.left_out.push_back(fmt::format("{} has no samples", record::printable(record.trial.label())));
@@ -174,10 +167,9 @@ std::string line(const record::TrialRecord& record, const record::ServerRun& run
   const auto& trial = record.trial;
   const auto& summary = run.summary;
   const auto& bound = trial.server->bound;
-  const auto& throughput = record.summary->throughput_image_per_s;
   std::vector<std::string> cells(
       {trial.id(), trial.model, record::split_number(trial), std::to_string(trial.repetition), to_string(record.status),
-       std::to_string(trial.batch), trial.network.name, throughput ? record::format_number(*throughput) : "",
+       std::to_string(trial.batch), trial.network.name, csv_cell(record.summary->throughput_image_per_s),
        record::format_number(run.rate_image_per_s), record::format_number(summary.offered_image_per_s),
        record::format_number(summary.achieved_image_per_s), yes_or_no(summary.saturated),
        bound ? to_string(*bound) : "", bound ? yes_or_no(stats::keeps(summary, *bound)) : "",

@@ -13,6 +13,18 @@ namespace paretopipe::render {
 
 namespace {
 
+/// "+7.5 %"; "+0.012 %" where one decimal would hide it
+std::string percent_of(double ratio) {
+  const double percent = (ratio - 1) * 100;
+  if (std::abs(percent) < 0.0005) return "0.0 %";
+  return std::abs(percent) < 0.05 ? fmt::format("{:+.3f} %", percent) : fmt::format("{:+.1f} %", percent);
+}
+
+/// "mobilenet_v2, batch 1, …, split 9/20"
+std::string describe(const experiment::Trial& trial) {
+  return record::printable(fmt::format("{}, {}", record::group_title(trial), record::split_name(trial)));
+}
+
 std::string measured_change(const compare::Change& change) {
   const auto unit = change.metric->unit;
   auto text = std::string(change.metric->name);
@@ -56,10 +68,8 @@ std::size_t count_together(const compare::Comparison& comparison, compare::Verdi
 /// True if the two sides were measured on different machines, in whatever order. A side without machines (none of its
 /// records counts) differs from none.
 bool different_machines(const compare::Comparison& comparison) {
-  auto base = comparison.base_machines, now = comparison.new_machines;
-  std::sort(base.begin(), base.end());
-  std::sort(now.begin(), now.end());
-  return !base.empty() && !now.empty() && base != now;
+  const auto &base = comparison.base_machines, &now = comparison.new_machines;
+  return !base.empty() && !now.empty() && !std::is_permutation(base.begin(), base.end(), now.begin(), now.end());
 }
 
 std::size_t count(const compare::Comparison& comparison, compare::Verdict verdict) {
@@ -100,12 +110,6 @@ void note_unmeasured(std::vector<std::string>& sentences, const compare::Compari
 
 }  // namespace
 
-std::string percent_of(double ratio) {
-  const double percent = (ratio - 1) * 100;
-  if (std::abs(percent) < 0.0005) return "0.0 %";
-  return std::abs(percent) < 0.05 ? fmt::format("{:+.3f} %", percent) : fmt::format("{:+.1f} %", percent);
-}
-
 std::string to_string(compare::Verdict verdict) {
   using compare::Verdict;
   static constexpr Word<Verdict> kVerdicts[]{{Verdict::better, "better"},
@@ -121,10 +125,6 @@ std::string to_string(compare::Outcome outcome) {
   static constexpr Word<Outcome> kOutcomes[]{
       {Outcome::held, "held"}, {Outcome::broken, "broken"}, {Outcome::undecided, "undecided"}};
   return word_of(kOutcomes, outcome);
-}
-
-std::string describe(const experiment::Trial& trial) {
-  return record::printable(fmt::format("{}, {}", record::group_title(trial), record::split_name(trial)));
 }
 
 std::string explain(const compare::Rule& rule, const compare::Change& change) {

@@ -10,17 +10,11 @@ namespace paretopipe::render {
 
 // Words that all formats share.
 
-/// "+7.5 %"; "+0.012 %" where one decimal would hide it
-std::string percent_of(double ratio);
-
 /// "no change", "too few repetitions", …
 std::string to_string(compare::Verdict verdict);
 
 /// "held", "broken", "undecided"
 std::string to_string(compare::Outcome outcome);
-
-/// "mobilenet_v2, batch 1, …, split 9/20"
-std::string describe(const experiment::Trial& trial);
 
 /// Explains a rule's outcome: what was measured, how sure it is, and how it compares with the threshold.
 std::string explain(const compare::Rule& rule, const compare::Change& change);
@@ -31,14 +25,14 @@ std::string conclusion(const compare::Comparison& comparison);
 /// Sentences on what the tables do not show.
 std::vector<std::string> notes(const compare::Comparison& comparison);
 
-/// The table of some configurations. What got worse is stressed, as in the other tables.
+/// The table of some configurations. Rows that got worse are stressed, as in the other tables.
 Table make_change_table(std::span<const compare::ConfigurationChange> group, const std::string& missing_mark);
 
 /// The changes of all configurations together. The table has no rows if no metric has such a change.
 Table make_together_table(const compare::Comparison& comparison, const std::string& missing_mark);
 inline constexpr const char* kTogether = "all configurations together";
 
-/// The configurations of a comparison, as runs that share all settings but the split.
+/// The configurations of a comparison, grouped by their settings without the split.
 std::vector<std::span<const compare::ConfigurationChange>> groups_of(const compare::Comparison& comparison);
 
 /// One row per rule: how often it held, was broken, or could not be decided.

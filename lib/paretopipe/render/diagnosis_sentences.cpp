@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "diagnosis_words.hpp"
+#include "frontier_words.hpp"
 
 namespace paretopipe::render {
 
@@ -59,7 +60,7 @@ std::string about_lighter_cut(const diagnosis::GroupDiagnosis& group, const diag
   const auto* measured = advice.lighter->measured;
   return fmt::format(
       "A cut after block {} instead would carry {} of the bytes ({} a batch); {}.",
-      numbered(advice.lighter->block, group), rounded_percent(share), bytes(static_cast<double>(advice.lighter->bytes)),
+      numbered(advice.lighter->block, group), percent(share), bytes(static_cast<double>(advice.lighter->bytes)),
       measured == nullptr ? "it was not measured"
                           : fmt::format("measured: {}", rate(measured->demands->throughput_image_per_s)));
 }
@@ -99,7 +100,7 @@ std::string changed_classes(const diagnosis::ConfigurationDiagnosis& one) {
   const auto kept = one.configuration.median(record::find_metric("top1_agreement"));
   if (!kept || *kept == 1) return "";
   return fmt::format("{} changes the class of {} of the samples.", record::printable(one.trial().codec),
-                     rounded_percent(1 - *kept));
+                     percent(1 - *kept));
 }
 
 /// What the codec saves and costs, and at which rates of a link that is worth it.
@@ -124,7 +125,7 @@ std::string about_encoder(const diagnosis::GroupDiagnosis& group, const diagnosi
   const double before = effect->plain->demands->throughput_image_per_s;
   return fmt::format(
       "Stage {} encodes and has no time to spare: the throughput falls by {} although the link is relieved.",
-      one.bounds.front().stage, rounded_percent(1 - one.demands->throughput_image_per_s / before));
+      one.bounds.front().stage, percent(1 - one.demands->throughput_image_per_s / before));
 }
 
 std::string fastest_split(const diagnosis::GroupDiagnosis& group, const diagnosis::ConfigurationDiagnosis& one,
@@ -133,7 +134,7 @@ std::string fastest_split(const diagnosis::GroupDiagnosis& group, const diagnosi
   if (group.fastest() == &one) return "No split that was measured under these settings is faster.";
   if (advice.fastest == nullptr) return "";
   const double fastest = advice.fastest->demands->throughput_image_per_s;
-  const auto gain = rounded_percent(fastest / one.demands->throughput_image_per_s - 1);
+  const auto gain = percent(fastest / one.demands->throughput_image_per_s - 1);
   if (advice.fastest == advice.evenest || (advice.lighter && advice.fastest == advice.lighter->measured)) {
     return fmt::format("That is the fastest that was measured, by {}.", gain);
   }
@@ -148,8 +149,7 @@ std::string busy_sender(const diagnosis::Demands& demands) {
     if (stage.codec.mean_ns == 0 || stage.sender_ns < kNear * demands.period_ns()) continue;
     return fmt::format(
         "One thread of stage {} encodes and sends, and never rests: of {} a batch it encodes for {}, and then waits "
-        "until "
-        "the kernel has taken the bytes.",
+        "until the kernel has taken the bytes.",
         s, duration(stage.sender_ns), duration(stage.codec.mean_ns));
   }
   return "";
@@ -240,7 +240,7 @@ std::string baseline_phrase(const diagnosis::GroupDiagnosis& group, const diagno
 
 std::string headline(const diagnosis::GroupDiagnosis& group, const diagnosis::ConfigurationDiagnosis& one) {
   if (one.lacks_phase() && one.has_result()) return lacking_phase(one.trial());
-  if (one.step) return step_headline(group, one);
+  if (one.step) return step_headline(one);
   if (one.trial().data_parallel > 0 && one.has_result()) return data_parallel_headline(group, one);
   if (!one.demands) return nothing_to_say(one);
   const auto& demands = *one.demands;
@@ -251,7 +251,7 @@ std::string headline(const diagnosis::GroupDiagnosis& group, const diagnosis::Co
   const auto factor = group.all_local() == &one ? "" : times_all_local(group, demands.throughput_image_per_s);
   return fmt::format("Bound by {} at {}; it reached {}{}{}{}.", name_of(bottleneck),
                      rate(diagnosis::throughput_at(demands, bottleneck.period_ns)), measured,
-                     share > kBeyond ? "" : fmt::format(" ({})", rounded_percent(std::min(1.0, share))),
+                     share > kBeyond ? "" : fmt::format(" ({})", percent(std::min(1.0, share))),
                      factor.empty() ? "" : ", ", factor);
 }
 

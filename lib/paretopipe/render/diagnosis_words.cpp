@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
+#include "frontier_words.hpp"
 
 namespace paretopipe::render {
 
@@ -39,11 +42,6 @@ std::string rate(double image_per_s) {
 
 std::string bytes(double count) {
   return record::format_value(count, "B");
-}
-
-std::string rounded_percent(double share) {
-  const double value = share * 100;
-  return fmt::format("{:.{}f} %", value, value == 0 || std::abs(value) >= 9.95 ? 0 : 1);
 }
 
 std::string times(double factor) {
@@ -113,7 +111,7 @@ std::string limits(const diagnosis::GroupDiagnosis& group, const diagnosis::Conf
   auto text = fmt::format(
       "{0} stages that shared the work evenly would make it {0} times as fast as not splitting; stage {1} has {2} of "
       "the compute, which allows {3}",
-      stages.size(), &slowest - stages.data(), rounded_percent(slowest_ns / compute_ns(*one.demands)),
+      stages.size(), &slowest - stages.data(), percent(slowest_ns / compute_ns(*one.demands)),
       times(local->period_ns() / slowest_ns));
   if (bottleneck.kind == diagnosis::Kind::compute) return fmt::format("{}.", text);
   return fmt::format("{}, and {} only {}.", text, name_of(bottleneck),
@@ -126,7 +124,7 @@ std::string compute_growth(const diagnosis::GroupDiagnosis& group, const diagnos
   const double alone = compute_ns(*local), cut = compute_ns(*one.demands);
   if (alone <= 0 || std::abs(cut / alone - 1) < kNotableDifference) return "";
   return fmt::format("Cut, the model computes for {} a batch in all, {} {} than whole ({}).", duration(cut),
-                     rounded_percent(std::abs(cut / alone - 1)), cut > alone ? "longer" : "shorter", duration(alone));
+                     percent(std::abs(cut / alone - 1)), cut > alone ? "longer" : "shorter", duration(alone));
 }
 
 std::string latency(const diagnosis::GroupDiagnosis& group, const diagnosis::ConfigurationDiagnosis& one) {
@@ -194,10 +192,12 @@ using diagnosis::GroupDiagnosis;
 /// A part of less than this share of a step is not mentioned.
 constexpr double kMentioned = 0.02;
 
-const ConfigurationDiagnosis* best_of(const GroupDiagnosis& group, bool all_local) {
+/// The one that trains the most samples a second, of those whose trial is `wanted`; null if there is none.
+template <class Wanted>
+const ConfigurationDiagnosis* best_of(const GroupDiagnosis& group, Wanted wanted) {
   const ConfigurationDiagnosis* best = nullptr;
   for (const auto& one : group.configurations) {
-    if (!one.step || (all_local && !one.trial().all_local())) continue;
+    if (!one.step || !std::invoke(wanted, one.trial())) continue;
     if (best == nullptr || one.step->sample_per_s > best->step->sample_per_s) best = &one;
   }
   return best;
@@ -215,7 +215,7 @@ std::string filling(const ConfigurationDiagnosis& one) {
   return fmt::format(
       "With {} micro-batch{} a step the schedule adds {}, in which the pipeline fills and drains: its bubble is {} if "
       "nothing takes time but computing. More micro-batches shrink it, as far as smaller ones do not compute slower.",
-      count, count == 1 ? "" : "es", duration(step.filling_ns()), rounded_percent(step.expected_bubble));
+      count, count == 1 ? "" : "es", duration(step.filling_ns()), percent(step.expected_bubble));
 }
 
 std::string beyond(const ConfigurationDiagnosis& one) {
@@ -227,8 +227,7 @@ std::string beyond(const ConfigurationDiagnosis& one) {
   const auto most = std::ranges::max_element(step.stages, {}, awaited_ns);
   return fmt::format(
       "{} of a step is beyond that: tensors on their way{}, of which stage {} awaits {}, and stages that take "
-      "unequally "
-      "long from one micro-batch to the next.",
+      "unequally long from one micro-batch to the next.",
       duration(step.beyond_ns()), one.trial().codec == codec::kNone ? "" : ", with their codec",
       most - step.stages.begin(), duration(awaited_ns(*most)));
 }
@@ -247,9 +246,8 @@ std::string coding(const ConfigurationDiagnosis& one) {
       duration(encode), one.trial().codec, duration(decode));
   if (!step.uncompressed_loss) return text;
   return fmt::format(
-      "{} It changes what is learned: the last loss is {:.4f}, and {:.4f} without it. Weights were "
-      "not compared.",
-      text, step.last_loss, *step.uncompressed_loss);
+      "{} It changes what is learned: the last loss is {:.4f}, and {:.4f} without it. Weights were not compared.", text,
+      step.last_loss, *step.uncompressed_loss);
 }
 
 std::string other_clocks(const ConfigurationDiagnosis& one) {
@@ -263,23 +261,12 @@ std::string other_clocks(const ConfigurationDiagnosis& one) {
 std::string adding_up(const ConfigurationDiagnosis& one) {
   const auto& stages = one.step->stages;
   if (one.trial().data_parallel == 0) return "";
-  const auto waits_longest = std::max_element(stages.begin(), stages.end(), [](const auto& left, const auto& right) {
-    return left.waiting_ns < right.waiting_ns;
-  });
+  const auto waits_longest = std::ranges::max_element(stages, {}, &record::StepParts::waiting_ns);
   return fmt::format(
       "{} of each step adds up the gradients of all {} devices, once they have them (all-reduce); until then device {} "
       "waits longest, {}.",
       duration(stages.front().all_reduce_ns), one.trial().data_parallel, waits_longest - stages.begin(),
       duration(waits_longest->waiting_ns));
-}
-
-const ConfigurationDiagnosis* best_of_replicas(const GroupDiagnosis& group) {
-  const ConfigurationDiagnosis* best = nullptr;
-  for (const auto& one : group.configurations) {
-    if (!one.step || one.trial().data_parallel == 0) continue;
-    if (best == nullptr || one.step->sample_per_s > best->step->sample_per_s) best = &one;
-  }
-  return best;
 }
 
 std::string against(const ConfigurationDiagnosis& one, const ConfigurationDiagnosis* baseline, const char* what) {
@@ -291,11 +278,11 @@ std::string against(const ConfigurationDiagnosis& one, const ConfigurationDiagno
 
 }  // namespace
 
-std::string step_headline(const GroupDiagnosis&, const ConfigurationDiagnosis& one) {
+std::string step_headline(const ConfigurationDiagnosis& one) {
   const auto& step = *one.step;
   return fmt::format("A step of {} samples takes {} ({}); its schedule could reach {} ({}).", step.batch,
                      duration(step.interval_ns()), rate(step.sample_per_s), rate(step.bound_sample_per_s),
-                     rounded_percent(std::min(1.0, step.sample_per_s / step.bound_sample_per_s)));
+                     percent(std::min(1.0, step.sample_per_s / step.bound_sample_per_s)));
 }
 
 std::vector<std::string> step_remarks(const GroupDiagnosis& group, const ConfigurationDiagnosis& one) {
@@ -309,8 +296,9 @@ std::vector<std::string> step_remarks(const GroupDiagnosis& group, const Configu
       beyond(one),
       coding(one),
       adding_up(one),
-      against(one, best_of(group, true), "One device that trains alone")};
-  if (const auto* replicas = best_of_replicas(group); one.trial().data_parallel == 0) {
+      against(one, best_of(group, &experiment::Trial::all_local), "One device that trains alone")};
+  if (one.trial().data_parallel == 0) {
+    const auto* replicas = best_of(group, [](const auto& trial) { return trial.data_parallel > 0; });
     all.push_back(against(one, replicas, "Replicas on as many devices"));
   }
   std::erase_if(all, [](const auto& sentence) { return sentence.empty(); });
@@ -318,8 +306,8 @@ std::vector<std::string> step_remarks(const GroupDiagnosis& group, const Configu
 }
 
 std::string step_conclusion(const GroupDiagnosis& group) {
-  const auto* best = best_of(group, false);
-  const auto* single = best_of(group, true);
+  const auto* best = best_of(group, [](const auto&) { return true; });
+  const auto* single = best_of(group, &experiment::Trial::all_local);
   auto text =
       fmt::format("The most samples a second are {}, by {}.", rate(best->step->sample_per_s), name_of_row(*best));
   if (single == nullptr) return text + " One device that trains alone was not measured.";

@@ -19,9 +19,6 @@ std::string duration(double nanoseconds);
 std::string rate(double image_per_s);
 std::string bytes(double count);
 
-/// "96 %", "0.4 %"
-std::string rounded_percent(double share);
-
 /// "1.37 times"
 std::string times(double factor);
 
@@ -61,7 +58,7 @@ std::vector<std::string> data_parallel_remarks(const diagnosis::ConfigurationDia
 // What explains the time of a step of training, in words. All of these need `one.step`.
 
 /// How fast it is and how fast its schedule could be.
-std::string step_headline(const diagnosis::GroupDiagnosis& group, const diagnosis::ConfigurationDiagnosis& one);
+std::string step_headline(const diagnosis::ConfigurationDiagnosis& one);
 
 /// What a step's time is made of, the largest first, and what would help.
 std::vector<std::string> step_remarks(const diagnosis::GroupDiagnosis& group,

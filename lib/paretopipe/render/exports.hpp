@@ -35,7 +35,7 @@ const ExportLayout& find_export_layout(std::string_view name);
 /// Selects trials of a file. An absent condition restricts nothing.
 struct TrialSelection {
   std::string id_prefix{};               ///< the first digits of Trial::id(), in lower or upper case
-  std::optional<std::string> split{};    ///< as in format.hpp's split_number: "7", "3,7"
+  std::optional<std::string> split{};    ///< as record::split_number() writes it: "7", "3,7"
   std::optional<int> repetition{};       ///< counted from 1, as in Trial::label()
   std::optional<std::string> network{};  ///< the name of the profile
 };
@@ -44,8 +44,8 @@ struct TrialSelection {
 std::vector<record::TrialRecord> select_trials(std::span<const record::TrialRecord> records,
                                                const TrialSelection& selection);
 
-/// One line per trial for a person who has to choose: id, label, status. The first twenty, and the number of the
-/// others.
+/// One line per trial for a person who has to choose: id, label, status. The first twenty trials, and how many there
+/// are besides.
 std::string describe_trials(std::span<const record::TrialRecord> records);
 
 // The layouts behind export_layouts().
@@ -59,17 +59,17 @@ Export export_trials(std::span<const record::TrialRecord> records);
 Export export_stages(std::span<const record::TrialRecord> records);
 
 /// batches.csv: one row per batch of either phase, for every trial that has samples, whatever its status. `sequence`
-/// counts from 0 in each phase. A batch that is cut has a row for each `micro-batch`, counted from 0, and its last
-/// micro-batch's latency is the batch's. `warmup` says whether the batch is excluded from statistics. The columns
-/// PART_stageN_ns hold every part of stats::breakdown() (for a transfer and its decode, N is the receiver), which add
-/// up to latency_ns. The columns MOMENT_stageN_ns hold every moment of core/timeline.hpp, since the phase's first batch
-/// was handed to the pipeline. There are columns for the largest number of stages of any trial; cells that a pipeline
-/// does not have are empty. `id` finds the trial's settings in trials.csv.
+/// counts from 0 in each phase. A batch that is cut has a row for each micro-batch, which `chunk` counts from 0, and
+/// its last micro-batch's latency is the batch's. `warmup` says whether the batch is excluded from statistics. The
+/// columns PART_stageN_ns hold every part of stats::breakdown() (for a transfer and its decode, N is the receiver),
+/// which add up to latency_ns. The columns MOMENT_stageN_ns hold every moment of core/timeline.hpp, since the phase's
+/// first batch was handed to the pipeline. There are columns for the largest number of stages of any trial; cells that
+/// a pipeline does not have are empty. `id` finds the trial's settings in trials.csv.
 Export export_batches(std::span<const record::TrialRecord> records);
 
-/// load.csv: one row per Server phase, with the requested, offered and achieved rates and the latencies: the latency of
-/// a split against its load. A search has a row for every rate that it tried; `kept` says whether the rate kept the
-/// bound.
+/// load.csv: one row per Server phase, with the requested, offered and achieved rates and the latencies. It shows the
+/// latency of a split against its load. A search has a row for every rate that it tried; `kept` says whether the rate
+/// kept the bound.
 Export export_load(std::span<const record::TrialRecord> records);
 
 /// trials.jsonl: the content of trials.csv as one flat JSON object per line. Numbers are numbers; keys without a value

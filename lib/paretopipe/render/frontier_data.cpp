@@ -13,10 +13,6 @@ namespace paretopipe::render {
 
 namespace {
 
-std::string cell(const std::optional<double>& value) {
-  return value ? record::format_number(*value) : "";
-}
-
 std::string heading(const frontier::FrontierReport& report) {
   std::vector<std::string> cells{"model", "split"};
   for (const auto& objective : report.objectives) {
@@ -39,7 +35,7 @@ std::string heading(const frontier::FrontierReport& report) {
 void append_objective(std::vector<std::string>& cells, const frontier::FrontierGroup& group,
                       const frontier::FrontierRow& row, std::size_t i) {
   const auto& interval = row.intervals[i];
-  cells.push_back(cell(row.values[i]));
+  cells.push_back(csv_cell(row.values[i]));
   cells.push_back(interval ? record::format_number(interval->low) : "");
   cells.push_back(interval ? record::format_number(interval->high) : "");
   cells.push_back(row.dominated_by ? record::format_number(*row.values[i] - *group.rows[*row.dominated_by].values[i])
@@ -52,21 +48,21 @@ std::string line(const frontier::FrontierReport& report, const frontier::Frontie
   const auto& trial = row.configuration.trial;
   std::vector<std::string> cells{trial.model, record::split_number(trial)};
   for (std::size_t i = 0; i < row.values.size(); ++i) append_objective(cells, group, row, i);
-  if (!report.has_objective("payload")) cells.push_back(cell(row.payload_bytes));
-  if (!report.has_objective("top1_agreement")) cells.push_back(cell(row.top1_kept));
-  cells.push_back(cell(row.speed_ups.single));
-  cells.push_back(cell(row.speed_ups.sequential));
-  cells.push_back(cell(row.speed_ups.data_parallel));
+  if (!report.has_objective("payload")) cells.push_back(csv_cell(row.payload_bytes));
+  if (!report.has_objective("top1_agreement")) cells.push_back(csv_cell(row.top1_kept));
+  cells.push_back(csv_cell(row.speed_ups.single));
+  cells.push_back(csv_cell(row.speed_ups.sequential));
+  cells.push_back(csv_cell(row.speed_ups.data_parallel));
   cells.emplace_back(!row.compared() ? "" : row.on_frontier ? "true" : "false");
-  cells.push_back(cell(row.frontier_probability));
-  cells.push_back(cell(row.balanced_probability));
+  cells.push_back(csv_cell(row.frontier_probability));
+  cells.push_back(csv_cell(row.balanced_probability));
   cells.push_back(row.dominated_by ? record::cut_name(group.rows[*row.dominated_by].configuration.trial) : "");
   std::vector<std::string> alike;
   for (const auto other : row.alike) alike.push_back(record::cut_name(group.rows[other].configuration.trial));
   cells.push_back(fmt::format("{}", fmt::join(alike, " | ")));
   cells.push_back(fmt::format("{}", fmt::join(recommended_for(report, group, index), " | ")));
   cells.push_back(group.hypervolume ? record::format_number(group.hypervolume->volume) : "");
-  cells.push_back(group.hypervolume ? cell(group.hypervolume->share) : "");
+  cells.push_back(group.hypervolume ? csv_cell(group.hypervolume->share) : "");
   cells.push_back(fmt::format("{}", fmt::join(row.violations, "; ")));
   cells.push_back(std::to_string(row.configuration.ok.size()));
   cells.push_back(std::to_string(row.configuration.failed.size()));

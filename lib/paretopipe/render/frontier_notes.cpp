@@ -35,8 +35,7 @@ std::string members_sentence(const frontier::FrontierReport& report, const front
   std::vector<std::string> objectives;
   for (const auto& objective : report.objectives) objectives.push_back(objective.label());
   std::vector<std::size_t> members;
-  const auto splits =
-      std::count_if(group.rows.begin(), group.rows.end(), [](const auto& row) { return row.is_split(); });
+  const auto splits = std::ranges::count_if(group.rows, &frontier::FrontierRow::is_split);
   for (std::size_t i = 0; i < group.rows.size(); ++i) {
     if (group.rows[i].on_frontier) members.push_back(i);
   }

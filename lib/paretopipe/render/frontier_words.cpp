@@ -60,15 +60,6 @@ std::string short_label(const frontier::FrontierRow& row) {
   return record::cut_name(trial) + (trial.all_remote() ? " remote" : trial.all_local() ? " local" : "");
 }
 
-std::string verdict(const experiment::Trial& trial) {
-  if (trial.all_local()) return "Do not split (all local)";
-  if (trial.all_remote()) return "Do not split (all remote)";
-  const auto& cuts = trial.split_points;
-  auto with = trial.codec == codec::kNone ? "" : fmt::format(" with {}", record::printable(trial.codec));
-  if (trial.training) with += fmt::format(", trained {}", trial.way_of_training());
-  return fmt::format("Cut after block{} {}{}", cuts.size() == 1 ? "" : "s", fmt::join(cuts, " and "), with);
-}
-
 std::string split_list(const frontier::FrontierGroup& group, const std::vector<std::size_t>& rows) {
   const auto name = [&](std::size_t row) { return record::cut_name(group.rows[row].configuration.trial); };
   std::vector<std::string> items;
@@ -92,14 +83,6 @@ std::string shortfall(const frontier::FrontierReport& report, const frontier::Fr
   return fmt::format("{}", fmt::join(items, " "));
 }
 
-std::vector<std::string> unmeasured(const frontier::FrontierReport& report, const frontier::FrontierGroup& group) {
-  std::vector<std::string> names;
-  for (const auto& objective : report.objectives) {
-    if (!objective.metric->measured_by(group.settings().phases)) names.emplace_back(objective.metric->name);
-  }
-  return names;
-}
-
 std::string superlative(const frontier::Objective& objective) {
   return fmt::format("{} {}", objective.direction == record::Direction::min ? "lowest" : "highest",
                      objective.metric->name);
@@ -108,6 +91,16 @@ std::string superlative(const frontier::Objective& objective) {
 namespace {
 
 constexpr double kSure = 0.95;  ///< share of the resamples from which a choice needs no hedge
+
+/// "Cut after block 7", "Cut after blocks 3 and 7", "Do not split (all local)".
+std::string verdict(const experiment::Trial& trial) {
+  if (trial.all_local()) return "Do not split (all local)";
+  if (trial.all_remote()) return "Do not split (all remote)";
+  const auto& cuts = trial.split_points;
+  auto with = trial.codec == codec::kNone ? "" : fmt::format(" with {}", record::printable(trial.codec));
+  if (trial.training) with += fmt::format(", trained {}", trial.way_of_training());
+  return fmt::format("Cut after block{} {}{}", cuts.size() == 1 ? "" : "s", fmt::join(cuts, " and "), with);
+}
 
 std::string value_of(const frontier::FrontierReport& report, const frontier::FrontierRow& row, std::size_t objective) {
   return record::format_value(*row.values[objective], report.objectives[objective].metric->unit);
@@ -183,17 +176,21 @@ std::string hedge(const frontier::FrontierGroup& group, const frontier::Frontier
   return text;
 }
 
-std::size_t count_compared(const frontier::FrontierGroup& group) {
-  return static_cast<std::size_t>(std::count_if(group.rows.begin(), group.rows.end(),
-                                                [](const frontier::FrontierRow& row) { return row.compared(); }));
-}
-
 /// The objectives that trials of only one phase can have.
 std::string other_objectives(experiment::Phases phases) {
   std::vector<std::string> flags;
   for (const auto* metric : record::usual_objectives(phases))
     flags.push_back(fmt::format("--objective {}", metric->name));
   return fmt::format("{}", fmt::join(flags, " "));
+}
+
+/// The objectives that the trials of a group cannot have because they were measured in only one phase.
+std::vector<std::string> unmeasured(const frontier::FrontierReport& report, const frontier::FrontierGroup& group) {
+  std::vector<std::string> names;
+  for (const auto& objective : report.objectives) {
+    if (!objective.metric->measured_by(group.settings().phases)) names.emplace_back(objective.metric->name);
+  }
+  return names;
 }
 
 std::string no_split(const frontier::FrontierReport& report, const frontier::FrontierGroup& group) {
@@ -258,7 +255,7 @@ std::string robust_hedge(const frontier::FrontierReport& report, const frontier:
 std::string headline(const frontier::FrontierReport& report, const frontier::FrontierGroup& group) {
   if (!group.recommendation) return no_split(report, group);
   const auto& chosen = group.rows[group.recommendation->balanced.option];
-  if (count_compared(group) == 1) {
+  if (std::ranges::count_if(group.rows, &frontier::FrontierRow::compared) == 1) {
     return fmt::format("Nothing to choose from: only split {} was compared, with {}.",
                        record::split_label(chosen.configuration.trial), bare_values(report, chosen));
   }

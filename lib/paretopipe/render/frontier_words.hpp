@@ -23,9 +23,6 @@ std::string format_interval(const stats::Interval& interval, double beside, std:
 /// The cut in a table whose title names the model: "7", "0 remote", "20 local".
 std::string short_label(const frontier::FrontierRow& row);
 
-/// "Cut after block 7", "Cut after blocks 3 and 7", "Do not split (all local)".
-std::string verdict(const experiment::Trial& trial);
-
 /// The splits of some rows, ascending: "3, 7, 9-12"; three or more successive splits of the group form a range.
 std::string split_list(const frontier::FrontierGroup& group, const std::vector<std::size_t>& rows);
 
@@ -33,9 +30,6 @@ std::string split_list(const frontier::FrontierGroup& group, const std::vector<s
 /// in the objective's unit if the better value is 0.
 std::string shortfall(const frontier::FrontierReport& report, const frontier::FrontierGroup& group,
                       const frontier::FrontierRow& row);
-
-/// The objectives that the trials of a group cannot have because they were measured in only one phase.
-std::vector<std::string> unmeasured(const frontier::FrontierReport& report, const frontier::FrontierGroup& group);
 
 /// "lowest latency_p50", "highest throughput"
 std::string superlative(const frontier::Objective& objective);

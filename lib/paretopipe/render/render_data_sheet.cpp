@@ -19,10 +19,6 @@ std::string error_cell(const calibration::Reading& reading) {
   return fmt::format("{}{}", signed_duration(reading.error->median_ns), reading.error->kept() ? "" : " !");
 }
 
-std::string duration_text(Nanoseconds duration) {
-  return format_duration(static_cast<double>(duration.count()));
-}
-
 }  // namespace
 
 Table error_table(const calibration::DataSheet& sheet) {
@@ -33,7 +29,8 @@ Table error_table(const calibration::DataSheet& sheet) {
   Table table(std::move(columns));
   for (const auto& result : sheet.cells) {
     const auto& cell = result.cell;
-    std::vector<std::string> row{cell.emulated ? "emulated" : "loopback", duration_text(cell.compute),
+    std::vector<std::string> row{cell.emulated ? "emulated" : "loopback",
+                                 format_duration(static_cast<double>(cell.compute.count())),
                                  std::to_string(cell.payload_bytes)};
     for (const auto& reading : result.readings) row.push_back(error_cell(reading));
     table.add_row(std::move(row));

@@ -10,6 +10,7 @@
 
 #include "cut_data.hpp"
 #include "diagnosis_words.hpp"
+#include "frontier_words.hpp"
 
 namespace paretopipe::render {
 
@@ -52,13 +53,13 @@ Table part_table(const diagnosis::ConfigurationDiagnosis& one) {
     const double ns = constraint.period_ns;
     const bool depth = constraint.kind == diagnosis::Kind::depth;
     table.add_row({without_article(name_of(constraint)), time_taken(constraint, *one.demands),
-                   depth ? "" : rounded_percent(ns / one.demands->period_ns()),
+                   depth ? "" : percent(ns / one.demands->period_ns()),
                    ns > 0 ? rate(diagnosis::throughput_at(*one.demands, ns)) : "", detail(constraint, *one.demands)});
   }
   return table;
 }
 
-/// That of its parts, that of a step, or both, or neither.
+/// The tables of its parts and of a step, as far as it has them.
 std::vector<Table> tables_of(const diagnosis::ConfigurationDiagnosis& one) {
   std::vector<Table> tables;
   if (!one.bounds.empty()) tables.push_back(part_table(one));

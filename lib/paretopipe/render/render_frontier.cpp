@@ -16,7 +16,7 @@ namespace paretopipe::render {
 
 namespace {
 
-// What is left out first if space is short. Among the objectives, the later one.
+// A column with a higher number is left out sooner if space is short. A later objective has a higher one.
 constexpr int kObjective = 1, kInterval = 100, kKept = 50, kProbability = 200, kAlike = 201, kRepetitions = 202,
               kSingle = 203, kSequential = 204, kDataParallel = 205, kPayload = 206;
 
@@ -126,8 +126,7 @@ Table make_table(const frontier::FrontierReport& report, const frontier::Frontie
 
 Table make_recommendation_table(const frontier::FrontierReport& report, const frontier::FrontierGroup& group) {
   Table table({{"recommended for"}, {"split"}, {"why"}});
-  const auto compared = [](const frontier::FrontierRow& row) { return row.compared(); };
-  if (std::count_if(group.rows.begin(), group.rows.end(), compared) < 2) return table;
+  if (std::ranges::count_if(group.rows, &frontier::FrontierRow::compared) < 2) return table;
   const auto& recommendation = *group.recommendation;
   std::vector<std::string> likes;
   const auto add = [&](std::string purpose, std::size_t index, std::string reason) {

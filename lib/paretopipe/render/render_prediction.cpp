@@ -203,7 +203,7 @@ std::string render_csv(const Prediction& prediction) {
                       record::format_number(latency.low), record::format_number(latency.high),
                       record::format_number(throughput.value), record::format_number(throughput.low),
                       record::format_number(throughput.high), bottleneck_text(split.bottleneck),
-                      split.most_memory_bytes() ? std::to_string(*split.most_memory_bytes()) : "",
+                      csv_cell(split.most_memory_bytes()),
                       split.server ? record::format_number(split.server->mean_ns.value) : "",
                       split.server ? record::format_number(split.server->p99_ns.value) : "", split.codec});
   }
@@ -233,7 +233,7 @@ std::string split_text(const predict::VerifiedSplit& split) {
   return split_text(split.cut.split_points, split.cut.codec);
 }
 
-/// Both numbers are within their bands.
+/// Says which of the two numbers are within their bands.
 std::string band_text(const predict::VerifiedSplit& split) {
   const bool latency = split.predicted.latency_ns.contains(split.latency_ns);
   const bool throughput = split.predicted.throughput_image_per_s.contains(split.throughput_image_per_s);

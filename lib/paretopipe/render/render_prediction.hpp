@@ -36,14 +36,14 @@ std::string render_csv(const predict::Prediction& prediction);
 /// for a latency that may grow for ever.
 std::string render_json(const predict::Prediction& prediction);
 
-/// The same three of predictions beside measurements. As text: a row for each split, and whether the profiles hold,
-/// which is a median error of at most `tolerance`. The JSON is {"median_error", "worst_error", "in_band",
+/// Predictions beside measurements, in the same three formats. The text has a row for each split, and says whether the
+/// profiles hold: the median error is at most `tolerance`. The JSON is {"median_error", "worst_error", "in_band",
 /// "tolerance", "holds", "splits"}.
 std::string render_text(const predict::Verification& verification, double tolerance, const TextStyle& style);
 std::string render_csv(const predict::Verification& verification);
 std::string render_json(const predict::Verification& verification, double tolerance);
 
-/// Predictions beside measurements, for what is said of the latter anyway: a table for each group, or "median_error",
+/// Predictions beside measurements as a part of another document: a table for each group, or "median_error",
 /// "worst_error", "in_band" and "splits".
 std::string render_text(std::span<const predict::VerifiedGroup> groups, const TextStyle& style);
 nlohmann::json json_of(const predict::Verification& verification);

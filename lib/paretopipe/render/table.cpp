@@ -20,11 +20,6 @@ std::string aligned(const std::string& cell, std::size_t width, Align align) {
   return align == Align::left ? cell + padding : padding + cell;
 }
 
-std::string without_trailing_blanks(std::string line) {
-  line.erase(line.find_last_not_of(' ') + 1);
-  return line;
-}
-
 /// One row of a table with escaped cells; if `bold`, all but empty cells are bold.
 std::string markdown_line(const std::vector<std::string>& cells, bool bold) {
   std::string text = "|";
@@ -85,7 +80,8 @@ std::string Table::to_text(const TextStyle& style) const {
       if (column > 0) line.append(kGap, ' ');
       line += aligned(cell_at(column), widths[column], columns_[column].align);
     }
-    return without_trailing_blanks(std::move(line));
+    line.erase(line.find_last_not_of(' ') + 1);
+    return line;
   };
 
   std::string text = line_of([&](std::size_t column) { return columns_[column].heading; }) + '\n';
@@ -164,6 +160,14 @@ std::string csv_line(const std::vector<std::string>& cells) {
     line += '"';
   }
   return line + '\n';
+}
+
+std::string csv_cell(std::optional<double> number) {
+  return number ? record::format_number(*number) : "";
+}
+
+std::string csv_cell(std::optional<std::int64_t> number) {
+  return number ? std::to_string(*number) : "";
 }
 
 }  // namespace paretopipe::render

@@ -1,5 +1,7 @@
 #pragma once
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -74,6 +76,10 @@ std::string markdown_list(const std::vector<std::string>& sentences);
 /// One record of RFC 4180, ended by only a line feed (as Unix tools expect). Cells with a comma, a quote or a line
 /// break are quoted; quotes within them are doubled.
 std::string csv_line(const std::vector<std::string>& cells);
+
+/// A number as a cell for programs, empty if there is none.
+std::string csv_cell(std::optional<double> number);
+std::string csv_cell(std::optional<std::int64_t> number);
 
 /// Indented JSON. File names need not be UTF-8, but JSON must be: other bytes become U+FFFD.
 std::string json_text(const nlohmann::ordered_json& json);

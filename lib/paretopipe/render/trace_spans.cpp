@@ -55,7 +55,7 @@ class PhaseSpans {
     spans_.push_back(std::move(span));
   }
 
-  /// One span per micro-batch (`micro-batches` of them are a batch), from moment to moment; none if it took no time.
+  /// One span per micro-batch (`micro_batches` of them are a batch), from moment to moment. None if it took no time.
   void add_each(const Span& pattern, const Moments& begin, const Moments& end, int micro_batches) {
     for (std::size_t i = 0; i < begin.size(); ++i) {
       if (begin[i] == end[i]) continue;
@@ -116,8 +116,7 @@ class PhaseSpans {
         span.track = stage == 0 ? "link back to stage 0" : fmt::format("link to stage {}", stage);
         if (const auto link = static_cast<std::size_t>(span.stage); link < record_.links.size())
           span.payload_bytes = record_.links[link].payload_bytes / samples_.micro_batches;
-        span.clock_error_ns = record_.trial.data_parallel > 0 ? record::clock_error_ns(record_)
-                                                              : record::clock_error_ns(record_, span.stage, stage);
+        span.clock_error_ns = record::clock_error_ns(record_, span.stage, stage);
         break;
     }
     return span;
@@ -165,11 +164,6 @@ class PhaseSpans {
   std::vector<Span> spans_;
 };
 
-std::vector<Span> in_order(std::vector<Span> spans) {
-  std::stable_sort(spans.begin(), spans.end(), [](const auto& a, const auto& b) { return a.begin_ns < b.begin_ns; });
-  return spans;
-}
-
 }  // namespace
 
 std::string to_string(SpanKind kind) {
@@ -192,18 +186,20 @@ std::vector<Span> trace_spans(const record::TrialRecord& record) {
   if (record.single_stream) spans = PhaseSpans(record, *record.single_stream, "single_stream").make();
   std::int64_t begin = 0;  // of the Offline phase
   for (const auto& span : spans) begin = std::max(begin, span.end_ns + kPhaseGapNs);
-  if (!record.offline) return in_order(std::move(spans));
-  for (auto& span : PhaseSpans(record, *record.offline, "offline").make()) {
-    span.begin_ns += begin;
-    span.end_ns += begin;
-    spans.push_back(std::move(span));
+  if (record.offline) {
+    for (auto& span : PhaseSpans(record, *record.offline, "offline").make()) {
+      span.begin_ns += begin;
+      span.end_ns += begin;
+      spans.push_back(std::move(span));
+    }
   }
-  return in_order(std::move(spans));
+  std::stable_sort(spans.begin(), spans.end(), [](const auto& a, const auto& b) { return a.begin_ns < b.begin_ns; });
+  return spans;
 }
 
 namespace {
 
-/// The way of a batch, from top to bottom. Links have varying names and come last.
+/// The order of the tracks, from top to bottom: the way of a batch. Links have varying names and come last.
 constexpr std::array<std::string_view, 9> kOrder{
     "phase", "throughput window", "batches", "receive", "queue", "compute", "bubble", "send queue", "send"};
 

@@ -34,13 +34,9 @@ std::string trial_line(const record::TrialRecord& record, bool own_clocks) {
                                   std::to_string(trial.repetition), to_string(record.status),
                                   record.failure ? record::describe(*record.failure) : "", record.provenance.started_at,
                                   position ? std::to_string(*position) : ""});
-  for (const auto& metric : record::metrics()) {
-    const auto value = metric.value(record);
-    cells.push_back(value ? record::format_number(*value) : "");
-  }
+  for (const auto& metric : record::metrics()) cells.push_back(csv_cell(metric.value(record)));
   for (const auto& setting : record::settings_of(trial)) cells.push_back(setting.value);
-  const auto error = record::clock_error_ns(record);
-  if (own_clocks) cells.push_back(error ? std::to_string(*error) : "");
+  if (own_clocks) cells.push_back(csv_cell(record::clock_error_ns(record)));
   return csv_line(cells);
 }
 
@@ -164,7 +160,7 @@ std::string stages_heading(const record::TrialRecord& record) {
 }
 
 void append_busy_time(std::vector<std::string>& cells, const record::Summary& summary, std::size_t stage) {
-  const auto append = [&](std::optional<double> value) { cells.push_back(value ? record::format_number(*value) : ""); };
+  const auto append = [&](std::optional<double> value) { cells.push_back(csv_cell(value)); };
   std::optional<record::StageUtilisation> phase;
   if (stage < summary.stages.size()) phase = summary.stages[stage];
   std::optional<record::StepParts> step;
@@ -181,19 +177,16 @@ std::string stage_line(const record::TrialRecord& record, std::size_t index) {
   std::vector<std::string> cells({trial.id(), trial.model, record::split_number(trial),
                                   std::to_string(trial.repetition), to_string(record.status), std::to_string(index),
                                   stage.host.hostname, stage.cpus});
-  for (const auto& column : kStageColumns) {
-    const auto value = column.value(stage);
-    cells.push_back(value ? std::to_string(*value) : "");
-  }
+  for (const auto& column : kStageColumns) cells.push_back(csv_cell(column.value(stage)));
   append_busy_time(cells, record.summary.value_or(record::Summary{}), index);
   cells.push_back(stage.gpu ? record::format_number(stage.gpu->utilisation) : "");
   const auto device = stage.emulated_device.value_or(record::EmulatedDevice{});
   cells.push_back(device.profile);
-  cells.push_back(device.cpu_quota ? record::format_number(*device.cpu_quota) : "");
-  cells.push_back(device.memory_limit_bytes ? std::to_string(*device.memory_limit_bytes) : "");
+  cells.push_back(csv_cell(device.cpu_quota));
+  cells.push_back(csv_cell(device.memory_limit_bytes));
   const auto conditions = stage.conditions.value_or(Conditions{});
   for (const auto& celsius : {conditions.temperature_before_celsius, conditions.temperature_after_celsius})
-    cells.push_back(celsius ? record::format_number(*celsius) : "");
+    cells.push_back(csv_cell(celsius));
   for (const auto& bits : {conditions.throttled_before, conditions.throttled_after})
     cells.push_back(bits ? fmt::format("{:#x}", *bits) : "");
   for (const auto& setting : record::settings_of(trial)) cells.push_back(setting.value);

@@ -53,7 +53,7 @@ bool is_split(const experiment::Cut& cut) {
   return !cut.split_points.empty();
 }
 
-/// Whether, in resample `b`, the other split is at least as good as `own` after improving `own` by `precision` in
+/// True if, in resample `b`, the other split is at least as good as `own` after improving `own` by `precision` in
 /// measured objectives. Known values, such as the payload, are not improved.
 bool beats(const Split& other, const Split& own, const Objectives& objectives, std::size_t b, double precision) {
   for (std::size_t i = 0; i < objectives.size(); ++i) {
@@ -66,7 +66,7 @@ bool beats(const Split& other, const Split& own, const Objectives& objectives, s
   return true;
 }
 
-/// Whether, in resample `b`, nothing beats the split.
+/// True if nothing beats the split in resample `b`.
 bool could_be_on_frontier(const Splits& splits, const Split& own, const Objectives& objectives, std::size_t b,
                           double precision) {
   return std::none_of(splits.begin(), splits.end(), [&](const auto& entry) {
@@ -106,7 +106,7 @@ namespace {
 
 using Trials = std::span<const experiment::Trial>;
 
-/// True if two trials belong to one repetition of one group: splits measured under the same settings.
+/// True if two trials belong to one repetition of one group, whose splits are measured under the same settings.
 bool same_round(const experiment::Trial& left, const experiment::Trial& right) {
   return left.repetition == right.repetition && left.model == right.model && left.archive == right.archive &&
          left.network == right.network && left.threads_per_stage == right.threads_per_stage &&
@@ -135,7 +135,7 @@ std::size_t count_models(Trials plan) {
 using Deadline = std::optional<Clock::time_point>;
 using Now = std::function<Clock::time_point()>;
 
-/// The deadline after an equal share for each of `models` of the time left from `now` until `end`.
+/// The deadline of the next of `models` models, which share the time from `now` until `end` equally.
 Deadline share_of(Deadline end, std::size_t models, Clock::time_point now) {
   if (!end) return std::nullopt;
   return now + std::max(*end - now, Clock::duration::zero()) / static_cast<int>(models);

@@ -13,18 +13,19 @@
 
 namespace paretopipe::run {
 
-/// True if another repetition of a split would tell anything.
+/// Says if another repetition of a split would teach anything.
 enum class Verdict {
   open,       ///< yes: an interval is wider than requested
   settled,    ///< no: its intervals are as narrow as requested
   dominated,  ///< no: not on the frontier even if it were better by the requested precision
 };
 
-/// By split points.
+/// By cut.
 using Verdicts = std::map<experiment::Cut, Verdict>;
 
-/// The repetitions that a split needs before a verdict. With three, no split is settled by chance alone: settling needs
-/// the intervals of five, which cover 93.75 % at most (stats::coverage_bound).
+/// The repetitions that a split needs before it can be dropped as dominated, and before it can count as settled.
+/// Settling needs more, because the interval of the median covers at most 75 % with three repetitions, and 93.75 % with
+/// five (stats::coverage_bound).
 inline constexpr std::size_t kLeastToDrop = 3;
 inline constexpr std::size_t kLeastToSettle = 5;
 
@@ -47,10 +48,10 @@ struct AdaptiveOutcome {
   int planned = 0;  ///< all repetitions of all splits
 };
 
-/// Runs as many repetitions of every split as necessary (round_verdict.hpp). `plan` holds all trials that may run, in
-/// the order of plan_trials(): model by model, and repetition by repetition through all groups of a model. A round is
-/// one repetition of every split of a group. After it, the group's next rounds leave out splits about which nothing
-/// more can be learnt. Groups take turns as long as they have anything to measure.
+/// Runs as many repetitions of every split as necessary (judge_round). `plan` holds all trials that may run, in the
+/// order of plan_trials(): model by model, and repetition by repetition through all groups of a model. A round is one
+/// repetition of every split of a group. After it, the group's next rounds leave out the splits whose verdict is not
+/// `open`. Groups take turns as long as they have anything to measure.
 ///
 /// `known`: records of an earlier run of the same sweep, whose trials are not run again. The budget counts from now, is
 /// shared equally among the remaining models, and is checked between rounds; `now` tells the time. Throws what

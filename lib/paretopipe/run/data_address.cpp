@@ -35,8 +35,7 @@ std::string data_address(const ReachedDevice& from, const ReachedDevice& to) {
   if (!found.empty()) return found;
   throw EnvironmentError(
       fmt::format("the address at which {} reaches {} is not known, for no SSH connection shows it; write it into the "
-                  "devices file: "
-                  "\"{}\": {{\"address\": \"10.0.0.2\", …}}",
+                  "devices file: \"{}\": {{\"address\": \"10.0.0.2\", …}}",
                   from.device.name, to.device.name, to.device.name));
 }
 

@@ -121,7 +121,7 @@ class Examination {
     if (options_.progress) options_.progress(what);
   }
 
-  /// What a stage cannot do is said of its device, and others are not the worse for it.
+  /// A stage's failure becomes its device's problem, and does not concern the other devices.
   template <class Action>
   void attempt(Examined& one, const Action& action) {
     if (!one.stage) return;
@@ -135,10 +135,7 @@ class Examination {
 
   template <class Reply>
   Reply wait_for(StageClient& stage) const {
-    Reply reply;
-    for_each_reply({&stage}, {Clock::now() + kPatienceToAnswer, options_.interrupt_descriptor},
-                   [&](StageClient& client) { reply = client.receive<Reply>(); });
-    return reply;
+    return wait_for_reply<Reply>(stage, {Clock::now() + kPatienceToAnswer, options_.interrupt_descriptor});
   }
 
   template <class Reply, class Request>
@@ -199,7 +196,7 @@ class Examination {
     }
   }
 
-  /// One after the other: what else runs here would only widen the bounds.
+  /// Called for one device after the other: anything else that runs meanwhile would only widen the bounds.
   void read_clock(Examined& one) {
     attempt(one, [&](StageClient& stage) {
       one.found.shares_clock = host::share_steady_clock(*one.found.host, own_host_);
@@ -246,7 +243,7 @@ class Examination {
     return link;
   }
 
-  /// The connecting side's reason is the better one; the other only waits in vain.
+  /// If both sides fail, the connecting one's reason counts, unless it only lost the other one, or the other one died.
   stage::LinkProbed probe(Examined& from, Examined& to, const std::string& address, std::uint16_t port) const {
     const auto key = wire::random_key();
     to.stage->send(stage::AnswerProbe{.key = key});

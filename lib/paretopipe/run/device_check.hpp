@@ -12,7 +12,6 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -22,12 +21,12 @@
 // machine and its clock, and any two measure the ways between them.
 namespace paretopipe::run {
 
-/// How a device's wall clock and ours are apart.
+/// How far a device's wall clock and ours are apart.
 struct WallClocks {
   stats::OffsetInterval offset{};            ///< its clock less ours, as exchanges with its stage show
   std::optional<std::int64_t> claimed_ns{};  ///< the most that both time daemons allow; absent if one clock has none
 
-  /// True if the time daemons promise more than they keep.
+  /// True if the clocks are further apart than the time daemons promise.
   bool contradicted() const { return claimed_ns && (offset.low > *claimed_ns || offset.high < -*claimed_ns); }
 };
 
@@ -35,7 +34,7 @@ struct WallClocks {
 WallClocks compare_wall_clocks(const stats::OffsetInterval& steady, const host::WallClock& device,
                                const host::WallClock& own);
 
-/// What is known of one device. Whatever lies behind its problem is absent.
+/// What was found out about one device. Absent fields could not be found out because of its problem.
 struct CheckedDevice {
   experiment::Device device{};
   std::optional<std::string> problem{};  ///< why no stage can run there, and what to do
@@ -79,8 +78,8 @@ struct DeviceCheckOptions {
   std::function<void(const std::string&)> progress{};  ///< told what is being looked at; may be empty
 };
 
-/// Looks at all devices at the same time, then at the ways between them one by one, for they may share a network. What
-/// is wrong with a device or a way is part of the answer. Throws Interrupted, and EnvironmentError if this machine
+/// Looks at all devices at the same time, then at the ways between them one by one, because they may share a network.
+/// Problems of a device or a way are part of the answer. Throws Interrupted, and EnvironmentError if this machine
 /// cannot start processes.
 DeviceCheck check_devices(const DeviceCheckOptions& options);
 

@@ -4,18 +4,16 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
-
 namespace paretopipe::run {
 
 namespace {
 
 /// A quarter of a second at 1 Gbit/s, so that a few milliseconds more or less do not decide the rate.
 constexpr std::int64_t kTellingBytes = std::int64_t{32} << 20;
-/// Only the round trip is asked of a link without the profile.
+/// A link without the profile is only asked for its round trip.
 constexpr stage::ProbeExtent kRoundTripsOnly{.most_bytes = 1};
 
-/// No longer than a person would wait between two trials, where the network allows that.
+/// A probe takes no longer than a person would wait between two trials, where the network allows that.
 stage::ProbeExtent extent_for(const experiment::NetworkProfile& profile) {
   constexpr double kPatience_s = 2;
   stage::ProbeExtent extent;
@@ -31,7 +29,7 @@ stage::ProbeExtent extent_for(const experiment::NetworkProfile& profile) {
   return extent;
 }
 
-/// What a transfer through a full bucket says of the rate: the bucket's bytes pass at once.
+/// The rate that a transfer through a full bucket shows. The bucket's bytes pass at once and do not count.
 double rate_of(const stage::LinkProbed& probed, const experiment::LinkConditions& conditions) {
   auto paced = probed;
   const auto burst = conditions.rate_bit_per_s ? conditions.burst_bytes.value_or(0) : 0;
@@ -49,7 +47,7 @@ experiment::NetworkProfile DeviceNetwork::profile_along(const LinkEnds& link,
   return experiment::along(profile, experiment::way_between(placement_, link.first, link.second));
 }
 
-/// Sentences. The rate of the way back is that of another link, which is judged by itself.
+/// In sentences. The rate of the way back is another link's, which is judged by itself.
 std::vector<std::string> DeviceNetwork::deviations_of(const Measured& measured,
                                                       experiment::NetworkProfile asked) const {
   asked.backward.rate_bit_per_s.reset();
@@ -60,8 +58,8 @@ std::vector<std::string> DeviceNetwork::deviations_of(const Measured& measured,
   return shaping::judge(asked, probe, payload_share());
 }
 
-/// The link that brings back what crossed `link`: the same two stages', or else the first that leads the other way. A
-/// ring that leaves a device comes back to it, so there is one.
+/// The link that brings back what crossed `link`: the one between the same two stages, or else the first that leads the
+/// other way. A ring that leaves a device comes back to it, so there is one.
 DeviceNetwork::LinkEnds DeviceNetwork::way_back_of(const LinkEnds& link) const {
   const auto& links = pipeline_->links_between_devices();
   if (links.contains({link.second, link.first})) return {link.second, link.first};

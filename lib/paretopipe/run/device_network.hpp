@@ -13,22 +13,22 @@
 
 namespace paretopipe::run {
 
-/// The network between devices: the real one, and what is done on the senders' machines to give each link its profile.
-/// What does that belongs to the stages of a pipeline: a new pipeline needs a new network. Beside what shaping::Network
-/// says, the functions throw StageError.
+/// The network between devices: the real one, and what the senders' machines do to give each link its profile. The
+/// stages of a pipeline do that, so a new pipeline needs a new network. The functions throw StageError in addition to
+/// what shaping::Network says.
 class DeviceNetwork : public shaping::Network {
  public:
-  /// `devices`: the name of each stage's.
+  /// `devices`: the name of each stage's device.
   DeviceNetwork(experiment::Placement placement, std::vector<std::string> devices);
 
   /// To be called before any of the functions below, with a pipeline that lives as long as they are called.
   void use(Pipeline& pipeline) { pipeline_ = &pipeline; }
 
-  /// Why the links cannot be given the profile, tried out and taken back; none if they can, or nothing forbids it.
+  /// Tries the profile out on the links, takes it back, and says why they cannot have it. None if they can.
   virtual std::optional<std::string> obstacle_to(const experiment::NetworkProfile&) { return std::nullopt; }
 
-  /// Probes every link without the profile first. What it finds then is the real network's and belongs to the
-  /// expectation: a profile's delay is added to the link's own.
+  /// Probes every link without the profile first. The round trip found then is the real network's own, to which a
+  /// profile's delay is added.
   experiment::NetworkEvidence apply(const experiment::NetworkProfile& profile, int interrupt_descriptor) final;
 
  protected:

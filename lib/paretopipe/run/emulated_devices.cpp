@@ -39,9 +39,9 @@ std::vector<int> EmulatedDevices::cgroups(int stage) const {
 
 namespace {
 
-/// What a device must hold for its stages' blocks whatever the batch, in times their weights. It says nothing of
-/// activations, nor of the further versions of pipedream. Buffers count like parameters, although they have neither
-/// gradients nor a state: they are small beside them.
+/// The least that a device must hold for its stages' blocks at any batch size, as a multiple of their weights.
+/// Activations and the further versions of pipedream are not counted. Buffers count like parameters, although they have
+/// neither gradients nor a state: they are small beside them.
 struct Held {
   int times = 1;
   std::string_view what = "the weights of its blocks";

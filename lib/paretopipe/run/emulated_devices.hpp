@@ -21,17 +21,18 @@ class EmulatedDevices {
   /// True if there is a cgroup.
   bool limited() const { return !cgroups_.empty(); }
 
-  /// The value of launch::ChildCommand::cgroups for a stage. Borrowed.
+  /// The value of launch::ChildCommand::cgroups for a stage. The descriptors are borrowed.
   std::vector<int> cgroups(int stage) const;
 
-  /// Why the trial cannot run: a device's memory is too small for the weights of its blocks alone. Pure.
+  /// Why the trial cannot run: a device's memory is smaller than what its blocks hold at any batch size. Pure.
   static std::optional<record::Failure> too_small_for(const experiment::Trial& trial,
                                                       const experiment::ModelDescription& model);
 
   /// Announces the next trial, so that cause_of_death() can tell what its stages needed.
   void expect(const experiment::Trial& trial, const experiment::ModelDescription& model);
 
-  /// Why the kernel killed the process of a stage, if it did so for its memory: ": it went over …"; otherwise empty.
+  /// Why the kernel killed the process of a stage, if it did so for its memory: ": over its memory limit of …".
+  /// Otherwise empty.
   std::string cause_of_death(int stage) const;
 
   /// The device of a stage, for the record; nothing if it is not emulated.

@@ -27,7 +27,7 @@ predict::StageTimes nothing_possible(int blocks) {
   return times;
 }
 
-/// Times the runs that a stage could have. The first one begins with the model, and the last one ends with it.
+/// Times the runs that a stage could have. The first stage's begin with the model, and the last one's end with it.
 class StageTiming {
  public:
   using Ask = std::function<std::vector<stage::RunTime>(const stage::TimeRuns&)>;
@@ -44,7 +44,7 @@ class StageTiming {
     return usual_ns(ask_(request_).front());
   }
 
-  /// Leaves out what takes longer than the slowest stage of a partition that is known, for no better one has it.
+  /// Leaves out runs that take longer than `limit_ns`, the slowest stage of a known partition: no better one has them.
   predict::StageTimes runs_within(std::int64_t limit_ns) {
     auto times = nothing_possible(request_.block_count);
     request_.enough_ns = limit_ns;
@@ -56,12 +56,12 @@ class StageTiming {
       }
       const auto runs = ask_(request_);
       for (const auto& run : runs) times.set(begin, run.end, usual_ns(run));
-      if (after_ == 0 && *std::ranges::min_element(runs.back().compute_ns) > limit_ns) break;  // and so do longer ones
+      if (after_ == 0 && *std::ranges::min_element(runs.back().compute_ns) > limit_ns) break;  // longer ones take more
     }
     return times;
   }
 
-  /// A long model has too many runs to time them all.
+  /// A long model has too many runs to time them all, so their times are sums of the times of blocks.
   predict::StageTimes sums_of_blocks() {
     auto times = nothing_possible(request_.block_count);
     std::vector<std::int64_t> until{0};
@@ -90,7 +90,7 @@ class StageTiming {
   Ask ask_;
 };
 
-/// What no link delays.
+/// The cuts with the shortest period if no link delays anything.
 experiment::SplitPoints shortest_period(const std::vector<predict::StageTimes>& stages, std::size_t blocks) {
   const predict::LinkTimes nothing{std::vector<std::int64_t>(blocks + 1), std::vector<std::int64_t>(blocks + 1)};
   const auto best = predict::frontier_in_order(stages, std::vector(stages.size(), nothing)).back();

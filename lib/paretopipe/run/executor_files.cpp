@@ -1,4 +1,4 @@
-// What an executor's stages on other machines get of this one's files.
+// How an executor gives this machine's files to stages on other machines.
 #include <paretopipe/experiment/data_files.hpp>
 #include <paretopipe/run/pipeline_executor.hpp>
 
@@ -9,7 +9,7 @@ bool PipelineExecutor::elsewhere(const experiment::UncutTrial& trial, std::size_
   return !trial.on.empty() && !options_.devices.at(trial.on[stage]).local();
 }
 
-/// The request as the stage can carry it out: with the paths of the archive and of the weights on its machine.
+/// The request with the paths of the archive and of the weights on the stage's machine.
 stage::ModelRequest PipelineExecutor::with_files_of(std::size_t stage, const experiment::UncutTrial& trial,
                                                     stage::ModelRequest request) {
   if (!elsewhere(trial, stage)) return request;
@@ -21,7 +21,7 @@ stage::ModelRequest PipelineExecutor::with_files_of(std::size_t stage, const exp
   return request;
 }
 
-/// The same for the data and their labels.
+/// The request with the paths of the data and of their labels there.
 stage::ModelRequest PipelineExecutor::with_data_of(std::size_t stage, const experiment::Trial& trial,
                                                    stage::ModelRequest request) {
   if (!elsewhere(trial, stage)) return request;

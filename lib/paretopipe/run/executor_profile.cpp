@@ -12,7 +12,7 @@ namespace paretopipe::run {
 
 namespace {
 
-/// Each device is to time the whole model.
+/// Each device times the whole model, so it has to hold it.
 void check_memory(const experiment::UncutTrial& trial, const experiment::ModelDescription& model) {
   const auto weights = model.parameter_bytes({0, model.block_count()});
   for (int stage = 0; stage < static_cast<int>(trial.cpus.size()); ++stage) {
@@ -27,8 +27,8 @@ void check_memory(const experiment::UncutTrial& trial, const experiment::ModelDe
   }
 }
 
-/// Ten or more of a quota's periods (launch/cgroup.cpp), which are longer for a small share. In less, a stage would use
-/// up what its device has saved while it had nothing to do.
+/// Ten or more of a quota's periods (launch/cgroup.cpp), which are longer for a small share. In less time, a stage
+/// would only use up what its device saved while it was idle.
 std::int64_t least_under_quota_ns(double cpus) {
   return static_cast<std::int64_t>(std::max(100e6, 10e6 / cpus));
 }
@@ -42,7 +42,7 @@ stage::TimeRuns PipelineExecutor::prepare_to_time(const experiment::UncutTrial& 
   unsplit_.end();  // it would compete with the stages
   stage::TimeRuns runs{.model = request_of(trial), .block_count = model.block_count(), .ends = {}, .rounds = rounds};
   runs.model.cut_positions = model.cut_positions;
-  runs.model.data = "random";  // of inputs only the shape matters, and another machine has no data
+  runs.model.data = "random";  // only the shape of inputs matters, and another machine has no data
   runs.model.labels.clear();
   runs.prepared =
       trial.compute.compute == experiment::Compute::optimized || !trial.compute_devices.empty();  // as for trials
@@ -66,7 +66,7 @@ std::vector<predict::ProfiledRun> PipelineExecutor::time_runs(int stage, stage::
   return runs;
 }
 
-/// Keeps what took less time.
+/// Keeps the shorter of the two timings.
 void PipelineExecutor::time_disturbed_again(int stage, stage::TimeRuns request,
                                             std::vector<predict::ProfiledRun>& runs) {
   std::map<int, std::vector<predict::ProfiledRun*>> disturbed;
@@ -101,7 +101,8 @@ std::vector<predict::ProfiledCodec> PipelineExecutor::time_codecs(int stage, sta
 
 namespace {
 
-/// One that was profiled already and is as fast by definition: the same part of the same CPUs. Null if there is none.
+/// A device that was profiled already and is as fast by definition: the same share of the same CPUs. Null if there is
+/// none.
 const predict::ProfiledDevice* same_device(const predict::ProfiledDevice& device,
                                            const std::vector<predict::ProfiledDevice>& others) {
   const auto same = [&](const auto& other) {

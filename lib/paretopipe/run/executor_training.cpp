@@ -14,20 +14,20 @@ namespace paretopipe::run {
 
 namespace {
 
-/// The first stage makes the inputs of at most so many bytes at a time.
+/// The most bytes of inputs that the first stage makes at a time.
 constexpr std::int64_t kBytesAtATime = std::int64_t{64} << 20;
-/// How often an epoch tells how far it is, if it has enough steps: the pipeline drains then.
+/// How often an epoch reports its progress, if it has enough steps. The pipeline drains each time.
 constexpr int kTellsPerEpoch = 20;
 constexpr int kFewestAtATime = 8;
 
-/// Steps between which stages get new data. Depends on nothing that varies between two runs, since what PipeDream
-/// learns depends on it.
+/// How many steps the stages get data for at a time. It depends on nothing that varies between two runs, because what
+/// PipeDream learns depends on it.
 int steps_at_a_time(std::int64_t batch_bytes, int steps) {
   const auto that_fit = std::max<std::int64_t>(1, kBytesAtATime / batch_bytes);
   return static_cast<int>(std::min<std::int64_t>(that_fit, std::max(kFewestAtATime, steps / kTellsPerEpoch)));
 }
 
-/// The order of the samples in an epoch; never 0, which is their own.
+/// The order of the samples in an epoch. Never 0, which is the data's own order.
 std::uint64_t order_of_epoch(const experiment::Trial& trial, int epoch) {
   return fnv1a64(fmt::format("{}/epoch/{}", trial.seed, epoch)) | 1U;
 }
@@ -46,7 +46,7 @@ record::TrialRecord PipelineExecutor::run_training(const experiment::Trial& tria
   return finish_training_record(trial, std::move(evidence));
 }
 
-/// Up to the phase "run".
+/// Makes everything ready for the phase "run".
 const TrainingAnswer& PipelineExecutor::prepare_to_train(const experiment::Trial& trial, const char*& phase) {
   ensure_pipeline(trial, unsplit_.known(training_question_of(trial)) == nullptr, participants(trial));
   if (trial.data_parallel > 0) {
@@ -63,7 +63,7 @@ const TrainingAnswer& PipelineExecutor::prepare_to_train(const experiment::Trial
   return answer;
 }
 
-/// Leaves the stages trained for these steps. A lossy codec leaves nothing to compare but their losses.
+/// Leaves the stages trained for these steps. With a lossy codec there is nothing to compare but their losses.
 std::optional<record::Failure> PipelineExecutor::verify_training(const experiment::Trial& trial,
                                                                  const TrainingAnswer& answer,
                                                                  TrainingEvidence& evidence) {
@@ -79,7 +79,8 @@ std::optional<record::Failure> PipelineExecutor::verify_training(const experimen
   return std::nullopt;
 }
 
-/// Each from its first weights. What a stage on another host lacks of this one's files is sent there.
+/// Makes every stage begin with its initial weights. A stage on another host is sent the files of this host that it
+/// lacks.
 void PipelineExecutor::prepare_stages(const experiment::Trial& trial, const TrainingAnswer& answer,
                                       const stage::TrainingTask& task) {
   auto requests = training_requests(trial, task);
@@ -151,7 +152,7 @@ std::optional<record::Failure> PipelineExecutor::train_epochs(const experiment::
   });
 }
 
-/// The first stage makes inputs, and the last one labels, each of its own copy of the data.
+/// The first stage makes inputs, and the last one makes labels, each from its own copy of the data.
 PipelineExecutor::DataAtEnds PipelineExecutor::data_at_ends(const experiment::Trial& trial,
                                                             const stage::TrainingTask& task) {
   DataAtEnds data;

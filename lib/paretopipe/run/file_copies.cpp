@@ -48,13 +48,6 @@ class FileCopies::Reader {
   std::int64_t size_ = 0;
 };
 
-template <class Reply>
-Reply FileCopies::wait_for(StageClient& stage) {
-  Reply reply;
-  for_each_reply({&stage}, limits_(), [&](StageClient& client) { reply = client.receive<Reply>(); });
-  return reply;
-}
-
 const std::string& FileCopies::place(StageClient& stage, const std::string& sha256, const std::filesystem::path& file) {
   auto& path = known_[{stage.index(), sha256}];
   if (path.empty()) path = find_or_send(stage, sha256, file);
@@ -75,7 +68,7 @@ auto FileCopies::refusing(StageClient& stage, const std::string& what, const Act
 std::string FileCopies::find_or_send(StageClient& stage, const std::string& sha256, const std::filesystem::path& file) {
   return refusing(stage, file.string(), [&] {
     stage.send(stage::FindFile{sha256});
-    auto path = wait_for<stage::FileFound>(stage).path;
+    auto path = wait_for_reply<stage::FileFound>(stage, limits_()).path;
     if (!path.empty()) return path;
     Reader reader(file);
     tell(stage, fmt::format("{} ({})", file.string(), format_bytes(static_cast<double>(reader.size()))));
@@ -97,7 +90,7 @@ std::string FileCopies::place_together(StageClient& stage, const std::vector<std
   }
   const auto find = [&] {
     stage.send(request);
-    return wait_for<stage::FolderFound>(stage);
+    return wait_for_reply<stage::FolderFound>(stage, limits_());
   };
   const auto folder = files.front().parent_path().string();
   return refusing(stage, "the data in " + folder, [&] {
@@ -130,7 +123,7 @@ std::string FileCopies::send(StageClient& stage, const std::string& sha256, Read
       stage.send(chunk);
       stage.send_tensor(0, 0, spec, tensor);
     });
-    taken = wait_for<stage::ChunkTaken>(stage);
+    taken = wait_for_reply<stage::ChunkTaken>(stage, limits_());
   }
   return taken.path;
 }

@@ -11,17 +11,17 @@
 namespace paretopipe::run {
 
 /// The copies of this machine's files on the devices of stages (stage/file_cache.hpp). A device keeps them from sweep
-/// to sweep, so a file is sent once. Nothing is asked twice of a stage.
+/// to sweep, so a file is sent once. No stage is asked twice for the same file.
 class FileCopies {
  public:
   using Limits = std::function<WaitLimits()>;
 
-  /// `limits` gives those of the wait that begins now; every question and every piece of a file is a wait of its own.
-  /// `notice` (may be empty) is told which file is sent, because that may take long.
+  /// `limits` gives the limits of a wait that begins now; every question and every piece of a file is a wait of its
+  /// own. `notice` (may be empty) is told which file is sent, because that may take long.
   FileCopies(Limits limits, Notice notice) : limits_(std::move(limits)), notice_(std::move(notice)) {}
 
-  /// The path on the stage's device of the file, which has these contents and is sent if the device does not have it.
-  /// Throws UsageError if the file cannot be read; StageError if the device cannot keep it; Interrupted.
+  /// The path of the file on the stage's device. The file has these contents, and is sent if the device does not have
+  /// it. Throws UsageError if the file cannot be read, StageError if the device cannot keep it, and Interrupted.
   const std::string& place(StageClient& stage, const std::string& sha256, const std::filesystem::path& file);
 
   /// The path on the stage's device of a folder that holds these files under their names, which differ. Throws
@@ -31,8 +31,6 @@ class FileCopies {
  private:
   class Reader;
 
-  template <class Reply>
-  Reply wait_for(StageClient& stage);
   /// `what`: the files, as an error names them.
   template <class Action>
   auto refusing(StageClient& stage, const std::string& what, const Action& action);

@@ -31,7 +31,7 @@ void copy_moments(StageTimeline& to, std::size_t entry, const StageTimeline& fro
   for (const auto moment : kStageMoments) (to.*moment)[entry] = (from.*moment)[own];
 }
 
-/// A batch that the source computes itself stays in place: all moments of its dispatch are that of its hand-over.
+/// A batch that the source computes itself stays in place: every moment of its dispatch is when it was handed over.
 void stay(StageTimeline& dispatch, StageTimeline& device, std::size_t entry) {
   const auto handed_over = dispatch.receive_begin[entry];
   copy_moments(device, entry, dispatch, entry);
@@ -111,7 +111,7 @@ std::vector<record::LinkPayload> dealt_payloads(const experiment::Trial& trial,
   return links;
 }
 
-/// The mean over all batches of the trial: what a compressor makes depends on the values.
+/// The mean over all batches of the trial, because what a compressor makes depends on the values.
 std::int64_t encoded_bytes_per_batch(const experiment::Trial& trial, const TrialEvidence& evidence, std::size_t stage) {
   std::int64_t bytes = evidence.reports[stage].encoded_bytes;
   std::int64_t batches = std::int64_t{experiment::count(trial.phases)} * (trial.warmup + trial.batches);
@@ -141,7 +141,7 @@ std::vector<record::LinkPayload> payloads(const experiment::Trial& trial, const 
   return links;
 }
 
-/// Adds the report of a further run to a stage's.
+/// Adds the report of a further run to the report of a stage.
 void extend(record::StageReport& stage, const stage::RunReport& report) {
   stage.usage = stage.usage + report.usage;
   stage.state = report.state;
@@ -186,7 +186,7 @@ record::PhaseSamples offline_samples(const experiment::Trial& trial, const Trial
   return samples;
 }
 
-/// Adds the samples of the trial's phases, with a longer warm-up if batches were still warming up.
+/// Adds the samples of the trial's phases. Their warm-up is lengthened if batches were still warming up.
 void add_samples(record::TrialRecord& record, const TrialEvidence& evidence, const TrialClocks& clocks) {
   const auto& trial = record.trial;
   if (experiment::has_single_stream(trial.phases)) {
@@ -258,7 +258,7 @@ record::Fidelity fidelity_of(const experiment::Trial& trial, const TrialEvidence
                        experiment::count(trial.phases) * (trial.warmup + trial.batches),
                        relative * first.largest_output};
   all.mean_abs_difference = first.mean_abs_difference;
-  // That of the other runs is the same: so are their inputs and results.
+  // The other runs have the same accuracy, because their inputs and results are the same.
   if (first.accuracy.images > 0) all.accuracy = first.accuracy;
   all.unsplit_against_eager = evidence.unsplit_against_eager;
   all.lossy_codec = has_lossy_codec(trial);
@@ -301,13 +301,13 @@ record::TrialRecord finish_record(const experiment::Trial& trial, TrialEvidence 
   }
   record.summary = stats::summarise(record.single_stream, record.offline, trial.batch, record.links);
   if (trial.server) record.server = server_record(*trial.server, evidence.server);
+  return judged(std::move(record), clocks);
+}
+
+record::TrialRecord judged(record::TrialRecord record, const TrialClocks& clocks) {
   if (auto adjusted = clocks.adjusted()) {
     return not_ok(std::move(record), record::Status::invalid, std::move(*adjusted));
   }
-  return judged_by_network(std::move(record));
-}
-
-record::TrialRecord judged_by_network(record::TrialRecord record) {
   if (!record.network || record.network->deviations.empty()) return record;
   auto reason = fmt::format("{}", fmt::join(record.network->deviations, " "));
   return not_ok(std::move(record), record::Status::invalid, {"network", std::nullopt, std::move(reason)});

@@ -11,6 +11,8 @@
 
 namespace paretopipe::run {
 
+class TrialClocks;
+
 /// A Server phase at one rate, and what every participating stage reported of it.
 struct ServerEvidence {
   record::ServerRun measured;
@@ -32,14 +34,14 @@ struct TrialEvidence {
   std::optional<experiment::NetworkEvidence> network{};  ///< if the links were shaped
 };
 
-/// If these stages and the unsplit model computed on CPUs of one kind.
+/// Says if these stages and the unsplit model computed on CPUs of one kind, with one version of LibTorch.
 experiment::Cpus cpus_of(std::span<const stage::Configured> stages, const stage::Configured& unsplit);
 
-/// What is known of a stage before it has run: its machine, settings and blocks. The rest of the report is empty.
+/// What is known of a stage before it runs: its machine, settings and blocks. The rest of the report is empty.
 record::StageReport stage_as_set_up(const experiment::Trial& trial, const TrialEvidence& evidence, std::size_t stage);
 
-/// How far the outputs of all runs, Server phases included, are from the unsplit model's, and how far they may be on
-/// the CPUs that took part.
+/// How far the outputs of all runs, Server phases included, are from those of the unsplit model, and how far they may
+/// be on the CPUs that took part.
 record::Fidelity fidelity_of(const experiment::Trial& trial, const TrialEvidence& evidence);
 
 /// Images per second in the Offline phase, as the record will have it. Requires that the trial has the phase.
@@ -54,8 +56,8 @@ record::TrialRecord finish_record(const experiment::Trial& trial, TrialEvidence 
 /// A record with this status, for this reason.
 record::TrialRecord not_ok(record::TrialRecord record, record::Status status, record::Failure failure);
 
-/// The record as it is, or an invalid one if its network deviated from the trial's profile.
-record::TrialRecord judged_by_network(record::TrialRecord record);
+/// The record as it is, or an invalid one if a clock was adjusted or the network deviated from the trial's profile.
+record::TrialRecord judged(record::TrialRecord record, const TrialClocks& clocks);
 
 /// A finished record that is to be measured again, because it fell into a slow window of the machine: it stays
 /// readable, with the reasons why it does not count.

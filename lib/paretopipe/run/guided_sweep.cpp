@@ -32,7 +32,7 @@ struct Speed {
 
   Speed better_by(const Margins& by) const { return {latency_ns / (1 + by.latency), throughput * (1 + by.throughput)}; }
 
-  /// By how much the other one is worse in the number in which that is more; 1 if it is worse in none.
+  /// How many times worse the other one is, in the number in which that is more. Less than 1 if it is better in both.
   double ahead_of(const Speed& other) const {
     return std::max(other.latency_ns / latency_ns, throughput / other.throughput);
   }
@@ -100,7 +100,7 @@ class GuidedSweep {
     return chosen;
   }
 
-  /// What to measure next. While nothing has a result, that is a split of the first choice again.
+  /// What to measure next. As long as nothing has a result, that is a split of the first choice again.
   std::optional<Cut> next_choice() const {
     if (outcome_.margins) {
       auto open = predicted_;
@@ -113,8 +113,9 @@ class GuidedSweep {
     return found == tried_.end() ? std::nullopt : std::optional(found->first);
   }
 
-  /// The split that is not among `known` and would be ahead of all these by most if its speed were too bad by the
-  /// margins; the fastest one, if there are none. Nothing if none would be ahead by more than a near tie.
+  /// The split, not among `known`, that would be furthest ahead of all of these if its speed were better by the
+  /// margins. If `known` is empty, the one with the lowest latency. None if none would be ahead by more than a near
+  /// tie.
   std::optional<Cut> furthest_ahead(const Speeds& speeds, const Speeds& known, const Margins& margins) const {
     std::optional<Cut> best;
     std::array<double, 3> best_merit{1 + guidance_.within, 0, 0};
@@ -135,14 +136,14 @@ class GuidedSweep {
     return cut ? Speeds{{*cut, predicted_.at(*cut)}} : Speeds{};
   }
 
-  /// A few splits, with those of `cover` among them, such that each other one is ahead of one of them by no more than a
-  /// near tie.
+  /// A few splits, chosen greedily, with those of `cover` among them, such that every other split is ahead of one of
+  /// them by no more than a near tie.
   Speeds cover_of(const Speeds& speeds, Speeds cover = {}) const {
     while (const auto next = furthest_ahead(speeds, cover, {})) cover.emplace(*next, speeds.at(*next));
     return cover;
   }
 
-  /// The split with the fewest repetitions among those that cover what was measured and have some left.
+  /// Of the splits that cover what was measured and have repetitions left, the one with the fewest so far.
   std::optional<Cut> least_repeated() const {
     std::optional<Cut> least;
     for (const auto& [cut, speed] : cover_of(measured_)) {
@@ -158,7 +159,7 @@ class GuidedSweep {
     left.pop_front();
   }
 
-  /// Holds the predictions against what was measured so far, and makes them anew with what that shows.
+  /// Compares the predictions with what was measured so far, and predicts anew with what that shows.
   void judge() {
     const auto ok = [](const auto& record) { return record.status == record::Status::ok; };
     if (std::none_of(records_.begin(), records_.end(), ok)) return;

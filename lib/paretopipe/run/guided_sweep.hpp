@@ -9,31 +9,31 @@
 
 namespace paretopipe::run {
 
-/// A prediction counts as off by this share at least, however well the measured ones fit.
+/// The least margin: a prediction may be off by this share, however well the measured splits fit.
 inline constexpr double kLeastMargin = 0.02;
 /// Splits whose numbers differ by no more than this share are a near tie, which a repetition can turn.
 inline constexpr double kNearTie = 0.05;
-/// Profiles whose median error is more than this are wrong: of another machine, or of a device that was slowed down.
+/// Profiles with a larger median error are wrong: they are of another machine, or of a device that was slowed down.
 inline constexpr double kWrongProfile = 0.25;
 
 /// Profiles that measurements proved wrong, and that were made again.
 struct RemadeProfiles {
   std::string made_at;      ///< of the first of the wrong ones
-  double median_error = 0;  ///< of what they had predicted of the splits that were measured by then
+  double median_error = 0;  ///< of their predictions for the splits that were measured by then
 };
 
 /// How a guided sweep ended.
 struct GuidedOutcome {
   double within = kNearTie;  ///< as the guidance said
-  int splits = 0;            ///< of the plan, each with each codec
+  int splits = 0;            ///< of the plan; each counts once per codec
   int measured = 0;          ///< of these
-  int drawn = 0;             ///< of those measured: by chance, as a check
-  int cut_short = 0;       ///< of those measured: others were as good but for `within` before they had all repetitions
-  int without_result = 0;  ///< of those measured: every trial failed, so they may be on the frontier
-  /// For every split that was left out a measured one is as good in both numbers, but for Guidance::within, unless one
-  /// of its predictions is too bad by more than this. Absent if no trial was ok.
+  int drawn = 0;             ///< of those measured: drawn by chance, as a check
+  int cut_short = 0;         ///< of those measured: not repeated in full, because others were as good up to `within`
+  int without_result = 0;    ///< of those measured: every trial failed, so they may be on the frontier
+  /// For every split that was left out, a measured one is as good in both numbers up to Guidance::within, unless a
+  /// prediction for the split is too pessimistic by more than these margins. Absent if no trial was ok.
   std::optional<predict::Margins> margins{};
-  double median_error = 0;  ///< of the last predictions of what was measured, as predict::verify has it
+  double median_error = 0;  ///< of the last predictions for the measured splits (predict::verify)
   double worst_error = 0;
   predict::Corrections corrections{};  ///< of these predictions
   std::optional<RemadeProfiles> remade{};
@@ -46,27 +46,28 @@ void check_guided_plan(const std::vector<experiment::Trial>& plan);
 /// of another model, batch, mode or number of devices, or lack a codec.
 predict::Question guiding_question(std::vector<predict::Profile> profiles, const std::vector<experiment::Trial>& plan);
 
-/// Makes profiles of the devices as they are now.
+/// Profiles the devices as they are now.
 using ProfileAgain = std::function<std::vector<predict::Profile>()>;
 
 /// What guides a sweep.
 struct Guidance {
   predict::Question question{};
-  double within = kNearTie;  ///< the share by which a split has to be better than those measured to be worth a trial
+  double within = kNearTie;  ///< the share by which a split has to be better than those measured to deserve a trial
   ProfileAgain again{};      ///< may be empty
 };
 
-/// Measures only the splits of a plan that could be on the frontier of latency and throughput, up to near ties: a split
-/// is left out if a measured one would be as good in both numbers, but for `within`, even if the split's predictions
-/// were too bad by the margins (epsilon-dominance: Laumanns et al., Evolutionary Computation 10(3), 2002).
+/// Measures only the splits of a plan that could be on the frontier of latency and throughput, up to near ties. A split
+/// is left out if a measured one would be as good in both numbers up to `within`, even if the split's predictions were
+/// too pessimistic by the margins (epsilon-dominance: Laumanns et al., Evolutionary Computation 10(3), 2002).
 ///
-/// First come not splitting, with which every cut is compared, the fewest splits that leave out all others if the
-/// predictions hold, and two drawn at random as a check, or more until there are enough to fit the pipeline
-/// (predict::fit). Profiles that are wrong by then are made again, once. From then on it measures one trial at a time:
-/// of the split that may be better than those measured by most, and when none may be by more than `within`, a further
-/// repetition of one of the few measured splits that are as good as all measured ones but for `within`. After each of
-/// them splits are predicted with what was fitted. The margins are predict::margins_of() what was measured so far, or
-/// half more than the worst error if that is too little to fit. Ends when none is left.
+/// The sweep first measures not splitting, with which every cut is compared, then a few splits that leave out all
+/// others if the predictions hold, and two drawn at random as a check, or more until there are enough to fit the
+/// pipeline (predict::fit). Profiles that prove wrong are made again, once. From then on the sweep measures one trial
+/// at a time. It takes the split that may be better than those measured by most. When none may be better by more than
+/// `within`, it repeats one of the few measured splits that are as good as all measured ones up to `within`. After each
+/// trial it predicts the splits anew with what was fitted. The margins are predict::margins_of() what was measured so
+/// far, or one and a half times the worst error if that is too little to fit. The sweep ends when no such trial is
+/// left.
 ///
 /// `known`: records of an earlier run of the same sweep, whose trials are not run again. Throws what predict_splits(),
 /// Sweep::run() and `again` do.

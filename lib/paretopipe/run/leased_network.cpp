@@ -26,7 +26,7 @@ class LeasedNetwork final : public DeviceNetwork {
   Leases leases_;
 };
 
-/// Over an interface leaves what its stage sends, and the acknowledgements of what it receives.
+/// An interface sends its stage's data, and the acknowledgements of what its stage receives.
 std::map<int, stage::LeaseInterface> LeasedNetwork::requests(const experiment::NetworkProfile& profile) const {
   const auto& links = pipeline().links_between_devices();
   std::vector<std::uint16_t> ports;
@@ -40,7 +40,7 @@ std::map<int, stage::LeaseInterface> LeasedNetwork::requests(const experiment::N
   return result;
 }
 
-/// What else a person can do, if relays can do what the profile says.
+/// What else a person can do, if relays can emulate the profile.
 std::string advice(const experiment::NetworkProfile& profile) {
   for (const auto* conditions : {&profile.forward, &profile.backward}) {
     if (!shaping::unsupported(*conditions).empty()) return {};
@@ -49,18 +49,8 @@ std::string advice(const experiment::NetworkProfile& profile) {
          "any right";
 }
 
-/// A stage says why it cannot, but does not know its own name.
 void LeasedNetwork::take(const experiment::NetworkProfile& profile) {
-  for (const auto& [stage, request] : requests(profile)) {
-    try {
-      leases_[stage] = pipeline().ask_of<stage::InterfaceLeased>({stage}, std::vector{request}).front();
-    } catch (const StageError& error) {
-      if (error.kind() != StageError::Kind::refused) throw;
-      throw StageError(
-          error.stage(), error.kind(), error.code(),
-          fmt::format("stage {} on {} cannot shape its interface: {}", stage, device_of(stage), error.what()));
-    }
-  }
+  for (const auto& [stage, request] : requests(profile)) leases_[stage] = pipeline().lease_interface(stage, request);
 }
 
 std::optional<std::string> LeasedNetwork::obstacle_to(const experiment::NetworkProfile& profile) {
@@ -92,7 +82,7 @@ std::map<LeasedNetwork::LinkEnds, experiment::NetworkProfile> LeasedNetwork::sha
 
 void LeasedNetwork::end_trial(experiment::NetworkEvidence& evidence) const {
   for (const auto& [stage, lease] : leases_) {
-    const auto now = pipeline().ask_of<stage::InterfaceLeased>({stage}, std::vector<stage::ReadLease>(1)).front();
+    const auto now = pipeline().ask_one<stage::InterfaceLeased>(stage, stage::ReadLease{});
     if (now == lease) continue;
     evidence.deviations.push_back(fmt::format("stage {}: somebody changed what shapes {} on {} during the trial", stage,
                                               lease.interface, device_of(stage)));

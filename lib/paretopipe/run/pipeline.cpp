@@ -4,12 +4,13 @@
 #include <algorithm>
 #include <numeric>
 #include <set>
+#include <span>
 
 namespace paretopipe::run {
 
 namespace {
 
-/// The link's purpose, which its two ends prove along with the key: no stage can be led to another's port.
+/// The link's name. Its two ends prove it along with the key, so that no stage can be led to another's port.
 std::string link_name(int device, int from, int to) {
   const auto which = device == 0                      ? ""
                      : device == stage::kBackwardRing ? " (gradients)"
@@ -79,7 +80,7 @@ Pipeline::Pipeline(const PipelineOptions& options, shaping::Network& network, co
   join(ring, 0);
 }
 
-/// They all start at the same time, and the slowest of them decides.
+/// The guards start at the same time, so they have one deadline.
 void Pipeline::meet_guards() {
   const auto deadline = std::min(Clock::now() + kTimeToStart, limits().deadline);
   for (auto& stage : stages_) stage.meet(deadline, options_.interrupt_descriptor);
@@ -106,7 +107,7 @@ shaping::Endpoint Pipeline::endpoint_of(int from, int to, std::uint16_t port) {
   return {data_address(reached(from), reached(to)), port};
 }
 
-/// Where a lease shapes an interface, it does so for the link's ports.
+/// A lease shapes its interface only for the ports of the links, so a probe uses its link's port.
 stage::Listen Pipeline::listener_for_probe(int from, int to) const {
   auto listener = listener_for(from, to);
   if (options_.shaping != experiment::Shaping::netem || options_.on.empty()) return listener;
@@ -117,7 +118,7 @@ stage::Listen Pipeline::listener_for_probe(int from, int to) const {
   return listener;
 }
 
-/// On one device there is no network.
+/// Stages on one device have no network between them.
 bool Pipeline::between_devices(int from, int to) const {
   return !options_.on.empty() && experiment::way_between(options_.placement, from, to) != experiment::Way::within;
 }
@@ -150,11 +151,15 @@ std::vector<stage::Listening> Pipeline::listen(const std::vector<int>& stages,
   return ask_by_name<stage::Listening>(stages, listeners, "listen for the stage before it", advice_on_addresses());
 }
 
+stage::InterfaceLeased Pipeline::lease_interface(int stage, const stage::LeaseInterface& request) {
+  return ask_by_name<stage::InterfaceLeased>({stage}, std::vector{request}, "shape its interface", "").front();
+}
+
 const char* Pipeline::advice_on_addresses() const {
   return options_.on.empty() ? "" : "; a device's \"address\" and \"ports\" are in the devices file";
 }
 
-/// What each stage of the ring has to connect to in order to reach the next one.
+/// The endpoint that each stage of the ring has to connect to in order to reach the next one.
 std::vector<shaping::Endpoint> Pipeline::ways_round(const std::vector<int>& ring,
                                                     const std::vector<stage::Listening>& ports) {
   std::vector<shaping::Endpoint> ways;
@@ -177,7 +182,7 @@ std::vector<shaping::Endpoint> Pipeline::ways_round(const std::vector<int>& ring
 
 namespace {
 
-/// The two ways of the handshake may be delayed by as much as a profile can ask for.
+/// A handshake crosses the link both ways, and each may be delayed by as much as a profile can ask for.
 constexpr int kTimeToConnect_s = 60;
 
 }  // namespace
@@ -242,7 +247,7 @@ bool Pipeline::join_backward_ring() {
   return has_backward_ring_ = true;
 }
 
-/// Gloo listens at one address of a replica for all others, and at whatever port the system gives it.
+/// Gloo listens at one address of a replica for all others, at whatever port the system gives it.
 std::string Pipeline::replica_address(int stage, int count) const {
   if (options_.on.empty()) return network_.address(stage == 0 ? 1 : 0, stage);
   const auto& device = options_.on[static_cast<std::size_t>(stage)];
@@ -313,7 +318,7 @@ void Pipeline::take_references(const stage::TakeReferences& request, const std::
     for (const auto& output : outputs) source.send_tensor(0, sequence++, request.ends.result, output);
     for (const auto& input : inputs) source.send_tensor(0, sequence++, request.ends.input, input);
   });
-  for_each_reply({&source}, limits(), [](StageClient& stage) { stage.receive<stage::ReferencesTaken>(); });
+  wait_for_reply<stage::ReferencesTaken>(source, limits());
 }
 
 std::vector<stage::Prepared> Pipeline::prepare(const std::vector<stage::Prepare>& requests) {
@@ -321,11 +326,11 @@ std::vector<stage::Prepared> Pipeline::prepare(const std::vector<stage::Prepare>
 }
 
 stage::RunTimes Pipeline::time_runs(int stage, const stage::TimeRuns& request) {
-  return std::move(ask_of<stage::RunTimes>({stage}, std::vector{request}).front());
+  return ask_one<stage::RunTimes>(stage, request);
 }
 
 stage::CodecTimes Pipeline::time_codecs(int stage, const stage::TimeCodecs& request) {
-  return std::move(ask_of<stage::CodecTimes>({stage}, std::vector{request}).front());
+  return ask_one<stage::CodecTimes>(stage, request);
 }
 
 std::vector<stage::RunReport> Pipeline::run(const std::vector<stage::Run>& requests) {
@@ -355,7 +360,7 @@ std::vector<stage::TrainReport> Pipeline::train(const std::vector<stage::Train>&
 }
 
 std::int64_t Pipeline::count_labels(const stage::ModelRequest& model) {
-  return ask<stage::LabelsCounted>(std::vector<stage::CountLabels>{{model}}).front().count;
+  return ask_one<stage::LabelsCounted>(0, stage::CountLabels{model}).count;
 }
 
 void Pipeline::take_training_data(const std::vector<int>& stages, const std::vector<stage::TakeTrainingData>& tasks) {
@@ -365,7 +370,7 @@ void Pipeline::take_training_data(const std::vector<int>& stages, const std::vec
 std::vector<TrainedTensor> Pipeline::fetch_weights(int stages) {
   std::vector<TrainedTensor> weights;
   for (int stage = 0; stage < stages; ++stage) {
-    const auto reply = ask_of<stage::WeightsFollow>({stage}, std::vector<stage::FetchWeights>(1)).front();
+    const auto reply = ask_one<stage::WeightsFollow>(stage, stage::FetchWeights{});
     for (std::size_t i = 0; i < std::min(reply.names.size(), reply.specs.size()); ++i) {
       auto& tensor = weights.emplace_back(TrainedTensor{reply.names[i], reply.specs[i], {}});
       if (std::ranges::count(tensor.spec.shape, 0) > 0) continue;  // no frame carries a tensor without values
@@ -378,7 +383,7 @@ std::vector<TrainedTensor> Pipeline::fetch_weights(int stages) {
 
 std::vector<std::byte> Pipeline::fetch_result(std::uint32_t tag, const wire::TensorSpec& micro_batch,
                                               int micro_batches) {
-  ask<stage::ResultFollows>(std::vector<stage::FetchResult>{{tag}});
+  ask_one<stage::ResultFollows>(0, stage::FetchResult{tag});
   const auto bytes = static_cast<std::size_t>(wire::byte_size(micro_batch));
   std::vector<std::byte> result(bytes * static_cast<std::size_t>(micro_batches));
   for (std::size_t i = 0; i < static_cast<std::size_t>(micro_batches); ++i) {

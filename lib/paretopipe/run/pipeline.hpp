@@ -13,7 +13,6 @@
 #include <deque>
 #include <filesystem>
 #include <map>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,10 +23,10 @@ namespace paretopipe::run {
 struct PipelineOptions {
   StageCommand command;
   std::vector<std::string> cpus;               ///< one CPU list per stage; its length is the number of stages
-  std::vector<stage::ComputeOptions> compute;  ///< of each
+  std::vector<stage::ComputeOptions> compute;  ///< one per stage
   experiment::Placement placement{};
   std::vector<experiment::DeviceProfile> devices{};
-  std::vector<experiment::Device> on{};  ///< of each stage; empty: all run on this machine
+  std::vector<experiment::Device> on{};  ///< the device of each stage; empty: all run on this machine
   std::string program_sha256{};          ///< under which a device finds the stage program that was deployed there
   int timeout_s = 600;
   int interrupt_descriptor = -1;
@@ -59,42 +58,51 @@ class Pipeline {
   /// The settings that each stage reported as applied.
   const std::vector<stage::Configured>& configured() const { return configured_; }
 
-  /// Adds the star if it does not exist yet, and says whether it did; the network then has to be applied again.
+  /// Adds the star if it does not exist yet, and says if it did. The network then has to be applied again.
   bool join_star();
 
-  /// Adds the ring in which gradients travel likewise. Two stages have it in their ring.
+  /// Likewise adds the ring in which gradients travel backwards. Two stages need none: their ring leads both ways.
   bool join_backward_ring();
 
-  /// Connects the first `count` stages as replicas unless they are. What their library writes for each other travels
-  /// over the control links.
+  /// Connects the first `count` stages as replicas, unless they are connected already. The entries that their library
+  /// writes for each other meanwhile travel over the control links.
   void join_replicas(int count);
 
-  /// The links between devices, by the sending and the receiving stage: where the latter listened for their
-  /// connections.
+  /// For each link between devices, by its sending and its receiving stage: the endpoints at which the receiver
+  /// listened.
   using LinksBetweenDevices = std::map<std::pair<int, int>, std::vector<shaping::Endpoint>>;
   const LinksBetweenDevices& links_between_devices() const { return links_between_devices_; }
 
-  /// Sends requests[i] to stages[i], each of them another one, and returns their replies in the same order.
+  /// Sends requests[i] to stages[i] and returns their replies in the same order. The stages differ.
   template <class Reply, class Request>
   std::vector<Reply> ask_of(const std::vector<int>& stages, const std::vector<Request>& requests,
                             Nanoseconds busy = {});
 
-  /// The path on the stage's device of a file of this machine, which is sent there unless the device has it. The answer
-  /// is remembered. Throws as FileCopies::place does.
+  /// The reply of one stage.
+  template <class Reply, class Request>
+  Reply ask_one(int stage, const Request& request) {
+    return std::move(ask_of<Reply>({stage}, std::vector{request}).front());
+  }
+
+  /// Makes the kernel of the stage's machine shape an interface. A refusal names the stage.
+  stage::InterfaceLeased lease_interface(int stage, const stage::LeaseInterface& request);
+
+  /// The path of a file on the stage's device. The file is of this machine, and is sent unless the device has it. The
+  /// answer is remembered. Throws as FileCopies::place does.
   const std::string& place_file(int stage, const std::string& sha256, const std::filesystem::path& file);
 
-  /// The path there of a folder with these files. Throws likewise.
+  /// The path on the stage's device of a folder with these files. Throws likewise.
   std::string place_files(int stage, const std::vector<std::filesystem::path>& files);
 
   /// One request per stage.
   void load(const std::vector<stage::Load>& requests);
 
-  /// Makes stage 0 the source. `outputs`: the unsplit model's for each micro-batch of its inputs. `inputs`: as many if
-  /// the request has them, and otherwise none.
+  /// Makes stage 0 the source. `outputs`: the unsplit model's, one for each micro-batch of its inputs. `inputs`: as
+  /// many if the request announces them, otherwise none.
   void take_references(const stage::TakeReferences& request, const std::vector<std::vector<std::byte>>& outputs,
                        const std::vector<std::vector<std::byte>>& inputs);
 
-  /// Returns when every stage is ready. The replies are in the same order.
+  /// Returns when every stage is ready. The replies are in the order of the requests.
   std::vector<stage::Prepared> prepare(const std::vector<stage::Prepare>& requests);
 
   /// How long one stage takes for runs of blocks, or for codecs, while the others sleep.
@@ -104,26 +112,27 @@ class Pipeline {
   /// Measures the way from one stage to another, over a connection of its own, which is shaped like their link.
   stage::LinkProbed probe_link(int from, int to, const stage::ProbeExtent& extent = {});
 
-  /// The reports of the stages that take part, the first `requests.size()`. The time until the last query of a Server
-  /// phase arrives is added to the timeout.
+  /// Runs the stages that take part, the first `requests.size()`, and returns their reports. The time until the last
+  /// query of a Server phase arrives is added to the timeout.
   std::vector<stage::RunReport> run(const std::vector<stage::Run>& requests);
 
-  /// One request for each stage that takes part, the first ones.
-  /// `inputs`: of each micro-batch, for a stage whose request says that they follow.
+  /// `requests`: one for each stage that takes part, which are the first ones. `inputs`: one for each micro-batch, for
+  /// a stage whose request says that they follow.
   void prepare_training(const std::vector<stage::PrepareTraining>& requests,
                         const std::vector<std::vector<std::byte>>& inputs);
   std::vector<stage::TrainReport> train(const std::vector<stage::Train>& requests);
 
-  /// How many samples the data have, which are those of the first stage.
+  /// The number of samples in the first stage's data.
   std::int64_t count_labels(const stage::ModelRequest& model);
 
-  /// Replaces what the coming steps learn from, each stage's task by its own.
+  /// Replaces the data that the coming steps learn from. Each of `stages` gets its own task.
   void take_training_data(const std::vector<int>& stages, const std::vector<stage::TakeTrainingData>& tasks);
 
   /// What the first `stages` stages hold, in the order of the model's blocks.
   std::vector<TrainedTensor> fetch_weights(int stages);
 
-  /// The result of the last batch of the last run, whose requests had this tag: its micro-batches, one after the other.
+  /// The result of the last batch of the run whose requests had this tag, which must be the last run. Its micro-batches
+  /// follow one another.
   std::vector<std::byte> fetch_result(std::uint32_t tag, const wire::TensorSpec& micro_batch, int micro_batches);
 
  private:

@@ -66,7 +66,7 @@ PipelineOptions pipeline_options(const ExecutorOptions& options, const experimen
   return result;
 }
 
-/// The same for the first stages alone.
+/// The options for the first `count` stages alone.
 PipelineOptions first_stages(PipelineOptions options, std::size_t count) {
   options.cpus.resize(count);
   options.compute.resize(count);
@@ -86,7 +86,7 @@ bool contains(experiment::BlockRange outer, experiment::BlockRange inner) {
   return cover(outer, inner) == outer;
 }
 
-/// Such a stage holds only what the trial needs, as if the split were deployed.
+/// A stage whose device has little memory holds only what the trial needs, as if the split were deployed.
 bool has_little_memory(const experiment::UncutTrial& trial, std::size_t stage) {
   return trial.device_profile(static_cast<int>(stage)).memory_limit_bytes.has_value();
 }
@@ -102,8 +102,8 @@ std::string denormals_notice(const std::vector<stage::ComputeOptions>& wanted,
   if (stages.empty()) return "";
   return fmt::format(
       "stage{} {} cannot compute denormal numbers as zero, because LibTorch was built without it there; where a "
-      "model's "
-      "numbers become so small, these stages are many times slower. --no-flush-denormals makes all stages alike",
+      "model's numbers become so small, these stages are many times slower. --no-flush-denormals makes all stages "
+      "alike",
       stages.size() == 1 ? "" : "s", fmt::join(stages, ", "));
 }
 
@@ -175,25 +175,24 @@ record::TrialRecord PipelineExecutor::run(const experiment::Trial& trial) {
   if (trial.training) return run_training(trial);
   TrialEvidence evidence;
   evidence.provenance = provenance_now();
-  evidence.failure = attempt([&](const char*& phase) {
+  evidence.failure = attempt([&](const char*& phase) -> std::optional<record::Failure> {
     ensure_pipeline(trial, unsplit_.known(question_of(trial)) == nullptr, participants(trial));
     if (trial.data_parallel > 0 && pipeline_->join_star()) applied_.forget();
     phase = "load";
     ensure_unsplit(trial);
-    auto too_small = EmulatedDevices::too_small_for(trial, answer_->description);
-    if (too_small) return too_small;
+    if (auto too_small = EmulatedDevices::too_small_for(trial, answer_->description)) return too_small;
     ensure_loaded(trial);
     ensure_source(trial);
     phase = "network";
     ensure_network(trial);
     phase = "run";
     measure(trial, evidence);
-    return too_small;
+    return std::nullopt;
   });
   return finish_record(trial, std::move(evidence));
 }
 
-/// After the rest that the person wants.
+/// Rests first, for as long as the person asked for.
 void PipelineExecutor::ensure_network(const experiment::Trial& trial) {
   launch::poll_interruptibly({}, Clock::now() + std::chrono::seconds(options_.rest_s), options_.interrupt_descriptor,
                              "rest before a trial");
@@ -237,7 +236,7 @@ void PipelineExecutor::ensure_pipeline(const experiment::UncutTrial& trial, bool
   loaded_request_.reset();
   source_question_.reset();
   if (!same_network || shaped_between_devices(trial)) make_network(trial);
-  unsplit_.end();    // it is in the driver's cgroup, whose siblings the devices' may have to be
+  unsplit_.end();    // it runs in the driver's cgroup, and the devices' may have to be siblings of that
   devices_.reset();  // the next ones have the same cgroup names
   devices_.emplace(trial);
   if (asks_unsplit) unsplit_.start(setup_of(trial));  // while the stages start
@@ -294,7 +293,7 @@ void PipelineExecutor::notice(const std::string& sentence) const {
   if (options_.watching.notice) options_.watching.notice(sentence);
 }
 
-/// Computes the models of all expected trials, so that the process is not needed again between two of them.
+/// Computes the models of all expected trials at once, so that the process is not needed again between two of them.
 void PipelineExecutor::ensure_unsplit(const experiment::Trial& trial) {
   const auto question = question_of(trial);
   answer_ = unsplit_.known(question);
@@ -345,7 +344,7 @@ void PipelineExecutor::ensure_loaded(const experiment::Trial& trial) {
   // Stages that could not be started take no part in this trial.
   const auto count = static_cast<std::size_t>(std::min(pipeline_->stage_count(), trial.stage_count()));
   for (std::size_t i = 0; i < count; ++i) {
-    // Without blocks it needs no file.
+    // A stage without blocks needs no file.
     const auto request = loaded_blocks_[i].empty() ? answer_->model : with_files_of(i, trial, answer_->model);
     requests.push_back({request, loaded_blocks_[i], has_little_memory(trial, i)});
   }

@@ -30,8 +30,8 @@ struct ExecutorOptions {
   StallWatching watching{};
   std::string weights;                                    ///< file of the trials that have a weights_sha256
   experiment::DataSource data;                            ///< of the trials with a data_identity
-  std::map<std::string, std::filesystem::path> archives;  ///< where the files lie, by their SHA-256
-  std::map<std::string, experiment::Device> devices;      ///< that the trials are `on`, by their names
+  std::map<std::string, std::filesystem::path> archives;  ///< where the files lie, by SHA-256
+  std::map<std::string, experiment::Device> devices;      ///< those that trials are `on`, by name
   record::Provenance provenance;                          ///< started_at is filled in for every trial
 };
 
@@ -40,8 +40,8 @@ struct ExecutorOptions {
 std::string denormals_notice(const std::vector<stage::ComputeOptions>& wanted,
                              const std::vector<stage::Configured>& applied);
 
-/// How long to wait before stages are started again that failed to start so often in a row. Pauses double up to a
-/// minute: a host that does not answer may be starting anew, and neither it nor the network is to be flooded.
+/// How long to wait before stages are started again that failed to start this many times in a row. Pauses double up to
+/// a minute: a host that does not answer may be rebooting, and neither it nor the network is to be flooded.
 Nanoseconds pause_before_start(int failed_starts);
 
 /// The tensor that a pipeline returned.
@@ -52,37 +52,38 @@ struct BatchResult {
 
 /// Runs trials on a real pipeline of stage processes. The processes start for the first trial, are kept from trial to
 /// trial, and restart after a failure or when a trial needs other CPUs, threads, switches or another kind of network. A
-/// network profile is applied, read back and probed when it differs from the last trial's; again as long as the probe
-/// deviates and whenever the probe is old (AppliedNetwork).
+/// network profile is applied, read back and probed when it differs from the last trial's. That is repeated as long as
+/// the probe deviates, and whenever the probe is old (AppliedNetwork).
 class PipelineExecutor final : public TrialExecutor {
  public:
   explicit PipelineExecutor(ExecutorOptions options);
 
   const std::filesystem::path& program() const { return options_.stage_program; }
 
-  /// That of a measurement which begins now.
+  /// The provenance of a measurement that begins now.
   record::Provenance provenance_now() const;
 
   /// The trial's model. Starts the stages, so that their problems show before anything is measured.
   experiment::ModelDescription describe(const experiment::UncutTrial& trial);
 
-  /// Tells a person who watches, if anybody does.
+  /// Tells the sentence to the person who watches, if there is one.
   void notice(const std::string& sentence) const;
 
-  /// Why the kernels of the trial's devices cannot give their links one of the profiles, each of which is tried out and
-  /// taken back; none if they can. `trial.shaping` is netem, and it names devices. Throws StageError.
+  /// Tries out each of the profiles on the links of the trial's devices, takes it back, and says why the devices'
+  /// kernels cannot apply one. None if they can apply all. `trial.shaping` is netem, and it names devices. Throws
+  /// StageError.
   std::optional<std::string> obstacle_to_leases(const experiment::UncutTrial& trial,
                                                 const std::vector<experiment::NetworkProfile>& profiles);
 
-  /// The partition of Scheme::equal_time, for the model that describe() returned: each stage times the runs of blocks
-  /// that could be its own. Empty if there are not as many blocks as stages. Throws what profile() does.
+  /// The partition of Scheme::equal_time, for the model that describe() returned. Each stage times the runs of blocks
+  /// that it could get. Empty if there are fewer blocks than stages. Throws what profile() does.
   experiment::SplitPoints equal_time(const experiment::UncutTrial& trial, const experiment::ModelDescription& model);
 
-  /// Times every run of the model's blocks on each stage, one stage after the other, and probes the ways between them,
-  /// for the model that describe() returned. Emulated devices that are alike and have the same CPUs are timed once. The
-  /// codecs, which must encode, are timed at every cut. `rounds`: how often each run and codec is timed. `progress` is
-  /// told what begins; it may be empty. Throws StageError, Interrupted, and UsageError for a device whose memory cannot
-  /// hold the whole model.
+  /// Times every run of the model's blocks on each stage, one stage after the other, for the model that describe()
+  /// returned; probe_links() then probes the way from each stage to the next. Devices that are alike and have the same
+  /// CPUs are timed once. The codecs, which must encode, are timed at every cut. `rounds`: how often each run and codec
+  /// is timed. `progress` is told which device begins; it may be empty. Throws StageError, Interrupted, and UsageError
+  /// for a device whose memory cannot hold the whole model.
   std::vector<predict::ProfiledDevice> profile(const experiment::UncutTrial& trial,
                                                const experiment::ModelDescription& model,
                                                const std::vector<codec::Codec>& codecs, int rounds,
@@ -95,9 +96,9 @@ class PipelineExecutor final : public TrialExecutor {
 
   record::TrialRecord run(const experiment::Trial& trial) override;
 
-  /// Trains on all samples of the data, again and again, as the trial has it, whose batches count for nothing. Its
-  /// stages are checked as before a trial is measured. Returns why it could not, and throws Interrupted between two
-  /// steps.
+  /// Trains for `epochs` epochs on all samples of the data, with the trial's settings. The trial's number of batches
+  /// does not count. The stages are checked as before a trial is measured. Returns the reason if it failed. Throws
+  /// Interrupted between two steps.
   std::optional<record::Failure> train_epochs(const experiment::Trial& trial, int epochs,
                                               const EpochObserver& observer);
 
@@ -110,11 +111,11 @@ class PipelineExecutor final : public TrialExecutor {
   BatchResult last_result(const experiment::Trial& trial);
 
  private:
-  /// `least`: the stages that the trial needs, if it can do without the others while these cannot be started.
+  /// `least`: the stages that the trial needs, started alone while the others cannot be. None if it needs all.
   void start_pipeline(const PipelineOptions& wanted, const std::optional<PipelineOptions>& least);
   void start(const PipelineOptions& options);
-  /// `asks_unsplit`: questions about the unsplit model follow, whose process then starts together with the stages.
-  /// `needed`: how many of the stages take part, the first ones.
+  /// `asks_unsplit`: questions about the unsplit model follow, so its process starts together with the stages.
+  /// `needed`: how many of the stages take part, counted from the first.
   void ensure_pipeline(const experiment::UncutTrial& trial, bool asks_unsplit,
                        std::optional<int> needed = std::nullopt);
   void notice_denormals();
@@ -124,7 +125,7 @@ class PipelineExecutor final : public TrialExecutor {
   void ensure_loaded(const experiment::Trial& trial);
   void ensure_source(const experiment::Trial& trial);
   void measure(const experiment::Trial& trial, TrialEvidence& evidence);
-  /// Carries out the steps of a trial, which say what phase they are in, and returns why there is no result.
+  /// Carries out the steps of a trial, which set the phase that they are in. Returns why there is no result.
   std::optional<record::Failure> attempt(
       const std::function<std::optional<record::Failure>(const char*& phase)>& steps);
   void ensure_network(const experiment::Trial& trial);
@@ -138,7 +139,7 @@ class PipelineExecutor final : public TrialExecutor {
                                                  TrainingEvidence& evidence);
   std::optional<record::Failure> train(const experiment::Trial& trial, const TrainingAnswer& answer,
                                        TrainingEvidence& evidence);
-  /// What the stages learn from that make inputs or labels.
+  /// The data for the stages that make inputs or labels.
   struct DataAtEnds {
     std::vector<int> stages;
     std::vector<stage::TakeTrainingData> tasks;  ///< of each of them
@@ -157,7 +158,7 @@ class PipelineExecutor final : public TrialExecutor {
   /// model.
   stage::TimeRuns prepare_to_time(const experiment::UncutTrial& trial, const experiment::ModelDescription& model,
                                   int rounds);
-  /// The same for a stage's own device and files.
+  /// Adapts the request to the stage's own device and files.
   stage::TimeRuns timing_at(int stage, const experiment::UncutTrial& trial, stage::TimeRuns request);
   void time(int stage, const stage::TimeRuns& request, const std::vector<codec::Codec>& codecs,
             predict::ProfiledDevice& device);
@@ -169,21 +170,21 @@ class PipelineExecutor final : public TrialExecutor {
 
   ExecutorOptions options_;
   std::vector<experiment::Trial> expected_;
-  std::optional<experiment::UncutTrial> networked_;  ///< whose stages the network is for
+  std::optional<experiment::UncutTrial> networked_;  ///< the trial whose stages the network was made for
   std::unique_ptr<shaping::Network> network_;        // outlives the pipeline
   DeviceNetwork* between_devices_ = nullptr;         ///< the network, if it is one
   AppliedNetwork applied_;
-  std::optional<EmulatedDevices> devices_;  // so do they
+  std::optional<EmulatedDevices> devices_;  // outlive the pipeline, too
   std::optional<PipelineOptions> pipeline_options_;
   std::optional<Pipeline> pipeline_;
   UnsplitModels unsplit_;
   const UnsplitAnswer* answer_ = nullptr;  ///< for the current trial
   std::optional<stage::ModelRequest> loaded_request_;
   std::vector<experiment::BlockRange> loaded_blocks_;
-  std::optional<UnsplitQuestion> source_question_;  ///< that the source has the inputs and outputs of
+  std::optional<UnsplitQuestion> source_question_;  ///< its inputs and outputs are at the source
   std::uint32_t next_tag_ = 1;
   int failed_starts_ = 0;           ///< in a row
-  Clock::time_point next_start_{};  ///< not before, after those
+  Clock::time_point next_start_{};  ///< no start before this, after failed ones
   bool denormals_noticed_ = false;
 };
 

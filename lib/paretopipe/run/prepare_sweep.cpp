@@ -56,7 +56,7 @@ bool any_shaped(const std::vector<experiment::NetworkProfile>& profiles) {
   return std::any_of(profiles.begin(), profiles.end(), [](const auto& profile) { return profile.shaped(); });
 }
 
-/// Between devices there is the network that there is, and above it what relays or leases make of it.
+/// Between devices, relays or leases shape the real network.
 void choose_between_devices(const experiment::Experiment& experiment, SweepInputs& inputs) {
   auto& [profiles, kind] = inputs.networks;
   const auto asked = experiment::parse_shaping(experiment.shaping);
@@ -76,7 +76,7 @@ void choose_between_devices(const experiment::Experiment& experiment, SweepInput
   }
 }
 
-/// The kernels of the devices shape their links where they may, since they do it better than relays.
+/// The kernels of the devices shape their links if they can, because they do it better than relays.
 experiment::Networks settle(const experiment::Experiment& experiment, const SweepInputs& inputs,
                             PipelineExecutor& executor) {
   auto networks = inputs.networks;
@@ -94,7 +94,7 @@ experiment::Networks settle(const experiment::Experiment& experiment, const Swee
   return networks;
 }
 
-/// A limit is one of a cgroup on this machine, and relays would be in it together with their stage.
+/// A limit applies to a cgroup on this machine. Relays would be in it with their stage.
 void check_limits(const experiment::Experiment& experiment, const SweepInputs& inputs) {
   for (std::size_t stage = 0; stage < inputs.plan.on.size() && !inputs.plan.devices.empty(); ++stage) {
     const auto device = experiment::device_of(experiment.placement, static_cast<int>(stage));

@@ -9,13 +9,13 @@
 
 namespace paretopipe::run {
 
-/// What an experiment names, as it is on this machine: files, identified by their content, and networks.
+/// The files and networks that an experiment names, as they are on this machine. Files are identified by their content.
 struct SweepInputs {
   std::vector<experiment::ModelSource> sources;  ///< one per model, in the experiment's order
   experiment::DataSource data;
   experiment::PlanInputs plan;  ///< without block times
   experiment::Networks networks;
-  bool tries_leases = false;  ///< networks.shaping is netem, unless prepare_sweep() finds devices that cannot
+  bool tries_leases = false;  ///< networks.shaping is netem, unless prepare_sweep() finds a device that cannot shape
   std::string warning;        ///< why the networks are not of the preferred kind; empty if they are
 };
 
@@ -23,8 +23,7 @@ struct SweepInputs {
 /// unreadable file and for an archive that is named twice, and what shaping::choose_shaping throws.
 SweepInputs find_inputs(const experiment::Experiment& experiment);
 
-/// What a stage program knows of an experiment's models, and all trials that follow, in the order in which they are to
-/// run.
+/// An experiment's models, as the stage program describes them, and all trials in the order in which they are to run.
 struct PreparedSweep {
   std::vector<experiment::ModelDescription> models;
   std::vector<experiment::Trial> trials;

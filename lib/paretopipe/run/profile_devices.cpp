@@ -21,7 +21,7 @@ void check_axes(const experiment::Experiment& experiment, const SweepInputs& inp
   }
 }
 
-/// Those that encode. What is `none` takes no time.
+/// The codecs that encode; `none` takes no time.
 std::vector<codec::Codec> codecs_of(const experiment::Experiment& experiment) {
   std::vector<codec::Codec> codecs;
   for (const auto& name : experiment.codecs) {

@@ -34,8 +34,8 @@ std::map<RelayedNetwork::LinkEnds, experiment::NetworkProfile> RelayedNetwork::s
   for (const auto& [link, ports] : pipeline().links_between_devices()) {
     const auto along = profile_along(link, profile);
     const auto seed = kJitterSeed + static_cast<std::uint64_t>(link.second);
-    pipeline().ask_of<stage::RelayShaped>(
-        {link.first}, std::vector<stage::ShapeRelay>{{link.second, along.forward, along.backward, seed}});
+    pipeline().ask_one<stage::RelayShaped>(link.first,
+                                           stage::ShapeRelay{link.second, along.forward, along.backward, seed});
     applied.emplace(link, along);
   }
   return applied;

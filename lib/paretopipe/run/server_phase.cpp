@@ -4,7 +4,6 @@
 #include <paretopipe/run/server_phase.hpp>
 
 #include <cmath>
-#include <utility>
 
 namespace paretopipe::run {
 
@@ -36,7 +35,7 @@ std::vector<stage::Run> requests_at(double rate, const experiment::Trial& trial,
   return requests;
 }
 
-/// Converts moments to the time since the beginning of the schedule; its first arrival is at `first`.
+/// Converts moments to the time since the beginning of the schedule, whose first arrival is at `first`.
 ServerTimeline since_beginning(ServerTimeline moments, std::int64_t first) {
   const auto begin = moments.scheduled.front() - first;
   for (auto* series : {&moments.scheduled, &moments.handed_over, &moments.completed}) {

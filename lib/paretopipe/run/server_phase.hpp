@@ -10,9 +10,9 @@
 namespace paretopipe::run {
 
 /// Finds the highest rate of requests that keeps a bound, by trying: brackets it, then halves the bracket in ratio.
-/// Rates double as long as they keep the bound; downwards they halve to an eighth of the first. The search ends when
-/// the lowest rate that missed is at most kResolution above the highest that kept, when the eighth missed too, or after
-/// kMostRates. Pure: it knows only the outcomes.
+/// Rates double as long as they keep the bound. If the first one misses it, they halve, down to an eighth of the first.
+/// The search ends when the lowest rate that missed is at most kResolution above the highest that kept, when the eighth
+/// missed too, or after kMostRates. Pure: it knows only the outcomes.
 class MaxRateSearch {
  public:
   static constexpr double kResolution = 0.05;
@@ -38,10 +38,10 @@ class MaxRateSearch {
 /// Runs one request per participating stage and returns their reports, source first.
 using RunStages = std::function<std::vector<stage::RunReport>(const std::vector<stage::Run>&)>;
 
-/// Runs the Server phases that the trial asks for, and adds their evidence to that of its other phases: one at its
-/// rate, or those of a search for the highest rate that keeps its bound, beginning at half the throughput of the
-/// Offline phase. `requests` are those of the other phases. Each rate is a run of its own, by a call of `run`; nothing
-/// is loaded or restarted. Once an output differs from the unsplit model's, no further rate is tried.
+/// Runs the Server phases that the trial asks for, and adds their evidence to that of its other phases. That is one
+/// phase at the trial's rate, or those of a search for the highest rate that keeps its bound, which begins at half the
+/// throughput of the Offline phase. `requests` are those of the other phases. Each rate is a run of its own, by a call
+/// of `run`; nothing is loaded or restarted. Once an output differs from the unsplit model's, no further rate is tried.
 ///
 /// Does nothing for a trial without a Server phase and for one whose output is wrong already. Throws what `run` throws.
 void run_server_phases(const experiment::Trial& trial, const std::vector<stage::Run>& requests, const RunStages& run,

@@ -7,7 +7,6 @@
 #include <paretopipe/run/stall_watch.hpp>
 #include <paretopipe/wire/frame.hpp>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <exception>
@@ -72,7 +71,8 @@ StageClient::StageClient(int index, const StageCommand& command)
           throw system_error("make a control link", errno);
         }
         wire::Link control(ends[0]);
-        launch::ChildProcess process(child_command(command), FileDescriptor(ends[1]));
+        FileDescriptor theirs(ends[1]);  // closed even if the program cannot be started
+        launch::ChildProcess process(child_command(command), std::move(theirs));
         return Started{std::move(process), std::move(control)};
       }()) {}
 
@@ -86,7 +86,8 @@ StageClient::StageClient(int index, const StageCommand& command, Started started
       process_(std::move(started.process)),
       control_(std::move(started.control)) {}
 
-/// A launcher passes the end of the link on, so that the guard ends the stage. Killed, it would leave that to its host.
+/// Ends the link first. The launcher passes that on, so that the guard ends the stage. A killed launcher would leave
+/// the stage to its host.
 StageClient::~StageClient() {
   if (launched_with_.empty()) return;
   control_.shutdown();
@@ -113,7 +114,7 @@ void StageClient::meet(Clock::time_point deadline, int interrupt_descriptor) {
 
 std::optional<std::size_t> StageClient::signs_of_life() const {
   const auto size = process_.output_size();
-  const bool heard = guard_ && guard_->signs_of_life && size > output_before_signs_;  // a launcher may keep stderr
+  const bool heard = guard_ && guard_->signs_of_life && size > output_before_signs_;  // a launcher may withhold stderr
   return heard ? std::optional(size) : std::nullopt;
 }
 
@@ -151,7 +152,7 @@ void StageClient::send_within(const WaitLimits& limits, const std::function<void
   std::exception_ptr lost;
   try {
     sends();
-  } catch (...) {  // thrown on when the thread has ended
+  } catch (...) {  // rethrown when the thread has ended
     lost = std::current_exception();
   }
   ::eventfd_write(done.get(), 1);
@@ -225,7 +226,7 @@ StageError StageClient::failure(const std::string& what) const {
           fmt::format("{} {}{}{}", name_, what, output.empty() ? "" : "; its last output: ", output)};
 }
 
-/// Without the last output, which is the program's bytes where a shell took it for a script.
+/// Leaves out the last output, which is the program's bytes if a shell took it for a script.
 StageError StageClient::other_architecture() const {
   return {stage(), StageError::Kind::died, ExitCode::environment,
           fmt::format("{} cannot be started: its stage program is built for another architecture; install a paretopipe "

@@ -44,8 +44,8 @@ inline constexpr int kNoStage = -1;
 /// How a stage process is started.
 struct StageCommand {
   std::filesystem::path program;
-  /// A command whose stdin and stdout reach the guard of a stage on another machine (launch/guard.hpp), whole; empty:
-  /// this machine, where `program` is started. Namespaces and cgroups are of this machine.
+  /// The whole command whose stdin and stdout reach the guard of a stage on another machine (launch/guard.hpp). Empty:
+  /// the stage runs on this machine, where `program` is started. Namespaces and cgroups are of this machine.
   std::vector<std::string> launcher{};
   std::vector<std::pair<std::string, std::string>> environment{};
   std::vector<int> namespaces{};  ///< to enter first (launch::ChildCommand); borrowed while the stage is started
@@ -79,7 +79,7 @@ class StageClient {
   /// what to do, and Interrupted.
   void meet(Clock::time_point deadline, int interrupt_descriptor);
 
-  /// The guard's answer; nothing for a stage on this machine.
+  /// The guard's answer. Absent for a stage on this machine.
   const std::optional<launch::GuardAnswer>& guard() const { return guard_; }
 
   int index() const { return index_; }
@@ -90,8 +90,9 @@ class StageClient {
     send_envelope(stage::wrap(request));
   }
 
-  /// Calls `sends`, which sends to this stage what may take long: a link takes only as much as the stage reads. At the
-  /// limits the control link is shut down, and Interrupted or StageError is thrown; `watching` does not count here.
+  /// Calls `sends`, which sends this stage something that may take long, because a link takes only as much as the stage
+  /// reads. At the limits the control link is shut down, and Interrupted or StageError is thrown; `watching` is not
+  /// used.
   void send_within(const WaitLimits& limits, const std::function<void()>& sends);
 
   /// Asks "where are you", which the stage answers at any time. The answer must come before the next such question.
@@ -102,15 +103,16 @@ class StageClient {
   /// ask_where(). Throws StageError for a dead process.
   bool take_message();
 
-  /// The newest answer to ask_where() that was not taken yet.
+  /// The newest answer to ask_where() that was not taken yet. Absent if there is none.
   std::optional<stage::Whereabouts> take_whereabouts() { return std::exchange(whereabouts_, std::nullopt); }
 
-  /// Absent if /proc does not tell, as of a process on another machine.
+  /// The state of the process. Absent if /proc does not tell, as for a process on another machine.
   std::optional<host::ProcessState> process_state() const {
     return launched_with_.empty() ? host::read_process_state(process_.pid()) : std::nullopt;
   }
 
-  /// The bytes that came with signs of life among them, which grow while its host is there; none if no sign comes here.
+  /// The size of the process's output, if its guard's signs of life arrive in it. It then grows while the host is
+  /// there.
   std::optional<std::size_t> signs_of_life() const;
 
   /// The reply that has arrived or is arriving. Throws StageError for a fault, a dead process, or another message.
@@ -127,8 +129,8 @@ class StageClient {
     throw failure(fmt::format("answered with {} where {} was due", type.dump(), Reply::kType));
   }
 
-  /// Receives the tensor that a reply announced, straight into memory of its size. Throws StageError for another
-  /// tensor, and for a process that ends meanwhile.
+  /// Receives the tensor that a reply announced, straight into memory of its size. Throws StageError for a tensor other
+  /// than announced, and for a process that ends meanwhile.
   void receive_tensor(std::uint32_t tag, std::uint64_t sequence, const wire::TensorSpec& announced,
                       std::span<std::byte> into);
 
@@ -178,5 +180,13 @@ class StageClient {
 /// of them knows the cause.
 void for_each_reply(const std::vector<StageClient*>& stages, const WaitLimits& limits,
                     const std::function<void(StageClient&)>& take);
+
+/// The reply of one stage. Throws as for_each_reply() and StageClient::receive() do.
+template <class Reply>
+Reply wait_for_reply(StageClient& stage, const WaitLimits& limits) {
+  Reply reply;
+  for_each_reply({&stage}, limits, [&](StageClient& client) { reply = client.receive<Reply>(); });
+  return reply;
+}
 
 }  // namespace paretopipe::run

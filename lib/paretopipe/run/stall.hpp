@@ -24,7 +24,7 @@ struct StallLimits {
   /// stopped; and for a link that has bytes to deliver but delivers none, which may lose packets.
   Nanoseconds unsure = std::chrono::seconds(60);
   Nanoseconds unseen = std::chrono::minutes(5);  ///< without an answer from another machine, which may be swapping
-  /// The same where its guard, which gives a sign of life every 5 s (launch::kSignOfLifeEvery), gives none, either.
+  /// The same if signs of life of its guard, which are due every 5 s (launch::kSignOfLifeEvery), are missing as well.
   Nanoseconds lifeless = std::chrono::seconds(20);
 };
 
@@ -71,10 +71,10 @@ struct Accusation {
 /// waits for another one is never accused. A silent stage comes before one that stands still, and both before a link.
 std::vector<Accusation> find_stalled(std::span<const StageSight> sights, const StallLimits& limits);
 
-/// Stages that stand still in one micro-batch for as long, but use CPU time.
+/// The stages that have been at one micro-batch for as long as a stalled one, but use CPU time.
 std::vector<Accusation> find_slow(std::span<const StageSight> sights, const StallLimits& limits);
 
-/// At the timeout: the stages that are not merely waiting for another one; all if every stage is.
+/// The stages that are late at the timeout, without those that only wait for another one; all if every stage waits.
 std::vector<Accusation> find_late(std::span<const StageSight> sights);
 
 }  // namespace paretopipe::run

@@ -9,7 +9,7 @@ namespace paretopipe::run {
 
 namespace {
 
-/// The extra time at the deadline: a stage that is alive answers much sooner, even on a busy machine.
+/// The extra time at the deadline. A stage that is alive answers much sooner, even on a busy machine.
 constexpr auto kLastWords = std::chrono::seconds(5);
 constexpr auto kLastWordsEvery = std::chrono::milliseconds(50);
 

@@ -23,9 +23,9 @@ class StallWatch {
   /// When to call `look` if nothing has come until then.
   Clock::time_point next_look() const { return next_look_; }
 
-  /// Judges what is known, and asks the stages still waited for again. Throws StageError for those that hang and, at
-  /// the deadline, for those that are late. A stage that is late then is asked once more, so that the error can name
-  /// it.
+  /// Judges what is known, and asks the stages that are still waited for again. Throws StageError for those that hang
+  /// and, at the deadline, for those that are late. The latter are asked once more before, so that the error can name
+  /// them.
   void look(const std::vector<StageClient*>& waiting);
 
  private:

@@ -14,14 +14,14 @@ namespace paretopipe::run {
 
 namespace {
 
-/// A trial that is slower than this is not comparable with the others.
+/// A trial on a core that was slower by this factor is not comparable with the others.
 constexpr double kSlow = 1.15;
 
 std::string core_of(const record::StageReport& stage) {
   return stage.host.boot_id + " " + stage.cpus;
 }
 
-/// The faster of the two probes: a change during the trial is a disturbance of its own.
+/// The faster of the two probes. A change during the trial is a disturbance that is found otherwise.
 std::int64_t probe_ns(const record::StageReport& stage) {
   return std::min(stage.conditions->probe_before_ns, stage.conditions->probe_after_ns);
 }
@@ -65,7 +65,7 @@ std::string new_pair() {
 }
 
 /// The side whose turn it is. Each side begins every other repetition of a configuration, and about half of the
-/// configurations of a repetition, so no side gains from being first or second.
+/// configurations in a repetition, so no side gains from being first or second.
 std::size_t side_of(const experiment::Trial& trial, std::size_t turn, std::size_t sides) {
   const auto first = fnv1a64(trial.configuration_id()) + static_cast<std::uint64_t>(trial.repetition);
   return static_cast<std::size_t>((first + turn) % sides);
@@ -123,7 +123,7 @@ record::TrialRecord Sweep::run(const experiment::Trial& trial) {
   }
 }
 
-/// Empty if one of the records is to be repeated: a record without its partner could not be compared.
+/// Returns nothing if one of the records is to be repeated, because a record without its partner cannot be compared.
 std::vector<Sweep::Turn> Sweep::run_turns(const experiment::Trial& trial, bool may_repeat) {
   const auto pair = sides_.size() > 1 ? new_pair() : std::string();
   std::vector<Turn> turns;

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <functional>
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,7 +23,7 @@ class SlowWindows {
   void accept(const record::TrialRecord& record);
 
  private:
-  /// For each core, by host and CPU list.
+  /// The fastest probe of each core, by the core's boot ID and CPU list.
   std::map<std::string, std::int64_t> fastest_probe_ns_;
 };
 
@@ -38,7 +37,7 @@ class TrialExecutor {
   /// Interrupted, and EnvironmentError for causes that would make every further trial fail too.
   virtual record::TrialRecord run(const experiment::Trial& trial) = 0;
 
-  /// Another executor runs a trial next: releases what only one of them can have at a time.
+  /// Called when another executor runs the next trial: releases what only one of them can hold at a time.
   virtual void make_room() {}
 };
 

@@ -9,7 +9,7 @@
 
 namespace paretopipe::run {
 
-/// What an epoch brought: every sample of the data is learned from once, but for those that fill no batch.
+/// The results of an epoch, which learns from every sample of the data once, except for those that fill no batch.
 struct Epoch {
   int number = 0;  ///< from 1
   int of = 0;
@@ -31,9 +31,9 @@ struct TrainedTensor {
 using FetchWeights = std::function<std::vector<TrainedTensor>()>;
 
 struct EpochObserver {
-  /// Told of every epoch that is done; false ends the training.
+  /// Called after every epoch. False ends the training.
   std::function<bool(const Epoch& epoch, const FetchWeights& weights)> done;
-  /// Told now and then, with what the epoch has brought so far; may be empty.
+  /// Called now and then with the results of the epoch so far; may be empty.
   std::function<void(const Epoch& epoch)> progress{};
 };
 

@@ -1,5 +1,4 @@
 #include <paretopipe/analysis/stats/summarise.hpp>
-#include <paretopipe/core/error.hpp>
 #include <paretopipe/run/training_trial.hpp>
 #include <paretopipe/run/trial_clocks.hpp>
 #include <paretopipe/run/trial_requests.hpp>
@@ -16,10 +15,10 @@ namespace paretopipe::run {
 
 namespace {
 
-/// Steps of a training with a lossy codec whose losses are computed without it, too: one process does that first.
+/// The most steps for which one process trains without the lossy codec, to compare losses.
 constexpr int kMostCompared = 1000;
 
-/// Tensors that cross the cut before this block, in a micro-batch.
+/// The tensors of a micro-batch that cross the cut before this block.
 stage::Boundary activations_at(const experiment::Trial& trial, const TrainingAnswer& answer, int block) {
   if (block == 0) return {answer.reference.input};
   stage::Boundary boundary;
@@ -29,7 +28,7 @@ stage::Boundary activations_at(const experiment::Trial& trial, const TrainingAns
   return boundary;
 }
 
-/// The gradients of these tensors. Before the first block nobody needs them.
+/// The gradients of these tensors. Nobody needs them before the first block.
 stage::Boundary gradients_at(const experiment::Trial& trial, const TrainingAnswer& answer, int block) {
   if (block == 0) return {stage::no_gradient_spec()};
   return activations_at(trial, answer, block);
@@ -39,7 +38,7 @@ std::vector<record::LinkPayload> payloads(const experiment::Trial& trial,
                                           const std::vector<stage::TrainReport>& reports) {
   const auto steps = trial.warmup + trial.batches;
   std::vector<record::LinkPayload> links;
-  if (trial.data_parallel > 0) return links;  // which way sums go is Gloo's own
+  if (trial.data_parallel > 0) return links;  // Gloo decides which way sums go
   const auto add = [&](std::size_t from, std::size_t to, const stage::Sent& sent) {
     links.push_back({static_cast<int>(from), static_cast<int>(to), sent.bytes / steps,
                      trial.micro_batches() * sent.tensors * static_cast<std::int64_t>(wire::kHeaderBytes)});
@@ -65,7 +64,7 @@ record::StageReport stage_report(const experiment::Trial& trial, const TrainingE
   return result;
 }
 
-/// The loss of each step. Each replica has its share of it.
+/// The loss of each step, summed over the replicas: each reports its share.
 std::vector<double> losses_of(const std::vector<stage::TrainReport>& reports) {
   std::vector<double> losses(reports.back().losses.size());
   for (const auto& report : reports) {
@@ -74,7 +73,7 @@ std::vector<double> losses_of(const std::vector<stage::TrainReport>& reports) {
   return losses;
 }
 
-/// From absolute moments to those of stage 0's clock since its first forward.
+/// Converts absolute moments to stage 0's clock, from its first forward pass on.
 record::TrainingSamples samples_of(const experiment::Trial& trial, TrainingEvidence& evidence,
                                    const TrialClocks& clocks) {
   auto& reports = evidence.reports;
@@ -119,7 +118,7 @@ TrainingQuestion training_question(const experiment::Trial& trial, const Unsplit
   if (trial.data_parallel > 0) return question;
   if (has_lossy_codec(trial)) question.steps = std::min(question.steps + trial.warmup + trial.batches, kMostCompared);
   if (trial.training->schedule != experiment::Schedule::pipedream) {
-    question.task.training.schedule = experiment::Schedule::gpipe;  // all that flush add gradients in one order
+    question.task.training.schedule = experiment::Schedule::gpipe;  // all that flush add gradients in the same order
     return question;
   }
   question.parts = trial.stage_blocks();
@@ -212,11 +211,7 @@ record::TrialRecord finish_training_record(const experiment::Trial& trial, Train
   record::TrialRecord record;
   record.trial = trial;
   record.provenance = std::move(seen.provenance);
-  if (seen.failure) {
-    record.status = record::Status::failed;
-    record.failure = std::move(seen.failure);
-    return record;
-  }
+  if (seen.failure) return not_ok(std::move(record), record::Status::failed, std::move(*seen.failure));
   const TrialClocks clocks(seen.configured, evidence.reports);
   for (std::size_t i = 0; i < evidence.reports.size(); ++i) {
     record.stages.push_back(stage_report(trial, evidence, i));
@@ -228,10 +223,7 @@ record::TrialRecord finish_training_record(const experiment::Trial& trial, Train
   if (!record.training->lossy) record.training->loss_tolerance = loss_tolerance(trial, seen.configured, seen.unsplit);
   if (record.training->loss_tolerance > 0) record.training->verified_steps = 0;
   record.summary.emplace().training = stats::summarise_training(*record.training, trial, record.clocks);
-  if (auto adjusted = clocks.adjusted()) {
-    return not_ok(std::move(record), record::Status::invalid, std::move(*adjusted));
-  }
-  return judged_by_network(std::move(record));
+  return judged(std::move(record), clocks);
 }
 
 }  // namespace paretopipe::run

@@ -8,9 +8,9 @@
 
 namespace paretopipe::run {
 
-// A trial that trains. Its stages first train for a few steps whose weights are compared, bit for bit, with those of
-// one process that did the same; then for the steps that are measured. With a lossy codec no weight can be equal, and
-// the process trains for all of these steps, so that losses can be compared.
+// A trial that trains. Its stages first train for a few steps. The resulting weights are compared, bit for bit, with
+// those of one process that did the same. Then the stages train for the steps that are measured. With a lossy codec no
+// weight can be equal, so the process trains for all of these steps, 1000 at most, and losses are compared.
 
 inline constexpr int kVerifiedSteps = 2;
 
@@ -25,12 +25,12 @@ std::vector<stage::PrepareTraining> training_requests(const experiment::Trial& t
 std::vector<stage::Train> train_requests(const experiment::Trial& trial, const TrainingAnswer& answer,
                                          std::uint32_t tag, int steps, bool verified = false);
 
-/// By which share the losses of the verified steps may differ from those of one process; 0: nothing may, nor any
-/// weight. CPUs of several kinds sum in several orders.
+/// The share by which the losses of the verified steps may differ from those of one process. CPUs of several kinds sum
+/// in different orders. 0: neither losses nor weights may differ.
 double loss_tolerance(const experiment::Trial& trial, const std::vector<stage::Configured>& stages,
                       const stage::Configured& unsplit);
 
-/// Why what the stages made of the verified steps is not what one process makes of them; nothing if it is.
+/// The reason why the verified steps gave the stages other weights or losses than one process; none if they did not.
 std::optional<record::Failure> check_training(const std::vector<stage::TrainReport>& reports,
                                               const stage::TrainingReference& reference, double tolerance);
 
@@ -41,7 +41,7 @@ struct TrainingEvidence {
   std::optional<record::LossyTraining> lossy{};
 };
 
-/// As finish_record() for a trial that trains.
+/// Does what finish_record() does, for a trial that trains.
 record::TrialRecord finish_training_record(const experiment::Trial& trial, TrainingEvidence evidence);
 
 }  // namespace paretopipe::run

@@ -43,7 +43,7 @@ std::vector<stats::LinkFrames> ring_frames(std::span<const stage::RunReport> rep
   return links;
 }
 
-/// The entries of a series of all batches that a device was dealt.
+/// From a series over all batches, the entries of those that were dealt to the device.
 ClockMoments dealt_to(std::size_t device, const ClockMoments& all, const Deal& deal, std::size_t micro_batches) {
   ClockMoments own;
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -71,7 +71,7 @@ std::vector<stats::LinkFrames> star_frames(const experiment::Trial& trial, std::
   return links;
 }
 
-/// Forward through all stages, and back again.
+/// The links by which activations go from stage to stage, and those by which gradients come back.
 std::vector<stats::LinkFrames> training_frames(std::span<const stage::TrainReport> reports) {
   const auto stages = static_cast<int>(reports.size());
   const auto moments_of = [&](int stage) -> const auto& {
@@ -89,8 +89,8 @@ std::vector<stats::LinkFrames> training_frames(std::span<const stage::TrainRepor
   return links;
 }
 
-/// Replicas exchange no frames, but no sum is there before everybody's gradients are: what one adds arrives at all
-/// others.
+/// Replicas exchange no frames. But no sum is complete before every replica has begun to add its gradients, so these
+/// two moments bound the clocks like a frame that one replica sent and another received.
 std::vector<stats::LinkFrames> replica_frames(std::span<const stage::TrainReport> reports) {
   std::vector<stats::LinkFrames> links;
   const auto& first = reports.front().moments;
@@ -105,7 +105,7 @@ std::vector<stats::LinkFrames> replica_frames(std::span<const stage::TrainReport
   return links;
 }
 
-/// For each stage the first one with its clock.
+/// The number of the first stage that shares a stage's clock, for each stage.
 std::vector<int> clocks_of(std::span<const stage::Configured> configured) {
   std::vector<int> clocks;
   for (std::size_t i = 0; i < configured.size(); ++i) {
@@ -117,8 +117,8 @@ std::vector<int> clocks_of(std::span<const stage::Configured> configured) {
   return clocks;
 }
 
-/// True if what the batches of a ring say of one stage's clock alone contradicts itself. They came to it and returned
-/// from it in some way, whatever other clocks there were on it.
+/// True if what a ring's batches say of one stage's clock alone contradicts itself. Every batch came to the stage from
+/// stage 0 and went back there, whatever clocks it passed on the way.
 bool adjusted_alone(int stage, const std::vector<stats::LinkFrames>& ring) {
   const auto& arriving = ring[static_cast<std::size_t>(stage) - 1].frames;
   const auto& leaving = ring[static_cast<std::size_t>(stage)].frames;
@@ -156,7 +156,7 @@ record::ClockRelation TrialClocks::relation(std::size_t stage) const {
   return relation;
 }
 
-/// Round a ring every clock's bounds depend on all other clocks', so that one that was adjusted leaves no line for any.
+/// Around a ring the bounds of every clock depend on all other clocks, so one adjusted clock empties the bounds of all.
 std::vector<int> TrialClocks::adjusted_stages() const {
   std::vector<int> suspects, found;
   for (std::size_t stage = 0; stage < bounds_.size(); ++stage) {

@@ -19,15 +19,15 @@ class TrialClocks {
   TrialClocks(const experiment::Trial& trial, std::span<const stage::Configured> configured,
               std::span<const stage::RunReport> reports);
 
-  /// The same for the steps of a training, whose activations and gradients are frames in the two directions, or, of
-  /// replicas, the sums of gradients.
+  /// The same for the steps of a training. Their frames are activations and gradients. Replicas have none, and the
+  /// beginnings and ends of their sums of gradients take their place.
   TrialClocks(std::span<const stage::Configured> configured, std::span<const stage::TrainReport> reports);
 
   const stats::ClockBounds& of(std::size_t stage) const { return bounds_[stage]; }
 
   record::ClockRelation relation(std::size_t stage) const;
 
-  /// Why the times of the trial's stages cannot be compared, if a clock was stepped or changed its rate meanwhile.
+  /// Why the times of the trial's stages cannot be compared: a clock was stepped or changed its rate. None if they can.
   std::optional<record::Failure> adjusted() const;
 
  private:

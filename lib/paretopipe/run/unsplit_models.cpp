@@ -9,13 +9,20 @@ namespace paretopipe::run {
 
 namespace {
 
-/// With labels, as many as a phase has batches, because accuracy is over all of them; but at most a gibibyte.
+/// With labels, as many as a phase has batches, because accuracy is over all of them, up to a gibibyte.
 int distinct_inputs(const UnsplitQuestion& question, const experiment::ModelDescription& model) {
   constexpr std::int64_t kMostBytes = std::int64_t{1} << 30;
   const auto few = std::min(kMaxDistinctInputs, question.batches);
   if (question.model.labels.empty()) return few;
   const auto room = kMostBytes / std::max<std::int64_t>(1, model.input_bytes * question.micro_batches);
   return std::max(few, static_cast<int>(std::min<std::int64_t>(question.batches, room)));
+}
+
+template <class Question, class Answer>
+const Answer* find_answer(const std::deque<std::pair<Question, Answer>>& answers, const Question& question) {
+  const auto found =
+      std::find_if(answers.begin(), answers.end(), [&](const auto& known) { return known.first == question; });
+  return found == answers.end() ? nullptr : &found->second;
 }
 
 void check(const UnsplitFidelity& fidelity, const stage::ModelRequest& model) {
@@ -41,12 +48,9 @@ void UnsplitModels::start(const UnsplitSetup& setup) {
 
 template <class Reply>
 Reply UnsplitModels::wait_for() {
-  Reply reply;
   const auto* watching = process_->configured.has_value() ? &watching_ : nullptr;  // it is no longer starting
-  for_each_reply({&process_->client},
-                 {Clock::now() + std::chrono::seconds(timeout_s_), interrupt_descriptor_, watching, true},
-                 [&](StageClient& client) { reply = client.receive<Reply>(); });
-  return reply;
+  return wait_for_reply<Reply>(
+      process_->client, {Clock::now() + std::chrono::seconds(timeout_s_), interrupt_descriptor_, watching, true});
 }
 
 template <class Reply, class Request>
@@ -57,23 +61,10 @@ Reply UnsplitModels::ask(const Request& request) {
 }
 
 const experiment::ModelDescription& UnsplitModels::describe(const stage::ModelRequest& request) {
-  const auto found = std::find_if(descriptions_.begin(), descriptions_.end(),
-                                  [&](const auto& known) { return known.first == request; });
-  if (found != descriptions_.end()) return found->second;
+  if (const auto* found = find_answer(descriptions_, request)) return *found;
   auto description = ask<stage::Described>(stage::Describe{request}).description;
   return descriptions_.emplace_back(request, std::move(description)).second;
 }
-
-namespace {
-
-template <class Question, class Answer>
-const Answer* find_answer(const std::deque<std::pair<Question, Answer>>& answers, const Question& question) {
-  const auto found =
-      std::find_if(answers.begin(), answers.end(), [&](const auto& known) { return known.first == question; });
-  return found == answers.end() ? nullptr : &found->second;
-}
-
-}  // namespace
 
 const UnsplitAnswer* UnsplitModels::known(const UnsplitQuestion& question) const {
   return find_answer(answers_, question);
@@ -149,12 +140,9 @@ template <class Reply, class Request>
 Reply ask_once(const std::filesystem::path& stage_program, const Request& request) {
   StageClient stage(0, {stage_program});
   stage.send(stage::Configure{});
-  stage.template receive<stage::Configured>();
+  wait_for_reply<stage::Configured>(stage, {Clock::now() + kPatience});
   stage.send(request);
-  Reply reply;
-  for_each_reply({&stage}, {Clock::now() + kPatience, -1},
-                 [&](StageClient& client) { reply = client.receive<Reply>(); });
-  return reply;
+  return wait_for_reply<Reply>(stage, {Clock::now() + kPatience});
 }
 
 }  // namespace
@@ -166,10 +154,7 @@ std::vector<std::string> list_models(const std::filesystem::path& stage_program)
 stage::Configured try_configuration(const std::filesystem::path& stage_program) {
   StageClient stage(0, {stage_program});
   stage.send(stage::Configure{});
-  stage::Configured applied;
-  for_each_reply({&stage}, {Clock::now() + kPatience, -1},
-                 [&](StageClient& client) { applied = client.receive<stage::Configured>(); });
-  return applied;
+  return wait_for_reply<stage::Configured>(stage, {Clock::now() + kPatience});
 }
 
 experiment::ModelDescription describe_model(const std::filesystem::path& stage_program,

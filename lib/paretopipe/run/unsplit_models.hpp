@@ -16,10 +16,11 @@
 
 namespace paretopipe::run {
 
-/// Enough that no batch finds its own input still in the cache, few enough for a small device's memory.
+/// The most distinct inputs without labels: enough that no batch finds its own input still in the cache, and few enough
+/// for a small device's memory.
 inline constexpr int kMaxDistinctInputs = 8;
 
-/// How the process for whole models computes: like stage 0, whose results are compared with its.
+/// How the process for whole models computes: like stage 0, whose results are compared with its own.
 struct UnsplitSetup {
   StageCommand command;
   stage::ComputeOptions compute;
@@ -29,7 +30,8 @@ struct UnsplitSetup {
   }
 };
 
-/// The question: inputs of trials whose phases have so many batches, cut into so many micro-batches.
+/// Asks for the unsplit model's outputs in trials whose phases have this many batches, each cut into this many
+/// micro-batches.
 struct UnsplitQuestion {
   UnsplitSetup setup;
   stage::ModelRequest model;
@@ -40,39 +42,40 @@ struct UnsplitQuestion {
   bool operator==(const UnsplitQuestion&) const = default;
 };
 
-/// The unsplit model's outputs for the inputs.
+/// The unsplit model's outputs for these inputs.
 struct UnsplitAnswer {
   stage::ModelRequest model;  ///< the question's, with the archive's cuts, so that they need not be found again
   experiment::ModelDescription description;
   stage::Ends ends;
-  stage::Configured process;                     ///< that computed the outputs
+  stage::Configured process;                     ///< the one that computed the outputs
   std::optional<UnsplitFidelity> against_eager;  ///< for an optimized model
   int distinct_inputs = 0;                       ///< batches
   std::vector<std::vector<std::byte>> outputs;   ///< of each micro-batch
-  std::vector<std::vector<std::byte>> inputs;    ///< as many, and their labels if there are any, if they were asked for
+  std::vector<std::vector<std::byte>> inputs;    ///< as many, if they were asked for; labels, if there are any, follow
   std::vector<std::int64_t> labels;
 };
 
-/// The question how one process trains.
+/// Asks for the training by one process, with which that of the stages is compared.
 struct TrainingQuestion {
   UnsplitSetup setup;
   stage::TrainingTask task;
-  std::vector<experiment::BlockRange> parts;  ///< of the stages, where updates overlap; otherwise empty: one with all
+  std::vector<experiment::BlockRange> parts;  ///< the stages' if updates overlap; otherwise empty: one with all
   int steps = 1;
   bool with_data = false;  ///< for stages that cannot make them themselves
 
   bool operator==(const TrainingQuestion&) const = default;
 };
 
-/// A model that is to be trained, with what its description says of an archive: its cuts, and how many classes it has.
+/// A model that is to be trained, with what its description says: its cuts and, for an archive, how many classes it
+/// has.
 stage::ModelRequest as_described(stage::ModelRequest model, const experiment::ModelDescription& description);
 
 struct TrainingAnswer {
   stage::ModelRequest model;  ///< the question's, with the cuts and classes that its description says
   experiment::ModelDescription description;
   stage::TrainingReference reference;
-  stage::Configured process;                   ///< that computed it
-  stage::TrainingDataFollow data;              ///< if they were asked for
+  stage::Configured process;                   ///< the one that computed it
+  stage::TrainingDataFollow data;              ///< if the question asked for them
   std::vector<std::vector<std::byte>> inputs;  ///< likewise, of each micro-batch
 };
 
@@ -94,7 +97,7 @@ class UnsplitModels {
   /// The model at the request's batch size. Requires `start`.
   const experiment::ModelDescription& describe(const stage::ModelRequest& request);
 
-  /// Nothing if the question was not asked yet.
+  /// The answer to a question that was asked before; null if it was not.
   const UnsplitAnswer* known(const UnsplitQuestion& question) const;
 
   /// Starts the process if necessary. Throws UsageError if the optimized model differs from the eager one by more than

@@ -109,7 +109,7 @@ std::unique_ptr<Network> make_network(experiment::Shaping kind, int stages, cons
 
 namespace {
 
-/// The relay counts the stream's bytes: the whole rate is payload.
+/// The relay counts the stream's bytes, so the whole rate is payload.
 constexpr double kPayloadShare = 1;
 constexpr std::uint64_t kJitterSeed = 1;
 
@@ -129,9 +129,9 @@ Ends connect_through(EmulatedLink& link) {
                          Clock::now() + std::chrono::seconds(20));
 }
 
-/// A relay for each way from one stage to another: round the ring from the beginning, and others as they are asked for
-/// (gradients, replicas). Each carries one direction of tensors: away from the source (the profile's forward), or back
-/// towards it.
+/// A relay for each way from one stage to another: those round the ring from the beginning, and others when they are
+/// asked for (gradients, replicas). Each carries one direction of tensors: away from the source (the profile's
+/// forward), or back towards it.
 class EmulatedNetwork final : public Network {
  public:
   EmulatedNetwork(int stages, experiment::Placement placement) : stages_(stages), placement_(std::move(placement)) {
@@ -188,7 +188,7 @@ class EmulatedNetwork final : public Network {
     return kJitterSeed + static_cast<std::uint64_t>(way.second) + 1000 * static_cast<std::uint64_t>(way.first);
   }
 
-  /// A new one has no conditions before the next apply().
+  /// The relay of this way. A new one has no conditions before the next apply().
   EmulatedLink& relay(const FromTo& way) {
     constexpr experiment::LinkConditions kUnshaped{};
     return relays_.try_emplace(way, kLoopback, kUnshaped, kUnshaped, seed_of(way)).first->second;
@@ -202,8 +202,8 @@ class EmulatedNetwork final : public Network {
     link.set_conditions(there.forward, there.backward, seed_of(way));
   }
 
-  /// Makes a connection over each link that leads to another device, by the stage at its end. Removes the conditions
-  /// from all links.
+  /// Removes the conditions from all links. Returns a connection over each link that leads to another device, by the
+  /// stage at the link's end.
   std::map<int, Ends> connect_through_all() {
     std::map<int, Ends> ends;
     for (auto& [way, link] : relays_) set_conditions(way, link, {});
@@ -253,7 +253,12 @@ class NetemNetwork final : public Network {
       if (way == experiment::Way::within) continue;
       found.push_back(apply_between(from, to, experiment::along(profile, way), interrupt_descriptor));
     }
-    return evidence_of_links(profile, found);
+    auto evidence = evidence_of_links(profile, found);
+    // The ring's warnings may be the reason.
+    if (!evidence.deviations.empty()) {
+      evidence.deviations.insert(evidence.deviations.end(), ring_.warnings().begin(), ring_.warnings().end());
+    }
+    return evidence;
   }
 
  private:

@@ -62,7 +62,7 @@ struct FoundLink {
   std::vector<std::string> deviations{};  ///< sentences
 };
 
-/// A way there, a way back, and their links.
+/// A way there and a way back, and the stages at their ends.
 struct ProbedWays {
   int from = 0;
   int to = 0;
@@ -72,8 +72,8 @@ struct ProbedWays {
   OneWay backward{};
 };
 
-/// Probes two ways that should match `asked`, as long as necessary, but no longer than a person would wait between two
-/// trials. `payload_share`: of the rate. Leaves `read_back` to the caller.
+/// Probes two ways that should match `asked`. Takes as long as necessary, but no longer than a person would wait
+/// between two trials. `payload_share`: the share of the rate that is payload. Leaves `read_back` to the caller.
 FoundLink probe_ways(const ProbedWays& ways, const experiment::NetworkProfile& asked, double payload_share,
                      int interrupt_descriptor);
 

@@ -15,7 +15,7 @@ std::vector<std::int64_t> Backend::make_labels(const ModelRequest& request, int)
 
 std::unique_ptr<TrainingPart> Backend::make_training_part(const ModelRequest& request, experiment::BlockRange,
                                                           const experiment::Training&) {
-  throw UsageError(fmt::format("{} cannot be trained: only built-in and synthetic models can", request.model));
+  throw UsageError(fmt::format("{} cannot be trained by this stage program", request.model));
 }
 
 namespace {

@@ -18,8 +18,9 @@
 
 namespace paretopipe::stage {
 
-/// Bytes of tensors that a thread allocated less those that it freed, as backends' allocators count them. Counted for
-/// the computing thread: if another thread freed the results after sending, the peak would depend on chance.
+/// The bytes of tensors that a thread has allocated, less those that it has freed, as backends' allocators count them.
+/// Each thread has a count of its own, and the computing thread's is used. The send thread frees results at moments
+/// that depend on chance, and so would a peak that counted this.
 struct TensorBytes {
   std::int64_t alive = 0;
   std::int64_t most = 0;  ///< peak since the last watch began
@@ -66,7 +67,7 @@ struct Activation {
 /// The tensors that cross a cut, in the order of their frames: 1 to experiment::kMostCrossing.
 using Boundary = std::vector<wire::TensorSpec>;
 
-/// How a stage computes: what a deployment would set. Recorded with every trial.
+/// How a stage computes: the settings that a deployment would choose. Recorded with every trial.
 struct ComputeOptions {
   int threads = 1;              ///< intra-operator threads
   bool flush_denormals = true;  ///< treat denormal numbers as zero (they cost up to 35x)
@@ -101,8 +102,8 @@ wire::TensorSpec activation_spec(const experiment::ComputeMode& mode, std::vecto
 
 class TrainingPart;
 
-/// What computes inside a stage: LibTorch (compute/zoo) or the synthetic ground truth. The pipeline around it
-/// knows nothing of models. All calls come from the thread that called `configure` first, except `decode` and
+/// Computes a stage's blocks: LibTorch does (compute/zoo, compute/archive), or the synthetic ground truth. The pipeline
+/// around it knows nothing of models. All calls come from the thread that called `configure` first, except `decode` and
 /// `allocate`: receive threads call them, too, possibly while `forward` runs. Errors are thrown as paretopipe::Error.
 class Backend {
  public:

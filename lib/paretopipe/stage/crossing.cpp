@@ -58,27 +58,17 @@ Activation allocate(const Boundary& boundary, Backend& backend) {
 }
 
 wire::SendTimes send(wire::Link& link, std::uint32_t tag, std::size_t micro_batch, const Activation& activation) {
-  const auto count = activation.tensors();
-  wire::SendTimes all;
-  for (std::size_t i = 0; i < count; ++i) {
+  return for_each_frame(micro_batch, activation.tensors(), [&](std::size_t i, std::uint64_t sequence) {
     const auto& tensor = activation.tensor(i);
-    const auto times = link.send_tensor(tag, count * micro_batch + i, tensor.spec, tensor.bytes);
-    if (i == 0) all.begin_ns = times.begin_ns;
-    all.end_ns = times.end_ns;
-  }
-  return all;
+    return link.send_tensor(tag, sequence, tensor.spec, tensor.bytes);
+  });
 }
 
 wire::ReceiveTimes receive(wire::Link& link, std::uint32_t tag, std::size_t micro_batch, const Activation& into) {
-  const auto count = into.tensors();
-  wire::ReceiveTimes all;
-  for (std::size_t i = 0; i < count; ++i) {
+  return for_each_frame(micro_batch, into.tensors(), [&](std::size_t i, std::uint64_t sequence) {
     const auto& tensor = into.tensor(i);
-    const auto times = link.receive_tensor(tag, count * micro_batch + i, tensor.spec, tensor.bytes);
-    if (i == 0) all.begin_ns = times.begin_ns;
-    all.end_ns = times.end_ns;
-  }
-  return all;
+    return link.receive_tensor(tag, sequence, tensor.spec, tensor.bytes);
+  });
 }
 
 AddressRanges::AddressRanges(const Activation& activation) {

@@ -6,9 +6,9 @@
 namespace paretopipe::stage {
 
 /// The source's part in a run of several devices. Deals whole batches out in turn (core/timeline.hpp), with at most
-/// `depth` in flight in total, and computes its own share on the calling thread. `neighbours`: for every other device,
-/// in ascending order, the link from it and the link to it. Each device sees a pipeline of two stages, the first of
-/// which computes nothing.
+/// `depth` in flight in total, and computes its own share on the calling thread. `neighbours` has the link from and the
+/// link to every other device, in ascending order. Each device sees a pipeline of two stages, the first of which
+/// computes nothing.
 ///
 /// In the report's timelines, the source's own batches have the moments of a stage that sends nothing. For a batch of
 /// another device, compute_begin, compute_end and encoded are all the moment of the hand-over: an input is only sent.

@@ -1,4 +1,5 @@
 #include <paretopipe/core/error.hpp>
+#include <paretopipe/stage/crossing.hpp>
 #include <paretopipe/stage/encoding.hpp>
 
 #include <algorithm>
@@ -83,15 +84,11 @@ Decoder::Decoder(const codec::Codec& codec, const Boundary& incoming)
 }
 
 wire::ReceiveTimes Decoder::receive(wire::Link& link, std::uint32_t tag, std::size_t micro_batch) {
-  const auto count = incoming_.size();
-  wire::ReceiveTimes all;
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto encoded = link.receive_encoded(tag, count * micro_batch + i, incoming_[i], codec_.number(), memory_[i]);
-    if (i == 0) all.begin_ns = encoded.times.begin_ns;
-    all.end_ns = encoded.times.end_ns;
+  return for_each_frame(micro_batch, incoming_.size(), [&](std::size_t i, std::uint64_t sequence) {
+    const auto encoded = link.receive_encoded(tag, sequence, incoming_[i], codec_.number(), memory_[i]);
     bodies_[i] = encoded.body;
-  }
-  return all;
+    return encoded.times;
+  });
 }
 
 void Decoder::take(const EncodedTensors& encoded) {
@@ -117,15 +114,10 @@ std::int64_t Decoder::held_bytes() const {
 
 wire::SendTimes send(wire::Link& link, std::uint32_t tag, std::size_t micro_batch, std::uint8_t codec,
                      const EncodedTensors& encoded) {
-  const auto count = encoded.tensors.size();
-  wire::SendTimes all;
-  for (std::size_t i = 0; i < count; ++i) {
+  return for_each_frame(micro_batch, encoded.tensors.size(), [&](std::size_t i, std::uint64_t sequence) {
     const auto& tensor = encoded.tensors[i];
-    const auto times = link.send_encoded(tag, count * micro_batch + i, tensor.spec, codec, tensor.body());
-    if (i == 0) all.begin_ns = times.begin_ns;
-    all.end_ns = times.end_ns;
-  }
-  return all;
+    return link.send_encoded(tag, sequence, tensor.spec, codec, tensor.body());
+  });
 }
 
 }  // namespace paretopipe::stage

@@ -11,9 +11,9 @@
 
 namespace paretopipe::stage {
 
-// What crosses a cut with a codec. The threads that serve the links encode and decode: the sending one encodes right
-// before it sends, and the receiving one decodes. With a CPU to spare the next micro-batch is computed meanwhile, and
-// without one nothing is lost (results/README.md, "Which thread encodes").
+// Tensors that cross a cut with a codec. The threads that serve the links encode and decode: the sending one encodes
+// right before it sends, and the receiving one decodes. With a CPU to spare the next micro-batch is computed meanwhile,
+// and without one nothing is lost (results/README.md, "Which thread encodes").
 
 /// How a codec sees a tensor of this spec.
 codec::Layout layout_of(const wire::TensorSpec& spec);
@@ -39,10 +39,11 @@ struct EncodedTensors {
 /// Encodes what a stage sends. For one thread.
 class Encoder {
  public:
-  /// `codec` must encode. `what` it encodes, for errors.
+  /// `codec` must encode. `what` names what it encodes, for errors.
   Encoder(const codec::Codec& codec, std::string what);
 
-  /// What it returns is valid until the next call. Throws EnvironmentError for NaN and infinities.
+  /// What it returns is valid until the next call. Throws EnvironmentError if the codec cannot encode the values, such
+  /// as NaN and infinities.
   const EncodedTensors& encode(const Activation& activation);
 
   std::uint8_t number() const { return codec_.number(); }
@@ -70,10 +71,11 @@ class Decoder {
   /// Throws what wire::Link throws.
   wire::ReceiveTimes receive(wire::Link& link, std::uint32_t tag, std::size_t micro_batch);
 
-  /// Takes what did not come over a link. `encoded` must outlive its decode().
+  /// Takes an encoded micro-batch that did not come over a link. `encoded` must outlive the decode() that follows.
   void take(const EncodedTensors& encoded);
 
-  /// Decodes it into memory of exactly its size. Throws wire::ProtocolError for what the codec cannot have made.
+  /// Decodes the latest micro-batch into memory of exactly its size. Throws wire::ProtocolError for what the codec
+  /// cannot have made.
   void decode(const Activation& into);
 
   std::int64_t held_bytes() const;

@@ -6,7 +6,13 @@
 /// How every control message travels: {"type": name, "body": {...}}.
 namespace paretopipe::stage {
 
-/// {"type": ..., "body": ...}
+/// The base of a message that has no fields. Its body is an empty object; reading ignores whatever is there.
+struct NoFields {};
+inline void to_json(nlohmann::json& json, const NoFields&) {
+  json = nlohmann::json::object();
+}
+inline void from_json(const nlohmann::json&, NoFields&) {}
+
 template <class Message>
 nlohmann::json wrap(const Message& message) {
   return {{"type", Message::kType}, {"body", message}};

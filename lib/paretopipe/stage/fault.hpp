@@ -9,7 +9,7 @@
 
 namespace paretopipe::stage {
 
-/// What a failed request says of those to come.
+/// What the failure of one request means for later ones.
 enum class FaultKind {
   refused,       ///< the same request would fail again
   peer_lost,     ///< a neighbour ended the link: an effect; the neighbour is or knows the cause
@@ -34,7 +34,7 @@ struct Fault {
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Fault, reason, exit_code, kind)
 
-/// What to answer where a request has ended with this exception.
+/// The answer to a request that ended with this exception.
 Fault fault_of(const std::exception& exception);
 
 }  // namespace paretopipe::stage

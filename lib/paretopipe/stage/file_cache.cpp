@@ -59,7 +59,7 @@ std::filesystem::path users_file_cache() {
       "keep a file in $HOME/.cache/paretopipe/files: the login has no HOME; set HOME or XDG_CACHE_HOME there");
 }
 
-/// A file of which not everything is there yet. It has another name until then, and is gone at the end of life unless
+/// A file that is still incomplete. It has another name until it is complete, and is removed at the end of life unless
 /// it was kept.
 class FileCache::Incoming {
  public:
@@ -71,12 +71,6 @@ class FileCache::Incoming {
     name_ = (folder_ / (sha256_ + ".XXXXXX")).string();
     file_ = FileDescriptor(::mkostemp(name_.data(), O_CLOEXEC));
     if (file_.get() < 0) throw cannot_keep(folder_, errno);
-    try {
-      reserve();
-    } catch (...) {
-      ::unlink(name_.c_str());
-      throw;
-    }
   }
   ~Incoming() {
     if (!name_.empty()) ::unlink(name_.c_str());
@@ -88,14 +82,16 @@ class FileCache::Incoming {
     return chunk.sha256 == sha256_ && chunk.total == total_ && chunk.offset == written_;
   }
 
+  /// A file that does not fit is refused at once rather than minutes later. Not every file system can tell.
+  void reserve() {
+    if (::fallocate(file_.get(), FALLOC_FL_KEEP_SIZE, 0, total_) == 0) return;
+    if (errno == ENOSPC || errno == EDQUOT || errno == EFBIG) throw cannot_keep(folder_, errno);
+  }
+
   void add(std::span<const std::byte> bytes) {
-    while (!bytes.empty()) {
-      const auto written = ::write(file_.get(), bytes.data(), bytes.size());
-      if (written < 0 && errno == EINTR) continue;
-      if (written < 0) throw cannot_keep(folder_, errno);
-      bytes = bytes.subspan(static_cast<std::size_t>(written));
-      written_ += written;
-    }
+    const int error = write_all(file_.get(), {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    if (error != 0) throw cannot_keep(folder_, error);
+    written_ += std::ssize(bytes);
   }
 
   bool complete() const { return written_ == total_; }
@@ -116,12 +112,6 @@ class FileCache::Incoming {
   }
 
  private:
-  /// A file that does not fit is refused at once rather than minutes later. Not every file system can tell.
-  void reserve() {
-    if (::fallocate(file_.get(), FALLOC_FL_KEEP_SIZE, 0, total_) == 0) return;
-    if (errno == ENOSPC || errno == EDQUOT || errno == EFBIG) throw cannot_keep(folder_, errno);
-  }
-
   std::filesystem::path folder_;
   std::string sha256_;
   std::int64_t total_;
@@ -147,6 +137,7 @@ std::filesystem::path FileCache::take(const TakeChunk& chunk, std::span<const st
   if (chunk.offset == 0) {
     incoming.reset();  // its room may be needed
     incoming = std::make_unique<Incoming>(folder_, chunk);
+    incoming->reserve();
   }
   if (!incoming || !incoming->continues_with(chunk) || bytes.size() != announced) {
     throw wire::ProtocolError(fmt::format("the driver sent bytes {} to {} of a file of {} out of order", chunk.offset,
@@ -172,7 +163,7 @@ void check_names(const FindFolder& request) {
   throw wire::ProtocolError("the driver asked for a folder whose files have no names, or some that cannot be");
 }
 
-/// Of what the folder holds, so that the same files are linked once.
+/// The name follows from what the folder holds, so that the same files are linked once.
 std::string name_of_folder(const FindFolder& request) {
   std::string list;
   for (std::size_t i = 0; i < request.names.size(); ++i) {

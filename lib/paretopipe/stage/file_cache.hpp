@@ -11,7 +11,7 @@
 
 namespace paretopipe::stage {
 
-/// The most bytes of a file that travel at a time. Both sides hold them in memory, and each time has a deadline of its
+/// The most bytes of a file that travel at a time. Both sides hold them in memory, and each chunk has a deadline of its
 /// own.
 inline constexpr std::int64_t kChunkBytes = std::int64_t{4} << 20;
 
@@ -19,7 +19,7 @@ inline constexpr std::int64_t kChunkBytes = std::int64_t{4} << 20;
 inline constexpr std::int64_t kLargestFileBytes = std::int64_t{1} << 40;
 
 /// The tensor that follows the request: as many int64 as hold the bytes, the last one filled up with zeroes. Throws
-/// wire::ProtocolError for a request that cannot be.
+/// wire::ProtocolError for an impossible request.
 wire::TensorSpec tensor_of(const TakeChunk& chunk);
 
 /// The folder of files that drivers sent, in the login's cache folder (XDG Base Directory Specification). Throws
@@ -42,13 +42,13 @@ class FileCache {
   /// Empty if the file is not there.
   std::filesystem::path find(const std::string& sha256) const;
 
-  /// Takes the next bytes of a file, `bytes` as tensor_of has them. The first chunk of a file makes an incomplete one
-  /// be forgotten. Returns the file's path after the last chunk, and nothing before. Throws wire::ProtocolError for a
-  /// chunk out of order; EnvironmentError, with the folder and the reason, if the file cannot be kept there, and if its
-  /// contents turn out to be others. Nothing of the file remains then.
+  /// Takes the next bytes of a file; `bytes` are those of the tensor that tensor_of() describes. The first chunk of a
+  /// file discards an incomplete file. Returns the file's path after the last chunk, and nothing before. Throws
+  /// wire::ProtocolError for a chunk out of order. Throws EnvironmentError, with the folder and the reason, if the file
+  /// cannot be kept there or if its contents turn out to be others. Nothing of the file remains then.
   std::filesystem::path take(const TakeChunk& chunk, std::span<const std::byte> bytes);
 
-  /// A folder with links to these files, which is made unless it is there. Throws wire::ProtocolError for names that
+  /// Returns a folder with links to these files. Makes it unless it is there. Throws wire::ProtocolError for names that
   /// are no plain ones of files, or that occur twice; EnvironmentError if the folder cannot be made.
   FolderFound find_folder(const FindFolder& request) const;
 

@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-/// What the driver and a stage say to each other of files that the stage's device lacks.
+/// The messages about files that the stage's device lacks.
 namespace paretopipe::stage {
 
 /// Asks for a file that another driver, or this one, sent to the stage's device before (file_cache.hpp).
@@ -18,7 +18,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FindFile, sha256)
 
 struct FileFound {
   static constexpr std::string_view kType = "file_found";
-  std::string path;  ///< there; empty: the device does not have it
+  std::string path;  ///< on the device; empty if it does not have the file
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FileFound, path)
 
@@ -49,7 +49,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FindFolder, names, sha256s)
 
 struct FolderFound {
   static constexpr std::string_view kType = "folder_found";
-  std::string path;                  ///< there; empty if files are missing
+  std::string path;                  ///< on the device; empty if files are missing
   std::vector<std::string> missing;  ///< SHA-256, each once
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FolderFound, path, missing)

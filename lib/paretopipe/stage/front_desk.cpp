@@ -8,6 +8,7 @@
 #include <paretopipe/wire/frame.hpp>
 #include <paretopipe/wire/link.hpp>
 
+#include <new>
 #include <utility>
 
 namespace paretopipe::stage {
@@ -66,7 +67,8 @@ std::vector<wire::TensorSpec> announced_by(const nlohmann::json& request) {
   return {};
 }
 
-/// Memory for the tensors that follow a request. None follow an invalid one, which its handler reports.
+/// Memory for the tensors that follow a request. None follow an invalid one, which its handler reports. Throws
+/// std::bad_alloc if there is too little memory: the tensors would come all the same, and nothing could receive them.
 std::vector<Activation> room_after(const nlohmann::json& request) {
   std::vector<Activation> room;
   try {
@@ -75,6 +77,8 @@ std::vector<Activation> room_after(const nlohmann::json& request) {
       std::shared_ptr<std::byte[]> memory(new std::byte[bytes]);
       room.push_back({spec, {memory.get(), bytes}, memory});
     }
+  } catch (const std::bad_alloc&) {
+    throw;
   } catch (const std::exception&) {
     return {};
   }

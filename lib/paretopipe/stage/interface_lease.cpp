@@ -46,7 +46,7 @@ class InterfaceLease::WatchedLease {
   bool over() const { return end_.wait_for(std::chrono::seconds(0)) == std::future_status::ready; }
   experiment::LinkConditions read_back() const { return lease_.read_back(); }
 
-  /// What Lease::end returns and throws.
+  /// Returns and throws what Lease::end does.
   shaping::LeaseOutcome end() const {
     ask_to_end();
     return end_.get();

@@ -4,11 +4,11 @@
 #include <memory>
 #include <string>
 
-// What a network profile does to the links between two machines is done by the kernel of the sender's machine, where
-// this process may and nobody asked for relays: on its real interface, for these links alone, and under a lease
-// (shaping/interface/lease.hpp). The lease's keeper is the stage program with the argument "keep-lease", and removes
-// everything when the stage has gone, however it ended. If the keeper is killed, the stage removes it at once, whatever
-// it computes: it may be killed itself before it has time for it.
+// Shapes the links between two machines by the kernel of the sender's machine, if this process may ask it to and nobody
+// asked for relays. The network profile applies on the machine's real interface, to these links alone, and under a
+// lease (shaping/interface/lease.hpp). The lease's keeper is the stage program with the argument "keep-lease". It
+// removes everything when the stage has gone, however it ended. If the keeper is killed, the stage removes everything
+// at once, even in the middle of a computation, because the stage might be killed before it has finished.
 namespace paretopipe::stage {
 
 class InterfaceLease {
@@ -16,8 +16,8 @@ class InterfaceLease {
   InterfaceLease();
   ~InterfaceLease();
 
-  /// Replaces the lease, if there is one. Throws EnvironmentError, with nothing applied, for what Lease refuses, and if
-  /// the kernel did something else than it was asked for.
+  /// Replaces the lease, if there is one. Throws EnvironmentError, with nothing applied, if Lease does, and if the
+  /// kernel did something else than it was asked for.
   InterfaceLeased take(const LeaseInterface& request);
 
   /// What the kernel does now. Throws EnvironmentError if the lease is over or the shaping is gone.

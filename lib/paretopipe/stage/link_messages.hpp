@@ -1,6 +1,7 @@
 #pragma once
 #include <paretopipe/experiment/network_profile.hpp>
 #include <paretopipe/shaping/emulated/schedule.hpp>
+#include <paretopipe/stage/envelope.hpp>
 #include <paretopipe/wire/key.hpp>
 
 #include <cstdint>
@@ -24,7 +25,7 @@ inline void from_json(const nlohmann::json& json, Key& key) {
 /// The control messages about the links between stages: how these are made, and what they can do.
 namespace paretopipe::stage {
 
-/// Opens a port at which the previous stage of the ring will knock: the first free one from `first_port` to
+/// Opens a port for the connection of the previous stage of the ring: the first free one from `first_port` to
 /// `last_port`. 0 to 0: whichever the kernel chooses.
 struct Listen {
   static constexpr std::string_view kType = "listen";
@@ -40,12 +41,12 @@ struct Listening {
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Listening, port)
 
-/// In place of a device's index: the links of a ring in which gradients travel, from each stage to the previous one.
+/// Stands for a device's index: the ring in which gradients travel, from each stage to the previous one.
 inline constexpr int kBackwardRing = -1;
 
 /// Connects to the next stage and accepts the previous one's connection, at the same time. Must be sent to all stages
-/// before waiting for any. The only message with a secret in it: the key has no other way to a stage. A device that
-/// batches are dealt out to joins the source in the same way, as its only neighbour; both keep these links beside those
+/// before waiting for any. The only message with a secret in it: the key has no other way to a stage. If batches are
+/// dealt out, each device joins the source in the same way, as its only neighbour. Both keep these links beside those
 /// of the ring.
 struct Join {
   static constexpr std::string_view kType = "join";
@@ -53,26 +54,22 @@ struct Join {
   std::uint16_t next_port = 0;
   wire::Key key;  ///< known only to this pipeline's stages; strangers at the port are turned away
   int timeout_s = 10;
-  int device = 0;          ///< which shares these links with the source; 0: the ring, or kBackwardRing
+  int device = 0;          ///< the device that shares these links with the source; 0: the ring, or kBackwardRing
   std::string incoming{};  ///< the name of the link from the previous stage, which that stage has as `outgoing`
   std::string outgoing{};  ///< the name of the link to the next stage
   bool tls = false;        ///< encrypt both links
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Join, next_host, next_port, key, timeout_s, device, incoming, outgoing, tls)
 
-struct Joined {
+struct Joined : NoFields {
   static constexpr std::string_view kType = "joined";
 };
-inline void to_json(nlohmann::json& json, const Joined&) {
-  json = nlohmann::json::object();
-}
-inline void from_json(const nlohmann::json&, Joined&) {}
 
-/// How much a probe of a link measures. Both sides get the same. The defaults suit a link of which nothing is known.
+/// How much a probe of a link measures. Both sides get the same. The defaults suit a link about which nothing is known.
 struct ProbeExtent {
   int round_trips = 31;
   std::int64_t most_bytes = std::int64_t{8} << 20;  ///< of a transfer
-  int patience_s = 10;                              ///< without any message; the first transfer takes less at 60 kbit/s
+  int patience_s = 10;                              ///< without any message; enough for the first transfer at 60 kbit/s
 
   bool operator==(const ProbeExtent&) const = default;
 };
@@ -111,13 +108,9 @@ struct AnswerProbe {
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AnswerProbe, key, timeout_s, extent)
 
-struct ProbeAnswered {
+struct ProbeAnswered : NoFields {
   static constexpr std::string_view kType = "probe_answered";
 };
-inline void to_json(nlohmann::json& json, const ProbeAnswered&) {
-  json = nlohmann::json::object();
-}
-inline void from_json(const nlohmann::json&, ProbeAnswered&) {}
 
 /// Asks for a relay on this stage's machine towards stage `to`, which listens at `host` and `port`: the next connection
 /// to the relay leads there. The first of these requests starts the process of the relays (relays.hpp). A relay shapes
@@ -138,7 +131,8 @@ struct RelayOpened {
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RelayOpened, host, port)
 
-/// Sets what the relay towards stage `to` does to everything that it reads from now on. `forward` leads there.
+/// Sets what the relay towards stage `to` does to everything that it reads from now on. `forward` is for the direction
+/// towards that stage.
 struct ShapeRelay {
   static constexpr std::string_view kType = "shape_relay";
   int to = 0;
@@ -148,13 +142,9 @@ struct ShapeRelay {
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ShapeRelay, to, forward, backward, seed)
 
-struct RelayShaped {
+struct RelayShaped : NoFields {
   static constexpr std::string_view kType = "relay_shaped";
 };
-inline void to_json(nlohmann::json& json, const RelayShaped&) {
-  json = nlohmann::json::object();
-}
-inline void from_json(const nlohmann::json&, RelayShaped&) {}
 
 /// Restarts the count of every relay's lateness.
 struct WatchRelays {
@@ -163,26 +153,18 @@ struct WatchRelays {
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(WatchRelays, tolerance_ns)
 
-struct RelaysWatched {
+struct RelaysWatched : NoFields {
   static constexpr std::string_view kType = "relays_watched";
 };
-inline void to_json(nlohmann::json& json, const RelaysWatched&) {
-  json = nlohmann::json::object();
-}
-inline void from_json(const nlohmann::json&, RelaysWatched&) {}
 
 /// Asks how late the relays were since WatchRelays.
-struct ReadRelays {
+struct ReadRelays : NoFields {
   static constexpr std::string_view kType = "read_relays";
 };
-inline void to_json(nlohmann::json& json, const ReadRelays&) {
-  json = nlohmann::json::object();
-}
-inline void from_json(const nlohmann::json&, ReadRelays&) {}
 
-/// Asks for a lease on the interface towards the machine `host`, in place of the one that this stage has: what leaves
-/// over it for that machine's `ports`, or from these ports to it, gets the conditions (interface_lease.hpp). Conditions
-/// that shape nothing end the lease.
+/// Asks for a lease on the interface towards the machine `host`, in place of the one that this stage has. The
+/// conditions are for what leaves over the interface to that machine, if it goes to one of `ports` or comes from one
+/// (interface_lease.hpp). Conditions that shape nothing end the lease.
 struct LeaseInterface {
   static constexpr std::string_view kType = "lease_interface";
   std::string host;
@@ -191,16 +173,12 @@ struct LeaseInterface {
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LeaseInterface, host, ports, conditions)
 
-/// Asks what the kernel does now.
-struct ReadLease {
+/// Asks what the kernel does now to shape the interface.
+struct ReadLease : NoFields {
   static constexpr std::string_view kType = "read_lease";
 };
-inline void to_json(nlohmann::json& json, const ReadLease&) {
-  json = nlohmann::json::object();
-}
-inline void from_json(const nlohmann::json&, ReadLease&) {}
 
-/// The answer to both.
+/// The answer to LeaseInterface and ReadLease.
 struct InterfaceLeased {
   static constexpr std::string_view kType = "interface_leased";
   std::string interface;                 ///< empty without a lease

@@ -42,7 +42,7 @@ class Watchdog {
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
 
-  /// Something has happened.
+  /// To be called whenever something has happened on the link.
   void pat() {
     const std::lock_guard lock(mutex_);
     deadline_ = Clock::now() + patience_;
@@ -79,7 +79,7 @@ class Side {
     attempt([&] { link_.send_tensor(0, sent_++, spec_of(std::ssize(bytes)), bytes); });
   }
 
-  /// How long the bytes took to come in.
+  /// Returns how long the bytes took to come in, in nanoseconds.
   std::int64_t receive(std::span<std::byte> bytes) {
     wire::ReceiveTimes times;
     attempt([&] { times = link_.receive_tensor(0, received_++, spec_of(std::ssize(bytes)), bytes); });

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <optional>
 
-// What the way from one stage to another can do, over a link of its own: one stage connects, measures and says what it
-// found; the other listens and answers. Small messages first, with nothing else under way, then transfers, each twice
-// as long as the one before it, until one took long enough to tell the rate.
+// Measures the way from one stage to another over a link of its own: one stage connects, measures and reports; the
+// other listens and answers. Small messages come first, with nothing else under way. Then come transfers, each twice as
+// long as the one before it, until one took long enough to tell the rate.
 namespace paretopipe::stage {
 
 /// The connecting side. Throws EnvironmentError if the other cannot be reached, or nothing more comes from it.
@@ -19,8 +19,8 @@ void answer_probe(wire::Listener& listener, const AnswerProbe& request);
 /// The bytes of the first transfer.
 inline constexpr std::int64_t kFirstTransfer = std::int64_t{64} << 10;
 
-/// The bytes of the transfer after one of `bytes` that came in within `took_ns`; none if that one tells the rate, or
-/// has `most` bytes or more. Both sides decide by it.
+/// The bytes of the transfer that follows one of `bytes` which took `took_ns`. None if that one tells the rate, or has
+/// `most` bytes or more. Both sides call this, so they agree.
 std::optional<std::int64_t> next_transfer(std::int64_t bytes, std::int64_t took_ns, std::int64_t most);
 
 }  // namespace paretopipe::stage

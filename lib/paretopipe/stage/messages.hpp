@@ -1,7 +1,7 @@
 #pragma once
 #include <paretopipe/codec/codec.hpp>
 #include <paretopipe/core/fidelity.hpp>
-#include <paretopipe/core/json.hpp>
+#include <paretopipe/core/json_fields.hpp>
 #include <paretopipe/core/timeline.hpp>
 #include <paretopipe/experiment/model_description.hpp>
 #include <paretopipe/experiment/scenario.hpp>
@@ -51,8 +51,7 @@ inline void from_json(const nlohmann::json& json, Codec& codec) {
 namespace paretopipe::stage {
 
 /// Grows whenever a message changes its meaning. The driver refuses a stage of another version. It did not grow with
-/// `codec_begin`: a report without it is understood, so that a stage program from before can be measured beside this
-/// one.
+/// `codec_begin`: a report without it is understood, so that an older stage program can be measured beside this one.
 inline constexpr int kControlProtocolVersion = 21;
 
 /// First request: where and how to compute.
@@ -79,7 +78,7 @@ inline void to_json(nlohmann::json& json, const Configured& reply) {
           {"cpus", reply.cpus},
           {"compute", reply.compute}};
 }
-/// Reads only the version of another protocol version's reply: the rest may look different there.
+/// Reads only the version from a reply of another protocol version: the rest may look different there.
 inline void from_json(const nlohmann::json& json, Configured& reply) {
   json.at("protocol_version").get_to(reply.protocol_version);
   if (reply.protocol_version != kControlProtocolVersion) return;
@@ -89,13 +88,9 @@ inline void from_json(const nlohmann::json& json, Configured& reply) {
 }
 
 /// Asks for the names of the models that the stage knows.
-struct ListModels {
+struct ListModels : NoFields {
   static constexpr std::string_view kType = "list_models";
 };
-inline void to_json(nlohmann::json& json, const ListModels&) {
-  json = nlohmann::json::object();
-}
-inline void from_json(const nlohmann::json&, ListModels&) {}
 
 struct ModelList {
   static constexpr std::string_view kType = "model_list";
@@ -117,13 +112,9 @@ struct Described {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Described, description)
 
 /// Asks what would spoil or prevent a measurement on the stage's machine.
-struct CheckHealth {
+struct CheckHealth : NoFields {
   static constexpr std::string_view kType = "check_health";
 };
-inline void to_json(nlohmann::json& json, const CheckHealth&) {
-  json = nlohmann::json::object();
-}
-inline void from_json(const nlohmann::json&, CheckHealth&) {}
 
 struct Health {
   static constexpr std::string_view kType = "health";
@@ -180,9 +171,9 @@ struct ReferencesFollow {
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ReferencesFollow, ends, against_eager, labels)
 
-/// Makes this stage the source, which compares the results with the unsplit model's outputs. These follow this request,
-/// as the frames that followed the reply to ComputeReferences. A source on another machine, where the data need not be,
-/// gets its inputs and labels in the same way; any other one makes the same itself.
+/// Makes this stage the source, which compares the results with the unsplit model's outputs. The outputs follow this
+/// request, in the same frames as after the reply to ComputeReferences. A source on another machine may lack the data,
+/// so it gets its inputs and labels in the same way. Any other source makes the same ones itself.
 struct TakeReferences {
   static constexpr std::string_view kType = "take_references";
   ModelRequest model;
@@ -194,13 +185,9 @@ struct TakeReferences {
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TakeReferences, model, distinct_inputs, micro_batches, ends, with_inputs, labels)
 
-struct ReferencesTaken {
+struct ReferencesTaken : NoFields {
   static constexpr std::string_view kType = "references_taken";
 };
-inline void to_json(nlohmann::json& json, const ReferencesTaken&) {
-  json = nlohmann::json::object();
-}
-inline void from_json(const nlohmann::json&, ReferencesTaken&) {}
 
 /// Prepares these blocks for the runs that follow, with micro-batches of these tensors. Nothing of this is timed.
 struct Prepare {
@@ -214,13 +201,7 @@ struct Prepared {
   static constexpr std::string_view kType = "prepared";
   std::optional<Preparation> preparation;  ///< nothing if there was nothing to do
 };
-inline void to_json(nlohmann::json& json, const Prepared& prepared) {
-  json = nlohmann::json::object();
-  write_optional(json, "preparation", prepared.preparation);
-}
-inline void from_json(const nlohmann::json& json, Prepared& prepared) {
-  read_optional(json, "preparation", prepared.preparation);
-}
+PARETOPIPE_JSON(Prepared, preparation)
 
 /// Asks for the time of some runs of consecutive blocks that begin with the same one (time_runs.hpp). Loads the whole
 /// model for that.
@@ -232,8 +213,8 @@ struct TimeRuns {
   std::vector<int> ends;  ///< of each run, not included in it; ascending
   int rounds = 1;
   bool prepared = false;       ///< prepare each run first, as for trials in optimized mode
-  std::int64_t least_ns = 0;   ///< more rounds of a run until all took this long together, at most ten seconds
-  std::int64_t enough_ns = 0;  ///< leave the runs after one out whose rounds all took longer; 0: time all
+  std::int64_t least_ns = 0;   ///< more rounds of a run until all together took this long, at most ten seconds
+  std::int64_t enough_ns = 0;  ///< leave out the runs after one whose rounds all took longer; 0: time all
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TimeRuns, model, block_count, begin, ends, rounds, prepared, least_ns, enough_ns)
 
@@ -242,15 +223,7 @@ struct RunTime {
   std::vector<std::int64_t> compute_ns{};      ///< of each round, with encode
   std::optional<std::int64_t> memory_bytes{};  ///< that a stage of these blocks needs; nothing if it is not counted
 };
-inline void to_json(nlohmann::json& json, const RunTime& run) {
-  json = {{"end", run.end}, {"compute_ns", run.compute_ns}};
-  write_optional(json, "memory_bytes", run.memory_bytes);
-}
-inline void from_json(const nlohmann::json& json, RunTime& run) {
-  json.at("end").get_to(run.end);
-  json.at("compute_ns").get_to(run.compute_ns);
-  read_optional(json, "memory_bytes", run.memory_bytes);
-}
+PARETOPIPE_JSON(RunTime, end, compute_ns, memory_bytes)
 
 struct RunTimes {
   static constexpr std::string_view kType = "run_times";
@@ -282,8 +255,8 @@ struct CodecTimes {
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CodecTimes, codecs)
 
-/// Runs a SingleStream phase and then an Offline phase, or one of them, or a Server phase alone, each of warmup +
-/// batches batches. A batch travels as `micro-batches` micro-batches, numbered from 0 through all phases, and a
+/// Runs a SingleStream phase and then an Offline phase, or one of them, or a Server phase alone, each of `warmup` and
+/// then `batches` batches. A batch travels as `micro_batches` micro-batches, numbered from 0 through all phases, and a
 /// micro-batch as one frame for each tensor of `incoming` (crossing.hpp). Goes to all stages that take part; they then
 /// talk only to each other until they report.
 ///
@@ -309,7 +282,7 @@ struct Run {
   int devices = 1;                       ///< devices that batches are dealt out to; 1: a pipeline
   int device = 0;                        ///< index of this stage among them
 
-  /// At the source.
+  /// How the source deals the batches out.
   Deal deal() const { return {static_cast<std::size_t>(devices), static_cast<std::size_t>(phase_batches())}; }
   int phase_count() const { return server ? 1 : experiment::count(phases); }
   int phase_batches() const { return warmup + batches; }
@@ -359,22 +332,14 @@ struct FetchResult {
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FetchResult, tag)
 
-struct ResultFollows {
+struct ResultFollows : NoFields {
   static constexpr std::string_view kType = "result_follows";
 };
-inline void to_json(nlohmann::json& json, const ResultFollows&) {
-  json = nlohmann::json::object();
-}
-inline void from_json(const nlohmann::json&, ResultFollows&) {}
 
 /// One exchange of RFC 5905's four timestamps. The driver has the outer two.
-struct ClockProbe {
+struct ClockProbe : NoFields {
   static constexpr std::string_view kType = "clock_probe";
 };
-inline void to_json(nlohmann::json& json, const ClockProbe&) {
-  json = nlohmann::json::object();
-}
-inline void from_json(const nlohmann::json&, ClockProbe&) {}
 
 struct ClockReading {
   static constexpr std::string_view kType = "clock_reading";

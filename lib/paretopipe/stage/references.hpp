@@ -73,12 +73,13 @@ ComputedReferences compute_references(const ComputeReferences& request, Backend&
 /// The tensors that follow the request. Throws wire::ProtocolError for impossible numbers.
 std::vector<wire::TensorSpec> tensors_of(const TakeReferences& request);
 
-/// Copies of inputs that came over the control link, in memory of the backend like those that it makes. They are freed
-/// one after the other: all of them may be a gibibyte.
+/// Copies of inputs that came over the control link, in memory of the backend like those that it makes. Frees each of
+/// `received` once it is copied, because all of them may be a gibibyte.
 std::vector<Activation> copy_inputs(std::span<Activation> received, Backend& backend);
 
-/// Joins the outputs, `tensors`, with the inputs that belong to them: those that follow, or else the same made anew.
-/// Throws UsageError for labels that are not classes of the model, and what the backend throws.
+/// Joins the outputs with the inputs that belong to them. `tensors` are the outputs, and behind them the inputs if the
+/// request says so; otherwise the same inputs are made anew. Throws UsageError for labels that are not classes of the
+/// model, and what the backend throws.
 ReferenceSet take_references(const TakeReferences& request, std::vector<Activation> tensors, Backend& backend);
 
 }  // namespace paretopipe::stage

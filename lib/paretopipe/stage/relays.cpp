@@ -23,7 +23,7 @@ namespace {
 constexpr const char* kRelayAddress = "127.0.0.1";  // for the stage alone
 constexpr int kReapTimeoutMs = 1000;
 
-/// By the stage that they lead to.
+/// The relays of this machine, by the stage that they lead to.
 class Relays {
  public:
   nlohmann::json answer(const nlohmann::json& request) {
@@ -67,7 +67,7 @@ class Relays {
   std::map<int, shaping::EmulatedLink> relays_;
 };
 
-/// What is started meanwhile may use these CPUs, whichever the calling thread is bound to.
+/// During its life, the calling thread and what it starts may use these CPUs.
 class OnCpus {
  public:
   explicit OnCpus(const host::CpuSet& cpus) : own_(host::current_affinity()) { host::set_affinity(cpus); }

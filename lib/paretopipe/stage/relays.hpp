@@ -8,12 +8,12 @@
 
 #include <nlohmann/json.hpp>
 
-// What a network profile does to the links between machines is done on the sender's machine, by relays beside the
-// stage: its links lead to a relay on the same machine, which passes the bytes on over the real network when they are
-// due (shaping/emulated/emulated_link.hpp). Nothing else has to be installed there, and one clock times every delay.
+// Relays on the sender's machine, beside the stage, apply a network profile to the links between machines. The stage's
+// links lead to a relay on the same machine, which passes the bytes on over the real network when they are due
+// (shaping/emulated/emulated_link.hpp). Nothing else has to be installed there, and one clock times every delay.
 //
-// The relays have a process of their own. What they use is not the stage's: its CPU time and memory are measured, and
-// its threads are bound to its CPUs. The process ends with the stage.
+// The relays have a process of their own, because the stage's CPU time and memory are measured, and its threads are
+// bound to its CPUs. The process ends with the stage.
 namespace paretopipe::stage {
 
 /// The process of the relays: answers OpenRelay, ShapeRelay, WatchRelays and ReadRelays until the link ends. Answers a
@@ -26,7 +26,7 @@ bool is_for_relays(const nlohmann::json& request);
 /// The stage's end of that process, which is the stage program with the argument "relay".
 class RelayProcess {
  public:
-  /// `cpus`: those that the process may use. Throws EnvironmentError if it cannot be started.
+  /// `cpus` are those that the process may use. Throws EnvironmentError if it cannot be started.
   explicit RelayProcess(const host::CpuSet& cpus);
 
   /// Its answer, which may be a `Fault`. Throws ProcessLost, with its last output, if it has died.

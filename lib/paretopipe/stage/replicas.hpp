@@ -15,10 +15,10 @@
 
 #include <nlohmann/json.hpp>
 
-// Replicas: stages that each train the whole model on their share of a step, and add up their gradients over
-// connections of a library for that. How such a library connects its processes is its own affair; it only needs a
-// store, in which one process writes what the others read. The store's entries travel over the control links, so
-// nothing listens for them.
+// Replicas: stages that each train the whole model on their share of a step, and add up their gradients over the
+// connections of a library. How the library connects its processes is its own affair. It only needs a store, in which
+// one process writes what the others read. The store's entries travel over the control links, so nothing listens for
+// them.
 namespace paretopipe::stage {
 
 /// A replica among the others.
@@ -48,8 +48,8 @@ struct TakeStoreWrites {
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TakeStoreWrites, entries)
 
-/// What a replica wrote, at once when it wrote something or is connected with all others, and after a moment anyway: it
-/// may be busy connecting with one that still lacks the entries of a third.
+/// The entries that a replica wrote. The answer comes at once when it wrote something or is connected with all others,
+/// and after a moment in any case: it may be busy connecting with one that still lacks the entries of a third.
 struct StoreWrites {
   static constexpr std::string_view kType = "store_writes";
   StoreEntries entries;  ///< since the last such message
@@ -83,13 +83,14 @@ class MeetingStore {
   bool closed_ = false;
 };
 
-/// Adds up numbers over all replicas, each of which calls with as many numbers. Throws wire::ConnectionLost if another
+/// Adds up numbers over all replicas, each of which calls with equally many. Throws wire::ConnectionLost if another
 /// replica is gone or does not come before the timeout; the group is then useless.
 class AllReduce {
  public:
   virtual ~AllReduce() = default;
 
-  /// Replaces each number by the sum of those of all replicas, the same to the bit on each of them, added in any order.
+  /// Replaces each number by the sum of those of all replicas. The order of the additions is open, but all replicas get
+  /// the same sum to the bit.
   virtual void sum(std::span<float> numbers) = 0;
   virtual void sum(std::span<double> numbers) = 0;
 };
@@ -99,7 +100,7 @@ class AllReduce {
 using JoinReplicas =
     std::function<std::unique_ptr<AllReduce>(const ReplicaPlace& place, std::shared_ptr<MeetingStore> store)>;
 
-/// Connects on a thread of its own, as far as the entries of the others are known.
+/// Connects on a thread of its own, as far as the known entries of the other replicas allow.
 class ReplicaMeeting {
  public:
   ReplicaMeeting(JoinReplicas join, const ReplicaPlace& place);
@@ -107,10 +108,10 @@ class ReplicaMeeting {
   ReplicaMeeting(const ReplicaMeeting&) = delete;
   ReplicaMeeting& operator=(const ReplicaMeeting&) = delete;
 
-  /// Goes on with these entries. Throws what the library throws.
+  /// Adds the others' entries, and returns what this replica wrote. Throws what the library throws.
   StoreWrites go_on(const StoreEntries& of_others);
 
-  /// Once connected.
+  /// The group of replicas; only once connected.
   std::unique_ptr<AllReduce> take() { return std::move(joined_); }
 
  private:
@@ -120,8 +121,9 @@ class ReplicaMeeting {
   std::thread thread_;  ///< the last member: it uses all others
 };
 
-/// Replaces gradients by their sum over all replicas. `in_double`: added as numbers of 64 bits, of which sums of a few
-/// floats do not depend on the order; otherwise as they are.
+/// Replaces gradients by their sum over all replicas. With `in_double` they are added as numbers of 64 bits: then the
+/// sum of a few floats does not depend on the order, unless their magnitudes are very far apart. Otherwise they are
+/// added as they are.
 void sum_gradients(std::span<float> gradients, bool in_double, AllReduce& replicas);
 
 }  // namespace paretopipe::stage

@@ -12,7 +12,6 @@
 #include <paretopipe/stage/progress.hpp>
 #include <paretopipe/stage/references.hpp>
 #include <paretopipe/stage/relays.hpp>
-#include <paretopipe/stage/run_outcome.hpp>
 #include <paretopipe/stage/session.hpp>
 #include <paretopipe/stage/stage_loops.hpp>
 #include <paretopipe/stage/time_runs.hpp>
@@ -23,7 +22,6 @@
 #include <paretopipe/wire/link.hpp>
 #include <paretopipe/wire/rendezvous.hpp>
 
-#include <algorithm>
 #include <filesystem>
 #include <limits>
 #include <map>
@@ -35,27 +33,8 @@ namespace paretopipe::stage {
 
 namespace {
 
-/// The most that an experiment can ask for; also keeps the sums within an int.
-constexpr int kMaxBatches = 1'000'000;
-
-void check(const Run& request) {
-  const auto countable = [](int count, int least) { return count >= least && count <= kMaxBatches; };
-  if (countable(request.stage_count, 1) && countable(request.warmup, 0) && countable(request.batches, 1) &&
-      countable(request.depth, 1) && countable(request.micro_batches, 1) &&
-      request.phase_micro_batches() <= 2UL * kMaxBatches && countable(request.devices, 1) && request.device >= 0 &&
-      request.device < request.devices && !(request.devices > 1 && request.server)) {
-    return;
-  }
-  throw wire::ProtocolError(
-      fmt::format("the driver sent a run that cannot be: {} stages, {} warm-up and {} measured batches of {} "
-                  "micro-batches, {} in flight, "
-                  "device {} of {}",
-                  request.stage_count, request.warmup, request.batches, request.micro_batches, request.depth,
-                  request.device, request.devices));
-}
-
-/// The divisor of a process's usable memory: all stages together may fill that part with graphs kept for later trials.
-/// The rest is for blocks, activations and other processes.
+/// All stages together may fill one part in so many of a process's usable memory with graphs kept for later trials. The
+/// rest is for blocks, activations and other processes.
 constexpr std::int64_t kShareOfMemory = 4;
 
 std::int64_t memory_for_graphs(const Configure& request) {
@@ -65,36 +44,14 @@ std::int64_t memory_for_graphs(const Configure& request) {
   return host::usable_memory_bytes() / kShareOfMemory / request.stages;
 }
 
-/// A link carries a limited number of tensors of a cut; a result is a single tensor.
-void check(const Boundary& incoming, bool source) {
-  const auto most = source ? std::size_t{1} : std::size_t{experiment::kMostCrossing};
-  if (!incoming.empty() && incoming.size() <= most) return;
-  throw wire::ProtocolError(
-      fmt::format("the driver announced micro-batches of {} tensors where 1 to {} can come", incoming.size(), most));
-}
-
-/// More than any phase takes, short enough that moments on it cannot overflow.
-constexpr std::int64_t kLongestScheduleNs = 30LL * 86'400 * 1'000'000'000;
-
-/// Only the source has a schedule, and it covers all batches.
-void check_schedule(const Run& request, bool source) {
-  const auto& arrivals = request.arrivals;
-  const auto expected = request.server && source ? static_cast<std::size_t>(request.total_batches()) : 0;
-  const bool ordered = std::is_sorted(arrivals.begin(), arrivals.end()) &&
-                       (arrivals.empty() || (arrivals.front() >= 0 && arrivals.back() <= kLongestScheduleNs));
-  if (arrivals.size() == expected && ordered) return;
-  throw wire::ProtocolError(
-      fmt::format("the driver sent a schedule that cannot be: {} arrivals{} where there must be {}", arrivals.size(),
-                  ordered ? "" : ", out of order or beyond 30 days,", expected));
-}
-
 /// The answer to one request: a message and the tensors that follow it.
 struct Reply {
-  Reply(nlohmann::json reply) : message(std::move(reply)) {}
+  Reply(nlohmann::json reply, std::vector<Activation> followed_by = {}, std::uint32_t tag_of_tensors = 0)
+      : message(std::move(reply)), tensors(std::move(followed_by)), tag(tag_of_tensors) {}
 
   nlohmann::json message;
-  std::vector<Activation> tensors{};
-  std::uint32_t tag = 0;  ///< of the tensors
+  std::vector<Activation> tensors;
+  std::uint32_t tag;
 };
 
 /// One handler for each request. The members hold what one request leaves for the next.
@@ -109,7 +66,7 @@ class Session {
     } catch (const ProcessLost&) {
       throw;
     } catch (const Error&) {
-      if (relays_) relays_->last_problem();  // they may have ended, and a link with them, which this says
+      if (relays_) relays_->last_problem();  // throws if they have ended, and a link with them
       throw;
     }
   }
@@ -207,7 +164,7 @@ class Session {
     return problem.empty() ? "" : "; " + problem;
   }
 
-  /// A login without a cache folder matters only where files are needed.
+  /// Opened when first needed: a login without a cache folder matters only where files are needed.
   FileCache& files() {
     if (!files_) files_.emplace(users_file_cache());
     return *files_;
@@ -242,9 +199,7 @@ class Session {
 
   Reply compute_references(const ComputeReferences& request) {
     auto computed = stage::compute_references(request, backend_);
-    Reply reply(wrap(computed.reply));
-    reply.tensors = std::move(computed.tensors);
-    return reply;
+    return {wrap(computed.reply), std::move(computed.tensors)};
   }
 
   ReferencesTaken take_references(const TakeReferences& request, std::vector<Activation> tensors) {
@@ -254,18 +209,13 @@ class Session {
   }
 
   Prepared prepare(const Prepare& request) {
-    check(request.incoming, references_.has_value());
+    check_incoming(request.incoming, references_.has_value());
     return {backend_.prepare(request.blocks, request.incoming)};
   }
 
   RunReport run(const Run& request) {
-    check(request);
     const auto* references = references_ ? &*references_ : nullptr;
-    if (request.stage_count == 1 && references == nullptr) {
-      throw wire::ProtocolError("a stage that runs alone must be the source");
-    }
-    check_schedule(request, references != nullptr);
-    check(request.incoming, references != nullptr);
+    check_run(request, references != nullptr);
     last_batch_.clear();
     auto outcome = request.devices > 1 && references != nullptr
                        ? run_dealer(request, backend_, neighbours_of_dealer(request.devices), *references, &progress_)
@@ -276,10 +226,8 @@ class Session {
 
   Reply make_training_data(const MakeTrainingData& request) {
     const TrainingData data(request.task, true, true, backend_);
-    Reply reply(
-        wrap(TrainingDataFollow{data.inputs().front().spec, static_cast<int>(data.inputs().size()), data.labels()}));
-    reply.tensors = data.inputs();
-    return reply;
+    const auto& inputs = data.inputs();
+    return {wrap(TrainingDataFollow{inputs.front().spec, static_cast<int>(inputs.size()), data.labels()}), inputs};
   }
 
   TrainingPrepared prepare_training(const PrepareTraining& request, std::vector<Activation> inputs) {
@@ -290,7 +238,7 @@ class Session {
     return {};
   }
 
-  /// A failed run leaves nothing to go on with.
+  /// After a failed run there is nothing to go on with.
   TrainReport train(const Train& request) {
     if (!training_) throw wire::ProtocolError("the driver sent train before prepare_training");
     auto stage = *std::exchange(training_, std::nullopt);
@@ -338,9 +286,7 @@ class Session {
       message.specs.push_back(state.tensor.spec);
       tensors.push_back(std::move(state.tensor));
     }
-    Reply reply(wrap(message));
-    reply.tensors = std::move(tensors);
-    return reply;
+    return {wrap(message), std::move(tensors)};
   }
 
   TrainingLinks training_links(const TrainingStage& stage) {
@@ -372,12 +318,10 @@ class Session {
   }
 
   Reply fetch_result(const FetchResult& request) {
-    if (last_batch_.empty())
+    if (last_batch_.empty()) {
       throw wire::ProtocolError("the driver asked for the result of a run that this stage has not");
-    Reply reply(wrap(ResultFollows{}));
-    reply.tensors = last_batch_;
-    reply.tag = request.tag;
-    return reply;
+    }
+    return {wrap(ResultFollows{}), last_batch_, request.tag};
   }
 
   Backend& backend_;
@@ -407,8 +351,7 @@ void serve(wire::Link& control, Backend& backend, JoinReplicas join) {
     Reply reply{nullptr};
     try {
       reply = session.answer(std::move(*request));
-    } catch (
-        const std::exception& error) {  // the session's boundary: what to do about a fault is the driver's to judge
+    } catch (const std::exception& error) {  // the driver judges what to do about a fault
       reply = wrap(fault_of(error));
     }
     desk.reply(reply.message, reply.tag, reply.tensors);

@@ -3,6 +3,7 @@
 #include <paretopipe/stage/encoding.hpp>
 #include <paretopipe/stage/progress.hpp>
 #include <paretopipe/stage/stage_loops.hpp>
+#include <paretopipe/wire/frame.hpp>
 #include <paretopipe/wire/link.hpp>
 
 #include <algorithm>
@@ -13,6 +14,55 @@
 #include <fmt/format.h>
 
 namespace paretopipe::stage {
+
+namespace {
+
+/// More than an experiment can ask for; also keeps the sums within an int.
+constexpr int kMaxBatches = 1'000'000;
+
+void check_counts(const Run& run) {
+  const auto countable = [](int count, int least) { return count >= least && count <= kMaxBatches; };
+  if (countable(run.stage_count, 1) && countable(run.warmup, 0) && countable(run.batches, 1) &&
+      countable(run.depth, 1) && countable(run.micro_batches, 1) && run.phase_micro_batches() <= 2UL * kMaxBatches &&
+      countable(run.devices, 1) && run.device >= 0 && run.device < run.devices && !(run.devices > 1 && run.server)) {
+    return;
+  }
+  throw wire::ProtocolError(
+      fmt::format("the driver sent a run that cannot be: {} stages, {} warm-up and {} measured batches of {} "
+                  "micro-batches, {} in flight, device {} of {}",
+                  run.stage_count, run.warmup, run.batches, run.micro_batches, run.depth, run.device, run.devices));
+}
+
+/// More than any phase takes, short enough that moments on it cannot overflow.
+constexpr std::int64_t kLongestScheduleNs = 30LL * 86'400 * 1'000'000'000;
+
+/// Only the source has a schedule, and it covers all batches.
+void check_schedule(const Run& run, bool source) {
+  const auto& arrivals = run.arrivals;
+  const auto expected = run.server && source ? static_cast<std::size_t>(run.total_batches()) : 0;
+  const bool ordered = std::is_sorted(arrivals.begin(), arrivals.end()) &&
+                       (arrivals.empty() || (arrivals.front() >= 0 && arrivals.back() <= kLongestScheduleNs));
+  if (arrivals.size() == expected && ordered) return;
+  throw wire::ProtocolError(
+      fmt::format("the driver sent a schedule that cannot be: {} arrivals{} where there must be {}", arrivals.size(),
+                  ordered ? "" : ", out of order or beyond 30 days,", expected));
+}
+
+}  // namespace
+
+void check_incoming(const Boundary& incoming, bool source) {
+  const auto most = source ? std::size_t{1} : std::size_t{experiment::kMostCrossing};
+  if (!incoming.empty() && incoming.size() <= most) return;
+  throw wire::ProtocolError(
+      fmt::format("the driver announced micro-batches of {} tensors where 1 to {} can come", incoming.size(), most));
+}
+
+void check_run(const Run& run, bool source) {
+  check_counts(run);
+  if (run.stage_count == 1 && !source) throw wire::ProtocolError("a stage that runs alone must be the source");
+  check_schedule(run, source);
+  check_incoming(run.incoming, source);
+}
 
 namespace {
 
@@ -116,7 +166,7 @@ class StageRun {
     }
   }
 
-  /// Every micro-batch goes to its place in the whole batch's result. The last one completes the batch.
+  /// Receives each micro-batch into its place in the whole batch's result. The last one completes the batch.
   void receive_results() {
     auto& lane = progress_.receive();
     begin();
@@ -178,7 +228,7 @@ class StageRun {
     }
   }
 
-  /// What crosses in place of a result, whose memory is given back; null without a codec.
+  /// Encodes a result and gives its memory back. Null without a codec.
   const EncodedTensors* encode(Job& result, Lane& lane) {
     if (!encoder_) return nullptr;
     lane.now(Doing::working);

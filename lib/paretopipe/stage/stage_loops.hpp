@@ -79,6 +79,13 @@ struct Neighbours {
   wire::Link* next = nullptr;
 };
 
+/// Throws wire::ProtocolError for a run that no driver asks for. `source`: this stage is the source.
+void check_run(const Run& run, bool source);
+
+/// Throws wire::ProtocolError unless so many tensors can cross a link: those of a cut, or the single result that the
+/// source gets.
+void check_incoming(const Boundary& incoming, bool source);
+
 /// Runs this stage's part of one trial, from the first batch to the last, and reports its moments. One thread receives
 /// into preallocated buffers, the calling thread computes, and one thread sends straight from the results' memory.
 /// Small bounded queues join them, so that transfer and compute overlap.

@@ -14,7 +14,7 @@ namespace paretopipe::stage {
 namespace {
 
 constexpr int kMostTimedRounds = 1000;
-/// No quota's period is longer than a second.
+/// Ten periods of the longest quota, whose period is a second.
 constexpr std::int64_t kMostLeastNs = 10'000'000'000;
 /// More rounds than these tell nothing new.
 constexpr std::size_t kMostRounds = 100'000;
@@ -50,8 +50,8 @@ Boundary boundary_of(const Activation& activation) {
   return boundary;
 }
 
-/// One part in so many of the least time of all rounds is spent before them, and uses up what CPU time a quota has
-/// saved.
+/// Before the rounds that count, others run for one part in so many of the least time. They use up what CPU time a
+/// quota has saved.
 constexpr int kDroppedPart = 10;
 
 bool is_short(std::size_t rounds, std::int64_t all_ns, const TimeRuns& request) {
@@ -59,7 +59,7 @@ bool is_short(std::size_t rounds, std::int64_t all_ns, const TimeRuns& request) 
   return all_ns < request.least_ns && rounds < kMostRounds;
 }
 
-/// As if it had come over a link: a stage may overwrite its input.
+/// A copy, as if it had come over a link, because a stage may overwrite its input.
 Activation received_copy(const Activation& activation, const Boundary& boundary, Backend& backend) {
   auto copy = allocate(boundary, backend);
   for (std::size_t i = 0; i < activation.tensors(); ++i) {

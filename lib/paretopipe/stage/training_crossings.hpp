@@ -44,7 +44,7 @@ class Inbound {
 
   bool exists() const { return link_ != nullptr; }
 
-  /// Receives and decodes all micro-batches, each into new memory: what a backward needs stays until then.
+  /// Receives and decodes all micro-batches, each into new memory, because what a backward needs stays until then.
   void receive(Backend& backend, Lane& lane);
 
   /// The next micro-batch's tensors, which belong to the calling thread from now on. Nothing after close().
@@ -67,7 +67,7 @@ class Inbound {
 /// Tensors that go to a neighbour.
 class Outbound {
  public:
-  /// `link` may be null: nothing goes. `what` goes, for errors of the codec. `pass` gets the moments.
+  /// `link` may be null: nothing goes. `what` names what goes, for errors of the codec. `pass` gets the moments.
   Outbound(wire::Link* link, const CrossingRun& run, const codec::Codec& codec, std::string what, PassTimeline& pass);
 
   bool exists() const { return link_ != nullptr; }

@@ -10,13 +10,13 @@
 
 namespace paretopipe::stage {
 
-/// What a training learns from: some batches, which its steps take in turn.
+/// The data of a training: some batches, which its steps take in turn.
 class TrainingData {
  public:
-  /// Makes the inputs, the labels or both. Labels are those of the data if the request has them, which start over after
-  /// the last sample, and otherwise drawn from its seed. Throws UsageError for a label that is no class of the model,
-  /// wire::ProtocolError for impossible numbers, and what the backend throws.
-  /// `first_step`: the step that takes the first of the batches.
+  /// Makes the inputs, the labels or both. The labels are those of the data if the request has them, and start over
+  /// after the last sample. Otherwise they are drawn from its seed. `first_step` is the step that takes the first of
+  /// the batches. Throws UsageError for a label that is no class of the model, wire::ProtocolError for impossible
+  /// numbers, and what the backend throws.
   TrainingData(const TrainingTask& task, bool with_inputs, bool with_labels, Backend& backend,
                std::size_t first_step = 0);
 
@@ -28,7 +28,7 @@ class TrainingData {
   const std::vector<Activation>& inputs() const { return inputs_; }
   const std::vector<std::int64_t>& labels() const { return labels_; }
 
-  /// Releases the inputs of all micro-batches of a batch but `count` ones from `first` on.
+  /// Releases the inputs of all micro-batches but `count` of each batch, from the batch's micro-batch `first` on.
   void keep_only(int first, int count);
 
   /// The micro-batch's input, whose memory stays as it is.

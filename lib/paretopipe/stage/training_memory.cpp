@@ -23,7 +23,7 @@ class Parcel {
     }
   }
 
-  /// In memory of the receiver's own.
+  /// A copy in memory of the receiver's own.
   Activation unpacked(Backend& backend) const {
     Activation whole;
     for (std::size_t i = 0; i < specs_.size(); ++i) {
@@ -74,7 +74,7 @@ class MeasuredTraining {
       const TensorWatch watch;
       parts_[i]->update(learning_rate(task_, 0));
       memory_[i].most_update = watch.most();
-      memory_[i].gradients = -watch.now();  // which it has used up
+      memory_[i].gradients = -watch.now();  // the update has used them up
     }
   }
 

@@ -23,7 +23,8 @@ struct TrainingMeasured {
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TrainingMeasured, parts)
 
-/// Throws wire::ProtocolError for a request without parts, and what the backend throws.
+/// Throws wire::ProtocolError for a request without parts or with other than two micro-batches, and what the backend
+/// throws.
 TrainingMeasured measure_training(const MeasureTraining& request, Backend& backend);
 
 }  // namespace paretopipe::stage

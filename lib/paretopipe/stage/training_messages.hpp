@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-/// What the driver and a stage say to each other of training.
+/// The messages about training.
 namespace paretopipe::stage {
 
 /// What is trained, and on what: whole batches cut into micro-batches of `model.batch` images each.
@@ -17,8 +17,8 @@ struct TrainingTask {
   experiment::Training training{};
   int micro_batches = 1;    ///< in a batch
   int distinct_inputs = 1;  ///< batches, which the steps take in turn
-  std::int64_t steps = 1;   ///< of the whole training, over which the learning rate's schedule is
-  int replicas = 1;         ///< of the whole model, each of which takes as many micro-batches of a step
+  std::int64_t steps = 1;   ///< of the whole training; the learning rate's schedule extends over them
+  int replicas = 1;         ///< of the whole model; each takes equally many micro-batches of a step
 
   int micro_batches_each() const { return micro_batches / replicas; }
 
@@ -26,15 +26,16 @@ struct TrainingTask {
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TrainingTask, model, training, micro_batches, distinct_inputs, steps, replicas)
 
-/// The learning rate of an update, from 0 through the whole training.
+/// The learning rate of an update. Updates count from 0 through the whole training.
 inline double learning_rate(const TrainingTask& task, std::int64_t update) {
   const int updates_a_step = task.training.schedule == experiment::Schedule::pipedream ? task.micro_batches_each() : 1;
   return experiment::learning_rate(task.training.optimizer, update, task.steps * updates_a_step);
 }
 
-/// Asks how one process changes the weights: it computes the same micro-batches one after the other, in the order in
+/// Asks how one process changes the weights. It computes the same micro-batches one after the other, in the order in
 /// which a pipeline adds their gradients. Where updates overlap (pipedream), what a pipeline computes depends on where
-/// it is cut, and the process holds the parts of all stages. Of replicas it holds all, and no parts.
+/// it is cut, so the process holds the parts of all stages. If there are replicas, it holds all of them, each with all
+/// blocks.
 struct ComputeTrainingReference {
   static constexpr std::string_view kType = "compute_training_reference";
   TrainingTask task;
@@ -68,8 +69,8 @@ struct TrainingDataFollow {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TrainingDataFollow, input, inputs, labels)
 
 /// Makes the stage's part of a model ready to be trained from its first weights. Releases all other blocks. The first
-/// stage makes the inputs, and the last one their labels: those of the data, or drawn from the seed. On a host that has
-/// no such data they are given: the labels in here, and the inputs as tensors that follow.
+/// stage makes the inputs, and the last one their labels: those of the data, or drawn from the seed. A host that has no
+/// such data is given them: the labels in here, and the inputs as tensors that follow.
 struct PrepareTraining {
   static constexpr std::string_view kType = "prepare_training";
   TrainingTask task;
@@ -81,18 +82,14 @@ struct PrepareTraining {
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PrepareTraining, task, blocks, stage, stage_count, replica, given)
 
-struct TrainingPrepared {
+struct TrainingPrepared : NoFields {
   static constexpr std::string_view kType = "training_prepared";
 };
-inline void to_json(nlohmann::json& json, const TrainingPrepared&) {
-  json = nlohmann::json::object();
-}
-inline void from_json(const nlohmann::json&, TrainingPrepared&) {}
 
 /// Trains for some steps more. Goes to all stages that take part; they then talk only to each other until they report.
-/// Activations cross the ring's links, and gradients those of a ring in the other direction: with two stages, the
-/// ring's way back. Where the previous stages have no weights, they need no gradient, and a tensor of one float takes
-/// its place, so that no stage runs ahead of the schedule.
+/// Activations cross the ring's links. Gradients cross the links of a ring in the other direction, or with two stages
+/// the ring's link back. If the previous stages have no weights, they need no gradient. A tensor of one float then
+/// takes its place, so that no stage runs ahead of the schedule.
 struct Train {
   static constexpr std::string_view kType = "train";
   std::uint32_t tag = 0;  ///< frames with another tag are refused
@@ -105,8 +102,9 @@ struct Train {
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Train, tag, steps, verified, incoming, gradients, incoming_codec, outgoing_codec)
 
-/// Floats that more than two replicas add up depend on the order in which they do, which is the library's own. Steps
-/// that are compared bit for bit then add them up in double precision, where it makes no difference.
+/// The sum of floats of more than two replicas depends on the order of the additions, which is the library's own. Steps
+/// that are compared bit for bit add them up in double precision instead, where the order hardly ever matters (see
+/// sum_gradients in replicas.hpp).
 inline bool sums_in_double(bool verified, int replicas) {
   return verified && replicas > 2;
 }
@@ -163,13 +161,9 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TakeTrainingData, task)
 
 /// Asks for the parameters and buffers of the stage's blocks. The reply is followed by one tensor frame for each of
 /// them, with tag 0 and numbered from 0.
-struct FetchWeights {
+struct FetchWeights : NoFields {
   static constexpr std::string_view kType = "fetch_weights";
 };
-inline void to_json(nlohmann::json& json, const FetchWeights&) {
-  json = nlohmann::json::object();
-}
-inline void from_json(const nlohmann::json&, FetchWeights&) {}
 
 struct WeightsFollow {
   static constexpr std::string_view kType = "weights_follow";

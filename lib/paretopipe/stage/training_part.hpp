@@ -43,18 +43,18 @@ class TrainingPart {
  public:
   virtual ~TrainingPart() = default;
 
-  /// Runs the blocks forward and keeps what their backward needs. Several micro-batches differ in nothing but their
-  /// input and the elements that a dropout drops, which depend on the micro-batch and the block only. With `recompute`
-  /// the input alone is kept, unless the backward is next: what it needs would have to be there at once in any case.
+  /// Runs the blocks forward and keeps what their backward needs. All micro-batches are computed alike but for the
+  /// elements that a dropout drops, which depend on the micro-batch and the block only. With `recompute`, only the
+  /// input is kept, unless the backward is next: all that it needs would have to be there at once in any case.
   virtual Activation forward(MicroBatch which, Activation input, experiment::Backward backward) = 0;
 
   /// The cross-entropy of this micro-batch's outputs, for the stage of the last block: the mean over its labels times
   /// `share`, its part of the batch. Call after `forward`. From then on the loss stands for the output.
   virtual Learned loss(MicroBatch which, std::span<const std::int64_t> labels, double share) = 0;
 
-  /// Computes the micro-batch backward and adds to the gradients of the parameters. `gradient`: of the outputs that are
-  /// floating-point numbers, as their Activation; without bytes after `loss`. Returns that of the inputs, or no bytes
-  /// if the part begins with the model's first block.
+  /// Computes the micro-batch backward and adds to the gradients of the parameters. `gradient` is that of the outputs
+  /// that are floating-point numbers, in an Activation like theirs; it has no bytes after `loss`. Returns the gradient
+  /// of the inputs, or no bytes if the part begins with the model's first block.
   virtual Activation backward(MicroBatch which, Activation gradient) = 0;
 
   /// The gradients that were added since the last update, one number after the other in the order of the parameters; 0

@@ -19,7 +19,7 @@ namespace {
 
 using experiment::Action;
 
-/// The parts of all stages in one process. What crosses a cut waits here until the other part takes it.
+/// The parts of all stages in one process. Tensors that cross a cut wait here until the other part takes them.
 class TrainingInOneProcess {
  public:
   TrainingInOneProcess(const ComputeTrainingReference& request, Backend& backend)

@@ -25,7 +25,7 @@ using experiment::Action;
 /// Stands for a gradient that nobody needs.
 constexpr float kNoGradient = 0;
 
-/// The codec of the gradients at a cut: before the model's first block there are none to encode.
+/// The codec of the gradients at the cut before a block. Before the model's first block there are none to encode.
 codec::Codec codec_at(int block, const codec::Codec& codec) {
   return block == 0 ? codec::Codec{} : codec;
 }
@@ -177,7 +177,7 @@ class TrainingRun {
     return none;
   }
 
-  /// The lane says that this thread waits: how long that takes depends on the others.
+  /// Leaves the lane waiting, because how long this takes depends on the other replicas.
   bool reduce() {
     timeline_.reduce_begin.push_back(now_ns());
     const auto gradients = stage_.part->gradients();

@@ -25,8 +25,8 @@ struct TrainingStage {
   int first_micro_batch() const { return asked.replica * asked.task.micro_batches_each(); }
 };
 
-/// `inputs`: those that followed the request. Throws wire::ProtocolError for an impossible request, and what the
-/// backend throws. Releases the backend's blocks.
+/// `inputs` are the tensors that followed the request. Throws wire::ProtocolError for an impossible request, and what
+/// the backend throws. Releases the backend's blocks.
 TrainingStage prepare_training(const PrepareTraining& request, std::vector<Activation> inputs, Backend& backend);
 
 /// Replaces what the coming steps learn from.

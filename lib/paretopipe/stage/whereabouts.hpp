@@ -1,4 +1,6 @@
 #pragma once
+#include <paretopipe/stage/envelope.hpp>
+
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -38,13 +40,9 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LaneReport, role, peer, doing, done, bytes)
 
 /// Asks a stage where it is. This is the only request that may be sent while another one is being carried out. A
 /// dedicated thread answers it at once, so its answer may come before the other's.
-struct WhereAreYou {
+struct WhereAreYou : NoFields {
   static constexpr std::string_view kType = "where_are_you";
 };
-inline void to_json(nlohmann::json& json, const WhereAreYou&) {
-  json = nlohmann::json::object();
-}
-inline void from_json(const nlohmann::json&, WhereAreYou&) {}
 
 struct Whereabouts {
   static constexpr std::string_view kType = "whereabouts";

@@ -26,7 +26,7 @@ using namespace std::chrono_literals;
 
 /// Long enough for a handshake to be lost and sent again on a poor network. A silent caller costs only a descriptor.
 constexpr auto kTimeForHandshake = 10s;
-/// More than this many callers who have not proved anything are a scan or a flood: some of them go.
+/// More than this many callers who have not proved anything are a scan or a flood, and some of them are disconnected.
 constexpr std::size_t kMaxCallers = 64;
 constexpr int kBacklog = 128;
 
@@ -76,7 +76,7 @@ std::string name_of(const std::string& address, PortRange ports) {
   throw EnvironmentError(fmt::format("{}; {}", system_error("listen on " + name, error).what(), advice));
 }
 
-/// Empty, with the reason in errno, if it cannot.
+/// Empty if it cannot listen; errno then has the reason.
 FileDescriptor listen_on(const Address& address) {
   FileDescriptor fd(::socket(address.family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   // Connections of an earlier run may linger for a minute (TIME_WAIT). On Linux this option does not share the port
@@ -91,7 +91,7 @@ FileDescriptor listen_on(const Address& address) {
   return fd;
 }
 
-/// At the first free port of the range.
+/// Listens at the first free port of the range.
 FileDescriptor listen_on_one_of(const std::string& address, PortRange ports) {
   if (ports.first > ports.last || (ports.first == 0 && ports.last != 0)) {
     throw UsageError(fmt::format("the ports {} to {} are no range: give the lower one first, or 0 to 0 for any",
@@ -220,8 +220,8 @@ class Reception {
     }
   }
 
-  /// Encryption is agreed on last, with a peer that has proved to have the key, so only the peer itself or somebody who
-  /// holds up its packets can keep the other callers waiting meanwhile. Nothing if it fails.
+  /// Agrees on encryption last, with a peer that has proved that it has the key. So only this peer, or somebody who
+  /// holds up its packets, can keep the other callers waiting meanwhile. Nothing if it fails.
   std::optional<Link> make_link(Caller& caller) {
     try {
       std::unique_ptr<TlsStream> tls;
@@ -236,8 +236,8 @@ class Reception {
     }
   }
 
-  /// The caller that has been silent longest; of callers who have all sent a challenge, the first one. So a scan does
-  /// not dislodge a peer whose proof is on its way.
+  /// The caller that has been silent longest. If all have sent a challenge, it is the first one. So a scan does not
+  /// dislodge a peer whose proof is on its way.
   static std::vector<Caller>::iterator least_likely(std::vector<Caller>& callers) {
     const auto silent = std::ranges::find_if(callers, [](const Caller& caller) { return !caller.challenges; });
     return silent != callers.end() ? silent : callers.begin();

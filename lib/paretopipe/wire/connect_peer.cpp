@@ -27,7 +27,8 @@ using namespace std::chrono_literals;
 
 /// A name may have an address that swallows packets (often IPv6), which must not use up the others' time.
 constexpr auto kLongestTry = 5s;
-/// From the connection to the proof, like the acceptor's patience. Then the next address is tried, or the same again.
+/// The time from the connection to the proof, as long as the acceptor waits. Then the next address is tried, or the
+/// same one again.
 constexpr auto kTimeToAnswer = 10s;
 /// Nothing announces that a remote port has opened, so the only way to know is to try again.
 constexpr auto kPause = 20ms;
@@ -63,7 +64,7 @@ int send_frame(int fd, const FrameHeader& frame) {
   return static_cast<std::size_t>(sent) == bytes.size() ? 0 : EAGAIN;
 }
 
-/// True if the bytes can still become a frame. Another program often says less than 64 bytes, and then waits.
+/// True if the bytes can still become a frame. Another program often sends less than 64 bytes and then waits.
 bool begins_like_a_frame(std::span<const std::byte> bytes) {
   const HeaderBytes one = encode(Challenge{});
   const auto preamble = std::min<std::size_t>(bytes.size(), 4);
@@ -143,7 +144,7 @@ std::string reason_of(const Try& attempted) {
   return std::generic_category().message(attempted.error);
 }
 
-/// Nothing if none of the addresses can be reached, for `reason`.
+/// Tries the addresses in order. Nothing if none can be reached; `reason` then says why.
 std::optional<Link> try_all(const std::vector<Address>& addresses, const LinkSecurity& security,
                             Clock::time_point deadline, const std::string& attempt, std::string& reason) {
   for (const auto& address : addresses) {

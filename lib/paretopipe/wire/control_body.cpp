@@ -10,9 +10,9 @@ namespace {
 
 constexpr std::size_t kMaxReasonBytes = 240;
 
-/// The nesting depth of arrays and objects in `text`. Exact for JSON. For other text it is at least the depth that a
-/// parser has built when it notices. (nlohmann's parser callback could count as well, but it looks through all earlier
-/// siblings at the end of every object, which is quadratic in the length of a list.)
+/// The nesting depth of arrays and objects in `text`. It is exact for JSON. For other text it is at least the depth
+/// that a parser has built when it notices the error. (nlohmann's parser callback could count as well, but it looks
+/// through all earlier siblings at the end of every object, which is quadratic in the length of a list.)
 int nesting_depth(std::string_view text) {
   int depth = 0;
   int deepest = 0;

@@ -80,7 +80,7 @@ struct Encoding {
   bool operator==(const Encoding&) const = default;
 };
 
-/// A body of exactly byte_size(spec) bytes, or of those that a codec made of them.
+/// A tensor. The body has exactly byte_size(spec) bytes, or those that a codec made of them.
 struct TensorFrame {
   std::uint32_t tag = 0;       ///< the plan or trial it belongs to, so that a stale frame is recognised
   std::uint64_t sequence = 0;  ///< the number of the tensor in it, in the order in which they cross the link

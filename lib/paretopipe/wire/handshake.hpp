@@ -16,7 +16,7 @@
 // nothing that a side said can be sent back to it.
 namespace paretopipe::wire {
 
-/// What both ends of a link must have been told alike.
+/// What both ends of a link must know.
 struct LinkSecurity {
   Key key;
   bool tls = false;  ///< encrypt what follows the proofs
@@ -35,13 +35,13 @@ enum class Side { connector, acceptor };
 /// Unpredictable. Throws EnvironmentError if there are no random numbers.
 Challenge new_challenge();
 
-/// What `side` must show to prove that it has the key of `security`.
+/// The proof that `side` has the key of `security`.
 Proof proof_of(Side side, const LinkSecurity& security, const Challenges& challenges);
 
 /// True if `claimed` is that proof. Takes equally long for every wrong one.
 bool proves(const Proof& claimed, Side side, const LinkSecurity& security, const Challenges& challenges);
 
-/// A key for this connection alone, which only those can derive who have the key of `security`.
+/// A key for this connection alone. Only those who have the key of `security` can derive it.
 Key connection_key(const LinkSecurity& security, const Challenges& challenges);
 
 }  // namespace paretopipe::wire

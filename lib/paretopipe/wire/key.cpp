@@ -23,13 +23,13 @@ std::string to_hex(const Key& key) {
 
 Key key_from_hex(std::string_view digits) {
   Key key;
-  const bool complete = digits.size() == 2 * key.bytes.size();
-  for (std::size_t i = 0; complete && i < key.bytes.size(); ++i) {
+  bool valid = digits.size() == 2 * key.bytes.size();
+  for (std::size_t i = 0; valid && i < key.bytes.size(); ++i) {
     const auto value = parse_number<unsigned>(digits.substr(2 * i, 2), 16);
-    if (!value) break;
-    key.bytes[i] = static_cast<std::byte>(*value);
-    if (i + 1 == key.bytes.size()) return key;
+    valid = value.has_value();
+    key.bytes[i] = static_cast<std::byte>(value.value_or(0));
   }
+  if (valid) return key;
   throw ProtocolError("expected a key of 64 hexadecimal digits, got something else");
 }
 

@@ -7,13 +7,14 @@
 // The secret that the stages of one pipeline share.
 namespace paretopipe::wire {
 
-/// 256 bits. Whoever has them is a peer. They belong into no argument list, environment, error message or log.
+/// 256 bits. Whoever has them is a peer. They must never be in an argument list, environment, error message or log.
 struct Key {
   std::array<std::byte, 32> bytes{};
   bool operator==(const Key&) const = default;
 };
 
-/// From the kernel's random numbers, by libcrypto's generator. Throws EnvironmentError if there are none.
+/// A new key from libcrypto's generator, which draws on the kernel's. Throws EnvironmentError if there are no random
+/// numbers.
 Key random_key();
 
 /// 64 lower-case hexadecimal digits, for the control message that hands the key over.

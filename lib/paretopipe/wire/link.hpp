@@ -41,8 +41,8 @@ struct Traffic {
 
 class TlsStream;
 
-/// A framed, blocking byte stream to one peer: TCP, or a socketpair; encrypted, or not. Frames arrive in the order of
-/// sending.
+/// A framed, blocking byte stream to one peer, over TCP or a socketpair, encrypted or not. Frames arrive in the order
+/// of sending.
 ///
 /// Threads: one sender and one receiver may use a link at the same time; `shutdown` and `native_handle` may be called
 /// from any thread. All calls must have returned before the link is moved or destroyed.
@@ -60,7 +60,7 @@ class Link {
   /// algorithm off. Leaves buffer sizes to the kernel, whose autotuning measures better than any fixed size. Closes
   /// `fd` and throws EnvironmentError if it is not a stream socket.
   explicit Link(int fd);
-  /// The same over a socket that has been encrypted; none: plain.
+  /// Does so for a socket that has been encrypted, or for a plain one if `tls` is null.
   Link(int fd, std::unique_ptr<TlsStream> tls);
   Link(Link&&) noexcept;
   Link& operator=(Link&&) noexcept;
@@ -70,18 +70,18 @@ class Link {
   SendTimes send_tensor(std::uint32_t tag, std::uint64_t sequence, const TensorSpec& spec,
                         std::span<const std::byte> bytes);
 
-  /// Receives the announced tensor (by whatever the two sides agreed on) straight into `into`, whose size must be
+  /// Receives the tensor that the two sides have agreed on, by whatever means, straight into `into`, whose size must be
   /// byte_size(announced). Any other header throws ProtocolError before a byte of the body is read. The length that the
   /// peer claims never decides how much is read or allocated.
   ReceiveTimes receive_tensor(std::uint32_t tag, std::uint64_t sequence, const TensorSpec& announced,
                               std::span<std::byte> into);
 
-  /// The same for what a codec made of a tensor of this spec. `codec` is its number in the frame.
+  /// Sends what a codec made of a tensor of this spec, likewise. `codec` is its number in the frame.
   SendTimes send_encoded(std::uint32_t tag, std::uint64_t sequence, const TensorSpec& spec, std::uint8_t codec,
                          std::span<const std::byte> body);
 
-  /// Receives what this codec made of the announced tensor. `into` has room for the most bytes that it can make; a
-  /// header that claims more throws ProtocolError like any other that was not announced.
+  /// Receives what this codec made of the announced tensor. `into` has room for the most bytes that it can make. A
+  /// header that claims more throws ProtocolError, like any other that was not announced.
   Encoded receive_encoded(std::uint32_t tag, std::uint64_t sequence, const TensorSpec& announced, std::uint8_t codec,
                           std::span<std::byte> into);
 

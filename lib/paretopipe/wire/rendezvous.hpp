@@ -45,16 +45,16 @@ class Listener {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Connects to a Listener. While nobody listens there yet, the host cannot be reached, or the other side does not
-/// answer or hangs up before it has proved anything, tries again until the deadline, and at least once. Returns when
-/// the other side has proved that it has the key, which takes an accept_peer there: who waits for two peers does it at
-/// the same time. Throws EnvironmentError with the last reason at the deadline, and at once for a host name that does
-/// not exist, a peer that is not paretopipe, and one that does not have the key. Only the system's name resolver may
-/// overrun the deadline.
+/// Connects to a Listener. Tries at least once. Tries again until the deadline while nobody listens there, the host
+/// cannot be reached, or the other side does not answer or hangs up before it has proved anything. Returns when the
+/// other side has proved that it has the key. For that it must call accept_peer, so whoever waits for two peers does it
+/// at the same time. Throws EnvironmentError with the last reason at the deadline, and at once for a host name that
+/// does not exist, a peer that is not paretopipe, and one that does not have the key. Only the system's name resolver
+/// may overrun the deadline.
 Link connect_peer(const std::string& host, std::uint16_t port, const LinkSecurity& security,
                   Clock::time_point deadline);
 
-/// Waits for the peer that proves to have the key. Turns all others away: another key, anything that is not a
+/// Waits for the peer that proves that it has the key. Turns all others away: another key, anything that is not a
 /// handshake, or one that takes longer than ten seconds. Strangers do not delay the peer, because all callers are
 /// served at once. At the deadline, throws EnvironmentError with the number of strangers turned away and the reason for
 /// the last one. A connection that is in the middle of its handshake at the end of a call is kept for the next call on
@@ -76,9 +76,9 @@ struct RingPlace {
   LinkSecurity outgoing;  ///< of the link with the next one
 };
 
-/// connect_peer and accept_peer at the same time: each end of a link waits for the other's proof, so members that all
-/// connected first would wait for each other. If connecting fails, shuts the listener down rather than wait any longer
-/// for a peer. Throws what the failed one throws, or if both failed, an error with both reasons.
+/// Runs connect_peer and accept_peer at the same time: each end of a link waits for the other's proof, so members that
+/// all connected first would wait for each other. If connecting fails, shuts the listener down rather than wait any
+/// longer for a peer. Throws what the failed one throws, or if both failed, an error with both reasons.
 RingLinks join_ring(Listener& listener, const RingPlace& place, Clock::time_point deadline);
 
 }  // namespace paretopipe::wire

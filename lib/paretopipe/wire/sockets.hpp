@@ -33,8 +33,9 @@ struct Address {
   int family() const { return storage.ss_family; }
 };
 
-/// Empty if the resolver has no answer now and may have one later (EAI_AGAIN). Throws EnvironmentError for a name that
-/// does not exist. Waits as long as the system's resolver does. `passive`: for listening.
+/// The addresses of a host. Empty if the resolver has no answer now and may have one later (EAI_AGAIN). Throws
+/// EnvironmentError for a name that does not exist. Waits as long as the system's resolver does. `passive`: for
+/// listening.
 std::vector<Address> resolve(const std::string& host, std::uint16_t port, bool passive);
 
 /// The numeric address of a host, for what cannot wait for a resolver. Throws EnvironmentError if there is none now.

@@ -82,7 +82,7 @@ const BIO_METHOD* socket_method() {
   return method;
 }
 
-/// Makes of the connection's key what OpenSSL takes for a pre-shared key: the session that it would be resumed from.
+/// Puts the connection's key into the form of a pre-shared key that OpenSSL takes: a session to resume from.
 SSL_SESSION* session_of(SSL* ssl) {
   const auto& key = *static_cast<const Key*>(SSL_get_app_data(ssl));
   Session session(SSL_SESSION_new());
@@ -136,7 +136,7 @@ std::string reason_of_openssl() {
 struct TlsStream::Impl {
   Impl(int descriptor, const Key& shared);
 
-  /// Until it succeeds, fails or the deadline passes.
+  /// Repeats the operation until it succeeds, fails or the deadline passes.
   template <class Operation>
   TlsOutcome attempt(Operation operation, Clock::time_point deadline);
   TlsOutcome write_record(std::span<const std::byte> bytes);
@@ -144,10 +144,10 @@ struct TlsStream::Impl {
   int socket;
   Key key;
   Context context = make_context();
-  std::mutex mutex;  ///< of the connection, and of OpenSSL's state of it
+  std::mutex mutex;  ///< guards the connection and OpenSSL's state of it
   Connection connection{require(SSL_new(context.get()), "prepare TLS")};
-  std::uint64_t records = 0;                     ///< sent; of the sending thread
-  std::array<std::byte, kRecordBytes> record{};  ///< what is put together to be sent; of the sending thread
+  std::uint64_t records = 0;                     ///< sent; only the sending thread uses it
+  std::array<std::byte, kRecordBytes> record{};  ///< where two parts are put together; only the sending thread uses it
 };
 
 TlsStream::Impl::Impl(int descriptor, const Key& shared) : socket(descriptor), key(shared) {

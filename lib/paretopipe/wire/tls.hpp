@@ -24,13 +24,14 @@ struct TlsOutcome {
 /// while a thread waits. shutdown(2) of the socket wakes both.
 class TlsStream {
  public:
-  /// The handshake, until the deadline, at the side that connected or accepted. The socket may be blocking or not.
-  /// Throws ProtocolError if the other side does not have `key`, whatever certificates it shows, and at the deadline.
+  /// Makes the handshake, until the deadline, as the side that connected or accepted. The socket may be blocking or
+  /// not. Throws ProtocolError if the other side does not have `key`, whatever certificates it shows, and at the
+  /// deadline.
   static std::unique_ptr<TlsStream> connect(int socket, const Key& key, Clock::time_point deadline);
   static std::unique_ptr<TlsStream> accept(int socket, const Key& key, Clock::time_point deadline);
   ~TlsStream();
 
-  /// Sends at least one byte of `first`, or if that is empty of `second`. Both may share a record.
+  /// Sends at least one byte of `first` or, if that is empty, of `second`. Both may share a record.
   TlsOutcome write_some(std::span<const std::byte> first, std::span<const std::byte> second);
 
   /// Waits for at least one byte. Reads no further than the end of a record. A record never has bytes of two calls of

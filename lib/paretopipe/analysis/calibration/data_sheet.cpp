@@ -3,6 +3,7 @@
 #include <paretopipe/analysis/stats/quantile.hpp>
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/core/json.hpp>
+#include <paretopipe/core/text.hpp>
 #include <paretopipe/core/units.hpp>
 #include <paretopipe/experiment/json_file.hpp>
 #include <paretopipe/record/labels.hpp>
@@ -123,28 +124,13 @@ namespace {
 
 using Records = std::span<const record::TrialRecord>;
 
-void add_once(std::vector<std::string>& items, std::string item) {
-  if (std::find(items.begin(), items.end(), item) == items.end()) items.push_back(std::move(item));
-}
-
-std::vector<std::string> other_machines(const std::string& own, Records records, bool& own_seen) {
-  std::vector<std::string> others;
-  for (const auto& record : records) {
-    for (auto& machine : record::machines_of(record)) {
-      if (machine == own) {
-        own_seen = true;
-      } else {
-        add_once(others, std::move(machine));
-      }
-    }
-  }
-  return others;
-}
-
 void add_machines(std::vector<std::string>& sentences, const DataSheet& sheet, Records records) {
   const auto own = record::machine_of(sheet.conditions.host);
-  bool own_seen = false;
-  const auto others = other_machines(own, records, own_seen);
+  std::vector<std::string> others;
+  for (const auto& record : records) {
+    for (auto& machine : record::machines_of(record)) add_once(others, std::move(machine));
+  }
+  const bool own_seen = std::erase(others, own) > 0;
   if (others.empty()) return;
   sentences.push_back(
       own_seen ? fmt::format("Trials ran on {}, too: this sheet says nothing of it.", fmt::join(others, ", "))

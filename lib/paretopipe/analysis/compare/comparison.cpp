@@ -2,6 +2,7 @@
 #include <paretopipe/analysis/stats/quantile.hpp>
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/core/hash.hpp>
+#include <paretopipe/core/text.hpp>
 #include <paretopipe/record/labels.hpp>
 #include <paretopipe/record/record.hpp>
 
@@ -30,10 +31,7 @@ std::vector<std::string> machines_of(const Side& side) {
   std::vector<std::string> machines;
   for (const auto& record : side.records) {
     if (record.status != record::Status::ok) continue;
-    for (auto& machine : record::machines_of(record)) {
-      if (std::find(machines.begin(), machines.end(), machine) == machines.end())
-        machines.push_back(std::move(machine));
-    }
+    for (auto& machine : record::machines_of(record)) add_once(machines, std::move(machine));
   }
   return machines;
 }

@@ -13,7 +13,7 @@
 
 namespace paretopipe::compare {
 
-/// A change that must not happen: "throughput < -5%" is broken where throughput fell by more than 5 % (see judge.hpp).
+/// A change that must not happen: "throughput < -5%" is broken where throughput fell by more than 5 % (see below).
 struct Rule {
   const record::Metric* metric = nullptr;
   bool above = false;  ///< '>': changes above the threshold break the rule; otherwise those below it

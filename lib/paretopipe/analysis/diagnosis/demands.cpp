@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <stdexcept>
@@ -17,15 +18,9 @@ namespace {
 using Moments = std::vector<std::int64_t>;
 
 /// `durations` has one entry per micro-batch.
-std::vector<double> of_batches(const std::vector<std::int64_t>& durations, int micro_batches) {
-  const auto sums = stats::sums_over_micro_batches(durations, micro_batches);
-  return {sums.begin(), sums.end()};
-}
-
-/// `durations` has one entry per micro-batch.
 Busy busy_of(const std::vector<std::int64_t>& durations, int micro_batches) {
-  const auto batches = of_batches(durations, micro_batches);
-  return {*stats::mean(stats::sums_over_micro_batches(durations, micro_batches)), *stats::quantile(batches, 0.9)};
+  const auto sums = stats::sums_over_micro_batches(durations, micro_batches);
+  return {*stats::mean(sums), *stats::quantile({sums.begin(), sums.end()}, 0.9)};
 }
 
 /// The durations from `begin` to `end` of every micro-batch from `first` on.
@@ -35,7 +30,7 @@ std::vector<std::int64_t> durations(const Moments& begin, const Moments& end, st
   return result;
 }
 
-/// The moments of a micro-batch at the end of a link, and the one at which it left the link's beginning.
+/// The moments of a micro-batch at the end of a link, and the one at which the sender began to send it.
 struct LinkMoments {
   const Moments& send_begin;
   const Moments& header_arrived;
@@ -106,11 +101,13 @@ std::vector<LinkDemand> links_of(const record::TrialRecord& record, std::size_t 
 double idle_compute_ns(const record::PhaseSamples& single_stream, std::size_t stage) {
   const auto& timeline = single_stream.stages[stage];
   const auto first = static_cast<std::size_t>(single_stream.warmup * single_stream.micro_batches);
-  return *stats::median(
-      of_batches(durations(timeline.compute_begin, timeline.compute_end, first), single_stream.micro_batches));
+  const auto times = stats::sums_over_micro_batches(durations(timeline.compute_begin, timeline.compute_end, first),
+                                                    single_stream.micro_batches);
+  return *stats::median({times.begin(), times.end()});
 }
 
-/// The time in which a stage's compute thread or its codec was at a micro-batch, and at none that began before it.
+/// For each micro-batch, the time in which the stage's compute thread or its codec was at it, and at none that began
+/// before it.
 std::vector<std::int64_t> either_busy(const StageTimeline& timeline, std::size_t first) {
   struct Window {
     std::int64_t begin, end;
@@ -132,7 +129,7 @@ std::vector<std::int64_t> either_busy(const StageTimeline& timeline, std::size_t
   return busy;
 }
 
-/// Where the CPUs are not recorded, nothing says that threads took turns.
+/// If the CPUs are not recorded, nothing says that threads took turns.
 bool has_cpu_to_spare(const record::TrialRecord& record, std::size_t stage) {
   if (stage >= record.stages.size() || record.stages[stage].cpus.empty()) return true;
   const auto& device = record.stages[stage].emulated_device;
@@ -308,7 +305,7 @@ Demands median_demands(std::span<const Demands> repetitions) {
     settle([i](auto& one) { return &one.links.at(i).busy.mean_ns; });
     settle([i](auto& one) { return &one.links.at(i).busy.p90_ns; });
     for (const auto& one : repetitions) {
-      // Nothing is less than any number.
+      // An absent error is less than any number.
       auto& error = result.links[i].clock_error_ns;
       error = std::max(error, one.links.at(i).clock_error_ns);
     }
@@ -321,17 +318,6 @@ Demands median_demands(std::span<const Demands> repetitions) {
   result.source_ns = stats::median(std::move(turns));
   return result;
 }
-
-namespace {
-
-template <class Value>
-double median_of(std::span<const record::TrialRecord* const> records, Value value) {
-  std::vector<double> values;
-  for (const auto* record : records) values.push_back(value(*record->summary->training));
-  return *stats::median(std::move(values));
-}
-
-}  // namespace
 
 double StepDemands::busy_ns(std::size_t stage) const {
   return stages[stage].busy_ns();
@@ -355,19 +341,26 @@ double StepDemands::beyond_ns() const {
 
 StepDemands step_demands(std::span<const record::TrialRecord* const> records) {
   using Summary = record::TrainingSummary;
+  const auto median = [&](auto value) {
+    return median_of(records, [&](const auto* record) { return std::invoke(value, *record->summary->training); });
+  };
   StepDemands demands;
   demands.batch = records.front()->trial.batch;
-  demands.sample_per_s = median_of(records, [](const Summary& one) { return one.sample_per_s; });
-  demands.bound_sample_per_s = median_of(records, [](const Summary& one) { return one.bound_sample_per_s; });
-  demands.bubble = median_of(records, [](const Summary& one) { return one.bubble; });
-  demands.expected_bubble = median_of(records, [](const Summary& one) { return one.expected_bubble; });
-  demands.last_loss = median_of(records, [](const Summary& one) { return one.last_loss; });
+  demands.sample_per_s = median(&Summary::sample_per_s);
+  demands.bound_sample_per_s = median(&Summary::bound_sample_per_s);
+  demands.bubble = median(&Summary::bubble);
+  demands.expected_bubble = median(&Summary::expected_bubble);
+  demands.last_loss = median(&Summary::last_loss);
   demands.uncompressed_loss = records.front()->summary->training->uncompressed_loss;  // the same in all repetitions
-  demands.step_error_ns = median_of(records, [](const Summary& one) { return one.step_error_ns; });
+  demands.step_error_ns = median(&Summary::step_error_ns);
   demands.stages.resize(records.front()->summary->training->stages.size());
+  for (const auto* record : records) {
+    if (record->summary->training->stages.size() == demands.stages.size()) continue;
+    throw UsageError("a record is damaged: two repetitions of one configuration are of different numbers of stages");
+  }
   for (std::size_t stage = 0; stage < demands.stages.size(); ++stage) {
     for (const auto part : record::kStepParts) {
-      demands.stages[stage].*part = median_of(records, [&](const Summary& one) { return one.stages[stage].*part; });
+      demands.stages[stage].*part = median([&](const Summary& one) { return one.stages[stage].*part; });
     }
   }
   return demands;

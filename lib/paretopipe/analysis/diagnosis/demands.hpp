@@ -16,7 +16,7 @@ struct StepDemands {
   double sample_per_s = 0;
   double bound_sample_per_s = 0;            ///< that of the schedule, if nothing took time but computing
   int batch = 1;                            ///< samples of a step
-  double step_error_ns = 0;                 ///< of the time of a step whose end is on another clock
+  double step_error_ns = 0;                 ///< of a step's time, if the step ends on another clock than it began
   std::vector<record::StepParts> stages{};  ///< of a step
   double bubble = 0;
   double expected_bubble = 0;
@@ -38,7 +38,7 @@ struct StepDemands {
   double beyond_ns() const;
 };
 
-/// Of records that trained alike, one at least.
+/// Takes the medians over records that trained alike. There must be at least one.
 StepDemands step_demands(std::span<const record::TrialRecord* const> records);
 
 /// How long a part was busy with a batch of the Offline phase, in nanoseconds.
@@ -48,10 +48,10 @@ struct Busy {
 };
 
 struct StageDemand {
-  /// Its compute thread. With no CPU to spare, it and the send thread's encoding take turns, so that each takes longer
-  /// while the other one works: it is then the time in which either worked.
+  /// Its compute thread. Without a CPU to spare, this thread and the encoding send thread take turns, and each takes
+  /// longer while the other works. This is then the time in which either worked.
   Busy busy{};
-  Busy codec{};                ///< its send thread, while it encodes; 0 without a codec, and if `busy` has it
+  Busy codec{};                ///< its send thread, while it encodes; 0 without a codec, and if `busy` includes it
   double sender_ns = 0;        ///< its send thread with a codec: encoding, and handing over to the kernel
   double compute_p50_ns = 0;   ///< as recorded: median compute at depth
   double idle_compute_ns = 0;  ///< the same, with one batch in flight
@@ -113,8 +113,8 @@ struct Demands {
   double period_ns() const { return batch * 1e9 / throughput_image_per_s; }
 
   /// A batch's time round the ring if it never waited: the work of all stages and links, the links' delays, and the
-  /// source. With c micro-batches, the first one passes all parts in turn, and the others leave the slowest part one
-  /// after another, as in a flow shop without waiting. With D the parts' demands per batch:
+  /// source. With c micro-batches, the first one passes all parts in turn. The others leave the slowest part one after
+  /// another, as in a flow shop without waiting. With D the parts' demands per batch:
   ///   delays + source + (sum D + (c - 1) max D) / c.
   double unqueued_ns() const;
 };
@@ -124,8 +124,8 @@ struct Demands {
 Demands demands_of(const record::TrialRecord& record);
 
 /// The median of every number over the repetitions of one configuration. For an even count it is the mean of the middle
-/// two. (Medians of parts need not add up to the median of a sum.) Of clock errors it is the largest. Throws
-/// std::invalid_argument if there are no repetitions.
+/// two. (Medians of parts need not add up to the median of a sum.) A clock error is the largest of all repetitions'.
+/// Throws std::invalid_argument if there are no repetitions.
 Demands median_demands(std::span<const Demands> repetitions);
 
 }  // namespace paretopipe::diagnosis

@@ -1,5 +1,6 @@
 #include <paretopipe/analysis/diagnosis/diagnosis.hpp>
 #include <paretopipe/analysis/stats/disturbances.hpp>
+#include <paretopipe/core/text.hpp>
 #include <paretopipe/experiment/codecs.hpp>
 #include <paretopipe/record/labels.hpp>
 
@@ -11,13 +12,7 @@ namespace {
 
 using Records = std::span<const record::TrialRecord>;
 
-void add_once(std::vector<std::string>& sentences, std::string sentence) {
-  if (std::find(sentences.begin(), sentences.end(), sentence) == sentences.end()) {
-    sentences.push_back(std::move(sentence));
-  }
-}
-
-/// Removes the configuration's unwanted repetitions if any of its repetitions is wanted. Returns whether one is.
+/// Removes the configuration's unwanted repetitions if any repetition is wanted. Returns true if one is.
 bool narrow(stats::Configuration& configuration, Records records, const std::set<std::string>& wanted) {
   const auto is_wanted = [&](std::size_t index) { return wanted.contains(records[index].trial.id()); };
   const std::initializer_list<std::vector<std::size_t>*> all{&configuration.ok, &configuration.failed,
@@ -46,9 +41,7 @@ void measure(ConfigurationDiagnosis& diagnosis, Records records) {
     auto disturbances = stats::slow_down_sentences(records[index]);
     for (auto& sentence : stats::disturbances(records[index])) disturbances.push_back(std::move(sentence));
     diagnosis.disturbed += disturbances.empty() ? 0 : 1;
-    for (const auto& sentence : disturbances) {
-      add_once(diagnosis.disturbances, record::printable(sentence));
-    }
+    for (const auto& sentence : disturbances) add_once(diagnosis.disturbances, record::printable(sentence));
   }
   if (!trained.empty()) diagnosis.step = step_demands(trained);
   if (repetitions.empty()) return;

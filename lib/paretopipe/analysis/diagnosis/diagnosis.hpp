@@ -87,8 +87,8 @@ Advice advise(const GroupDiagnosis& group, const ConfigurationDiagnosis& one);
 /// Mean time of encode and decode of a batch, over all stages, with one batch in flight.
 double coding_ns(const record::Summary& summary);
 
-/// Over links of a lower rate it takes longer to send `saved_bytes` than the codec takes: 8 · saved bytes / added time.
-/// Absent if no bytes are saved, or if that takes no time.
+/// The rate of a link below which a codec pays: sending `saved_bytes` then takes longer than the codec does. That is
+/// 8 · saved bytes / added time. Absent if no bytes are saved, or if the codec takes no time.
 std::optional<double> break_even_bit_per_s(double saved_bytes, double added_ns);
 
 /// What a codec does to a cut, beside the same cut without one. Per batch, with one batch in flight.
@@ -99,12 +99,12 @@ struct CodecEffect {
 
   std::optional<double> break_even_bit_per_s{};  ///< diagnosis::break_even_bit_per_s
 
-  /// The throughput fell, and what bounds it is a stage that encodes, its codec or its compute, which may share a CPU:
-  /// it had no time to spare.
+  /// True if the throughput fell, and its bottleneck is the codec or the compute of a stage that encodes, which may
+  /// share a CPU: that stage had no time to spare.
   bool encoder_bounds = false;
 };
 
-/// Nothing for a configuration without a codec or without a result; without `plain` if that was not measured.
+/// None for a configuration without a codec or without a result. `plain` is null if that cut was not measured.
 std::optional<CodecEffect> codec_effect(const GroupDiagnosis& group, const ConfigurationDiagnosis& one);
 
 }  // namespace paretopipe::diagnosis

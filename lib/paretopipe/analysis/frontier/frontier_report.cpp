@@ -2,6 +2,7 @@
 #include <paretopipe/analysis/frontier/frontier_report.hpp>
 #include <paretopipe/analysis/frontier/objective.hpp>
 #include <paretopipe/core/hash.hpp>
+#include <paretopipe/core/text.hpp>
 #include <paretopipe/record/labels.hpp>
 #include <paretopipe/record/metric.hpp>
 
@@ -84,9 +85,7 @@ std::vector<std::size_t> frontier_of(const Columns& columns, const std::vector<S
 
 std::size_t balanced_of(const Columns& columns, const std::vector<Sense>& senses) {
   Columns regrets;
-  for (std::size_t i = 0; i < columns.size(); ++i) {
-    regrets.push_back(relative_regret(senses[i], columns[i]));
-  }
+  for (std::size_t i = 0; i < columns.size(); ++i) regrets.push_back(relative_regret(senses[i], columns[i]));
   return least_worst(regrets)->option;
 }
 
@@ -179,14 +178,12 @@ SpeedUps speed_ups_of(const stats::Configuration& configuration, const Baselines
   const bool trains = configuration.trial.training.has_value();
   const auto& throughput = record::find_metric(trains ? "training_throughput" : "throughput");
   const auto own = configuration.median(throughput);
-  SpeedUps speed_ups;
   const auto over = [&](const stats::Configuration* baseline) {
     return baseline == nullptr ? std::nullopt : ratio(own, baseline->median(throughput));
   };
-  speed_ups.single = over(baselines.single);
-  speed_ups.data_parallel = over(baselines.data_parallel);
-  speed_ups.sequential = ratio(own, configuration.median(record::find_metric("throughput_sequential")));
-  return speed_ups;
+  return {.single = over(baselines.single),
+          .sequential = ratio(own, configuration.median(record::find_metric("throughput_sequential"))),
+          .data_parallel = over(baselines.data_parallel)};
 }
 
 namespace {
@@ -196,8 +193,7 @@ std::vector<std::string> distinct_reasons(std::span<const record::TrialRecord> r
   std::vector<std::string> reasons;
   for (const auto index : chosen) {
     const auto& failure = records[index].failure;
-    auto reason = failure ? record::describe(*failure) : "no reason was recorded";
-    if (std::find(reasons.begin(), reasons.end(), reason) == reasons.end()) reasons.push_back(std::move(reason));
+    add_once(reasons, failure ? record::describe(*failure) : "no reason was recorded");
   }
   return reasons;
 }
@@ -260,7 +256,7 @@ void measure_volume(FrontierGroup& group, const Points& points, const FrontierRe
   if (report.objectives.size() <= 4) group.hypervolume = hypervolume(points, group.reference);
 }
 
-/// Every record belongs to the group of its trial, where a replaced one has its successor.
+/// Every record belongs to the group of its trial. A replaced one shares that group with its successor.
 void add_incidents(FrontierReport& report, std::span<const record::TrialRecord> records,
                    std::span<const record::TrialRecord> replaced) {
   std::unordered_map<std::string, FrontierGroup*> groups;

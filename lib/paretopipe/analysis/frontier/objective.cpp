@@ -15,23 +15,19 @@ namespace paretopipe::frontier {
 
 namespace {
 
-std::string_view to_text(record::Direction direction) {
-  return direction == record::Direction::min ? "min" : "max";
-}
+constexpr Word<record::Direction> kDirections[]{{record::Direction::min, "min"}, {record::Direction::max, "max"}};
 
 }  // namespace
 
 std::string Objective::label() const {
-  return fmt::format("{}:{}", metric->name, to_text(direction));
+  return fmt::format("{}:{}", metric->name, word_of(kDirections, direction));
 }
 
 Objective parse_objective(std::string_view text) {
   const auto colon = text.find(':');
   const auto& metric = record::find_metric(text.substr(0, colon));
   if (colon == std::string_view::npos) return {&metric, metric.better};
-  const auto direction = text.substr(colon + 1);
-  if (direction == "min") return {&metric, record::Direction::min};
-  if (direction == "max") return {&metric, record::Direction::max};
+  if (const auto direction = find_word(kDirections, text.substr(colon + 1))) return {&metric, *direction};
   throw UsageError(fmt::format("\"{}\" is not an objective: after the colon comes min or max", text));
 }
 
@@ -76,10 +72,6 @@ bool remove_ending(std::string_view& text, std::string_view ending) {
   return true;
 }
 
-double parse_nanoseconds(std::string_view text) {
-  return static_cast<double>(parse_duration(text).count());
-}
-
 double parse_size(std::string_view text) {
   return static_cast<double>(parse_bytes(text));
 }
@@ -103,17 +95,18 @@ double parse_image_rate(std::string_view text) {
   }
 }
 
-double parse_share(std::string_view text) {
-  return text.ends_with('%') ? parse_probability(text) : parse_count(text);
-}
-
 struct Reader {
   std::string_view unit;  ///< as in record::Metric
   double (*parse)(std::string_view);
 };
 
-constexpr std::array kReaders{Reader{"ns", parse_nanoseconds}, Reader{"B", parse_size}, Reader{"B/s", parse_byte_rate},
-                              Reader{"image/s", parse_image_rate}, Reader{"", parse_share}};
+constexpr std::array kReaders{
+    Reader{"ns", [](std::string_view text) { return static_cast<double>(parse_duration(text).count()); }},
+    Reader{"B", parse_size},
+    Reader{"B/s", parse_byte_rate},
+    Reader{"image/s", parse_image_rate},
+    Reader{"", [](std::string_view text) { return text.ends_with('%') ? parse_probability(text) : parse_count(text); }},
+};
 
 }  // namespace
 
@@ -143,12 +136,6 @@ constexpr std::array kSigns{
 
 const Sign& sign_of(Comparison comparison) {
   return *std::find_if(kSigns.begin(), kSigns.end(), [&](const Sign& sign) { return sign.comparison == comparison; });
-}
-
-std::string_view trimmed(std::string_view text) {
-  while (text.starts_with(' ')) text.remove_prefix(1);
-  while (text.ends_with(' ')) text.remove_suffix(1);
-  return text;
 }
 
 }  // namespace

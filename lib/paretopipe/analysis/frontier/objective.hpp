@@ -30,7 +30,7 @@ experiment::Phases measured_phases(std::span<const record::TrialRecord> records)
 std::vector<Objective> parse_objectives(const std::vector<std::string>& texts,
                                         experiment::Phases measured = experiment::Phases::both);
 
-/// Converts the objective's direction to that of frontier/.
+/// The objective's direction, as Points take it.
 inline Sense sense_of(const Objective& objective) {
   return objective.direction == record::Direction::min ? Sense::minimise : Sense::maximise;
 }
@@ -58,7 +58,7 @@ struct Constraint {
   /// Judges a median; only with a metric.
   bool holds(double value) const;
 
-  /// Judges a row's codec; only without a metric. Where all is local nothing crosses, and any codec is right.
+  /// Judges a row's codec; only without a metric. If all is local, nothing crosses a cut, and any codec is right.
   bool holds_for_codec(const experiment::Trial& trial) const;
 
   /// As people write it: "latency_p95 < 80.0 ms", "codec = channel8".

@@ -47,7 +47,7 @@ std::optional<std::int64_t> memory_of(const ProfiledDevice& device, int begin, i
 
 namespace {
 
-/// Runs that were not profiled.
+/// Estimates the times of the runs that were not profiled.
 void estimate_others(Candidate& candidate, int blocks) {
   const LongModel model(*candidate.device, blocks);
   candidate.estimated_within = model.held_out_error();
@@ -62,7 +62,7 @@ void estimate_others(Candidate& candidate, int blocks) {
   }
 }
 
-/// `limit`: of the memory that a stage may need on this device.
+/// `limit`: the memory that a stage may need on this device.
 void forbid_beyond(std::int64_t limit, Candidate& candidate, int blocks) {
   for (int begin = 0; begin < blocks; ++begin) {
     for (int end = begin + 1; end <= blocks; ++end) {
@@ -77,14 +77,14 @@ void forbid_beyond(std::int64_t limit, Candidate& candidate, int blocks) {
   }
 }
 
-}  // namespace
-
-/// Beside those that its stages compute on.
+/// True if the device has a CPU beside those that its stages compute on.
 bool has_cpu_to_spare(const ProfiledDevice& device) {
   if (device.cpus.empty()) return false;  // unknown
   const double threads = device.compute.is_object() ? device.compute.value("threads", 1) : 1;
   return host::has_cpu_to_spare(device.cpus, device.cpu_quota, threads);
 }
+
+}  // namespace
 
 Candidate candidate_of(const Question& question, std::pair<std::size_t, int> place, std::size_t position) {
   const auto& profile = question.profiles[place.first];

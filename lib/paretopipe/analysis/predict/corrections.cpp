@@ -30,12 +30,11 @@ struct Factors {
   }
 };
 
-/// The least spread of the rows' ratios of the two times. Below it noise of 1 % would decide which factor is the
-/// larger.
+/// The least spread of the rows' ratios of the two times. Below it, noise of 1 % would decide which factor is larger.
 constexpr double kLeastVariation = 0.03;
 
-/// Weighted least squares of the relative errors. Where `other` would leave its limits it is at one of them, and where
-/// it cannot be told from `one` it is 0.
+/// Weighted least squares of the relative errors. `other` is at one of its limits if it would leave them, and 0 if it
+/// cannot be told from `one`.
 Factors weighted_factors(std::span<const Row> rows, std::span<const double> weights, double most_other) {
   double a = 0, b = 0, c = 0, y_one = 0, y_other = 0;
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -55,7 +54,7 @@ Factors weighted_factors(std::span<const Row> rows, std::span<const double> weig
   return one > 0 ? Factors{one, other} : Factors{};  // links are predicted longer than all that was measured
 }
 
-/// Least absolute errors, by least squares whose weights are the inverse of the last errors.
+/// Finds the least absolute errors, by repeated least squares weighted by the inverse of the last errors.
 Factors factors_of(std::span<const Row> rows, double most_other) {
   std::vector<double> weights(rows.size(), 1);
   Factors factors;
@@ -82,14 +81,14 @@ struct StudentT {
 constexpr StudentT kOneSide95{{6.314, 2.920, 2.353, 2.132, 2.015, 1.943, 1.895, 1.860, 1.833, 1.812}, 1.645, 1.64};
 constexpr StudentT kBothSides95{{12.71, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228}, 1.96, 2.7};
 
-/// What is fitted for each of the two numbers.
+/// How many factors are fitted for each of the two numbers.
 constexpr std::size_t kFittedFactors = 2;
 
 double sum_of_squares(std::span<const double> errors) {
   return std::inner_product(errors.begin(), errors.end(), errors.begin(), 0.0);
 }
 
-/// How far further errors go on each side that is counted, after `count` errors whose squares have this sum.
+/// How far further errors reach on each side that is counted, after `count` errors whose squares have this sum.
 double half_width(const StudentT& student, std::size_t count, double squares) {
   if (count <= kFittedFactors) return 0;
   const auto degrees = count - kFittedFactors;
@@ -101,8 +100,8 @@ double spread_of(std::span<const double> errors) {
   return half_width(kBothSides95, errors.size(), sum_of_squares(errors));
 }
 
-/// How far errors go above 0 in 95 % of further ones, if those below were as those above, of which there are as many
-/// around least absolute errors.
+/// How far 95 % of further errors reach above 0, judged by those above 0 alone. Those below are taken to be alike and
+/// as many, as they are with least absolute errors.
 double spread_above(std::vector<double> errors) {
   for (auto& error : errors) error = std::max(0.0, error);
   return half_width(kOneSide95, errors.size(), 2 * sum_of_squares(errors));
@@ -136,7 +135,7 @@ Corrections fit(Question question, std::span<const record::TrialRecord> records)
   for (const auto& split : splits) {
     const auto& predicted = split.predicted;
     const double compute = sum_of(predicted.stage_ns) + sum_of(predicted.coding_ns);
-    // Links are predicted as they are; what is fitted is the rest.
+    // Links are predicted as they are. The rest is fitted.
     latencies.push_back(
         {compute, static_cast<double>(predicted.link_ns.size()), sum_of(predicted.link_ns), split.latency_ns});
     const double period = question.profiles.front().model.batch * 1e9 / predicted.throughput_image_per_s.value;

@@ -9,25 +9,26 @@ namespace paretopipe::predict {
 /// more splits to tell how well they fit.
 inline constexpr int kFewestFitted = 4;
 
-/// What a pipeline adds to the times of the question's profiles, from records of a few of its splits; other records are
-/// left out as verify() does. Those over the question's network are taken if there are enough of them, and otherwise
-/// those over any. Outliers count little: the sum of errors is made least, not that of their squares.
+/// Fits what a pipeline adds to the times of the question's profiles, from records of a few of its splits. Leaves out
+/// other records, as verify() does. Takes the records over the question's network if there are enough of them, and
+/// otherwise those over any network. Outliers count little: the fit makes the sum of errors least, not that of their
+/// squares.
 ///
-/// The spreads are half the width of the interval that holds 95 % of further splits, by Student's t for the few splits
-/// that there are. Throws UsageError for fewer than kFewestFitted splits.
+/// The spreads are half the width of the interval that holds 95 % of further splits, by Student's t because the splits
+/// are few. Throws UsageError for fewer than kFewestFitted splits.
 Corrections fit(Question question, std::span<const record::TrialRecord> records);
 
-/// Shares by which predictions may be too bad.
+/// The shares by which predictions may be worse than what would be measured.
 struct Margins {
-  double latency = 0;     ///< longer than what would be measured
-  double throughput = 0;  ///< lower
+  double latency = 0;     ///< by which a latency may be too long
+  double throughput = 0;  ///< by which a throughput may be too low
 
   bool operator==(const Margins&) const = default;
 };
 
-/// The margins that 95 % of further splits keep, by those that were measured after fit(): the one side of the interval
-/// that fit() has for both. A split that is slower than predicted widens nothing, for it may have been disturbed. At
-/// least kFewestFitted splits.
+/// The margins that 95 % of further splits keep, judged by splits that were measured after fit(). They are one-sided:
+/// a split that is slower than predicted widens nothing, because it may have been disturbed. Takes at least
+/// kFewestFitted splits.
 Margins margins_of(std::span<const VerifiedSplit> splits);
 
 }  // namespace paretopipe::predict

@@ -50,8 +50,8 @@ struct Choice {
   int rest;  ///< number of a state
 };
 
-/// Devices that are still to come. Those that compute at the end of the pipeline come first among the states: a state
-/// only refers to earlier ones. State 0 has no devices left.
+/// The devices that compute the rest of the pipeline. States with fewer devices come first, so a state only refers to
+/// earlier ones. State 0 has no devices left.
 struct State {
   int devices = 0;  ///< how many are left
   std::vector<Choice> choices{};
@@ -64,8 +64,9 @@ struct Best {
   int end = 0;  ///< of the choice's blocks
 };
 
-/// The dynamic programming, for one bound on the period after another, each lower than the one before. So times only
-/// grow, and what was best stays so until its own time grows: most of it is found once.
+/// The dynamic programming for one bound on the period after another, each lower than the one before. Latencies only
+/// grow from bound to bound. So what was best remains so until its own latency grows, and most of it is found only
+/// once.
 class Search {
  public:
   Search(std::span<const StageTimes> devices, std::span<const LinkTimes> links, std::vector<State> states)
@@ -118,7 +119,7 @@ class Search {
 
   void improve(Best& best, int begin, const Choice& choice, std::int64_t bound) {
     const auto* times = devices_[index(choice.device)].row(begin);
-    // Bounds only sink, so what is too long now is so for good.
+    // Bounds only fall, so a run that is too long now stays too long.
     int& last = last_end_[index(choice.device)][index(begin)];
     while (last > begin && times[last] > bound) --last;
     const auto* tail = tail_[index(choice.rest)].data();
@@ -132,7 +133,7 @@ class Search {
     best = {least, choice, end};
   }
 
-  /// tail[e]: the latency from the end of the stage before, whose blocks end at e.
+  /// tail[e]: the latency from the end of the stage before, if its blocks end at e.
   void fill_tail(std::size_t number, std::int64_t bound) {
     const auto& state = states_[number];
     const int stage = stage_before(state);

@@ -44,11 +44,11 @@ class StageTimes {
   std::vector<std::int64_t> times_;
 };
 
-/// What a link takes for what crosses it, by the cut: [k] is for a cut after the first k blocks, 0 … N. Both are at
-/// most StageTimes::kLongestNs.
+/// A link's times for what crosses it, by the cut: [k] is for a cut after the first k blocks, 0 … N. Both are at most
+/// StageTimes::kLongestNs.
 struct LinkTimes {
   std::vector<std::int64_t> latency_ns;  ///< from the sender's first byte until the receiver has all
-  std::vector<std::int64_t> busy_ns;     ///< for which it keeps the next batch off: without the way's own delay
+  std::vector<std::int64_t> busy_ns;     ///< how long it keeps the next batch off: without the link's own delay
 };
 
 /// A stage of a solution: a device, by its index, and its blocks.
@@ -70,17 +70,17 @@ struct Solution {
   bool operator==(const Solution&) const = default;
 };
 
-/// All partitions into as many stages as there are devices, in their order, each with at least one block, that no other
-/// one beats in latency and period: exactly, whatever the times. Of several that are equal in both there is one. Lowest
-/// latency first. Empty if no partition is possible.
+/// The exact frontier of latency and period over all partitions into as many stages as there are devices, in their
+/// order, with at least one block each. It holds whatever the times are. Of partitions that are equal in both numbers
+/// it has one. Lowest latency first. Empty if no partition is possible.
 ///
-/// `links`: [s] leads from stage s to the next, the last one back to stage 0 with the results. A single device needs
-/// none. Throws std::invalid_argument if the numbers of blocks or links do not fit.
+/// `links`: [s] leads from stage s to the next, and the last one back to stage 0 with the results. A single device
+/// needs none. Throws std::invalid_argument if the numbers of blocks or links do not fit.
 ///
-/// For each bound on the period there is a partition of the least latency (the epsilon-constraint method of Haimes,
-/// Lasdon and Wismer, 1971), which dynamic programming over the cuts finds in O(K N^2) (Bokhari, "Partitioning problems
-/// in parallel, pipelined, and distributed computing", 1988). The bound begins at infinity and then goes just below the
-/// period of the last solution, until there is none: one solve per point.
+/// For each bound on the period, dynamic programming over the cuts finds a partition of least latency in O(K N^2)
+/// (Bokhari, "Partitioning problems in parallel, pipelined, and distributed computing", 1988). The bound begins at
+/// infinity and then goes just below the period of the last solution, until there is none: one solve per point (the
+/// epsilon-constraint method of Haimes, Lasdon and Wismer, 1971).
 std::vector<Solution> frontier_in_order(std::span<const StageTimes> devices, std::span<const LinkTimes> links);
 
 /// The same over all orders of any `stages` of the devices. All links are alike. The dynamic programming is over the

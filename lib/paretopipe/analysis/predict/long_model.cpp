@@ -9,10 +9,6 @@ namespace paretopipe::predict {
 
 namespace {
 
-double median_ns(const ProfiledRun& run) {
-  return *stats::median({run.compute_ns.begin(), run.compute_ns.end()});
-}
-
 /// Every other run, from the first or the second on.
 std::vector<const ProfiledRun*> half_of(const std::vector<const ProfiledRun*>& runs, std::size_t first) {
   std::vector<const ProfiledRun*> half;
@@ -20,7 +16,7 @@ std::vector<const ProfiledRun*> half_of(const std::vector<const ProfiledRun*>& r
   return half;
 }
 
-/// Solves a symmetric system of three equations by elimination. What cannot be told from what came before is 0.
+/// Solves a symmetric system of three equations by elimination. An unknown that those before it determine is 0.
 std::array<double, 3> solve(std::array<std::array<double, 3>, 3> matrix, std::array<double, 3> right) {
   const auto scale = matrix;
   std::array<double, 3> solution{};
@@ -47,7 +43,7 @@ std::array<double, 3> solve(std::array<std::array<double, 3>, 3> matrix, std::ar
 LongModel::LongModel(const ProfiledDevice& device, int blocks) : until_(static_cast<std::size_t>(blocks) + 1, 0.0) {
   for (int block = 0; block < blocks; ++block) {
     const auto at = static_cast<std::size_t>(block);
-    until_[at + 1] = until_[at] + median_ns(*device.run(block, block + 1));
+    until_[at + 1] = until_[at] + device.run(block, block + 1)->median_ns();
   }
   std::vector<const ProfiledRun*> several;
   for (const auto& run : device.runs) {
@@ -56,7 +52,7 @@ LongModel::LongModel(const ProfiledDevice& device, int blocks) : until_(static_c
   fit(half_of(several, 0));
   std::vector<double> errors;
   for (const auto* run : half_of(several, 1)) {
-    errors.push_back(std::abs(estimate_ns(run->begin, run->end) / std::max(1.0, median_ns(*run)) - 1));
+    errors.push_back(std::abs(estimate_ns(run->begin, run->end) / std::max(1.0, run->median_ns()) - 1));
   }
   held_out_error_ = stats::quantile(errors, 0.95).value_or(0);
   fit(several);
@@ -76,7 +72,7 @@ void LongModel::fit(const std::vector<const ProfiledRun*>& runs) {
   std::array<std::array<double, 3>, 3> matrix{};
   std::array<double, 3> right{};
   for (const auto* run : runs) {
-    const auto measured = std::max(1.0, median_ns(*run));
+    const auto measured = std::max(1.0, run->median_ns());
     const auto terms = terms_of(run->begin, run->end);
     for (std::size_t i = 0; i < 3; ++i) {
       right[i] += terms[i] / measured;

@@ -6,12 +6,12 @@
 
 namespace paretopipe::predict {
 
-/// What a device would take for the runs of a long model, of which only some were profiled: those that begin with the
-/// first block or end with the last one, single blocks, and a few drawn ones of each beginning (profiled_ends).
+/// Estimates what a device takes for the runs of a long model, of which only some were profiled: those that begin with
+/// the first block or end with the last one, single blocks, and a few drawn ones for each beginning (profiled_ends).
 ///
-/// A run takes about the sum of its blocks alone, each of which is begun and ended there, while the run is begun and
-/// ended once. So it takes a factor of the sum, less something for each block, and what it takes to begin and end.
-/// These three are fitted to all runs of several blocks by least squares of relative errors.
+/// A run takes about the sum of its blocks alone. But each block alone is begun and ended, while the run is begun and
+/// ended once. So its time is a factor times the sum, less something for each block, plus something to begin and end.
+/// These three factors are fitted to all runs of several blocks by least squares of relative errors.
 class LongModel {
  public:
   /// The device must have the runs that profiled_ends() names.
@@ -19,12 +19,12 @@ class LongModel {
 
   double estimate_ns(int begin, int end) const;
 
-  /// 95 % of the runs that were held out are estimated within this share of what was measured: every other run was
-  /// fitted, and the rest compared.
+  /// 95 % of the runs that were held out are estimated within this share of what was measured. For that, every other
+  /// run of several blocks was fitted, and the rest was held out.
   double held_out_error() const { return held_out_error_; }
 
  private:
-  /// What the three factors are of: the sum of the blocks alone, their number, and one.
+  /// What the three factors multiply: the sum of the blocks alone, their number, and one.
   using Terms = std::array<double, 3>;
   Terms terms_of(int begin, int end) const;
   void fit(const std::vector<const ProfiledRun*>& runs);

@@ -39,14 +39,14 @@ Band longer(const Band& one, const Band& other) {
   return {std::max(one.low, other.low), std::max(one.value, other.value), std::max(one.high, other.high)};
 }
 
-/// How much of these CPUs' time a stage needs for each nanosecond that it computes.
+/// The share of its CPUs' time that a device takes while it computes.
 double share_of_cpus(const ProfiledDevice& device) {
   const double threads = device.compute.is_object() ? device.compute.value("threads", 1) : 1;
   const auto cpus = static_cast<double>(host::parse_cpu_list(device.cpus).size());
   return std::min(1.0, device.cpu_quota.value_or(threads) / cpus);
 }
 
-/// What the stages of a split keep busy, and for how long a batch.
+/// The part of a split that batches keep busy for longest, and for how long each batch does.
 class Period {
  public:
   void occupy(const Band& busy, Bottleneck::Kind kind, std::size_t number) {
@@ -62,8 +62,8 @@ class Period {
   Bottleneck bottleneck_{};
 };
 
-/// How long each batch keeps the stages from the next one: the slowest stage, or CPUs that several share, and some of
-/// what the other stages compute meanwhile.
+/// For how long each batch keeps the stages from the next one: the slowest stage, or CPUs that several share, and a
+/// share of what the other stages compute meanwhile.
 Period period_of_stages(const std::vector<const Candidate*>& devices, const std::vector<Band>& times,
                         const Corrections& corrections) {
   Period period;
@@ -93,7 +93,7 @@ std::optional<ServerLatency> server_latency(const Band& latency, const Band& per
   const auto usual = waiting(period.value, batches_per_s);
   const auto high = waiting(period.high, batches_per_s);
   if (!usual) return std::nullopt;
-  // At its slowest the split may not keep up, and then no wait is too long.
+  // In the slowest case the split may not keep up. Then no wait is too long.
   constexpr double kAny = std::numeric_limits<double>::infinity();
   const Waiting longest = high.value_or(Waiting{kAny, kAny});
   return ServerLatency{latency + Band{low->mean_ns, usual->mean_ns, longest.mean_ns},
@@ -138,7 +138,7 @@ void PipelineModel::add_devices() {
   for (std::size_t i = 0; i < places.size(); ++i) candidates_.push_back(candidate_of(question_, places[i], i));
 }
 
-/// The link's bytes are the most that a device made of what crosses.
+/// The bytes on a link are the most that any device made of what crosses.
 void PipelineModel::add_codec() {
   if (experiment::codec_count(codec_) > 1) {
     throw UsageError(
@@ -241,7 +241,7 @@ std::int64_t PipelineModel::bytes_over(std::size_t number, std::size_t stages, i
   return encoded_bytes_.empty() || number + 1 == stages ? model_.bytes_at(cut) : encoded_bytes_[at(cut)];
 }
 
-/// In the search every stage has blocks. So the first block is the first stage's, and the last one the last stage's.
+/// In the search every stage has blocks. So only the first stage has the first block, and only the last one the last.
 std::vector<StageTimes> PipelineModel::stage_times() const {
   std::vector<StageTimes> all;
   for (const auto& candidate : candidates_) {

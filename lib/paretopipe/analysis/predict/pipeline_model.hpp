@@ -16,11 +16,12 @@ struct Way {
 
   double busy_ns(std::int64_t bytes) const { return static_cast<double>(bytes) * 8e9 / rate_bit_per_s; }
 
-  /// Bytes do not overtake each other, so those that jitter delays most decide. Three deviations contain them.
+  /// Bytes do not overtake each other, so the latency is that of those that jitter delays most. Three times the jitter
+  /// contains them.
   Band latency_ns(std::int64_t bytes) const;
 };
 
-/// A device of the pipeline: which file it came from, and the times of its runs with one batch in flight.
+/// A device of the pipeline: the profile that it comes from, and the times of its runs with one batch in flight.
 struct Candidate {
   const ProfiledDevice* device = nullptr;
   std::pair<std::size_t, int> place{};  ///< its profile, and its number there
@@ -29,22 +30,22 @@ struct Candidate {
   StageTimes slow;
   std::vector<Band> encode_ns{};  ///< what crosses each cut, 0 … N; empty without a codec
   std::vector<Band> decode_ns{};
-  bool codes_beside = false;  ///< a stage encodes and decodes while it computes, without taking its CPUs
-  std::string cpus{};  ///< that its stages take turns on, with others on the same; empty: unknown, or it takes none
+  bool codes_beside = false;    ///< a stage encodes and decodes while it computes, without taking its CPUs
+  std::string cpus{};           ///< its stages and others on these CPUs take turns; empty: unknown, or it takes none
   double estimated_within = 0;  ///< of runs that were not profiled, if there are any (LongModel::held_out_error)
 };
 
-/// `place`: its profile, and its number there; `position`: among all devices of the question. Throws UsageError for a
-/// memory limit where the profile does not say what blocks need.
+/// `place`: the device's profile, and its number there. `position`: its number among all devices of the question.
+/// Throws UsageError if memory is limited and the profile does not say what blocks need.
 Candidate candidate_of(const Question& question, std::pair<std::size_t, int> place, std::size_t position);
 
 /// The band of a device's samples, as predict() has it.
 Band band_of(const ProfiledDevice& device, const std::vector<std::int64_t>& times_ns);
 
-/// What a run needs. Of one that was not profiled it is what a larger one needs, which is no less.
+/// The memory that a run needs. If it was not profiled, that of a larger run, which needs no less.
 std::optional<std::int64_t> memory_of(const ProfiledDevice& device, int begin, int end, int blocks);
 
-/// For StageTimes and LinkTimes, within their limits.
+/// Rounds a time for StageTimes and LinkTimes, and keeps it within their limits.
 std::int64_t whole(double ns);
 
 /// The devices and links that a question is about, and how fast a pipeline of them is with given stages and one codec.
@@ -63,16 +64,16 @@ class PipelineModel {
 
   PredictedSplit judge(const std::vector<PlacedStage>& stages) const;
 
-  /// Each device must be able to compute its blocks within this memory, as far as the memory is known.
+  /// True if each device can compute its blocks within its limit of memory.
   bool fits(const std::vector<PlacedStage>& stages) const;
 
-  /// Times of the candidates and links for the search, in a scale in which a stage's time alone is its time with
-  /// batches waiting.
+  /// The times of the candidates and links for the search. Stages keep the profile's times. Links are scaled instead:
+  /// their latencies by the inverse of idle_pace, and the times for which they are busy by the inverse of busy_pace.
   std::vector<StageTimes> stage_times() const;
   std::vector<LinkTimes> link_times() const;
 
-  /// True if no stage's time depends on another stage, and is the same for the latency and the period: the search by
-  /// stages is then exact.
+  /// True if no stage's time depends on another stage or differs between latency and period. The search by stages is
+  /// then exact.
   bool separable() const;
 
  private:
@@ -86,7 +87,7 @@ class PipelineModel {
   const ProfiledLink* probed(std::size_t from, std::size_t to) const;
   Band time_of(const PlacedStage& stage) const;
   Band coding_of(const std::vector<PlacedStage>& stages, std::size_t number) const;
-  /// What the link from this stage, of so many, carries. Results go back as they are.
+  /// The bytes that cross the link from stage `number` of `stages`. Results go back without a codec.
   std::int64_t bytes_over(std::size_t number, std::size_t stages, int cut) const;
 
   const Question& question_;

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
+#include <tuple>
 #include <utility>
 
 #include <fmt/ranges.h>  // fmt::join, from fmt 11 on
@@ -14,14 +14,14 @@ namespace paretopipe::predict {
 
 namespace {
 
-/// True if no number of `one` is worse than the other's, and they are not equal.
+/// True if no number of `one` is worse than the other's.
 bool at_least_as_good(const PredictedSplit& one, const PredictedSplit& other, bool memory) {
   return one.latency_ns.value <= other.latency_ns.value &&
          one.throughput_image_per_s.value >= other.throughput_image_per_s.value &&
          (!memory || *one.most_memory_bytes() <= *other.most_memory_bytes());
 }
 
-/// Splits that nothing beats, one of equal ones, lowest latency first.
+/// The splits that no other one beats, one of several equal ones; lowest latency first.
 std::vector<PredictedSplit> undominated(std::vector<PredictedSplit> splits, bool memory) {
   const auto key = [&](const PredictedSplit& split) {
     return std::tuple(split.latency_ns.value, -split.throughput_image_per_s.value,
@@ -37,7 +37,7 @@ std::vector<PredictedSplit> undominated(std::vector<PredictedSplit> splits, bool
   return frontier;
 }
 
-/// The frontier of a question with one codec, where stages' memory is limited but is no objective.
+/// Finds the frontier of a question with one codec. The memory of stages may be limited, but is no objective.
 class FrontierSearch {
  public:
   FrontierSearch(const Question& question, const std::string& codec)
@@ -70,7 +70,7 @@ class FrontierSearch {
     return ends;
   }
 
-  /// Of the splits in which every stage has blocks.
+  /// The frontier of the splits in which every stage has blocks. Takes a separable pipeline.
   std::vector<Solution> by_stages() const {
     const auto devices = pipeline_.stage_times();
     auto links = pipeline_.link_times();
@@ -96,7 +96,7 @@ class FrontierSearch {
                     tried, kMostTried));
   }
 
-  /// The same by trying all, where stages depend on each other.
+  /// The same frontier by trying all splits, for pipelines whose stages depend on each other.
   std::vector<PredictedSplit> one_by_one() const {
     check_number();
     std::map<double, PredictedSplit> best;  // by latency; throughput rises with it
@@ -139,7 +139,7 @@ class FrontierSearch {
   PipelineModel pipeline_;
 };
 
-/// With each codec; of splits that are equal, the one whose codec is named first.
+/// The frontier over all codecs. Of equal splits, it has the one whose codec is named first.
 std::vector<PredictedSplit> frontier_of(const Question& question) {
   std::vector<PredictedSplit> splits;
   for (const auto& codec : question.codecs) {
@@ -148,8 +148,8 @@ std::vector<PredictedSplit> frontier_of(const Question& question) {
   return undominated(std::move(splits), false);
 }
 
-/// With the memory of the stage that needs most as third objective: what fits into ever less of it, until nothing does.
-/// Between two steps the frontier stays the same, since all its splits still fit.
+/// The frontier with a third objective: the memory of the stage that needs most. Each search allows less memory than
+/// the last frontier needed, until nothing fits. Any limit in between would give the same frontier again.
 std::vector<PredictedSplit> with_least_memory(Question question) {
   std::vector<PredictedSplit> splits;
   for (;;) {
@@ -199,7 +199,7 @@ int stages_of(const Question& question) {
 
 namespace {
 
-/// Those of all profiles.
+/// The codecs that all profiles know.
 std::vector<std::string> known_codecs(const std::vector<Profile>& profiles) {
   std::vector<std::string> codecs{codec::kNone};
   for (std::size_t i = 0; i < profiles.size(); ++i) {

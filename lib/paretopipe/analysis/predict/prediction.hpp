@@ -16,9 +16,9 @@ namespace paretopipe::predict {
 struct Corrections {
   double idle_pace = 1;     ///< a stage's time with one batch in flight, as a multiple of the profile's
   double busy_pace = 1;     ///< the same with batches waiting for it
-  double hand_over_ns = 0;  ///< that each link adds to a batch's latency: threads that wake up, relays
+  double hand_over_ns = 0;  ///< what each link adds to a batch's latency: threads that wake up, relays
   double contention = 0;  ///< share of the other stages' time by which the slowest is held up: their caches and memory
-  double latency_spread = 0;  ///< 95 % of latencies are within this share of what is predicted, as far as trials tell
+  double latency_spread = 0;     ///< 95 % of latencies are within this share of the prediction, as far as trials tell
   double throughput_spread = 0;  ///< the same of throughputs
   int splits = 0;                ///< that were measured to find these
 
@@ -42,11 +42,12 @@ struct Question {
   Corrections corrections{};
 };
 
-/// The question to which a trial is an answer. All codecs that the profiles know are to choose from.
+/// The question to which a trial is an answer. It chooses among all codecs that the profiles know.
 Question question_about(std::vector<Profile> profiles, const experiment::Trial& trial);
 
-/// A number, and between which it is expected: as if every stage were as fast as its fast rounds, or as slow as its
-/// slow ones, and jitter did its least or most; and wider by what trials showed predictions to be off (Corrections).
+/// A number, and the band in which it is expected. At its ends every stage is as fast as its fast rounds or as slow as
+/// its slow ones, and jitter does its least or most. It is wider by the errors of predictions that trials showed
+/// (Corrections).
 struct Band {
   double low = 0;
   double value = 0;
@@ -78,20 +79,20 @@ struct PredictedSplit {
   std::string codec = codec::kNone;                         ///< of all cuts; none if all is local
   std::vector<Band> stage_ns{};                             ///< what each computes
   std::vector<Band> coding_ns{};                            ///< what each decodes and encodes; empty without a codec
-  std::vector<std::optional<std::int64_t>> memory_bytes{};  ///< that each needs; absent if the profile has it not
+  std::vector<std::optional<std::int64_t>> memory_bytes{};  ///< that each needs; absent if the profile does not say
   std::vector<std::int64_t> payload_bytes{};                ///< that leave each stage, encoded; empty if all is local
   std::vector<Band> link_ns{};                              ///< that these take to the next stage
   Band latency_ns{};                                        ///< with one batch in flight
   Band throughput_image_per_s{};
   Bottleneck bottleneck{};
-  /// Absent without a rate, and where queueing says nothing: the rate is more than the split completes, or batches in
-  /// flight are what bounds it.
+  /// Absent without a rate, and if queueing says nothing: the rate is more than the split completes, or batches in
+  /// flight bound the split.
   std::optional<ServerLatency> server{};
 
   bool all_local() const { return payload_bytes.empty(); }
-  /// As a sweep writes them, one per cut.
+  /// One per cut, as a sweep writes them.
   std::vector<int> split_points() const;
-  /// What the stage that needs most needs; absent if that of one is unknown.
+  /// The memory of the stage that needs most; absent if that of any stage is unknown.
   std::optional<std::int64_t> most_memory_bytes() const;
 };
 
@@ -101,7 +102,7 @@ struct Prediction {
   int batch = 1;
   int stages = 2;
   int depth = 4;
-  std::vector<std::string> codecs{};  ///< that there were to choose from
+  std::vector<std::string> codecs{};  ///< to choose from
   std::string network{};              ///< its name; empty: as it was probed
   std::optional<double> rate_image_per_s{};
   Corrections corrections{};
@@ -112,20 +113,19 @@ struct Prediction {
 
 /// The exact frontier over all partitions with each codec, and both ends: everything on the first stage, or on the last
 /// one (in any order: everything on one device). The pipeline obeys operational laws, as diagnosis::constraints() has
-/// them: latency is the sum of all stages and links, and batches follow each other at the longest of their times, or at
+/// them. The latency is the sum of all stages and links. Batches follow each other at the longest of these times, or at
 /// latency / depth if that is more. Stages on the same CPUs of a machine take turns, so their times add up. A stage
-/// takes the median of its run's rounds (with a quota of CPU time the mean, since it makes some rounds short and others
-/// long), and its band reaches from their 10th to their 90th percentile. A link takes half a round trip, its delay, and
-/// its bytes at its rate; its jitter widens the band by three deviations. Corrections change these times, and widen the
-/// bands.
+/// takes the median of its run's rounds. With a quota of CPU time it takes the mean, because the quota makes some
+/// rounds short and others long. Its band reaches from the 10th to the 90th percentile of the rounds. A link takes half
+/// a round trip, its delay, and its bytes at its rate; three times its jitter widens the band. Corrections change these
+/// times, and widen the bands.
 ///
-/// With a codec the encoded bytes cross a link. A stage encodes in the thread that sends and decodes in the one that
-/// receives. Where it has a CPU to spare, that happens while it computes, and the longer of the two keeps the next
-/// batch off; otherwise their sum does, and so it is where the CPUs are unknown.
+/// With a codec the encoded bytes cross a link. A stage encodes in the thread that sends, and decodes in the one that
+/// receives. If it has a CPU to spare, it codes while it computes, and the longer of the two keeps the next batch off.
+/// Otherwise, and if the CPUs are unknown, their sum does.
 ///
-/// Where stages hold each other up, on shared CPUs or by a contention that was fitted, the period is not the longest of
-/// times that each depend on one stage; and where coding happens beside computing, a stage's time for the latency is
-/// not that for the period. All partitions are then tried one by one.
+/// All partitions are tried one by one if a stage's time depends on other stages (shared CPUs, a fitted contention), or
+/// if a stage codes while it computes, because its times for the latency and for the period then differ.
 ///
 /// Throws UsageError if the profiles do not go together, if there are not as many devices as stages, if nothing says
 /// how fast a link is, if a device was not profiled with a codec, for more than kMostTried partitions that have to be
@@ -134,12 +134,11 @@ Prediction predict(const Question& question);
 
 inline constexpr std::uint64_t kMostTried = 2'000'000;
 
-/// The same model's word on some partitions and codecs, on the frontier or not. The devices are in their order and the
-/// codecs those of the cuts, whatever the question says. Throws UsageError for split points that the model or the
-/// pipeline does not have.
+/// Predicts these partitions, on the frontier or not. The devices are in their order and the codecs are those of the
+/// cuts, whatever the question says. Throws UsageError for split points that the model or the pipeline does not have.
 std::vector<PredictedSplit> predict_splits(const Question& question, const std::vector<experiment::Cut>& cuts);
 
-/// The stages of the pipeline that is asked for.
+/// The number of stages of the question's pipeline.
 int stages_of(const Question& question);
 
 }  // namespace paretopipe::predict

@@ -17,7 +17,7 @@ namespace paretopipe::predict {
 namespace {
 
 constexpr int kSchema = 1;
-/// How much longer a run may take than one that contains it: what is left of noise in a median.
+/// How much longer a run may take than one that contains it, because a median still has some noise.
 constexpr double kNoise = 0.05;
 
 }  // namespace
@@ -78,13 +78,10 @@ std::vector<std::string> Profile::codecs() const {
   return names;
 }
 
+PARETOPIPE_JSON(ProfiledRun, begin, end, compute_ns, memory_bytes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProfiledCodec, codec, cut, payload_bytes, encode_ns, decode_ns)
 
 namespace {
-
-const std::tuple kRunFields{field("begin", &ProfiledRun::begin), field("end", &ProfiledRun::end),
-                            field("compute_ns", &ProfiledRun::compute_ns),
-                            field("memory_bytes", &ProfiledRun::memory_bytes)};
 
 const std::tuple kDeviceFields{field("name", &ProfiledDevice::name),
                                field("host", &ProfiledDevice::host),
@@ -96,14 +93,6 @@ const std::tuple kDeviceFields{field("name", &ProfiledDevice::name),
                                field("codecs", &ProfiledDevice::codecs, std::vector<ProfiledCodec>{})};
 
 }  // namespace
-
-void to_json(nlohmann::json& json, const ProfiledRun& run) {
-  write_fields(json, run, kRunFields);
-}
-
-void from_json(const nlohmann::json& json, ProfiledRun& run) {
-  read_fields(json, run, kRunFields);
-}
 
 void to_json(nlohmann::json& json, const ProfiledDevice& device) {
   write_fields(json, device, kDeviceFields);
@@ -137,11 +126,6 @@ void to_json(nlohmann::json& json, const Profile& profile) {
 
 namespace {
 
-void read(const nlohmann::json& json, Profile& profile) {
-  read_fields(json, profile, kProfileFields);
-  profile.mode = experiment::read_compute_mode(json);
-}
-
 /// Times that a device can take, at least one.
 void check_times(const ProfiledDevice& device, const std::string& what, const std::vector<std::int64_t>& times_ns) {
   const auto [least, most] = std::minmax_element(times_ns.begin(), times_ns.end());
@@ -151,7 +135,7 @@ void check_times(const ProfiledDevice& device, const std::string& what, const st
                                device.name, what, *least, *most));
 }
 
-/// A codec that is there must be there for every cut, once, in order.
+/// A codec must be there for every cut, once, in order.
 void check_codecs(const ProfiledDevice& device, const experiment::ModelDescription& model) {
   int due = 0;
   std::string current;
@@ -160,7 +144,7 @@ void check_codecs(const ProfiledDevice& device, const experiment::ModelDescripti
     if (one.cut == 0) current = one.codec;
     const bool in_turn = one.cut == due && one.codec == current && (one.cut > 0 || seen.insert(current).second);
     const bool known = experiment::canonical_codec(one.codec) == one.codec && codec::parse(one.codec).encodes();
-    // The few bytes beside the codes are more than is saved only where next to nothing crosses.
+    // A codec's few extra bytes are more than it saves only if next to nothing crosses.
     const auto most_bytes = 2 * model.bytes_at(std::clamp(one.cut, 0, model.block_count())) + (1 << 20);
     if (!known || !in_turn || one.encode_ns.empty() || one.decode_ns.empty() || one.payload_bytes < 0 ||
         one.payload_bytes > most_bytes) {
@@ -220,7 +204,8 @@ void check(const Profile& profile) {
 void from_json(const nlohmann::json& json, Profile& profile) {
   check_schema(json, kSchema, "profile");
   try {
-    read(json, profile);
+    read_fields(json, profile, kProfileFields);
+    profile.mode = experiment::read_compute_mode(json);
   } catch (const nlohmann::json::exception& error) {
     throw UsageError(fmt::format("profile is damaged ({}); make it again with `paretopipe profile`", reason_of(error)));
   }

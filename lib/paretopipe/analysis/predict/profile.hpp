@@ -18,9 +18,9 @@ inline constexpr int kMostProfiledBlocks = 64;
 /// The largest model that is profiled at all.
 inline constexpr int kMostBlocks = 1000;
 
-/// The ends of the runs that are profiled of those that begin with a block, ascending: all of them, or in a longer
-/// model of all from the first block, and otherwise the block itself, the whole rest, and two in between that are drawn
-/// (LongModel estimates what is between them).
+/// The ends of the runs to profile among those that begin with block `begin`, ascending. In a model of up to
+/// kMostProfiledBlocks these are all. In a longer one they are all for the first block, and for any other one the block
+/// itself, the whole rest, and up to two more that are drawn (LongModel estimates the others).
 std::vector<int> profiled_ends(int blocks, int begin);
 
 /// Consecutive blocks that a device computed several times.
@@ -35,11 +35,11 @@ struct ProfiledRun {
   bool operator==(const ProfiledRun&) const = default;
 };
 
-/// Those that took over 5 % longer than one that contains them, by their places: something else had the device then,
-/// for that only adds to what blocks take.
+/// The indices of runs that took over 5 % longer than one that contains them. Something else had the device then,
+/// because fewer blocks do not take longer.
 std::vector<std::size_t> disturbed_runs(const std::vector<ProfiledRun>& runs);
 
-/// What a device made of what crosses a cut with a codec, several times.
+/// How a device encoded and decoded what crosses a cut, several times.
 struct ProfiledCodec {
   std::string codec;  ///< canonical, never "none"
   int cut = 0;        ///< blocks before it; 0: the model's input
@@ -77,7 +77,7 @@ struct ProfiledLink {
   bool operator==(const ProfiledLink&) const = default;
 };
 
-/// What was measured to predict from: a model in one mode and batch, on one or more devices.
+/// The measurements to predict from: of a model in one mode and batch, on one or more devices.
 struct Profile {
   std::string made_at;               ///< UTC
   std::string release;               ///< of the driver
@@ -90,7 +90,7 @@ struct Profile {
   std::vector<ProfiledDevice> devices{};
   std::vector<ProfiledLink> links{};  ///< from each device to the next
 
-  /// That all devices were profiled with, "none" first.
+  /// The codecs that all devices were profiled with, "none" first.
   std::vector<std::string> codecs() const;
 
   bool operator==(const Profile&) const = default;

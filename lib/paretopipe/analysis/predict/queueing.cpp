@@ -28,7 +28,7 @@ std::optional<Waiting> waiting(double period_ns, double batches_per_s) {
   // Cramer and Lundberg's constant.
   const double share = (1 - load) / (load * std::exp(x) - 1);
   constexpr double kOthers = 0.01;
-  const bool few_wait = load <= kOthers;  // as many as the load wait at all
+  const bool few_wait = load <= kOthers;  // the share that waits at all is the load
   return Waiting{.mean_ns = period_ns * load / (2 * (1 - load)),
                  .p99_ns = few_wait ? 0 : std::max(0.0, period_ns * std::log(share / kOthers) / x)};
 }

@@ -18,13 +18,13 @@ std::pair<experiment::LinkConditions, experiment::LinkConditions> conditions_of(
   return {network.forward, network.backward};
 }
 
-/// Where all is local nothing is encoded.
+/// If all is local, nothing is encoded.
 bool has_codec(const Question& question, const experiment::Trial& trial) {
   const auto& codecs = question.codecs;
   return trial.all_local() || std::find(codecs.begin(), codecs.end(), trial.codec) != codecs.end();
 }
 
-/// As concerns(), over any network.
+/// Like concerns(), but over any network.
 bool concerns_in_some_network(const Question& question, const experiment::Trial& trial) {
   const auto& profile = question.profiles.front();
   return trial.data_parallel == 0 && !trial.training && trial.micro_batches() == 1 && has_codec(question, trial) &&
@@ -111,7 +111,7 @@ std::vector<PartTimes> parts_of(const PredictedSplit& predicted, double latency_
   return parts;
 }
 
-/// Only where a stage bounds what was predicted.
+/// None unless a stage is the predicted bottleneck.
 std::optional<PartTimes> load_of(const PredictedSplit& predicted,
                                  const std::vector<const record::TrialRecord*>& records) {
   if (predicted.bottleneck.kind != Bottleneck::Kind::stage) return std::nullopt;

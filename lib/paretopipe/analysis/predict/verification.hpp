@@ -26,13 +26,13 @@ struct VerifiedSplit {
   double latency_ns = 0;              ///< measured: the medians over the repetitions
   double throughput_image_per_s = 0;  ///< likewise
   int repetitions = 0;
-  /// The parts of the latency with one batch in flight: each stage, its coding if there is a codec, and each link, and
-  /// the rest, which is waiting. Then what the slowest stage computes at depth. Medians over the repetitions; parts of
-  /// which the records say nothing are not there.
+  /// The parts of the latency with one batch in flight: each stage, its coding if there is a codec, each link, and the
+  /// rest, which is waiting. `under_load`: the compute at depth of the stage that is predicted to be the bottleneck.
+  /// Medians over the repetitions. Parts of which the records say nothing are left out.
   std::vector<PartTimes> latency_parts{};
   std::optional<PartTimes> under_load{};
 
-  /// What was predicted, less what was measured, as a share of the latter.
+  /// The predicted value less the measured one, as a share of the measured one.
   double latency_error() const { return predicted.latency_ns.value / latency_ns - 1; }
   double throughput_error() const { return predicted.throughput_image_per_s.value / throughput_image_per_s - 1; }
 
@@ -40,7 +40,7 @@ struct VerifiedSplit {
   const PartTimes* most_missed() const;
 };
 
-/// How well profiles predict what was measured. Errors are without their signs, over both numbers of all splits.
+/// How well profiles predict what was measured. Errors are absolute, over both numbers of all splits.
 struct Verification {
   std::vector<VerifiedSplit> splits{};  ///< at least one; by their split points and codecs
   double median_error = 0;
@@ -48,9 +48,9 @@ struct Verification {
   double in_band = 0;  ///< share of both numbers of all splits that are within their bands
 };
 
-/// Holds the question's predictions against records of the same model, batch, mode, codecs, number of stages, depth
-/// and network; others are left out, and those of trials that failed, whose batches are cut, or that lack a phase.
-/// Throws UsageError if none is left or if the question is about any order, and otherwise as predict() does.
+/// Compares the question's predictions with records of the same model, batch, mode, codecs, number of stages, depth and
+/// network. Others are left out, and those of trials that failed, whose batches are cut, or that lack a phase. Throws
+/// UsageError if none is left or if the question is about any order, and otherwise as predict() does.
 Verification verify(const Question& question, std::span<const record::TrialRecord> records);
 
 /// The same question over each network that records of its splits have: all that can be verified with these records.
@@ -69,8 +69,8 @@ struct VerifiedGroup {
   Verification verification{};
 };
 
-/// Holds these profiles against every group of records that they can be held against, with the stages, depth and
-/// network of each. Empty if there is none. Throws UsageError for profiles that do not go together.
+/// Compares these profiles with every group of records that they can predict, with the stages, depth and network of
+/// each. Empty if there is none. Throws UsageError for profiles that do not go together.
 std::vector<VerifiedGroup> verify_all(const std::vector<Profile>& profiles,
                                       std::span<const record::TrialRecord> records);
 

@@ -10,7 +10,7 @@ namespace paretopipe::stats {
 
 namespace {
 
-/// The element of `items` that was first asked for under `key`, made on that occasion.
+/// The element of `items` that belongs to `key`. The first request makes it.
 template <class T>
 T& find_or_add(std::vector<T>& items, std::unordered_map<std::string, std::size_t>& places, const std::string& key) {
   const auto [place, added] = places.try_emplace(key, items.size());

@@ -24,12 +24,12 @@ struct Configuration {
   std::optional<double> median(const record::Metric& metric) const;
 };
 
-/// Configurations that differ in their split points only, and the baselines beside them. Frontiers are drawn within a
-/// group: to compare splits across different batches or thread counts would compare two experiments.
+/// Configurations that differ in their cut only (experiment::Cut), and the baselines beside them. Frontiers are drawn
+/// within a group: to compare splits across different batches or thread counts would compare two experiments.
 struct ConfigurationGroup {
-  std::vector<Configuration> configurations;  ///< by ascending split points; data-parallel last
+  std::vector<Configuration> configurations;  ///< by ascending split points, then codecs; data-parallel last
 
-  /// What they share; only its split points and repetition mean nothing.
+  /// What they share; only its cut and repetition mean nothing.
   const experiment::Trial& settings() const { return configurations.front().trial; }
 };
 

@@ -3,6 +3,7 @@
 #include <paretopipe/core/timeline.hpp>
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 
 namespace paretopipe::stats {
@@ -20,6 +21,12 @@ Series sums_over_micro_batches(const Series& series, int micro_batches) {
     sums.push_back(std::accumulate(begin, begin + micro_batches, std::int64_t{0}));
   }
   return sums;
+}
+
+Series differences(const Series& end, const Series& begin) {
+  Series durations(end.size());
+  std::transform(end.begin(), end.end(), begin.begin(), durations.begin(), std::minus<>());
+  return durations;
 }
 
 namespace {
@@ -75,12 +82,6 @@ void check(const record::PhaseSamples& samples, int stages) {
   }
 }
 
-Moments difference(const Moments& end, const Moments& begin) {
-  Moments result(end.size());
-  std::transform(end.begin(), end.end(), begin.begin(), result.begin(), std::minus<>());
-  return result;
-}
-
 }  // namespace
 
 int stage_count(const record::PhaseSamples& samples) {
@@ -98,7 +99,7 @@ Breakdown micro_batch_breakdown(const record::PhaseSamples& samples) {
   // Every part begins where the one before it ended, so they add up.
   const Moments* reached = &handed_over;
   const auto pass = [&](Part part, int stage, const Moments& moment) {
-    result.parts.push_back({part, stage, difference(moment, *reached)});
+    result.parts.push_back({part, stage, differences(moment, *reached)});
     reached = &moment;
   };
 
@@ -113,14 +114,14 @@ Breakdown micro_batch_breakdown(const record::PhaseSamples& samples) {
     pass(Part::encode, s, stage.encoded);
     if (stages == 1) continue;
     auto& encode = result.parts.back().ns;
-    pass(Part::send_queue, s, stage.codec_begin);
-    const auto with_codec = difference(stage.send_begin, stage.codec_begin);
+    const auto with_codec = differences(stage.send_begin, stage.codec_begin);
     std::transform(encode.begin(), encode.end(), with_codec.begin(), encode.begin(), std::plus<>());
+    pass(Part::send_queue, s, stage.codec_begin);
     reached = &stage.send_begin;
   }
   if (stages > 1) pass(Part::transfer, 0, results.receive_end);
   pass(Part::decode, 0, results.completed);
-  result.latency_ns = difference(results.completed, handed_over);
+  result.latency_ns = differences(results.completed, handed_over);
   return result;
 }
 

@@ -20,6 +20,9 @@ Series of_last_micro_batches(const Series& series, int micro_batches);
 /// The sums over every batch's micro-batches.
 Series sums_over_micro_batches(const Series& series, int micro_batches);
 
+/// The durations from `begin` to `end`, entry by entry. Both are of the same length.
+Series differences(const Series& end, const Series& begin);
+
 /// One part of the latency for every batch, in the order of issue and including the warm-up.
 struct PartSeries {
   record::Part part = record::Part::compute;

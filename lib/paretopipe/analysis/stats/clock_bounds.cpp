@@ -15,14 +15,14 @@ namespace {
 /// No two clocks drift apart faster: kernels discipline theirs by at most 500 ppm, and quartzes are off by 100.
 constexpr double kMostDrift = 1e-3;
 
-/// Readings are whole nanoseconds, so that frames that contradict each other by less tell nothing.
+/// Readings are whole nanoseconds, so frames that contradict each other by less say nothing.
 constexpr double kResolutionNs = 1;
 
-/// Drift needs two moments. A stage whose frames are closer together is looked at for this long.
+/// Drift needs two moments. Frames of a stage that are all closer together are taken to span this long.
 constexpr double kShortestSpanNs = 1000;
 
-/// Times are normalised: of the stage's clock, with its rough offset from stage 0's taken off in whole numbers. So they
-/// are small enough for doubles, to far below a nanosecond.
+/// Times are normalised: they count from the clock's origin, which is subtracted in whole numbers. That makes them
+/// small enough for doubles to be exact to far below a nanosecond.
 struct Corner {
   double time = 0;
   double value = 0;
@@ -61,7 +61,7 @@ struct Envelope {
     return last.value + (next == corners.end() ? rise_after : slope(last, *next)) * (time - last.time);
   }
 
-  /// The line of this slope that touches it from above, at time 0.
+  /// The value at time 0 of the line with this slope that touches the function from above.
   double touch(double slope_of_line) const {
     std::size_t corner = 0, end = corners.size() - 1;
     while (corner < end) {
@@ -80,7 +80,7 @@ Envelope envelope_of(const ClockLine& line) {
   return {{{0, line.offset}}, line.drift, line.drift};
 }
 
-/// The least function that a line of a possible drift is nowhere below, if it is not below the points.
+/// The lower envelope of all lines that have a possible drift and are nowhere below the points.
 Envelope envelope_over(std::vector<Corner> points) {
   auto hull = concave_hull(std::move(points));
   while (hull.size() > 1 && slope(hull[hull.size() - 2], hull.back()) < -kMostDrift) hull.pop_back();
@@ -90,8 +90,8 @@ Envelope envelope_over(std::vector<Corner> points) {
   return {std::move(hull), kMostDrift, -kMostDrift};
 }
 
-/// The frames of a link that matter. `lead` is concave: at the sender's time a it is the greatest a − b, where b is the
-/// receiver's time by which something sent at a, or some mixture of frames around it, has arrived.
+/// What the frames of a link say. `lead` is concave. At the sender's time a it is the greatest a − b, where b is the
+/// receiver's time at which a frame that was sent at a, or an average of frames around a, has arrived.
 struct Crossing {
   std::size_t from = 0;  ///< clocks
   std::size_t to = 0;
@@ -100,7 +100,7 @@ struct Crossing {
 
 /// Bounds of the receiver's line, given those of the sender's. Let x(a) ≥ a + sender(a) be stage 0's time of the
 /// sender's moment a. Then the receiver's moment b = a − lead(a) comes no earlier: b + line(b) ≥ a + sender(a). Both
-/// functions are straight between their corners, so that it suffices to ask there.
+/// functions are straight between their corners, so it suffices to look there.
 std::vector<Corner> carried(const Envelope& sender, const Envelope& lead) {
   std::vector<Corner> bounds;
   const auto carry = [&](double sent) {
@@ -116,7 +116,7 @@ std::vector<Corner> carried(const Envelope& sender, const Envelope& lead) {
 
 using Envelopes = std::vector<std::optional<Envelope>>;
 
-/// The lower bounds of each clock's line. `known`: lines that are given, at least the base's.
+/// The lower bounds of each clock's line. `known`: the lines that are given, at least the base's.
 Envelopes lower_envelopes(const std::vector<Crossing>& crossings, Envelopes known) {
   std::vector<std::vector<Corner>> points(known.size());
   auto envelopes = known;
@@ -135,9 +135,9 @@ struct Region {
   double contradiction = 0;
 };
 
-/// Where the lines lie that are nowhere below `lower` nor above the other bounds. Those are given as the frames say it
-/// if time runs backwards: receivers send, times and values have the other sign, and upper bounds are lower ones. For
-/// each drift the offset lies between two touching lines, and their distance is straight between the corners' slopes.
+/// The lines that are nowhere below `lower` and nowhere above the upper bounds. `upper` has the latter as if time ran
+/// backwards: receivers send, times and values change their signs, and upper bounds become lower ones. For each drift,
+/// the offset lies between two touching lines. Their distance is linear in the drift between the slopes of the corners.
 Region region_between(const Envelope& lower, const Envelope& upper) {
   std::vector<double> drifts{-kMostDrift, kMostDrift};
   for (const auto* envelope : {&lower, &upper}) {
@@ -176,8 +176,8 @@ ClockLine mix(const ClockLine& one, const ClockLine& other, double share) {
   return {(1 - share) * one.offset + share * other.offset, (1 - share) * one.drift + share * other.drift};
 }
 
-/// The line through the middle of the polygon's ranges at both times. It lies in the polygon: the centre of a box does
-/// lie in any convex polygon that touches all of its sides.
+/// The line through the middle of the polygon's ranges at both times. It lies in the polygon, because the centre of a
+/// box lies in every convex polygon that touches all of the box's sides.
 ClockLine centre_line(const std::vector<ClockLine>& corners, double begin, double end) {
   const auto [low_begin, high_begin] = range_at(corners, begin);
   const auto [low_end, high_end] = range_at(corners, end);
@@ -186,8 +186,8 @@ ClockLine centre_line(const std::vector<ClockLine>& corners, double begin, doubl
   return {at_begin - drift * begin, drift};
 }
 
-/// A line of the polygon that leaves about one in `links` of the polygon's width below itself, and one in two at most:
-/// the frames that arrive then look as slow as those of each of the other links on the way to stage 0.
+/// A line of the polygon that leaves about 1 / `links` of the polygon's width below itself, and half of it at most. The
+/// frames that arrive then look about as slow as those of each other link on the way to stage 0.
 ClockLine share_line(const std::vector<ClockLine>& corners, double begin, double end, std::ptrdiff_t links) {
   const auto middle = (begin + end) / 2;
   const auto lowest = std::min_element(corners.begin(), corners.end(), [&](const auto& one, const auto& other) {
@@ -196,7 +196,7 @@ ClockLine share_line(const std::vector<ClockLine>& corners, double begin, double
   return mix(*lowest, centre_line(corners, begin, end), 2 / static_cast<double>(std::max<std::ptrdiff_t>(links, 2)));
 }
 
-/// Numbers the clocks from the base's, 0, in the order in which stages have them.
+/// Numbers the clocks from 0, the base's, in the order in which the stages first have them.
 class ClockSolver {
  public:
   ClockSolver(std::span<const int> clocks, std::span<const LinkFrames> links) {
@@ -226,8 +226,8 @@ class ClockSolver {
  private:
   std::size_t clock_of(int stage) const { return clock_of_[static_cast<std::size_t>(stage)]; }
 
-  /// Finds roughly what is to be added to a clock, by the first frame that reaches it. The very first one is from the
-  /// base.
+  /// Finds roughly what is to be added to a clock, by the first frame that reaches it. The very first frame comes from
+  /// the base.
   void normalise(std::size_t from, std::size_t to, const FrameTimes& frame) {
     if (there_.empty()) polygons_.front().origin = frame.sent;
     const auto reached = [&](const Crossing& crossing) { return crossing.to == to; };
@@ -256,7 +256,7 @@ class ClockSolver {
     back_.push_back({to, from, {concave_hull(std::move(leads_back))}});
   }
 
-  /// The polygon of a clock, if these lines are given.
+  /// The polygon of a clock, given the lines of some clocks.
   Region region_of(std::size_t clock, const std::vector<std::optional<ClockLine>>& lines) const {
     Envelopes known(lines.size()), known_reversed(lines.size());
     for (std::size_t i = 0; i < lines.size(); ++i) {
@@ -271,16 +271,16 @@ class ClockSolver {
     throw Error(ExitCode::internal, fmt::format("no frames bound the clock of stage {} from both sides", stage));
   }
 
-  /// The links from the one by which a clock is first reached to the one that is back at the base.
+  /// How many links a batch passes from the one that first reaches a clock to the one that is back at the base.
   std::ptrdiff_t links_on_the_way(std::size_t clock) const {
     const auto reached = std::find_if(there_.begin(), there_.end(), [&](const auto& link) { return link.to == clock; });
     const auto back = std::find_if(reached, there_.end(), [](const auto& link) { return link.to == 0; });
     return back - reached + 1;
   }
 
-  /// A clock's polygon assumes nothing about the other clocks. Its line does: it is chosen from what is left when the
-  /// lines before it are chosen, so that frames between two such clocks are received after they are sent, too. The
-  /// centres of all polygons together would not grant that. With two clocks the line is the polygon's centre.
+  /// A clock's polygon assumes nothing about the other clocks. Its line is chosen among those that the lines chosen
+  /// before it allow, so that frames between two such clocks are received after they are sent, too. The centres of all
+  /// polygons would not ensure that. With two clocks the line is the polygon's centre.
   void solve() {
     std::vector<std::optional<ClockLine>> base(polygons_.size());
     base.front() = ClockLine{};
@@ -328,8 +328,8 @@ std::int64_t ClockBounds::to_add(std::int64_t time) const {
   return polygon_->rough + std::llround(polygon_->line.at(static_cast<double>(time - polygon_->origin)));
 }
 
-/// The ends of the range are a convex and a concave function of time. So no line is farther from them than at the
-/// beginning or at the end.
+/// The ends of the range are a convex and a concave function of time. So a line is nowhere farther from them than at
+/// the beginning or at the end.
 std::int64_t ClockBounds::error_ns() const {
   if (!polygon_) return 0;
   std::int64_t error = 0;

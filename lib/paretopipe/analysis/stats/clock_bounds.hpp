@@ -54,8 +54,8 @@ struct ClockLine {
   double at(double time) const { return offset + drift * time; }
 };
 
-/// The lines by which a stage's clock may be brought to stage 0's, and the one that is taken. Lines are over the time
-/// since `origin` on the stage's clock, and give what is to be added to it beyond `rough`.
+/// The lines that may convert a stage's clock to stage 0's, and the chosen one. A line is a function of the time since
+/// `origin` on the stage's clock. It gives what is to be added to that clock, in addition to `rough`.
 struct ClockPolygon {
   std::int64_t origin = 0;
   std::int64_t rough = 0;
@@ -63,11 +63,10 @@ struct ClockPolygon {
   std::int64_t end = 0;
   std::vector<ClockLine> corners;  ///< at least one
   ClockLine line;
-  double contradiction = 0;  ///< the least by which any line misses what frames say; then `corners` is that line
+  double contradiction = 0;  ///< 0, or by how much the best line misses the frames; `corners` is then that line
 };
 
-/// How a stage's clock is brought to stage 0's: what is to be added to the stage's time. Times are of the stage's
-/// clock.
+/// How a stage's clock is converted to stage 0's: by adding to the stage's time. All times are of the stage's clock.
 class ClockBounds {
  public:
   /// The same clock: nothing to add, no error.
@@ -76,14 +75,14 @@ class ClockBounds {
 
   bool same_clock() const { return !polygon_; }
 
-  /// True if no line satisfies all frames: one of the clocks was stepped, or its rate was changed. The rest then tells
-  /// of the line that contradicts the frames least.
+  /// True if no line satisfies all frames: one of the clocks was stepped, or its rate was changed. The other functions
+  /// then describe the line that contradicts the frames least.
   bool empty() const;
 
-  /// What is to be added at `time` lies in here.
+  /// The range of what is to be added at `time`.
   OffsetInterval offset_at(std::int64_t time) const;
 
-  /// How fast what is to be added changes.
+  /// How fast the amount to be added changes.
   DriftInterval drift() const;
 
   /// Stage 0's time of a moment. Never decreases from one moment to a later one. A frame whose moments are aligned in
@@ -95,19 +94,20 @@ class ClockBounds {
   std::int64_t to_add_at_begin() const { return polygon_ ? to_add(polygon_->begin) : 0; }
   std::int64_t to_add_at_end() const { return polygon_ ? to_add(polygon_->end) : 0; }
 
-  /// The most by which to_base() can be wrong between these two.
+  /// The most by which to_base() can be wrong between the first and the last frame.
   std::int64_t error_ns() const;
 
  private:
   std::optional<ClockPolygon> polygon_;
 };
 
-/// The clocks of all stages. `clocks` has for each stage a number that stages with the same clock share; stage 0's is
-/// the base. `links` are in the order in which a batch passes them: 0 → 1 → … → 0, or 0 → 1 → 0 → 2 → 0 for a star.
+/// The clocks of all stages. `clocks` has a number for each stage, which is the same for stages with the same clock;
+/// stage 0's clock is the base. `links` are in the order in which a batch passes them: 0 → 1 → … → 0, or 0 → 1 → 0 → 2
+/// → 0 for a star.
 ///
-/// Each polygon is exactly what the frames allow, except that a clock that is met again after two others may be known
-/// better than is said here. Throws Error(internal) for a stage that has a clock of its own and no frames that bound it
-/// from both sides.
+/// Each polygon is exactly what the frames allow, with one exception: if the links meet a clock again after two others,
+/// the frames may say more of it than its polygon does. Throws Error(internal) for a stage that has a clock of its own
+/// and no frames that bound it from both sides.
 std::vector<ClockBounds> bound_clocks(std::span<const int> clocks, std::span<const LinkFrames> links);
 
 /// The four timestamps of one exchange (RFC 5905, section 8), in nanoseconds: request sent and reply received on our

@@ -103,7 +103,7 @@ void add_change_of_speed(std::vector<std::string>& found, const host::CpuConditi
                               slow == conditions.probe_after_ns ? "slower" : "faster"));
 }
 
-/// What a Raspberry Pi says that heat or its power supply did to it meanwhile.
+/// Adds the limits that a Raspberry Pi reports to have reached during the trial because of heat or its power supply.
 void add_throttling(std::vector<std::string>& found, const host::CpuConditions& conditions, std::size_t index) {
   if (!conditions.throttled_before || !conditions.throttled_after) return;
   const auto bits = *conditions.throttled_after & ~*conditions.throttled_before;
@@ -184,9 +184,7 @@ std::size_t best_cut(std::span<const double> values) {
 
 /// The times that a stage's computing thread took for every measured batch.
 Series compute_times_ns(const record::PhaseSamples& samples, const StageTimeline& stage) {
-  Series times;
-  for (std::size_t i = 0; i < stage.encoded.size(); ++i) times.push_back(stage.encoded[i] - stage.compute_begin[i]);
-  times = sums_over_micro_batches(times, samples.micro_batches);
+  auto times = sums_over_micro_batches(differences(stage.encoded, stage.compute_begin), samples.micro_batches);
   times.erase(times.begin(), times.begin() + samples.warmup);
   return times;
 }

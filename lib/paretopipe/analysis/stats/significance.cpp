@@ -67,8 +67,9 @@ double approximate_p_value(const Order& order, double m, double n) {
   return distance <= 0 ? 1 : std::erfc(distance / std::sqrt(2 * variance));
 }
 
-void check(std::span<const double> values) {
-  if (values.empty()) throw std::invalid_argument("an empty sample cannot be compared");
+/// `why_not_empty`: the error for no values.
+void check(std::span<const double> values, const char* why_not_empty) {
+  if (values.empty()) throw std::invalid_argument(why_not_empty);
   if (std::any_of(values.begin(), values.end(), [](double value) { return std::isnan(value); })) {
     throw std::invalid_argument("NaN has no place in an order");
   }
@@ -77,8 +78,7 @@ void check(std::span<const double> values) {
 }  // namespace
 
 MannWhitney mann_whitney(std::span<const double> first, std::span<const double> second) {
-  check(first);
-  check(second);
+  for (const auto sample : {first, second}) check(sample, "an empty sample cannot be compared");
   const auto order = order_of(first, second);
   const bool exact = order.tie_term == 0 && std::max(first.size(), second.size()) <= kExactSize;
   const double p =
@@ -144,10 +144,7 @@ std::vector<double> means_of_pairs(std::span<const double> steps) {
 }  // namespace
 
 SignedRank signed_rank(std::span<const double> steps) {
-  if (steps.empty()) throw std::invalid_argument("no pairs cannot be compared");
-  if (std::any_of(steps.begin(), steps.end(), [](double step) { return std::isnan(step); })) {
-    throw std::invalid_argument("NaN has no place in an order");
-  }
+  check(steps, "no pairs cannot be compared");
   const auto [doubled, upwards] = ranked(steps);
   if (doubled.empty()) return {};
   const auto probabilities = sum_probabilities(doubled);

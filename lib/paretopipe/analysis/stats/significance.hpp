@@ -45,17 +45,17 @@ struct SignedRank {
 /// third power of the number of steps: 1 ms for 100. Throws std::invalid_argument for no steps or NaN.
 SignedRank signed_rank(std::span<const double> steps);
 
-/// The smallest p-value of so many steps: 2 · 0.5^n, when all go the same way. 1 for none. Less than 0.05 takes 6
-/// steps.
+/// The smallest p-value that this many steps can have: 2 · 0.5^n, when all go the same way. 1 for none. Less than 0.05
+/// takes 6 steps.
 double smallest_paired_p_value(std::size_t steps);
 
 /// Hodges and Lehmann's estimate of the typical step ("Estimates of Location Based on Rank Tests", 1963): the median of
 /// the means of all pairs of steps, including each step with itself. None for no steps.
 std::optional<double> typical_step(std::span<const double> steps);
 
-/// The interval for both: all shifts which, subtracted from the steps, the test does not reject at 1 - `level`
-/// (Hollander and Wolfe, "Nonparametric Statistical Methods", 1999, section 3.3). It covers at least `level`. None for
-/// too few steps: 0.95 takes 6.
+/// The interval of typical_step(): all shifts which, subtracted from the steps, signed_rank() does not reject at 1 -
+/// `level` (Hollander and Wolfe, "Nonparametric Statistical Methods", 1999, section 3.3). It covers at least `level`.
+/// None for too few steps: 0.95 takes 6.
 std::optional<Interval> typical_step_interval(std::span<const double> steps, double level = 0.95);
 
 // How much a number changed between two independent samples of it.

@@ -23,12 +23,6 @@ double median_ns(std::span<const std::int64_t> durations) {
   return *median(std::vector<double>(durations.begin(), durations.end()));
 }
 
-Series differences(const Series& end, const Series& begin) {
-  Series durations(end.size());
-  std::transform(end.begin(), end.end(), begin.begin(), durations.begin(), std::minus<>());
-  return durations;
-}
-
 /// The median for one micro-batch, over the micro-batches of all measured batches.
 double median_difference_ns(const Series& end, const Series& begin, const record::PhaseSamples& samples) {
   return median_ns(measured(differences(end, begin), samples.warmup * samples.micro_batches));
@@ -237,13 +231,6 @@ void check(const ServerTimeline& moments, int warmup) {
   if (!ordered) throw UsageError("the samples of a Server phase are damaged: its moments go back in time");
 }
 
-/// For the batches after warm-up.
-Moments differences(const Moments& end, const Moments& begin, int warmup) {
-  Moments result(end.size() - static_cast<std::size_t>(warmup));
-  std::transform(end.begin() + warmup, end.end(), begin.begin() + warmup, result.begin(), std::minus<>());
-  return result;
-}
-
 /// Images per second between the first moment after warm-up and the last.
 double rate_of(const Moments& moments, int warmup, int batch) {
   const auto first = moments[static_cast<std::size_t>(warmup)];
@@ -274,11 +261,11 @@ double value_of(const record::Distribution& latency, experiment::LatencyStatisti
 record::ServerSummary summarise_server(const ServerTimeline& moments, int warmup, int batch) {
   check(moments, warmup);
   record::ServerSummary summary;
-  summary.latency = *distribution(differences(moments.completed, moments.scheduled, warmup));
+  summary.latency = *distribution(measured(differences(moments.completed, moments.scheduled), warmup));
   summary.offered_image_per_s = rate_of(moments.scheduled, warmup, batch);
   summary.achieved_image_per_s = rate_of(moments.completed, warmup, batch);
   summary.saturated = summary.achieved_image_per_s < kKeptUp * summary.offered_image_per_s;
-  summary.source_wait_mean_ns = *mean(differences(moments.handed_over, moments.scheduled, warmup));
+  summary.source_wait_mean_ns = *mean(measured(differences(moments.handed_over, moments.scheduled), warmup));
   return summary;
 }
 

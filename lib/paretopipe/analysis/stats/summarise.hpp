@@ -57,17 +57,17 @@ record::MaxRate max_rate_of(const std::vector<record::ServerRun>& runs, const ex
 /// Summarises the steps of a trial that trains.
 ///
 /// A step's time runs from the beginning of stage 0's forward of its first micro-batch to the moment when the last
-/// stage has updated its weights for it. Everything else is of the time from the end of the last warm-up step to the
-/// end of the last step (without warm-up: from the beginning of the first). In it, a stage's thread computes, or is
-/// free before its next action; as long as the tensor of that action is on its way (from the sender's first byte handed
-/// to the kernel to the last byte here), being free is the transfer's.
+/// stage has updated its weights for it. All other numbers cover the time from the end of the last warm-up step to the
+/// end of the last step (without warm-up: from the beginning of the first). In this time a stage's thread computes, or
+/// it is free before its next action. Free time counts as transfer while the tensor of that action is on its way: from
+/// the sender's first byte handed to the kernel to the last byte here.
 ///
 /// The expected bubble is that of the same schedule played with each stage's median times of forward, backward and
 /// update: for stages that take equally long, (K − 1) / (M + K − 1) with gpipe and 1f1b (Huang et al., 2019).
 ///
-/// `clocks`: how well each stage's moments are known in stage 0's time. A step begins on that clock, and what its end
-/// may be wrong by is the step's error. Sums of gradients by replicas begin when the last replica has its own, and
-/// until then the others wait.
+/// `clocks`: how well each stage's moments are known in stage 0's time. A step begins on stage 0's clock, so its error
+/// is that of its end. Replicas begin to add up gradients when the last replica has its own; until then the others
+/// wait.
 ///
 /// Throws UsageError for damaged samples.
 record::TrainingSummary summarise_training(const record::TrainingSamples& samples, const experiment::Trial& trial,

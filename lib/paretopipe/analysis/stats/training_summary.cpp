@@ -58,8 +58,8 @@ class Steps {
     return {warmup > 0 ? end_of(warmup - 1) : begin_of(0), end_of(extent_.steps - 1)};
   }
 
-  /// What the stage's thread did for an action, and what became before of the tensor that the action needs. Windows are
-  /// empty where there is no such thing: an update needs nothing, and without a codec nothing is encoded.
+  /// What the stage's thread did for an action, and what happened before to the tensor that the action needs. A window
+  /// is empty if there is nothing of its kind: an update needs no tensor, and without a codec nothing is encoded.
   struct Turn {
     Window compute{}, own_encode{};  ///< the latter in records of older releases only
     Window encode{}, transfer{}, decode{};
@@ -99,7 +99,7 @@ class Steps {
     return {1, samples.micro_batches / trial.data_parallel, steps, trial.data_parallel};
   }
 
-  /// Before the last replica has its gradients, the others wait.
+  /// When the last replica has its gradients. The others wait until then.
   std::int64_t all_have_gradients(std::size_t reduce) const {
     std::int64_t last = samples_.stages.front().reduce_begin[reduce];
     for (const auto& stage : samples_.stages) last = std::max(last, stage.reduce_begin[reduce]);
@@ -153,7 +153,7 @@ record::Distribution distribution_of_steps(const Steps& steps, int warmup) {
   return *distribution(times);
 }
 
-/// The most by which the end of a measured step would be another if the clocks were off as far as they may be.
+/// The most by which the end of a measured step may be wrong, if the clocks are off as far as they may be.
 std::int64_t error_of_steps(const Steps& steps, int warmup, std::span<const record::ClockRelation> clocks) {
   std::int64_t most = 0;
   for (int step = warmup; step < warmup + steps.measured(); ++step) {
@@ -211,7 +211,7 @@ double bubble_of(const std::vector<record::StepParts>& stages, bool encode_thems
   return bubble / static_cast<double>(stages.size());
 }
 
-/// When the computing thread was through with every micro-batch.
+/// When the computing thread was done with each micro-batch.
 const Moments& end_of(const PassTimeline& pass) {
   return Steps::encodes_itself(pass) ? pass.encoded : pass.compute_end;
 }
@@ -237,7 +237,8 @@ std::vector<experiment::ActionTimes> times_of(const record::TrainingSamples& sam
   return times;
 }
 
-/// The samples that there would be if nothing took time but computing, and that always equally long.
+/// The samples of the same schedule if nothing took time but computing, and a stage's actions of one kind took equally
+/// long.
 record::TrainingSamples played(const record::TrainingSamples& samples, const Steps& steps) {
   auto result = samples;
   const auto times = times_of(samples);

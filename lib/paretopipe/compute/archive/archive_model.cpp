@@ -54,7 +54,6 @@ using Storages = torch::jit::DeserializationStorageContext;
 constexpr const char* kModule = "0";                          // the module's name in the package
 constexpr const char* kModuleFolder = ".data/ts_code/0/";     // the pickles in a package
 constexpr const char* kPackagedCode = ".data/ts_code/code/";  // the code of all modules in a package
-constexpr std::string_view kArchiveCodeFolder = "code/";
 
 /// True if the bytes are aligned for any element type. Archives' writers ensure that they are.
 bool is_aligned(files::Bytes bytes) {
@@ -110,8 +109,8 @@ std::string rename_constants(std::string pickle, const std::vector<Storage>& sto
 
 std::string name_in_package(const std::string& name) {
   if (name.ends_with(".pkl")) return kModuleFolder + name;
-  if (!name.starts_with(kArchiveCodeFolder)) return name;
-  return kPackagedCode + name.substr(kArchiveCodeFolder.size());
+  if (!name.starts_with(kCodeFolder)) return name;
+  return kPackagedCode + name.substr(kCodeFolder.size());
 }
 
 std::string package_of(const Container& container) {
@@ -128,16 +127,16 @@ std::string package_of(const Container& container) {
   return package;
 }
 
-}  // namespace
-
+/// Loads the archive's module on the CPU. Its tensors are in the mapped file, which they keep alive: a page is read
+/// when it is touched, and can be released (MappedFile::forget). torch::jit::load would read all of them instead.
+/// Unaligned tensors, which no archive's writer makes, are copied. Throws what LibTorch throws for what it cannot
+/// import.
 torch::jit::Module import_module(const Container& container) {
   std::istringstream package(package_of(container));
   return torch::jit::import_ir_module(std::make_shared<torch::jit::CompilationUnit>(),
                                       std::make_shared<PyTorchStreamReader>(&package), storages_of(container),
                                       c10::Device(c10::kCPU), kModule);
 }
-
-namespace {
 
 ArchiveModel model_of(const Container& container, const experiment::Archive& archive) {
   const auto use = archive.trained ? Use::to_train : Use::to_infer;

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include <ATen/core/Tensor.h>
-#include <torch/csrc/jit/api/module.h>
 
 #include "container.hpp"
 #include "cuts.hpp"
@@ -34,12 +33,6 @@ class OwnTensors {
   std::shared_ptr<const files::MappedFile> file_;
   std::map<Place, at::Tensor> copies_;  ///< one-dimensional
 };
-
-/// Loads the archive's module on the CPU. Its tensors are in the mapped file, which they keep alive: a page is read
-/// when it is touched, and can be released (MappedFile::forget). torch::jit::load would read all of them instead.
-/// Unaligned tensors, which no archive's writer makes, are copied. Throws what LibTorch throws for what it cannot
-/// import.
-torch::jit::Module import_module(const Container& container);
 
 /// An archive as a graph that can be cut. Its parameters are in the mapped file, so computing with them reads its
 /// pages.

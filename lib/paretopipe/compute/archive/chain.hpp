@@ -25,8 +25,8 @@ class Chain {
   /// such block.
   compute::Program block(int index);
 
-  /// Makes a block of an archive that is to be trained (experiment::Archive::trained), with copies of what it needs
-  /// once it is given to a training part.
+  /// Makes a block of an archive that is to be trained (experiment::Archive::trained). Its tensors stay in the archive
+  /// until a training part takes the block and copies them.
   train::TrainableBlock trainable(int index) const;
 
  private:

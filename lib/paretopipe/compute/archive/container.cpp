@@ -100,8 +100,6 @@ constexpr std::string_view kPickle =
 /// The most bytes of code, and of pickles about it, in total: they are held in memory.
 constexpr std::uint64_t kLongestText = std::uint64_t{128} << 20;
 
-constexpr std::string_view kCodeFolder = "code/";
-
 [[noreturn]] void refuse(std::string_view what) {
   throw UsageError(std::string(what));
 }
@@ -143,12 +141,8 @@ Parts parts_of(const files::ZipEntries& entries) {
   return parts;
 }
 
-bool is_below_code(const std::string& name) {
-  return name.starts_with(kCodeFolder);
-}
-
 bool is_code(const std::string& name) {
-  return is_below_code(name) && name.ends_with(".py");
+  return name.starts_with(kCodeFolder) && name.ends_with(".py");
 }
 
 void check_kind(const Parts& parts) {
@@ -232,7 +226,7 @@ std::vector<Storage> check_pickle(const std::string& name, const std::string& pi
 void add_text(const std::string& name, const Parts& parts, Container& container) {
   const auto& part = parts.at(name);
   auto known_as = name;
-  if (is_below_code(name)) known_as.replace(kCodeFolder.size(), known_as.npos, part.name, kCodeFolder.size());
+  if (name.starts_with(kCodeFolder)) known_as.replace(kCodeFolder.size(), known_as.npos, part.name, kCodeFolder.size());
   const auto& text = container.texts.emplace(known_as, text_of(*part.entry)).first->second;
   if (name.ends_with(".py")) check_code(text);
   if (!is_parsed_pickle(name)) return;

@@ -39,6 +39,7 @@ struct Container {
 
 inline constexpr const char* kDataPickle = "data.pkl";
 inline constexpr const char* kConstantsPickle = "constants.pkl";
+inline constexpr std::string_view kCodeFolder = "code/";
 
 /// Checks the file without LibTorch, which trusts what it reads. The file must be a complete zip with the parts of a
 /// TorchScript archive and correct checksums. Its pickles must ask only for what an archive needs, and its tensors must

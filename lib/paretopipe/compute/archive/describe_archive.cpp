@@ -15,6 +15,7 @@
 #include <ATen/ops/zeros.h>
 #include <fmt/ranges.h>
 
+#include "archive_model.hpp"
 #include "cuts.hpp"
 #include "node_names.hpp"
 #include "slice.hpp"
@@ -23,6 +24,15 @@
 namespace paretopipe::archive {
 
 namespace {
+
+/// A cut of the graph as measured for one batch.
+struct Measured {
+  std::vector<std::vector<std::int64_t>> shapes;  ///< of the tensors that cross it
+  std::int64_t bytes = 0;                         ///< of all of them
+  bool sendable = true;                           ///< each is of the mode's type, dense in its order and not empty
+  std::int64_t multiply_accumulates = 0;          ///< from the previous cut to this one
+  bool has_gradient = false;                      ///< in training: something that learns lies before it
+};
 
 bool is_sendable(const at::Tensor& tensor, const experiment::ComputeMode& mode) {
   const auto spec = stage::activation_spec(mode, tensor.sizes().vec());
@@ -40,14 +50,14 @@ Measured measured_of(const compute::Tensors& tensors, const experiment::ComputeM
   return measured;
 }
 
-/// For training, a tensor that autograd accepts.
+/// An input of zeros. For training it is one that autograd accepts.
 at::Tensor zeros(const std::vector<std::int64_t>& shape, const experiment::ComputeMode& mode, bool to_train) {
   const c10::InferenceMode inference(!to_train);
   return compute::in_mode(at::zeros(shape, at::kFloat), mode);
 }
 
-}  // namespace
-
+/// Computes the model on zeros, from each of its cuts to the next, with the mode's type and memory format. Returns one
+/// entry per cut. Throws what LibTorch throws if an operator refuses its operands. Call under c10::InferenceMode.
 std::vector<Measured> measure(const ArchiveModel& model, const std::vector<std::int64_t>& input_shape,
                               const experiment::ComputeMode& mode) {
   const auto& graph = *model.prepared.graph;
@@ -66,8 +76,6 @@ std::vector<Measured> measure(const ArchiveModel& model, const std::vector<std::
   }
   return measured;
 }
-
-namespace {
 
 using Cuts = std::vector<Cut>;
 
@@ -161,7 +169,7 @@ std::string name_of(const torch::jit::Graph& graph, const Cut& begin, const Cut&
   return end.size() == 1 ? names.name_of(nodes_between(graph, begin, end)) : label_of(end, names);
 }
 
-/// Describes what lies between two cuts, the second of which was measured, except for its multiply-accumulates.
+/// Describes what lies between two cuts, except for its multiply-accumulates. `measured` is of the second cut.
 experiment::BlockDescription describe_block(const ArchiveModel& model, const Cut& begin, const Cut& end,
                                             const Measured& measured, const experiment::ComputeMode& mode) {
   experiment::BlockDescription block;
@@ -194,7 +202,7 @@ std::vector<experiment::BlockDescription> describe_blocks(const ArchiveModel& mo
   return blocks;
 }
 
-/// Refuses what blocks share.
+/// Throws UsageError if blocks share what training changes.
 void check_owners(const ArchiveModel& model, const std::vector<int>& positions) {
   Cuts boundaries{{model.prepared.graph->inputs().at(0)}};
   for (const int position : positions) boundaries.push_back(model.cuts[static_cast<std::size_t>(position)]);

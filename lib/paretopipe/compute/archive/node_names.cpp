@@ -13,13 +13,8 @@ bool gives_tensor(const torch::jit::Node& node) {
                      [](const auto* output) { return output->type()->isSubtypeOf(*c10::TensorType::get()); });
 }
 
-}  // namespace
-
-std::string parent_of(const std::string& path) {
-  const auto dot = path.rfind('.');
-  return dot == path.npos ? "" : path.substr(0, dot);
-}
-
+/// The path of the author's module from which the operator was inlined, as attributes of the archive's top module:
+/// "layer1.0.conv1". Empty for an operator of the top module itself.
 std::string module_path(const torch::jit::Node& node) {
   std::string path;
   const auto callstack = node.callstack();
@@ -32,6 +27,13 @@ std::string module_path(const torch::jit::Node& node) {
     path += path.empty() ? name : fmt::format(".{}", name);
   }
   return path;
+}
+
+}  // namespace
+
+std::string parent_of(const std::string& path) {
+  const auto dot = path.rfind('.');
+  return dot == path.npos ? "" : path.substr(0, dot);
 }
 
 std::string describe_node(const torch::jit::Node& node) {

@@ -7,10 +7,6 @@
 
 namespace paretopipe::archive {
 
-/// The path of the author's module from which the operator was inlined, as attributes of the archive's top module:
-/// "layer1.0.conv1". Empty for an operator of the top module itself.
-std::string module_path(const torch::jit::Node& node);
-
 /// Describes an operator for a person, as far as known: "aten::conv2d in layer1.0.conv1 (code/__torch__/net.py:12)".
 std::string describe_node(const torch::jit::Node& node);
 

@@ -1,5 +1,6 @@
 #include "prepare.hpp"
 
+#include <paretopipe/compute/torch/program.hpp>
 #include <paretopipe/core/error.hpp>
 
 #include <algorithm>
@@ -50,28 +51,21 @@ std::unordered_set<const void*> memory_of_parameters(const Module& module) {
 
 /// Removes warnings. They compute nothing but count as side effects, so no pass removes them.
 void remove_warnings(const GraphPtr& graph) {
-  std::vector<Node*> warnings;
-  for (auto* node : graph->nodes()) {
-    if (node->kind() == c10::aten::warn) warnings.push_back(node);
-  }
-  for (auto* warning : warnings) warning->destroy();
+  const auto is_warning = [](const Node* node) { return node->kind() == c10::aten::warn; };
+  for (auto* warning : compute::nodes_where(*graph, is_warning)) warning->destroy();
 }
 
-bool is_idle_dropout(const Node& node) {
-  const std::string_view kind = node.kind().toQualString();
-  if (!kind.starts_with("aten::") || node.outputs().size() != 1) return false;
+bool is_idle_dropout(const Node* node) {
+  const std::string_view kind = node->kind().toQualString();
+  if (!kind.starts_with("aten::") || node->outputs().size() != 1) return false;
   if (!kind.ends_with("dropout") && !kind.ends_with("dropout_")) return false;
-  return torch::jit::constant_as<double>(node.input(1)) == 0.0;
+  return torch::jit::constant_as<double>(node->input(1)) == 0.0;
 }
 
-/// Removes dropout of probability 0. It hands its input on but counts as random in training mode, in which functions
-/// that are called without a mode are traced.
+/// Removes dropout of probability 0. It hands its input on, but counts as random in training mode. Functions that are
+/// called without a mode are traced in that mode.
 void remove_idle_dropout(const GraphPtr& graph) {
-  std::vector<Node*> idle;
-  for (auto* node : graph->nodes()) {
-    if (is_idle_dropout(*node)) idle.push_back(node);
-  }
-  for (auto* dropout : idle) {
+  for (auto* dropout : compute::nodes_where(*graph, is_idle_dropout)) {
     dropout->output()->replaceAllUsesWith(dropout->input(0));
     dropout->destroy();
   }
@@ -90,10 +84,8 @@ bool only_computes(const Node& node) {
 /// Removes loops whose results nothing uses, such as those of checks whose exceptions were removed. LibTorch's
 /// elimination of dead code keeps them.
 void remove_idle_loops(const GraphPtr& graph) {
-  std::vector<Node*> loops;
-  for (auto* node : graph->nodes()) {
-    if (node->kind() == c10::prim::Loop && only_computes(*node)) loops.push_back(node);
-  }
+  const auto is_plain_loop = [](const Node* node) { return node->kind() == c10::prim::Loop && only_computes(*node); };
+  const auto loops = compute::nodes_where(*graph, is_plain_loop);
   std::for_each(loops.rbegin(), loops.rend(), [](Node* loop) {
     if (!loop->hasUses()) loop->destroy();
   });
@@ -154,11 +146,6 @@ void remove_mutation(const GraphPtr& graph) {
   torch::jit::EliminateDeadCode(graph);
 }
 
-void merge_equal_operators(const GraphPtr& graph) {
-  torch::jit::EliminateCommonSubexpression(graph);
-  torch::jit::EliminateDeadCode(graph);
-}
-
 /// Says why a graph with this operator cannot be cut; null if it can.
 const char* obstacle(const Node& node, Use use) {
   if (!node.blocks().empty()) {
@@ -204,12 +191,13 @@ GraphPtr graph_to_infer(const Module& module) {
   inline_calls(graph);
   simplify(graph);
   remove_mutation(graph);
-  merge_equal_operators(graph);
+  torch::jit::EliminateCommonSubexpression(graph);
+  torch::jit::EliminateDeadCode(graph);
   check_interface(graph, Use::to_infer);
   return graph;
 }
 
-/// Two equal operators stay two: each has a gradient of its own, and their sum depends on the order.
+/// Does not merge equal operators: each has a gradient of its own, and the sum of the gradients depends on the order.
 void prepare_to_train(const Module& module, PreparedModel& model) {
   auto graph = module.get_method("forward").graph()->copy();
   inline_calls(graph);

@@ -1,5 +1,7 @@
 #include "rewrite_mutation.hpp"
 
+#include <paretopipe/compute/torch/program.hpp>
+
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -81,11 +83,8 @@ void rewrite(Graph& graph, Node* construction) {
 }  // namespace
 
 void rewrite_list_appends(const std::shared_ptr<Graph>& graph) {
-  std::vector<Node*> constructions;
-  for (auto* node : graph->nodes()) {
-    if (is(*node, "prim::ListConstruct")) constructions.push_back(node);
-  }
-  for (auto* construction : constructions) rewrite(*graph, construction);
+  const auto is_construction = [](const Node* node) { return is(*node, "prim::ListConstruct"); };
+  for (auto* construction : compute::nodes_where(*graph, is_construction)) rewrite(*graph, construction);
 }
 
 namespace {
@@ -140,11 +139,8 @@ void rewrite_fill(Node& fill) {
 }  // namespace
 
 void rewrite_slice_fills(const std::shared_ptr<Graph>& graph) {
-  std::vector<Node*> fills;
-  for (auto* node : graph->nodes()) {
-    if (node->kind() == c10::aten::fill_) fills.push_back(node);
-  }
-  for (auto* fill : fills) rewrite_fill(*fill);
+  const auto is_fill = [](const Node* node) { return node->kind() == c10::aten::fill_; };
+  for (auto* fill : compute::nodes_where(*graph, is_fill)) rewrite_fill(*fill);
 }
 
 }  // namespace paretopipe::archive

@@ -58,7 +58,7 @@ class Archives final : public compute::BlockSource {
             }};
   }
 
-  /// Outputs are of the same layers with the same state as in PyTorch after train().
+  /// The layers and their state are those of PyTorch after train().
   std::unique_ptr<stage::TrainingPart> make_training_part(const stage::ModelRequest& request,
                                                           experiment::BlockRange range,
                                                           const experiment::Training& training) const override {
@@ -66,14 +66,13 @@ class Archives final : public compute::BlockSource {
     compute::with_libtorch("load " + request.model, [&] {
       const Chain chain(request);
       for (int index = range.begin; index < range.end; ++index) blocks.push_back(chain.trainable(index));
-      return true;
     });
     auto part = train::make_torch_training_part(std::move(blocks), {range.begin, request.seed, training});
     malloc_trim(0);
     return part;
   }
 
-  /// The blocks' operators, one block after the other.
+  /// Joins the blocks' operators in one graph, one block after the other.
   std::shared_ptr<torch::jit::Graph> graph_of(const std::vector<const compute::HeldBlock*>& blocks,
                                               const compute::Tensors&) const override {
     auto joined = std::make_shared<torch::jit::Graph>();

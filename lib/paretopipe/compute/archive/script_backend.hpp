@@ -11,8 +11,8 @@
 //   rewrite_mutation  lists and new tensors that code fills in place, without mutation
 //   state_inputs      what is different about a graph that is to be trained: parameters stay apart from constants
 //   node_names        names operators by their author's modules
-//   cuts              where one tensor crosses, through which every path from input to output goes, or two; and which
-//                     of these cuts are offered: unit, all, modules, a pattern
+//   cuts              finds the cuts, which one tensor crosses, or two; chooses those that are offered: unit, all,
+//                     modules, a pattern
 //   archive_model     all of this: makes a graph and its cuts from a file, with the tensors in the mapped file
 //   describe_archive  measures what crosses each cut, and describes a chain of blocks
 //   slice             what lies between two cuts, as its own graph

@@ -87,7 +87,7 @@ void StateInputs::add(const std::string& name, const at::Tensor& tensor, bool le
   inputs_.push_back(graph_->addInput()->setType(c10::TensorType::get()));
 }
 
-/// Counts are given up here: `count.add_(1)`, and in archives of older versions `self.count = self.count + 1`.
+/// Removes the counting of batches: `count.add_(1)`, and in archives of older versions `self.count = self.count + 1`.
 void StateInputs::resolve(Block& block) {
   for (auto next = block.nodes().begin(); next != block.nodes().end();) {
     auto* node = *next++;

@@ -10,11 +10,11 @@
 #include <torch/csrc/jit/api/module.h>
 #include <torch/csrc/jit/ir/ir.h>
 
-// What a graph that is to be trained differs in from one that is frozen.
+// How a graph that is to be trained differs from a frozen one.
 namespace paretopipe::archive {
 
 /// A module's parameters and buffers as inputs of its graph, so that no pass computes ahead with what training will
-/// change. How many batches a batch norm has seen (num_batches_tracked) is no longer counted by the graph.
+/// change. The graph no longer counts how many batches a batch norm has seen (num_batches_tracked).
 class StateInputs {
  public:
   /// Replaces every attribute in an inlined graph of the module: tensors of the state_dict by inputs, everything else
@@ -26,8 +26,8 @@ class StateInputs {
   /// graph computes with a count of batches.
   void make_constants();
 
-  /// The tensors of the state_dict under their names, but for buffers that are neither float32 nor int64, which stay
-  /// as they are. A parameter learns if it asks for gradients, as in PyTorch.
+  /// The tensors of the state_dict under their names, except for buffers that are neither float32 nor int64, which
+  /// become constants. A parameter learns if it asks for gradients, as in PyTorch.
   const std::vector<compute::NamedTensor>& tensors() const { return tensors_; }
 
  private:
@@ -41,11 +41,11 @@ class StateInputs {
   std::vector<compute::NamedTensor> tensors_;
   std::unordered_map<const void*, std::size_t> numbers_;                 ///< of tensors_, by address
   std::vector<torch::jit::Value*> inputs_;                               ///< of each tensor
-  std::unordered_map<const torch::jit::Value*, c10::IValue> modules_{};  ///< what these values are
+  std::unordered_map<const torch::jit::Value*, c10::IValue> modules_{};  ///< the modules that these values are
 };
 
-/// Which input of an operator says that it computes as in training (batch norms, dropouts, recurrent layers); none for
-/// other operators.
+/// The index of the operator's input that says if it computes as in training (batch norms, dropouts, recurrent layers);
+/// none for other operators.
 std::optional<std::size_t> training_flag(const torch::jit::Node& node);
 
 /// Sets the training flags of all operators.

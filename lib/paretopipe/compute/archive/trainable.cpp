@@ -60,7 +60,7 @@ class KnownState {
     std::vector<std::size_t> used;
     for (const auto* input : node.inputs()) used.push_back(find(input));
     used.push_back(count_of(node));
-    used.erase(std::remove(used.begin(), used.end(), kNone), used.end());
+    std::erase(used, kNone);
     return used;
   }
 
@@ -75,51 +75,12 @@ bool changes(const compute::NamedTensor& tensor, const Node& user) {
   return tensor.learnable || training_flag(user).has_value();
 }
 
-/// Notes who needs which tensor.
-class Owners {
- public:
-  Owners(const PreparedModel& model, std::size_t blocks)
-      : state_(model.state), known_(model.state), owners_(model.state.size(), kNone), blocks_(blocks) {}
-
-  void note(const Node& node, std::size_t block) {
-    for (const auto number : known_.used_by(node)) {
-      auto& owner = owners_[number];
-      if (owner == kNone) owner = block;
-      if (owner != block && changes(state_[number], node)) refuse(number, owner, block);
-    }
-  }
-
-  std::vector<std::size_t> take() {
-    std::replace(owners_.begin(), owners_.end(), kNone, blocks_ - 1);
-    return std::move(owners_);
-  }
-
- private:
-  [[noreturn]] void refuse(std::size_t number, std::size_t block, std::size_t other) const {
-    throw UsageError(
-        fmt::format("it cannot be trained: blocks {} and {} share {}; choose --cuts with none between them", block + 1,
-                    other + 1, state_[number].name));
-  }
-
-  const std::vector<compute::NamedTensor>& state_;
-  KnownState known_;
-  std::vector<std::size_t> owners_;
-  std::size_t blocks_;
-};
-
-}  // namespace
-
-std::vector<std::size_t> owners_of_state(const PreparedModel& model, const std::vector<Cut>& boundaries) {
-  const auto blocks = boundaries.size() - 1;
-  Owners owners(model, blocks);
-  for (std::size_t block = 0; block < blocks; ++block) {
-    for (const auto* node : nodes_between(*model.graph, boundaries[block], boundaries[block + 1])) {
-      owners.note(*node, block);
-    }
-  }
-  return owners.take();
+[[noreturn]] void refuse_sharing(const std::string& name, std::size_t block, std::size_t other) {
+  throw UsageError(fmt::format("it cannot be trained: blocks {} and {} share {}; choose --cuts with none between them",
+                               block + 1, other + 1, name));
 }
 
+/// The tensors of PreparedModel::state that the operators between two cuts compute with or change, by number.
 std::vector<std::size_t> state_between(const PreparedModel& model, const Cut& begin, const Cut& end) {
   const KnownState known(model.state);
   std::vector<std::size_t> all;
@@ -132,39 +93,32 @@ std::vector<std::size_t> state_between(const PreparedModel& model, const Cut& be
   return all;
 }
 
-namespace {
-
-/// A slice's graph while its constants become inputs, behind those that cross the cut.
-class Binding {
- public:
-  Binding(const PreparedModel& model, Graph& graph, const std::vector<std::size_t>& own)
-      : known_(model.state), graph_(graph), own_(own) {}
-
-  void replace_constants() {
-    std::vector<Node*> constants;
-    for (auto* node : graph_.nodes()) {
-      if (node->kind() == c10::prim::Constant) constants.push_back(node);
-      if (const auto count = known_.count_of(*node); count != kNone) counts.push_back(count);
-    }
-    for (auto* node : constants) {
-      const auto number = known_.find(node->output());
-      if (std::find(own_.begin(), own_.end(), number) == own_.end()) continue;
-      node->output()->replaceAllUsesWith(graph_.addInput());
-      node->destroy();
-      bound.push_back(number);
-    }
-  }
-
-  std::vector<std::size_t> bound;   ///< the tensor of each input
+/// What a slice's graph takes of a model's state.
+struct Taken {
+  std::vector<std::size_t> inputs;  ///< the tensor of each new input
   std::vector<std::size_t> counts;  ///< that a forward adds one to, again for every batch norm that shares them
-
- private:
-  KnownState known_;
-  Graph& graph_;
-  const std::vector<std::size_t>& own_;
 };
 
-/// Numbers of a model's tensors, in the order in which a block has them.
+/// Replaces the graph's constants that are tensors of `own` by inputs, behind those that cross the cut.
+Taken take_state(const PreparedModel& model, Graph& graph, const std::vector<std::size_t>& own) {
+  const KnownState known(model.state);
+  Taken taken;
+  std::vector<Node*> constants;
+  for (auto* node : graph.nodes()) {
+    if (node->kind() == c10::prim::Constant) constants.push_back(node);
+    if (const auto count = known.count_of(*node); count != kNone) taken.counts.push_back(count);
+  }
+  for (auto* node : constants) {
+    const auto number = known.find(node->output());
+    if (std::find(own.begin(), own.end(), number) == own.end()) continue;
+    node->output()->replaceAllUsesWith(graph.addInput());
+    node->destroy();
+    taken.inputs.push_back(number);
+  }
+  return taken;
+}
+
+/// The places of these numbers in `order`, in which a block has its tensors.
 std::vector<std::size_t> places_of(const std::vector<std::size_t>& numbers, const std::vector<std::size_t>& order) {
   std::vector<std::size_t> places;
   for (const auto number : numbers) {
@@ -191,22 +145,40 @@ struct Bound {
 
 }  // namespace
 
+std::vector<std::size_t> owners_of_state(const PreparedModel& model, const std::vector<Cut>& boundaries) {
+  const KnownState known(model.state);
+  const auto blocks = boundaries.size() - 1;
+  std::vector<std::size_t> owners(model.state.size(), kNone);
+  for (std::size_t block = 0; block < blocks; ++block) {
+    for (const auto* node : nodes_between(*model.graph, boundaries[block], boundaries[block + 1])) {
+      for (const auto number : known.used_by(*node)) {
+        auto& owner = owners[number];
+        if (owner == kNone) owner = block;
+        if (owner != block && changes(model.state[number], *node)) {
+          refuse_sharing(model.state[number].name, owner, block);
+        }
+      }
+    }
+  }
+  std::replace(owners.begin(), owners.end(), kNone, blocks - 1);
+  return owners;
+}
+
 train::TrainableBlock trainable_block(const PreparedModel& model, const Cut& begin, const Cut& end,
                                       const std::vector<std::size_t>& own) {
   const c10::InferenceMode with_gradients(false);
   auto graph = slice(*model.graph, begin, end).graph()->copy();
-  Binding binding(model, *graph, own);
-  binding.replace_constants();
+  const auto taken = take_state(model, *graph, own);
   // Autograd keeps some constants, which it refuses to do with those that were loaded in inference mode.
   compute::replace_constants(*graph, [](const at::Tensor& tensor) { return tensor.clone(); });
-  auto order = binding.bound;
+  auto order = taken.inputs;
   for (const auto number : own) {
     if (std::find(order.begin(), order.end(), number) == order.end()) order.push_back(number);
   }
   train::TrainableBlock block;
   for (const auto number : order) block.tensors.push_back(model.state[number]);
   const auto bound = std::make_shared<const Bound>(
-      Bound{compute::Program(std::move(graph)), binding.bound.size(), places_of(binding.counts, order)});
+      Bound{compute::Program(std::move(graph)), taken.inputs.size(), places_of(taken.counts, order)});
   block.bind = [bound](std::span<const at::Tensor> tensors) -> train::Run {
     return [bound, own = std::vector<at::Tensor>(tensors.begin(), tensors.end())](Tensors crossing) {
       return bound->run(std::move(crossing), own);

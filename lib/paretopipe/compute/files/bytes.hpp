@@ -2,6 +2,7 @@
 #include <paretopipe/core/error.hpp>
 
 #include <bit>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -10,7 +11,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <type_traits>
 
 namespace paretopipe::files {
 
@@ -25,9 +25,8 @@ inline std::optional<Bytes> slice(Bytes bytes, std::uint64_t offset, std::uint64
 }
 
 /// A little-endian integer; its bytes must exist.
-template <class Integer>
+template <std::integral Integer>
 Integer load(Bytes bytes, std::size_t offset) {
-  static_assert(std::is_integral_v<Integer>);
   Integer value{};
   std::memcpy(&value, bytes.subspan(offset, sizeof(value)).data(), sizeof(value));
   return value;
@@ -64,14 +63,14 @@ class MappedFile {
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;
 
-  std::span<const std::byte> bytes() const { return bytes_; }
+  Bytes bytes() const { return bytes_; }
 
   /// Returns the pages wholly within a part of bytes() to the system. They no longer count as this process's memory
   /// until they are touched and read again.
-  void forget(std::span<const std::byte> part) const;
+  void forget(Bytes part) const;
 
  private:
-  std::span<const std::byte> bytes_;
+  Bytes bytes_;
 };
 
 }  // namespace paretopipe::files

@@ -1,4 +1,5 @@
 #include <paretopipe/compute/files/pickle_machine.hpp>
+#include <paretopipe/core/text.hpp>
 
 #include <algorithm>
 #include <array>
@@ -11,17 +12,13 @@ namespace {
 /// Enough for modules within modules, with a few tuples and lists at each.
 constexpr int kDeepestNesting = 500;
 
-/// Names of opcodes that a pickle may be refused for, for the error message.
-struct OpcodeName {
-  std::uint8_t code;
-  std::string_view name;
-};
-constexpr auto kRefused =
-    std::to_array<OpcodeName>({{'i', "INST"},          {'o', "OBJ"},     {'P', "PERSID"},   {0x81, "NEWOBJ"},
-                               {0x92, "NEWOBJ_EX"},    {0x82, "EXT1"},   {0x83, "EXT2"},    {0x84, "EXT4"},
-                               {0x93, "STACK_GLOBAL"}, {0x95, "FRAME"},  {0x94, "MEMOIZE"}, {']', "EMPTY_LIST"},
-                               {'a', "APPEND"},        {'e', "APPENDS"}, {'G', "BINFLOAT"}, {'U', "SHORT_BINSTRING"},
-                               {'T', "BINSTRING"},     {'0', "POP"},     {'1', "POP_MARK"}, {'2', "DUP"}});
+/// The names of opcodes that a pickle may be refused for.
+constexpr Word<std::uint8_t> kRefused[]{
+    {'i', "INST"},          {'o', "OBJ"},     {'P', "PERSID"},   {0x81, "NEWOBJ"},
+    {0x92, "NEWOBJ_EX"},    {0x82, "EXT1"},   {0x83, "EXT2"},    {0x84, "EXT4"},
+    {0x93, "STACK_GLOBAL"}, {0x95, "FRAME"},  {0x94, "MEMOIZE"}, {']', "EMPTY_LIST"},
+    {'a', "APPEND"},        {'e', "APPENDS"}, {'G', "BINFLOAT"}, {'U', "SHORT_BINSTRING"},
+    {'T', "BINSTRING"},     {'0', "POP"},     {'1', "POP_MARK"}, {'2', "DUP"}};
 
 }  // namespace
 
@@ -88,9 +85,8 @@ const PickleValue& PickleMachine::run() {
 }
 
 void PickleMachine::refuse_opcode(std::uint8_t code) const {
-  const auto* known = std::ranges::find(kRefused, code, &OpcodeName::code);
-  const auto name =
-      known == kRefused.end() ? fmt::format("0x{:02x}", code) : fmt::format("{} (0x{:02x})", known->name, code);
+  const std::string_view known = word_of(kRefused, code);
+  const auto name = known.empty() ? fmt::format("0x{:02x}", code) : fmt::format("{} (0x{:02x})", known, code);
   fail(fmt::format("it has the opcode {}, which no {} has", name, owner()));
 }
 
@@ -209,7 +205,7 @@ void PickleMachine::add_entries(const std::vector<PickleValue*>& items) {
   for (std::size_t i = 0; i < items.size(); i += 2) dictionary->entries.emplace_back(items[i], items[i + 1]);
 }
 
-/// LibTorch's table is as long as the greatest index.
+/// LibTorch's table is as long as the greatest index, so an archive's indices are limited.
 void PickleMachine::put(std::uint32_t index) {
   if (dialect_ == PickleDialect::archive && index > kMostValues) fail(fmt::format("it remembers a value as {}", index));
   memo_[index] = &top();

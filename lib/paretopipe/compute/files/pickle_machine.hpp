@@ -36,7 +36,7 @@ struct PickleStorage {
   std::int64_t elements;
 };
 
-/// A tensor as the pickle describes it. Only checked for whole numbers.
+/// A tensor as the pickle describes it. Nothing about it is checked but that its numbers are whole.
 struct PickleTensor {
   PickleStorage storage;
   std::int64_t offset;  ///< of the first element, in elements
@@ -58,7 +58,7 @@ struct PickleObject {};
 
 struct PickleDevice {};
 
-/// In the original order of the entries; keys may be equal.
+/// A dictionary's entries in their original order; keys may be equal.
 struct PickleDict {
   std::vector<std::pair<const PickleValue*, const PickleValue*>> entries;
 };
@@ -131,7 +131,10 @@ class PickleMachine {
   static constexpr std::size_t kMostValues = 1'000'000;
 
   template <class Content>
-  void push(Content content);
+  void push(Content content) {
+    if (values_.size() == kMostValues) fail(fmt::format("it has more than {} values", kMostValues));
+    stack_.push_back(&values_.emplace_back(PickleValue{std::move(content)}));
+  }
   PickleValue* pop();
   PickleValue& top();
   std::vector<PickleValue*> pop_to_mark();
@@ -194,11 +197,5 @@ class PickleMachine {
   std::vector<std::size_t> marks_;  ///< heights of the stack
   std::unordered_map<std::uint32_t, PickleValue*> memo_;
 };
-
-template <class Content>
-void PickleMachine::push(Content content) {
-  if (values_.size() == kMostValues) fail(fmt::format("it has more than {} values", kMostValues));
-  stack_.push_back(&values_.emplace_back(PickleValue{std::move(content)}));
-}
 
 }  // namespace paretopipe::files

@@ -1,6 +1,7 @@
 #include <paretopipe/compute/files/bytes.hpp>
 #include <paretopipe/compute/files/safetensors.hpp>
 #include <paretopipe/core/error.hpp>
+#include <paretopipe/core/text.hpp>
 
 #include <algorithm>
 #include <array>
@@ -18,21 +19,10 @@ constexpr std::size_t kLengthBytes = 8;
 constexpr std::uint64_t kLongestHeader = 100'000'000;  // the limit of the format's own library
 constexpr int kDeepestHeader = 4;                      // levels in {"name": {"shape": [1]}}, and one to spare
 
-struct DTypeName {
-  std::string_view name;
-  DType dtype;
-};
-
-constexpr std::array<DTypeName, 10> kSafetensorsDTypes{{{"F16", DType::float16},
-                                                        {"BF16", DType::bfloat16},
-                                                        {"F32", DType::float32},
-                                                        {"F64", DType::float64},
-                                                        {"I8", DType::int8},
-                                                        {"U8", DType::uint8},
-                                                        {"I16", DType::int16},
-                                                        {"I32", DType::int32},
-                                                        {"I64", DType::int64},
-                                                        {"BOOL", DType::boolean}}};
+constexpr Word<DType> kSafetensorsDTypes[]{{DType::float16, "F16"}, {DType::bfloat16, "BF16"}, {DType::float32, "F32"},
+                                           {DType::float64, "F64"}, {DType::int8, "I8"},       {DType::uint8, "U8"},
+                                           {DType::int16, "I16"},   {DType::int32, "I32"},     {DType::int64, "I64"},
+                                           {DType::boolean, "BOOL"}};
 
 /// Refuses what the JSON library would silently accept: repeated keys (it takes the last) and endless nesting.
 class StrictKeys {
@@ -87,11 +77,8 @@ Parts parts_of(Bytes file) {
 DType dtype_of(const json& value) {
   const auto* name = value.get_ptr<const json::string_t*>();
   if (name == nullptr) throw UsageError("its dtype is not a string");
-  const auto found = std::ranges::find(kSafetensorsDTypes, *name, &DTypeName::name);
-  if (found == kSafetensorsDTypes.end()) {
-    throw UsageError(fmt::format("its dtype {} is unknown here; save it as F32", in_quotes(*name)));
-  }
-  return found->dtype;
+  if (const auto found = find_word(kSafetensorsDTypes, *name)) return *found;
+  throw UsageError(fmt::format("its dtype {} is unknown here; save it as F32", in_quotes(*name)));
 }
 
 std::vector<std::int64_t> whole_numbers(const json& value, const char* what) {

@@ -7,8 +7,13 @@ namespace paretopipe::files {
 
 namespace {
 
-/// The end of a tensor behind its last element, counted from its first; 0 if it has no element. Nothing if the number
-/// does not fit int64 or shape and strides are invalid.
+/// About 300 bytes per tensor: enough for two hundred thousand.
+constexpr std::size_t kLongestPickle = std::size_t{64} << 20;
+
+constexpr std::string_view kPickleName = "/data.pkl";
+
+/// The number of elements from a tensor's first to its last, with what lies in between; 0 if it has no element. Nothing
+/// if the number does not fit int64 or shape and strides are invalid.
 std::optional<std::int64_t> extent(const PickleTensor& tensor) {
   if (tensor.shape.size() != tensor.strides.size() || !dense_layout(tensor.shape)) return std::nullopt;
   std::int64_t last = 0;
@@ -26,8 +31,7 @@ std::optional<std::int64_t> extent(const PickleTensor& tensor) {
   return empty ? 0 : checked_sum(last, 1);
 }
 
-}  // namespace
-
+/// Throws UsageError for a storage that is missing (null), compressed, or of another size than in the pickle.
 void check_storage(const PickleStorage& storage, const ZipEntry* entry) {
   if (entry == nullptr) throw UsageError(fmt::format("its storage {} is not in the archive", in_quotes(storage.key)));
   if (entry->file_bytes) throw UsageError(fmt::format("its storage {} is compressed", in_quotes(storage.key)));
@@ -38,6 +42,9 @@ void check_storage(const PickleStorage& storage, const ZipEntry* entry) {
   }
 }
 
+/// The bytes of a pickled tensor, from its first element to the end of its last; empty if it has no element. `storage`
+/// is the archive's entry with the name of the tensor's storage, or null if there is none. Throws UsageError as
+/// check_storage does, and for a tensor that reaches beyond its storage.
 Bytes locate(const PickleTensor& tensor, const ZipEntry* storage) {
   check_storage(tensor.storage, storage);
   const auto elements = extent(tensor);
@@ -52,14 +59,16 @@ Bytes locate(const PickleTensor& tensor, const ZipEntry* storage) {
                                 static_cast<std::size_t>(*elements) * size);
 }
 
+}  // namespace
+
 std::vector<ArchiveStorage> check_archive_pickle(Bytes pickle, const StorageFinder& find) {
   std::vector<ArchiveStorage> storages;
   PickleMachine machine(pickle, PickleDialect::archive);
   machine.run();
   for (const auto& value : machine.values()) {
     if (const auto* tensor = value.get<PickleTensor>()) locate(*tensor, find(tensor->storage.key));
-    const auto* storage =
-        value.get<PickleStorage>();  // LibTorch treats it as a tensor of its own, whether or not one is made of it
+    // LibTorch treats a storage as a tensor of its own, whether or not one is made of it.
+    const auto* storage = value.get<PickleStorage>();
     if (storage == nullptr) continue;
     const auto* entry = find(storage->key);
     check_storage(*storage, entry);
@@ -67,15 +76,6 @@ std::vector<ArchiveStorage> check_archive_pickle(Bytes pickle, const StorageFind
   }
   return storages;
 }
-
-namespace {
-
-/// About 300 bytes per tensor: enough for two hundred thousand.
-constexpr std::size_t kLongestPickle = std::size_t{64} << 20;
-
-constexpr std::string_view kPickleName = "/data.pkl";
-
-}  // namespace
 
 SavedArchive::SavedArchive(Bytes file, std::string_view how_to_save) : file_(file), entries_(read_entries(file)) {
   for (const auto& [name, entry] : entries_) {

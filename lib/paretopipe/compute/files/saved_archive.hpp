@@ -10,14 +10,6 @@
 
 namespace paretopipe::files {
 
-/// Throws UsageError for a storage that is missing (null), compressed, or of another size than in the pickle.
-void check_storage(const PickleStorage& storage, const ZipEntry* entry);
-
-/// The bytes of a pickled tensor within its storage, an archive's entry (null if there is none of that name): from its
-/// first element to the end of its last; empty if it has no element. Throws UsageError as check_storage does, and for a
-/// tensor that reaches beyond its storage.
-Bytes locate(const PickleTensor& tensor, const ZipEntry* storage);
-
 /// Finds the entry that holds a storage's numbers, by the storage's name; null if there is none.
 using StorageFinder = std::function<const ZipEntry*(std::string_view key)>;
 
@@ -40,7 +32,7 @@ std::vector<ArchiveStorage> check_archive_pickle(Bytes pickle, const StorageFind
 /// big-endian bytes, a TorchScript archive, and a pickle whose checksum differs from the archive's.
 class SavedArchive {
  public:
-  /// `how_to_save`: advice for a person whose archive holds something else.
+  /// `how_to_save` is advice for a person whose archive holds something else.
   SavedArchive(Bytes file, std::string_view how_to_save);
 
   Bytes pickle() const;

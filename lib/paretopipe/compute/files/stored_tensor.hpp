@@ -30,8 +30,8 @@ struct StoredTensor {
   DType dtype = DType::float32;
   std::vector<std::int64_t> shape;    ///< never negative; empty for a single number
   std::vector<std::int64_t> strides;  ///< in elements, one per dimension, never negative
-  /// From the first element to the end of the last; all elements are inside. Empty if there is no element. Its distance
-  /// from the beginning of the file is a multiple of the element's size.
+  /// The bytes from the first element to the end of the last; all elements are inside. Empty if there is no element.
+  /// Its distance from the beginning of the file is a multiple of the element's size.
   std::span<const std::byte> bytes;
   std::optional<Checksum> checksum;
 };
@@ -50,7 +50,7 @@ std::optional<DenseLayout> dense_layout(std::span<const std::int64_t> shape);
 /// Reads the bytes piece by piece and reports each finished piece. Throws UsageError if the checksum differs.
 void verify(const Checksum& checksum, const std::function<void(std::span<const std::byte>)>& done_with = {});
 
-/// The same, for a tensor that has one.
+/// Does so for a tensor that has a checksum; does nothing for others.
 void verify(const StoredTensor& tensor);
 
 }  // namespace paretopipe::files

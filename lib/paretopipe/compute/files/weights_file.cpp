@@ -9,17 +9,34 @@ namespace paretopipe::files {
 
 namespace {
 
+/// Reads the file's bytes with `reader`, whose errors then name the file.
+template <class Read>
+auto read_naming_file(std::string_view what, const std::filesystem::path& path, Bytes file, Read reader) {
+  try {
+    return reader(file);
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("read {} from {}: {}", what, path.string(), error.what()));
+  }
+}
+
 /// What PyTorch wrote before 1.6, and what pickle.dump writes.
-bool looks_like_bare_pickle(std::span<const std::byte> file) {
+bool looks_like_bare_pickle(Bytes file) {
   return !file.empty() && file[0] == std::byte{0x80};
 }
 
-TensorMap read_naming_file(const std::filesystem::path& path, std::span<const std::byte> file) {
-  try {
-    return read_tensors(file);
-  } catch (const UsageError& error) {
-    throw UsageError(fmt::format("read weights from {}: {}", path.string(), error.what()));
-  }
+constexpr std::string_view kHowToSaveTensor = "save one tensor alone: torch.save(tensor, FILE)";
+
+StoredTensor only_tensor(const TensorMap& tensors) {
+  if (tensors.size() == 1) return tensors.begin()->second;
+  throw UsageError(fmt::format("it holds {} tensors; {}", tensors.size(), kHowToSaveTensor));
+}
+
+StoredTensor read_saved_tensor(Bytes file) {
+  const SavedArchive archive(file, kHowToSaveTensor);
+  PickleMachine machine(archive.pickle());
+  const auto& result = machine.run();
+  if (const auto* tensor = result.get<PickleTensor>()) return archive.tensor_of(*tensor);
+  throw UsageError(fmt::format("it holds {}, not a tensor; {}", kind_of(result), kHowToSaveTensor));
 }
 
 }  // namespace
@@ -37,34 +54,7 @@ TensorMap read_tensors(std::span<const std::byte> file) {
 }
 
 WeightsFile::WeightsFile(std::filesystem::path path)
-    : path_(std::move(path)), file_(path_), tensors_(read_naming_file(path_, file_.bytes())) {}
-
-namespace {
-
-constexpr std::string_view kHowToSaveTensor = "save one tensor alone: torch.save(tensor, FILE)";
-
-StoredTensor only_tensor(const TensorMap& tensors) {
-  if (tensors.size() == 1) return tensors.begin()->second;
-  throw UsageError(fmt::format("it holds {} tensors; {}", tensors.size(), kHowToSaveTensor));
-}
-
-StoredTensor read_saved_tensor(Bytes file) {
-  const SavedArchive archive(file, kHowToSaveTensor);
-  PickleMachine machine(archive.pickle());
-  const auto& result = machine.run();
-  if (const auto* tensor = result.get<PickleTensor>()) return archive.tensor_of(*tensor);
-  throw UsageError(fmt::format("it holds {}, not a tensor; {}", kind_of(result), kHowToSaveTensor));
-}
-
-StoredTensor read_tensor_naming_file(const std::filesystem::path& path, Bytes file) {
-  try {
-    return read_tensor(file);
-  } catch (const UsageError& error) {
-    throw UsageError(fmt::format("read a tensor from {}: {}", path.string(), error.what()));
-  }
-}
-
-}  // namespace
+    : path_(std::move(path)), file_(path_), tensors_(read_naming_file("weights", path_, file_.bytes(), read_tensors)) {}
 
 StoredTensor read_tensor(Bytes file) {
   if (file.empty()) throw UsageError("it is empty");
@@ -75,6 +65,6 @@ StoredTensor read_tensor(Bytes file) {
 }
 
 TensorFile::TensorFile(std::filesystem::path path)
-    : path_(std::move(path)), file_(path_), tensor_(read_tensor_naming_file(path_, file_.bytes())) {}
+    : path_(std::move(path)), file_(path_), tensor_(read_naming_file("a tensor", path_, file_.bytes(), read_tensor)) {}
 
 }  // namespace paretopipe::files

@@ -24,7 +24,8 @@ class WeightsFile {
   TensorMap tensors_;
 };
 
-/// What the constructor makes of the bytes of a file.
+/// Reads the bytes of a file as the constructor does. The result refers to them. Throws UsageError, a sentence without
+/// the file's name.
 TensorMap read_tensors(std::span<const std::byte> file);
 
 /// A file with one tensor: what `torch.save(tensor, FILE)` writes with PyTorch 1.6 or newer, or a .safetensors file
@@ -45,7 +46,8 @@ class TensorFile {
   StoredTensor tensor_;
 };
 
-/// What the constructor makes of the bytes of a file.
+/// Reads the bytes of a file as the constructor does. The result refers to them. Throws UsageError, a sentence without
+/// the file's name.
 StoredTensor read_tensor(std::span<const std::byte> file);
 
 }  // namespace paretopipe::files

@@ -41,32 +41,22 @@ const TypeNames& names_of(const DenseTensor& tensor) {
 
 template <std::integral Integer>
 void append(std::string& bytes, Integer value) {
-  std::array<char, sizeof(value)> little_endian{};
-  std::memcpy(little_endian.data(), &value, sizeof(value));
-  bytes.append(little_endian.data(), little_endian.size());
-}
-
-void append(std::string& bytes, std::string_view text) {
-  bytes.append(text);
+  bytes.append(reinterpret_cast<const char*>(&value), sizeof(value));
 }
 
 /// The opcodes of protocol 2 that torch.save uses for one tensor (Python's pickletools.py defines them).
 class Pickle {
  public:
-  Pickle() { append(bytes_, "\x80\x02"); }
-
-  void global(std::string_view module, std::string_view name) {
-    append(bytes_, fmt::format("c{}\n{}\n", module, name));
-  }
+  void global(std::string_view module, std::string_view name) { bytes_ += fmt::format("c{}\n{}\n", module, name); }
 
   void text(std::string_view value) {
-    append(bytes_, "X");
+    bytes_ += "X";
     append(bytes_, static_cast<std::uint32_t>(value.size()));
-    append(bytes_, value);
+    bytes_ += value;
   }
 
   void number(std::int64_t value) {
-    append(bytes_, "\x8a\x08");
+    bytes_ += "\x8a\x08";
     append(bytes_, value);
   }
 
@@ -76,22 +66,22 @@ class Pickle {
     end_tuple();
   }
 
-  void begin_tuple() { append(bytes_, "("); }
-  void end_tuple() { append(bytes_, "t"); }
-  void no() { append(bytes_, "\x89"); }
-  void persistent_id() { append(bytes_, "Q"); }
-  void call() { append(bytes_, "R"); }
-  void begin_items() { append(bytes_, "("); }
-  void set_items() { append(bytes_, "u"); }
+  void begin_tuple() { bytes_ += "("; }
+  void end_tuple() { bytes_ += "t"; }
+  void no() { bytes_ += "\x89"; }
+  void persistent_id() { bytes_ += "Q"; }
+  void call() { bytes_ += "R"; }
+  void begin_items() { bytes_ += "("; }
+  void set_items() { bytes_ += "u"; }
 
   /// Includes the stop opcode. Call last.
   std::string finish() {
-    append(bytes_, ".");
+    bytes_ += ".";
     return std::move(bytes_);
   }
 
  private:
-  std::string bytes_;
+  std::string bytes_ = "\x80\x02";
 };
 
 void append_empty_dict(Pickle& pickle) {
@@ -137,19 +127,19 @@ class ZipWriter {
     const auto padding = (kAlignment - before % kAlignment) % kAlignment;
     const auto what = description(name, contents, static_cast<std::uint16_t>(kExtraHeadBytes + padding));
     append(file_, std::uint32_t{0x04034b50});
-    append(file_, what);
-    append(file_, name);
-    append(file_, "FB");  // torch.save's name for a padding field
+    file_ += what;
+    file_ += name;
+    file_ += "FB";  // torch.save's name for a padding field
     append(file_, static_cast<std::uint16_t>(padding));
     file_.append(padding, 'Z');
-    append(file_, contents);
+    file_ += contents;
 
     append(directory_, std::uint32_t{0x02014b50});
     append(directory_, std::uint16_t{0});  // made by version
-    append(directory_, description(name, contents, 0));
+    directory_ += description(name, contents, 0);
     directory_.append(10, '\0');  // no comment, first disk, no attributes
     append(directory_, static_cast<std::uint32_t>(offset));
-    append(directory_, name);
+    directory_ += name;
     ++entries_;
   }
 
@@ -190,13 +180,9 @@ class ZipWriter {
   std::uint16_t entries_ = 0;
 };
 
-}  // namespace
-
-namespace {
-
 std::string torch_file(const std::vector<std::string_view>& storages, const std::string& pickle) {
-  constexpr std::size_t kRoom = 4096;          // for everything except the tensors, beside
-  constexpr std::size_t kRoomOfStorage = 256;  // for each of them
+  constexpr std::size_t kRoom = 4096;          // for what no tensor adds
+  constexpr std::size_t kRoomOfStorage = 256;  // for what each tensor adds besides its bytes
   std::size_t bytes = kRoom + pickle.size() + kRoomOfStorage * storages.size();
   for (const auto storage : storages) bytes += storage.size();
   if (bytes > std::numeric_limits<std::uint32_t>::max() ||
@@ -246,8 +232,8 @@ std::string safetensors_file_of(const NamedTensors& tensors) {
   text.resize((text.size() + 7) / 8 * 8, ' ');  // aligns the numbers to 8 bytes
   std::string file;
   append(file, std::uint64_t{text.size()});
-  append(file, text);
-  for (const auto& [name, tensor] : tensors) append(file, text_of(tensor.bytes));
+  file += text;
+  for (const auto& [name, tensor] : tensors) file += text_of(tensor.bytes);
   return file;
 }
 

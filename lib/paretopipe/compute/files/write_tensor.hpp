@@ -23,7 +23,7 @@ std::string torch_file_of(const DenseTensor& tensor);
 /// Tensors under their names, in this order.
 using NamedTensors = std::vector<std::pair<std::string, DenseTensor>>;
 
-/// The same for a state_dict: an OrderedDict of tensors.
+/// The bytes that torch.save writes for a state_dict, which is an OrderedDict of tensors. Throws likewise.
 std::string torch_file_of(const NamedTensors& tensors);
 
 /// The safetensors format. Supports the same types.
@@ -32,7 +32,7 @@ std::string safetensors_file_of(const NamedTensors& tensors);
 /// Throws UsageError for a file name that does not end in .pt, .pth or .safetensors.
 void check_tensor_file_name(const std::filesystem::path& file);
 
-/// In the format of the file's name; in safetensors the tensor is called "output". Throws as the others do.
+/// A file's bytes in the format of its name. In safetensors the tensor is called "output". Throws as the others do.
 std::string tensor_file_of(const DenseTensor& tensor, const std::filesystem::path& file);
 
 /// A model's weights in the format of the file's name. Throws as the others do.

@@ -167,7 +167,7 @@ class SyntheticPart final : public stage::TrainingPart {
     return range_.begin == 0 ? Activation{} : gradient;
   }
 
-  /// A word's four bytes are a float each, whose sums are exact: the sum of words is then the same in any order.
+  /// Gives each of a word's four bytes as a float. Their sums are exact, so the sum of words is the same in any order.
   std::span<float> gradients() override {
     summed_.clear();
     for (const auto word : gradients_) {
@@ -220,7 +220,7 @@ class SyntheticPart final : public stage::TrainingPart {
 
 class SyntheticBackend final : public stage::Backend {
  public:
-  std::vector<std::string> models() const override { return {std::string(kPattern)}; }
+  std::vector<std::string> models() const override { return {"synthetic:DURATION/BYTES,...,DURATION"}; }
 
   nlohmann::json configure(const stage::ComputeOptions&) override {
     // The default timer slack of 50 us would be most of the promised accuracy.

@@ -17,7 +17,7 @@ constexpr Nanoseconds kMaxDuration = std::chrono::hours(1);
 /// One tensor dimension of the wire protocol holds at most 2^32 - 1 elements.
 constexpr std::int64_t kMaxOutputBytes = std::int64_t{4} << 30;
 
-/// The usual share of a backward, which computes two gradients where a forward computes one product.
+/// How much longer a backward usually takes: it computes two gradients where a forward computes one product.
 constexpr int kBackwardPerForward = 2;
 
 SyntheticBlock parse_block(std::string_view item, bool last) {

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace paretopipe::synthetic {
@@ -13,7 +12,7 @@ namespace paretopipe::synthetic {
 /// size.
 struct SyntheticBlock {
   Nanoseconds duration{0};
-  Nanoseconds backward{0};        ///< how long its backward takes in training: twice as long where that is not said
+  Nanoseconds backward{0};        ///< how long its backward takes in training; twice `duration` unless the spec says it
   std::int64_t output_bytes = 0;  ///< a multiple of 4; 0 for the last block, which emits the logits
 };
 
@@ -23,8 +22,6 @@ struct SyntheticModel {
   std::string spec;
   std::vector<SyntheticBlock> blocks;
 };
-
-inline constexpr std::string_view kPattern = "synthetic:DURATION/BYTES,...,DURATION";
 
 /// Parses a model for which experiment::is_synthetic is true. Throws UsageError, which says which item is wrong and how
 /// to write it.

@@ -25,7 +25,7 @@ namespace {
 /// dnnl_status_t dnnl_set_verbose(int). LibTorch contains oneDNN or loads it, but its headers need not be there.
 using SetVerbose = int (*)(int);
 
-/// What the process writes to stdout, which is where oneDNN's log goes, until `take`.
+/// Collects what the process writes to stdout, until `take`. oneDNN's log goes there.
 class StdoutInMemory {
  public:
   StdoutInMemory()
@@ -60,7 +60,7 @@ class StdoutInMemory {
   FileDescriptor original_;
 };
 
-/// In oneDNN's own layouts, as the convolutions of an optimized graph are.
+/// Computes convolutions in oneDNN's own layouts, as an optimized graph does.
 void convolve() {
   constexpr int kChannels = 32;
   constexpr int kPixels = 14;

@@ -27,14 +27,12 @@ int gpu_of(at::Device device) {
   return device.is_cpu() ? -1 : static_cast<int>(device.index());
 }
 
-stage::Activation copied(const stage::Activation& activation, at::Device device) {
-  return to_activation(to_tensor(activation).to(device), activation.spec.memory_format);
-}
-
 stage::Activation moved(stage::Activation activation, at::Device device) {
   auto others = std::move(activation.others);
   activation.others.clear();
-  if (activation.gpu != gpu_of(device)) activation = copied(activation, device);
+  if (activation.gpu != gpu_of(device)) {
+    activation = to_activation(to_tensor(activation).to(device), activation.spec.memory_format);
+  }
   for (auto& other : others) activation.others.push_back(moved(std::move(other), device));
   return activation;
 }

@@ -23,7 +23,7 @@ bool uses_programs(const experiment::ComputeMode& mode) {
 /// Bytes by address.
 using Memory = std::map<const void*, std::int64_t>;
 
-/// A tensor in a oneDNN layout has no address and shares its memory with no other; it is left out.
+/// A tensor in a oneDNN layout has no address, so its TensorImpl's is used. It shares its memory with no other.
 Memory bytes_by_address(const std::vector<at::Tensor>& tensors) {
   Memory memory;
   for (const auto& tensor : tensors) {
@@ -49,6 +49,7 @@ experiment::ComputeMode mode_of_blocks(const experiment::ComputeMode& mode) {
 void Engine::use(const stage::ModelRequest& identity) {
   if (models_.at(model_) == identity) return;
   blocks_.clear();
+  program_bytes_.reset();
   mode_ = identity.compute;
   model_ = static_cast<std::size_t>(std::find(models_.begin(), models_.end(), identity) - models_.begin());
   if (model_ == models_.size()) models_.push_back(identity);
@@ -70,6 +71,7 @@ void Engine::take(const OpenModel& opened, experiment::BlockRange range) {
   for (int i = range.begin; i < range.end; ++i) {
     if (!blocks_.contains(i)) blocks_.emplace(i, opened.make_block(i));
   }
+  program_bytes_.reset();
 }
 
 void Engine::keep_at_most(std::int64_t bytes) {
@@ -150,14 +152,17 @@ void Engine::keep_only(experiment::BlockRange range) {
     const auto& key = held.first;
     return key.model != model_ || key.begin != range.begin || key.end != range.end;
   });
+  program_bytes_.reset();
 }
 
 /// A tensor shared by a held block and a program counts as the block's. It counts as the program's once only the
 /// program keeps it.
 std::int64_t Engine::program_bytes() const {
+  if (program_bytes_) return *program_bytes_;
   auto counted = bytes_by_address(tensors());
   std::int64_t bytes = 0;
   for (const auto& [key, held] : programs_) bytes += add_new(counted, held.memory);
+  program_bytes_ = bytes;
   return bytes;
 }
 
@@ -175,6 +180,7 @@ void Engine::make_room(const Key* current) {
     }
     if (oldest == programs_.end()) return;
     programs_.erase(oldest);
+    program_bytes_.reset();
   }
 }
 
@@ -214,6 +220,7 @@ const Program& Engine::program(experiment::BlockRange range, const Tensors& inpu
   if (found != programs_.end()) return found->second.program;
   auto program = make_program(range, inputs);
   auto memory = bytes_by_address(program.tensors());
+  program_bytes_.reset();
   return programs_.emplace(key, Held{std::move(program), std::move(memory)}).first->second.program;
 }
 

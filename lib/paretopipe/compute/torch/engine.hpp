@@ -92,6 +92,8 @@ class Engine {
   std::vector<stage::ModelRequest> models_{{}};  ///< models whose programs may be held; the first one has no name
   std::size_t model_ = 0;                        ///< index of the model whose blocks these are
   std::map<Key, Held> programs_;
+  /// program_bytes(), until blocks or programs change. Counting takes a millisecond with the programs of many ranges.
+  mutable std::optional<std::int64_t> program_bytes_;
   std::int64_t limit_bytes_ = 0;
   std::int64_t preparations_ = 0;
 };

@@ -51,14 +51,9 @@ std::unique_ptr<Samples> open_samples(const Sample& sample, const stage::ModelRe
   return open_data_set(kind, place, sample);
 }
 
-std::vector<std::int64_t> labels_of(const Samples& samples, const stage::ModelRequest& request) {
-  if (request.labels == experiment::kOwnLabels) return samples.labels();
-  return read_labels(request.labels);
-}
-
 /// The labels of all samples, one each.
 std::vector<std::int64_t> checked_labels(const Samples& samples, const stage::ModelRequest& request) {
-  auto labels = labels_of(samples, request);
+  auto labels = request.labels == experiment::kOwnLabels ? samples.labels() : read_labels(request.labels);
   const auto count = static_cast<std::int64_t>(labels.size());
   if (count == samples.count()) return labels;
   throw UsageError(fmt::format("{} holds the classes of {} samples, and {} has {}", request.labels, count, request.data,

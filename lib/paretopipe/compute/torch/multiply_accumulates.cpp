@@ -51,8 +51,8 @@ constexpr std::array<Operator, 8> kOperators{{{"aten::convolution", of_convoluti
                                               {"aten::bmm", of_product<0>},
                                               {"aten::mv", of_product<0>}}};
 
-/// The operator's own arguments. Called by the interpreter, an operator gets the rest of the interpreter's stack in
-/// front.
+/// The operator's own arguments. An operator that the interpreter calls gets the rest of the interpreter's stack in
+/// front of them.
 Arguments arguments_of(const at::RecordFunction& call) {
   const auto inputs = call.inputs();
   return inputs.slice(inputs.size() - call.num_inputs());
@@ -70,8 +70,7 @@ std::unique_ptr<at::ObserverContext> before(const at::RecordFunction& call) {
 }
 
 void after(const at::RecordFunction& call, at::ObserverContext* context) {
-  if (context == nullptr) return;
-  if (--depth > 0) return;
+  if (context == nullptr || --depth > 0) return;
   if (call.outputs().empty()) return;  // the operator failed
   const auto& work = *static_cast<Work*>(context);
   total += work.whole + work.per_output * call.outputs().back().toTensor().numel();

@@ -36,14 +36,6 @@ bool is_dense_pool(const Node* node) {
   return node->kind() == c10::aten::max_pool2d && (is_dense(node->input(0)) || is_dilated(node));
 }
 
-std::vector<Node*> nodes_where(Graph& graph, bool (*chosen)(const Node*)) {
-  std::vector<Node*> nodes;
-  for (auto* node : graph.nodes()) {
-    if (chosen(node)) nodes.push_back(node);
-  }
-  return nodes;
-}
-
 /// The inputs of `layers` when the graph computes `examples`.
 std::vector<at::Tensor> inputs_of(const GraphPtr& graph, const std::vector<Node*>& layers, const Tensors& examples) {
   const auto results = graph->outputs().vec();
@@ -149,7 +141,7 @@ void optimise(GraphPtr& graph, const Tensors& examples, const experiment::Comput
 }
 
 void place(GraphPtr& graph, const experiment::ComputeMode& mode, at::Device device) {
-  torch::jit::ConstantPropagation(graph);  // what is made of constants only was asked for on the host
+  torch::jit::ConstantPropagation(graph);  // computes on the host what constants alone determine, as the graph asks
   constants_in_mode(*graph, mode, device);
 }
 

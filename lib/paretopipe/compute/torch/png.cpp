@@ -13,7 +13,7 @@ namespace paretopipe::compute {
 namespace {
 
 /// The state of libpng, which leaves an error by longjmp over all frames in between. These frames may hold no object
-/// with a destructor, and those below hold none.
+/// with a destructor, and the functions below have none.
 struct Decoder {
   png_structp png = nullptr;
   png_infop info = nullptr;

@@ -21,16 +21,7 @@ c10::IValue replaced_in(const c10::IValue& constant, const Replacement& replacem
   return replaced;
 }
 
-}  // namespace
-
-at::Tensor in_mode(const at::Tensor& tensor, const experiment::ComputeMode& mode) {
-  if (tensor.scalar_type() != at::kFloat) return tensor;
-  const auto type = mode.dtype == experiment::Precision::bfloat16 ? at::kBFloat16 : at::kFloat;
-  const bool by_pixel = mode.memory_format == experiment::MemoryFormat::channels_last && tensor.dim() == 4;
-  const auto format = by_pixel ? at::MemoryFormat::ChannelsLast : at::MemoryFormat::Preserve;
-  return tensor.to(type, /*non_blocking=*/false, /*copy=*/false, format);
-}
-
+/// The tensors of a graph's constant: the constant itself, or those in a list.
 std::vector<at::Tensor> tensors_in(const c10::IValue& constant) {
   if (constant.isTensor()) return {constant.toTensor()};
   std::vector<at::Tensor> tensors;
@@ -41,12 +32,27 @@ std::vector<at::Tensor> tensors_in(const c10::IValue& constant) {
   return tensors;
 }
 
-void replace_constants(torch::jit::Graph& graph, const Replacement& replacement) {
-  std::vector<torch::jit::Node*> constants;
+}  // namespace
+
+at::Tensor in_mode(const at::Tensor& tensor, const experiment::ComputeMode& mode) {
+  if (tensor.scalar_type() != at::kFloat) return tensor;
+  const auto type = mode.dtype == experiment::Precision::bfloat16 ? at::kBFloat16 : at::kFloat;
+  const bool by_pixel = mode.memory_format == experiment::MemoryFormat::channels_last && tensor.dim() == 4;
+  const auto format = by_pixel ? at::MemoryFormat::ChannelsLast : at::MemoryFormat::Preserve;
+  return tensor.to(type, /*non_blocking=*/false, /*copy=*/false, format);
+}
+
+std::vector<torch::jit::Node*> nodes_where(torch::jit::Graph& graph, bool (*chosen)(const torch::jit::Node*)) {
+  std::vector<torch::jit::Node*> nodes;
   for (auto* node : graph.nodes()) {
-    if (node->kind() == torch::jit::prim::Constant) constants.push_back(node);
+    if (chosen(node)) nodes.push_back(node);
   }
-  for (auto* node : constants) {
+  return nodes;
+}
+
+void replace_constants(torch::jit::Graph& graph, const Replacement& replacement) {
+  const auto is_constant = [](const torch::jit::Node* node) { return node->kind() == torch::jit::prim::Constant; };
+  for (auto* node : nodes_where(graph, is_constant)) {
     const auto value = torch::jit::toIValue(node->output());
     if (!value || tensors_in(*value).empty()) continue;
     const torch::jit::WithInsertPoint before(node);

@@ -12,10 +12,6 @@
 #include <torch/csrc/jit/ir/ir.h>
 #include <torch/csrc/jit/runtime/interpreter.h>
 
-namespace torch::jit {
-struct Graph;
-}
-
 namespace paretopipe::compute {
 
 /// Inputs or outputs of a graph or a block. One tensor, or the two that cross a cut, need no allocation.
@@ -25,8 +21,8 @@ using Tensors = c10::SmallVector<at::Tensor, 2>;
 /// tensor as it is. The result shares the tensor's memory if nothing has to change.
 at::Tensor in_mode(const at::Tensor& tensor, const experiment::ComputeMode& mode);
 
-/// The tensors of a graph's constant: the constant itself, or those in a list.
-std::vector<at::Tensor> tensors_in(const c10::IValue& constant);
+/// The graph's operators for which `chosen` is true, in order. They may then be replaced or removed one by one.
+std::vector<torch::jit::Node*> nodes_where(torch::jit::Graph& graph, bool (*chosen)(const torch::jit::Node*));
 
 /// Replaces every tensor among the graph's constants, also those in lists, by the result of `replacement`.
 void replace_constants(torch::jit::Graph& graph, const std::function<at::Tensor(const at::Tensor&)>& replacement);

@@ -3,9 +3,9 @@
 #include <paretopipe/compute/torch/samples.hpp>
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/core/hash.hpp>
+#include <paretopipe/core/text.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <string>
 
 #include <ATen/ops/empty.h>
@@ -56,10 +56,11 @@ std::vector<std::vector<std::int64_t>> read_number_lines(const std::filesystem::
     auto line = take_line(rest);
     auto& numbers = lines.emplace_back();
     for (auto word = take_word(line); !word.empty(); word = take_word(line)) {
-      auto& number = numbers.emplace_back();
-      const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-      const bool whole = error == std::errc{} && end == word.data() + word.size() && number >= 0;
-      if (!whole) refuse(file, lines.size(), fmt::format("holds {}, no whole number from 0", files::in_quotes(word)));
+      const auto number = parse_number<std::int64_t>(word);
+      if (!number || *number < 0) {
+        refuse(file, lines.size(), fmt::format("holds {}, no whole number from 0", files::in_quotes(word)));
+      }
+      numbers.push_back(*number);
     }
     if (numbers.empty()) refuse(file, lines.size(), "holds no number");
   }

@@ -16,7 +16,7 @@ at::MemoryFormat memory_format(wire::MemoryFormat format);
 /// spec and the bytes disagree.
 at::Tensor to_tensor(stage::Activation activation);
 
-/// The same for all tensors of an activation, in order.
+/// Makes such a tensor for each tensor of an activation, in order.
 Tensors to_tensors(stage::Activation activation);
 
 /// An activation on the tensor's memory, which it keeps alive, with the tensor's shape and dtype. A tensor that is not

@@ -26,12 +26,6 @@ std::string reason_of(const std::exception& error) {
   return text.empty() ? "LibTorch gives no reason" : std::string(text);
 }
 
-std::unique_ptr<stage::TrainingPart> BlockSource::make_training_part(const stage::ModelRequest& request,
-                                                                     experiment::BlockRange,
-                                                                     const experiment::Training&) const {
-  throw UsageError(fmt::format("{} cannot be trained: only built-in and synthetic models can", request.model));
-}
-
 namespace {
 
 class TorchBackend final : public stage::Backend {

@@ -51,7 +51,7 @@ class BlockSource {
   /// As stage::Backend::make_training_part.
   virtual std::unique_ptr<stage::TrainingPart> make_training_part(const stage::ModelRequest& request,
                                                                   experiment::BlockRange range,
-                                                                  const experiment::Training& training) const;
+                                                                  const experiment::Training& training) const = 0;
 
   /// Makes one float32 graph of consecutive blocks, without control-flow blocks or mutation, for inputs of the shapes
   /// and types of `examples`. The caller may rewrite it.

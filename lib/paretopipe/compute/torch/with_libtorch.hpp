@@ -26,7 +26,7 @@ auto with_autograd(std::string_view attempt, Action action, ExitCode failure = E
   }
 }
 
-/// The same in inference mode, a flag of the calling thread.
+/// Does the same in inference mode, which is a flag of the calling thread.
 template <class Action>
 auto with_libtorch(std::string_view attempt, Action action, ExitCode failure = ExitCode::internal) {
   const c10::InferenceMode inference;

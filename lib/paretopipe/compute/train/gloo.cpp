@@ -68,7 +68,8 @@ class GlooAllReduce final : public stage::AllReduce {
     try {
       std::vector<at::Tensor> tensors{
           at::from_blob(numbers, {static_cast<std::int64_t>(count)}, at::TensorOptions(type))};
-      // For as long as Gloo waits for its peers, which is the group's timeout: it has the numbers until it gives up.
+      // Waits as long as Gloo waits for its peers, which is the group's timeout: Gloo uses the numbers until it gives
+      // up.
       group_->allreduce(tensors)->wait();
     } catch (const std::exception& error) {
       throw wire::ConnectionLost(fmt::format("cannot add up the gradients of all replicas: {}", first_line(error)));

@@ -31,7 +31,7 @@ using compute::with_autograd;
 using stage::Activation;
 using stage::MicroBatch;
 
-/// The tensors of all blocks, and the blocks' forwards with them. An update may make another one.
+/// The tensors of all blocks, and the blocks' forwards with them. An update may make another version.
 struct Version {
   std::vector<std::vector<at::Tensor>> tensors;  ///< of each block
   std::vector<Run> runs;
@@ -43,21 +43,14 @@ struct Kept {
   std::shared_ptr<Version> version;
   std::optional<at::Tensor> labels{};  ///< after loss()
   double share = 1;
-  bool recomputed = false;             ///< the forward will be, before the backward; no edges till then
+  bool recomputed = false;             ///< the forward will be repeated before the backward; no edges until then
   torch::autograd::edge_list edges{};  ///< of the outputs, or of the loss
 };
 
 Activation to_activation(const Tensors& tensors) {
-  Activation activation;
-  for (const auto& tensor : tensors) {
-    auto next = compute::to_activation(tensor.detach());
-    if (activation.bytes.empty()) {
-      activation = std::move(next);
-    } else {
-      activation.others.push_back(std::move(next));
-    }
-  }
-  return activation;
+  Tensors detached;
+  for (const auto& tensor : tensors) detached.push_back(tensor.detach());
+  return compute::to_activation(std::move(detached), {});
 }
 
 at::Tensor loss_of(const at::Tensor& outputs, const at::Tensor& labels, double share) {
@@ -81,7 +74,7 @@ class TorchTrainingPart final : public stage::TrainingPart {
       auto& tensors = current_->tensors.emplace_back();
       states_.emplace_back(block.tensors.size());
       for (auto& entry : block.tensors) {
-        tensors.push_back(entry.tensor.clone().set_requires_grad(entry.learnable));  // an inference tensor no longer
+        tensors.push_back(entry.tensor.clone().set_requires_grad(entry.learnable));  // the copy is no inference tensor
         entry.tensor.reset();
       }
       current_->runs.push_back(block.bind(tensors));
@@ -146,7 +139,6 @@ class TorchTrainingPart final : public stage::TrainingPart {
       if (!kept_.empty()) current_ = std::make_shared<Version>(*current_);
       for (std::size_t block = 0; block < blocks_.size(); ++block) update(block);
       unused_.clear();
-      return true;
     });
   }
 
@@ -202,7 +194,7 @@ class TorchTrainingPart final : public stage::TrainingPart {
     return tensors;
   }
 
-  /// The same forward once more, on copies of the buffers: it must not count again in the running statistics.
+  /// Repeats the forward on copies of the buffers, because it must not count again in the running statistics.
   torch::autograd::edge_list recomputed(MicroBatch which, Kept kept) const {
     auto copy = std::make_shared<Version>(*kept.version);
     for (std::size_t block = 0; block < blocks_.size(); ++block) {
@@ -218,7 +210,7 @@ class TorchTrainingPart final : public stage::TrainingPart {
     return edges_of(outputs);
   }
 
-  /// In the calling thread: LibTorch has others for GPUs only.
+  /// Runs in the calling thread: LibTorch has other threads for GPUs only.
   static void run_backward(const Kept& kept, Activation gradient) {
     auto gradients = kept.labels ? Tensors{at::ones({})} : compute::to_tensors(std::move(gradient));
     torch::autograd::edge_list roots;
@@ -241,7 +233,7 @@ class TorchTrainingPart final : public stage::TrainingPart {
     return to_activation(gradients);
   }
 
-  /// Into one tensor, of which the parameters' gradients then are views.
+  /// Gathers all gradients into one tensor. The parameters' gradients are then views of it.
   void gather_gradients() {
     std::vector<at::Tensor> all{at::empty({0})};
     std::vector<std::pair<at::Tensor, at::Tensor>> gathered;
@@ -276,7 +268,7 @@ class TorchTrainingPart final : public stage::TrainingPart {
     if (!kept_.empty()) current_->runs[block] = blocks_[block].bind(tensors);
   }
 
-  /// What backwards have added since the last update, to the parameters of whichever version they were of.
+  /// The sum of what backwards have added since the last update, to any version of the parameter.
   at::Tensor taken_gradient(std::size_t block, std::size_t index) {
     at::Tensor sum;
     for (const auto& version : unused_) {

@@ -12,14 +12,14 @@
 
 namespace paretopipe::train {
 
-/// A block's forward with certain tensors. May overwrite what it computed itself, but not its inputs.
+/// The forward of a block that was bound to certain tensors. May overwrite what it computed itself, but not its inputs.
 using Run = std::function<compute::Tensors(compute::Tensors)>;
 
 /// A block as it is before training.
 struct TrainableBlock {
   std::vector<compute::NamedTensor> tensors;
-  /// Its forward in training mode with these tensors in place of its own, in the same order. Batch norms use a
-  /// micro-batch's own statistics and add them to the running ones.
+  /// Returns the block's forward in training mode with these tensors in place of its own, in the same order. Batch
+  /// norms use a micro-batch's own statistics and add them to the running ones.
   std::function<Run(std::span<const at::Tensor>)> bind;
 };
 

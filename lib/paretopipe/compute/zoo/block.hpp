@@ -81,7 +81,7 @@ class Scope {
 /// A function of one tensor. May overwrite its argument.
 using Layer = std::function<at::Tensor(at::Tensor)>;
 
-/// What a block computes: from the tensors that cross the cut before it, those that cross the cut after it. May
+/// What a block computes: the tensors that cross the cut after it, from those that cross the cut before it. May
 /// overwrite its arguments. In models where a single tensor crosses, a Layer converts to a Forward.
 class Forward {
  public:

@@ -40,9 +40,9 @@ Layer linear(const Scope& scope, std::int64_t in, std::int64_t out, Scheme schem
 Layer max_pool2d(const PoolShape& shape);
 Layer avg_pool2d(const PoolShape& shape);  ///< padding counts as zeros
 Layer adaptive_avg_pool2d(std::int64_t side);
-Layer relu();                                           ///< in place, but where autograd needs the input
+Layer relu();                                           ///< in place, except where autograd needs the input
 Layer relu6();                                          ///< in place
-Layer dropout(const Scope& scope, double probability);  ///< in evaluation mode its argument
+Layer dropout(const Scope& scope, double probability);  ///< returns its argument in evaluation mode
 Layer flatten();                                        ///< all but the batch dimension; a view
 Layer linear_relu(const Scope& scope, std::int64_t in, std::int64_t out, Scheme scheme);
 

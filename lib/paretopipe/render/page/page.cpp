@@ -19,7 +19,8 @@ struct Escape {
   std::string_view written;
 };
 
-constexpr std::array kEscapes{
+/// For a string of JSON in an element.
+constexpr std::array kEscapesInJson{
     Escape{"<", "\\u003c"},
     Escape{">", "\\u003e"},
     Escape{"&", "\\u0026"},
@@ -27,26 +28,27 @@ constexpr std::array kEscapes{
     Escape{"\xe2\x80\xa9", "\\u2029"},
 };
 
-const Escape* escape_at(std::string_view text) {
-  for (const auto& escape : kEscapes) {
-    if (text.starts_with(escape.text)) return &escape;
+/// For the text of an element.
+constexpr std::array kEscapesInText{Escape{"<", "&lt;"}, Escape{"&", "&amp;"}};
+
+std::string escaped(std::string_view text, std::span<const Escape> escapes) {
+  std::string result;
+  result.reserve(text.size());
+  while (!text.empty()) {
+    const auto escape =
+        std::find_if(escapes.begin(), escapes.end(), [&](const auto& each) { return text.starts_with(each.text); });
+    const bool plain = escape == escapes.end();
+    result += plain ? text.substr(0, 1) : escape->written;
+    text.remove_prefix(plain ? 1 : escape->text.size());
   }
-  return nullptr;
+  return result;
 }
 
 }  // namespace
 
 std::string embedded_json(const nlohmann::ordered_json& data) {
-  const auto plain = data.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
-  std::string escaped;
-  escaped.reserve(plain.size());
-  // None of these characters is part of JSON's own notation, so each one is inside a string.
-  for (std::string_view rest = plain; !rest.empty();) {
-    const auto* escape = escape_at(rest);
-    escaped += escape ? escape->written : rest.substr(0, 1);
-    rest.remove_prefix(escape ? escape->text.size() : 1);
-  }
-  return escaped;
+  // None of the escaped characters is part of JSON's own notation, so each one is inside a string.
+  return escaped(data.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace), kEscapesInJson);
 }
 
 namespace {
@@ -77,21 +79,6 @@ std::string filled(std::string_view html, std::span<const Part> parts) {
   }
 }
 
-/// The text of an element, escaped.
-std::string escaped(std::string_view text) {
-  std::string html;
-  for (const char c : text) {
-    if (c == '<') {
-      html += "&lt;";
-    } else if (c == '&') {
-      html += "&amp;";
-    } else {
-      html += c;
-    }
-  }
-  return html;
-}
-
 }  // namespace
 
 void require_renderer() {
@@ -105,9 +92,9 @@ std::string render_page(const nlohmann::ordered_json& data) {
   require_renderer();
   const auto& parts = assets();
   const auto json = embedded_json(data);
-  const auto writer = escaped(fmt::format("paretopipe {} ({})", version(), git_state()));
-  const auto notice = escaped(parts.notice);
-  const auto licence = escaped(parts.licence);
+  const auto writer = escaped(fmt::format("paretopipe {} ({})", version(), git_state()), kEscapesInText);
+  const auto notice = escaped(parts.notice, kEscapesInText);
+  const auto licence = escaped(parts.licence, kEscapesInText);
   const std::vector<Part> places{{"script_hashes", parts.script_hashes},
                                  {"style", parts.style},
                                  {"writer", writer},

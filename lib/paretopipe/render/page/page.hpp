@@ -33,7 +33,7 @@ struct Supplement {
   std::vector<predict::VerifiedGroup> predictions{};  ///< of these records (predict::verify_all)
 };
 
-/// What the page shows, as the scripts in page/scripts read it. Numbers are in the units of record::metrics(); what
+/// What the page shows, as the scripts in page/web read it. Numbers are in the units of record::metrics(); what
 /// does not exist has no key.
 ///
 ///   metrics   {name, unit, better, meaning}, in the order of record::metrics()

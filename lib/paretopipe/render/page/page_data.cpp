@@ -1,3 +1,4 @@
+#include <paretopipe/core/text.hpp>
 #include <paretopipe/core/units.hpp>
 #include <paretopipe/record/metric.hpp>
 #include <paretopipe/render/frontier_words.hpp>
@@ -129,10 +130,7 @@ Json place_data(const Place& place) {
 
 std::vector<std::string> distinct(Records records, std::string (*text)(const record::Provenance&)) {
   std::vector<std::string> texts;
-  for (const auto& record : records) {
-    auto one = text(record.provenance);
-    if (std::find(texts.begin(), texts.end(), one) == texts.end()) texts.push_back(std::move(one));
-  }
+  for (const auto& record : records) add_once(texts, text(record.provenance));
   return texts;
 }
 

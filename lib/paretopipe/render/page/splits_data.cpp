@@ -137,7 +137,7 @@ Json metrics_data(Records records, const stats::Configuration& configuration) {
 std::optional<std::int64_t> clock_error_of(const record::PartSummary& part, Records records,
                                            const std::vector<std::size_t>& chosen) {
   if (part.part != record::Part::transfer) return std::nullopt;
-  std::optional<std::int64_t> largest;  // nothing is less than any number
+  std::optional<std::int64_t> largest;  // none is less than any number
   for (const auto index : chosen) {
     const auto stages = static_cast<int>(records[index].stages.size());
     if (stages < 2) continue;

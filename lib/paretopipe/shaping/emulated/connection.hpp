@@ -45,7 +45,7 @@ struct EmulatedConditions {
 /// One connection through the link: the caller's socket, the socket to the target, and a lane each way.
 class EmulatedConnection {
  public:
-  /// `number`: of this connection within the link, so that each has its own random sequences.
+  /// `number`: this connection's within the link, so that each has its own random sequences.
   EmulatedConnection(FileDescriptor caller, const EmulatedConditions& conditions, std::uint64_t number);
 
   void set_conditions(const EmulatedConditions& conditions);

@@ -164,8 +164,8 @@ class EmulatedLink::Relay {
   std::thread thread_;
 };
 
-/// The thread's main function: no caller could catch an exception. Its end closes all connections, which both sides
-/// notice.
+/// The thread's main function. It catches every exception, because no caller could. It then closes all connections,
+/// which both sides notice.
 void EmulatedLink::Relay::run() {
   ::prctl(PR_SET_NAME, "emulated-link");
   // Otherwise the kernel extends waits by 50 us to save power.
@@ -208,7 +208,7 @@ void EmulatedLink::Relay::wait(std::unique_lock<std::mutex>& lock) {
   }
 }
 
-/// In the order of wait()'s list; only this thread adds or removes connections.
+/// Takes connections in the order of wait()'s list, which still holds: only this thread adds or removes connections.
 void EmulatedLink::Relay::advance() {
   std::size_t place = 2;
   for (auto& connection : connections_) {

@@ -8,8 +8,8 @@ namespace paretopipe::shaping {
 
 namespace {
 
-/// The most that one turn reads or writes, about 0.1 ms of work: while a sender floods one lane, bytes fall due in
-/// others.
+/// The most that one turn reads or writes, about 0.1 ms of work: bytes fall due in other lanes while a sender floods
+/// one.
 constexpr std::size_t kTurn = 256 << 10;
 
 bool try_again(int error) {

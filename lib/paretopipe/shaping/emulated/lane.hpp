@@ -76,9 +76,9 @@ class EmulatedLane {
   void set_conditions(const experiment::LinkConditions& conditions, std::uint64_t seed);
 
   bool wants_to_read() const { return state_ == State::open && end_ == End::none && held_.size() < limit_; }
-  /// The receiver's socket is full: nothing can be passed on until it is writable.
+  /// True while the receiver's socket is full. Nothing can be passed on until it is writable.
   bool blocked() const { return blocked_; }
-  /// When there is something to write: in the past if at once; time_point::max() if only after a read, or when the
+  /// When there is something to write. In the past: at once. time_point::max(): only after a read, or when the
   /// receiver's socket becomes writable.
   Clock::time_point next_due() const;
 
@@ -92,8 +92,7 @@ class EmulatedLane {
   /// The socket that this lane reads from is lost, so its end is not an orderly one.
   void sender_is_lost() { sender_lost_ = true; }
 
-  /// Open, or the last thing passed on: the stream's orderly end or the sender's loss; or there is no receiver any
-  /// more.
+  /// Open, or how the lane ended: it passed on the stream's orderly end or the sender's loss, or its receiver is lost.
   enum class State { open, ended, sender_lost, receiver_lost };
   State state() const { return state_; }
 

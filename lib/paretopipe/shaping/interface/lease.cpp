@@ -111,7 +111,7 @@ Lease::Lease(const std::vector<std::string>& keeper, const LeaseTerms& terms) : 
 Lease::~Lease() {
   try {
     if (!ended_) end();
-  } catch (const EnvironmentError&) {  // callers who want to know call end()
+  } catch (const EnvironmentError&) {  // callers who want to know of errors call end()
   }
 }
 
@@ -185,7 +185,7 @@ LeaseTerms receive_terms(int connection) {
 /// Applies all of it or nothing. Returns what tc then shows.
 std::string apply(const LeaseTerms& terms) {
   refuse_foreign_root(terms.interface);
-  // tc adds a root qdisc only if there is none but the kernel's, so nobody who comes in between loses one.
+  // tc adds a root qdisc only if there is none but the kernel's, so one that somebody adds in between is not lost.
   run_tc(terms.plan.apply.front());
   try {
     for (std::size_t index = 1; index < terms.plan.apply.size(); ++index) run_tc(terms.plan.apply[index]);

@@ -8,6 +8,7 @@
 #include <array>
 #include <cerrno>
 #include <string_view>
+#include <utility>
 
 #include <arpa/inet.h>
 #include <sys/ioctl.h>
@@ -90,23 +91,10 @@ Command filter_command(const PeerTarget& target, const Peer& peer, std::string_v
                        std::uint16_t port = 0) {
   const bool v4 = peer.family == Family::v4;
   const std::string ip = v4 ? "ip" : "ip6";
-  Command command{"tc",
-                  "filter",
-                  "add",
-                  "dev",
-                  target.interface,
-                  "parent",
-                  handle(),
-                  "protocol",
-                  v4 ? "ip" : "ipv6",
-                  "prio",
-                  "1",
-                  "u32",
-                  "match",
-                  ip,
-                  "dst",
-                  peer.address + (v4 ? "/32" : "/128")};
+  Command command{"tc", "filter", "add", "dev", target.interface, "parent", handle()};
   const auto append = [&](std::initializer_list<std::string> words) { command.insert(command.end(), words); };
+  append({"protocol", v4 ? "ip" : "ipv6", "prio", "1", "u32"});
+  append({"match", ip, "dst", peer.address + (v4 ? "/32" : "/128")});
   if (!port_field.empty()) {
     append({"match", ip, "protocol", "6", "0xff"});
     append({"match", ip, std::string(port_field), std::to_string(port), "0xffff"});
@@ -222,13 +210,8 @@ bool says(const std::string& output, std::string_view words) {
 
 /// The kernel module that is missing, by the word of the command that names it.
 std::string module_of(const Command& command) {
-  struct Module {
-    const char* word;
-    const char* name;
-  };
-  constexpr std::array modules{Module{"netem", "sch_netem"}, Module{"tbf", "sch_tbf"}, Module{"htb", "sch_htb"},
-                               Module{"u32", "cls_u32"}};
-  for (const auto& [word, name] : modules) {
+  for (const auto& [word, name] : {std::pair("netem", "sch_netem"), std::pair("tbf", "sch_tbf"),
+                                   std::pair("htb", "sch_htb"), std::pair("u32", "cls_u32")}) {
     if (std::find(command.begin(), command.end(), word) != command.end()) return name;
   }
   return {};

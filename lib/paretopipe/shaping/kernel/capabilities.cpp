@@ -4,8 +4,6 @@
 #include <paretopipe/shaping/kernel/shaped_link.hpp>
 #include <paretopipe/shaping/kernel/tc_commands.hpp>
 
-#include <array>
-
 namespace paretopipe::shaping {
 
 namespace {
@@ -50,10 +48,9 @@ Capabilities find_capabilities() {
 }
 
 Ability can_shape(const Capabilities& capabilities, const experiment::NetworkProfile& profile) {
-  const std::array directions{&profile.forward, &profile.backward};
   if (!profile.shaped()) return {true, "nothing is to be shaped"};
   if (!capabilities.namespaces.works) return capabilities.namespaces;
-  for (const auto* conditions : directions) {
+  for (const auto* conditions : {&profile.forward, &profile.backward}) {
     if (needs_netem(*conditions) && !capabilities.netem.works) return capabilities.netem;
     if (needs_tbf(*conditions) && !capabilities.tbf.works) return capabilities.tbf;
   }

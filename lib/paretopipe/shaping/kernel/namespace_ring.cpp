@@ -175,15 +175,11 @@ void NamespaceRing::set_up_end(std::size_t stage, std::size_t peer) {
 }
 
 void NamespaceRing::tune_tcp() {
-  struct Setting {
-    const char* file;
-    const char* value;
-  };
   // 500 Mbit/s over a round trip of 400 ms are 25 MB under way; the kernel accounts twice as much.
-  static constexpr std::array settings{Setting{"/proc/sys/net/ipv4/tcp_rmem", "4096 131072 134217728"},
-                                       Setting{"/proc/sys/net/ipv4/tcp_wmem", "4096 65536 134217728"},
-                                       Setting{"/proc/sys/net/ipv4/tcp_slow_start_after_idle", "0"},
-                                       Setting{"/proc/sys/net/ipv4/tcp_no_metrics_save", "1"}};
+  static constexpr std::array settings{std::pair("/proc/sys/net/ipv4/tcp_rmem", "4096 131072 134217728"),
+                                       std::pair("/proc/sys/net/ipv4/tcp_wmem", "4096 65536 134217728"),
+                                       std::pair("/proc/sys/net/ipv4/tcp_slow_start_after_idle", "0"),
+                                       std::pair("/proc/sys/net/ipv4/tcp_no_metrics_save", "1")};
   for (std::size_t stage = 0; stage < stage_count(); ++stage) {
     const auto namespaces = descriptors(stage);
     try {
@@ -192,8 +188,7 @@ void NamespaceRing::tune_tcp() {
         // Without IPv6 the kernel sends nothing on its own over a link to be measured. A kernel without this file has
         // no IPv6.
         if (all) write_file("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1");
-        for (const auto& setting : settings)
-          all = all && answer.check(setting.file, write_file(setting.file, setting.value));
+        for (const auto& [file, value] : settings) all = all && answer.check(file, write_file(file, value));
         return all;
       });
     } catch (const EnvironmentError& error) {

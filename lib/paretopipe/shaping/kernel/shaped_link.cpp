@@ -188,7 +188,7 @@ ShapedEgress::ShapedEgress(const NamespaceRing& networks, std::size_t stage, std
       applied_ = true;
     }
   } catch (...) {
-    if (applied_) clear();  // the first of two qdiscs
+    clear();  // the first of two qdiscs
     throw;
   }
 }
@@ -230,11 +230,6 @@ std::vector<std::string> ShapedLink::differences() const {
     sentences.push_back("backward: " + sentence);
   }
   return sentences;
-}
-
-void ShapedLink::clear() {
-  forward_.clear();
-  backward_.clear();
 }
 
 }  // namespace paretopipe::shaping

@@ -32,10 +32,10 @@ class ShapedEgress {
   /// The applied conditions according to the kernel.
   experiment::LinkConditions read_back() const;
 
-  /// Removes the qdiscs now, before the end of life. Throws EnvironmentError.
+ private:
+  /// Removes what was applied. Throws EnvironmentError.
   void clear();
 
- private:
   const NamespaceRing& networks_;
   std::size_t stage_;
   std::size_t peer_;
@@ -55,8 +55,6 @@ class ShapedLink {
 
   /// Sentences on differences from the profile, each with its direction; empty if there are none.
   std::vector<std::string> differences() const;
-
-  void clear();
 
  private:
   experiment::NetworkProfile profile_;

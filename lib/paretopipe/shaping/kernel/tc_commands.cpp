@@ -1,3 +1,4 @@
+#include <paretopipe/core/text.hpp>
 #include <paretopipe/core/units.hpp>
 #include <paretopipe/shaping/kernel/tc_commands.hpp>
 
@@ -38,27 +39,20 @@ void append(Command& command, std::initializer_list<std::string> words) {
   command.insert(command.end(), words);
 }
 
-const char* table_name(experiment::DelayDistribution distribution) {
-  using experiment::DelayDistribution;
-  switch (distribution) {
-    case DelayDistribution::uniform:
-      return nullptr;
-    case DelayDistribution::normal:
-      return "normal";
-    case DelayDistribution::pareto:
-      return "pareto";
-    case DelayDistribution::paretonormal:
-      return "paretonormal";
-  }
-  return nullptr;
-}
+using experiment::DelayDistribution;
+
+/// The names of iproute2's tables. The kernel needs none for a uniform delay.
+constexpr Word<DelayDistribution> kTables[]{{DelayDistribution::normal, "normal"},
+                                            {DelayDistribution::pareto, "pareto"},
+                                            {DelayDistribution::paretonormal, "paretonormal"}};
 
 void append_delay(Command& command, const experiment::LinkConditions& conditions) {
   if (conditions.delay == 0ns) return;
   append(command, {"delay", tc_time(conditions.delay)});
   if (conditions.jitter == 0ns) return;
   command.push_back(tc_time(conditions.jitter));
-  if (const char* table = table_name(conditions.distribution)) append(command, {"distribution", table});
+  if (conditions.distribution == DelayDistribution::uniform) return;
+  append(command, {"distribution", word_of(kTables, conditions.distribution)});
 }
 
 Command add_command(const std::string& interface, const Place& place) {

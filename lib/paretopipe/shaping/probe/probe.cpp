@@ -31,7 +31,7 @@ void wait_for(std::span<pollfd> events, int interrupt_descriptor) {
   throw EnvironmentError("probe a link: it delivered nothing for 30 s");
 }
 
-/// 0 if nothing is there yet.
+/// Returns 0 if nothing is there yet.
 std::int64_t receive_some(ProbeStream& stream, std::span<char> into) {
   const auto got = stream.try_receive(into.data(), into.size());
   if (got == 0) stream.fail("the other end closed it");
@@ -54,7 +54,7 @@ std::vector<Nanoseconds> round_trips(OneWay forward, OneWay backward, const Prob
   });
 }
 
-/// Sets an option of TCP for its lifetime; other sockets have no such options and need none.
+/// Sets a TCP option of a socket for its lifetime. Sockets of other kinds have no such options and need none.
 class TcpOption {
  public:
   TcpOption(int socket, int option, const void* value, socklen_t size) : socket_(socket), option_(option) {
@@ -81,7 +81,7 @@ struct Arrival {
   std::int64_t bytes;  ///< in total
 };
 
-/// Sends for settling + measuring, or `most_bytes`, and receives all of it. One thread does both: neither end waits
+/// Sends for settling + measuring, or `most_bytes`, and receives all of it. One thread does both, so neither end waits
 /// while the other could proceed.
 std::vector<Arrival> transfer(OneWay way, const ProbeOptions& options, std::int64_t most_in_flight) {
   // Little data waits unsent in the socket, so that a slow link is soon empty when a transfer ends.
@@ -115,8 +115,8 @@ std::vector<Arrival> transfer(OneWay way, const ProbeOptions& options, std::int6
 double goodput(OneWay way, const ProbeOptions& options, std::int64_t most_in_flight) {
   const auto duration = options.settling + options.measuring;
   const auto arrivals = transfer(way, options, most_in_flight);
-  // Data that arrive after the last byte was sent are the end of a queue, at the same rate: they may count, but need
-  // not.
+  // Data that arrive after the last byte was sent come from the end of a queue, at the same rate. They may count, but
+  // need not.
   const auto total = arrivals.empty() ? 0 : arrivals.back().bytes;
   const bool cut_short = total >= options.most_bytes;
   const auto settled = [&](const Arrival& arrival) {

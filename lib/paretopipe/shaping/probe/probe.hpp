@@ -30,7 +30,7 @@ struct ProbeOptions {
   /// seconds the arrivals show its recovery from losses instead of the link.
   std::int64_t forward_in_flight = std::numeric_limits<std::int64_t>::max();
   std::int64_t backward_in_flight = std::numeric_limits<std::int64_t>::max();
-  std::int64_t most_bytes = 2'000'000'000;  ///< a transfer ends here at the latest, and its second half counts
+  std::int64_t most_bytes = 2'000'000'000;  ///< a transfer ends here at the latest; then its second half counts
   int interrupt_descriptor = -1;            ///< readable when a person wants to stop; -1: nobody can
 };
 

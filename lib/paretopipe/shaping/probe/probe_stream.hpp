@@ -64,7 +64,7 @@ class ProbeStream {
   std::string peer_;
 };
 
-/// The sorted durations of `count` round trips. Begins no more after `give_up` if there are five.
+/// The sorted durations of `count` round trips. Once there are five, none begins after `give_up`.
 template <class RoundTrip>
 std::vector<Nanoseconds> time_round_trips(int count, Clock::time_point give_up, RoundTrip make) {
   std::vector<Nanoseconds> durations;

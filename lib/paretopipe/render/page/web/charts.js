@@ -4,7 +4,7 @@ function cssColour(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 }
 
-// While the page is printed (main.js).
+// True while the page is printed (main.js).
 function onPaper() {
   return document.documentElement.classList.contains('printing');
 }
@@ -101,6 +101,6 @@ function zoomFor(splits) {
   return {dataZoom: [{type: 'slider', height: 18, bottom: 6, textStyle: {color: colours.muted}}], grid: {bottom: 36}};
 }
 
-function resizeCharts(size = undefined) {
-  for (const chart of charts.values()) chart.resize(size);
+function resizeCharts() {
+  for (const chart of charts.values()) chart.resize();
 }

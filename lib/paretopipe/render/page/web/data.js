@@ -32,7 +32,7 @@ function passingGroups() {
   return report.groups.filter(group => FILTERS.every(({key}) => shown[key] === null || group[key] === shown[key]));
 }
 
-// Another filter that the choice leaves nothing of gives way: the first group that has the chosen value is shown.
+// If the other filters leave nothing of the choice, they give way: the first group that has the chosen value is shown.
 function filterBy(key, value) {
   shown[key] = value;
   if (passingGroups().length > 0) return;
@@ -66,7 +66,6 @@ function metricOf(split, name) {
 }
 
 // "12.3 [12.1, 12.6] ms", or "–" for none. An end that JSON has no number for is infinite.
-// [median] or [median, low, high]
 function formatNumbers(value, unit) {
   if (!value) return '–';
   if (value.length < 3) return formatValue(value[0], unit);

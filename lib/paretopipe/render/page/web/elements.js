@@ -15,8 +15,8 @@ function byId(id) {
 }
 
 // Names may be as long as a synthetic model's. The middle of a name that is too long is left out.
-function brief(text, most = 80) {
-  return text.length <= most ? text : `${text.slice(0, most - 20)} … ${text.slice(-16)}`;
+function brief(text) {
+  return text.length <= 80 ? text : `${text.slice(0, 60)} … ${text.slice(-16)}`;
 }
 
 // The content of a <table>. The first cell of a row names the row. From column `numbersFrom` on, cells are numbers.

@@ -1,5 +1,7 @@
 // Latency against load: a line for each split, a mark for each rate. Hidden if no load was measured.
 
+const STATISTICS = ['mean', 'p50', 'p90', 'p95', 'p99', 'max'];
+
 function loadFamily() {
   const place = report.groups.indexOf(detailGroup());
   return report.loads.find(({groups}) => groups.includes(place));
@@ -13,7 +15,7 @@ function loadStatistic({bounds}) {
 function hoveredLoad({curve, point}) {
   return hoverCard(`Split ${curve.label}`, [
     ['rate', formatValue(point.rate, 'image/s')], ['achieved', formatValue(point.achieved, 'image/s')],
-    ...['mean', 'p50', 'p90', 'p95', 'p99', 'max'].map(name => [`latency ${name}`, formatValue(point[name], 'ns')]),
+    ...STATISTICS.map(name => [`latency ${name}`, formatValue(point[name], 'ns')]),
     ['saturated', point.saturated ? 'yes' : 'no'], ['repetitions', String(point.repetitions)],
   ]);
 }
@@ -61,8 +63,7 @@ function drawLoad() {
 
 // Fills the list of statistics. The chart follows the reader's choice.
 function startLoad() {
-  const names = ['mean', 'p50', 'p90', 'p95', 'p99', 'max'];
-  byId('load-statistic').replaceChildren(...names.map(name => element('option', {value: name}, name)));
+  byId('load-statistic').replaceChildren(...STATISTICS.map(name => element('option', {value: name}, name)));
   byId('load-statistic').addEventListener('change', ({target}) => {
     shown.statistic = target.value;
     drawLoad();

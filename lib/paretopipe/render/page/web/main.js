@@ -65,7 +65,7 @@ function drawFilters() {
 
 function start() {
   document.documentElement.classList.toggle('of-predictions', report.predicted === true);
-  document.title = `Where to cut ${distinct('model').map(model => brief(model)).join(', ')}${report.predicted ? ' (predicted)' : ''}`;
+  document.title = `Where to cut ${distinct('model').map(brief).join(', ')}${report.predicted ? ' (predicted)' : ''}`;
   byId('title').textContent = document.title;
   shown.model = distinct('model')[0];
   for (const key of ['batch', 'depth', 'threads_per_stage', 'load']) shown[key] = distinct(key)[0];
@@ -87,7 +87,7 @@ function start() {
   addEventListener('afterprint', () => printing(false));
 }
 
-let unfolded = [];  // for paper
+let unfolded = [];  // opened to be printed
 
 // Paper is light and narrower than a screen; folded content is shown on it.
 function printing(now) {

@@ -10,7 +10,7 @@ const SPEED_UPS = [
   {key: 'speed_up_data_parallel', heading: 'x data-parallel', title: "Times the whole model's throughput on as many devices, batches dealt out in turn"},
 ];
 
-// What a profile predicted, where one was given.
+// What a profile predicted, if one was given.
 const PREDICTED = ['latency_p50', 'throughput'];
 
 function predictedColumns(groups) {
@@ -22,10 +22,10 @@ function predictedColumns(groups) {
         text: ({split}) => split.predicted?.missed || '–', key: ({split}) => split.predicted?.missed || undefined}];
 }
 
-// On a page of predictions.
+// Only on a page of predictions.
 const boundColumn = {heading: 'bound by', title: 'What bounds the throughput', text: ({split}) => split.bound_by, key: ({split}) => split.bound_by};
 
-// Those of the metrics that any split has: a training has no latency.
+// The metrics of these that any split has: a training has no latency.
 function presentNames(groups, names) {
   return names.filter(name => groups.some(group => group.splits.some(split => metricOf(split, name))));
 }
